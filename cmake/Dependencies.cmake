@@ -1,0 +1,10 @@
+# What is linked. RocksDB through pkg-config: its own CMake package asks for
+# the development files of everything that it was built with.
+#
+# SPDX-License-Identifier: MIT
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+pkg_check_modules(ROCKSDB REQUIRED IMPORTED_TARGET rocksdb>=7.8)
+pkg_check_modules(MSGPACK REQUIRED IMPORTED_TARGET msgpack)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(EDIT REQUIRED IMPORTED_TARGET libedit)

@@ -1,0 +1,26 @@
+# What is installed: library, headers, program, manual page, and the files by
+# which pkg-config and CMake find them. All of it may be moved as a whole.
+#
+# SPDX-License-Identifier: MIT
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/colander)
+
+file(RELATIVE_PATH COLANDER_PC_PREFIX
+     /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" COLANDER_PC_PREFIX ${COLANDER_PC_PREFIX})
+configure_file(cmake/colander.pc.in colander.pc @ONLY)
+write_basic_package_version_file(
+    ${PROJECT_BINARY_DIR}/colanderConfigVersion.cmake
+    COMPATIBILITY SameMinorVersion)
+
+install(TARGETS colander EXPORT colander)
+install(DIRECTORY ${COLANDER_PUBLISHED}/colander TYPE INCLUDE)
+install(FILES docs/colander.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${PROJECT_BINARY_DIR}/colander.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(EXPORT colander NAMESPACE colander:: DESTINATION ${package_dir}
+        FILE colanderTargets.cmake)
+install(FILES cmake/colanderConfig.cmake
+              ${PROJECT_BINARY_DIR}/colanderConfigVersion.cmake
+        DESTINATION ${package_dir})

@@ -1,0 +1,15 @@
+/*
+ * Colander: a wide-column store that finds rows by any value.
+ *
+ * The one header to include: <colander/colander.h>. Start reading at
+ * columns.h; docs/c.md shows it in use.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_H
+#define COLANDER_H
+
+#include "columns/columns.h"
+#include "core/core.h"
+
+#endif

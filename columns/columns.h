@@ -1,0 +1,735 @@
+/*
+ * Columns: rows of named values under keys, in families, in a store.
+ *
+ * A row is a msgpack map of columns under a key. Nobody declares columns: each
+ * row has those it has. A find returns the rows that match a predicate, over
+ * named columns or over any column, in key order.
+ *
+ * Life:    store_open -> family_open -> put, get, find -> cursor_close ->
+ *          family_close -> store_close
+ * Memory:  the words of core.h: owned, borrowed, copied, taken
+ * Threads: stores, families, snapshots and predicates may be used by many
+ *          threads at once; builders, batches and cursors by one at a time,
+ *          except colander_cursor_cancel, which any thread may call
+ * Bytes:   columns/FORMAT.md: keys and rows as they stand on disk
+ * Knows:   nothing of how candidates for a find are found fast; complete
+ *          without that
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_COLUMNS_H
+#define COLANDER_COLUMNS_H
+
+#include "columns/limits.h"
+#include "core/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* -------------------------------------------------------------- values --- */
+
+/* In the order in which values of different types sort; numbers are one. */
+enum colander_type {
+    COLANDER_NULL = 0,
+    COLANDER_BOOLEAN,
+    COLANDER_INTEGER,  /* int64_t */
+    COLANDER_UNSIGNED, /* uint64_t, only above INT64_MAX */
+    COLANDER_DOUBLE,
+    COLANDER_STRING,    /* UTF-8, checked when written */
+    COLANDER_BINARY,    /* any bytes */
+    COLANDER_TIMESTAMP, /* an instant: seconds since 1970 and nanoseconds */
+    COLANDER_EXTENSION, /* another msgpack extension: its type and bytes */
+    COLANDER_ARRAY,     /* `bytes` is the encoded array */
+    COLANDER_MAP,       /* `bytes` is the encoded map */
+};
+
+struct colander_value {
+    enum colander_type type;
+    int8_t extension_type; /* of EXTENSION */
+    uint32_t nanosecond;   /* of TIMESTAMP, below 10^9 */
+    union {
+        bool boolean;
+        int64_t integer;
+        uint64_t natural;            /* of UNSIGNED */
+        double number;               /* of DOUBLE */
+        int64_t second;              /* of TIMESTAMP */
+        struct colander_slice bytes; /* of STRING ... MAP; borrowed */
+    };
+};
+
+static inline struct colander_value
+colander_null(void)
+{
+    struct colander_value value;
+
+    memset(&value, 0, sizeof(value));
+    return value;
+}
+
+static inline struct colander_value
+colander_boolean(bool boolean)
+{
+    struct colander_value value = colander_null();
+
+    value.type = COLANDER_BOOLEAN;
+    value.boolean = boolean;
+    return value;
+}
+
+static inline struct colander_value
+colander_integer(int64_t integer)
+{
+    struct colander_value value = colander_null();
+
+    value.type = COLANDER_INTEGER;
+    value.integer = integer;
+    return value;
+}
+
+static inline struct colander_value
+colander_unsigned(uint64_t natural)
+{
+    struct colander_value value = colander_null();
+
+    value.type = natural > INT64_MAX ? COLANDER_UNSIGNED : COLANDER_INTEGER;
+    value.natural = natural;
+    return value;
+}
+
+static inline struct colander_value
+colander_double(double number)
+{
+    struct colander_value value = colander_null();
+
+    value.type = COLANDER_DOUBLE;
+    value.number = number;
+    return value;
+}
+
+static inline struct colander_value
+colander_string(struct colander_slice bytes)
+{
+    struct colander_value value = colander_null();
+
+    value.type = COLANDER_STRING;
+    value.bytes = bytes;
+    return value;
+}
+
+static inline struct colander_value
+colander_text(const char *text)
+{
+    return colander_string(colander_slice_text(text));
+}
+
+static inline struct colander_value
+colander_binary(struct colander_slice bytes)
+{
+    struct colander_value value = colander_string(bytes);
+
+    value.type = COLANDER_BINARY;
+    return value;
+}
+
+static inline struct colander_value
+colander_timestamp(int64_t second, uint32_t nanosecond)
+{
+    struct colander_value value = colander_null();
+
+    value.type = COLANDER_TIMESTAMP;
+    value.second = second;
+    value.nanosecond = nanosecond;
+    return value;
+}
+
+/* A type as a word: "integer", "string", ... */
+COLANDER_API const char *colander_type_name(enum colander_type type);
+
+/*
+ * Orders two scalars: <0, 0 or >0. By type first (null, boolean, number,
+ * string, binary, timestamp, extension); numbers by what they are, whatever
+ * their width or kind, exactly; NaN equals NaN and comes after every number.
+ * Arrays and maps are not compared: they sort after the scalars, all alike.
+ */
+COLANDER_API int colander_value_compare(const struct colander_value *a,
+                                        const struct colander_value *b);
+
+/* Equal scalars have equal hashes. Stands in files: see COLANDER_HASH_VERSION
+ */
+COLANDER_API uint64_t colander_value_hash(const struct colander_value *value);
+
+/* Changes whenever colander_value_hash gives another number for any value. */
+#define COLANDER_HASH_VERSION 1
+
+/* ---------------------------------------------------------------- keys --- */
+
+/*
+ * A key is 1 to COLANDER_KEY_PARTS_MAX scalars, none of them null, encoded so
+ * that byte order is the order of colander_value_compare, part by part. All
+ * functions take keys encoded. A DOUBLE that is a whole number and an integer
+ * that equals it are the same key.
+ */
+
+/* Replaces the content of `key` by the encoded parts. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_key_encode(const struct colander_value *parts, size_t count,
+                    struct colander_buffer *key, struct colander_error *err);
+
+/*
+ * Fills `parts` (room for COLANDER_KEY_PARTS_MAX) and *count. Strings and
+ * binaries without a zero byte are borrowed from `key`; others are unescaped
+ * into `scratch`, whose content is replaced. CORRUPT for bytes that
+ * colander_key_encode never made.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_key_decode(struct colander_slice key, struct colander_value *parts,
+                    size_t *count, struct colander_buffer *scratch,
+                    struct colander_error *err);
+
+/* Replaces `key` by the one part `text`. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_key_text(const char *text, struct colander_buffer *key,
+                  struct colander_error *err);
+
+/*
+ * Replaces `key` by a new key: one string of 26 characters (a ULID) that
+ * sorts by the time it was made, and never twice the same.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_key_generate(struct colander_buffer *key, struct colander_error *err);
+
+/* ---------------------------------------------------------------- rows --- */
+
+/*
+ * Says whether `row` may be stored: one msgpack map with string names, none
+ * twice in a map, none at the top called "_key", strings in UTF-8, within
+ * limits.h, nothing behind it. INVALID or LIMIT, with the path, when not.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_row_check(struct colander_slice row, struct colander_error *err);
+
+/*
+ * Builds a row. A mistake (two columns of one name, an end too many) is kept
+ * and told by finish, so that building reads as straight lines.
+ */
+struct colander_row_builder;
+
+/* NULL when memory is short. */
+COLANDER_API struct colander_row_builder *colander_row_builder_create(void);
+
+/* NULL is allowed. */
+COLANDER_API void
+colander_row_builder_destroy(struct colander_row_builder *builder);
+
+/* Adds a column (inside a map) or, with `name` NULL, an element (in an array).
+ * Copies. An ARRAY or MAP value is copied as its encoded bytes. */
+COLANDER_API void colander_row_builder_add(struct colander_row_builder *builder,
+                                           const char *name,
+                                           struct colander_value value);
+
+/* The same, with a name of any bytes. */
+COLANDER_API void
+colander_row_builder_add_named(struct colander_row_builder *builder,
+                               struct colander_slice name,
+                               struct colander_value value);
+
+/* Opens a map or an array as a column or, with `name` NULL, an element; end
+ * closes the innermost. */
+COLANDER_API void
+colander_row_builder_begin_map(struct colander_row_builder *builder,
+                               const char *name);
+COLANDER_API void
+colander_row_builder_begin_array(struct colander_row_builder *builder,
+                                 const char *name);
+
+/* The same, with a name of any bytes. */
+COLANDER_API void
+colander_row_builder_begin_map_named(struct colander_row_builder *builder,
+                                     struct colander_slice name);
+COLANDER_API void
+colander_row_builder_begin_array_named(struct colander_row_builder *builder,
+                                       struct colander_slice name);
+COLANDER_API void
+colander_row_builder_end(struct colander_row_builder *builder);
+
+/*
+ * Gives the row, borrowed until the builder is next used: the next add starts
+ * a new row. On failure the builder is empty.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_row_builder_finish(struct colander_row_builder *builder,
+                            struct colander_slice *row,
+                            struct colander_error *err);
+
+/* Goes through the members of one encoded map or array; not into them. */
+struct colander_members {
+    const uint8_t *at;
+    const uint8_t *end;
+    uint32_t left; /* members not given yet */
+    bool is_map;
+};
+
+/* `container` is a row, or the `bytes` of an ARRAY or MAP value; CORRUPT when
+ * it is neither. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_members_init(struct colander_members *members,
+                      struct colander_slice container,
+                      struct colander_error *err);
+
+/*
+ * Gives the next member: borrowed from the container. *is_member is false at
+ * the end. In an array `name` is empty.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_members_next(struct colander_members *members, bool *is_member,
+                      struct colander_slice *name, struct colander_value *value,
+                      struct colander_error *err);
+
+/* --------------------------------------------------------------- paths --- */
+
+/*
+ * A path says where in a row a value sits, as text: names joined by dots, and
+ * [] for every element of an array: `user`, `user.name`,
+ * `entities.hashtags[].text`, `matrix[][]`. In a name, a backslash makes the
+ * character behind it an ordinary one (`a\.b` is the column named "a.b"), and
+ * \xHH is a byte. `tags = 'a'` does not look inside an array; `tags[] = 'a'`
+ * does.
+ *
+ * Gives the value at `path` in `row`, borrowed from the row: the first one
+ * where [] makes several. *found is false when there is none.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_row_get(struct colander_slice row, const char *path,
+                 struct colander_value *value, bool *found,
+                 struct colander_error *err);
+
+/*
+ * Replaces the content of `out` by the row cut down to `paths`: what they
+ * lead to, nested as it was, in the order of the row.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_row_select(struct colander_slice row, const char *const *paths,
+                    size_t path_count, struct colander_buffer *out,
+                    struct colander_error *err);
+
+/*
+ * Appends `name` to `text` as it must stand in a path: with a backslash where
+ * one is needed. Joining with dots and [] is the caller's.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_path_append_name(struct colander_buffer *text,
+                          struct colander_slice name,
+                          struct colander_error *err);
+
+/*
+ * Replaces the content of `out` by `row` patched as in RFC 7386: columns of
+ * `patch` replace those of the row, maps merge, null removes. An empty `row`
+ * slice counts as a row without columns.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_row_patch(struct colander_slice row, struct colander_slice patch,
+                   struct colander_buffer *out, struct colander_error *err);
+
+/* ---------------------------------------------------------------- JSON --- */
+
+/*
+ * Appends `value` as JSON on one line. Binaries become base64 strings,
+ * timestamps RFC 3339 strings, other extensions {"type":..,"data":base64}, NaN
+ * and infinities null; a DOUBLE keeps a point or an exponent.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_json_append_value(struct colander_buffer *json,
+                           const struct colander_value *value,
+                           struct colander_error *err);
+
+/* Appends a key: its part, or an array of its parts when there are several. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_json_append_key(struct colander_buffer *json,
+                         struct colander_slice key, struct colander_error *err);
+
+/* Appends a row with its key as first column "_key": the part, or an array of
+ * the parts when there are several. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_json_append_row(struct colander_buffer *json,
+                         struct colander_slice key, struct colander_slice row,
+                         struct colander_error *err);
+
+/* ---------------------------------------------------------- predicates --- */
+
+/*
+ * A question about one row; immutable, so many threads may ask it. Made by
+ * the functions below, which give NULL and fill `err` on failure and *take*
+ * the predicates given to them, also then; a NULL among those makes them fail
+ * and leaves `err` as it was. So a whole expression is checked once, at its
+ * end. An operand given twice is INVALID. Paths and values are copied.
+ *
+ * All but EXISTS and MISSING look at scalars: where the path leads to several
+ * ([]), one that matches is enough. A comparison is between values of one
+ * type (numbers are one): 'abc' < 5 and 'abc' >= 5 are both false, and NaN is
+ * above every number. COLANDER_NE matches where there is a scalar that is not
+ * equal, be it null or of another type; a row without a scalar at the path
+ * matches neither EQ nor NE: for "not equal or missing" use not(EQ).
+ */
+struct colander_predicate;
+
+enum colander_comparison {
+    COLANDER_EQ,
+    COLANDER_NE,
+    COLANDER_LT,
+    COLANDER_LE,
+    COLANDER_GT,
+    COLANDER_GE,
+};
+
+/* The scalar at `path` compared with `value`, a scalar (null: EQ and NE). */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_where(const char *path, enum colander_comparison comparison,
+               struct colander_value value, struct colander_error *err);
+
+/* Equal to one of `values`; with none it matches nothing. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_where_in(const char *path, const struct colander_value *values,
+                  size_t count, struct colander_error *err);
+
+/* low <= the scalar <= high; both of one type. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_where_between(const char *path, struct colander_value low,
+                       struct colander_value high, struct colander_error *err);
+
+/* A string (or binary) that begins with the bytes of `prefix`, of its type. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_where_prefix(const char *path, struct colander_value prefix,
+                      struct colander_error *err);
+
+/* A string (or binary) that has the bytes of `part` in it, of its type. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_where_contains(const char *path, struct colander_value part,
+                        struct colander_error *err);
+
+/* Something is at `path`: a scalar, null, a map or an array. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_where_exists(const char *path, struct colander_error *err);
+
+/* Nothing is at `path`. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_where_missing(const char *path, struct colander_error *err);
+
+/* A null is at `path`; missing is not null. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_where_null(const char *path, struct colander_error *err);
+
+/* Some scalar of the row, in whatever column at whatever depth, equals it. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_where_any(struct colander_value value, struct colander_error *err);
+
+/* All of them; with none it matches every row. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_all_of(struct colander_predicate *const *predicates, size_t count,
+                struct colander_error *err);
+
+/* At least one; with none it matches nothing. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_any_of(struct colander_predicate *const *predicates, size_t count,
+                struct colander_error *err);
+
+/* The opposite. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_not(struct colander_predicate *predicate, struct colander_error *err);
+
+/* NULL is allowed. */
+COLANDER_API void
+colander_predicate_destroy(struct colander_predicate *predicate);
+
+/* Paths of columns as text, in the order of the row, none twice. */
+struct colander_columns {
+    const char *const *paths; /* borrowed from whoever gave the list */
+    size_t count;
+};
+
+/* Which columns matched; reused from row to row. */
+struct colander_matches;
+
+/* NULL when memory is short. */
+COLANDER_API struct colander_matches *colander_matches_create(void);
+
+/* NULL is allowed. */
+COLANDER_API void colander_matches_destroy(struct colander_matches *matches);
+
+/* The list of the last evaluation, borrowed until the next. */
+COLANDER_API struct colander_columns
+colander_matches_columns(const struct colander_matches *matches);
+
+/*
+ * Evaluates over the encoded row. `matches` (if any) is filled with the paths
+ * of the scalars that made it true: nothing below a `not`, and nothing when
+ * the answer is no. CORRUPT when the bytes are no row; it stops when the
+ * answer is known, so damage behind that goes unseen.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_predicate_evaluate(const struct colander_predicate *predicate,
+                            struct colander_slice row, bool *is_match,
+                            struct colander_matches *matches,
+                            struct colander_error *err);
+
+/* ------------------------------------------------- stores and families --- */
+
+struct colander_store;
+
+/* A set of rows; dropped as a whole. */
+struct colander_family;
+
+/* As colander_engine_open. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_store_open(const char *path, const struct colander_options *options,
+                    struct colander_store **store, struct colander_error *err);
+
+/* As colander_engine_close: BUSY, and still open, while something made from
+ * the store is; other failures say what is only in the write-ahead log. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_store_close(struct colander_store *store, struct colander_error *err);
+
+/* The options in force. */
+COLANDER_API void colander_store_options(const struct colander_store *store,
+                                         struct colander_options *options);
+
+/* The names of all families. Release with colander_names_release. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_store_families(struct colander_store *store,
+                        struct colander_names *names,
+                        struct colander_error *err);
+
+/* A state of the whole store. Release with colander_snapshot_release. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_store_snapshot(struct colander_store *store,
+                        struct colander_snapshot **snapshot,
+                        struct colander_error *err);
+
+/*
+ * A handle for the family `name`, which need not exist: until its first write
+ * it reads as empty, and that write creates it. Names: 1 to 255 bytes of
+ * UTF-8 without control characters.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_open(struct colander_store *store, const char *name,
+                     struct colander_family **family,
+                     struct colander_error *err);
+
+/* NULL is allowed. */
+COLANDER_API void colander_family_close(struct colander_family *family);
+
+/* Borrowed until the handle is closed. */
+COLANDER_API const char *
+colander_family_name(const struct colander_family *family);
+
+/* Whether the family exists (now: others may create and drop). */
+COLANDER_API bool colander_family_exists(struct colander_family *family);
+
+/* Creates the family without writing a row; fine when it exists. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_create(struct colander_family *family,
+                       struct colander_error *err);
+
+/*
+ * Deletes the family with its rows; NOT_FOUND when there is none. Every handle
+ * that had met it says DROPPED from then on; cursors that are open go
+ * on. A new handle may create a new family of that name.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_drop(struct colander_family *family,
+                     struct colander_error *err);
+
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_flush(struct colander_family *family,
+                      struct colander_error *err);
+
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_compact(struct colander_family *family,
+                        struct colander_error *err);
+
+/* All zero for a family that does not exist. key_count is the approximate
+ * number of rows. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_sizes(struct colander_family *family,
+                      struct colander_family_sizes *sizes,
+                      struct colander_error *err);
+
+/* -------------------------------------------------------------- writes --- */
+
+/* Puts `row`, replacing what is under `key`. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_put(struct colander_family *family, struct colander_slice key,
+                    struct colander_slice row,
+                    enum colander_durability durability,
+                    struct colander_error *err);
+
+/*
+ * Changes only the columns named in `patch`, as in RFC 7386; a missing row is
+ * created. Atomic: of two patches of one row at once, neither is lost.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_patch(struct colander_family *family, struct colander_slice key,
+                      struct colander_slice patch,
+                      enum colander_durability durability,
+                      struct colander_error *err);
+
+/* Deletes the row; a missing one is fine. */
+COLANDER_API COLANDER_CHECKED enum colander_code colander_family_delete(
+    struct colander_family *family, struct colander_slice key,
+    enum colander_durability durability, struct colander_error *err);
+
+/*
+ * Which keys. Empty slices bound nothing. `prefix` is whole parts: the key
+ * {"sensor-7"} is a prefix of {"sensor-7", 5}, and of itself, not of
+ * {"sensor-70"}. `from` is the first key, `to` the last: it and all it is a
+ * prefix of are in the range.
+ */
+struct colander_key_range {
+    struct colander_slice prefix;
+    struct colander_slice from;
+    struct colander_slice to;
+};
+
+/*
+ * Deletes the rows in `range` (NULL: all), and counts them in *deleted (if
+ * given, also on failure). In key order, some thousand rows at a time, each
+ * lot atomic: if it fails midway the rows so far are gone, and it may be
+ * repeated. Rows put meanwhile may stay.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_delete_range(struct colander_family *family,
+                             const struct colander_key_range *range,
+                             enum colander_durability durability,
+                             uint64_t *deleted, struct colander_error *err);
+
+/* Writes to any families of one store that happen together or not at all. */
+struct colander_batch;
+
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_batch_create(struct colander_store *store,
+                      struct colander_batch **batch,
+                      struct colander_error *err);
+
+/* What was not committed is forgotten. NULL is allowed. */
+COLANDER_API void colander_batch_destroy(struct colander_batch *batch);
+
+/* These copy; nothing is written before commit. A later one sees what earlier
+ * ones of the batch did. The family handle stays open until commit. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_batch_put(struct colander_batch *batch, struct colander_family *family,
+                   struct colander_slice key, struct colander_slice row,
+                   struct colander_error *err);
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_batch_patch(struct colander_batch *batch,
+                     struct colander_family *family, struct colander_slice key,
+                     struct colander_slice patch, struct colander_error *err);
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_batch_delete(struct colander_batch *batch,
+                      struct colander_family *family, struct colander_slice key,
+                      struct colander_error *err);
+
+/* Forgets what was added. */
+COLANDER_API void colander_batch_clear(struct colander_batch *batch);
+
+/* How many writes it holds. */
+COLANDER_API size_t colander_batch_count(const struct colander_batch *batch);
+
+/* Writes all or nothing. The batch is empty afterwards if it succeeded, and
+ * as it was if not. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_batch_commit(struct colander_batch *batch,
+                      enum colander_durability durability,
+                      struct colander_error *err);
+
+/* --------------------------------------------------------------- reads --- */
+
+/* What a get reads. NULL instead of one: all columns, now. */
+struct colander_read {
+    const struct colander_snapshot *snapshot; /* NULL: now */
+    const char *const *paths;                 /* columns wanted; NULL: all */
+    size_t path_count;
+};
+
+/* Fills `row`, or empties it when there is none: *found tells. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_get(struct colander_family *family, struct colander_slice key,
+                    const struct colander_read *read,
+                    struct colander_buffer *row, bool *found,
+                    struct colander_error *err);
+
+/* The same for `count` keys, all in one state of the store. */
+COLANDER_API COLANDER_CHECKED enum colander_code colander_family_get_many(
+    struct colander_family *family, const struct colander_slice *keys,
+    size_t count, const struct colander_read *read,
+    struct colander_buffer *rows, bool *found, struct colander_error *err);
+
+/* Which rows, and what of them. Start from colander_query_init. */
+struct colander_query {
+    const struct colander_predicate *where;   /* NULL: every row; borrowed */
+    struct colander_key_range keys;           /* borrowed until find returns */
+    const struct colander_snapshot *snapshot; /* NULL: now */
+    const char *const *paths; /* columns wanted; NULL: all; borrowed */
+    size_t path_count;
+    uint64_t limit;     /* rows at most; UINT64_MAX: no limit (the default) */
+    bool is_reverse;    /* from the last key to the first */
+    bool tells_columns; /* which columns matched; costs a little */
+    bool is_timed;      /* count microseconds; costs a little */
+};
+
+/* Every row, all columns, now, in key order. */
+COLANDER_API void colander_query_init(struct colander_query *query);
+
+/* The rows of a query, one by one. */
+struct colander_cursor;
+
+/* One row of a find; all borrowed until the next step. */
+struct colander_result {
+    struct colander_slice key; /* encoded */
+    struct colander_slice row;
+    struct colander_columns columns; /* that matched, if asked for */
+};
+
+/*
+ * Starts a find. `query->where`, `snapshot` and `paths` stay the caller's and
+ * must live until the cursor is closed. *cursor is closed before the family.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code colander_family_find(
+    struct colander_family *family, const struct colander_query *query,
+    struct colander_cursor **cursor, struct colander_error *err);
+
+/* Gives the next row; *is_row is false at the end. CANCELLED if cancelled. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_cursor_next(struct colander_cursor *cursor, bool *is_row,
+                     struct colander_result *result,
+                     struct colander_error *err);
+
+/* Makes the step under way, or the next one, say CANCELLED. Any thread, also
+ * a signal handler; mind that a handler may run in one of the engine's threads
+ * while yours closes the cursor. */
+COLANDER_API void colander_cursor_cancel(struct colander_cursor *cursor);
+
+/* What the find has done so far. */
+struct colander_find_counts {
+    uint64_t rows_read;     /* rows looked at */
+    uint64_t rows_returned; /* rows that matched */
+    uint64_t bytes_read;    /* of the rows looked at */
+    uint64_t microseconds;  /* inside colander_cursor_next, if timed */
+};
+
+COLANDER_API struct colander_find_counts
+colander_cursor_counts(const struct colander_cursor *cursor);
+
+/* NULL is allowed. */
+COLANDER_API void colander_cursor_close(struct colander_cursor *cursor);
+
+/* Counts the rows of a query exactly (paths and reverse do not matter). */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_count(struct colander_family *family,
+                      const struct colander_query *query, uint64_t *count,
+                      struct colander_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

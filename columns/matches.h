@@ -1,0 +1,33 @@
+/*
+ * Matches from the inside: how an evaluation fills them.
+ *
+ * An evaluation notes where paths matched, one path possibly several times and
+ * in any order. Finishing puts the paths in the order of the row, each once.
+ *
+ * Life:    clear -> note -> finish
+ * Knows:   texts and offsets; nothing of rows or predicates
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_MATCHES_H
+#define COLANDER_MATCHES_H
+
+#include "columns/columns.h"
+
+/* Forgets everything, keeps the memory. */
+void matches_clear(struct colander_matches *matches);
+
+/*
+ * Notes that the value at `offset` of the row matched. Its path (copied) is
+ * `path`, text without a zero byte. Memory follows the paths that matched, not
+ * the values: before it grows, notes that repeat a path are dropped.
+ */
+COLANDER_CHECKED enum colander_code
+matches_note(struct colander_matches *matches, struct colander_slice path,
+             size_t offset, struct colander_error *err);
+
+/* Orders the notes and makes them what colander_matches_columns gives. */
+COLANDER_CHECKED enum colander_code
+matches_finish(struct colander_matches *matches, struct colander_error *err);
+
+#endif

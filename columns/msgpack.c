@@ -1,0 +1,372 @@
+/*
+ * msgpack, read in place: the heads that are not inlined.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "columns/msgpack.h"
+
+#include <endian.h>
+
+#define SIZES_2(n) (n), (n)
+#define SIZES_4(n) SIZES_2(n), SIZES_2(n)
+#define SIZES_16(n) SIZES_4(n), SIZES_4(n), SIZES_4(n), SIZES_4(n)
+#define SIZES_32(n) SIZES_16(n), SIZES_16(n)
+#define SIZES_RISING_8(n)                                                      \
+    (n), (n) + 1, (n) + 2, (n) + 3, (n) + 4, (n) + 5, (n) + 6, (n) + 7
+
+const uint8_t msgpack_sizes[256] = {
+    SIZES_32(1),
+    SIZES_32(1),
+    SIZES_32(1),
+    SIZES_32(1), /* 00 integers */
+    SIZES_32(0), /* 80 containers */
+    SIZES_RISING_8(1),
+    SIZES_RISING_8(9), /* a0 strings */
+    SIZES_RISING_8(17),
+    SIZES_RISING_8(25),
+    1,
+    0,
+    1,
+    1, /* c0 null, booleans */
+    SIZES_4(0),
+    SIZES_2(0), /* c4 binary, ext */
+    5,
+    9, /* ca floats */
+    2,
+    3,
+    5,
+    9, /* cc unsigned */
+    2,
+    3,
+    5,
+    9, /* d0 signed */
+    3,
+    4,
+    6,
+    10,
+    18, /* d4 fixed ext */
+    SIZES_4(0),
+    SIZES_2(0),
+    0,           /* d9 long ones */
+    SIZES_32(1), /* e0 integers */
+};
+
+/* Bytes of the size or count behind the heads c0 to df. */
+static const uint8_t length_sizes[32] = {
+    [0xc4 - 0xc0] = 1, [0xc5 - 0xc0] = 2, [0xc6 - 0xc0] = 4, /* binary */
+    [0xc7 - 0xc0] = 1, [0xc8 - 0xc0] = 2, [0xc9 - 0xc0] = 4, /* extension */
+    [0xd9 - 0xc0] = 1, [0xda - 0xc0] = 2, [0xdb - 0xc0] = 4, /* string */
+    [0xdc - 0xc0] = 2, [0xdd - 0xc0] = 4,                    /* array */
+    [0xde - 0xc0] = 2, [0xdf - 0xc0] = 4,                    /* map */
+};
+
+static uint16_t
+load16(const uint8_t *at)
+{
+    uint16_t bytes;
+
+    memcpy(&bytes, at, sizeof(bytes));
+    return be16toh(bytes);
+}
+
+static uint32_t
+load32(const uint8_t *at)
+{
+    uint32_t bytes;
+
+    memcpy(&bytes, at, sizeof(bytes));
+    return be32toh(bytes);
+}
+
+static uint64_t
+load64(const uint8_t *at)
+{
+    uint64_t bytes;
+
+    memcpy(&bytes, at, sizeof(bytes));
+    return be64toh(bytes);
+}
+
+static double
+load_float(const uint8_t *at)
+{
+    uint32_t bits = load32(at);
+    float number;
+
+    memcpy(&number, &bits, sizeof(number));
+    return number;
+}
+
+static double
+load_double(const uint8_t *at)
+{
+    uint64_t bits = load64(at);
+    double number;
+
+    memcpy(&number, &bits, sizeof(number));
+    return number;
+}
+
+/* What a head with a size or count says, once that is known to be there. */
+struct long_head {
+    size_t size;     /* of the head, an extension's type included */
+    uint32_t length; /* bytes of the body, or members */
+    size_t items;    /* items inside it, each at least a byte */
+};
+
+/* An item from 0x80 to 0xdf that msgpack_sizes does not size. */
+static enum msgpack_result
+read_long_head(const struct msgpack_reader *reader, struct long_head *head)
+{
+    const uint8_t *at = reader->at;
+    size_t left = msgpack_left(reader);
+    size_t width = *at < 0xc0 ? 0 : length_sizes[*at - 0xc0];
+
+    head->items = 0;
+    if (*at == 0xc1)
+        return MSGPACK_ILLEGAL;
+    head->size = 1 + width + (*at >= 0xc7 && *at <= 0xc9);
+    if (head->size > left)
+        return MSGPACK_CUT;
+    if (width == 0)
+        head->length = *at & 0x0f;
+    else
+        head->length = width == 1   ? at[1]
+                       : width == 2 ? load16(at + 1)
+                                    : load32(at + 1);
+    if (*at >= 0xc0 && *at < 0xdc)
+        return head->length > left - head->size ? MSGPACK_CUT : MSGPACK_FINE;
+    head->items = head->length;
+    if (*at < 0x90 || *at >= 0xde)
+        head->items *= 2;
+    return head->items > left - head->size ? MSGPACK_CUT : MSGPACK_FINE;
+}
+
+static enum msgpack_result
+read_timestamp(const uint8_t *body, size_t size, struct colander_value *value)
+{
+    uint64_t packed;
+
+    value->type = COLANDER_TIMESTAMP;
+    if (size == 4) {
+        value->second = load32(body);
+    } else if (size == 8) {
+        packed = load64(body);
+        value->nanosecond = (uint32_t)(packed >> 34);
+        value->second = (int64_t)(packed & 0x3ffffffff);
+    } else if (size == 12) {
+        value->nanosecond = load32(body);
+        value->second = (int64_t)load64(body + 4);
+    } else {
+        return MSGPACK_ILLEGAL;
+    }
+    return value->nanosecond < 1000000000 ? MSGPACK_FINE : MSGPACK_ILLEGAL;
+}
+
+/* `type` points at the extension's type; its body follows. */
+static enum msgpack_result
+read_extension(const uint8_t *type, size_t size, struct colander_value *value)
+{
+    if (*type == 0xff)
+        return read_timestamp(type + 1, size, value);
+    value->type = COLANDER_EXTENSION;
+    value->extension_type = (int8_t)*type;
+    value->bytes = colander_slice_of(type + 1, size);
+    return MSGPACK_FINE;
+}
+
+/* A head from 0xc0 to 0xdf whose size msgpack_sizes knows. */
+static enum msgpack_result
+read_sized(const uint8_t *at, struct colander_value *value)
+{
+    switch (*at) {
+    case 0xc0:
+        *value = colander_null();
+        return MSGPACK_FINE;
+    case 0xc2:
+    case 0xc3:
+        *value = colander_boolean(*at == 0xc3);
+        return MSGPACK_FINE;
+    case 0xca:
+        *value = colander_double(load_float(at + 1));
+        return MSGPACK_FINE;
+    case 0xcb:
+        *value = colander_double(load_double(at + 1));
+        return MSGPACK_FINE;
+    case 0xcc:
+        *value = colander_integer(at[1]);
+        return MSGPACK_FINE;
+    case 0xcd:
+        *value = colander_integer(load16(at + 1));
+        return MSGPACK_FINE;
+    case 0xce:
+        *value = colander_integer(load32(at + 1));
+        return MSGPACK_FINE;
+    case 0xcf:
+        *value = colander_unsigned(load64(at + 1));
+        return MSGPACK_FINE;
+    case 0xd0:
+        *value = colander_integer((int8_t)at[1]);
+        return MSGPACK_FINE;
+    case 0xd1:
+        *value = colander_integer((int16_t)load16(at + 1));
+        return MSGPACK_FINE;
+    case 0xd2:
+        *value = colander_integer((int32_t)load32(at + 1));
+        return MSGPACK_FINE;
+    case 0xd3:
+        *value = colander_integer((int64_t)load64(at + 1));
+        return MSGPACK_FINE;
+    default: /* 0xd4 ... 0xd8 */
+        return read_extension(at + 1, (size_t)1 << (*at - 0xd4), value);
+    }
+}
+
+/* A head whose size or count stands behind it. */
+static enum msgpack_result
+read_long(const uint8_t *at, const struct long_head *head,
+          struct colander_value *value, uint32_t *count)
+{
+    if (*at >= 0xc7 && *at <= 0xc9)
+        return read_extension(at + head->size - 1, head->length, value);
+    if (*at >= 0xdc) {
+        value->type = *at >= 0xde ? COLANDER_MAP : COLANDER_ARRAY;
+        value->bytes = colander_slice_of(at, 0);
+        *count = head->length;
+        return MSGPACK_FINE;
+    }
+    value->type = *at >= 0xd9 ? COLANDER_STRING : COLANDER_BINARY;
+    value->bytes = colander_slice_of(at + head->size, head->length);
+    return MSGPACK_FINE;
+}
+
+enum msgpack_result
+msgpack_read_slowly(struct msgpack_reader *reader, struct colander_value *value,
+                    uint32_t *count)
+{
+    const uint8_t *at = reader->at;
+    size_t size = msgpack_sizes[*at];
+    struct long_head head;
+    enum msgpack_result result;
+
+    if (size > 0) {
+        result = read_sized(at, value);
+    } else {
+        result = read_long_head(reader, &head);
+        if (result != MSGPACK_FINE)
+            return result;
+        result = read_long(at, &head, value, count);
+        size = head.size + (*at < 0xdc ? head.length : 0);
+    }
+    if (result == MSGPACK_FINE)
+        reader->at = at + size;
+    return result;
+}
+
+/* Moves behind a scalar, or behind the head of a container of *items. */
+static enum msgpack_result
+skip_head(struct msgpack_reader *reader, size_t *items)
+{
+    struct long_head head;
+    enum msgpack_result result;
+    size_t size;
+
+    *items = 0;
+    if (reader->at == reader->end)
+        return MSGPACK_CUT;
+    size = msgpack_sizes[*reader->at];
+    if (size > msgpack_left(reader))
+        return MSGPACK_CUT;
+    if (size == 0) {
+        result = read_long_head(reader, &head);
+        if (result != MSGPACK_FINE)
+            return result;
+        size = head.size;
+        *items = head.items;
+        if (*reader->at >= 0xc0 && *reader->at < 0xdc)
+            size += head.length;
+    }
+    reader->at += size;
+    return MSGPACK_FINE;
+}
+
+enum msgpack_result
+msgpack_skip_slowly(struct msgpack_reader *reader)
+{
+    size_t left[COLANDER_ROW_DEPTH_MAX]; /* items, in each open container */
+    size_t depth = 0;
+    size_t items;
+    enum msgpack_result result;
+
+    for (;;) {
+        result = skip_head(reader, &items);
+        if (result != MSGPACK_FINE)
+            return result;
+        if (items > 0 && depth == COLANDER_ROW_DEPTH_MAX)
+            return MSGPACK_TOO_DEEP;
+        if (items > 0)
+            left[depth++] = items;
+        while (depth > 0 && left[depth - 1] == 0)
+            depth--;
+        if (depth == 0)
+            return MSGPACK_FINE;
+        left[depth - 1]--;
+    }
+}
+
+enum colander_code
+msgpack_fail(enum msgpack_result result, enum colander_code code,
+             const char *what, struct colander_error *err)
+{
+    switch (result) {
+    case MSGPACK_TOO_DEEP:
+        return COLANDER_FAIL(err, code, "%s has more than %d levels", what,
+                             COLANDER_ROW_DEPTH_MAX);
+    case MSGPACK_ILLEGAL:
+        return COLANDER_FAIL(err, code, "%s has bytes that are no value", what);
+    case MSGPACK_NO_NAME:
+        return COLANDER_FAIL(err, code, "%s has a name that is no string",
+                             what);
+    default:
+        return COLANDER_FAIL(err, code, "%s ends in the middle of a value",
+                             what);
+    }
+}
+
+enum colander_code
+msgpack_container_begin(struct colander_buffer *out, size_t *start,
+                        struct colander_error *err)
+{
+    static const uint8_t empty = 0x80;
+
+    *start = out->size;
+    return colander_buffer_append(out, &empty, 1, err);
+}
+
+enum colander_code
+msgpack_container_end(struct colander_buffer *out, size_t start, bool is_map,
+                      uint32_t count, struct colander_error *err)
+{
+    uint16_t count16 = htobe16((uint16_t)count);
+    uint32_t count32 = htobe32(count);
+    size_t extra = count < 16 ? 0 : count <= UINT16_MAX ? 2 : 4;
+    enum colander_code code;
+    uint8_t *head;
+
+    code = colander_buffer_reserve(out, extra, err);
+    if (code != COLANDER_OK)
+        return code;
+    head = out->data + start;
+    if (extra == 0) {
+        *head = (uint8_t)((is_map ? 0x80 : 0x90) | count);
+        return COLANDER_OK;
+    }
+    memmove(head + 1 + extra, head + 1, out->size - start - 1);
+    out->size += extra;
+    if (extra == 2)
+        memcpy(head + 1, &count16, sizeof(count16));
+    else
+        memcpy(head + 1, &count32, sizeof(count32));
+    *head = (uint8_t)((is_map ? 0xde : 0xdc) + (extra == 4));
+    return COLANDER_OK;
+}

@@ -1,0 +1,52 @@
+/*
+ * The names of a row: finds a name of one of its maps, whichever, at once.
+ *
+ * One table for all maps: an entry is a name and the place of the map that it
+ * is in, so that a row of a hundred thousand names takes linear time however
+ * it is nested. Small rows need no heap.
+ *
+ * Life:   names_init -> add, find -> names_release
+ * Memory: names are borrowed from the row
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_NAMES_H
+#define COLANDER_NAMES_H
+
+#include "columns/columns.h"
+
+/* Names that need no heap. */
+#define NAMES_SMALL 32
+
+struct names_entry {
+    struct colander_slice name;
+    uint32_t map; /* where the map begins in the row */
+    uint32_t hash;
+};
+
+struct names {
+    struct names_entry *entries; /* in the order they came */
+    uint32_t *slots;             /* index of an entry plus 1; 0: free */
+    uint32_t count;
+    uint32_t slot_count; /* a power of two; half of them may be used */
+    struct names_entry small_entries[NAMES_SMALL];
+    uint32_t small_slots[2 * NAMES_SMALL];
+};
+
+/* Does not copy: `names` may not move afterwards. */
+void names_init(struct names *names);
+
+/* Adds `name` of the map at `map`, or says in *is_new that it is there. */
+COLANDER_CHECKED enum colander_code names_add(struct names *names, uint32_t map,
+                                              struct colander_slice name,
+                                              bool *is_new,
+                                              struct colander_error *err);
+
+/* The index of the entry, or UINT32_MAX when there is none. */
+uint32_t names_find(const struct names *names, uint32_t map,
+                    struct colander_slice name);
+
+/* Only init may follow. */
+void names_release(struct names *names);
+
+#endif

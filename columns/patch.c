@@ -1,0 +1,278 @@
+/*
+ * Patches: RFC 7386 on encoded rows, without a tree of objects.
+ *
+ * The row is walked once; what the patch says of a column is looked up in the
+ * names that the check of the patch has left. Columns that the row did not
+ * have follow in the order of the patch.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "columns/msgpack.h"
+#include "columns/row.h"
+
+#include <stdlib.h>
+
+struct patch {
+    struct msgpack_reader row;
+    struct colander_slice bytes; /* of the patch, checked */
+    struct names names;          /* of the patch */
+    uint8_t *is_met;             /* for each name: the row has the column */
+    struct colander_buffer *out;
+    struct colander_error *err;
+};
+
+static enum colander_code
+fail(const struct patch *patch, enum msgpack_result result)
+{
+    return msgpack_fail(result, COLANDER_CORRUPT, "row", patch->err);
+}
+
+static enum colander_code
+append(const struct patch *patch, const uint8_t *start, const uint8_t *end)
+{
+    return colander_buffer_append(patch->out, start, (size_t)(end - start),
+                                  patch->err);
+}
+
+static bool
+is_map_head(uint8_t head)
+{
+    return (head & 0xf0) == 0x80 || (head & 0xfe) == 0xde;
+}
+
+/* Begins to read a map of the patch, which was checked: it cannot fail. */
+static uint32_t
+enter_map(const struct patch *patch, const uint8_t *map,
+          struct msgpack_reader *reader)
+{
+    struct colander_value value;
+    uint32_t count = 0;
+
+    reader->at = map;
+    reader->end = patch->bytes.data + patch->bytes.size;
+    msgpack_read(reader, &value, &count);
+    return count;
+}
+
+/* The index of what the map of the patch says of `name`, or UINT32_MAX. */
+static uint32_t
+find(const struct patch *patch, const uint8_t *map, struct colander_slice name)
+{
+    return names_find(&patch->names, (uint32_t)(map - patch->bytes.data), name);
+}
+
+static enum colander_code add_stripped(struct patch *patch, const uint8_t *map);
+
+/* Adds a member of the patch, from `start`, whose value ends at `end`: null
+ * adds nothing, and there are no nulls in maps inside each other. */
+static enum colander_code
+add_member(struct patch *patch, const uint8_t *start, const uint8_t *value,
+           const uint8_t *end, uint32_t *count)
+{
+    enum colander_code code;
+
+    if (*value == 0xc0)
+        return COLANDER_OK;
+    ++*count;
+    if (!is_map_head(*value))
+        return append(patch, start, end);
+    code = append(patch, start, value);
+    return code == COLANDER_OK ? add_stripped(patch, value) : code;
+}
+
+/* Adds the members of a map of the patch: all, or those the row has not. */
+static enum colander_code
+add_members(struct patch *patch, const uint8_t *map, bool only_unmet,
+            uint32_t *count)
+{
+    struct msgpack_reader reader;
+    uint32_t left = enter_map(patch, map, &reader);
+    enum colander_code code = COLANDER_OK;
+
+    for (; left > 0 && code == COLANDER_OK; left--) {
+        const uint8_t *start = reader.at;
+        struct colander_slice name = {NULL, 0};
+        const uint8_t *value;
+
+        msgpack_read_name(&reader, &name);
+        value = reader.at;
+        msgpack_skip(&reader);
+        if (only_unmet && patch->is_met[find(patch, map, name)])
+            continue;
+        code = add_member(patch, start, value, reader.at, count);
+    }
+    return code;
+}
+
+/* Adds a map of the patch as it is where the row has no map: without nulls. */
+static enum colander_code
+add_stripped(struct patch *patch, const uint8_t *map)
+{
+    uint32_t count = 0;
+    size_t start;
+    enum colander_code code;
+
+    code = msgpack_container_begin(patch->out, &start, patch->err);
+    if (code == COLANDER_OK)
+        code = add_members(patch, map, false, &count);
+    if (code != COLANDER_OK)
+        return code;
+    return msgpack_container_end(patch->out, start, true, count, patch->err);
+}
+
+static enum colander_code merge_map(struct patch *patch, const uint8_t *map);
+
+/* Adds what becomes of a column, from `start`, that the patch has a value
+ * for; the row stands at the value it had. */
+static enum colander_code
+merge_member(struct patch *patch, const uint8_t *start, const uint8_t *value,
+             uint32_t *count)
+{
+    struct msgpack_reader reader = {value,
+                                    patch->bytes.data + patch->bytes.size};
+    const uint8_t *name_end = patch->row.at;
+    enum msgpack_result result;
+    enum colander_code code = COLANDER_OK;
+
+    if (*value != 0xc0)
+        code = append(patch, start, name_end);
+    if (code != COLANDER_OK)
+        return code;
+    *count += *value != 0xc0;
+    if (is_map_head(*value) && msgpack_left(&patch->row) > 0 &&
+        is_map_head(*patch->row.at))
+        return merge_map(patch, value);
+    result = msgpack_skip(&patch->row);
+    if (result != MSGPACK_FINE)
+        return fail(patch, result);
+    if (*value == 0xc0)
+        return COLANDER_OK;
+    if (is_map_head(*value))
+        return add_stripped(patch, value);
+    msgpack_skip(&reader);
+    return append(patch, value, reader.at);
+}
+
+/* The members of the map that the row is in, patched by `map`. */
+static enum colander_code
+merge_members(struct patch *patch, const uint8_t *map, uint32_t left,
+              uint32_t *count)
+{
+    enum colander_code code = COLANDER_OK;
+
+    for (; left > 0 && code == COLANDER_OK; left--) {
+        const uint8_t *start = patch->row.at;
+        struct colander_slice name;
+        enum msgpack_result result = msgpack_read_name(&patch->row, &name);
+        uint32_t index;
+
+        if (result != MSGPACK_FINE)
+            return fail(patch, result);
+        index = find(patch, map, name);
+        if (index != UINT32_MAX) {
+            const struct colander_slice *met =
+                &patch->names.entries[index].name;
+
+            patch->is_met[index] = 1;
+            code = merge_member(patch, start, met->data + met->size, count);
+            continue;
+        }
+        result = msgpack_skip(&patch->row);
+        if (result != MSGPACK_FINE)
+            return fail(patch, result);
+        code = append(patch, start, patch->row.at);
+        ++*count;
+    }
+    return code;
+}
+
+/* The map that the row stands before, patched by `map`. */
+static enum colander_code
+merge_map(struct patch *patch, const uint8_t *map)
+{
+    struct colander_value value;
+    enum msgpack_result result;
+    enum colander_code code;
+    uint32_t left, count = 0;
+    size_t start;
+
+    result = msgpack_read(&patch->row, &value, &left);
+    if (result != MSGPACK_FINE)
+        return fail(patch, result);
+    if (value.type != COLANDER_MAP)
+        return COLANDER_FAIL(patch->err, COLANDER_CORRUPT, "row is not a map");
+    code = msgpack_container_begin(patch->out, &start, patch->err);
+    if (code == COLANDER_OK)
+        code = merge_members(patch, map, left, &count);
+    if (code == COLANDER_OK)
+        code = add_members(patch, map, true, &count);
+    if (code != COLANDER_OK)
+        return code;
+    return msgpack_container_end(patch->out, start, true, count, patch->err);
+}
+
+/* Whether the result may be stored. The patch may be, so a rule that the
+ * result breaks, other than a limit, the row broke before. */
+static enum colander_code
+check_result(const struct patch *patch)
+{
+    enum colander_code code;
+
+    if (msgpack_left(&patch->row) > 0)
+        return COLANDER_FAIL(patch->err, COLANDER_CORRUPT,
+                             "row has %zu bytes behind its end",
+                             msgpack_left(&patch->row));
+    code = colander_row_check(colander_buffer_slice(patch->out), patch->err);
+    if (code != COLANDER_INVALID)
+        return code;
+    if (patch->err != NULL)
+        patch->err->code = COLANDER_CORRUPT;
+    return COLANDER_CORRUPT;
+}
+
+static enum colander_code
+apply(struct patch *patch)
+{
+    enum colander_code code;
+
+    code = row_check_names(patch->bytes, &patch->names, patch->err);
+    if (code != COLANDER_OK) {
+        colander_error_context(patch->err, "patch");
+        return code;
+    }
+    patch->is_met = calloc((size_t)patch->names.count + 1, 1);
+    if (patch->is_met == NULL)
+        return COLANDER_FAIL(patch->err, COLANDER_NO_MEMORY,
+                             "cannot apply a patch of %u names",
+                             patch->names.count);
+    code = colander_buffer_reserve(
+        patch->out, msgpack_left(&patch->row) + patch->bytes.size, patch->err);
+    if (code == COLANDER_OK)
+        code = merge_map(patch, patch->bytes.data);
+    return code == COLANDER_OK ? check_result(patch) : code;
+}
+
+enum colander_code
+colander_row_patch(struct colander_slice row, struct colander_slice patch,
+                   struct colander_buffer *out, struct colander_error *err)
+{
+    static const uint8_t empty = 0x80;
+    struct patch state;
+    enum colander_code code;
+
+    if (row.size == 0)
+        row = colander_slice_of(&empty, 1);
+    colander_buffer_clear(out);
+    state.row = msgpack_reader_of(row);
+    state.bytes = patch;
+    state.is_met = NULL;
+    state.out = out;
+    state.err = err;
+    names_init(&state.names);
+    code = apply(&state);
+    if (code != COLANDER_OK)
+        colander_buffer_clear(out);
+    free(state.is_met);
+    names_release(&state.names);
+    return code;
+}

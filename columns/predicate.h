@@ -1,0 +1,56 @@
+/*
+ * Predicates from the inside: the tree that evaluation walks and that a plan
+ * is made from.
+ *
+ * Nodes do not change once the function that made them has returned, except
+ * that the function that takes one links it to its parent. Operands hang on
+ * their parent as a list: `first`, then `next`.
+ *
+ * Memory: a parent owns its operands, a node its path, text and values
+ * Knows:  what a question is. How rows answer it is predicate_evaluate.c
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_PREDICATE_H
+#define COLANDER_PREDICATE_H
+
+#include "columns/columns.h"
+#include "columns/path.h"
+
+enum predicate_kind {
+    PREDICATE_COMPARE,  /* the scalar at the path `comparison` values[0] */
+    PREDICATE_IN,       /* equals one of the values: ascending, none twice */
+    PREDICATE_BETWEEN,  /* values[0] <= the scalar <= values[1] */
+    PREDICATE_PREFIX,   /* begins with values[0], a string or binary */
+    PREDICATE_CONTAINS, /* has values[0] in it, a string or binary */
+    PREDICATE_EXISTS,   /* anything is at the path */
+    PREDICATE_MISSING,  /* nothing is at the path */
+    PREDICATE_ANY,      /* some scalar of the row equals values[0]; no path */
+    PREDICATE_ALL_OF,   /* every operand */
+    PREDICATE_ANY_OF,   /* at least one operand */
+    PREDICATE_NOT,      /* not the one operand */
+};
+
+struct colander_predicate {
+    enum predicate_kind kind;
+    enum colander_comparison comparison; /* of COMPARE */
+    bool is_taken;       /* an operand: its parent destroys it */
+    uint32_t depth;      /* levels: 1 without operands */
+    uint32_t node_count; /* this one and all below */
+    struct path path;    /* PATH_EMPTY for ANY and those with operands */
+    struct colander_buffer text;   /* the path as matches tell it */
+    struct colander_value *values; /* one allocation with their bytes */
+    size_t value_count;
+    struct colander_predicate *first; /* operand */
+    struct colander_predicate *next;  /* operand of the same parent */
+};
+
+/* Whether values of these types have an order: numbers are one type. */
+static inline bool
+predicate_types_compare(enum colander_type a, enum colander_type b)
+{
+    return a == b || (a >= COLANDER_INTEGER && a <= COLANDER_DOUBLE &&
+                      b >= COLANDER_INTEGER && b <= COLANDER_DOUBLE);
+}
+
+#endif

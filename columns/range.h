@@ -1,0 +1,26 @@
+/*
+ * Key ranges as the engine wants them: the first byte key, and the first
+ * beyond.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_COLUMNS_RANGE_H
+#define COLANDER_COLUMNS_RANGE_H
+
+#include "columns/columns.h"
+
+struct byte_range {
+    struct colander_slice from;   /* empty: no bound */
+    struct colander_buffer until; /* empty: no bound */
+    bool is_empty;                /* no key can be in it */
+};
+
+/* INVALID for what is no key. `from` is borrowed from `range`. Release. */
+COLANDER_CHECKED enum colander_code
+byte_range_init(struct byte_range *bytes,
+                const struct colander_key_range *range,
+                struct colander_error *err);
+
+void byte_range_release(struct byte_range *bytes);
+
+#endif

@@ -1,0 +1,231 @@
+/*
+ * Rows: the check that every row passes before it is stored.
+ *
+ * One pass with a small stack of open containers; what it needs to say where
+ * a mistake is stands on that stack, and becomes text only then.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "columns/row.h"
+
+#include "columns/msgpack.h"
+#include "columns/utf8.h"
+
+/* Bytes of a path in a message; a longer one loses its end. */
+#define PATH_TEXT_MAX 300
+
+/* A map or an array that the walk is in. */
+struct level {
+    uint32_t left; /* members not begun yet */
+    uint32_t map;  /* where it begins */
+    bool is_map;
+    struct colander_slice name; /* of the member the walk is at, in a map */
+};
+
+struct check {
+    struct msgpack_reader reader;
+    const uint8_t *start;
+    struct names *names;
+    size_t depth;
+    struct colander_error *err;
+    struct level levels[COLANDER_ROW_DEPTH_MAX];
+};
+
+/* Appends the path of the member that the walk is at. */
+static enum colander_code
+append_path(const struct check *check, struct colander_buffer *text)
+{
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i < check->depth && code == COLANDER_OK; i++) {
+        const struct level *level = &check->levels[i];
+
+        if (!level->is_map) {
+            code = colander_buffer_append(text, "[]", 2, NULL);
+            continue;
+        }
+        if (i > 0)
+            code = colander_buffer_append(text, ".", 1, NULL);
+        if (code == COLANDER_OK)
+            code = colander_path_append_name(text, level->name, NULL);
+    }
+    return code;
+}
+
+/* Says before the message in which column it is; best effort. */
+static enum colander_code
+in_column(const struct check *check, enum colander_code code)
+{
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    size_t size;
+
+    if (check->err == NULL)
+        return code;
+    if (append_path(check, &text) == COLANDER_OK) {
+        size = text.size;
+        if (size > PATH_TEXT_MAX) {
+            size = PATH_TEXT_MAX;
+            while (size > 0 && (text.data[size] & 0xc0) == 0x80)
+                size--;
+        }
+        colander_error_context(check->err, "column '%.*s%s'", (int)size,
+                               size > 0 ? (const char *)text.data : "",
+                               size < text.size ? "..." : "");
+    }
+    colander_buffer_release(&text);
+    return code;
+}
+
+static enum colander_code
+fail_in_column(const struct check *check, enum colander_code code,
+               const char *message)
+{
+    return in_column(check, COLANDER_FAIL(check->err, code, "%s", message));
+}
+
+static bool
+is_reserved(const struct check *check, struct colander_slice name)
+{
+    return check->depth == 1 &&
+           colander_slice_equal(name, colander_slice_text(COLANDER_KEY_COLUMN));
+}
+
+static enum colander_code
+check_name(struct check *check, struct level *level)
+{
+    struct colander_slice name;
+    enum msgpack_result result;
+    enum colander_code code;
+    bool is_new;
+
+    result = msgpack_read_name(&check->reader, &name);
+    if (result != MSGPACK_FINE)
+        return msgpack_fail(result, COLANDER_INVALID, "row", check->err);
+    level->name = name;
+    if (name.size > COLANDER_NAME_SIZE_MAX)
+        return in_column(check,
+                         COLANDER_FAIL(check->err, COLANDER_LIMIT,
+                                       "name has %zu bytes, %d at most",
+                                       name.size, COLANDER_NAME_SIZE_MAX));
+    if (!utf8_is_valid(name.data, name.size))
+        return fail_in_column(check, COLANDER_INVALID, "name is not UTF-8");
+    if (is_reserved(check, name))
+        return fail_in_column(check, COLANDER_INVALID,
+                              "the name is reserved for the key");
+    code = names_add(check->names, level->map, name, &is_new, check->err);
+    if (code != COLANDER_OK)
+        return code;
+    if (!is_new)
+        return fail_in_column(check, COLANDER_INVALID, "name appears twice");
+    if (check->names->count > COLANDER_ROW_NAMES_MAX)
+        return COLANDER_FAIL(check->err, COLANDER_LIMIT,
+                             "row has more than %d names",
+                             COLANDER_ROW_NAMES_MAX);
+    return COLANDER_OK;
+}
+
+/* Enters a container whose head was read. */
+static enum colander_code
+enter(struct check *check, const struct colander_value *value, uint32_t count)
+{
+    struct level *level;
+
+    if (check->depth == COLANDER_ROW_DEPTH_MAX)
+        return COLANDER_FAIL(check->err, COLANDER_LIMIT,
+                             "row has more than %d levels",
+                             COLANDER_ROW_DEPTH_MAX);
+    level = &check->levels[check->depth++];
+    level->left = count;
+    level->map = (uint32_t)(value->bytes.data - check->start);
+    level->is_map = value->type == COLANDER_MAP;
+    return COLANDER_OK;
+}
+
+static enum colander_code
+check_value(struct check *check)
+{
+    struct colander_value value;
+    enum msgpack_result result;
+    uint32_t count;
+
+    result = msgpack_read(&check->reader, &value, &count);
+    if (result != MSGPACK_FINE)
+        return in_column(
+            check, msgpack_fail(result, COLANDER_INVALID, "row", check->err));
+    if (value.type >= COLANDER_ARRAY)
+        return enter(check, &value, count);
+    if (value.type == COLANDER_STRING &&
+        !utf8_is_valid(value.bytes.data, value.bytes.size))
+        return fail_in_column(
+            check, COLANDER_INVALID,
+            "string is not UTF-8 (store other bytes as binary)");
+    return COLANDER_OK;
+}
+
+/* Goes through what is in the map that was entered. */
+static enum colander_code
+check_content(struct check *check)
+{
+    enum colander_code code = COLANDER_OK;
+
+    while (check->depth > 0 && code == COLANDER_OK) {
+        struct level *level = &check->levels[check->depth - 1];
+
+        if (level->left == 0) {
+            check->depth--;
+            continue;
+        }
+        level->left--;
+        if (level->is_map)
+            code = check_name(check, level);
+        if (code == COLANDER_OK)
+            code = check_value(check);
+    }
+    return code;
+}
+
+enum colander_code
+row_check_names(struct colander_slice row, struct names *names,
+                struct colander_error *err)
+{
+    struct check check;
+    struct colander_value value;
+    enum msgpack_result result;
+    enum colander_code code;
+    uint32_t count;
+
+    if (row.size > COLANDER_ROW_SIZE_MAX)
+        return COLANDER_FAIL(err, COLANDER_LIMIT,
+                             "row has %zu bytes, %u at most", row.size,
+                             COLANDER_ROW_SIZE_MAX);
+    check.reader = msgpack_reader_of(row);
+    check.start = row.data;
+    check.names = names;
+    check.depth = 0;
+    check.err = err;
+    result = msgpack_read(&check.reader, &value, &count);
+    if (result != MSGPACK_FINE)
+        return msgpack_fail(result, COLANDER_INVALID, "row", err);
+    if (value.type != COLANDER_MAP)
+        return COLANDER_FAIL(err, COLANDER_INVALID, "row is not a map");
+    code = enter(&check, &value, count);
+    if (code == COLANDER_OK)
+        code = check_content(&check);
+    if (code == COLANDER_OK && msgpack_left(&check.reader) > 0)
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "row has %zu bytes behind its end",
+                             msgpack_left(&check.reader));
+    return code;
+}
+
+enum colander_code
+colander_row_check(struct colander_slice row, struct colander_error *err)
+{
+    struct names names;
+    enum colander_code code;
+
+    names_init(&names);
+    code = row_check_names(row, &names, err);
+    names_release(&names);
+    return code;
+}

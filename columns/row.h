@@ -1,0 +1,20 @@
+/*
+ * Rows: whether bytes are one.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_ROW_H
+#define COLANDER_ROW_H
+
+#include "columns/names.h"
+
+/*
+ * As colander_row_check, and on success `names` (initialised by the caller,
+ * who also releases it, whatever the answer) has all names of the row: a map
+ * goes by the offset of its head.
+ */
+COLANDER_CHECKED enum colander_code row_check_names(struct colander_slice row,
+                                                    struct names *names,
+                                                    struct colander_error *err);
+
+#endif

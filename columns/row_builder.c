@@ -1,0 +1,370 @@
+/*
+ * Row builder: rows made column by column.
+ *
+ * It keeps what it cannot learn from the bytes later: which containers are
+ * open. Everything else (names, text, limits) is the row check's business.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <msgpack.h>
+#include <stdlib.h>
+
+#include "columns/msgpack.h"
+
+/* A container that is not ended yet. */
+struct level {
+    size_t start; /* where it begins in the row */
+    uint32_t count;
+    bool is_map;
+};
+
+struct colander_row_builder {
+    struct colander_buffer row;
+    struct level levels[COLANDER_ROW_DEPTH_MAX];
+    size_t depth;     /* 0: no row is begun */
+    bool is_finished; /* the row was given; the next add starts another */
+    enum colander_code code;
+    struct colander_error err; /* of the first mistake */
+};
+
+struct colander_row_builder *
+colander_row_builder_create(void)
+{
+    return calloc(1, sizeof(struct colander_row_builder));
+}
+
+void
+colander_row_builder_destroy(struct colander_row_builder *builder)
+{
+    if (builder == NULL)
+        return;
+    colander_buffer_release(&builder->row);
+    free(builder);
+}
+
+/* msgpack_packer_write */
+static int
+append(void *context, const char *data, size_t size)
+{
+    struct colander_row_builder *builder = context;
+
+    if (builder->row.size + size > COLANDER_ROW_SIZE_MAX)
+        builder->code =
+            COLANDER_FAIL(&builder->err, COLANDER_LIMIT,
+                          "row has more than %u bytes", COLANDER_ROW_SIZE_MAX);
+    else
+        builder->code =
+            colander_buffer_append(&builder->row, data, size, &builder->err);
+    return builder->code == COLANDER_OK ? 0 : -1;
+}
+
+static void
+enter(struct colander_row_builder *builder, bool is_map)
+{
+    struct level *level;
+
+    if (builder->depth == COLANDER_ROW_DEPTH_MAX) {
+        builder->code = COLANDER_FAIL(&builder->err, COLANDER_LIMIT,
+                                      "row has more than %d levels",
+                                      COLANDER_ROW_DEPTH_MAX);
+        return;
+    }
+    level = &builder->levels[builder->depth++];
+    level->count = 0;
+    level->is_map = is_map;
+    builder->code =
+        msgpack_container_begin(&builder->row, &level->start, &builder->err);
+}
+
+static void
+leave(struct colander_row_builder *builder)
+{
+    const struct level *level = &builder->levels[--builder->depth];
+
+    builder->code =
+        msgpack_container_end(&builder->row, level->start, level->is_map,
+                              level->count, &builder->err);
+}
+
+static void
+forget(struct colander_row_builder *builder)
+{
+    colander_buffer_clear(&builder->row);
+    builder->depth = 0;
+    builder->is_finished = false;
+    builder->code = COLANDER_OK;
+}
+
+/* Makes sure that a row is begun; false after a mistake. */
+static bool
+begin(struct colander_row_builder *builder)
+{
+    if (builder->is_finished)
+        forget(builder);
+    if (builder->depth == 0 && builder->code == COLANDER_OK)
+        enter(builder, true);
+    return builder->code == COLANDER_OK;
+}
+
+static void
+pack_bytes(struct colander_row_builder *builder, msgpack_packer *packer,
+           const struct colander_value *value)
+{
+    struct colander_slice bytes = value->bytes;
+    int failed;
+
+    if (bytes.size > COLANDER_ROW_SIZE_MAX) {
+        builder->code = COLANDER_FAIL(
+            &builder->err, COLANDER_LIMIT, "%s of %zu bytes, %u at most",
+            colander_type_name(value->type), bytes.size, COLANDER_ROW_SIZE_MAX);
+        return;
+    }
+    if (value->type == COLANDER_STRING)
+        failed = msgpack_pack_str(packer, bytes.size);
+    else if (value->type == COLANDER_BINARY)
+        failed = msgpack_pack_bin(packer, bytes.size);
+    else
+        failed = msgpack_pack_ext(packer, bytes.size, value->extension_type);
+    if (!failed)
+        append(builder, (const char *)bytes.data, bytes.size);
+}
+
+static void
+pack_timestamp(struct colander_row_builder *builder, msgpack_packer *packer,
+               const struct colander_value *value)
+{
+    msgpack_timestamp timestamp = {value->second, value->nanosecond};
+
+    if (value->nanosecond < 1000000000)
+        msgpack_pack_timestamp(packer, &timestamp);
+    else
+        builder->code =
+            COLANDER_FAIL(&builder->err, COLANDER_INVALID,
+                          "timestamp has %u nanoseconds", value->nanosecond);
+}
+
+/* An encoded array or map, as it is. */
+static void
+pack_encoded(struct colander_row_builder *builder,
+             const struct colander_value *value)
+{
+    struct msgpack_reader reader = msgpack_reader_of(value->bytes);
+    struct colander_value read;
+    enum msgpack_result result = msgpack_read_whole(&reader, &read);
+
+    if (result != MSGPACK_FINE)
+        builder->code = msgpack_fail(result, COLANDER_INVALID, "encoded value",
+                                     &builder->err);
+    else if (read.type != value->type || msgpack_left(&reader) > 0)
+        builder->code = COLANDER_FAIL(&builder->err, COLANDER_INVALID,
+                                      "encoded value is not one %s",
+                                      colander_type_name(value->type));
+    else
+        append(builder, (const char *)value->bytes.data, value->bytes.size);
+}
+
+static void
+pack(struct colander_row_builder *builder, const struct colander_value *value)
+{
+    msgpack_packer packer;
+
+    msgpack_packer_init(&packer, builder, append);
+    switch (value->type) {
+    case COLANDER_NULL:
+        msgpack_pack_nil(&packer);
+        return;
+    case COLANDER_BOOLEAN:
+        if (value->boolean)
+            msgpack_pack_true(&packer);
+        else
+            msgpack_pack_false(&packer);
+        return;
+    case COLANDER_INTEGER:
+        msgpack_pack_int64(&packer, value->integer);
+        return;
+    case COLANDER_UNSIGNED:
+        msgpack_pack_uint64(&packer, value->natural);
+        return;
+    case COLANDER_DOUBLE:
+        msgpack_pack_double(&packer, value->number);
+        return;
+    case COLANDER_STRING:
+    case COLANDER_BINARY:
+        pack_bytes(builder, &packer, value);
+        return;
+    case COLANDER_EXTENSION:
+        if (value->extension_type != -1)
+            pack_bytes(builder, &packer, value);
+        else
+            builder->code = COLANDER_FAIL(&builder->err, COLANDER_INVALID,
+                                          "extension type -1 is a timestamp");
+        return;
+    case COLANDER_TIMESTAMP:
+        pack_timestamp(builder, &packer, value);
+        return;
+    case COLANDER_ARRAY:
+    case COLANDER_MAP:
+        pack_encoded(builder, value);
+        return;
+    }
+    builder->code = COLANDER_FAIL(&builder->err, COLANDER_INVALID,
+                                  "no value has the type %d", (int)value->type);
+}
+
+/* Counts a member of the innermost container and puts its name, if any: false
+ * when it has none where it should, or the other way round. */
+static bool
+add_name(struct colander_row_builder *builder,
+         const struct colander_slice *name)
+{
+    struct level *level = &builder->levels[builder->depth - 1];
+    struct colander_value text;
+
+    if (level->is_map != (name != NULL)) {
+        builder->code =
+            COLANDER_FAIL(&builder->err, COLANDER_INVALID, "%s",
+                          level->is_map ? "no name for a member of a map"
+                                        : "a name for an element of an array");
+        return false;
+    }
+    level->count++;
+    if (name == NULL)
+        return true;
+    text = colander_string(*name);
+    pack(builder, &text);
+    return builder->code == COLANDER_OK;
+}
+
+/* Puts the name before a mistake with the value of that name. */
+static void
+tell_name(struct colander_row_builder *builder,
+          const struct colander_slice *name)
+{
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+
+    if (name != NULL && name->size <= COLANDER_NAME_SIZE_MAX &&
+        colander_path_append_name(&text, *name, NULL) == COLANDER_OK)
+        colander_error_context(&builder->err, "column '%.*s'",
+                               (int)(text.size < 300 ? text.size : 300),
+                               text.size > 0 ? (const char *)text.data : "");
+    colander_buffer_release(&text);
+}
+
+static void
+add(struct colander_row_builder *builder, const struct colander_slice *name,
+    const struct colander_value *value)
+{
+    if (!begin(builder) || !add_name(builder, name))
+        return;
+    pack(builder, value);
+    if (builder->code != COLANDER_OK)
+        tell_name(builder, name);
+}
+
+void
+colander_row_builder_add(struct colander_row_builder *builder, const char *name,
+                         struct colander_value value)
+{
+    struct colander_slice text = {NULL, 0};
+
+    if (name != NULL)
+        text = colander_slice_text(name);
+    add(builder, name == NULL ? NULL : &text, &value);
+}
+
+void
+colander_row_builder_add_named(struct colander_row_builder *builder,
+                               struct colander_slice name,
+                               struct colander_value value)
+{
+    add(builder, &name, &value);
+}
+
+static void
+begin_container(struct colander_row_builder *builder,
+                const struct colander_slice *name, bool is_map)
+{
+    if (begin(builder) && add_name(builder, name))
+        enter(builder, is_map);
+}
+
+void
+colander_row_builder_begin_map(struct colander_row_builder *builder,
+                               const char *name)
+{
+    struct colander_slice text = {NULL, 0};
+
+    if (name != NULL)
+        text = colander_slice_text(name);
+    begin_container(builder, name == NULL ? NULL : &text, true);
+}
+
+void
+colander_row_builder_begin_array(struct colander_row_builder *builder,
+                                 const char *name)
+{
+    struct colander_slice text = {NULL, 0};
+
+    if (name != NULL)
+        text = colander_slice_text(name);
+    begin_container(builder, name == NULL ? NULL : &text, false);
+}
+
+void
+colander_row_builder_begin_map_named(struct colander_row_builder *builder,
+                                     struct colander_slice name)
+{
+    begin_container(builder, &name, true);
+}
+
+void
+colander_row_builder_begin_array_named(struct colander_row_builder *builder,
+                                       struct colander_slice name)
+{
+    begin_container(builder, &name, false);
+}
+
+void
+colander_row_builder_end(struct colander_row_builder *builder)
+{
+    if (!begin(builder))
+        return;
+    if (builder->depth > 1)
+        leave(builder);
+    else
+        builder->code = COLANDER_FAIL(&builder->err, COLANDER_INVALID,
+                                      "an end without a begin");
+}
+
+static enum colander_code
+finish(struct colander_row_builder *builder, struct colander_error *err)
+{
+    if (begin(builder) && builder->depth > 1)
+        builder->code =
+            COLANDER_FAIL(&builder->err, COLANDER_INVALID,
+                          "%zu begins without an end", builder->depth - 1);
+    if (builder->code == COLANDER_OK)
+        leave(builder);
+    if (builder->code == COLANDER_OK)
+        return colander_row_check(colander_buffer_slice(&builder->row), err);
+    if (err != NULL)
+        *err = builder->err;
+    return builder->code;
+}
+
+enum colander_code
+colander_row_builder_finish(struct colander_row_builder *builder,
+                            struct colander_slice *row,
+                            struct colander_error *err)
+{
+    enum colander_code code = finish(builder, err);
+
+    *row = colander_slice_of(NULL, 0);
+    if (code == COLANDER_OK) {
+        *row = colander_buffer_slice(&builder->row);
+        builder->is_finished = true;
+    } else {
+        forget(builder);
+    }
+    return code;
+}

@@ -1,0 +1,286 @@
+/*
+ * Stores and families: handles over the engine.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "columns/store.h"
+
+#include "columns/utf8.h"
+
+#include <stdlib.h>
+#include <xxhash.h>
+
+/* -------------------------------------------------------------- stores --- */
+
+enum colander_code
+colander_store_open(const char *path, const struct colander_options *options,
+                    struct colander_store **store, struct colander_error *err)
+{
+    struct colander_store *made = calloc(1, sizeof(*made));
+    enum colander_code code;
+
+    *store = NULL;
+    if (made == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot open store '%s'",
+                             path);
+    code = colander_engine_open(path, options, &made->engine, err);
+    if (code != COLANDER_OK) {
+        free(made);
+        return code;
+    }
+    for (size_t i = 0; i < KEY_LOCKS; i++)
+        pthread_mutex_init(&made->key_locks[i], NULL);
+    *store = made;
+    return COLANDER_OK;
+}
+
+enum colander_code
+colander_store_close(struct colander_store *store, struct colander_error *err)
+{
+    enum colander_code code;
+    size_t handles;
+
+    if (store == NULL)
+        return COLANDER_OK;
+    handles = atomic_load(&store->handle_count);
+    if (handles > 0)
+        return COLANDER_FAIL(err, COLANDER_BUSY,
+                             "cannot close store '%s': %zu families or batches "
+                             "are still open",
+                             colander_engine_path(store->engine), handles);
+    code = colander_engine_close(store->engine, err);
+    if (code == COLANDER_BUSY)
+        return code;
+    for (size_t i = 0; i < KEY_LOCKS; i++)
+        pthread_mutex_destroy(&store->key_locks[i]);
+    free(store);
+    return code;
+}
+
+void
+colander_store_options(const struct colander_store *store,
+                       struct colander_options *options)
+{
+    colander_engine_options(store->engine, options);
+}
+
+enum colander_code
+colander_store_families(struct colander_store *store,
+                        struct colander_names *names,
+                        struct colander_error *err)
+{
+    return colander_engine_families(store->engine, names, err);
+}
+
+enum colander_code
+colander_store_snapshot(struct colander_store *store,
+                        struct colander_snapshot **snapshot,
+                        struct colander_error *err)
+{
+    return colander_snapshot_create(store->engine, snapshot, err);
+}
+
+/* ----------------------------------------------------------- key locks --- */
+
+void
+key_lock_set_add(struct key_lock_set *set, struct colander_slice key)
+{
+    uint64_t place = XXH3_64bits(key.data, key.size) % KEY_LOCKS;
+
+    set->bits[place / 64] |= UINT64_C(1) << (place % 64);
+}
+
+void
+key_lock_set_lock(const struct key_lock_set *set, struct colander_store *store)
+{
+    for (size_t i = 0; i < KEY_LOCKS; i++) {
+        if (set->bits[i / 64] >> (i % 64) & 1)
+            pthread_mutex_lock(&store->key_locks[i]);
+    }
+}
+
+void
+key_lock_set_unlock(const struct key_lock_set *set,
+                    struct colander_store *store)
+{
+    for (size_t i = 0; i < KEY_LOCKS; i++) {
+        if (set->bits[i / 64] >> (i % 64) & 1)
+            pthread_mutex_unlock(&store->key_locks[i]);
+    }
+}
+
+/* ------------------------------------------------------------ families --- */
+
+enum colander_code
+colander_family_open(struct colander_store *store, const char *name,
+                     struct colander_family **family,
+                     struct colander_error *err)
+{
+    struct colander_family *made;
+    struct colander_engine_family *met;
+    enum colander_code code;
+
+    *family = NULL;
+    if (!utf8_is_valid((const uint8_t *)name, strlen(name)))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "a family's name must be UTF-8");
+    made = calloc(1, sizeof(*made) + strlen(name) + 1);
+    if (made == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot open family '%s'",
+                             name);
+    made->store = store;
+    strcpy(made->name, name);
+    atomic_fetch_add(&store->handle_count, 1);
+    code = family_find(made, &met, err);
+    if (code != COLANDER_OK) {
+        colander_family_close(made);
+        return code;
+    }
+    *family = made;
+    return COLANDER_OK;
+}
+
+void
+colander_family_close(struct colander_family *family)
+{
+    if (family == NULL)
+        return;
+    colander_engine_family_close(atomic_load(&family->engine_family));
+    atomic_fetch_sub(&family->store->handle_count, 1);
+    free(family);
+}
+
+const char *
+colander_family_name(const struct colander_family *family)
+{
+    return family->name;
+}
+
+/* Meets the family, once for all threads that use the handle. */
+static enum colander_code
+meet(struct colander_family *family, bool create,
+     struct colander_engine_family **engine_family, struct colander_error *err)
+{
+    struct colander_engine_family *met =
+        atomic_load_explicit(&family->engine_family, memory_order_acquire);
+    struct colander_engine_family *nobody = NULL;
+    enum colander_code code;
+
+    *engine_family = NULL;
+    if (met == NULL) {
+        code = colander_engine_family_open(family->store->engine, family->name,
+                                           create, &met, err);
+        if (code != COLANDER_OK)
+            return code;
+        if (!atomic_compare_exchange_strong(&family->engine_family, &nobody,
+                                            met)) {
+            colander_engine_family_close(met);
+            met = nobody;
+        }
+    }
+    if (colander_engine_family_is_dropped(met))
+        return COLANDER_FAIL(err, COLANDER_DROPPED, "family '%s' was dropped",
+                             family->name);
+    *engine_family = met;
+    return COLANDER_OK;
+}
+
+enum colander_code
+family_find(struct colander_family *family,
+            struct colander_engine_family **engine_family,
+            struct colander_error *err)
+{
+    struct colander_error mine;
+    enum colander_code code = meet(family, false, engine_family, &mine);
+
+    if (code == COLANDER_NOT_FOUND)
+        return COLANDER_OK;
+    if (code != COLANDER_OK && err != NULL)
+        *err = mine;
+    return code;
+}
+
+enum colander_code
+family_make(struct colander_family *family,
+            struct colander_engine_family **engine_family,
+            struct colander_error *err)
+{
+    struct colander_options options;
+
+    /* Of a family that is missing from a read-only store, "no such family"
+     * would not tell why it could not be made. */
+    colander_engine_options(family->store->engine, &options);
+    if (options.mode == COLANDER_OPEN_READ_ONLY)
+        return COLANDER_FAIL(err, COLANDER_READ_ONLY,
+                             "store '%s' is open for reading only",
+                             colander_engine_path(family->store->engine));
+    return meet(family, true, engine_family, err);
+}
+
+bool
+colander_family_exists(struct colander_family *family)
+{
+    struct colander_engine_family *met;
+
+    return family_find(family, &met, NULL) == COLANDER_OK && met != NULL;
+}
+
+enum colander_code
+colander_family_create(struct colander_family *family,
+                       struct colander_error *err)
+{
+    struct colander_engine_family *met;
+
+    return family_make(family, &met, err);
+}
+
+enum colander_code
+colander_family_drop(struct colander_family *family, struct colander_error *err)
+{
+    struct colander_engine_family *met;
+    enum colander_code code = meet(family, false, &met, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    return colander_engine_family_drop(met, err);
+}
+
+/* -------------------------------------------------------- housekeeping --- */
+
+enum colander_code
+colander_family_flush(struct colander_family *family,
+                      struct colander_error *err)
+{
+    struct colander_engine_family *met;
+    enum colander_code code = family_find(family, &met, err);
+
+    if (code != COLANDER_OK || met == NULL)
+        return code;
+    return colander_engine_family_flush(met, err);
+}
+
+enum colander_code
+colander_family_compact(struct colander_family *family,
+                        struct colander_error *err)
+{
+    struct colander_engine_family *met;
+    enum colander_code code = family_find(family, &met, err);
+
+    if (code != COLANDER_OK || met == NULL)
+        return code;
+    return colander_engine_family_compact(met, err);
+}
+
+enum colander_code
+colander_family_sizes(struct colander_family *family,
+                      struct colander_family_sizes *sizes,
+                      struct colander_error *err)
+{
+    struct colander_engine_family *met;
+    enum colander_code code = family_find(family, &met, err);
+
+    memset(sizes, 0, sizeof(*sizes));
+    if (code != COLANDER_OK || met == NULL)
+        return code;
+    return colander_engine_family_sizes(met, sizes, err);
+}

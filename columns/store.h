@@ -1,0 +1,59 @@
+/*
+ * What the files of columns/ know of a store and a family.
+ *
+ * A family handle meets its family late: at its first write, or at the first
+ * read after somebody created it. From then on it stays with that family,
+ * also when another of the same name comes.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_COLUMNS_STORE_H
+#define COLANDER_COLUMNS_STORE_H
+
+#include "columns/columns.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* Locks on keys: a patch reads and writes, and nobody may write in between. */
+#define KEY_LOCKS 256
+
+struct colander_store {
+    struct colander_engine *engine;
+    pthread_mutex_t key_locks[KEY_LOCKS];
+    atomic_size_t handle_count; /* families and batches */
+};
+
+struct colander_family {
+    struct colander_store *store;
+    _Atomic(struct colander_engine_family *) engine_family; /* NULL: not met */
+    char name[];
+};
+
+/* The engine's family, borrowed from the handle, or NULL where there is none.
+ * DROPPED once the family that the handle met is gone. */
+COLANDER_CHECKED enum colander_code
+family_find(struct colander_family *family,
+            struct colander_engine_family **engine_family,
+            struct colander_error *err);
+
+/* The same, but makes the family where there is none. */
+COLANDER_CHECKED enum colander_code
+family_make(struct colander_family *family,
+            struct colander_engine_family **engine_family,
+            struct colander_error *err);
+
+/* A set of key locks. */
+struct key_lock_set {
+    uint64_t bits[KEY_LOCKS / 64];
+};
+
+void key_lock_set_add(struct key_lock_set *set, struct colander_slice key);
+
+/* Takes all locks of the set, in one order for everybody. */
+void key_lock_set_lock(const struct key_lock_set *set,
+                       struct colander_store *store);
+void key_lock_set_unlock(const struct key_lock_set *set,
+                         struct colander_store *store);
+
+#endif

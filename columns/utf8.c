@@ -1,0 +1,106 @@
+/*
+ * UTF-8: one check for every string that enters a store.
+ *
+ * Names and texts are mostly ASCII, so that is skipped eight bytes at a time.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "columns/utf8.h"
+
+#include <string.h>
+
+#define HIGH_BITS UINT64_C(0x8080808080808080)
+
+static bool
+is_continuation(uint8_t byte)
+{
+    return (byte & 0xC0) == 0x80;
+}
+
+/* The second byte decides about overlong forms, surrogates and the end of
+ * Unicode: its range depends on the first. */
+static bool
+is_second(uint8_t first, uint8_t second)
+{
+    switch (first) {
+    case 0xE0:
+        return second >= 0xA0 && second <= 0xBF;
+    case 0xED:
+        return second >= 0x80 && second <= 0x9F;
+    case 0xF0:
+        return second >= 0x90 && second <= 0xBF;
+    case 0xF4:
+        return second >= 0x80 && second <= 0x8F;
+    default:
+        return is_continuation(second);
+    }
+}
+
+static size_t
+size_by_first(uint8_t first)
+{
+    if (first < 0x80)
+        return 1;
+    if (first < 0xC2)
+        return 0;
+    if (first < 0xE0)
+        return 2;
+    if (first < 0xF0)
+        return 3;
+    return first < 0xF5 ? 4 : 0;
+}
+
+size_t
+utf8_character_size(const uint8_t *data, size_t size)
+{
+    size_t wanted;
+
+    if (size == 0)
+        return 0;
+    wanted = size_by_first(data[0]);
+    if (wanted > size)
+        return 0;
+    if (wanted > 1 && !is_second(data[0], data[1]))
+        return 0;
+    for (size_t i = 2; i < wanted; i++) {
+        if (!is_continuation(data[i]))
+            return 0;
+    }
+    return wanted;
+}
+
+/* How many bytes from `data` on are ASCII; stops early, never late. */
+static size_t
+ascii_run(const uint8_t *data, size_t size)
+{
+    size_t run = 0;
+
+    while (size - run >= sizeof(uint64_t)) {
+        uint64_t word;
+
+        memcpy(&word, data + run, sizeof(word));
+        if ((word & HIGH_BITS) != 0)
+            return run;
+        run += sizeof(word);
+    }
+    return run;
+}
+
+bool
+utf8_is_valid(const uint8_t *data, size_t size)
+{
+    size_t at = 0;
+
+    while (at < size) {
+        size_t step = 1;
+
+        if (data[at] >= 0x80)
+            step = utf8_character_size(data + at, size - at);
+        else if (size - at >= sizeof(uint64_t))
+            step += ascii_run(data + at + 1, size - at - 1);
+        if (step == 0)
+            return false;
+        at += step;
+    }
+    return true;
+}

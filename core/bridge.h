@@ -1,0 +1,250 @@
+/*
+ * The bridge, from the inside: the C++ behind the engine of core.h, and the
+ * only code that knows RocksDB.
+ *
+ *     bridge_open.cc      a store opened, described and closed
+ *     bridge_families.cc  families made, listed, measured and dropped
+ *     bridge_data.cc      snapshots, reads and writes
+ *     bridge_files.cc     the file system that RocksDB sees
+ *
+ * Every RocksDB handle is owned here, and every exception is caught at the
+ * border (guard): callers see codes and sentences.
+ *
+ * Families: a user's family `name` is the column family "family/name"; the
+ * column family "default" stays free for the store's own records. The engine
+ * owns one object per live family, and references are counted; a dropped
+ * family leaves the map at once and lives until its last reference goes.
+ *
+ * Locks: families_mutex guards the map and all reference counts. writes_lock
+ * is held shared by a write and alone by a drop, because one write to a
+ * dropped column family stops all later writes. Neither is ever taken by a
+ * RocksDB callback.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_CORE_BRIDGE_H
+#define COLANDER_CORE_BRIDGE_H
+
+#include "core/core.h"
+#include "core/directory.h"
+
+#include <rocksdb/db.h>
+#include <rocksdb/env.h>
+#include <rocksdb/options.h>
+#include <rocksdb/status.h>
+#include <rocksdb/utilities/write_batch_with_index.h>
+
+#include <atomic>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string>
+#include <vector>
+
+#include <pthread.h>
+
+/* --------------------------------------------------------- writes lock --- */
+
+/* Shared by writes, taken alone by a drop, which new writes do not overtake:
+ * std::shared_mutex would let them starve it. */
+class WritesLock
+{
+  public:
+    WritesLock()
+    {
+        pthread_rwlockattr_t attributes;
+
+        pthread_rwlockattr_init(&attributes);
+        pthread_rwlockattr_setkind_np(
+            &attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+        pthread_rwlock_init(&lock_, &attributes);
+        pthread_rwlockattr_destroy(&attributes);
+    }
+
+    WritesLock(const WritesLock &) = delete;
+    WritesLock &operator=(const WritesLock &) = delete;
+
+    ~WritesLock()
+    {
+        pthread_rwlock_destroy(&lock_);
+    }
+
+    void
+    lock()
+    {
+        pthread_rwlock_wrlock(&lock_);
+    }
+
+    void
+    unlock()
+    {
+        pthread_rwlock_unlock(&lock_);
+    }
+
+    void
+    lock_shared()
+    {
+        pthread_rwlock_rdlock(&lock_);
+    }
+
+    void
+    unlock_shared()
+    {
+        pthread_rwlock_unlock(&lock_);
+    }
+
+  private:
+    pthread_rwlock_t lock_;
+};
+
+/* -------------------------------------------------------------- errors --- */
+
+inline enum colander_code
+code_of(const rocksdb::Status &status)
+{
+    if (status.ok())
+        return COLANDER_OK;
+    if (status.IsCorruption())
+        return COLANDER_CORRUPT;
+    if (status.IsMemoryLimit())
+        return COLANDER_NO_MEMORY;
+    if (status.IsColumnFamilyDropped())
+        return COLANDER_DROPPED;
+    return COLANDER_IO;
+}
+
+inline enum colander_code
+fail_status(struct colander_error *err, const rocksdb::Status &status,
+            const char *what)
+{
+    return COLANDER_FAIL(err, code_of(status), "cannot %s: %s", what,
+                         status.ToString().c_str());
+}
+
+/* Runs `body`, and turns what it throws into an error. */
+template <typename Body>
+enum colander_code
+guard(struct colander_error *err, const char *what, Body body) noexcept
+{
+    try {
+        return body();
+    } catch (const std::bad_alloc &) {
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot %s: no memory",
+                             what);
+    } catch (const std::exception &e) {
+        return COLANDER_FAIL(err, COLANDER_IO, "cannot %s: %s", what, e.what());
+    } catch (...) {
+        return COLANDER_FAIL(err, COLANDER_IO, "cannot %s: unknown exception",
+                             what);
+    }
+}
+
+inline rocksdb::Slice
+to_rocksdb(struct colander_slice slice)
+{
+    return rocksdb::Slice(reinterpret_cast<const char *>(slice.data),
+                          slice.size);
+}
+
+inline struct colander_slice
+from_rocksdb(const rocksdb::Slice &slice)
+{
+    return colander_slice_of(slice.data(), slice.size());
+}
+
+/* --------------------------------------------------------------- types --- */
+
+struct colander_engine_family {
+    struct colander_engine *engine;
+    std::string name;
+    std::unique_ptr<rocksdb::ColumnFamilyHandle> handle;
+    size_t reference_count; /* under families_mutex */
+    std::atomic<bool> is_dropped;
+};
+
+struct colander_engine {
+    std::string path;
+    struct directory directory;
+    struct colander_options options;
+    std::unique_ptr<rocksdb::Env> env;
+    rocksdb::Options rocksdb_options; /* what new families get */
+    std::unique_ptr<rocksdb::DB> db;
+    std::unique_ptr<rocksdb::ColumnFamilyHandle> default_handle;
+
+    std::mutex families_mutex;
+    std::map<std::string, std::unique_ptr<colander_engine_family>> families;
+    size_t family_references; /* of all families, under families_mutex */
+    std::atomic<size_t> other_handles; /* batches, cursors, snapshots */
+
+    WritesLock writes_lock;
+
+    bool
+    is_read_only() const
+    {
+        return options.mode == COLANDER_OPEN_READ_ONLY;
+    }
+};
+
+struct colander_snapshot {
+    struct colander_engine *engine;
+    const rocksdb::Snapshot *snapshot;
+};
+
+struct colander_engine_cursor {
+    struct colander_engine_family *family;
+    std::string from;
+    std::string until;
+    rocksdb::Slice lower;
+    rocksdb::Slice upper;
+    std::unique_ptr<rocksdb::Iterator> iterator;
+    bool is_reverse;
+    bool is_started;
+};
+
+struct colander_engine_batch {
+    struct colander_engine *engine;
+    std::unique_ptr<rocksdb::WriteBatch> plain;
+    std::unique_ptr<rocksdb::WriteBatchWithIndex> indexed;
+    /* Each family in it, with a reference; the last one used stands last. */
+    std::vector<struct colander_engine_family *> families;
+
+    rocksdb::WriteBatchBase *
+    base() const
+    {
+        if (indexed)
+            return indexed.get();
+        return plain.get();
+    }
+};
+
+/* ------------------------------------------------------------ families --- */
+
+/* Counts a reference to the family. */
+void family_ref(struct colander_engine_family *family);
+
+/* Gives it back; the last one to a dropped family frees it. */
+void family_unref(struct colander_engine_family *family);
+
+/* Takes the handle of a column family into the engine: `default`, or one of
+ * ours. The caller holds families_mutex, or nobody else has the engine. */
+enum colander_code
+adopt_family(struct colander_engine *engine,
+             std::unique_ptr<rocksdb::ColumnFamilyHandle> handle,
+             struct colander_error *err);
+
+/* READ_ONLY when the store is. */
+enum colander_code check_writable(const struct colander_engine *engine,
+                                  struct colander_error *err);
+
+/* DROPPED, with the family's name. */
+enum colander_code fail_dropped(const struct colander_engine_family *family,
+                                struct colander_error *err);
+
+/* The status of a call on a family, as an error with the family's name. */
+enum colander_code family_result(const struct colander_engine_family *family,
+                                 const rocksdb::Status &status,
+                                 const char *what, struct colander_error *err);
+
+#endif

@@ -1,0 +1,349 @@
+/*
+ * Snapshots, reads and writes.
+ *
+ * Scans are made in cursor_open and nowhere else. They ignore range deletions,
+ * of which a store has none: RocksDB 7.8 loses errors, and so rows, when a
+ * scan that looks for them enters a damaged file.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/bridge.h"
+
+#include <algorithm>
+#include <shared_mutex>
+
+/* ----------------------------------------------------------- snapshots --- */
+
+enum colander_code
+colander_snapshot_create(struct colander_engine *engine,
+                         struct colander_snapshot **snapshot,
+                         struct colander_error *err)
+{
+    *snapshot = nullptr;
+    return guard(err, "take a snapshot", [&] {
+        std::unique_ptr<colander_snapshot> made(new colander_snapshot);
+
+        made->engine = engine;
+        made->snapshot = engine->db->GetSnapshot();
+        if (made->snapshot == nullptr)
+            return COLANDER_FAIL(err, COLANDER_IO,
+                                 "the engine gives no snapshot");
+        engine->other_handles++;
+        *snapshot = made.release();
+        return COLANDER_OK;
+    });
+}
+
+void
+colander_snapshot_release(struct colander_snapshot *snapshot)
+{
+    if (snapshot == nullptr)
+        return;
+    snapshot->engine->db->ReleaseSnapshot(snapshot->snapshot);
+    snapshot->engine->other_handles--;
+    delete snapshot;
+}
+
+static rocksdb::ReadOptions
+read_options_at(const struct colander_snapshot *snapshot)
+{
+    rocksdb::ReadOptions options;
+
+    if (snapshot != nullptr)
+        options.snapshot = snapshot->snapshot;
+    return options;
+}
+
+/* --------------------------------------------------------------- reads --- */
+
+/* Replaces the buffer's content. */
+static enum colander_code
+fill(struct colander_buffer *value, const rocksdb::Slice &slice,
+     struct colander_error *err)
+{
+    colander_buffer_clear(value);
+    return colander_buffer_append(value, slice.data(), slice.size(), err);
+}
+
+/* Turns what a lookup gave into the caller's buffer and flag. */
+static enum colander_code
+take_value(const struct colander_engine_family *family,
+           const rocksdb::Status &status, const rocksdb::Slice &slice,
+           struct colander_buffer *value, bool *found,
+           struct colander_error *err)
+{
+    *found = status.ok();
+    if (status.ok())
+        return fill(value, slice, err);
+    colander_buffer_clear(value);
+    if (status.IsNotFound())
+        return COLANDER_OK;
+    return family_result(family, status, "read a key", err);
+}
+
+enum colander_code
+colander_engine_get(struct colander_engine_family *family,
+                    const struct colander_snapshot *snapshot,
+                    struct colander_slice key, struct colander_buffer *value,
+                    bool *found, struct colander_error *err)
+{
+    *found = false;
+    return guard(err, "read a key", [&] {
+        rocksdb::PinnableSlice pinned;
+        rocksdb::Status status = family->engine->db->Get(
+            read_options_at(snapshot), family->handle.get(), to_rocksdb(key),
+            &pinned);
+
+        return take_value(family, status, pinned, value, found, err);
+    });
+}
+
+enum colander_code
+colander_engine_get_many(struct colander_engine_family *family,
+                         const struct colander_snapshot *snapshot,
+                         const struct colander_slice *keys, size_t count,
+                         struct colander_buffer *values, bool *found,
+                         struct colander_error *err)
+{
+    return guard(err, "read keys", [&] {
+        std::vector<rocksdb::Slice> slices(count);
+        std::vector<rocksdb::PinnableSlice> pinned(count);
+        std::vector<rocksdb::Status> statuses(count);
+        enum colander_code code = COLANDER_OK;
+
+        for (size_t i = 0; i < count; i++)
+            slices[i] = to_rocksdb(keys[i]);
+        family->engine->db->MultiGet(read_options_at(snapshot),
+                                     family->handle.get(), count, slices.data(),
+                                     pinned.data(), statuses.data());
+        for (size_t i = 0; i < count && code == COLANDER_OK; i++)
+            code = take_value(family, statuses[i], pinned[i], &values[i],
+                              &found[i], err);
+        return code;
+    });
+}
+
+enum colander_code
+colander_engine_cursor_open(
+    struct colander_engine_family *family,
+    const struct colander_engine_cursor_options *options,
+    struct colander_engine_cursor **cursor, struct colander_error *err)
+{
+    *cursor = nullptr;
+    return guard(err, "open a cursor", [&] {
+        std::unique_ptr<colander_engine_cursor> made(
+            new colander_engine_cursor());
+        rocksdb::ReadOptions how = read_options_at(options->snapshot);
+
+        made->family = family;
+        made->from = to_rocksdb(options->from).ToString();
+        made->until = to_rocksdb(options->until).ToString();
+        made->lower = made->from;
+        made->upper = made->until;
+        made->is_reverse = options->is_reverse;
+        if (!made->from.empty())
+            how.iterate_lower_bound = &made->lower;
+        if (!made->until.empty())
+            how.iterate_upper_bound = &made->upper;
+        how.fill_cache = !options->skips_cache;
+        how.ignore_range_deletions = true; /* see the top of this file */
+        made->iterator.reset(
+            family->engine->db->NewIterator(how, family->handle.get()));
+        family_ref(family);
+        *cursor = made.release();
+        return COLANDER_OK;
+    });
+}
+
+enum colander_code
+colander_engine_cursor_next(struct colander_engine_cursor *cursor,
+                            struct colander_slice *key,
+                            struct colander_slice *value,
+                            struct colander_error *err)
+{
+    rocksdb::Iterator *iterator = cursor->iterator.get();
+
+    return guard(err, "scan", [&] {
+        if (cursor->is_started && iterator->Valid()) {
+            if (cursor->is_reverse)
+                iterator->Prev();
+            else
+                iterator->Next();
+        } else if (!cursor->is_started) {
+            cursor->is_started = true;
+            if (cursor->is_reverse)
+                iterator->SeekToLast();
+            else
+                iterator->SeekToFirst();
+        }
+        if (!iterator->Valid()) {
+            *key = colander_slice_of(nullptr, 0);
+            *value = *key;
+            return family_result(cursor->family, iterator->status(), "scan",
+                                 err);
+        }
+        *key = from_rocksdb(iterator->key());
+        *value = from_rocksdb(iterator->value());
+        return COLANDER_OK;
+    });
+}
+
+void
+colander_engine_cursor_close(struct colander_engine_cursor *cursor)
+{
+    if (cursor == nullptr)
+        return;
+    cursor->iterator.reset();
+    family_unref(cursor->family);
+    delete cursor;
+}
+
+/* -------------------------------------------------------------- writes --- */
+
+enum colander_code
+colander_engine_batch_create(struct colander_engine *engine, bool is_indexed,
+                             struct colander_engine_batch **batch,
+                             struct colander_error *err)
+{
+    enum colander_code code = check_writable(engine, err);
+
+    *batch = nullptr;
+    if (code != COLANDER_OK)
+        return code;
+    return guard(err, "make a batch", [&] {
+        std::unique_ptr<colander_engine_batch> made(new colander_engine_batch);
+
+        made->engine = engine;
+        if (is_indexed)
+            made->indexed.reset(new rocksdb::WriteBatchWithIndex(
+                rocksdb::BytewiseComparator(), 0, true));
+        else
+            made->plain.reset(new rocksdb::WriteBatch());
+        engine->other_handles++;
+        *batch = made.release();
+        return COLANDER_OK;
+    });
+}
+
+void
+colander_engine_batch_clear(struct colander_engine_batch *batch)
+{
+    batch->base()->Clear();
+    for (struct colander_engine_family *family : batch->families)
+        family_unref(family);
+    batch->families.clear();
+}
+
+void
+colander_engine_batch_destroy(struct colander_engine_batch *batch)
+{
+    if (batch == nullptr)
+        return;
+    colander_engine_batch_clear(batch);
+    batch->engine->other_handles--;
+    delete batch;
+}
+
+size_t
+colander_engine_batch_size(const struct colander_engine_batch *batch)
+{
+    return batch->base()->GetWriteBatch()->GetDataSize();
+}
+
+/* Notes that the batch writes to the family. */
+static void
+batch_touch(struct colander_engine_batch *batch,
+            struct colander_engine_family *family)
+{
+    auto &families = batch->families;
+
+    if (!families.empty() && families.back() == family)
+        return;
+    auto place = std::find(families.begin(), families.end(), family);
+    if (place == families.end()) {
+        families.push_back(family);
+        family_ref(family);
+    } else {
+        std::swap(*place, families.back());
+    }
+}
+
+enum colander_code
+colander_engine_batch_put(struct colander_engine_batch *batch,
+                          struct colander_engine_family *family,
+                          struct colander_slice key,
+                          struct colander_slice value,
+                          struct colander_error *err)
+{
+    return guard(err, "add to a batch", [&] {
+        rocksdb::Status status;
+
+        batch_touch(batch, family);
+        status = batch->base()->Put(family->handle.get(), to_rocksdb(key),
+                                    to_rocksdb(value));
+        return family_result(family, status, "add to a batch", err);
+    });
+}
+
+enum colander_code
+colander_engine_batch_delete(struct colander_engine_batch *batch,
+                             struct colander_engine_family *family,
+                             struct colander_slice key,
+                             struct colander_error *err)
+{
+    return guard(err, "add to a batch", [&] {
+        rocksdb::Status status;
+
+        batch_touch(batch, family);
+        status = batch->base()->Delete(family->handle.get(), to_rocksdb(key));
+        return family_result(family, status, "add to a batch", err);
+    });
+}
+
+enum colander_code
+colander_engine_batch_get(struct colander_engine_batch *batch,
+                          struct colander_engine_family *family,
+                          struct colander_slice key,
+                          struct colander_buffer *value, bool *found,
+                          struct colander_error *err)
+{
+    *found = false;
+    if (!batch->indexed)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "cannot read from a batch without an index");
+    return guard(err, "read a key", [&] {
+        rocksdb::PinnableSlice pinned;
+        rocksdb::Status status = batch->indexed->GetFromBatchAndDB(
+            batch->engine->db.get(), rocksdb::ReadOptions(),
+            family->handle.get(), to_rocksdb(key), &pinned);
+
+        return take_value(family, status, pinned, value, found, err);
+    });
+}
+
+enum colander_code
+colander_engine_batch_write(struct colander_engine_batch *batch,
+                            enum colander_durability durability,
+                            struct colander_error *err)
+{
+    struct colander_engine *engine = batch->engine;
+
+    return guard(err, "write", [&] {
+        std::shared_lock<WritesLock> shared(engine->writes_lock);
+        rocksdb::WriteOptions options;
+        rocksdb::Status status;
+
+        for (struct colander_engine_family *family : batch->families) {
+            if (family->is_dropped)
+                return fail_dropped(family, err);
+        }
+        options.sync =
+            durability == COLANDER_SYNC ||
+            (durability == COLANDER_AS_STORE && engine->options.sync);
+        status = engine->db->Write(options, batch->base()->GetWriteBatch());
+        if (!status.ok())
+            return fail_status(err, status, "write");
+        colander_engine_batch_clear(batch);
+        return COLANDER_OK;
+    });
+}

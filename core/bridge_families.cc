@@ -1,0 +1,331 @@
+/*
+ * Families: made, listed, measured, dropped.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/bridge.h"
+
+#include <cstdlib>
+#include <cstring>
+
+static const char family_prefix[] = "family/";
+
+/* ---------------------------------------------------------- references --- */
+
+void
+family_ref(struct colander_engine_family *family)
+{
+    std::lock_guard<std::mutex> hold(family->engine->families_mutex);
+
+    family->reference_count++;
+    family->engine->family_references++;
+}
+
+void
+family_unref(struct colander_engine_family *family)
+{
+    struct colander_engine *engine = family->engine;
+    bool is_last;
+
+    {
+        std::lock_guard<std::mutex> hold(engine->families_mutex);
+
+        engine->family_references--;
+        family->reference_count--;
+        is_last = family->is_dropped && family->reference_count == 0;
+    }
+    if (is_last)
+        delete family;
+}
+
+enum colander_code
+adopt_family(struct colander_engine *engine,
+             std::unique_ptr<rocksdb::ColumnFamilyHandle> handle,
+             struct colander_error *err)
+{
+    const std::string full_name = handle->GetName();
+    const size_t prefix_size = sizeof(family_prefix) - 1;
+
+    if (full_name == rocksdb::kDefaultColumnFamilyName) {
+        engine->default_handle = std::move(handle);
+        return COLANDER_OK;
+    }
+    if (full_name.compare(0, prefix_size, family_prefix) != 0)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "column family '%s' was not made by colander",
+                             full_name.c_str());
+    std::unique_ptr<colander_engine_family> family(new colander_engine_family);
+    family->engine = engine;
+    family->name = full_name.substr(prefix_size);
+    family->handle = std::move(handle);
+    family->reference_count = 0;
+    family->is_dropped = false;
+    engine->families[family->name] = std::move(family);
+    return COLANDER_OK;
+}
+
+/* ------------------------------------------------------------ families --- */
+
+enum colander_code
+check_writable(const struct colander_engine *engine, struct colander_error *err)
+{
+    if (!engine->is_read_only())
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_READ_ONLY,
+                         "store '%s' is open for reading only",
+                         engine->path.c_str());
+}
+
+enum colander_code
+colander_engine_families(struct colander_engine *engine,
+                         struct colander_names *names,
+                         struct colander_error *err)
+{
+    std::lock_guard<std::mutex> hold(engine->families_mutex);
+    size_t count = engine->families.size();
+
+    names->count = 0;
+    names->names = static_cast<char **>(calloc(count + 1, sizeof(char *)));
+    if (names->names == nullptr)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot list families");
+    for (auto &entry : engine->families) {
+        char *name = strdup(entry.first.c_str());
+
+        if (name == nullptr) {
+            colander_names_release(names);
+            return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                                 "cannot list families");
+        }
+        names->names[names->count++] = name;
+    }
+    return COLANDER_OK;
+}
+
+void
+colander_names_release(struct colander_names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->names[i]);
+    free(names->names);
+    names->names = nullptr;
+    names->count = 0;
+}
+
+/* Makes the family; the caller holds families_mutex. */
+static enum colander_code
+create_family(struct colander_engine *engine, const char *name,
+              struct colander_error *err)
+{
+    rocksdb::ColumnFamilyHandle *handle = nullptr;
+    rocksdb::Status status = engine->db->CreateColumnFamily(
+        engine->rocksdb_options, family_prefix + std::string(name), &handle);
+
+    if (!status.ok())
+        return fail_status(err, status, "create it");
+    return adopt_family(
+        engine, std::unique_ptr<rocksdb::ColumnFamilyHandle>(handle), err);
+}
+
+static enum colander_code
+find_family(struct colander_engine *engine, const char *name, bool create,
+            struct colander_engine_family **family, struct colander_error *err)
+{
+    std::lock_guard<std::mutex> hold(engine->families_mutex);
+    auto found = engine->families.find(name);
+    enum colander_code code;
+
+    if (found == engine->families.end()) {
+        if (!create || engine->is_read_only())
+            return COLANDER_FAIL(err, COLANDER_NOT_FOUND,
+                                 "there is no such family");
+        code = create_family(engine, name, err);
+        if (code != COLANDER_OK)
+            return code;
+        found = engine->families.find(name);
+    }
+    *family = found->second.get();
+    (*family)->reference_count++;
+    engine->family_references++;
+    return COLANDER_OK;
+}
+
+static enum colander_code
+check_family_name(const char *name, struct colander_error *err)
+{
+    size_t size = strlen(name);
+
+    if (size < 1 || size > 255)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "a family's name has 1 to 255 bytes, not %zu",
+                             size);
+    for (size_t i = 0; i < size; i++) {
+        unsigned char byte = static_cast<unsigned char>(name[i]);
+
+        if (byte < 0x20 || byte == 0x7f)
+            return COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "a family's name has no control characters");
+    }
+    return COLANDER_OK;
+}
+
+enum colander_code
+colander_engine_family_open(struct colander_engine *engine, const char *name,
+                            bool create, struct colander_engine_family **family,
+                            struct colander_error *err)
+{
+    enum colander_code code;
+
+    *family = nullptr;
+    code = check_family_name(name, err);
+    if (code == COLANDER_OK)
+        code = guard(err, "open the family", [&] {
+            return find_family(engine, name, create, family, err);
+        });
+    if (code != COLANDER_OK)
+        colander_error_context(err, "family '%.255s'", name);
+    return code;
+}
+
+void
+colander_engine_family_close(struct colander_engine_family *family)
+{
+    if (family != nullptr)
+        family_unref(family);
+}
+
+uint32_t
+colander_engine_family_id(const struct colander_engine_family *family)
+{
+    return family->handle->GetID();
+}
+
+const char *
+colander_engine_family_name(const struct colander_engine_family *family)
+{
+    return family->name.c_str();
+}
+
+bool
+colander_engine_family_is_dropped(const struct colander_engine_family *family)
+{
+    return family->is_dropped;
+}
+
+enum colander_code
+fail_dropped(const struct colander_engine_family *family,
+             struct colander_error *err)
+{
+    return COLANDER_FAIL(err, COLANDER_DROPPED, "family '%s' was dropped",
+                         family->name.c_str());
+}
+
+enum colander_code
+family_result(const struct colander_engine_family *family,
+              const rocksdb::Status &status, const char *what,
+              struct colander_error *err)
+{
+    enum colander_code code;
+
+    if (status.ok())
+        return COLANDER_OK;
+    code = fail_status(err, status, what);
+    colander_error_context(err, "family '%s'", family->name.c_str());
+    return code;
+}
+
+enum colander_code
+colander_engine_family_drop(struct colander_engine_family *family,
+                            struct colander_error *err)
+{
+    struct colander_engine *engine = family->engine;
+    enum colander_code code = check_writable(engine, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    return guard(err, "drop the family", [&] {
+        std::unique_lock<WritesLock> alone(engine->writes_lock);
+        rocksdb::Status status;
+
+        if (family->is_dropped)
+            return fail_dropped(family, err);
+        status = engine->db->DropColumnFamily(family->handle.get());
+        if (!status.ok())
+            return family_result(family, status, "drop it", err);
+        std::lock_guard<std::mutex> hold(engine->families_mutex);
+        auto entry = engine->families.find(family->name);
+        (void)entry->second.release(); /* its references own it now */
+        engine->families.erase(entry);
+        family->is_dropped = true;
+        return COLANDER_OK;
+    });
+}
+
+enum colander_code
+colander_engine_family_sizes(struct colander_engine_family *family,
+                             struct colander_family_sizes *sizes,
+                             struct colander_error *err)
+{
+    rocksdb::DB *db = family->engine->db.get();
+    rocksdb::ColumnFamilyHandle *handle = family->handle.get();
+
+    memset(sizes, 0, sizeof(*sizes));
+    return guard(err, "measure the family", [&] {
+        rocksdb::ColumnFamilyMetaData meta;
+
+        if (family->is_dropped)
+            return fail_dropped(family, err);
+        db->GetColumnFamilyMetaData(handle, &meta);
+        sizes->sst_count = meta.file_count;
+        sizes->sst_size = meta.size;
+        if (!db->GetIntProperty(handle,
+                                rocksdb::DB::Properties::kEstimateNumKeys,
+                                &sizes->key_count) ||
+            !db->GetIntProperty(handle,
+                                rocksdb::DB::Properties::kCurSizeAllMemTables,
+                                &sizes->unflushed_size))
+            return COLANDER_FAIL(err, COLANDER_IO,
+                                 "family '%s': the engine does not tell sizes",
+                                 family->name.c_str());
+        return COLANDER_OK;
+    });
+}
+
+enum colander_code
+colander_engine_family_flush(struct colander_engine_family *family,
+                             struct colander_error *err)
+{
+    enum colander_code code = check_writable(family->engine, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    return guard(err, "flush the family", [&] {
+        rocksdb::FlushOptions options;
+        rocksdb::Status status;
+
+        options.allow_write_stall = true;
+        if (family->is_dropped)
+            return fail_dropped(family, err);
+        status = family->engine->db->Flush(options, family->handle.get());
+        return family_result(family, status, "flush", err);
+    });
+}
+
+enum colander_code
+colander_engine_family_compact(struct colander_engine_family *family,
+                               struct colander_error *err)
+{
+    enum colander_code code = colander_engine_family_flush(family, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    return guard(err, "compact the family", [&] {
+        rocksdb::CompactRangeOptions options;
+        rocksdb::Status status;
+
+        options.bottommost_level_compaction =
+            rocksdb::BottommostLevelCompaction::kForceOptimized;
+        status = family->engine->db->CompactRange(options, family->handle.get(),
+                                                  nullptr, nullptr);
+        return family_result(family, status, "compact", err);
+    });
+}

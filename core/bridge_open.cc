@@ -1,0 +1,375 @@
+/*
+ * Stores: opened, described, closed.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/bridge.h"
+#include "core/bridge_files.h"
+#include "core/options.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
+
+#include <algorithm>
+#include <thread>
+
+/* ------------------------------------------------------------- opening --- */
+
+static rocksdb::CompressionType
+compression_of(enum colander_compression compression)
+{
+    switch (compression) {
+    case COLANDER_COMPRESSION_NONE:
+        return rocksdb::kNoCompression;
+    case COLANDER_COMPRESSION_ZSTD:
+        return rocksdb::kZSTD;
+    case COLANDER_COMPRESSION_KEEP:
+    case COLANDER_COMPRESSION_LZ4:
+        break;
+    }
+    return rocksdb::kLZ4Compression;
+}
+
+static rocksdb::CompactionStyle
+compaction_of(enum colander_compaction compaction)
+{
+    switch (compaction) {
+    case COLANDER_COMPACTION_UNIVERSAL:
+        return rocksdb::kCompactionStyleUniversal;
+    case COLANDER_COMPACTION_FIFO:
+        return rocksdb::kCompactionStyleFIFO;
+    case COLANDER_COMPACTION_KEEP:
+    case COLANDER_COMPACTION_LEVELED:
+        break;
+    }
+    return rocksdb::kCompactionStyleLevel;
+}
+
+static void
+set_database_options(const struct colander_options &options,
+                     rocksdb::DBOptions *database)
+{
+    unsigned threads = options.thread_count != 0
+                           ? options.thread_count
+                           : std::thread::hardware_concurrency();
+
+    /* Any other mode drops acknowledged writes behind a damaged record. */
+    database->wal_recovery_mode =
+        rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+    database->max_background_jobs = static_cast<int>(std::max(2u, threads));
+    database->max_open_files = static_cast<int>(options.open_files_max);
+
+    /* Hundreds of families share the memory and the log; without these two
+     * each would keep 64 MiB and hold back gigabytes of log. */
+    database->db_write_buffer_size = options.write_buffer_size;
+    database->max_total_wal_size = 4 * options.write_buffer_size;
+
+    database->avoid_flush_during_shutdown = true; /* close flushes, and looks */
+    database->stats_dump_period_sec = 0;
+    database->stats_persist_period_sec = 0;
+    database->bytes_per_sync = 1 << 20;
+    database->max_log_file_size = 4 << 20;
+    database->keep_log_file_num = 2;
+}
+
+static void
+set_family_options(const struct colander_options &options,
+                   const std::shared_ptr<rocksdb::Cache> &cache,
+                   rocksdb::ColumnFamilyOptions *family)
+{
+    rocksdb::BlockBasedTableOptions table;
+
+    family->write_buffer_size = options.write_buffer_size;
+    family->arena_block_size = 64 << 10; /* small: there are many families */
+    family->compression = compression_of(options.compression);
+    family->compaction_style = compaction_of(options.compaction);
+    family->target_file_size_base = options.sst_size;
+    family->max_bytes_for_level_base =
+        std::max<uint64_t>(4 * options.sst_size, 4 * options.write_buffer_size);
+    family->level_compaction_dynamic_level_bytes = true;
+    family->compaction_options_fifo.max_table_files_size = options.fifo_size;
+
+    table.block_cache = cache;
+    table.block_size = options.block_size;
+    table.cache_index_and_filter_blocks = true; /* bounded, by the cache */
+    table.cache_index_and_filter_blocks_with_high_priority = true;
+    table.pin_l0_filter_and_index_blocks_in_cache = true;
+    table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+    table.format_version = 5;
+    family->table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+}
+
+static void
+set_rocksdb_options(struct colander_engine *engine)
+{
+    auto cache = rocksdb::NewLRUCache(engine->options.cache_size);
+
+    engine->env = rocksdb::NewCompositeEnv(make_store_files());
+    set_database_options(engine->options, &engine->rocksdb_options);
+    set_family_options(engine->options, cache, &engine->rocksdb_options);
+    engine->rocksdb_options.env = engine->env.get();
+    /* A store without its database is damaged, not new. */
+    engine->rocksdb_options.create_if_missing = !engine->directory.is_store;
+}
+
+/* What stands in the store, or for a new one the defaults. */
+static enum colander_code
+load_options(struct colander_engine *engine, struct colander_error *err)
+{
+    struct colander_buffer record = COLANDER_BUFFER_EMPTY;
+    struct colander_options kept;
+    enum colander_code code;
+
+    if (!engine->directory.is_store) {
+        options_fill_kept(&engine->options);
+        return COLANDER_OK;
+    }
+    colander_options_init(&kept);
+    code = directory_read_record(&engine->directory, &record, err);
+    if (code == COLANDER_OK)
+        code = options_decode(colander_buffer_slice(&record), &kept, err);
+    if (code == COLANDER_OK)
+        code = options_merge_kept(&engine->options, &kept, err);
+    colander_buffer_release(&record);
+    return code;
+}
+
+static enum colander_code
+save_options(struct colander_engine *engine, struct colander_error *err)
+{
+    struct colander_buffer record = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer present = COLANDER_BUFFER_EMPTY;
+    enum colander_code code;
+
+    if (engine->is_read_only())
+        return COLANDER_OK;
+    code = options_encode(&engine->options, &record, err);
+    if (code == COLANDER_OK && engine->directory.is_store)
+        code = directory_read_record(&engine->directory, &present, err);
+    if (code == COLANDER_OK &&
+        !colander_slice_equal(colander_buffer_slice(&record),
+                              colander_buffer_slice(&present)))
+        code = directory_write_record(&engine->directory,
+                                      colander_buffer_slice(&record), err);
+    colander_buffer_release(&record);
+    colander_buffer_release(&present);
+    return code;
+}
+
+/* An open that fails because of what is on disk means damage, unless the
+ * system refused. */
+static enum colander_code
+fail_open(struct colander_error *err, const rocksdb::Status &status)
+{
+    bool is_damage = status.IsInvalidArgument() || status.IsNotFound() ||
+                     status.IsPathNotFound() || status.IsCorruption();
+
+    return COLANDER_FAIL(err, is_damage ? COLANDER_CORRUPT : code_of(status),
+                         "cannot open the database: %s",
+                         status.ToString().c_str());
+}
+
+static enum colander_code
+open_database(struct colander_engine *engine, struct colander_error *err)
+{
+    const std::string path = engine->path + "/" DIRECTORY_ENGINE;
+    const rocksdb::Options &options = engine->rocksdb_options;
+    std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+    std::vector<rocksdb::ColumnFamilyHandle *> handles;
+    std::vector<std::string> names;
+    rocksdb::DB *db = nullptr;
+    rocksdb::Status status;
+    enum colander_code code = COLANDER_OK;
+
+    status = rocksdb::DB::ListColumnFamilies(options, path, &names);
+    if (!status.ok() && engine->directory.is_store)
+        return fail_open(err, status);
+    if (!status.ok())
+        names.assign(1, rocksdb::kDefaultColumnFamilyName);
+    for (const std::string &name : names)
+        descriptors.emplace_back(name, options);
+    if (engine->is_read_only())
+        status = rocksdb::DB::OpenForReadOnly(options, path, descriptors,
+                                              &handles, &db);
+    else
+        status = rocksdb::DB::Open(options, path, descriptors, &handles, &db);
+    if (!status.ok())
+        return fail_open(err, status);
+    engine->db.reset(db);
+    for (rocksdb::ColumnFamilyHandle *handle : handles) {
+        std::unique_ptr<rocksdb::ColumnFamilyHandle> owned(handle);
+
+        if (code == COLANDER_OK)
+            code = adopt_family(engine, std::move(owned), err);
+    }
+    return code;
+}
+
+/* Releases all, in the order that RocksDB wants. */
+static void
+engine_destroy(struct colander_engine *engine)
+{
+    engine->families.clear();
+    engine->default_handle.reset();
+    engine->db.reset();
+    directory_close(&engine->directory);
+    delete engine;
+}
+
+static enum colander_code
+engine_create(const char *path, const struct colander_options *options,
+              struct colander_engine **out, struct colander_error *err)
+{
+    std::unique_ptr<colander_engine> engine(new colander_engine());
+    struct directory closed = DIRECTORY_CLOSED;
+    enum colander_code code;
+
+    engine->path = path;
+    engine->directory = closed;
+    engine->options = *options;
+    code = directory_open(&engine->directory, path, engine->options.mode, err);
+    if (code == COLANDER_OK)
+        code = load_options(engine.get(), err);
+    if (code == COLANDER_OK) {
+        set_rocksdb_options(engine.get());
+        code = open_database(engine.get(), err);
+    }
+    if (code == COLANDER_OK)
+        code = save_options(engine.get(), err);
+    if (code != COLANDER_OK) {
+        engine_destroy(engine.release());
+        return code;
+    }
+    *out = engine.release();
+    return COLANDER_OK;
+}
+
+enum colander_code
+colander_engine_open(const char *path, const struct colander_options *options,
+                     struct colander_engine **engine,
+                     struct colander_error *err)
+{
+    struct colander_options defaults;
+    enum colander_code code;
+
+    *engine = nullptr;
+    colander_options_init(&defaults);
+    if (options == nullptr)
+        options = &defaults;
+    code = options_check(options, err);
+    if (code == COLANDER_OK)
+        code = guard(err, "open the store",
+                     [&] { return engine_create(path, options, engine, err); });
+    if (code != COLANDER_OK)
+        colander_error_context(err, "cannot open store '%s'", path);
+    return code;
+}
+
+/* ------------------------------------------------------------- closing --- */
+
+static enum colander_code
+check_unused(struct colander_engine *engine, struct colander_error *err)
+{
+    std::lock_guard<std::mutex> hold(engine->families_mutex);
+    size_t others = engine->other_handles;
+
+    if (engine->family_references == 0 && others == 0)
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_BUSY,
+                         "cannot close store '%s': %zu family references and "
+                         "%zu cursors, batches or snapshots are still open",
+                         engine->path.c_str(), engine->family_references,
+                         others);
+}
+
+/* Whether everything written to the family is in SST files. */
+static bool
+is_flushed(struct colander_engine *engine, rocksdb::ColumnFamilyHandle *handle)
+{
+    uint64_t entries = 0;
+    uint64_t waiting = 0;
+
+    return engine->db->GetIntProperty(
+               handle, rocksdb::DB::Properties::kNumEntriesActiveMemTable,
+               &entries) &&
+           engine->db->GetIntProperty(
+               handle, rocksdb::DB::Properties::kNumImmutableMemTable,
+               &waiting) &&
+           entries == 0 && waiting == 0;
+}
+
+/* Starts all flushes before it waits for any. After a full disk a waiting
+ * flush may say OK and have done nothing, hence the look at the memtables. */
+static enum colander_code
+flush_all(struct colander_engine *engine, struct colander_error *err)
+{
+    rocksdb::Status failure;
+    const char *unflushed = nullptr;
+
+    for (bool waits : {false, true}) {
+        rocksdb::FlushOptions options;
+
+        options.wait = waits;
+        options.allow_write_stall = true;
+        for (auto &entry : engine->families) {
+            rocksdb::ColumnFamilyHandle *handle = entry.second->handle.get();
+            rocksdb::Status status = engine->db->Flush(options, handle);
+
+            if (waits && !is_flushed(engine, handle)) {
+                unflushed = entry.first.c_str();
+                if (!status.ok())
+                    failure = status;
+            }
+        }
+    }
+    if (unflushed == nullptr)
+        return COLANDER_OK;
+    return COLANDER_FAIL(
+        err, failure.ok() ? COLANDER_IO : code_of(failure),
+        "closed store '%s' without flushing family '%s': %s (its last writes "
+        "are in the write-ahead log and come back at the next open)",
+        engine->path.c_str(), unflushed,
+        failure.ok() ? "the engine did not say why"
+                     : failure.ToString().c_str());
+}
+
+enum colander_code
+colander_engine_close(struct colander_engine *engine,
+                      struct colander_error *err)
+{
+    enum colander_code code;
+
+    if (engine == nullptr)
+        return COLANDER_OK;
+    code = check_unused(engine, err);
+    if (code != COLANDER_OK)
+        return code;
+    return guard(err, "close the store", [&] {
+        enum colander_code flushed = COLANDER_OK;
+        rocksdb::Status status;
+
+        if (!engine->is_read_only())
+            flushed = flush_all(engine, err);
+        engine->families.clear();
+        engine->default_handle.reset();
+        status = engine->db->Close();
+        if (!status.ok() && flushed == COLANDER_OK)
+            flushed = fail_status(err, status, "close the database");
+        engine_destroy(engine);
+        return flushed;
+    });
+}
+
+void
+colander_engine_options(const struct colander_engine *engine,
+                        struct colander_options *options)
+{
+    *options = engine->options;
+}
+
+const char *
+colander_engine_path(const struct colander_engine *engine)
+{
+    return engine->path.c_str();
+}

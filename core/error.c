@@ -1,0 +1,90 @@
+/*
+ * Errors: filled in place, so telling of one needs no memory.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/core.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+const char *
+colander_version(void)
+{
+    return COLANDER_VERSION;
+}
+
+enum colander_code
+colander_error_set(struct colander_error *err, enum colander_code code,
+                   const char *file, int line, const char *format, ...)
+{
+    va_list arguments;
+
+    if (err == NULL)
+        return code;
+    err->code = code;
+    err->file = file;
+    err->line = line;
+    va_start(arguments, format);
+    (void)vsnprintf(err->message, sizeof(err->message), format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+void
+colander_error_context(struct colander_error *err, const char *format, ...)
+{
+    char context[sizeof(err->message)];
+    const size_t room = sizeof(err->message);
+    size_t message_size;
+    size_t context_size;
+    va_list arguments;
+
+    if (err == NULL)
+        return;
+    va_start(arguments, format);
+    (void)vsnprintf(context, room - 2, format, arguments);
+    va_end(arguments);
+    strcat(context, ": ");
+    context_size = strlen(context);
+    message_size = strlen(err->message);
+    if (context_size + message_size >= room)
+        message_size = room - 1 - context_size;
+    memmove(err->message + context_size, err->message, message_size);
+    memcpy(err->message, context, context_size);
+    err->message[context_size + message_size] = '\0';
+}
+
+const char *
+colander_code_name(enum colander_code code)
+{
+    switch (code) {
+    case COLANDER_OK:
+        return "ok";
+    case COLANDER_INVALID:
+        return "invalid";
+    case COLANDER_NOT_FOUND:
+        return "not found";
+    case COLANDER_EXISTS:
+        return "exists";
+    case COLANDER_BUSY:
+        return "busy";
+    case COLANDER_READ_ONLY:
+        return "read-only";
+    case COLANDER_TOO_NEW:
+        return "too new";
+    case COLANDER_DROPPED:
+        return "dropped";
+    case COLANDER_LIMIT:
+        return "limit";
+    case COLANDER_CANCELLED:
+        return "cancelled";
+    case COLANDER_CORRUPT:
+        return "corrupt";
+    case COLANDER_IO:
+        return "io";
+    case COLANDER_NO_MEMORY:
+        return "no memory";
+    }
+    return "unknown";
+}

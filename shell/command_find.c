@@ -1,0 +1,351 @@
+/*
+ * The command find: shows or counts the rows that match.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell/commands.h"
+#include "shell/interrupt.h"
+#include "shell/output.h"
+#include "shell/request.h"
+#include "shell/tally.h"
+#include "shell/text.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+/* One find under way. */
+struct find {
+    const struct request *request;
+    struct colander_family *family;
+    struct output *output; /* NULL: only counted */
+    struct tally tally;
+    struct colander_find_counts counts;
+};
+
+/* ------------------------------------------------------------- rows --- */
+
+static enum colander_code
+take_row(struct find *find, const struct colander_result *result,
+         struct colander_error *err)
+{
+    enum colander_code code = tally_add(&find->tally, &result->columns, err);
+
+    if (code == COLANDER_OK && find->output != NULL)
+        code = output_row(find->output, result, err);
+    return code;
+}
+
+static enum colander_code
+scan(struct find *find, struct colander_error *err)
+{
+    struct colander_cursor *cursor = NULL;
+    enum colander_code code;
+
+    code =
+        colander_family_find(find->family, &find->request->query, &cursor, err);
+    if (code != COLANDER_OK)
+        return code;
+    interrupt_watch(cursor);
+    for (;;) {
+        struct colander_result result;
+        bool is_row = false;
+
+        code = colander_cursor_next(cursor, &is_row, &result, err);
+        if (code == COLANDER_OK && is_row)
+            code = take_row(find, &result, err);
+        if (code != COLANDER_OK || !is_row)
+            break;
+    }
+    interrupt_watch(NULL);
+    find->counts = colander_cursor_counts(cursor);
+    colander_cursor_close(cursor);
+    return code;
+}
+
+/* Takes the row if it matches. */
+static enum colander_code
+take_if_match(struct find *find, struct colander_slice row,
+              struct colander_matches *matches, struct colander_error *err)
+{
+    const struct colander_query *query = &find->request->query;
+    struct colander_buffer cut = COLANDER_BUFFER_EMPTY;
+    struct colander_result result;
+    enum colander_code code = COLANDER_OK;
+    bool is_match = true;
+
+    memset(&result, 0, sizeof(result));
+    result.key = colander_buffer_slice(&find->request->key);
+    result.row = row;
+    if (query->where != NULL) {
+        code = colander_predicate_evaluate(query->where, row, &is_match,
+                                           matches, err);
+        result.columns = colander_matches_columns(matches);
+    }
+    if (code == COLANDER_OK && query->path_count > 0) {
+        code = colander_row_select(row, query->paths, query->path_count, &cut,
+                                   err);
+        result.row = colander_buffer_slice(&cut);
+    }
+    if (code == COLANDER_OK && is_match && query->limit > 0) {
+        find->counts.rows_returned = 1;
+        code = take_row(find, &result, err);
+    }
+    colander_buffer_release(&cut);
+    return code;
+}
+
+static uint64_t
+now_us(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* every Linux has this one */
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+/* A find with --key: no scan, one get. */
+static enum colander_code
+look_up(struct find *find, struct colander_error *err)
+{
+    struct colander_matches *matches = colander_matches_create();
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    uint64_t start = now_us();
+    enum colander_code code;
+    bool found = false;
+
+    if (matches == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for matches");
+    code = colander_family_get(find->family,
+                               colander_buffer_slice(&find->request->key), NULL,
+                               &row, &found, err);
+    find->counts.microseconds = now_us() - start;
+    if (code == COLANDER_OK && found) {
+        find->counts.rows_read = 1;
+        find->counts.bytes_read = row.size;
+        code = take_if_match(find, colander_buffer_slice(&row), matches, err);
+    }
+    colander_buffer_release(&row);
+    colander_matches_destroy(matches);
+    return code;
+}
+
+/* ---------------------------------------------------------- figures --- */
+
+/* Appends "3 rows: scanned 100,000 rows (9,000 bytes) in 12,345 us". */
+static enum colander_code
+append_counts(struct colander_buffer *text, const struct find *find,
+              struct colander_error *err)
+{
+    const struct colander_find_counts *counts = &find->counts;
+    const struct {
+        uint64_t count;
+        const char *lead;
+        const char *unit;
+    } parts[] = {
+        {counts->rows_returned, "",
+         counts->rows_returned == 1 ? " row" : " rows"},
+        {counts->rows_read,
+         find->request->key.size > 0 ? ": looked up " : ": scanned ",
+         counts->rows_read == 1 ? " row" : " rows"},
+        {counts->bytes_read, " (", " bytes)"},
+        {counts->microseconds, " in ", " microseconds"},
+    };
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (code == COLANDER_OK)
+            code = text_append_format(text, err, "%s", parts[i].lead);
+        if (code == COLANDER_OK)
+            code = text_append_count(text, parts[i].count, err);
+        if (code == COLANDER_OK)
+            code = text_append_format(text, err, "%s", parts[i].unit);
+    }
+    return code;
+}
+
+static enum colander_code
+append_plan(struct colander_buffer *text, const struct find *find,
+            struct colander_error *err)
+{
+    const struct colander_query *query = &find->request->query;
+    bool is_bounded =
+        query->keys.prefix.size + query->keys.from.size + query->keys.to.size >
+        0;
+    const char *name = colander_family_name(find->family);
+
+    if (find->request->key.size > 0)
+        return text_append_format(
+            text, err, "plan     get of one key of family '%s'\n", name);
+    return text_append_format(text, err,
+                              "plan     scan of family '%s' in %skey order%s\n",
+                              name, query->is_reverse ? "reverse " : "",
+                              is_bounded ? ", within the keys given" : "");
+}
+
+static enum colander_code
+append_explanation(struct colander_buffer *text, const struct find *find,
+                   struct colander_error *err)
+{
+    enum colander_code code = append_plan(text, find, err);
+
+    if (code == COLANDER_OK)
+        code = text_append_format(text, err, "work     ");
+    if (code == COLANDER_OK)
+        code = append_counts(text, find, err);
+    if (code == COLANDER_OK)
+        code = text_append_format(text, err, "\nmatched  ");
+    if (code == COLANDER_OK)
+        code = tally_append(&find->tally, text, err);
+    return code;
+}
+
+/* Tells on standard error what there is to tell about the find. */
+static enum colander_code
+report(const struct find *find, bool explains, bool shows_counts,
+       struct colander_error *err)
+{
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    enum colander_code code = COLANDER_OK;
+
+    if (shows_counts && find->output != NULL)
+        code = output_append_left_out(find->output, &text, err);
+    if (code == COLANDER_OK && text.size > 0)
+        code = colander_buffer_append(&text, "\n", 1, err);
+    if (code == COLANDER_OK && explains)
+        code = append_explanation(&text, find, err);
+    else if (code == COLANDER_OK && shows_counts)
+        code = append_counts(&text, find, err);
+    if (code == COLANDER_OK && text.size > 0)
+        fprintf(stderr, "%.*s\n", (int)text.size, (const char *)text.data);
+    colander_buffer_release(&text);
+    return code;
+}
+
+/* -------------------------------------------------------------- run --- */
+
+/* Gives the rows to the output, or only their number. */
+static enum colander_code
+show(struct find *find, struct colander_error *err)
+{
+    bool is_get = find->request->key.size > 0;
+    enum colander_code code = is_get ? look_up(find, err) : scan(find, err);
+    enum colander_code finished = COLANDER_OK;
+
+    if (find->output == NULL && code == COLANDER_OK) {
+        printf("%" PRIu64 "\n", find->counts.rows_returned);
+        return output_flush(stdout, err);
+    }
+    if (find->output != NULL) /* also what an interrupted find has found */
+        finished =
+            output_finish(find->output, code == COLANDER_OK ? err : NULL);
+    return code == COLANDER_OK ? finished : code;
+}
+
+static enum colander_code
+open_output(struct find *find, const struct session *session,
+            const struct arguments *arguments, struct colander_error *err)
+{
+    struct output_options options = {OUTPUT_JSONL, NULL, 0, false};
+    enum colander_code code;
+
+    code = session_format(session, arguments_value(arguments, "format"),
+                          OUTPUT_TABLE, &options.format, err);
+    if (code != COLANDER_OK || arguments_has(arguments, "count"))
+        return code;
+    options.paths = find->request->selection.paths;
+    options.path_count = find->request->selection.count;
+    options.shows_matches = find->request->is_any;
+    return output_create(stdout, &options, &find->output, err);
+}
+
+static enum session_exit
+run_request(struct session *session, const struct arguments *arguments,
+            const struct request *request)
+{
+    struct find find;
+    struct colander_error err;
+    enum colander_code code;
+    enum session_exit status = SESSION_FINE;
+
+    memset(&find, 0, sizeof(find));
+    find.request = request;
+    code = open_output(&find, session, arguments, &err);
+    if (code == COLANDER_OK)
+        code = session_family(session, arguments->words[0], &find.family, &err);
+    if (code == COLANDER_OK)
+        code = show(&find, &err);
+    if (code != COLANDER_OK)
+        status = session_misused(session, &err);
+    if (code == COLANDER_OK || code == COLANDER_CANCELLED)
+        code = report(&find, arguments_has(arguments, "explain"),
+                      session_shows_counts(session), NULL);
+    if (code == COLANDER_NO_MEMORY && status == SESSION_FINE)
+        status = SESSION_FAILED;
+    output_destroy(find.output);
+    colander_family_close(find.family);
+    tally_release(&find.tally);
+    return status;
+}
+
+static enum session_exit
+run_find(struct session *session, const struct arguments *arguments)
+{
+    struct request request;
+    enum session_exit status;
+
+    status = request_read(&request, session, arguments);
+    if (status == SESSION_FINE)
+        status = run_request(session, arguments, &request);
+    request_release(&request);
+    return status;
+}
+
+static const struct argument_option options[] = {
+    {"any", true, true},     {"select", true, true},
+    {"limit", true, false},  {"reverse", false, false},
+    {"count", false, false}, {"explain", false, false},
+    {"format", true, false}, {"key", true, false},
+    {"prefix", true, false}, {"from", true, false},
+    {"to", true, false},     {NULL, false, false},
+};
+
+static const char help[] =
+    "Shows the rows of a family that meet every condition, in key order.\n"
+    "\n"
+    "conditions:\n"
+    "  COL=VALUE  COL!=VALUE   equal; there and not equal\n"
+    "  COL<VALUE  COL<=VALUE  COL>VALUE  COL>=VALUE\n"
+    "  COL=[VALUE,VALUE]       equal to one of them\n"
+    "  COL~TEXT                begins with TEXT\n"
+    "  COL?  COL!              is there; is not there\n"
+    "  --any VALUE             some column, at any depth, equals VALUE\n"
+    "\n"
+    "5, -2.5, 1e3, true, false and null are typed; \"5\" in double quotes and\n"
+    "everything else is text. COL may lead inwards: user.name, tags[].text.\n"
+    "Most conditions need quotes in a shell: 'likes>=100'.\n"
+    "\n"
+    "keys (a VALUE, or a list such as '[\"sensor-7\",1600000000]'):\n"
+    "  --key K                 the row with this key\n"
+    "  --prefix K              rows whose key begins with these parts\n"
+    "  --from K  --to K        rows from this key, up to this key\n"
+    "\n"
+    "options:\n"
+    "  --select COL[,COL]      only these columns\n"
+    "  --limit N               at most N rows\n"
+    "  --reverse               from the last key to the first\n"
+    "  --count                 only how many rows\n"
+    "  --explain               what was read, and which columns matched\n"
+    "  --format FORMAT         jsonl, table or line (on a terminal: table,\n"
+    "                          else: jsonl)\n";
+
+const struct command command_find = {
+    "find",
+    "FAMILY [CONDITION...] [OPTION...]",
+    "the rows that meet conditions",
+    help,
+    COMMAND_READS,
+    options,
+    1,
+    SIZE_MAX - 1,
+    run_find,
+};

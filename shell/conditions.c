@@ -1,0 +1,217 @@
+/*
+ * Conditions: see conditions.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell/conditions.h"
+#include "shell/literals.h"
+#include "shell/text.h"
+
+#include <stdlib.h>
+
+enum operation { COMPARISON, PREFIX, EXISTS, MISSING };
+
+static const struct condition_operator {
+    const char *sign;
+    enum operation operation;
+    enum colander_comparison comparison; /* of COMPARISON */
+} operators[] = {
+    /* a sign stands before those that it begins with */
+    {"!=", COMPARISON, COLANDER_NE}, {"<=", COMPARISON, COLANDER_LE},
+    {">=", COMPARISON, COLANDER_GE}, {"=", COMPARISON, COLANDER_EQ},
+    {"<", COMPARISON, COLANDER_LT},  {">", COMPARISON, COLANDER_GT},
+    {"~", PREFIX, COLANDER_EQ},      {"?", EXISTS, COLANDER_EQ},
+    {"!", MISSING, COLANDER_EQ},
+};
+
+/* One condition taken apart; borrows from the text, but for the path. */
+struct condition {
+    char *path;
+    const struct condition_operator *how;
+    const char *value; /* behind the operator */
+};
+
+/* The first operator of `text` that no backslash hides; its end if none. */
+static size_t
+path_size(const char *text)
+{
+    size_t size = 0;
+
+    while (text[size] != '\0' && strchr("=!<>~?", text[size]) == NULL) {
+        if (text[size] == '\\' && text[size + 1] != '\0')
+            size++;
+        size++;
+    }
+    return size;
+}
+
+static const struct condition_operator *
+operator_at(const char *text)
+{
+    for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
+        if (strncmp(text, operators[i].sign, strlen(operators[i].sign)) == 0)
+            return &operators[i];
+    }
+    return NULL;
+}
+
+/* On success condition->path is the caller's to free. */
+static enum colander_code
+take_apart(struct condition *condition, const char *text, size_t *offset,
+           struct colander_error *err)
+{
+    size_t size = path_size(text);
+    const struct condition_operator *found = operator_at(text + size);
+
+    *offset = size;
+    if (found == NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "expected =, !=, <, <=, >, >=, ~, ? or ! after "
+                             "the column");
+    if (size == 0)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "expected a column before '%s'", found->sign);
+    condition->value = text + size + strlen(found->sign);
+    if ((found->operation == EXISTS || found->operation == MISSING) &&
+        *condition->value != '\0') {
+        *offset = (size_t)(condition->value - text);
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "nothing may stand behind '%s'", found->sign);
+    }
+    condition->how = found;
+    condition->path = strndup(text, size);
+    if (condition->path == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a path");
+    return COLANDER_OK;
+}
+
+static struct colander_predicate *
+compare(const struct condition *condition, const struct literals *literals,
+        struct colander_error *err)
+{
+    enum colander_comparison comparison = condition->how->comparison;
+    bool is_equality = comparison == COLANDER_EQ || comparison == COLANDER_NE;
+
+    if (literals->is_list && comparison != COLANDER_EQ) {
+        COLANDER_FAIL(err, COLANDER_INVALID,
+                      "a list goes with = only (text that begins with '[' "
+                      "goes in double quotes)");
+        return NULL;
+    }
+    if (literals->is_list)
+        return colander_where_in(condition->path, literals->values,
+                                 literals->count, err);
+    if (!is_equality && literals->values[0].type == COLANDER_NULL) {
+        COLANDER_FAIL(err, COLANDER_INVALID,
+                      "null is neither below nor above anything");
+        return NULL;
+    }
+    return colander_where(condition->path, comparison, literals->values[0],
+                          err);
+}
+
+/* Reads the value and makes the predicate. */
+static struct colander_predicate *
+build_with_value(const struct condition *condition, size_t *offset,
+                 struct colander_error *err)
+{
+    bool is_prefix = condition->how->operation == PREFIX;
+    struct literals literals = LITERALS_EMPTY;
+    struct colander_predicate *predicate = NULL;
+    enum colander_code code;
+
+    code = is_prefix
+               ? literals_parse_text(&literals, condition->value, offset, err)
+               : literals_parse(&literals, condition->value, offset, err);
+    if (code == COLANDER_OK) {
+        *offset = 0;
+        predicate = is_prefix ? colander_where_prefix(condition->path,
+                                                      literals.values[0], err)
+                              : compare(condition, &literals, err);
+    }
+    literals_release(&literals);
+    return predicate;
+}
+
+/* A wrong path is the library's to find: EXISTS is the cheapest to ask. */
+static bool
+is_path(const char *path, struct colander_error *err)
+{
+    struct colander_predicate *predicate = colander_where_exists(path, err);
+
+    colander_predicate_destroy(predicate);
+    return predicate != NULL;
+}
+
+static struct colander_predicate *
+build(const struct condition *condition, const char *text, size_t *offset,
+      struct colander_error *err)
+{
+    struct colander_predicate *predicate;
+
+    *offset = 0;
+    if (!is_path(condition->path, err))
+        return NULL;
+    if (condition->how->operation == EXISTS)
+        return colander_where_exists(condition->path, err);
+    if (condition->how->operation == MISSING)
+        return colander_where_missing(condition->path, err);
+    predicate = build_with_value(condition, offset, err);
+    *offset += (size_t)(condition->value - text);
+    return predicate;
+}
+
+struct colander_predicate *
+condition_parse(const char *text, size_t *offset, struct colander_error *err)
+{
+    struct condition condition = {NULL, NULL, NULL};
+    struct colander_predicate *predicate = NULL;
+
+    if (take_apart(&condition, text, offset, err) == COLANDER_OK)
+        predicate = build(&condition, text, offset, err);
+    free(condition.path);
+    return predicate;
+}
+
+struct colander_predicate *
+condition_parse_any(const char *text, size_t *offset,
+                    struct colander_error *err)
+{
+    struct literals literals = LITERALS_EMPTY;
+    struct colander_predicate *predicate = NULL;
+
+    if (literals_parse(&literals, text, offset, err) == COLANDER_OK) {
+        *offset = 0;
+        if (literals.is_list)
+            COLANDER_FAIL(err, COLANDER_INVALID,
+                          "--any takes one value (text that begins with '[' "
+                          "goes in double quotes)");
+        else
+            predicate = colander_where_any(literals.values[0], err);
+    }
+    literals_release(&literals);
+    return predicate;
+}
+
+enum colander_code
+condition_append_caret(struct colander_buffer *out, const char *text,
+                       size_t offset, struct colander_error *err)
+{
+    struct colander_buffer shown = COLANDER_BUFFER_EMPTY;
+    enum colander_code code;
+    size_t width;
+
+    code = text_append_printable(&shown, colander_slice_of(text, offset), err);
+    if (code != COLANDER_OK)
+        goto done;
+    width = text_width(colander_buffer_slice(&shown));
+    code =
+        text_append_printable(&shown, colander_slice_text(text + offset), err);
+    if (code == COLANDER_OK)
+        code = text_append_format(out, err, "    %.*s\n    %*s^\n",
+                                  (int)shown.size, (const char *)shown.data,
+                                  (int)width, "");
+done:
+    colander_buffer_release(&shown);
+    return code;
+}

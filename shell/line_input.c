@@ -1,0 +1,267 @@
+/*
+ * Line input: see line_input.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell/line_input.h"
+#include "shell/interrupt.h"
+
+#include <errno.h>
+#include <histedit.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HISTORY_LINES 1000
+
+struct line_input {
+    EditLine *editor; /* NULL: lines come as they are */
+    History *history;
+    char *history_path; /* NULL: nowhere to keep it */
+    char *line;
+    size_t capacity;
+    bool is_dropped; /* Ctrl-C was typed */
+};
+
+static char *
+prompt(EditLine *editor)
+{
+    static char text[] = "colander> ";
+
+    (void)editor;
+    return text;
+}
+
+/* ---------------------------------------------------------- history --- */
+
+/* Makes the directories that lead to `path`, as far as they are missing. */
+static bool
+make_directories(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash != NULL;
+         slash = strchr(slash + 1, '/')) {
+        int status;
+
+        *slash = '\0';
+        status = mkdir(path, 0700);
+        *slash = '/';
+        if (status != 0 && errno != EEXIST)
+            return false;
+    }
+    return true;
+}
+
+/* Where the history stays, the caller's to free; NULL: nowhere. */
+static char *
+find_history_path(void)
+{
+    const char *state = getenv("XDG_STATE_HOME");
+    const char *home = getenv("HOME");
+    char *path = NULL;
+    int size = -1;
+
+    /* the XDG rules: a path that is not absolute counts as none */
+    if (state != NULL && state[0] == '/')
+        size = asprintf(&path, "%s/colander/history", state);
+    else if (home != NULL && home[0] == '/')
+        size = asprintf(&path, "%s/.local/state/colander/history", home);
+    if (size < 0)
+        return NULL;
+    if (make_directories(path))
+        return path;
+    free(path);
+    return NULL;
+}
+
+/* Writes the history beside the old one and puts it in its place, so that
+ * nobody else could read it at any time and a full disk loses nothing. */
+static void
+save_history(const struct line_input *input)
+{
+    HistEvent event;
+    char *path = NULL;
+    FILE *file;
+    bool is_saved;
+    int fd;
+
+    if (input->history_path == NULL ||
+        asprintf(&path, "%s.XXXXXX", input->history_path) < 0)
+        return;
+    fd = mkstemp(path);
+    file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (file == NULL) {
+        if (fd >= 0) {
+            close(fd);
+            unlink(path);
+        }
+        free(path);
+        return;
+    }
+    is_saved = history(input->history, &event, H_SAVE_FP, file) >= 0;
+    if (fclose(file) != 0 || !is_saved ||
+        rename(path, input->history_path) != 0)
+        unlink(path);
+    free(path);
+}
+
+static bool
+start_history(struct line_input *input)
+{
+    HistEvent event;
+
+    input->history = history_init();
+    if (input->history == NULL)
+        return false;
+    (void)history(input->history, &event, H_SETSIZE, HISTORY_LINES);
+    (void)history(input->history, &event, H_SETUNIQUE, 1);
+    input->history_path = find_history_path();
+    if (input->history_path != NULL) /* the first time there is no file */
+        (void)history(input->history, &event, H_LOAD, input->history_path);
+    return true;
+}
+
+/* ----------------------------------------------------------- editor --- */
+
+/* What Ctrl-C does while a line is edited. It is a key then, because a signal
+ * that comes between two reads would interrupt neither. */
+static unsigned char
+drop_line(EditLine *editor, int key)
+{
+    struct line_input *input = NULL;
+
+    (void)key;
+    if (el_get(editor, EL_CLIENTDATA, (void **)&input) == 0 && input != NULL)
+        input->is_dropped = true;
+    return CC_EOF;
+}
+
+static void
+bind_keys(EditLine *editor)
+{
+    static const char name[] = "colander-drop-line";
+
+    (void)el_set(editor, EL_SETTY, "-d", "-isig", NULL);
+    /* the wide form keeps the texts; the other leaks copies of them */
+    (void)el_wset(editor, EL_ADDFN, L"colander-drop-line", L"drops the line",
+                  drop_line);
+    (void)el_set(editor, EL_BIND, "^C", name, NULL);
+    (void)el_set(editor, EL_BIND, "-a", "^C", name, NULL);
+}
+
+static bool
+start_editor(struct line_input *input)
+{
+    input->editor = el_init("colander", stdin, stdout, stderr);
+    if (input->editor == NULL)
+        return false;
+    (void)el_set(input->editor, EL_PROMPT, prompt);
+    (void)el_set(input->editor, EL_EDITOR, "emacs");
+    (void)el_set(input->editor, EL_SIGNAL, 1);
+    (void)el_set(input->editor, EL_HIST, history, input->history);
+    (void)el_set(input->editor, EL_BIND, "^R", "em-inc-search-prev", NULL);
+    (void)el_set(input->editor, EL_CLIENTDATA, input);
+    (void)el_source(input->editor, NULL);
+    bind_keys(input->editor); /* last: the user's file may change the maps */
+    return true;
+}
+
+enum colander_code
+line_input_open(bool is_prompt, struct line_input **input,
+                struct colander_error *err)
+{
+    *input = calloc(1, sizeof(**input));
+    if (*input == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for input");
+    if (!is_prompt || (start_history(*input) && start_editor(*input)))
+        return COLANDER_OK;
+    line_input_close(*input);
+    *input = NULL;
+    return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot edit lines here");
+}
+
+void
+line_input_close(struct line_input *input)
+{
+    if (input == NULL)
+        return;
+    if (input->editor != NULL) {
+        save_history(input);
+        el_end(input->editor);
+    }
+    if (input->history != NULL)
+        history_end(input->history);
+    free(input->history_path);
+    free(input->line);
+    free(input);
+}
+
+/* What a line that did not come means. */
+static enum colander_code
+explain_end(const struct line_input *input, bool is_end,
+            struct colander_error *err)
+{
+    int number = errno;
+
+    if (input->is_dropped || interrupt_happened())
+        return COLANDER_FAIL(err, COLANDER_CANCELLED, "interrupted");
+    if (is_end)
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_IO, "cannot read input: %s",
+                         strerror(number));
+}
+
+static enum colander_code
+read_typed(struct line_input *input, const char **line,
+           struct colander_error *err)
+{
+    HistEvent event;
+    const char *typed;
+    int size = 0;
+
+    input->is_dropped = false;
+    /* before the prompt, so that whoever answers it meets the editor's keys */
+    (void)el_set(input->editor, EL_PREP_TERM, 1);
+    typed = el_gets(input->editor, &size);
+    if (typed == NULL || size <= 0)
+        return explain_end(input, size == 0, err);
+    free(input->line);
+    input->line = strndup(typed, strcspn(typed, "\r\n"));
+    if (input->line == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a line");
+    if (input->line[strspn(input->line, " \t")] != '\0')
+        (void)history(input->history, &event, H_ENTER, input->line);
+    *line = input->line;
+    return COLANDER_OK;
+}
+
+static enum colander_code
+read_plain(struct line_input *input, const char **line,
+           struct colander_error *err)
+{
+    ssize_t size = getline(&input->line, &input->capacity, stdin);
+
+    if (size < 0)
+        return explain_end(input, feof(stdin) != 0, err);
+    if (strlen(input->line) != (size_t)size)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "the line has a zero byte in it");
+    input->line[strcspn(input->line, "\r\n")] = '\0';
+    *line = input->line;
+    return COLANDER_OK;
+}
+
+enum colander_code
+line_input_read(struct line_input *input, const char **line,
+                struct colander_error *err)
+{
+    enum colander_code code;
+
+    *line = NULL;
+    interrupt_ends_reads(true);
+    code = input->editor != NULL ? read_typed(input, line, err)
+                                 : read_plain(input, line, err);
+    interrupt_ends_reads(false);
+    return code;
+}

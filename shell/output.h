@@ -1,0 +1,67 @@
+/*
+ * Output: rows as JSON lines, as a table or line by line.
+ *
+ * Life:   create -> row* -> finish -> destroy
+ * Memory: the paths of the options are borrowed until destroy
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef SHELL_OUTPUT_H
+#define SHELL_OUTPUT_H
+
+#include "colander.h"
+
+#include <stdio.h>
+
+enum output_format {
+    OUTPUT_JSONL = 0, /* one JSON object a line, exact */
+    OUTPUT_TABLE,     /* fitted to the terminal */
+    OUTPUT_LINE,      /* one column a line, a blank line between rows */
+};
+
+struct output_options {
+    enum output_format format;
+    const char *const *paths; /* columns selected */
+    size_t path_count;        /* 0: those the rows have */
+    bool shows_matches;       /* the columns that matched, too */
+};
+
+struct output;
+
+/* Reads "jsonl", "table" or "line". */
+COLANDER_CHECKED enum colander_code
+output_format_parse(const char *name, enum output_format *format,
+                    struct colander_error *err);
+
+/* `file` is borrowed until destroy. */
+COLANDER_CHECKED enum colander_code
+output_create(FILE *file, const struct output_options *options,
+              struct output **output, struct colander_error *err);
+
+/* IO when the file cannot take the row, CANCELLED when nobody reads it any
+ * more. A table keeps its rows back until it has seen some. */
+COLANDER_CHECKED enum colander_code
+output_row(struct output *output, const struct colander_result *result,
+           struct colander_error *err);
+
+/* Writes what was kept back. */
+COLANDER_CHECKED enum colander_code output_finish(struct output *output,
+                                                  struct colander_error *err);
+
+/* NULL is allowed. */
+void output_destroy(struct output *output);
+
+/* Appends what a table did not show, if anything. */
+COLANDER_CHECKED enum colander_code
+output_append_left_out(const struct output *output,
+                       struct colander_buffer *text,
+                       struct colander_error *err);
+
+/* Flushes, and says what writing to `file` has failed with: as output_row. */
+COLANDER_CHECKED enum colander_code output_flush(FILE *file,
+                                                 struct colander_error *err);
+
+/* Cells of a line of the terminal; $COLUMNS or 80 where there is none. */
+size_t output_width(void);
+
+#endif

@@ -1,0 +1,169 @@
+/*
+ * Request: see request.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell/request.h"
+#include "shell/conditions.h"
+#include "shell/literals.h"
+
+#include <stdlib.h>
+
+/* The conditions so far. */
+struct conditions {
+    struct colander_predicate **predicates;
+    size_t count;
+};
+
+/* Adds what `text` says; `is_any`: the value of an --any. */
+static enum session_exit
+add_condition(struct conditions *conditions, const struct session *session,
+              const char *text, bool is_any)
+{
+    struct colander_predicate *predicate;
+    struct colander_error err;
+    size_t offset = 0;
+
+    predicate = is_any ? condition_parse_any(text, &offset, &err)
+                       : condition_parse(text, &offset, &err);
+    if (predicate == NULL)
+        return session_misread(session, text, offset, &err);
+    conditions->predicates[conditions->count++] = predicate;
+    return SESSION_FINE;
+}
+
+static enum session_exit
+add_conditions(struct conditions *conditions, const struct session *session,
+               const struct arguments *arguments)
+{
+    enum session_exit status = SESSION_FINE;
+
+    for (size_t i = 1; i < arguments->word_count && status == SESSION_FINE; i++)
+        status = add_condition(conditions, session, arguments->words[i], false);
+    for (size_t i = 0; i < arguments->choice_count && status == SESSION_FINE;
+         i++) {
+        const struct argument_choice *choice = &arguments->choices[i];
+
+        if (strcmp(choice->option->name, "any") == 0)
+            status = add_condition(conditions, session, choice->value, true);
+    }
+    return status;
+}
+
+/* Makes one predicate of all conditions; none where there are none. */
+static enum session_exit
+read_where(struct request *request, const struct session *session,
+           const struct arguments *arguments)
+{
+    size_t room = arguments->word_count + arguments->choice_count + 1;
+    struct conditions conditions = {NULL, 0};
+    struct colander_error err;
+    enum session_exit status;
+
+    conditions.predicates = calloc(room, sizeof(*conditions.predicates));
+    if (conditions.predicates == NULL) {
+        session_complain(session, "no memory for conditions");
+        return SESSION_FAILED;
+    }
+    status = add_conditions(&conditions, session, arguments);
+    if (status != SESSION_FINE) {
+        for (size_t i = 0; i < conditions.count; i++)
+            colander_predicate_destroy(conditions.predicates[i]);
+    } else if (conditions.count > 0) {
+        request->where =
+            colander_all_of(conditions.predicates, conditions.count, &err);
+        if (request->where == NULL)
+            status = session_misused(session, &err);
+    }
+    free(conditions.predicates);
+    return status;
+}
+
+/* Reads the key in the option `name`, if it was given. */
+static enum session_exit
+read_key(struct colander_buffer *key, const struct session *session,
+         const struct arguments *arguments, const char *name)
+{
+    const char *text = arguments_value(arguments, name);
+    struct colander_error err;
+    size_t offset = 0;
+
+    if (text == NULL ||
+        literals_parse_key(text, key, &offset, &err) == COLANDER_OK)
+        return SESSION_FINE;
+    colander_error_context(&err, "--%s", name);
+    return session_misread(session, text, offset, &err);
+}
+
+static enum session_exit
+read_keys(struct request *request, const struct session *session,
+          const struct arguments *arguments)
+{
+    enum session_exit status;
+
+    status = read_key(&request->key, session, arguments, "key");
+    if (status == SESSION_FINE)
+        status = read_key(&request->prefix, session, arguments, "prefix");
+    if (status == SESSION_FINE)
+        status = read_key(&request->from, session, arguments, "from");
+    if (status == SESSION_FINE)
+        status = read_key(&request->to, session, arguments, "to");
+    if (status == SESSION_FINE && request->key.size > 0 &&
+        request->prefix.size + request->from.size + request->to.size > 0) {
+        session_complain(session, "--key goes without --prefix, --from, --to");
+        return SESSION_USAGE;
+    }
+    return status;
+}
+
+static void
+fill_query(struct request *request, const struct session *session,
+           const struct arguments *arguments)
+{
+    struct colander_query *query = &request->query;
+    bool explains = arguments_has(arguments, "explain");
+
+    query->where = request->where;
+    query->keys.prefix = colander_buffer_slice(&request->prefix);
+    query->keys.from = colander_buffer_slice(&request->from);
+    query->keys.to = colander_buffer_slice(&request->to);
+    query->paths = request->selection.paths;
+    query->path_count = request->selection.count;
+    query->is_reverse = arguments_has(arguments, "reverse");
+    request->is_any = arguments_has(arguments, "any");
+    query->tells_columns = request->is_any || explains;
+    query->is_timed = explains || session_shows_counts(session);
+}
+
+enum session_exit
+request_read(struct request *request, const struct session *session,
+             const struct arguments *arguments)
+{
+    enum session_exit status;
+    struct colander_error err;
+
+    memset(request, 0, sizeof(*request));
+    colander_query_init(&request->query);
+    if (arguments_number(arguments, "limit", &request->query.limit, &err) !=
+            COLANDER_OK ||
+        selection_parse(&request->selection, arguments, &err) != COLANDER_OK)
+        return session_misused(session, &err);
+    status = read_keys(request, session, arguments);
+    if (status == SESSION_FINE)
+        status = read_where(request, session, arguments);
+    if (status == SESSION_FINE)
+        fill_query(request, session, arguments);
+    return status;
+}
+
+void
+request_release(struct request *request)
+{
+    colander_predicate_destroy(request->where);
+    selection_release(&request->selection);
+    colander_buffer_release(&request->key);
+    colander_buffer_release(&request->prefix);
+    colander_buffer_release(&request->from);
+    colander_buffer_release(&request->to);
+    memset(request, 0, sizeof(*request));
+}

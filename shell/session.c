@@ -1,0 +1,158 @@
+/*
+ * Session: see session.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell/session.h"
+#include "shell/conditions.h"
+#include "shell/interrupt.h"
+#include "shell/text.h"
+
+#include <stdarg.h>
+#include <unistd.h>
+
+enum colander_code
+session_open(struct session *session, const char *path,
+             enum colander_open_mode mode, struct colander_error *err)
+{
+    struct colander_options options;
+
+    colander_options_init(&options);
+    options.mode = mode;
+    session->path = path;
+    return colander_store_open(path, &options, &session->store, err);
+}
+
+enum colander_code
+session_close(struct session *session, struct colander_error *err)
+{
+    struct colander_store *store = session->store;
+
+    session->store = NULL;
+    return colander_store_close(store, err);
+}
+
+/* NOT_FOUND, with the families that there are. */
+static enum colander_code
+tell_families(const struct session *session, const char *name,
+              struct colander_error *err)
+{
+    struct colander_names names = {NULL, 0};
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    enum colander_code code =
+        colander_store_families(session->store, &names, err);
+
+    for (size_t i = 0; i < names.count && code == COLANDER_OK; i++)
+        code = text_append_format(&text, err, "%s'%s'", i == 0 ? "" : ", ",
+                                  names.names[i]);
+    if (code == COLANDER_OK)
+        code = COLANDER_FAIL(err, COLANDER_NOT_FOUND,
+                             "no family '%s' in '%s': there %s %.*s", name,
+                             session->path, names.count == 1 ? "is" : "are",
+                             text.size == 0 ? 4 : (int)text.size,
+                             text.size == 0 ? "none" : (char *)text.data);
+    colander_buffer_release(&text);
+    colander_names_release(&names);
+    return code;
+}
+
+enum colander_code
+session_family(const struct session *session, const char *name,
+               struct colander_family **family, struct colander_error *err)
+{
+    enum colander_code code;
+
+    code = colander_family_open(session->store, name, family, err);
+    if (code != COLANDER_OK || colander_family_exists(*family))
+        return code;
+    colander_family_close(*family);
+    *family = NULL;
+    return tell_families(session, name, err);
+}
+
+enum colander_code
+session_format(const struct session *session, const char *name,
+               enum output_format terminal, enum output_format *format,
+               struct colander_error *err)
+{
+    if (name != NULL)
+        return output_format_parse(name, format, err);
+    *format =
+        session->is_demo || isatty(STDOUT_FILENO) ? terminal : OUTPUT_JSONL;
+    return COLANDER_OK;
+}
+
+bool
+session_shows_counts(const struct session *session)
+{
+    return session->is_prompt || session->is_demo ||
+           (isatty(STDOUT_FILENO) && isatty(STDERR_FILENO));
+}
+
+/* Prints what may hold names and values of a store. */
+static void
+print_safely(const char *text)
+{
+    struct colander_buffer shown = COLANDER_BUFFER_EMPTY;
+
+    if (text_append_printable(&shown, colander_slice_text(text), NULL) ==
+        COLANDER_OK)
+        fprintf(stderr, "%.*s\n", (int)shown.size, (const char *)shown.data);
+    colander_buffer_release(&shown);
+}
+
+void
+session_complain(const struct session *session, const char *format, ...)
+{
+    char message[sizeof(((struct colander_error *)0)->message)];
+    va_list list;
+
+    (void)fflush(stdout); /* so that the two keep their order on a terminal */
+    va_start(list, format);
+    vsnprintf(message, sizeof(message), format, list);
+    va_end(list);
+    if (!session->is_prompt)
+        fprintf(stderr, "colander: ");
+    if (session->line > 0)
+        fprintf(stderr, "line %lu: ", session->line);
+    if (session->command != NULL)
+        fprintf(stderr, "%s: ", session->command);
+    print_safely(message);
+}
+
+enum session_exit
+session_fail(const struct session *session, const struct colander_error *err)
+{
+    if (err->code == COLANDER_CANCELLED && !interrupt_happened())
+        return SESSION_UNREAD;
+    if (err->code == COLANDER_CANCELLED) {
+        session_complain(session, "interrupted");
+        return SESSION_INTERRUPTED;
+    }
+    session_complain(session, "%s", err->message);
+    if (err->code == COLANDER_CORRUPT || err->code == COLANDER_IO)
+        return SESSION_DAMAGED;
+    return SESSION_FAILED;
+}
+
+enum session_exit
+session_misused(const struct session *session, const struct colander_error *err)
+{
+    enum session_exit status = session_fail(session, err);
+
+    return err->code == COLANDER_INVALID ? SESSION_USAGE : status;
+}
+
+enum session_exit
+session_misread(const struct session *session, const char *text, size_t offset,
+                const struct colander_error *err)
+{
+    struct colander_buffer caret = COLANDER_BUFFER_EMPTY;
+    enum session_exit status = session_misused(session, err);
+
+    if (err->code == COLANDER_INVALID &&
+        condition_append_caret(&caret, text, offset, NULL) == COLANDER_OK)
+        fprintf(stderr, "%.*s", (int)caret.size, (const char *)caret.data);
+    colander_buffer_release(&caret);
+    return status;
+}

@@ -1,0 +1,72 @@
+/*
+ * What the experiments of colander-bench share.
+ *
+ * An experiment measures ways of doing one thing in turns, several rounds in
+ * one run, and tells medians and their ratios: absolute times depend on the
+ * machine, ratios much less.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include "columns/columns.h"
+
+#include <stdio.h>
+
+struct bench_options {
+    uint64_t rows;         /* 0: what the experiment suggests */
+    unsigned rounds;       /* of each way */
+    bool is_json;          /* one object on the last line */
+    const char *directory; /* for stores; made and removed below it */
+};
+
+/* An experiment: prints its results, gives the exit code. */
+typedef int bench_experiment(const struct bench_options *options);
+
+bench_experiment bench_predicate;
+bench_experiment bench_put;
+
+/* Seconds on a clock that only goes forward. */
+double bench_now(void);
+
+/* The middle of `count` values, which it sorts. */
+double bench_median(double *values, size_t count);
+
+/* Ends the program with what went wrong. */
+_Noreturn void bench_fail(const char *what, const char *message);
+
+/* Fails unless `code` is OK. */
+void bench_check(enum colander_code code, const struct colander_error *err);
+
+/* Makes and removes the directory of one run; the path is static. */
+const char *bench_make_directory(const struct bench_options *options);
+void bench_remove_directory(const char *path);
+
+/* Generated rows of 6 small columns under keys in random order, encoded. */
+struct bench_rows {
+    struct colander_buffer bytes;
+    size_t *offsets; /* key i: 2i to 2i+1; row i: 2i+1 to 2i+2 */
+    uint64_t count;
+};
+
+void bench_rows_make(struct bench_rows *rows, uint64_t count);
+void bench_rows_release(struct bench_rows *rows);
+
+static inline struct colander_slice
+bench_key(const struct bench_rows *rows, uint64_t i)
+{
+    const size_t *at = rows->offsets + 2 * i;
+
+    return colander_slice_of(rows->bytes.data + at[0], at[1] - at[0]);
+}
+
+static inline struct colander_slice
+bench_row(const struct bench_rows *rows, uint64_t i)
+{
+    const size_t *at = rows->offsets + 2 * i + 1;
+
+    return colander_slice_of(rows->bytes.data + at[0], at[1] - at[0]);
+}
+
+#endif

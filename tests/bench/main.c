@@ -1,0 +1,113 @@
+/*
+ * colander-bench: measures, and says how.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bench.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+
+static const struct {
+    const char *name;
+    bench_experiment *run;
+    const char *about;
+} experiments[] = {
+    {"predicate", bench_predicate, "one column compared, rows in memory"},
+    {"put", bench_put, "rows in batches, against the bare RocksDB C API"},
+};
+
+#define EXPERIMENTS (sizeof(experiments) / sizeof(experiments[0]))
+
+static void
+print_help(void)
+{
+    printf("usage: colander-bench EXPERIMENT [OPTION...]\n\n"
+           "Measures ways of doing one thing in turns and tells the medians.\n"
+           "Use a release build on a machine that does nothing else.\n\n");
+    for (size_t i = 0; i < EXPERIMENTS; i++)
+        printf("  %-12s %s\n", experiments[i].name, experiments[i].about);
+    printf("\n  --rows N     rows to use\n"
+           "  --rounds N   repetitions of each way (5)\n"
+           "  --dir DIR    where stores are made and removed ($TMPDIR, /tmp)\n"
+           "  --json       one JSON object on the last line\n"
+           "  --help       this\n");
+}
+
+/* A whole number above 0, or 0 for none. */
+static uint64_t
+parse_count(const char *text)
+{
+    char *end;
+    unsigned long long number = strtoull(text, &end, 10);
+
+    if (*end != '\0' || text[0] == '-')
+        return 0;
+    return number;
+}
+
+static bool
+parse_options(int argc, char **argv, struct bench_options *options)
+{
+    static const struct option known[] = {
+        {"rows", required_argument, NULL, 'n'},
+        {"rounds", required_argument, NULL, 'r'},
+        {"dir", required_argument, NULL, 'd'},
+        {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    int choice;
+
+    while ((choice = getopt_long(argc, argv, "", known, NULL)) != -1) {
+        switch (choice) {
+        case 'n':
+            options->rows = parse_count(optarg);
+            if (options->rows == 0)
+                bench_fail("--rows needs a number above 0, not", optarg);
+            break;
+        case 'r':
+            options->rounds = (unsigned)parse_count(optarg);
+            if (options->rounds == 0)
+                bench_fail("--rounds needs a number above 0, not", optarg);
+            break;
+        case 'd':
+            options->directory = optarg;
+            break;
+        case 'j':
+            options->is_json = true;
+            break;
+        case 'h':
+            print_help();
+            exit(0);
+        default:
+            return false;
+        }
+    }
+    return true;
+}
+
+int
+main(int argc, char **argv)
+{
+    const char *temporary = getenv("TMPDIR");
+    struct bench_options options = {
+        .rounds = 5,
+        .directory = temporary == NULL ? "/tmp" : temporary,
+    };
+
+    if (!parse_options(argc, argv, &options))
+        return 2;
+    for (size_t i = 0; optind == argc - 1 && i < EXPERIMENTS; i++) {
+        if (strcmp(argv[optind], experiments[i].name) == 0)
+            return experiments[i].run(&options);
+    }
+    if (optind == argc)
+        (void)fprintf(stderr, "colander-bench: which experiment? see --help\n");
+    else
+        (void)fprintf(stderr,
+                      "colander-bench: there is no experiment '%s', see "
+                      "--help\n",
+                      argv[optind]);
+    return 2;
+}

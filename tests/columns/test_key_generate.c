@@ -1,0 +1,189 @@
+/*
+ * Keys that are generated: ULIDs.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "columns/columns.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define ULID_SIZE 26
+#define THREAD_COUNT 8
+#define THREAD_KEYS 20000
+
+typedef char ulid_text[ULID_SIZE + 1];
+
+static void
+generate(char ulid[ULID_SIZE + 1])
+{
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
+    struct colander_value parts[COLANDER_KEY_PARTS_MAX];
+    size_t count = 0;
+
+    if (colander_key_generate(&key, NULL) != COLANDER_OK ||
+        colander_key_decode(colander_buffer_slice(&key), parts, &count,
+                            &scratch, NULL) != COLANDER_OK ||
+        count != 1 || parts[0].type != COLANDER_STRING ||
+        parts[0].bytes.size != ULID_SIZE)
+        abort(); /* also in threads, where an assertion has nowhere to go */
+    memcpy(ulid, parts[0].bytes.data, ULID_SIZE);
+    ulid[ULID_SIZE] = '\0';
+    colander_buffer_release(&key);
+    colander_buffer_release(&scratch);
+}
+
+static uint64_t
+ulid_time(const char *ulid)
+{
+    static const char digits[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    uint64_t time = 0;
+
+    for (size_t i = 0; i < ULID_SIZE; i++) {
+        const char *digit = strchr(digits, ulid[i]);
+
+        assert_non_null(digit);
+        if (i < 10)
+            time = time << 5 | (uint64_t)(digit - digits);
+    }
+    return time;
+}
+
+static uint64_t
+millisecond_now(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void
+a_generated_key_tells_when_it_was_made(void **state)
+{
+    uint64_t before = millisecond_now();
+    char ulid[ULID_SIZE + 1];
+    uint64_t made;
+
+    (void)state;
+    generate(ulid);
+    made = ulid_time(ulid);
+    assert_in_range(made, before, millisecond_now());
+}
+
+static void
+generated_keys_grow_and_stay_within_the_time(void **state)
+{
+    char last[ULID_SIZE + 1] = "";
+    char ulid[ULID_SIZE + 1];
+
+    (void)state;
+    for (int i = 0; i < 100000; i++) {
+        generate(ulid);
+        assert_true(strcmp(last, ulid) < 0);
+        memcpy(last, ulid, sizeof(last));
+    }
+    assert_true(ulid_time(last) <= millisecond_now());
+}
+
+static void *
+generate_many(void *argument)
+{
+    ulid_text *ulids = argument;
+
+    for (size_t i = 0; i < THREAD_KEYS; i++)
+        generate(ulids[i]);
+    return NULL;
+}
+
+static int
+ulid_order(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+static void
+generated_keys_differ_between_threads(void **state)
+{
+    const size_t count = (size_t)THREAD_COUNT * THREAD_KEYS;
+    ulid_text *ulids = calloc(count, sizeof(*ulids));
+    pthread_t threads[THREAD_COUNT];
+
+    (void)state;
+    assert_non_null(ulids);
+    for (size_t i = 0; i < THREAD_COUNT; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, generate_many,
+                                        ulids + i * THREAD_KEYS),
+                         0);
+    for (size_t i = 0; i < THREAD_COUNT; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    for (size_t i = 1; i < count; i++) {
+        if (i % THREAD_KEYS != 0)
+            assert_true(strcmp(ulids[i - 1], ulids[i]) < 0);
+    }
+    qsort(ulids, count, sizeof(*ulids), ulid_order);
+    for (size_t i = 1; i < count; i++)
+        assert_true(strcmp(ulids[i - 1], ulids[i]) != 0);
+    free(ulids);
+}
+
+/* What the child of a fork generates first. */
+static void
+generate_in_child(ulid_text ulid)
+{
+    int ends[2];
+    pid_t child;
+    int status;
+
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        generate(ulid);
+        _exit(write(ends[1], ulid, sizeof(ulid_text)) !=
+              (ssize_t)sizeof(ulid_text));
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(read(ends[0], ulid, sizeof(ulid_text)), sizeof(ulid_text));
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+}
+
+/* Counting on from the parent's last key, as its siblings do, a child would
+ * make the keys that they make. */
+static void
+a_forked_child_draws_its_own_random_bits(void **state)
+{
+    const size_t random_start = 10;
+    ulid_text parent;
+    ulid_text child;
+
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        generate(parent);
+        generate_in_child(child);
+        assert_memory_not_equal(parent + random_start, child + random_start, 8);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_generated_key_tells_when_it_was_made),
+        cmocka_unit_test(generated_keys_grow_and_stay_within_the_time),
+        cmocka_unit_test(generated_keys_differ_between_threads),
+        cmocka_unit_test(a_forked_child_draws_its_own_random_bits),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

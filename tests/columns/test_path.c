@@ -1,0 +1,352 @@
+/*
+ * Paths: their text, and where they lead in a row.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "rows.h"
+
+#include "columns/path.h"
+
+static void
+assert_path_error(const char *text, const char *message)
+{
+    struct path path;
+    struct colander_error err;
+
+    assert_int_equal(path_parse(text, &path, &err), COLANDER_INVALID);
+    assert_string_equal(err.message, message);
+    assert_null(path.steps);
+    assert_int_equal(path.count, 0);
+}
+
+/* `steps`: names, or NULL for []. */
+static void
+assert_steps(const char *text, const char *const *steps, size_t count)
+{
+    struct path path;
+    struct colander_error err;
+
+    ASSERT_OK(path_parse(text, &path, &err), err);
+    assert_int_equal(path.count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(path.steps[i].is_element, steps[i] == NULL);
+        if (steps[i] != NULL)
+            assert_true(colander_slice_equal(path.steps[i].name,
+                                             colander_slice_text(steps[i])));
+    }
+    path_release(&path);
+}
+
+static void
+parse_reads_names_and_elements(void **state)
+{
+    (void)state;
+    assert_steps("user", (const char *[]){"user"}, 1);
+    assert_steps("user.name", (const char *[]){"user", "name"}, 2);
+    assert_steps("a.b[].c", (const char *[]){"a", "b", NULL, "c"}, 4);
+    assert_steps("matrix[][]", (const char *[]){"matrix", NULL, NULL}, 3);
+    assert_steps("", (const char *[]){""}, 1);
+    assert_steps("[]", (const char *[]){"", NULL}, 2);
+    assert_steps("a..b", (const char *[]){"a", "", "b"}, 3);
+    assert_steps(".", (const char *[]){"", ""}, 2);
+    assert_steps("a\\.b", (const char *[]){"a.b"}, 1);
+    assert_steps("\\[\\]\\\\", (const char *[]){"[]\\"}, 1);
+    assert_steps("\\x41\\xc3\\xBC", (const char *[]){"A\xc3\xbc"}, 1);
+    assert_steps("\\user", (const char *[]){"user"}, 1);
+}
+
+static void
+parse_says_what_is_wrong_and_where(void **state)
+{
+    (void)state;
+    assert_path_error("a[3]",
+                      "path 'a[3]': '[' must be followed by ']' (position 2)");
+    assert_path_error("a[",
+                      "path 'a[': '[' must be followed by ']' (position 2)");
+    assert_path_error("a.]", "path 'a.]': ']' without '[' (position 3)");
+    assert_path_error("a[]b", "path 'a[]b': '[]' must be followed by '.' or "
+                              "the end (position 4)");
+    assert_path_error("a\\", "path 'a\\': nothing behind '\\' (position 2)");
+    assert_path_error("\\x4", "path '\\x4': '\\x' must be followed by two hex "
+                              "digits (position 1)");
+    assert_path_error("b\\xg0", "path 'b\\xg0': '\\x' must be followed by two "
+                                "hex digits (position 2)");
+}
+
+static void
+parse_refuses_one_step_too_many(void **state)
+{
+    char text[2 * COLANDER_ROW_DEPTH_MAX + 4] = "a";
+    struct path path;
+    struct colander_error err;
+
+    (void)state;
+    for (int i = 1; i < COLANDER_ROW_DEPTH_MAX; i++)
+        strcat(text, i % 2 ? "[]" : ".b");
+    ASSERT_OK(path_parse(text, &path, &err), err);
+    assert_int_equal(path.count, COLANDER_ROW_DEPTH_MAX);
+    path_release(&path);
+    strcat(text, ".b");
+    assert_int_equal(path_parse(text, &path, &err), COLANDER_INVALID);
+    assert_non_null(strstr(err.message, "more than 64 steps"));
+}
+
+static void
+names_stand_in_a_path_with_the_backslashes_they_need(void **state)
+{
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+
+    (void)state;
+    assert_int_equal(
+        colander_path_append_name(&text, BYTES("a.b[]\\\0\n\xc3\xbc"), NULL),
+        COLANDER_OK);
+    assert_int_equal(colander_path_append_name(&text, BYTES("|\xc3|"), NULL),
+                     COLANDER_OK);
+    assert_true(colander_slice_equal(
+        colander_buffer_slice(&text),
+        BYTES("a\\.b\\[\\]\\\\\\x00\\x0a\xc3\xbc|\\xc3|")));
+    colander_buffer_release(&text);
+}
+
+static void
+random_steps(struct path *path, struct path_step *steps, uint8_t *bytes,
+             uint64_t *seed)
+{
+    static const char special[] = ".[]\\x0";
+
+    path->steps = steps;
+    path->count = 1 + random_below(seed, 6);
+    for (size_t i = 0; i < path->count; i++) {
+        size_t size = random_below(seed, 6);
+
+        steps[i].is_element = i > 0 && random_below(seed, 3) == 0;
+        steps[i].name = colander_slice_of(bytes, size);
+        while (size-- > 0)
+            *bytes++ = random_below(seed, 2)
+                           ? (uint8_t)random_next(seed)
+                           : (uint8_t)special[random_below(seed, 6)];
+    }
+}
+
+static void
+printed_paths_are_read_as_the_same_path(void **state)
+{
+    uint64_t seed = random_seed("printed_paths_are_read_as_the_same_path");
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    struct path_step steps[6];
+    uint8_t bytes[36];
+    struct path path, parsed;
+    struct colander_error err;
+
+    (void)state;
+    for (int i = 0; i < 100000; i++) {
+        random_steps(&path, steps, bytes, &seed);
+        colander_buffer_clear(&text);
+        ASSERT_OK(path_append(&text, &path, &err), err);
+        put_byte(&text, 0);
+        assert_int_equal(strlen((char *)text.data), text.size - 1);
+        ASSERT_OK(path_parse((char *)text.data, &parsed, &err), err);
+        assert_int_equal(path_compare(&path, &parsed), 0);
+        path_release(&parsed);
+    }
+    colander_buffer_release(&text);
+}
+
+static void
+paths_that_begin_alike_sort_together(void **state)
+{
+    static const char *const sorted[] = {
+        "",    "[]",    ".a",  "a",     "a[]", "a[][]", "a[].b",
+        "a.b", "a.b.c", "a.c", "a\\.b", "aa",  "b",
+    };
+    const size_t count = sizeof(sorted) / sizeof(sorted[0]);
+    struct path a, b;
+
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < count; j++) {
+            int order;
+
+            assert_int_equal(path_parse(sorted[i], &a, NULL), COLANDER_OK);
+            assert_int_equal(path_parse(sorted[j], &b, NULL), COLANDER_OK);
+            order = path_compare(&a, &b);
+            assert_int_equal((order > 0) - (order < 0), (i > j) - (i < j));
+            path_release(&a);
+            path_release(&b);
+        }
+}
+
+/* {"id": 7, "user": {"name": "x", "a.b": 1}, "a": {"b": 2},
+ *  "tags": ["p", "q"], "list": [{"x": 1}, 5, {"y": 2}, {"x": 3}],
+ *  "matrix": [[1, 2], [], [3]], "": null} */
+#define SAMPLE                                                                 \
+    BYTES("\x87\xa2id\x07\xa4user\x82\xa4name\xa1x\xa3"                        \
+          "a.b\x01\xa1"                                                        \
+          "a\x81\xa1"                                                          \
+          "b\x02\xa4tags\x92\xa1p\xa1q\xa4list\x94\x81\xa1x\x01\x05\x81\xa1y"  \
+          "\x02\x81\xa1x\x03\xa6matrix\x93\x92\x01\x02\x90\x91\x03\xa0\xc0")
+
+static void
+assert_integer_at(const char *path, int64_t integer)
+{
+    struct colander_value value;
+    struct colander_error err;
+    bool found;
+
+    ASSERT_OK(colander_row_get(SAMPLE, path, &value, &found, &err), err);
+    assert_true(found);
+    assert_int_equal(value.type, COLANDER_INTEGER);
+    assert_int_equal(value.integer, integer);
+}
+
+static void
+assert_nothing_at(const char *path)
+{
+    struct colander_value value;
+    struct colander_error err;
+    bool found;
+
+    ASSERT_OK(colander_row_get(SAMPLE, path, &value, &found, &err), err);
+    assert_false(found);
+}
+
+static void
+get_gives_the_value_at_a_path(void **state)
+{
+    struct colander_value value;
+    bool found;
+
+    (void)state;
+    assert_integer_at("id", 7);
+    assert_integer_at("a.b", 2);
+    assert_integer_at("user.a\\.b", 1);
+    assert_int_equal(colander_row_get(SAMPLE, "", &value, &found, NULL),
+                     COLANDER_OK);
+    assert_true(found);
+    assert_int_equal(value.type, COLANDER_NULL);
+    assert_int_equal(colander_row_get(SAMPLE, "user", &value, &found, NULL),
+                     COLANDER_OK);
+    assert_true(found);
+    assert_int_equal(value.type, COLANDER_MAP);
+    assert_true(colander_slice_equal(value.bytes, BYTES("\x82\xa4name\xa1x\xa3"
+                                                        "a.b\x01")));
+}
+
+static void
+get_gives_the_first_of_several(void **state)
+{
+    (void)state;
+    assert_integer_at("list[].x", 1);
+    assert_integer_at("list[].y", 2);
+    assert_integer_at("matrix[][]", 1);
+}
+
+static void
+get_finds_nothing_where_nothing_is(void **state)
+{
+    (void)state;
+    assert_nothing_at("nobody");
+    assert_nothing_at("user.nobody");
+    assert_nothing_at("a\\.b");
+    assert_nothing_at("id.x");
+    assert_nothing_at("id[]");
+    assert_nothing_at("user[]");
+    assert_nothing_at("tags.p");
+    assert_nothing_at("tags[].p");
+    assert_nothing_at("list.x");
+    assert_nothing_at("list[].z");
+    assert_nothing_at("matrix[][][]");
+    assert_nothing_at(".x");
+}
+
+static void
+get_says_corrupt_of_bytes_that_are_no_row(void **state)
+{
+    struct colander_value value;
+    struct colander_error err;
+    bool found;
+
+    (void)state;
+    assert_int_equal(
+        colander_row_get(BYTES("\x91\x01"), "a", &value, &found, &err),
+        COLANDER_CORRUPT);
+    assert_int_equal(colander_row_get(BYTES(""), "a", &value, &found, &err),
+                     COLANDER_CORRUPT);
+    assert_int_equal(
+        colander_row_get(BYTES("\x81\xa1"), "a", &value, &found, &err),
+        COLANDER_CORRUPT);
+    assert_string_equal(err.message, "row ends in the middle of a value");
+    assert_int_equal(
+        colander_row_get(BYTES("\x81\xa1x\x01"), "a[", &value, &found, &err),
+        COLANDER_INVALID);
+    assert_false(found);
+}
+
+struct visits {
+    int64_t sum;
+    unsigned count;
+    unsigned limit;
+};
+
+static bool
+count_visit(void *context, const struct colander_value *value)
+{
+    struct visits *visits = context;
+
+    visits->sum = visits->sum * 10 + value->integer;
+    return ++visits->count < visits->limit;
+}
+
+static struct visits
+visit(const char *text, unsigned limit)
+{
+    struct visits visits = {0, 0, limit};
+    struct path path;
+    struct colander_error err;
+
+    ASSERT_OK(path_parse(text, &path, &err), err);
+    ASSERT_OK(path_visit(&path, SAMPLE, count_visit, &visits, &err), err);
+    path_release(&path);
+    return visits;
+}
+
+static void
+visit_gives_every_value_in_the_order_of_the_row(void **state)
+{
+    (void)state;
+    assert_int_equal(visit("matrix[][]", 99).sum, 123);
+    assert_int_equal(visit("list[].x", 99).sum, 13);
+    assert_int_equal(visit("matrix[]", 99).count, 3);
+    assert_int_equal(visit("id", 99).count, 1);
+    assert_int_equal(visit("none[]", 99).count, 0);
+}
+
+static void
+visit_stops_when_told(void **state)
+{
+    (void)state;
+    assert_int_equal(visit("matrix[][]", 2).sum, 12);
+    assert_int_equal(visit("matrix[][]", 1).count, 1);
+    assert_int_equal(visit("list[].x", 1).sum, 1);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parse_reads_names_and_elements),
+        cmocka_unit_test(parse_says_what_is_wrong_and_where),
+        cmocka_unit_test(parse_refuses_one_step_too_many),
+        cmocka_unit_test(names_stand_in_a_path_with_the_backslashes_they_need),
+        cmocka_unit_test(printed_paths_are_read_as_the_same_path),
+        cmocka_unit_test(paths_that_begin_alike_sort_together),
+        cmocka_unit_test(get_gives_the_value_at_a_path),
+        cmocka_unit_test(get_gives_the_first_of_several),
+        cmocka_unit_test(get_finds_nothing_where_nothing_is),
+        cmocka_unit_test(get_says_corrupt_of_bytes_that_are_no_row),
+        cmocka_unit_test(visit_gives_every_value_in_the_order_of_the_row),
+        cmocka_unit_test(visit_stops_when_told),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,514 @@
+/*
+ * The row check and the members of containers.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "rows.h"
+
+static enum colander_code
+check(struct colander_slice row, struct colander_error *err)
+{
+    struct colander_slice copy = exact_copy(row);
+    enum colander_code code = colander_row_check(copy, err);
+
+    exact_free(copy);
+    return code;
+}
+
+static void
+assert_refused(struct colander_slice row, enum colander_code code,
+               const char *message)
+{
+    struct colander_error err;
+
+    assert_int_equal(check(row, &err), code);
+    assert_int_equal(err.code, code);
+    assert_string_equal(err.message, message);
+}
+
+static void
+assert_invalid(struct colander_slice row, const char *message)
+{
+    assert_refused(row, COLANDER_INVALID, message);
+}
+
+static void
+check_accepts_rows_of_every_encoding(void **state)
+{
+    uint64_t seed = random_seed("check_accepts_rows_of_every_encoding");
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    struct colander_error err;
+
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        random_row(&row, &seed);
+        ASSERT_OK(check(colander_buffer_slice(&row), &err), err);
+    }
+    ASSERT_OK(check(BYTES("\x80"), &err), err);
+    ASSERT_OK(check(BYTES("\xdf\0\0\0\0"), &err), err);
+    colander_buffer_release(&row);
+}
+
+static void
+check_finds_a_row_cut_off_at_every_byte(void **state)
+{
+    uint64_t seed = random_seed("check_finds_a_row_cut_off_at_every_byte");
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    struct colander_error err;
+
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        random_row(&row, &seed);
+        for (size_t size = 0; size < row.size; size++)
+            assert_int_equal(check(colander_slice_of(row.data, size), &err),
+                             COLANDER_INVALID);
+    }
+    colander_buffer_release(&row);
+}
+
+static void
+check_says_what_is_not_a_row(void **state)
+{
+    (void)state;
+    assert_invalid(BYTES(""), "row ends in the middle of a value");
+    assert_invalid(BYTES("\x91\x01"), "row is not a map");
+    assert_invalid(BYTES("\xa1x"), "row is not a map");
+    assert_invalid(BYTES("\x80\x80"), "row has 1 bytes behind its end");
+    assert_invalid(BYTES("\x81\x01\x01"), "row has a name that is no string");
+    assert_invalid(BYTES("\x81\xc4\x01x\x01"),
+                   "row has a name that is no string");
+    assert_invalid(BYTES("\x81\xa1x\xc1"),
+                   "column 'x': row has bytes that are no value");
+    assert_invalid(BYTES("\x81\xa1x\xdf\xff\xff\xff\xff"),
+                   "column 'x': row ends in the middle of a value");
+    assert_invalid(BYTES("\x81\xa1x\xdd\xff\xff\xff\xff\x01"),
+                   "column 'x': row ends in the middle of a value");
+}
+
+static void
+check_refuses_an_impossible_timestamp(void **state)
+{
+    struct colander_error err;
+
+    (void)state;
+    ASSERT_OK(check(BYTES("\x81\xa1t\xc7\x0c\xff\x3b\x9a\xc9\xff"
+                          "\xff\xff\xff\xff\xff\xff\xff\xff"),
+                    &err),
+              err);
+    assert_invalid(BYTES("\x81\xa1t\xc7\x0c\xff\x3b\x9a\xca\x00"
+                         "\0\0\0\0\0\0\0\0"),
+                   "column 't': row has bytes that are no value");
+    assert_invalid(BYTES("\x81\xa1t\xd7\xff\xff\xff\xff\xff\0\0\0\0"),
+                   "column 't': row has bytes that are no value");
+    assert_invalid(BYTES("\x81\xa1t\xd5\xff\0\0"),
+                   "column 't': row has bytes that are no value");
+}
+
+static void
+check_says_where_a_string_is_not_utf8(void **state)
+{
+    (void)state;
+    assert_invalid(BYTES("\x81\xa4user\x81\xa4name\xa2\xc3("),
+                   "column 'user.name': string is not UTF-8 (store other "
+                   "bytes as binary)");
+    assert_invalid(BYTES("\x81\xa3"
+                         "a.b\x92\x01\x91\xa1\xff"),
+                   "column 'a\\.b[][]': string is not UTF-8 (store other "
+                   "bytes as binary)");
+    assert_invalid(BYTES("\x81\xa1"
+                         "a\x81\xa1\xff\x01"),
+                   "column 'a.\\xff': name is not UTF-8");
+}
+
+static void
+check_refuses_the_key_column_at_the_top_only(void **state)
+{
+    struct colander_error err;
+
+    (void)state;
+    assert_invalid(BYTES("\x81\xa4_key\x01"),
+                   "column '_key': the name is reserved for the key");
+    assert_invalid(BYTES("\x81\xd9\x04_key\x01"),
+                   "column '_key': the name is reserved for the key");
+    ASSERT_OK(check(BYTES("\x82\xa5_keys\x01\xa1u\x81\xa4_key\x01"), &err),
+              err);
+}
+
+static void
+check_says_which_name_appears_twice(void **state)
+{
+    struct colander_error err;
+
+    (void)state;
+    assert_invalid(BYTES("\x82\xa1"
+                         "a\x01\xd9\x01"
+                         "a\x02"),
+                   "column 'a': name appears twice");
+    assert_invalid(BYTES("\x81\xa1"
+                         "a\x82\xa1"
+                         "b\x01\xa1"
+                         "b\x02"),
+                   "column 'a.b': name appears twice");
+    assert_invalid(BYTES("\x81\xa1"
+                         "a\x82\xa0\x01\xa0\x02"),
+                   "column 'a.': name appears twice");
+    /* the same names in two maps, one inside the other, and side by side */
+    ASSERT_OK(check(BYTES("\x82\xa1"
+                          "a\x81\xa1"
+                          "a\x01\xa1"
+                          "b\x92\x81\xa1"
+                          "a\x01\x81\xa1"
+                          "a\x01"),
+                    &err),
+              err);
+}
+
+/* Maps named "m" inside each other, the innermost with "x" `count` times. */
+static void
+nested_row(struct colander_buffer *row, unsigned levels, unsigned count)
+{
+    colander_buffer_clear(row);
+    for (unsigned i = 1; i < levels; i++)
+        put_bytes(row, "\x81\xa1m", 3);
+    put_byte(row, 0x80 | count);
+    while (count-- > 0)
+        put_bytes(row, "\xa1x\x01", 3);
+}
+
+static void
+check_finds_a_name_twice_at_each_depth(void **state)
+{
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    struct colander_error err;
+
+    (void)state;
+    for (unsigned levels = 1; levels <= COLANDER_ROW_DEPTH_MAX; levels++) {
+        nested_row(&row, levels, 1);
+        ASSERT_OK(check(colander_buffer_slice(&row), &err), err);
+        nested_row(&row, levels, 2);
+        assert_int_equal(check(colander_buffer_slice(&row), &err),
+                         COLANDER_INVALID);
+        assert_non_null(strstr(err.message, "x': name appears twice"));
+    }
+    colander_buffer_release(&row);
+}
+
+static void
+check_refuses_one_level_too_many(void **state)
+{
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    struct colander_error err;
+
+    (void)state;
+    nested_row(&row, COLANDER_ROW_DEPTH_MAX, 0);
+    ASSERT_OK(check(colander_buffer_slice(&row), &err), err);
+    nested_row(&row, COLANDER_ROW_DEPTH_MAX + 1, 0);
+    assert_refused(colander_buffer_slice(&row), COLANDER_LIMIT,
+                   "row has more than 64 levels");
+    colander_buffer_clear(&row);
+    put_bytes(&row, "\x81\xa1m", 3);
+    for (int i = 0; i < 1000000; i++)
+        put_byte(&row, 0x91);
+    assert_refused(colander_buffer_slice(&row), COLANDER_LIMIT,
+                   "row has more than 64 levels");
+    colander_buffer_release(&row);
+}
+
+static void
+check_refuses_one_byte_too_many(void **state)
+{
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    struct colander_error err;
+
+    (void)state;
+    put_bytes(&row, "\x81\xa1x\xc6", 4);
+    put_number(&row, COLANDER_ROW_SIZE_MAX - 8, 4);
+    while (row.size < COLANDER_ROW_SIZE_MAX)
+        put_byte(&row, 0);
+    ASSERT_OK(check(colander_buffer_slice(&row), &err), err);
+    put_byte(&row, 0);
+    assert_refused(colander_buffer_slice(&row), COLANDER_LIMIT,
+                   "row has 16777217 bytes, 16777216 at most");
+    colander_buffer_release(&row);
+}
+
+static void
+check_refuses_a_name_one_byte_too_long(void **state)
+{
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    char name[COLANDER_NAME_SIZE_MAX + 1];
+    struct colander_error err;
+
+    (void)state;
+    memset(name, 'n', sizeof(name));
+    for (size_t size = COLANDER_NAME_SIZE_MAX; size <= sizeof(name); size++) {
+        colander_buffer_clear(&row);
+        put_bytes(&row, "\x81\xda", 2);
+        put_number(&row, size, 2);
+        put_bytes(&row, name, size);
+        put_byte(&row, 1);
+        if (size == COLANDER_NAME_SIZE_MAX)
+            ASSERT_OK(check(colander_buffer_slice(&row), &err), err);
+    }
+    assert_int_equal(check(colander_buffer_slice(&row), &err), COLANDER_LIMIT);
+    assert_non_null(
+        strstr(err.message, "nnn...': name has 1025 bytes, 1024 at most"));
+    colander_buffer_release(&row);
+}
+
+/* A row of `count` names in maps of `width`. */
+static void
+wide_row(struct colander_buffer *row, unsigned count, unsigned width)
+{
+    char name[16];
+
+    colander_buffer_clear(row);
+    put_byte(row, 0xdf);
+    put_number(row, (count + width) / (width + 1), 4);
+    for (unsigned i = 0; i < count; i++) {
+        unsigned left = count - i - 1;
+
+        put_byte(row, 0xa7);
+        snprintf(name, sizeof(name), "n%06u", i);
+        put_bytes(row, name, 7);
+        if (i % (width + 1) == 0) {
+            put_byte(row, 0xdf);
+            put_number(row, left < width ? left : width, 4);
+        } else {
+            put_byte(row, 1);
+        }
+    }
+}
+
+static void
+check_refuses_one_name_too_many(void **state)
+{
+    static const unsigned widths[] = {0, 1, 7, 40, COLANDER_ROW_NAMES_MAX};
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    struct colander_error err;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+        wide_row(&row, COLANDER_ROW_NAMES_MAX, widths[i]);
+        ASSERT_OK(check(colander_buffer_slice(&row), &err), err);
+        wide_row(&row, COLANDER_ROW_NAMES_MAX + 1, widths[i]);
+        assert_refused(colander_buffer_slice(&row), COLANDER_LIMIT,
+                       "row has more than 100000 names");
+    }
+    colander_buffer_release(&row);
+}
+
+static void
+check_finds_one_name_twice_among_a_hundred_thousand(void **state)
+{
+    uint64_t seed = random_seed("one_name_twice_among_a_hundred_thousand");
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+
+    (void)state;
+    wide_row(&row, COLANDER_ROW_NAMES_MAX, 0);
+    for (int i = 0; i < 20; i++) {
+        size_t from = random_below(&seed, COLANDER_ROW_NAMES_MAX);
+        size_t to = random_below(&seed, COLANDER_ROW_NAMES_MAX);
+        uint8_t *name = row.data + 5 + to * 13 + 1;
+        char message[64];
+        uint8_t kept[7];
+
+        if (from == to)
+            continue;
+        memcpy(kept, name, 7);
+        memcpy(name, row.data + 5 + from * 13 + 1, 7);
+        snprintf(message, sizeof(message), "column '%.7s': name appears twice",
+                 (const char *)name);
+        assert_invalid(colander_buffer_slice(&row), message);
+        memcpy(name, kept, 7);
+    }
+    colander_buffer_release(&row);
+}
+
+static void
+members_give_integers_by_what_they_are(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+        int64_t integer;
+    } cases[] = {
+        {"\x91\x7f", 2, 127},
+        {"\x91\xe0", 2, -32},
+        {"\x91\xcc\xff", 3, 255},
+        {"\x91\xcd\xff\xfe", 4, 65534},
+        {"\x91\xce\xff\xff\xff\xfe", 6, 4294967294},
+        {"\x91\xcf\x7f\xff\xff\xff\xff\xff\xff\xff", 10, INT64_MAX},
+        {"\x91\xd0\x80", 3, -128},
+        {"\x91\xd1\x80\x00", 4, -32768},
+        {"\x91\xd2\x80\x00\x00\x00", 6, INT32_MIN},
+        {"\x91\xd3\x80\x00\x00\x00\x00\x00\x00\x00", 10, INT64_MIN},
+    };
+    struct colander_members members;
+    struct colander_slice name;
+    struct colander_value value;
+    struct colander_error err;
+    bool is_member;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        ASSERT_OK(colander_members_init(
+                      &members,
+                      colander_slice_of(cases[i].bytes, cases[i].size), &err),
+                  err);
+        ASSERT_OK(
+            colander_members_next(&members, &is_member, &name, &value, &err),
+            err);
+        assert_true(is_member);
+        assert_int_equal(value.type, COLANDER_INTEGER);
+        assert_true(value.integer == cases[i].integer);
+    }
+    ASSERT_OK(colander_members_init(&members,
+                                    BYTES("\x91\xcf\x80\0\0\0\0\0\0\0"), &err),
+              err);
+    ASSERT_OK(colander_members_next(&members, &is_member, &name, &value, &err),
+              err);
+    assert_int_equal(value.type, COLANDER_UNSIGNED);
+    assert_true(value.natural == UINT64_C(1) << 63);
+}
+
+static void
+members_give_timestamps_of_all_encodings(void **state)
+{
+    static const char bytes[] = "\x93\xd6\xff\xff\xff\xff\xff"
+                                "\xd7\xff\xee\x6b\x27\xff\xff\xff\xff\xff"
+                                "\xc7\x0c\xff\0\0\0\x05"
+                                "\xff\xff\xff\xff\xff\xff\xff\xff";
+    static const int64_t seconds[] = {4294967295, 0x3ffffffff, -1};
+    static const uint32_t nanoseconds[] = {0, 999999999, 5};
+    struct colander_members members;
+    struct colander_slice name;
+    struct colander_value value;
+    struct colander_error err;
+    bool is_member;
+
+    (void)state;
+    ASSERT_OK(colander_members_init(&members, BYTES(bytes), &err), err);
+    for (int i = 0; i < 3; i++) {
+        ASSERT_OK(
+            colander_members_next(&members, &is_member, &name, &value, &err),
+            err);
+        assert_int_equal(value.type, COLANDER_TIMESTAMP);
+        assert_true(value.second == seconds[i]);
+        assert_int_equal(value.nanosecond, nanoseconds[i]);
+    }
+}
+
+static void
+members_give_names_and_whole_containers(void **state)
+{
+    struct colander_members members;
+    struct colander_slice name;
+    struct colander_value value;
+    struct colander_error err;
+    bool is_member;
+
+    (void)state;
+    ASSERT_OK(colander_members_init(&members,
+                                    BYTES("\x82\xa1"
+                                          "a\x92\x01\x80\xa1"
+                                          "b\xca\x3f\x00\x00\x00"),
+                                    &err),
+              err);
+    assert_true(members.is_map);
+    ASSERT_OK(colander_members_next(&members, &is_member, &name, &value, &err),
+              err);
+    assert_true(colander_slice_equal(name, BYTES("a")));
+    assert_int_equal(value.type, COLANDER_ARRAY);
+    assert_true(colander_slice_equal(value.bytes, BYTES("\x92\x01\x80")));
+    ASSERT_OK(colander_members_next(&members, &is_member, &name, &value, &err),
+              err);
+    assert_int_equal(value.type, COLANDER_DOUBLE);
+    assert_true(value.number == 0.5);
+    ASSERT_OK(colander_members_next(&members, &is_member, &name, &value, &err),
+              err);
+    assert_false(is_member);
+}
+
+static void
+members_say_corrupt_of_what_is_no_container(void **state)
+{
+    struct colander_members members;
+    struct colander_slice name;
+    struct colander_value value;
+    struct colander_error err;
+    bool is_member;
+
+    (void)state;
+    assert_int_equal(colander_members_init(&members, BYTES("\x01"), &err),
+                     COLANDER_CORRUPT);
+    assert_int_equal(colander_members_init(&members, BYTES(""), &err),
+                     COLANDER_CORRUPT);
+    ASSERT_OK(colander_members_init(&members, BYTES("\x81\x01\x01"), &err),
+              err);
+    assert_int_equal(
+        colander_members_next(&members, &is_member, &name, &value, &err),
+        COLANDER_CORRUPT);
+    assert_string_equal(err.message, "container has a name that is no string");
+}
+
+static void
+members_refuse_a_value_that_is_too_deep(void **state)
+{
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    struct colander_members members;
+    struct colander_slice name;
+    struct colander_value value;
+    struct colander_error err;
+    bool is_member;
+
+    (void)state;
+    put_bytes(&row, "\x81\xa1m", 3);
+    for (int i = 0; i < COLANDER_ROW_DEPTH_MAX; i++)
+        put_byte(&row, 0x91);
+    put_byte(&row, 1);
+    ASSERT_OK(
+        colander_members_init(&members, colander_buffer_slice(&row), &err),
+        err);
+    ASSERT_OK(colander_members_next(&members, &is_member, &name, &value, &err),
+              err);
+    assert_int_equal(value.bytes.size, row.size - 3);
+    row.data[row.size - 1] = 0x91;
+    put_byte(&row, 1);
+    ASSERT_OK(
+        colander_members_init(&members, colander_buffer_slice(&row), &err),
+        err);
+    assert_int_equal(
+        colander_members_next(&members, &is_member, &name, &value, &err),
+        COLANDER_CORRUPT);
+    assert_string_equal(err.message, "container has more than 64 levels");
+    assert_false(is_member);
+    colander_buffer_release(&row);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(check_accepts_rows_of_every_encoding),
+        cmocka_unit_test(check_finds_a_row_cut_off_at_every_byte),
+        cmocka_unit_test(check_says_what_is_not_a_row),
+        cmocka_unit_test(check_refuses_an_impossible_timestamp),
+        cmocka_unit_test(check_says_where_a_string_is_not_utf8),
+        cmocka_unit_test(check_refuses_the_key_column_at_the_top_only),
+        cmocka_unit_test(check_says_which_name_appears_twice),
+        cmocka_unit_test(check_finds_a_name_twice_at_each_depth),
+        cmocka_unit_test(check_refuses_one_level_too_many),
+        cmocka_unit_test(check_refuses_one_byte_too_many),
+        cmocka_unit_test(check_refuses_a_name_one_byte_too_long),
+        cmocka_unit_test(check_refuses_one_name_too_many),
+        cmocka_unit_test(check_finds_one_name_twice_among_a_hundred_thousand),
+        cmocka_unit_test(members_give_integers_by_what_they_are),
+        cmocka_unit_test(members_give_timestamps_of_all_encodings),
+        cmocka_unit_test(members_give_names_and_whole_containers),
+        cmocka_unit_test(members_say_corrupt_of_what_is_no_container),
+        cmocka_unit_test(members_refuse_a_value_that_is_too_deep),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

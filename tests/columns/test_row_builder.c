@@ -1,0 +1,326 @@
+/*
+ * Rows made column by column.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "rows.h"
+
+static void
+assert_built(struct colander_row_builder *builder,
+             struct colander_slice expected)
+{
+    struct colander_slice row;
+    struct colander_error err;
+
+    ASSERT_OK(colander_row_builder_finish(builder, &row, &err), err);
+    assert_true(colander_slice_equal(row, expected));
+}
+
+/* Asserts the mistake, and that the builder is empty after it. */
+static void
+assert_mistake(struct colander_row_builder *builder, enum colander_code code,
+               const char *message)
+{
+    struct colander_slice row;
+    struct colander_error err;
+
+    assert_int_equal(colander_row_builder_finish(builder, &row, &err), code);
+    assert_int_equal(err.code, code);
+    assert_string_equal(err.message, message);
+    assert_int_equal(row.size, 0);
+    assert_built(builder, BYTES("\x80"));
+}
+
+static int
+create(void **state)
+{
+    *state = colander_row_builder_create();
+    return *state == NULL;
+}
+
+static int
+destroy(void **state)
+{
+    colander_row_builder_destroy(*state);
+    return 0;
+}
+
+static void
+builder_writes_each_value_in_its_shortest_form(void **state)
+{
+    static const struct {
+        int64_t integer;
+        const char *bytes;
+        size_t size;
+    } integers[] = {
+        {0, "\x00", 1},
+        {127, "\x7f", 1},
+        {128, "\xcc\x80", 2},
+        {256, "\xcd\x01\x00", 3},
+        {65536, "\xce\x00\x01\x00\x00", 5},
+        {INT64_MAX, "\xcf\x7f\xff\xff\xff\xff\xff\xff\xff", 9},
+        {-32, "\xe0", 1},
+        {-33, "\xd0\xdf", 2},
+        {-129, "\xd1\xff\x7f", 3},
+        {-32769, "\xd2\xff\xff\x7f\xff", 5},
+        {INT64_MIN, "\xd3\x80\x00\x00\x00\x00\x00\x00\x00", 9},
+    };
+    struct colander_buffer expected = COLANDER_BUFFER_EMPTY;
+
+    for (size_t i = 0; i < sizeof(integers) / sizeof(integers[0]); i++) {
+        colander_row_builder_add(*state, "i",
+                                 colander_integer(integers[i].integer));
+        colander_buffer_clear(&expected);
+        put_bytes(&expected, "\x81\xa1i", 3);
+        put_bytes(&expected, integers[i].bytes, integers[i].size);
+        assert_built(*state, colander_buffer_slice(&expected));
+    }
+    colander_row_builder_add(*state, "n", colander_null());
+    colander_row_builder_add(*state, "t", colander_boolean(true));
+    colander_row_builder_add(*state, "f", colander_boolean(false));
+    colander_row_builder_add(*state, "u", colander_unsigned(UINT64_MAX));
+    colander_row_builder_add(*state, "d", colander_double(1.5));
+    colander_row_builder_add(*state, "s", colander_text("\xc3\xbc"));
+    colander_row_builder_add(*state, "b", colander_binary(BYTES("\xff")));
+    assert_built(*state, BYTES("\x87\xa1n\xc0\xa1t\xc3\xa1"
+                               "f\xc2\xa1u\xcf\xff\xff\xff\xff\xff\xff\xff\xff"
+                               "\xa1"
+                               "d\xcb\x3f\xf8\0\0\0\0\0\0\xa1s\xa2\xc3\xbc\xa1"
+                               "b\xc4\x01\xff"));
+    colander_buffer_release(&expected);
+}
+
+static void
+builder_writes_timestamps_and_extensions(void **state)
+{
+    struct colander_value extension = colander_binary(BYTES("xyz"));
+
+    extension.type = COLANDER_EXTENSION;
+    extension.extension_type = 5;
+    colander_row_builder_add(*state, "a", colander_timestamp(1, 0));
+    colander_row_builder_add(*state, "b", colander_timestamp(1, 2));
+    colander_row_builder_add(*state, "c", colander_timestamp(-1, 2));
+    colander_row_builder_add(*state, "d", extension);
+    assert_built(*state, BYTES("\x84\xa1"
+                               "a\xd6\xff\0\0\0\x01\xa1"
+                               "b\xd7\xff\0\0\0\x08\0\0\0\x01\xa1"
+                               "c\xc7\x0c\xff\0\0\0\x02"
+                               "\xff\xff\xff\xff\xff\xff\xff\xff\xa1"
+                               "d\xc7\x03\x05xyz"));
+}
+
+static void
+builder_nests_maps_and_arrays(void **state)
+{
+    struct colander_value map = colander_string(BYTES("\x81\xa1x\x01"));
+
+    map.type = COLANDER_MAP;
+    colander_row_builder_begin_map(*state, "m");
+    colander_row_builder_begin_array(*state, "a");
+    colander_row_builder_add(*state, NULL, colander_integer(1));
+    colander_row_builder_begin_map(*state, NULL);
+    colander_row_builder_end(*state);
+    colander_row_builder_add(*state, NULL, map);
+    colander_row_builder_end(*state);
+    colander_row_builder_end(*state);
+    colander_row_builder_add_named(*state, BYTES("a\0b"), colander_integer(2));
+    colander_row_builder_begin_array(*state, "");
+    colander_row_builder_end(*state);
+    colander_row_builder_begin_map_named(*state, BYTES("\0m"));
+    colander_row_builder_end(*state);
+    colander_row_builder_begin_array_named(*state, BYTES("\0a"));
+    colander_row_builder_end(*state);
+    assert_built(*state, BYTES("\x85\xa1m\x81\xa1"
+                               "a\x93\x01\x80\x81\xa1x\x01\xa3"
+                               "a\0b\x02\xa0\x90\xa2\0m\x80\xa2\0"
+                               "a\x90"));
+}
+
+static void
+builder_starts_a_new_row_after_finish(void **state)
+{
+    colander_row_builder_add(*state, "a", colander_integer(1));
+    assert_built(*state, BYTES("\x81\xa1"
+                               "a\x01"));
+    colander_row_builder_add(*state, "b", colander_integer(2));
+    assert_built(*state, BYTES("\x81\xa1"
+                               "b\x02"));
+    assert_built(*state, BYTES("\x80"));
+}
+
+static void
+builder_grows_heads_as_the_count_needs(void **state)
+{
+    static const unsigned counts[] = {15, 16, 65535, 65536};
+    struct colander_members members, elements;
+    struct colander_slice row, name;
+    struct colander_value value;
+    struct colander_error err;
+    char text[16];
+    bool is_member;
+
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        unsigned count = counts[i];
+
+        colander_row_builder_begin_array(*state, "array");
+        for (unsigned j = 0; j < count; j++)
+            colander_row_builder_add(*state, NULL, colander_integer(j));
+        colander_row_builder_end(*state);
+        for (unsigned j = 1; j < count; j++) {
+            snprintf(text, sizeof(text), "%u", j);
+            colander_row_builder_add(*state, text, colander_integer(j));
+        }
+        ASSERT_OK(colander_row_builder_finish(*state, &row, &err), err);
+        ASSERT_OK(colander_members_init(&members, row, &err), err);
+        assert_int_equal(members.left, count);
+        ASSERT_OK(
+            colander_members_next(&members, &is_member, &name, &value, &err),
+            err);
+        ASSERT_OK(colander_members_init(&elements, value.bytes, &err), err);
+        assert_int_equal(elements.left, count);
+        assert_int_equal(row.data[0],
+                         count < 16 ? 0x80 | count : 0xdeu + (count > 65535));
+        assert_int_equal(value.bytes.data[0],
+                         count < 16 ? 0x90 | count : 0xdcu + (count > 65535));
+        while (elements.left > 0) {
+            unsigned expected = count - elements.left;
+
+            ASSERT_OK(colander_members_next(&elements, &is_member, &name,
+                                            &value, &err),
+                      err);
+            assert_int_equal(value.integer, expected);
+        }
+    }
+}
+
+static void
+builder_tells_of_members_in_the_wrong_place(void **state)
+{
+    colander_row_builder_add(*state, NULL, colander_integer(1));
+    assert_mistake(*state, COLANDER_INVALID, "no name for a member of a map");
+    colander_row_builder_begin_array(*state, "a");
+    colander_row_builder_add(*state, "x", colander_integer(1));
+    assert_mistake(*state, COLANDER_INVALID,
+                   "a name for an element of an array");
+    colander_row_builder_begin_array(*state, "a");
+    colander_row_builder_begin_map(*state, "x");
+    assert_mistake(*state, COLANDER_INVALID,
+                   "a name for an element of an array");
+}
+
+static void
+builder_tells_of_begins_and_ends_that_do_not_match(void **state)
+{
+    colander_row_builder_end(*state);
+    assert_mistake(*state, COLANDER_INVALID, "an end without a begin");
+    colander_row_builder_begin_map(*state, "m");
+    colander_row_builder_begin_map(*state, "m");
+    assert_mistake(*state, COLANDER_INVALID, "2 begins without an end");
+}
+
+static void
+builder_tells_the_first_mistake_only(void **state)
+{
+    colander_row_builder_add(*state, "a", colander_timestamp(1, 1000000000));
+    colander_row_builder_end(*state);
+    colander_row_builder_add(*state, NULL, colander_null());
+    assert_mistake(*state, COLANDER_INVALID,
+                   "column 'a': timestamp has 1000000000 nanoseconds");
+}
+
+static void
+builder_keeps_to_the_rules_of_the_row_check(void **state)
+{
+    colander_row_builder_add(*state, "a", colander_integer(1));
+    colander_row_builder_add(*state, "a", colander_integer(2));
+    assert_mistake(*state, COLANDER_INVALID, "column 'a': name appears twice");
+    colander_row_builder_add(*state, "_key", colander_integer(1));
+    assert_mistake(*state, COLANDER_INVALID,
+                   "column '_key': the name is reserved for the key");
+    colander_row_builder_add(*state, "a", colander_text("\xff"));
+    assert_mistake(*state, COLANDER_INVALID,
+                   "column 'a': string is not UTF-8 (store other bytes as "
+                   "binary)");
+}
+
+static void
+builder_refuses_encoded_values_that_are_none(void **state)
+{
+    struct colander_value value = colander_string(BYTES("\x92\x01"));
+
+    value.type = COLANDER_ARRAY;
+    colander_row_builder_add(*state, "a", value);
+    assert_mistake(*state, COLANDER_INVALID,
+                   "column 'a': encoded value ends in the middle of a value");
+    value.bytes = BYTES("\x80");
+    colander_row_builder_add(*state, "a", value);
+    assert_mistake(*state, COLANDER_INVALID,
+                   "column 'a': encoded value is not one array");
+    value.bytes = BYTES("\x90\x90");
+    colander_row_builder_add(*state, "a", value);
+    assert_mistake(*state, COLANDER_INVALID,
+                   "column 'a': encoded value is not one array");
+    value.type = COLANDER_EXTENSION;
+    value.extension_type = -1;
+    colander_row_builder_add(*state, "a", value);
+    assert_mistake(*state, COLANDER_INVALID,
+                   "column 'a': extension type -1 is a timestamp");
+}
+
+static void
+builder_refuses_one_level_too_many(void **state)
+{
+    struct colander_slice row;
+    struct colander_error err;
+
+    for (int levels = COLANDER_ROW_DEPTH_MAX - 1;
+         levels <= COLANDER_ROW_DEPTH_MAX; levels++) {
+        for (int i = 0; i < levels; i++)
+            colander_row_builder_begin_map(*state, "m");
+        for (int i = 0; i < levels; i++)
+            colander_row_builder_end(*state);
+        if (levels < COLANDER_ROW_DEPTH_MAX)
+            ASSERT_OK(colander_row_builder_finish(*state, &row, &err), err);
+    }
+    assert_mistake(*state, COLANDER_LIMIT, "row has more than 64 levels");
+}
+
+static void
+builder_refuses_a_row_that_is_too_large(void **state)
+{
+    static uint8_t bytes[COLANDER_ROW_SIZE_MAX / 8];
+    struct colander_slice part = colander_slice_of(bytes, sizeof(bytes));
+    char name[2] = "a";
+
+    for (; *name < 'i'; ++*name)
+        colander_row_builder_add(*state, name, colander_binary(part));
+    assert_mistake(*state, COLANDER_LIMIT,
+                   "column 'h': row has more than 16777216 bytes");
+    part.size = (size_t)COLANDER_ROW_SIZE_MAX + 1;
+    colander_row_builder_add(*state, "a", colander_text(""));
+    colander_row_builder_add(*state, "b", colander_string(part));
+    assert_mistake(*state, COLANDER_LIMIT,
+                   "column 'b': string of 16777217 bytes, 16777216 at most");
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, create, destroy)
+    const struct CMUnitTest tests[] = {
+        TEST(builder_writes_each_value_in_its_shortest_form),
+        TEST(builder_writes_timestamps_and_extensions),
+        TEST(builder_nests_maps_and_arrays),
+        TEST(builder_starts_a_new_row_after_finish),
+        TEST(builder_grows_heads_as_the_count_needs),
+        TEST(builder_tells_of_members_in_the_wrong_place),
+        TEST(builder_tells_of_begins_and_ends_that_do_not_match),
+        TEST(builder_tells_the_first_mistake_only),
+        TEST(builder_keeps_to_the_rules_of_the_row_check),
+        TEST(builder_refuses_encoded_values_that_are_none),
+        TEST(builder_refuses_one_level_too_many),
+        TEST(builder_refuses_a_row_that_is_too_large),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

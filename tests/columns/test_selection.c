@@ -1,0 +1,311 @@
+/*
+ * Rows cut down to chosen columns.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "rows.h"
+
+#include "columns/path.h"
+#include "columns/selection.h"
+
+#define PATH_COUNT_MAX 5
+
+static void
+assert_selected(struct colander_slice row, const char *const *paths,
+                size_t count, struct colander_slice expected)
+{
+    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+    struct colander_error err;
+
+    put_byte(&out, 0); /* content that must go */
+    ASSERT_OK(colander_row_select(row, paths, count, &out, &err), err);
+    assert_true(colander_slice_equal(colander_buffer_slice(&out), expected));
+    colander_buffer_release(&out);
+}
+
+#define ASSERT_SELECTED(row, expected, ...)                                    \
+    assert_selected((row), (const char *[]){__VA_ARGS__},                      \
+                    sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *),    \
+                    (expected))
+
+static void
+select_keeps_the_order_of_the_row(void **state)
+{
+    const struct colander_slice row = BYTES("\x83\xa1"
+                                            "c\x01\xa1"
+                                            "b\x02\xa1"
+                                            "a\x03");
+
+    (void)state;
+    ASSERT_SELECTED(row,
+                    BYTES("\x82\xa1"
+                          "c\x01\xa1"
+                          "a\x03"),
+                    "a", "c");
+    ASSERT_SELECTED(row, row, "a", "b", "c", "d");
+    ASSERT_SELECTED(row, BYTES("\x80"), "d");
+    assert_selected(row, NULL, 0, BYTES("\x80"));
+    ASSERT_SELECTED(BYTES("\x80"), BYTES("\x80"), "a");
+}
+
+static void
+select_keeps_all_below_a_path(void **state)
+{
+    const struct colander_slice row = BYTES("\x82\xa1"
+                                            "a\x82\xa1"
+                                            "b\x01\xa1"
+                                            "c\x80\xa1"
+                                            "x\x01");
+    const struct colander_slice a = BYTES("\x81\xa1"
+                                          "a\x82\xa1"
+                                          "b\x01\xa1"
+                                          "c\x80");
+
+    (void)state;
+    ASSERT_SELECTED(row, a, "a");
+    ASSERT_SELECTED(row, a, "a.b", "a");
+    ASSERT_SELECTED(row, a, "a", "a.c", "a");
+    ASSERT_SELECTED(row, a, "a.b", "a.c");
+    ASSERT_SELECTED(row,
+                    BYTES("\x81\xa1"
+                          "a\x81\xa1"
+                          "b\x01"),
+                    "a.b");
+}
+
+static void
+select_leaves_out_what_is_left_without_members(void **state)
+{
+    const struct colander_slice row = BYTES("\x83\xa1"
+                                            "a\x81\xa1"
+                                            "b\x01\xa1"
+                                            "e\x80\xa1"
+                                            "n\x05");
+
+    (void)state;
+    ASSERT_SELECTED(row, BYTES("\x80"), "a.c", "e.x", "n.x", "n[]", "a[]");
+    ASSERT_SELECTED(row,
+                    BYTES("\x81\xa1"
+                          "e\x80"),
+                    "e", "a.c");
+}
+
+static void
+select_goes_into_arrays(void **state)
+{
+    const struct colander_slice row =
+        BYTES("\x82\xa4list\x94\x82\xa1x\x01\xa1y\x02\x05\x81\xa1y\x03\x81\xa1x"
+              "\x04\xa4tags\x92\xa1p\x90");
+
+    (void)state;
+    ASSERT_SELECTED(row, BYTES("\x81\xa4tags\x92\xa1p\x90"), "tags[]");
+    ASSERT_SELECTED(row, BYTES("\x81\xa4list\x92\x81\xa1x\x01\x81\xa1x\x04"),
+                    "list[].x");
+    ASSERT_SELECTED(
+        row,
+        BYTES("\x81\xa4list\x94\x82\xa1x\x01\xa1y\x02\x05\x81\xa1y\x03\x81"
+              "\xa1x\x04"),
+        "list[].x", "list[]");
+    ASSERT_SELECTED(row, BYTES("\x80"), "list.x", "tags[].x", "list[][]");
+}
+
+static void
+select_says_corrupt_of_bytes_that_are_no_row(void **state)
+{
+    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+    const char *path = "a.b";
+    struct colander_error err;
+
+    (void)state;
+    put_byte(&out, 0);
+    assert_int_equal(colander_row_select(BYTES("\x90"), &path, 1, &out, &err),
+                     COLANDER_CORRUPT);
+    assert_string_equal(err.message, "row is not a map");
+    assert_int_equal(out.size, 0);
+    assert_int_equal(
+        colander_row_select(BYTES("\x80\x80"), &path, 1, &out, &err),
+        COLANDER_CORRUPT);
+    assert_int_equal(colander_row_select(BYTES("\x81\xa1"
+                                               "a\x81\xa1"),
+                                         &path, 1, &out, &err),
+                     COLANDER_CORRUPT);
+    assert_int_equal(out.size, 0);
+    colander_buffer_release(&out);
+}
+
+static void
+select_refuses_a_text_that_is_no_path(void **state)
+{
+    const char *const paths[] = {"a", "b[", "c"};
+    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+    struct colander_error err;
+
+    (void)state;
+    assert_int_equal(colander_row_select(BYTES("\x80"), paths, 3, &out, &err),
+                     COLANDER_INVALID);
+    assert_string_equal(err.message,
+                        "path 'b[': '[' must be followed by ']' (position 2)");
+    colander_buffer_release(&out);
+}
+
+static void
+select_gives_heads_the_size_they_need(void **state)
+{
+    static const uint32_t counts[] = {1, 15, 16, 17, 65535, 65536};
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+    const char *path = "l[].x";
+    struct colander_error err;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        size_t head_size = counts[i] < 16 ? 1 : counts[i] < 65536 ? 3 : 5;
+
+        colander_buffer_clear(&row);
+        put_bytes(&row, "\x81\xa1l\xdd", 4);
+        put_number(&row, counts[i], 4);
+        for (uint32_t j = 0; j < counts[i]; j++)
+            put_bytes(&row, "\x81\xa1x\x01", 4);
+        ASSERT_OK(colander_row_select(colander_buffer_slice(&row), &path, 1,
+                                      &out, &err),
+                  err);
+        assert_int_equal(out.size, 3 + head_size + 4 * counts[i]);
+        ASSERT_OK(colander_row_check(colander_buffer_slice(&out), &err), err);
+    }
+    colander_buffer_release(&row);
+    colander_buffer_release(&out);
+}
+
+/* ---------------------------------------------------------------- model --- */
+
+struct chosen {
+    const struct path *paths[PATH_COUNT_MAX];
+    size_t count;
+};
+
+static bool
+step_fits(const struct path_step *step, const msgpack_object *name)
+{
+    if (step->is_element || name == NULL)
+        return step->is_element && name == NULL;
+    return colander_slice_equal(
+        step->name, colander_slice_of(name->via.str.ptr, name->via.str.size));
+}
+
+static bool model_cut(const msgpack_object *value, const struct chosen *chosen,
+                      size_t depth, msgpack_object *cut, msgpack_zone *zone);
+
+/* Cuts the member `name` (NULL: an element) with the paths that lead to it. */
+static bool
+model_member(const msgpack_object *name, const msgpack_object *value,
+             const struct chosen *chosen, size_t depth, msgpack_object *cut,
+             msgpack_zone *zone)
+{
+    struct chosen fitting = {{NULL}, 0};
+
+    for (size_t i = 0; i < chosen->count; i++)
+        if (depth < chosen->paths[i]->count &&
+            step_fits(&chosen->paths[i]->steps[depth], name))
+            fitting.paths[fitting.count++] = chosen->paths[i];
+    return fitting.count > 0 &&
+           model_cut(value, &fitting, depth + 1, cut, zone);
+}
+
+static bool
+model_cut(const msgpack_object *value, const struct chosen *chosen,
+          size_t depth, msgpack_object *cut, msgpack_zone *zone)
+{
+    bool is_container = value->type == MSGPACK_OBJECT_MAP ||
+                        value->type == MSGPACK_OBJECT_ARRAY;
+    msgpack_object member;
+
+    *cut = *value;
+    for (size_t i = 0; i < chosen->count; i++)
+        if (chosen->paths[i]->count == depth)
+            return true;
+    if (!is_container)
+        return false;
+    *cut = object_container(value->type, value->via.map.size, zone);
+    if (value->type == MSGPACK_OBJECT_MAP)
+        for (uint32_t i = 0; i < value->via.map.size; i++) {
+            const msgpack_object_kv *pair = &value->via.map.ptr[i];
+
+            if (model_member(&pair->key, &pair->val, chosen, depth, &member,
+                             zone))
+                object_add(cut, pair->key, member);
+        }
+    else
+        for (uint32_t i = 0; i < value->via.array.size; i++)
+            if (model_member(NULL, &value->via.array.ptr[i], chosen, depth,
+                             &member, zone))
+                cut->via.array.ptr[cut->via.array.size++] = member;
+    return cut->via.map.size > 0;
+}
+
+static void
+compare_with_model(struct colander_slice row, const char *const *texts,
+                   size_t count)
+{
+    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+    struct path paths[PATH_COUNT_MAX];
+    struct chosen chosen = {{NULL}, 0};
+    struct colander_error err;
+    msgpack_object object, cut;
+    msgpack_zone zone;
+
+    assert_true(msgpack_zone_init(&zone, 4096));
+    for (; chosen.count < count; chosen.count++) {
+        ASSERT_OK(path_parse(texts[chosen.count], &paths[chosen.count], &err),
+                  err);
+        chosen.paths[chosen.count] = &paths[chosen.count];
+    }
+    object = unpack(row, &zone);
+    model_cut(&object, &chosen, 0, &cut, &zone);
+    ASSERT_OK(colander_row_select(row, texts, count, &out, &err), err);
+    assert_says(colander_buffer_slice(&out), cut);
+    while (count-- > 0)
+        path_release(&paths[count]);
+    msgpack_zone_destroy(&zone);
+    colander_buffer_release(&out);
+}
+
+static void
+select_does_as_a_naive_model(void **state)
+{
+    uint64_t seed = random_seed("select_does_as_a_naive_model");
+    uint64_t runs = random_runs(100000);
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer texts[PATH_COUNT_MAX];
+    const char *paths[PATH_COUNT_MAX];
+
+    (void)state;
+    memset(texts, 0, sizeof(texts));
+    for (uint64_t i = 0; i < runs; i++) {
+        size_t count = random_below(&seed, PATH_COUNT_MAX + 1);
+
+        random_row(&row, &seed);
+        for (size_t j = 0; j < count; j++)
+            paths[j] = random_path(&texts[j], &seed);
+        compare_with_model(colander_buffer_slice(&row), paths, count);
+    }
+    for (size_t i = 0; i < PATH_COUNT_MAX; i++)
+        colander_buffer_release(&texts[i]);
+    colander_buffer_release(&row);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(select_keeps_the_order_of_the_row),
+        cmocka_unit_test(select_keeps_all_below_a_path),
+        cmocka_unit_test(select_leaves_out_what_is_left_without_members),
+        cmocka_unit_test(select_goes_into_arrays),
+        cmocka_unit_test(select_says_corrupt_of_bytes_that_are_no_row),
+        cmocka_unit_test(select_refuses_a_text_that_is_no_path),
+        cmocka_unit_test(select_gives_heads_the_size_they_need),
+        cmocka_unit_test(select_does_as_a_naive_model),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

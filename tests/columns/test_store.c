@@ -1,0 +1,399 @@
+/*
+ * Stores and families: what their handles promise.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/store_fixture.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+
+static void
+first_write_creates_the_family(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *early = fixture_family(fixture, "f");
+    struct colander_family *other = fixture_family(fixture, "f");
+    struct colander_names names;
+
+    assert_false(colander_family_exists(early));
+    assert_row(early, "k", NULL);
+    assert_int_equal(count_rows(early), 0);
+    OK(colander_store_families(fixture->store, &names, NULL));
+    assert_int_equal(names.count, 0);
+    colander_names_release(&names);
+
+    OK(put_text(fixture, other, "k", "a", colander_integer(1), NULL));
+    assert_true(colander_family_exists(early));
+    assert_row(early, "k", "{\"_key\":\"k\",\"a\":1}");
+    colander_family_close(early);
+    colander_family_close(other);
+}
+
+static void
+delete_does_not_create_a_family(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "f");
+    struct colander_buffer key = text_key("k");
+    uint64_t deleted = 7;
+
+    OK(colander_family_delete(family, colander_buffer_slice(&key),
+                              COLANDER_AS_STORE, NULL));
+    OK(colander_family_delete_range(family, NULL, COLANDER_AS_STORE, &deleted,
+                                    NULL));
+    assert_int_equal(deleted, 0);
+    assert_false(colander_family_exists(family));
+    colander_buffer_release(&key);
+    colander_family_close(family);
+}
+
+static void
+family_names_must_be_sensible(void **state)
+{
+    static const char *const bad[] = {"", "a\tb", "\xff", "\xed\xa0\x80"};
+    struct store_fixture *fixture = *state;
+    struct colander_family *family;
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_int_equal(
+            colander_family_open(fixture->store, bad[i], &family, NULL),
+            COLANDER_INVALID);
+        assert_null(family);
+    }
+}
+
+static void
+dropping_what_is_not_there_is_not_found(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "f");
+    struct colander_error err;
+
+    assert_int_equal(colander_family_drop(family, &err), COLANDER_NOT_FOUND);
+    assert_string_equal(err.message, "family 'f': there is no such family");
+    colander_family_close(family);
+}
+
+static void
+handles_of_a_dropped_family_say_so(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *old = fixture_family(fixture, "f");
+    struct colander_family *fresh;
+    struct colander_buffer key = text_key("k");
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    struct colander_error err;
+    bool found;
+
+    OK(put_text(fixture, old, "k", "a", colander_integer(1), NULL));
+    OK(colander_family_drop(old, NULL));
+    assert_int_equal(
+        put_text(fixture, old, "k", "a", colander_integer(2), &err),
+        COLANDER_DROPPED);
+    assert_string_equal(err.message, "family 'f' was dropped");
+    assert_int_equal(colander_family_get(old, colander_buffer_slice(&key), NULL,
+                                         &row, &found, &err),
+                     COLANDER_DROPPED);
+    fresh = fixture_family(fixture, "f");
+    assert_int_equal(count_rows(fresh), 0);
+    OK(put_text(fixture, fresh, "k", "a", colander_integer(3), NULL));
+    assert_row(fresh, "k", "{\"_key\":\"k\",\"a\":3}");
+    assert_int_equal(
+        put_text(fixture, old, "k", "a", colander_integer(4), &err),
+        COLANDER_DROPPED);
+    colander_buffer_release(&key);
+    colander_buffer_release(&row);
+    colander_family_close(old);
+    colander_family_close(fresh);
+}
+
+static void
+close_is_refused_while_something_is_open(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "f");
+    struct colander_snapshot *snapshot;
+    struct colander_batch *batch;
+    struct colander_error err;
+
+    assert_int_equal(colander_store_close(fixture->store, &err), COLANDER_BUSY);
+    assert_non_null(strstr(err.message, "1 families or batches"));
+    OK(colander_batch_create(fixture->store, &batch, NULL));
+    colander_family_close(family);
+    assert_int_equal(colander_store_close(fixture->store, &err), COLANDER_BUSY);
+    colander_batch_destroy(batch);
+    OK(colander_store_snapshot(fixture->store, &snapshot, NULL));
+    assert_int_equal(colander_store_close(fixture->store, &err), COLANDER_BUSY);
+    colander_snapshot_release(snapshot);
+}
+
+static void
+read_only_store_refuses_every_write(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_buffer key = text_key("k");
+    struct colander_family *families[2];
+    struct colander_batch *batch;
+    struct colander_slice row;
+    struct colander_error err;
+
+    families[0] = fixture_family(fixture, "old");
+    OK(put_text(fixture, families[0], "k", "a", colander_integer(1), NULL));
+    colander_family_close(families[0]);
+    fixture_reopen(fixture, COLANDER_OPEN_READ_ONLY);
+    families[0] = fixture_family(fixture, "old");
+    families[1] = fixture_family(fixture, "new");
+    row = fixture_row(fixture, "a", colander_integer(2));
+    for (int i = 0; i < 2; i++) {
+        struct colander_family *family = families[i];
+        struct colander_slice bytes = colander_buffer_slice(&key);
+
+        assert_int_equal(
+            colander_family_put(family, bytes, row, COLANDER_AS_STORE, &err),
+            COLANDER_READ_ONLY);
+        assert_int_equal(
+            colander_family_patch(family, bytes, row, COLANDER_AS_STORE, &err),
+            COLANDER_READ_ONLY);
+        assert_int_equal(
+            colander_family_delete(family, bytes, COLANDER_AS_STORE, &err),
+            COLANDER_READ_ONLY);
+        assert_int_equal(colander_family_delete_range(
+                             family, NULL, COLANDER_AS_STORE, NULL, &err),
+                         COLANDER_READ_ONLY);
+        assert_int_equal(colander_family_create(family, &err),
+                         COLANDER_READ_ONLY);
+        OK(colander_batch_create(fixture->store, &batch, NULL));
+        OK(colander_batch_put(batch, family, bytes, row, NULL));
+        assert_int_equal(colander_batch_commit(batch, COLANDER_SYNC, &err),
+                         COLANDER_READ_ONLY);
+        assert_int_equal(colander_batch_count(batch), 1);
+        colander_batch_destroy(batch);
+    }
+    assert_non_null(strstr(err.message, "is open for reading only"));
+    assert_row(families[0], "k", "{\"_key\":\"k\",\"a\":1}");
+    colander_family_close(families[0]);
+    colander_family_close(families[1]);
+    colander_buffer_release(&key);
+}
+
+/* ---------------------------------------------------- dropping in a race ---
+ */
+
+struct writer {
+    struct store_fixture *fixture;
+    struct colander_slice row;
+    atomic_int *stop;
+    atomic_int written;
+    atomic_int refused;
+    atomic_int surprises;
+};
+
+/* Writes through one handle until it is refused, then takes a new one. */
+static void *
+write_on(void *context)
+{
+    struct writer *writer = context;
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+
+    if (colander_key_text("k", &key, NULL) != COLANDER_OK)
+        writer->surprises++;
+    while (!*writer->stop) {
+        struct colander_family *family;
+        enum colander_code code = colander_family_open(writer->fixture->store,
+                                                       "doomed", &family, NULL);
+
+        while (code == COLANDER_OK && !*writer->stop) {
+            code = colander_family_put(family, colander_buffer_slice(&key),
+                                       writer->row, COLANDER_AS_STORE, NULL);
+            if (code == COLANDER_OK)
+                writer->written++;
+        }
+        if (code == COLANDER_DROPPED)
+            writer->refused++;
+        else if (code != COLANDER_OK)
+            writer->surprises++;
+        colander_family_close(family);
+    }
+    colander_buffer_release(&key);
+    return NULL;
+}
+
+static void
+dropping_under_writers_breaks_nothing_else(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *safe = fixture_family(fixture, "safe");
+    struct colander_row_builder *builder = colander_row_builder_create();
+    atomic_int stop = 0;
+    struct colander_slice row;
+    struct writer writers[3];
+    pthread_t threads[3];
+
+    colander_row_builder_add(builder, "a", colander_integer(1));
+    OK(colander_row_builder_finish(builder, &row, NULL));
+    for (int i = 0; i < 3; i++) {
+        writers[i] =
+            (struct writer){.fixture = fixture, .row = row, .stop = &stop};
+        pthread_create(&threads[i], NULL, write_on, &writers[i]);
+    }
+    for (int round = 0; round < 25;) {
+        struct colander_family *doomed = fixture_family(fixture, "doomed");
+        enum colander_code code = COLANDER_NOT_FOUND;
+
+        if (colander_family_exists(doomed))
+            code = colander_family_drop(doomed, NULL);
+        else
+            sched_yield();
+        if (code == COLANDER_OK)
+            round++;
+        colander_family_close(doomed);
+        OK(put_text(fixture, safe, "k", "a", colander_integer(round), NULL));
+    }
+    stop = 1;
+    for (int i = 0; i < 3; i++) {
+        pthread_join(threads[i], NULL);
+        assert_true(writers[i].written > 0);
+        assert_int_equal(writers[i].surprises, 0);
+    }
+    assert_true(writers[0].refused + writers[1].refused + writers[2].refused >
+                0);
+    assert_row(safe, "k", "{\"_key\":\"k\",\"a\":25}");
+    colander_row_builder_destroy(builder);
+    colander_family_close(safe);
+}
+
+/* --------------------------------------------------- hundreds of families ---
+ */
+
+#define MANY 300
+
+static long
+resident_kib(void)
+{
+    FILE *file = fopen("/proc/self/status", "re");
+    char line[256];
+    long kib = 0;
+
+    while (fgets(line, sizeof(line), file) != NULL) {
+        if (sscanf(line, "VmRSS: %ld", &kib) == 1)
+            break;
+    }
+    fclose(file);
+    return kib;
+}
+
+static size_t
+open_descriptors(void)
+{
+    DIR *stream = opendir("/proc/self/fd");
+    size_t count = 0;
+
+    while (readdir(stream) != NULL)
+        count++;
+    closedir(stream);
+    return count;
+}
+
+/* Bytes of the files below the store whose name ends so. */
+static uint64_t
+bytes_of(const struct store_fixture *fixture, const char *ending)
+{
+    char path[TEMPORARY_SIZE + 16];
+    struct dirent *entry;
+    uint64_t bytes = 0;
+    DIR *stream;
+
+    (void)snprintf(path, sizeof(path), "%s/rocksdb", fixture->directory);
+    stream = opendir(path);
+    while ((entry = readdir(stream)) != NULL) {
+        size_t size = strlen(entry->d_name);
+        struct stat status;
+
+        if (size > strlen(ending) &&
+            strcmp(entry->d_name + size - strlen(ending), ending) == 0 &&
+            fstatat(dirfd(stream), entry->d_name, &status, 0) == 0)
+            bytes += (uint64_t)status.st_size;
+    }
+    closedir(stream);
+    return bytes;
+}
+
+/* One KiB that does not compress. */
+static void
+fill_noise(uint8_t *noise, size_t size, uint64_t seed)
+{
+    for (size_t i = 0; i < size; i++) {
+        seed = seed * UINT64_C(6364136223846793005) + 1;
+        noise[i] = (uint8_t)(seed >> 56);
+    }
+}
+
+static void
+hundreds_of_families_stay_within_the_options(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *families[MANY];
+    long resident_before;
+    char name[16];
+
+    fixture->options.write_buffer_size = 4 << 20;
+    fixture->options.cache_size = 4 << 20;
+    fixture->options.open_files_max = 64;
+    fixture_reopen(fixture, COLANDER_OPEN_OR_CREATE);
+    resident_before = resident_kib();
+    for (int i = 0; i < MANY; i++) {
+        (void)snprintf(name, sizeof(name), "family %d", i);
+        families[i] = fixture_family(fixture, name);
+    }
+    for (uint64_t round = 0; round < 100; round++) {
+        for (int i = 0; i < MANY; i++) {
+            uint8_t noise[1024];
+
+            (void)snprintf(name, sizeof(name), "row %d", (int)round);
+            fill_noise(noise, sizeof(noise), round * MANY + (uint64_t)i);
+            OK(put_text(fixture, families[i], name, "noise",
+                        colander_binary(colander_slice_of(noise, 1024)), NULL));
+        }
+        /* SST files as the option says; while many families flush at once, up
+         * to a log for each. */
+        assert_true(open_descriptors() < 64 + MANY);
+        /* The log may be four buffers long, and a little over while flushes
+         * are under way. */
+        assert_true(bytes_of(fixture, ".log") < (4 * 4 + 4) << 20);
+    }
+    assert_true(resident_kib() - resident_before < 160 << 10);
+    for (int i = 0; i < MANY; i++)
+        colander_family_close(families[i]);
+    fixture_reopen(fixture, COLANDER_OPEN_EXISTING);
+    for (int i = 0; i < MANY; i += 37) {
+        (void)snprintf(name, sizeof(name), "family %d", i);
+        families[i] = fixture_family(fixture, name);
+        assert_int_equal(count_rows(families[i]), 100);
+        colander_family_close(families[i]);
+    }
+    assert_true(open_descriptors() < 64 + 64);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+        TEST(first_write_creates_the_family),
+        TEST(delete_does_not_create_a_family),
+        TEST(family_names_must_be_sensible),
+        TEST(dropping_what_is_not_there_is_not_found),
+        TEST(handles_of_a_dropped_family_say_so),
+        TEST(close_is_refused_while_something_is_open),
+        TEST(read_only_store_refuses_every_write),
+        TEST(dropping_under_writers_breaks_nothing_else),
+        TEST(hundreds_of_families_stay_within_the_options),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

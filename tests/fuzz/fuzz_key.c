@@ -1,0 +1,42 @@
+/*
+ * Any bytes as a key: decoding neither crashes nor reads over the end, and
+ * what it accepts is exactly what encoding makes.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "columns/columns.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+expect(bool is_so)
+{
+    if (!is_so)
+        abort();
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct colander_slice key = colander_slice_of(data, size);
+    struct colander_value parts[COLANDER_KEY_PARTS_MAX];
+    struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer again = COLANDER_BUFFER_EMPTY;
+    struct colander_error err;
+    enum colander_code code;
+    size_t count = 0;
+
+    code = colander_key_decode(key, parts, &count, &scratch, &err);
+    if (code == COLANDER_OK) {
+        expect(count >= 1 && count <= COLANDER_KEY_PARTS_MAX);
+        expect(colander_key_encode(parts, count, &again, &err) == COLANDER_OK);
+        expect(colander_slice_equal(colander_buffer_slice(&again), key));
+    } else {
+        expect(code == COLANDER_CORRUPT);
+    }
+    colander_buffer_release(&again);
+    colander_buffer_release(&scratch);
+    return 0;
+}

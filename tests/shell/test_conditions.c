@@ -1,0 +1,279 @@
+/*
+ * Conditions: what each form asks, and where each mistake is.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell/conditions.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* user: "Smith", likes: 5, score: 2.5, big: 2^63, ok: true, gone: null,
+ * zip: "007", "a=b": 1, tags: ["x", "5"], profile: {city: "Houston"} */
+static struct colander_slice
+sample(struct colander_row_builder *builder)
+{
+    struct colander_slice row;
+
+    colander_row_builder_add(builder, "user", colander_text("Smith"));
+    colander_row_builder_add(builder, "likes", colander_integer(5));
+    colander_row_builder_add(builder, "score", colander_double(2.5));
+    colander_row_builder_add(builder, "big",
+                             colander_unsigned((uint64_t)INT64_MAX + 1));
+    colander_row_builder_add(builder, "ok", colander_boolean(true));
+    colander_row_builder_add(builder, "gone", colander_null());
+    colander_row_builder_add(builder, "zip", colander_text("007"));
+    colander_row_builder_add(builder, "a=b", colander_integer(1));
+    colander_row_builder_begin_array(builder, "tags");
+    colander_row_builder_add(builder, NULL, colander_text("x"));
+    colander_row_builder_add(builder, NULL, colander_text("5"));
+    colander_row_builder_end(builder);
+    colander_row_builder_begin_map(builder, "profile");
+    colander_row_builder_add(builder, "city", colander_text("Houston"));
+    colander_row_builder_end(builder);
+    assert_int_equal(colander_row_builder_finish(builder, &row, NULL),
+                     COLANDER_OK);
+    return row;
+}
+
+/* Whether the sample row meets the predicate, which is destroyed. */
+static bool
+meets(struct colander_predicate *predicate, const char *text,
+      const struct colander_error *err)
+{
+    struct colander_row_builder *builder = colander_row_builder_create();
+    bool is_match = false;
+
+    if (predicate == NULL)
+        fail_msg("'%s': %s", text, err->message);
+    assert_int_equal(colander_predicate_evaluate(predicate, sample(builder),
+                                                 &is_match, NULL, NULL),
+                     COLANDER_OK);
+    colander_predicate_destroy(predicate);
+    colander_row_builder_destroy(builder);
+    return is_match;
+}
+
+static void
+check_all(const char *const *texts, bool expected)
+{
+    for (; *texts != NULL; texts++) {
+        struct colander_error err;
+        size_t offset;
+
+        if (meets(condition_parse(*texts, &offset, &err), *texts, &err) !=
+            expected)
+            fail_msg("'%s' is wrong", *texts);
+    }
+}
+
+static void
+each_form_meets_the_rows_it_names(void **state)
+{
+    static const char *const texts[] = {
+        "user=Smith",
+        "user=\"Smith\"",
+        "user=\"\\u0053mith\"",
+        "user!=Jones",
+        "user<T",
+        "user<=Smith",
+        "user>Sm",
+        "user>=Smith",
+        "user~Smi",
+        "user~\"Smi\"",
+        "user~",
+        "user?",
+        "nobody!",
+        "likes=5",
+        "likes=5.0",
+        "likes=50e-1",
+        "likes>-1",
+        "likes!=6",
+        "likes!=\"5\"",
+        "score>=2.5",
+        "big=9223372036854775808",
+        "ok=true",
+        "ok!=false",
+        "gone=null",
+        "gone?",
+        "user!=null",
+        "zip=007",
+        "zip~0",
+        "zip~00",
+        "a\\=b=1",
+        "tags[]=x",
+        "tags[]=\"5\"",
+        "profile.city=Houston",
+        "user=[\"Jones\",\"Smith\"]",
+        "likes=[ 4 , 5 ]",
+        NULL,
+    };
+
+    (void)state;
+    check_all(texts, true);
+}
+
+static void
+no_form_meets_other_rows(void **state)
+{
+    static const char *const texts[] = {
+        "user=smith",   "user=",       "user!=Smith",   "user<Smith",
+        "user>Smith",   "user~mith",   "user!",         "nobody?",
+        "nobody!=1",    "likes=\"5\"", "likes=true",    "likes~5",
+        "ok=1",         "ok=\"true\"", "gone!",         "gone=\"null\"",
+        "nobody=null",  "zip=7",       "tags=x",        "tags[]=5",
+        "user=[\"J\"]", "user=[]",     "likes=[\"5\"]", NULL,
+    };
+
+    (void)state;
+    check_all(texts, false);
+}
+
+static void
+any_finds_typed_values_at_every_depth(void **state)
+{
+    static const struct {
+        const char *text;
+        bool expected;
+    } cases[] = {
+        {"Houston", true},  {"x", true},     {"5", true},    {"\"5\"", true},
+        {"2.5", true},      {"true", true},  {"null", true}, {"6", false},
+        {"\"2.5\"", false}, {"city", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct colander_error err;
+        size_t offset;
+
+        if (meets(condition_parse_any(cases[i].text, &offset, &err),
+                  cases[i].text, &err) != cases[i].expected)
+            fail_msg("--any '%s' is wrong", cases[i].text);
+    }
+}
+
+static void
+a_mistake_is_told_with_its_place(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t offset;
+        const char *message;
+    } cases[] = {
+        {"", 0, "expected =, !=, <, <=, >, >=, ~, ? or ! after the column"},
+        {"user", 4, "expected =, !=, <, <=, >, >=, ~, ? or ! after the column"},
+        {"us\\=er", 6,
+         "expected =, !=, <, <=, >, >=, ~, ? or ! after the column"},
+        {"=5", 0, "expected a column before '='"},
+        {"user?5", 5, "nothing may stand behind '?'"},
+        {"user!5", 5, "nothing may stand behind '!'"},
+        {"user=\"x", 5, "string has no closing quote"},
+        {"user~\"x", 5, "string has no closing quote"},
+        {"user=\"\\q\"", 6, "JSON knows no such escape"},
+        {"user=\"\\", 6, "JSON knows no such escape"},
+        {"user=\"\\u12\"", 6, "\\u needs four hexadecimal digits"},
+        {"user=\"\\ud800\"", 6, "\\ud800 is half of a pair of surrogates"},
+        {"user=\"\\udc00\"", 6, "\\udc00 is half of a pair of surrogates"},
+        {"user=\"a\"b", 8, "something stands behind the value"},
+        {"user=[1", 7, "expected ',' or ']' in the list"},
+        {"user=[1;2]", 7, "expected ',' or ']' in the list"},
+        {"user=[1,]", 8,
+         "expected a number, a string in double quotes, true, false or null"},
+        {"user=[a]", 6,
+         "expected a number, a string in double quotes, true, false or null"},
+        {"user=[nullx]", 6,
+         "expected a number, a string in double quotes, true, false or null"},
+        {"user=[1]]", 8, "something stands behind the value"},
+        {"user!=[1]", 6,
+         "a list goes with = only (text that begins with '[' goes in double "
+         "quotes)"},
+        {"likes<=null", 7, "null is neither below nor above anything"},
+        {"likes=18446744073709551616", 6,
+         "integer does not fit 64 bits (text goes in double quotes)"},
+        {"likes=-9223372036854775809", 6,
+         "integer does not fit 64 bits (text goes in double quotes)"},
+        {"likes=1e999", 6, "number is too large for a double"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct colander_error err;
+        size_t offset = 999;
+
+        assert_null(condition_parse(cases[i].text, &offset, &err));
+        assert_int_equal(err.code, COLANDER_INVALID);
+        assert_string_equal(err.message, cases[i].message);
+        if (offset != cases[i].offset)
+            fail_msg("'%s': at %zu, not %zu", cases[i].text, offset,
+                     cases[i].offset);
+    }
+}
+
+static void
+a_wrong_path_is_told_at_the_column(void **state)
+{
+    struct colander_error err;
+    size_t offset = 999;
+
+    (void)state;
+    assert_null(condition_parse("tags[=x", &offset, &err));
+    assert_int_equal(err.code, COLANDER_INVALID);
+    assert_int_equal(offset, 0);
+}
+
+/* Whatever is cut off, the answer is a predicate or a mistake within it. */
+static void
+every_beginning_is_read_or_refused(void **state)
+{
+    static const char text[] =
+        "a\\.b[].c=[\"\\ud83d\\ude00\\n\",-1.5e+3,null,true , false]";
+
+    (void)state;
+    for (size_t size = 0; size < sizeof(text); size++) {
+        char *cut = strndup(text, size);
+        struct colander_error err;
+        struct colander_predicate *predicate;
+        size_t offset = 0;
+
+        assert_non_null(cut);
+        predicate = condition_parse(cut, &offset, &err);
+        assert_true(predicate != NULL || offset <= size);
+        if (size + 1 == sizeof(text))
+            assert_non_null(predicate);
+        colander_predicate_destroy(predicate);
+        free(cut);
+    }
+}
+
+static void
+the_caret_stands_under_its_place(void **state)
+{
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+
+    (void)state;
+    assert_int_equal(condition_append_caret(&text, "a\tb=\"", 4, NULL),
+                     COLANDER_OK);
+    assert_int_equal(colander_buffer_append(&text, "", 1, NULL), COLANDER_OK);
+    assert_string_equal(text.data, "    a\\tb=\"\n         ^\n");
+    colander_buffer_release(&text);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_form_meets_the_rows_it_names),
+        cmocka_unit_test(no_form_meets_other_rows),
+        cmocka_unit_test(any_finds_typed_values_at_every_depth),
+        cmocka_unit_test(a_mistake_is_told_with_its_place),
+        cmocka_unit_test(a_wrong_path_is_told_at_the_column),
+        cmocka_unit_test(every_beginning_is_read_or_refused),
+        cmocka_unit_test(the_caret_stands_under_its_place),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,43 @@
+#!/bin/bash
+# The demo: makes its store once, the same each time, and spares others.
+#
+# SPDX-License-Identifier: MIT
+source "$(dirname "$0")/lib"
+
+run 0 demo "$work/one"
+prints_some "^the demo store '$work/one' is made: 100000 tweets"
+prints_some "^\\$ colander find $work/one tweets 'entities"
+says_some '^[0-9]+ rows?: scanned [0-9,]+ rows? \([0-9,]+ bytes\) in'
+[ "$(grep -c '^\$ colander find' "$work/out")" -ge 6 ] ||
+    complain 'the demo shows too few finds'
+cp "$work/out" "$work/first"
+run 0 demo "$work/one"
+prints_some "^the demo store '$work/one' is there already"
+[ "$(tail -n +2 "$work/out")" = "$(tail -n +2 "$work/first")" ] ||
+    complain 'the second run shows something else'
+for family in tweets sensors; do
+    run 0 find "$work/one" $family --count
+    prints 100000
+done
+
+run 0 demo "$work/two"
+for family in tweets sensors; do
+    "$COLANDER" find "$work/one" $family >"$work/a"
+    "$COLANDER" find "$work/two" $family >"$work/b"
+    cmp -s "$work/a" "$work/b" || complain "two demos differ in $family"
+done
+
+# A command that the demo shows does what the demo showed.
+grep -A 1 '^\$ colander find.*--count' "$work/first" | tail -n 1 >"$work/shown"
+line=$(grep '^\$ colander find.*--count' "$work/first" | sed 's/^\$ colander//')
+eval "\"\$COLANDER\" $line" >"$work/out" 2>/dev/null
+cmp -s "$work/out" "$work/shown" || complain 'a find shown cannot be repeated'
+
+# With no name it is ./demo.
+(mkdir "$work/here" && cd "$work/here" &&
+    "$COLANDER" demo >/dev/null 2>&1 </dev/null && [ -d demo ]) ||
+    complain 'the demo is not made in ./demo'
+mkdir "$work/file" && echo text >"$work/file/text"
+run 1 demo "$work/file"
+[ "$(ls "$work/file")" = text ] || complain 'the demo writes among files'
+finish

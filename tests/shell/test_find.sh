@@ -1,0 +1,122 @@
+#!/bin/bash
+# Finds on the demo store: conditions, keys, mistakes and formats.
+#
+# SPDX-License-Identifier: MIT
+source "$(dirname "$0")/lib"
+make_demo
+demo=$work/demo
+
+count() { # NUMBER CONDITION...: so many tweets match
+    local wanted=$1
+    shift
+    run 0 find "$demo" tweets --count "$@"
+    prints "$wanted"
+}
+
+mistake() { # MESSAGE OFFSET WORD...: a caret stands there below the last word
+    local message=$1 offset=$2
+    shift 2
+    run 2 find "$demo" tweets "$@"
+    says "colander: find: $message
+    ${*: -1}
+    $(printf '%*s' "$offset" '')^"
+    prints ''
+}
+
+# The counts agree with those of another tool over all rows.
+"$COLANDER" find "$demo" tweets >"$work/all"
+lines() { grep -Ec -- "$1" "$work/all"; }
+count 100000
+count "$(lines '"user":"Smith"')" user=Smith
+count "$(lines '"user":"(Smith|Jones)"')" 'user=["Smith","Jones"]'
+count "$(lines '"user":"Smith[0-9]*"')" user~Smith
+count "$(lines '"likes":0,|"likes":0}')" likes=0
+count "$(lines '"likes":9[0-9][0-9][,}]')" 'likes>=900' 'likes<1000'
+count "$(lines '"likes":9[0-9][0-9][,}]')" 'likes>899' 'likes<=999.5'
+count 0 'likes="0"'
+count "$(lines '"lang":"[^e]|"lang":"es')" lang!=en
+count "$(lines '"place"')" 'place?'
+count "$((100000 - $(lines '"place"')))" 'place!'
+count 0 place=null
+count "$(lines '"city":"Houston"')" profile.city=Houston
+count "$(lines '"hashtags":.*"text":"coffee"')" \
+    'entities.hashtags[].text=coffee'
+count "$(lines '"Houston"')" --any Houston
+count "$(lines '"Houston"[^_]*"lang":"pl"|"lang":"pl".*"Houston"')" \
+    --any Houston --any pl
+count "$(lines '"place":"Houston"')" --any Houston place=Houston
+
+# Keys
+run 0 find "$demo" tweets --key t000007 --select lang
+prints "$(grep '"t000007"' "$work/all" |
+    sed -E 's/.*"lang":"(..)".*/{"_key":"t000007","lang":"\1"}/')"
+run 0 find "$demo" tweets --key t000007 lang=xx
+prints ''
+run 0 find "$demo" sensors --prefix '["sensor-7"]' --count
+prints 1000
+run 0 find "$demo" sensors --prefix sensor-7 --count
+prints 1000
+run 0 find "$demo" sensors --count \
+    --from '["sensor-7",1600000060]' --to '["sensor-7",1600000180]'
+prints 3
+run 0 find "$demo" tweets --reverse --limit 1 --select lang
+prints_some '^{"_key":"t099999","lang":"..."?}$|^{"_key":"t099999","lang":".."}$'
+run 0 find "$demo" tweets --limit 0
+prints ''
+run 0 get "$demo" tweets t000007
+prints "$(grep '"t000007"' "$work/all")"
+run 0 get "$demo" sensors '["sensor-7",1600000060]' --select humidity
+prints_some '^{"_key":\["sensor-7",1600000060\],"humidity":[0-9]+}$'
+run 1 get "$demo" tweets nobody
+says "colander: get: no row 'nobody' in 'tweets'"
+run 1 find "$demo" bogus
+says "colander: find: no family 'bogus' in '$demo': there are 'sensors', 'tweets'"
+
+# Mistakes
+mistake 'expected =, !=, <, <=, >, >=, ~, ? or ! after the column' 4 user
+mistake 'expected =, !=, <, <=, >, >=, ~, ? or ! after the column' 6 'user\='
+mistake "expected a column before '>='" 0 '>=5'
+mistake "nothing may stand behind '?'" 5 'user?x'
+mistake 'string has no closing quote' 5 'user="Smith'
+mistake 'something stands behind the value' 12 'user="Smith"x'
+mistake "expected ',' or ']' in the list" 8 'user=[1 2]'
+mistake 'null is neither below nor above anything' 5 'user<null'
+mistake '--key: key has no parts' 0 --key '[]'
+mistake '--from: expected a number, a string in double quotes, true, false or null' \
+    3 --from '[1,]'
+mistake "--any takes one value (text that begins with '[' goes in double quotes)" \
+    0 --any '[1]'
+run 2 find "$demo" tweets --limit -1
+says "colander: find: --limit takes a number from 0 up, not '-1'"
+run 2 find "$demo" tweets --select user,
+says 'colander: find: --select has an empty column'
+run 2 find "$demo" tweets --format xml
+says "colander: find: no format 'xml': there are jsonl, table and line"
+run 2 find "$demo" tweets --key t000001 --from t000001
+says 'colander: find: --key goes without --prefix, --from, --to'
+
+# Formats
+run 0 find "$demo" tweets --any Houston user=Houston --limit 1 --select user
+prints_some '^{"_key":"t[0-9]+","user":"Houston","_matched":\["user"[],]'
+run 0 find "$demo" sensors --limit 2 --select humidity --format line
+prints_some '^_key = \["sensor-0",1600000000\]$'
+prints_some '^humidity = [0-9]+$'
+prints_some '^$'
+COLUMNS=40 run 0 find "$demo" tweets --limit 3 --format table
+prints_some '^_key +user '
+prints_some '…'
+[ "$(LC_ALL=C.UTF-8 wc -L <"$work/out")" -le 40 ] ||
+    complain 'a table is wider than the terminal'
+
+run 0 find "$demo" tweets user=Nobody --explain
+prints ''
+says_some "^plan     scan of family 'tweets' in key order$"
+says_some '^work     0 rows: scanned 100,000 rows \([0-9,]+ bytes\) in [0-9,]+ '
+says_some '^matched  nothing$'
+run 0 find "$demo" tweets user=Smith --limit 2 --explain
+says_some '^matched  user 2$'
+
+run 0 families "$demo"
+prints_some '^{"_key":"sensors","rows":[0-9]+,"sst_files":[1-9]'
+prints_some '^{"_key":"tweets","rows":[0-9]+,"sst_files":[1-9]'
+finish

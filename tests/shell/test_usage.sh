@@ -1,0 +1,46 @@
+#!/bin/bash
+# Wrong usage exits 2 and says what is wrong; help goes to standard output.
+#
+# SPDX-License-Identifier: MIT
+source "$(dirname "$0")/lib"
+
+run 2
+says 'usage: colander COMMAND ... (colander --help)'
+run 2 bogus
+says "colander: no command 'bogus'; there is help"
+run 0 --version
+prints_some '^colander [0-9]+\.[0-9]+\.[0-9]+$'
+run 0 --help
+for command in find get families shell demo help; do
+    prints_some "^  $command "
+    "$COLANDER" "$command" --help >"$work/$command" 2>&1 ||
+        complain "$command --help fails"
+    grep -q "^usage: colander $command" "$work/$command" ||
+        complain "$command --help shows no usage"
+done
+run 0 find STORE --help
+prints_some '^usage: colander find STORE FAMILY'
+
+run 2 find
+says_some '^usage: colander find STORE FAMILY'
+run 2 find store
+run 2 get store family
+run 2 get store family key more
+run 2 find store family --bogus
+says "colander: find: unknown option '--bogus'"
+run 2 find store family -x
+says "colander: find: unknown option '-x'"
+run 2 find store family --limit
+says 'colander: find: --limit needs a value'
+run 2 find store family --limit 1 --limit=2
+says 'colander: find: --limit is given twice'
+run 2 find store family --count=1
+says 'colander: find: --count takes no value'
+
+run 1 find "$work/none" family
+says_some 'there is no such store'
+prints ''
+[ ! -e "$work/none" ] || complain 'a find makes a store'
+run 1 shell "$work/none"
+[ ! -e "$work/none" ] || complain 'the shell makes a store'
+finish

@@ -1,0 +1,155 @@
+/*
+ * A store in a directory of its own, and short ways to use it in tests.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TESTS_SUPPORT_STORE_FIXTURE_H
+#define TESTS_SUPPORT_STORE_FIXTURE_H
+
+#include "columns/columns.h"
+
+#include "support/temporary.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define OK(call) assert_int_equal((call), COLANDER_OK)
+
+struct store_fixture {
+    char directory[TEMPORARY_SIZE];
+    struct colander_options options;
+    struct colander_store *store;
+    struct colander_row_builder *builder;
+};
+
+static inline void
+fixture_open(struct store_fixture *fixture)
+{
+    OK(colander_store_open(fixture->directory, &fixture->options,
+                           &fixture->store, NULL));
+}
+
+static inline void
+fixture_close(struct store_fixture *fixture)
+{
+    OK(colander_store_close(fixture->store, NULL));
+    fixture->store = NULL;
+}
+
+static inline void
+fixture_reopen(struct store_fixture *fixture, enum colander_open_mode mode)
+{
+    fixture_close(fixture);
+    fixture->options.mode = mode;
+    fixture_open(fixture);
+}
+
+static inline int
+fixture_setup(void **state)
+{
+    struct store_fixture *fixture = calloc(1, sizeof(*fixture));
+
+    colander_options_init(&fixture->options);
+    fixture->builder = colander_row_builder_create();
+    temporary_make(fixture->directory);
+    fixture_open(fixture);
+    *state = fixture;
+    return 0;
+}
+
+static inline int
+fixture_teardown(void **state)
+{
+    struct store_fixture *fixture = *state;
+    enum colander_code code = colander_store_close(fixture->store, NULL);
+
+    colander_row_builder_destroy(fixture->builder);
+    temporary_remove(fixture->directory);
+    free(fixture);
+    return code == COLANDER_OK ? 0 : -1;
+}
+
+static inline struct colander_family *
+fixture_family(struct store_fixture *fixture, const char *name)
+{
+    struct colander_family *family;
+
+    OK(colander_family_open(fixture->store, name, &family, NULL));
+    return family;
+}
+
+/* A row of one column, borrowed until the builder is next used. */
+static inline struct colander_slice
+fixture_row(struct store_fixture *fixture, const char *name,
+            struct colander_value value)
+{
+    struct colander_slice row;
+
+    colander_row_builder_add(fixture->builder, name, value);
+    OK(colander_row_builder_finish(fixture->builder, &row, NULL));
+    return row;
+}
+
+/* An encoded key of one text, to be released. */
+static inline struct colander_buffer
+text_key(const char *text)
+{
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+
+    OK(colander_key_text(text, &key, NULL));
+    return key;
+}
+
+static inline enum colander_code
+put_text(struct store_fixture *fixture, struct colander_family *family,
+         const char *key, const char *name, struct colander_value value,
+         struct colander_error *err)
+{
+    struct colander_buffer encoded = text_key(key);
+    enum colander_code code;
+
+    code = colander_family_put(family, colander_buffer_slice(&encoded),
+                               fixture_row(fixture, name, value),
+                               COLANDER_AS_STORE, err);
+    colander_buffer_release(&encoded);
+    return code;
+}
+
+/* Asserts that the row under `key` is `json`, as a row with its key; NULL:
+ * that there is none. */
+static inline void
+assert_row(struct colander_family *family, const char *key, const char *json)
+{
+    struct colander_buffer encoded = text_key(key);
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    bool found;
+
+    OK(colander_family_get(family, colander_buffer_slice(&encoded), NULL, &row,
+                           &found, NULL));
+    assert_int_equal(found, json != NULL);
+    if (found) {
+        OK(colander_json_append_row(&text, colander_buffer_slice(&encoded),
+                                    colander_buffer_slice(&row), NULL));
+        OK(colander_buffer_append(&text, "", 1, NULL));
+        assert_string_equal((char *)text.data, json);
+    }
+    colander_buffer_release(&encoded);
+    colander_buffer_release(&row);
+    colander_buffer_release(&text);
+}
+
+static inline uint64_t
+count_rows(struct colander_family *family)
+{
+    struct colander_query query;
+    uint64_t count;
+
+    colander_query_init(&query);
+    OK(colander_family_count(family, &query, &count, NULL));
+    return count;
+}
+
+#endif
