@@ -2,7 +2,7 @@
  * Colander: a wide-column store that finds rows by any value.
  *
  * The one header to include: <colander/colander.h>. Start reading at
- * columns.h; docs/c.md shows it in use.
+ * columns.h; the programs in examples/ show it in use.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -166,8 +166,8 @@ struct colander_engine_family {
 
 struct colander_engine {
     std::string path;
-    struct directory directory;
-    struct colander_options options;
+    struct directory directory = DIRECTORY_CLOSED;
+    struct colander_options options = {};
     std::unique_ptr<rocksdb::Env> env;
     rocksdb::Options rocksdb_options; /* what new families get */
     std::unique_ptr<rocksdb::DB> db;
@@ -175,10 +175,12 @@ struct colander_engine {
 
     std::mutex families_mutex;
     std::map<std::string, std::unique_ptr<colander_engine_family>> families;
-    size_t family_references; /* of all families, under families_mutex */
-    std::atomic<size_t> other_handles; /* batches, cursors, snapshots */
+    size_t family_references = 0; /* of all families, under families_mutex */
+    std::atomic<size_t> other_handles{0}; /* batches, cursors, snapshots */
 
     WritesLock writes_lock;
+
+    ~colander_engine();
 
     bool
     is_read_only() const

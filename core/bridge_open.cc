@@ -10,6 +10,7 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
+#include <rocksdb/version.h>
 
 #include <algorithm>
 #include <thread>
@@ -170,15 +171,41 @@ fail_open(struct colander_error *err, const rocksdb::Status &status)
                          status.ToString().c_str());
 }
 
+/* Up to version 10 RocksDB gives the database as a plain pointer, from 11 on
+ * as a unique_ptr. */
+static rocksdb::Status
+open_rocksdb(struct colander_engine *engine, const std::string &path,
+             const std::vector<rocksdb::ColumnFamilyDescriptor> &families,
+             std::vector<rocksdb::ColumnFamilyHandle *> *handles)
+{
+    const rocksdb::Options &options = engine->rocksdb_options;
+    rocksdb::Status status;
+#if ROCKSDB_MAJOR >= 11
+    std::unique_ptr<rocksdb::DB> &db = engine->db;
+#else
+    rocksdb::DB *db = nullptr;
+#endif
+
+    if (engine->is_read_only())
+        status =
+            rocksdb::DB::OpenForReadOnly(options, path, families, handles, &db);
+    else
+        status = rocksdb::DB::Open(options, path, families, handles, &db);
+#if ROCKSDB_MAJOR < 11
+    engine->db.reset(db);
+#endif
+    return status;
+}
+
 static enum colander_code
 open_database(struct colander_engine *engine, struct colander_error *err)
 {
     const std::string path = engine->path + "/" DIRECTORY_ENGINE;
     const rocksdb::Options &options = engine->rocksdb_options;
-    std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+    std::vector<rocksdb::ColumnFamilyDescriptor> families;
     std::vector<rocksdb::ColumnFamilyHandle *> handles;
+    std::vector<std::unique_ptr<rocksdb::ColumnFamilyHandle>> owned;
     std::vector<std::string> names;
-    rocksdb::DB *db = nullptr;
     rocksdb::Status status;
     enum colander_code code = COLANDER_OK;
 
@@ -187,34 +214,27 @@ open_database(struct colander_engine *engine, struct colander_error *err)
         return fail_open(err, status);
     if (!status.ok())
         names.assign(1, rocksdb::kDefaultColumnFamilyName);
+    families.reserve(names.size());
     for (const std::string &name : names)
-        descriptors.emplace_back(name, options);
-    if (engine->is_read_only())
-        status = rocksdb::DB::OpenForReadOnly(options, path, descriptors,
-                                              &handles, &db);
-    else
-        status = rocksdb::DB::Open(options, path, descriptors, &handles, &db);
+        families.emplace_back(name, options);
+    owned.reserve(names.size()); /* so that owning them cannot fail */
+    status = open_rocksdb(engine, path, families, &handles);
     if (!status.ok())
         return fail_open(err, status);
-    engine->db.reset(db);
-    for (rocksdb::ColumnFamilyHandle *handle : handles) {
-        std::unique_ptr<rocksdb::ColumnFamilyHandle> owned(handle);
-
-        if (code == COLANDER_OK)
-            code = adopt_family(engine, std::move(owned), err);
-    }
+    for (rocksdb::ColumnFamilyHandle *handle : handles)
+        owned.emplace_back(handle);
+    for (size_t i = 0; i < owned.size() && code == COLANDER_OK; i++)
+        code = adopt_family(engine, std::move(owned[i]), err);
     return code;
 }
 
-/* Releases all, in the order that RocksDB wants. */
-static void
-engine_destroy(struct colander_engine *engine)
+/* In the order that RocksDB wants. */
+colander_engine::~colander_engine()
 {
-    engine->families.clear();
-    engine->default_handle.reset();
-    engine->db.reset();
-    directory_close(&engine->directory);
-    delete engine;
+    families.clear();
+    default_handle.reset();
+    db.reset();
+    directory_close(&directory);
 }
 
 static enum colander_code
@@ -222,11 +242,9 @@ engine_create(const char *path, const struct colander_options *options,
               struct colander_engine **out, struct colander_error *err)
 {
     std::unique_ptr<colander_engine> engine(new colander_engine());
-    struct directory closed = DIRECTORY_CLOSED;
     enum colander_code code;
 
     engine->path = path;
-    engine->directory = closed;
     engine->options = *options;
     code = directory_open(&engine->directory, path, engine->options.mode, err);
     if (code == COLANDER_OK)
@@ -237,12 +255,9 @@ engine_create(const char *path, const struct colander_options *options,
     }
     if (code == COLANDER_OK)
         code = save_options(engine.get(), err);
-    if (code != COLANDER_OK) {
-        engine_destroy(engine.release());
-        return code;
-    }
-    *out = engine.release();
-    return COLANDER_OK;
+    if (code == COLANDER_OK)
+        *out = engine.release();
+    return code;
 }
 
 enum colander_code
@@ -349,6 +364,9 @@ colander_engine_close(struct colander_engine *engine,
         enum colander_code flushed = COLANDER_OK;
         rocksdb::Status status;
 
+        std::unique_ptr<colander_engine> owner(
+            engine); /* gone, come what may */
+
         if (!engine->is_read_only())
             flushed = flush_all(engine, err);
         engine->families.clear();
@@ -356,7 +374,6 @@ colander_engine_close(struct colander_engine *engine,
         status = engine->db->Close();
         if (!status.ok() && flushed == COLANDER_OK)
             flushed = fail_status(err, status, "close the database");
-        engine_destroy(engine);
         return flushed;
     });
 }

@@ -82,9 +82,20 @@ COLANDER_API void colander_error_context(struct colander_error *err,
 /* The code as a word: "corrupt", "busy", ... */
 COLANDER_API const char *colander_code_name(enum colander_code code);
 
-/* Fill `err` and yield `code`, so that failing is one statement. */
+/* Fill `err` and yield `code`, so that failing is one statement. (`code` is
+ * written out twice, for those who read or analyse the call without the
+ * function behind it.) */
 #define COLANDER_FAIL(err, code, ...)                                          \
-    colander_error_set((err), (code), __FILE__, __LINE__, __VA_ARGS__)
+    colander_failed(                                                           \
+        colander_error_set((err), (code), __FILE__, __LINE__, __VA_ARGS__),    \
+        (code))
+
+static inline enum colander_code
+colander_failed(enum colander_code set, enum colander_code code)
+{
+    (void)set;
+    return code;
+}
 
 /* --------------------------------------------------------------- bytes --- */
 

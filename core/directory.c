@@ -216,7 +216,7 @@ look_at_directory(struct directory *directory, enum colander_open_mode mode,
                   struct colander_error *err)
 {
     enum colander_code code;
-    bool vacant;
+    bool vacant = false;
 
     if (faccessat(directory->fd, DIRECTORY_RECORD, F_OK, 0) == 0) {
         directory->is_store = true;

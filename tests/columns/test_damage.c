@@ -15,7 +15,7 @@
 
 /* The SST files of the store. */
 struct files {
-    char paths[FILES_MAX][2 * TEMPORARY_SIZE];
+    char paths[FILES_MAX][3 * TEMPORARY_SIZE];
     size_t count;
 };
 

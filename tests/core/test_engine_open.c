@@ -218,8 +218,31 @@ second_open_in_one_process_is_busy(void **state)
     assert_non_null(strstr(err.message, "open in this process already"));
 }
 
-/* Runs in the child: holds the store until the pipe closes. */
-static void
+/*
+ * Other processes are this program again, started afresh with a role: a forked
+ * child must not use RocksDB, whose threads stayed with its parent.
+ */
+static pid_t
+start_role(const char *role, const char *path, enum colander_open_mode mode,
+           int ready, int stop)
+{
+    char numbers[3][16];
+    pid_t child;
+
+    (void)snprintf(numbers[0], sizeof(numbers[0]), "%d", (int)mode);
+    (void)snprintf(numbers[1], sizeof(numbers[1]), "%d", ready);
+    (void)snprintf(numbers[2], sizeof(numbers[2]), "%d", stop);
+    child = fork();
+    if (child == 0) {
+        execl("/proc/self/exe", "test", role, path, numbers[0], numbers[1],
+              numbers[2], (char *)NULL);
+        _exit(127);
+    }
+    return child;
+}
+
+/* Role: holds the store until the pipe closes. */
+static int
 hold(const char *path, enum colander_open_mode mode, int ready, int stop)
 {
     struct colander_options options;
@@ -229,13 +252,52 @@ hold(const char *path, enum colander_open_mode mode, int ready, int stop)
     colander_options_init(&options);
     options.mode = mode;
     if (colander_engine_open(path, &options, &engine, NULL) != COLANDER_OK)
-        _exit(1);
+        return 1;
     if (write(ready, &byte, 1) != 1 || read(stop, &byte, 1) != 0)
-        _exit(2);
-    _exit(colander_engine_close(engine, NULL) == COLANDER_OK ? 0 : 3);
+        return 2;
+    return colander_engine_close(engine, NULL) == COLANDER_OK ? 0 : 3;
 }
 
-/* What opening says while a child holds the store. */
+/* Role: writes one key and is killed. */
+static int
+write_and_die(const char *path)
+{
+    struct colander_engine_family *family;
+    struct colander_engine *engine;
+
+    if (colander_engine_open(path, NULL, &engine, NULL) != COLANDER_OK ||
+        colander_engine_family_open(engine, "f", true, &family, NULL) !=
+            COLANDER_OK ||
+        put(engine, family, "k", "v", NULL) != COLANDER_OK)
+        return 1;
+    (void)raise(SIGKILL);
+    return 2;
+}
+
+/* Role, as nobody: says what opening a store of somebody else says. */
+static int
+trespass(const char *path)
+{
+    struct colander_engine *engine;
+    struct colander_error err;
+
+    if (setgid(65534) != 0 || setuid(65534) != 0)
+        return 1;
+    if (colander_engine_open(path, NULL, &engine, &err) != COLANDER_IO)
+        return 2;
+    return strstr(err.message, "Permission denied") == NULL ? 3 : 0;
+}
+
+static int
+wait_for(pid_t child)
+{
+    int status;
+
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+/* What opening says while another process holds the store. */
 static enum colander_code
 open_beside(struct fixture *fixture, enum colander_open_mode theirs,
             enum colander_open_mode ours, pid_t *holder,
@@ -245,23 +307,18 @@ open_beside(struct fixture *fixture, enum colander_open_mode theirs,
     int stop[2];
     enum colander_code code;
     char byte;
-    int status;
 
     assert_int_equal(pipe(ready), 0);
     assert_int_equal(pipe(stop), 0);
-    *holder = fork();
-    if (*holder == 0) {
-        close(stop[1]);
-        hold(fixture->path, theirs, ready[1], stop[0]);
-    }
+    assert_int_equal(fcntl(stop[1], F_SETFD, FD_CLOEXEC), 0);
+    *holder = start_role("--hold", fixture->path, theirs, ready[1], stop[0]);
+    close(ready[1]);
     assert_int_equal(read(ready[0], &byte, 1), 1);
     code = open_as(fixture, ours, err);
     close(stop[1]);
     close(stop[0]);
     close(ready[0]);
-    close(ready[1]);
-    assert_int_equal(waitpid(*holder, &status, 0), *holder);
-    assert_int_equal(status, 0);
+    assert_int_equal(wait_for(*holder), 0);
     return code;
 }
 
@@ -309,19 +366,10 @@ killed_holder_leaves_no_lock_and_no_loss(void **state)
 {
     struct fixture *fixture = *state;
     struct colander_engine_family *family;
-    pid_t child = fork();
-    int status;
+    pid_t child =
+        start_role("--write", fixture->path, COLANDER_OPEN_OR_CREATE, 0, 0);
 
-    if (child == 0) {
-        if (open_with(fixture, NULL, NULL) != COLANDER_OK)
-            _exit(1);
-        family = family_of(fixture, "f");
-        if (put(fixture->engine, family, "k", "v", NULL) != COLANDER_OK)
-            _exit(1);
-        raise(SIGKILL);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status));
+    assert_true(WIFSIGNALED(wait_for(child)));
     /* The row is in the write-ahead log only: reading must see it too. */
     for (int i = 0; i < 2; i++) {
         assert_int_equal(
@@ -336,6 +384,21 @@ killed_holder_leaves_no_lock_and_no_loss(void **state)
         colander_engine_family_close(family);
         close_engine(fixture);
     }
+}
+
+static void
+store_of_somebody_else_is_not_permitted(void **state)
+{
+    struct fixture *fixture = *state;
+
+    if (geteuid() != 0)
+        skip();
+    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    close_engine(fixture);
+    assert_int_equal(chmod(fixture->directory, 0755), 0);
+    assert_int_equal(wait_for(start_role("--trespass", fixture->path,
+                                         COLANDER_OPEN_EXISTING, 0, 0)),
+                     0);
 }
 
 /* Names, sizes and times of all files below the store, as one text. */
@@ -439,8 +502,20 @@ close_leaves_every_key_in_an_sst(void **state)
     colander_engine_family_close(family);
 }
 
+static int
+play_role(char **argv)
+{
+    enum colander_open_mode mode = (enum colander_open_mode)atoi(argv[3]);
+
+    if (strcmp(argv[1], "--hold") == 0)
+        return hold(argv[2], mode, atoi(argv[4]), atoi(argv[5]));
+    if (strcmp(argv[1], "--write") == 0)
+        return write_and_die(argv[2]);
+    return trespass(argv[2]);
+}
+
 int
-main(void)
+main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -457,10 +532,13 @@ main(void)
         TEST(store_held_by_another_process_names_it),
         TEST(readers_share_a_store),
         TEST(killed_holder_leaves_no_lock_and_no_loss),
+        TEST(store_of_somebody_else_is_not_permitted),
         TEST(reading_changes_nothing_on_disk),
         TEST(close_with_open_handles_is_busy_and_stays_open),
         TEST(close_leaves_every_key_in_an_sst),
     };
 
+    if (argc == 6)
+        return play_role(argv);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

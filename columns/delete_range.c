@@ -1,0 +1,104 @@
+/*
+ * Range deletion: row by row, in lots.
+ *
+ * Point deletes on purpose. A range tombstone of the engine would be one
+ * cheap write, but every later scan of the family would have to look for
+ * them, and such scans lose errors of damaged files and rows with them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "columns/range.h"
+#include "columns/store.h"
+
+/* Rows that one lot takes at most. */
+#define LOT_COUNT 4096
+
+/* Adds deletes of the cursor's next keys; *is_end when there are no more. */
+static enum colander_code
+collect_lot(struct colander_engine_cursor *cursor,
+            struct colander_family *family, struct colander_batch *batch,
+            bool *is_end, struct colander_error *err)
+{
+    struct colander_slice key;
+    struct colander_slice row;
+    enum colander_code code = COLANDER_OK;
+
+    while (code == COLANDER_OK && colander_batch_count(batch) < LOT_COUNT) {
+        code = colander_engine_cursor_next(cursor, &key, &row, err);
+        if (code == COLANDER_OK && key.data == NULL) {
+            *is_end = true;
+            break;
+        }
+        if (code == COLANDER_OK)
+            code = colander_batch_delete(batch, family, key, err);
+    }
+    return code;
+}
+
+static enum colander_code
+delete_bytes(struct colander_family *family,
+             struct colander_engine_family *engine_family,
+             const struct byte_range *bytes,
+             enum colander_durability durability, uint64_t *deleted,
+             struct colander_error *err)
+{
+    const struct colander_engine_cursor_options options = {
+        .from = bytes->from,
+        .until = colander_buffer_slice(&bytes->until),
+        .skips_cache = true,
+    };
+    struct colander_engine_cursor *cursor = NULL;
+    struct colander_batch *batch = NULL;
+    enum colander_code code;
+    bool is_end = false;
+
+    code = colander_batch_create(family->store, &batch, err);
+    if (code == COLANDER_OK)
+        code =
+            colander_engine_cursor_open(engine_family, &options, &cursor, err);
+    while (code == COLANDER_OK && !is_end) {
+        size_t count;
+
+        code = collect_lot(cursor, family, batch, &is_end, err);
+        count = colander_batch_count(batch);
+        if (code == COLANDER_OK && count > 0)
+            code = colander_batch_commit(batch, durability, err);
+        if (code == COLANDER_OK)
+            *deleted += count;
+    }
+    colander_engine_cursor_close(cursor);
+    colander_batch_destroy(batch);
+    return code;
+}
+
+enum colander_code
+colander_family_delete_range(struct colander_family *family,
+                             const struct colander_key_range *range,
+                             enum colander_durability durability,
+                             uint64_t *deleted, struct colander_error *err)
+{
+    const struct colander_key_range all = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
+    struct colander_engine_family *engine_family;
+    struct colander_options options;
+    struct byte_range bytes;
+    uint64_t count = 0;
+    enum colander_code code;
+
+    if (deleted == NULL)
+        deleted = &count;
+    *deleted = 0;
+    colander_store_options(family->store, &options);
+    if (options.mode == COLANDER_OPEN_READ_ONLY)
+        return COLANDER_FAIL(err, COLANDER_READ_ONLY,
+                             "store '%s' is open for reading only",
+                             colander_engine_path(family->store->engine));
+    code = byte_range_init(&bytes, range == NULL ? &all : range, err);
+    if (code != COLANDER_OK)
+        return code;
+    code = family_find(family, &engine_family, err);
+    if (code == COLANDER_OK && engine_family != NULL && !bytes.is_empty)
+        code = delete_bytes(family, engine_family, &bytes, durability, deleted,
+                            err);
+    byte_range_release(&bytes);
+    return code;
+}
