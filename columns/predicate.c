@@ -203,9 +203,10 @@ leaf_set_values(struct colander_predicate *leaf,
 
     for (size_t i = 0; i < count && code == COLANDER_OK; i++)
         code = value_check(&values[i], err);
-    if (code == COLANDER_OK)
-        code = leaf_check(leaf, values, err);
     if (code != COLANDER_OK || count == 0)
+        return code;
+    code = leaf_check(leaf, values, err);
+    if (code != COLANDER_OK)
         return code;
     return values_copy(leaf, values, count, err);
 }

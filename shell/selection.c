@@ -50,7 +50,7 @@ selection_parse(struct selection *selection, const struct arguments *arguments,
     if (selection->text != NULL)
         selection->paths =
             calloc(strlen(selection->text) + 1, sizeof(*selection->paths));
-    if (selection->paths == NULL)
+    if (selection->text == NULL || selection->paths == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for columns");
     for (at = selection->text;; at++) {
         char *end = path_end(at);

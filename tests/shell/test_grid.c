@@ -26,6 +26,10 @@ printable(struct colander_slice bytes)
     return copy;
 }
 
+/* U+202E, which would turn the line around also where it stands in a source. */
+static const char right_to_left[] = {'\xE2', '\x80', '\xAE', 'o',
+                                     'v',    'e',    'r',    '\0'};
+
 static void
 text_shows_no_control_character(void **state)
 {
@@ -39,7 +43,7 @@ text_shows_no_control_character(void **state)
         {"\xC2\x9B", "\\x9b"},
         {"bad\xFF", "bad\xEF\xBF\xBD"},
         {"cut\xE2\x80", "cut\xEF\xBF\xBD\xEF\xBF\xBD"},
-        {"\xE2\x80\xAEover", "\xEF\xBF\xBDover"},
+        {right_to_left, "\xEF\xBF\xBDover"},
     };
 
     (void)state;
