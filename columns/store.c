@@ -82,29 +82,26 @@ colander_store_snapshot(struct colander_store *store,
 
 /* ----------------------------------------------------------- key locks --- */
 
-void
-key_lock_set_add(struct key_lock_set *set, struct colander_slice key)
+key_lock_set
+key_lock_of(struct colander_slice key)
 {
-    uint64_t place = XXH3_64bits(key.data, key.size) % KEY_LOCKS;
-
-    set->bits[place / 64] |= UINT64_C(1) << (place % 64);
+    return UINT32_C(1) << XXH3_64bits(key.data, key.size) % KEY_LOCKS;
 }
 
 void
-key_lock_set_lock(const struct key_lock_set *set, struct colander_store *store)
+key_locks_lock(struct colander_store *store, key_lock_set set)
 {
-    for (size_t i = 0; i < KEY_LOCKS; i++) {
-        if (set->bits[i / 64] >> (i % 64) & 1)
+    for (unsigned i = 0; i < KEY_LOCKS; i++) {
+        if (set >> i & 1)
             pthread_mutex_lock(&store->key_locks[i]);
     }
 }
 
 void
-key_lock_set_unlock(const struct key_lock_set *set,
-                    struct colander_store *store)
+key_locks_unlock(struct colander_store *store, key_lock_set set)
 {
-    for (size_t i = 0; i < KEY_LOCKS; i++) {
-        if (set->bits[i / 64] >> (i % 64) & 1)
+    for (unsigned i = 0; i < KEY_LOCKS; i++) {
+        if (set >> i & 1)
             pthread_mutex_unlock(&store->key_locks[i]);
     }
 }

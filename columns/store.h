@@ -15,8 +15,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Locks on keys: a patch reads and writes, and nobody may write in between. */
-#define KEY_LOCKS 256
+/* Locks on keys: a patch reads and writes, and nobody may write in between.
+ * A large batch takes them all; thread sanitizers bear 64 at once. */
+#define KEY_LOCKS 32
 
 struct colander_store {
     struct colander_engine *engine;
@@ -43,17 +44,14 @@ family_make(struct colander_family *family,
             struct colander_engine_family **engine_family,
             struct colander_error *err);
 
-/* A set of key locks. */
-struct key_lock_set {
-    uint64_t bits[KEY_LOCKS / 64];
-};
+/* A set of key locks, a bit for each; start from 0. */
+typedef uint32_t key_lock_set;
 
-void key_lock_set_add(struct key_lock_set *set, struct colander_slice key);
+/* The set of the one lock that `key` is under. */
+key_lock_set key_lock_of(struct colander_slice key);
 
 /* Takes all locks of the set, in one order for everybody. */
-void key_lock_set_lock(const struct key_lock_set *set,
-                       struct colander_store *store);
-void key_lock_set_unlock(const struct key_lock_set *set,
-                         struct colander_store *store);
+void key_locks_lock(struct colander_store *store, key_lock_set set);
+void key_locks_unlock(struct colander_store *store, key_lock_set set);
 
 #endif

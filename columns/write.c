@@ -81,7 +81,7 @@ write_now(const struct write *write, enum colander_durability durability,
 {
     struct colander_store *store = write->family->store;
     struct colander_engine_batch *batch = NULL;
-    struct key_lock_set locks = {{0}};
+    const key_lock_set locks = key_lock_of(write->key);
     enum colander_code code;
 
     code = write_check(write, err);
@@ -90,12 +90,11 @@ write_now(const struct write *write, enum colander_durability durability,
             store->engine, write->kind == WRITE_PATCH, &batch, err);
     if (code != COLANDER_OK)
         return code;
-    key_lock_set_add(&locks, write->key);
-    key_lock_set_lock(&locks, store);
+    key_locks_lock(store, locks);
     code = write_apply(write, batch, err);
     if (code == COLANDER_OK)
         code = colander_engine_batch_write(batch, durability, err);
-    key_lock_set_unlock(&locks, store);
+    key_locks_unlock(store, locks);
     colander_engine_batch_destroy(batch);
     return code;
 }

@@ -1,0 +1,242 @@
+/*
+ * Finds: what a cursor gives, and how it ends.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/store_fixture.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+static void
+put_numbers(struct store_fixture *fixture, struct colander_family *family,
+            int count)
+{
+    char key[16];
+
+    for (int i = 0; i < count; i++) {
+        (void)snprintf(key, sizeof(key), "%06d", i);
+        OK(put_text(fixture, family, key, "n", colander_integer(i), NULL));
+    }
+}
+
+/* The next row as JSON, borrowed from a static buffer; "" at the end. */
+static const char *
+next_json(struct colander_cursor *cursor, struct colander_result *result)
+{
+    static char json[512];
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    bool is_row;
+
+    OK(colander_cursor_next(cursor, &is_row, result, NULL));
+    json[0] = '\0';
+    if (is_row) {
+        OK(colander_json_append_row(&text, result->key, result->row, NULL));
+        assert_true(text.size < sizeof(json));
+        memcpy(json, text.data, text.size);
+        json[text.size] = '\0';
+    }
+    colander_buffer_release(&text);
+    return json;
+}
+
+static void
+find_gives_rows_columns_and_counts(void **state)
+{
+    static const char *const paths[] = {"b", "c.d"};
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "f");
+    struct colander_buffer key = text_key("k");
+    struct colander_cursor *cursor;
+    struct colander_result result;
+    struct colander_query query;
+    struct colander_slice row;
+
+    put_numbers(fixture, family, 10);
+    colander_row_builder_add(fixture->builder, "a", colander_integer(5));
+    colander_row_builder_add(fixture->builder, "b", colander_text("x"));
+    colander_row_builder_begin_map(fixture->builder, "c");
+    colander_row_builder_add(fixture->builder, "d", colander_double(5.0));
+    colander_row_builder_add(fixture->builder, "e", colander_text("5"));
+    colander_row_builder_end(fixture->builder);
+    OK(colander_row_builder_finish(fixture->builder, &row, NULL));
+    OK(colander_family_put(family, colander_buffer_slice(&key), row,
+                           COLANDER_AS_STORE, NULL));
+
+    colander_query_init(&query);
+    query.where = colander_where_any(colander_integer(5), NULL);
+    query.paths = paths;
+    query.path_count = 2;
+    query.tells_columns = true;
+    query.is_timed = true;
+    OK(colander_family_find(family, &query, &cursor, NULL));
+    assert_string_equal(next_json(cursor, &result), "{\"_key\":\"000005\"}");
+    assert_int_equal(result.columns.count, 1);
+    assert_string_equal(result.columns.paths[0], "n");
+    assert_string_equal(next_json(cursor, &result),
+                        "{\"_key\":\"k\",\"b\":\"x\",\"c\":{\"d\":5.0}}");
+    assert_int_equal(result.columns.count, 2);
+    assert_string_equal(result.columns.paths[0], "a");
+    assert_string_equal(result.columns.paths[1], "c.d");
+    assert_string_equal(next_json(cursor, &result), "");
+    assert_string_equal(next_json(cursor, &result), ""); /* and stays so */
+    assert_int_equal(colander_cursor_counts(cursor).rows_read, 11);
+    assert_int_equal(colander_cursor_counts(cursor).rows_returned, 2);
+    assert_true(colander_cursor_counts(cursor).bytes_read > 11 * 3);
+    colander_cursor_close(cursor);
+    colander_predicate_destroy((struct colander_predicate *)query.where);
+    colander_buffer_release(&key);
+    colander_family_close(family);
+}
+
+static void
+limit_stops_the_reading(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "f");
+    struct colander_cursor *cursor;
+    struct colander_result result;
+    struct colander_query query;
+
+    put_numbers(fixture, family, 100);
+    colander_query_init(&query);
+    query.limit = 2;
+    query.is_reverse = true;
+    OK(colander_family_find(family, &query, &cursor, NULL));
+    assert_string_equal(next_json(cursor, &result),
+                        "{\"_key\":\"000099\",\"n\":99}");
+    assert_string_equal(next_json(cursor, &result),
+                        "{\"_key\":\"000098\",\"n\":98}");
+    assert_string_equal(next_json(cursor, &result), "");
+    assert_int_equal(colander_cursor_counts(cursor).rows_read, 2);
+    colander_cursor_close(cursor);
+    colander_family_close(family);
+}
+
+static void
+find_sees_the_moment_it_began(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "f");
+    struct colander_cursor *cursor;
+    struct colander_result result;
+    struct colander_query query;
+    uint64_t deleted;
+
+    put_numbers(fixture, family, 100);
+    colander_query_init(&query);
+    OK(colander_family_find(family, &query, &cursor, NULL));
+    OK(colander_family_delete_range(family, NULL, COLANDER_AS_STORE, &deleted,
+                                    NULL));
+    assert_int_equal(deleted, 100);
+    OK(put_text(fixture, family, "new", "n", colander_integer(1), NULL));
+    OK(colander_family_compact(family, NULL));
+    for (int i = 0; i < 100; i++)
+        assert_string_not_equal(next_json(cursor, &result), "");
+    assert_string_equal(next_json(cursor, &result), "");
+    colander_cursor_close(cursor);
+    assert_int_equal(count_rows(family), 1);
+    colander_family_close(family);
+}
+
+static void
+bad_range_is_refused(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "f");
+    struct colander_cursor *cursor;
+    struct colander_query query;
+    struct colander_error err;
+
+    colander_query_init(&query);
+    query.keys.from = colander_slice_text("plain text");
+    assert_int_equal(colander_family_find(family, &query, &cursor, &err),
+                     COLANDER_INVALID);
+    assert_string_equal(err.message,
+                        "the range's 'from' is not an encoded key");
+    assert_null(cursor);
+    colander_family_close(family);
+}
+
+/* A cursor that another thread steps through, again and again. */
+struct reading {
+    struct colander_cursor *cursor;
+    atomic_ullong steps;
+    enum colander_code code;
+    bool is_row;
+};
+
+static void *
+read_on(void *context)
+{
+    struct reading *reading = context;
+
+    do {
+        struct colander_result result;
+
+        reading->code = colander_cursor_next(reading->cursor, &reading->is_row,
+                                             &result, NULL);
+        reading->steps++;
+    } while (reading->code == COLANDER_OK && reading->is_row);
+    return NULL;
+}
+
+static void
+cancel_from_another_thread_ends_the_find(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "f");
+    struct reading reading = {.steps = 0};
+    struct colander_query query;
+    struct colander_error err;
+    struct colander_result result;
+    pthread_t thread;
+    bool is_row;
+
+    put_numbers(fixture, family, 2000);
+    colander_query_init(&query);
+    /* It matches nothing, so that all happens inside one step. */
+    query.where = colander_where("n", COLANDER_EQ, colander_integer(-1), NULL);
+    OK(colander_family_find(family, &query, &reading.cursor, NULL));
+    colander_cursor_cancel(reading.cursor);
+    pthread_create(&thread, NULL, read_on, &reading);
+    pthread_join(thread, NULL);
+    assert_int_equal(reading.code, COLANDER_CANCELLED);
+    assert_int_equal(reading.steps, 1);
+    assert_int_equal(colander_cursor_counts(reading.cursor).rows_read, 0);
+    assert_int_equal(
+        colander_cursor_next(reading.cursor, &is_row, &result, &err),
+        COLANDER_CANCELLED);
+    assert_string_equal(err.message, "the find was cancelled");
+    colander_cursor_close(reading.cursor);
+    colander_predicate_destroy((struct colander_predicate *)query.where);
+
+    /* And in the middle: steps are made until it is cancelled. */
+    query.where = NULL;
+    OK(colander_family_find(family, &query, &reading.cursor, NULL));
+    reading.steps = 0;
+    pthread_create(&thread, NULL, read_on, &reading);
+    while (reading.steps < 5)
+        sched_yield();
+    colander_cursor_cancel(reading.cursor);
+    pthread_join(thread, NULL);
+    assert_true(reading.code == COLANDER_CANCELLED || !reading.is_row);
+    colander_cursor_close(reading.cursor);
+    colander_family_close(family);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+        TEST(find_gives_rows_columns_and_counts),
+        TEST(limit_stops_the_reading),
+        TEST(find_sees_the_moment_it_began),
+        TEST(bad_range_is_refused),
+        TEST(cancel_from_another_thread_ends_the_find),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,405 @@
+/*
+ * Writes: what is refused, what is atomic, what readers see meanwhile.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/store_fixture.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* --------------------------------------------------------------- limits --- */
+
+static void
+row_over_a_limit_is_refused_and_nothing_written(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "f");
+    struct colander_buffer key = text_key("k");
+    struct colander_slice bytes = colander_buffer_slice(&key);
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    struct colander_batch *batch;
+    struct colander_error err;
+
+    /* {"a": <bin 32 of 16 MiB>} */
+    OK(colander_buffer_append(&row,
+                              "\x81\xa1"
+                              "a\xc6\x01\x00\x00\x00",
+                              8, NULL));
+    OK(colander_buffer_reserve(&row, COLANDER_ROW_SIZE_MAX, NULL));
+    memset(row.data + 8, 0, COLANDER_ROW_SIZE_MAX);
+    row.size += COLANDER_ROW_SIZE_MAX;
+    OK(colander_batch_create(fixture->store, &batch, NULL));
+    assert_int_equal(colander_family_put(family, bytes,
+                                         colander_buffer_slice(&row),
+                                         COLANDER_AS_STORE, &err),
+                     COLANDER_LIMIT);
+    assert_int_equal(colander_family_patch(family, bytes,
+                                           colander_buffer_slice(&row),
+                                           COLANDER_AS_STORE, &err),
+                     COLANDER_LIMIT);
+    assert_int_equal(colander_batch_put(batch, family, bytes,
+                                        colander_buffer_slice(&row), &err),
+                     COLANDER_LIMIT);
+    assert_memory_equal(err.message, "family 'f': ", 12);
+    assert_int_equal(colander_batch_count(batch), 0);
+    assert_false(colander_family_exists(family));
+    colander_batch_destroy(batch);
+    colander_buffer_release(&row);
+    colander_buffer_release(&key);
+    colander_family_close(family);
+}
+
+static void
+what_is_no_key_or_row_is_refused(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "f");
+    struct colander_buffer key = text_key("k");
+    struct colander_slice row = fixture_row(fixture, "a", colander_integer(1));
+    struct colander_error err;
+
+    assert_int_equal(colander_family_put(family, colander_slice_text("k"), row,
+                                         COLANDER_AS_STORE, &err),
+                     COLANDER_INVALID);
+    assert_string_equal(err.message, "family 'f': the key is not encoded");
+    assert_int_equal(colander_family_put(family, colander_buffer_slice(&key),
+                                         colander_slice_text("{}"),
+                                         COLANDER_AS_STORE, &err),
+                     COLANDER_INVALID);
+    assert_int_equal(colander_family_delete(family, colander_slice_of("", 0),
+                                            COLANDER_AS_STORE, &err),
+                     COLANDER_INVALID);
+    assert_false(colander_family_exists(family));
+    colander_buffer_release(&key);
+    colander_family_close(family);
+}
+
+static void
+patch_that_would_outgrow_the_limits_changes_nothing(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "f");
+    struct colander_buffer key = text_key("k");
+    struct colander_buffer noise = COLANDER_BUFFER_EMPTY;
+    struct colander_error err;
+    struct colander_value half;
+    uint64_t count;
+
+    OK(colander_buffer_reserve(&noise, COLANDER_ROW_SIZE_MAX / 2, NULL));
+    memset(noise.data, 'x', COLANDER_ROW_SIZE_MAX / 2);
+    half = colander_binary(
+        colander_slice_of(noise.data, COLANDER_ROW_SIZE_MAX / 2));
+    OK(put_text(fixture, family, "k", "a", half, NULL));
+    assert_int_equal(colander_family_patch(family, colander_buffer_slice(&key),
+                                           fixture_row(fixture, "b", half),
+                                           COLANDER_AS_STORE, &err),
+                     COLANDER_LIMIT);
+    OK(colander_family_patch(family, colander_buffer_slice(&key),
+                             fixture_row(fixture, "a", colander_integer(1)),
+                             COLANDER_AS_STORE, &err));
+    assert_row(family, "k", "{\"_key\":\"k\",\"a\":1}");
+    count = count_rows(family);
+    assert_int_equal(count, 1);
+    colander_buffer_release(&noise);
+    colander_buffer_release(&key);
+    colander_family_close(family);
+}
+
+/* --------------------------------------------------------------- batches ---
+ */
+
+static void
+batch_with_a_dropped_family_writes_nothing(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *kept = fixture_family(fixture, "kept");
+    struct colander_family *doomed = fixture_family(fixture, "doomed");
+    struct colander_buffer key = text_key("k");
+    struct colander_batch *batch;
+    struct colander_error err;
+
+    OK(colander_family_create(doomed, NULL));
+    OK(colander_batch_create(fixture->store, &batch, NULL));
+    OK(colander_batch_put(batch, kept, colander_buffer_slice(&key),
+                          fixture_row(fixture, "a", colander_integer(1)),
+                          NULL));
+    OK(colander_batch_patch(batch, doomed, colander_buffer_slice(&key),
+                            fixture_row(fixture, "a", colander_integer(1)),
+                            NULL));
+    OK(colander_family_drop(doomed, NULL));
+    assert_int_equal(colander_batch_commit(batch, COLANDER_AS_STORE, &err),
+                     COLANDER_DROPPED);
+    assert_row(kept, "k", NULL);
+    assert_int_equal(colander_batch_count(batch), 2);
+    colander_batch_clear(batch);
+    OK(colander_batch_commit(batch, COLANDER_AS_STORE, &err));
+    assert_row(kept, "k", NULL);
+    colander_batch_destroy(batch);
+    colander_buffer_release(&key);
+    colander_family_close(kept);
+    colander_family_close(doomed);
+}
+
+static void
+batch_takes_families_of_its_own_store_only(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "f");
+    struct colander_buffer key = text_key("k");
+    char directory[TEMPORARY_SIZE];
+    struct colander_store *other;
+    struct colander_batch *batch;
+    struct colander_error err;
+
+    temporary_make(directory);
+    OK(colander_store_open(directory, NULL, &other, NULL));
+    OK(colander_batch_create(other, &batch, NULL));
+    assert_int_equal(
+        colander_batch_delete(batch, family, colander_buffer_slice(&key), &err),
+        COLANDER_INVALID);
+    colander_batch_destroy(batch);
+    OK(colander_store_close(other, NULL));
+    temporary_remove(directory);
+    colander_buffer_release(&key);
+    colander_family_close(family);
+}
+
+/* ----------------------------------------------------------- in parallel ---
+ */
+
+#define PATCHERS 4
+#define PATCHES 500
+
+struct patcher {
+    struct store_fixture *fixture;
+    struct colander_family *family;
+    int number;
+    bool uses_batches;
+    int failures;
+};
+
+/* Counts its own column of the one row up, patch by patch. */
+static void *
+patch_own_column(void *context)
+{
+    struct patcher *patcher = context;
+    struct colander_row_builder *builder = colander_row_builder_create();
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_batch *batch = NULL;
+    char name[8];
+
+    (void)snprintf(name, sizeof(name), "c%d", patcher->number);
+    patcher->failures += colander_key_text("k", &key, NULL) != COLANDER_OK ||
+                         colander_batch_create(patcher->fixture->store, &batch,
+                                               NULL) != COLANDER_OK;
+    for (int i = 1; i <= PATCHES && patcher->failures == 0; i++) {
+        struct colander_slice bytes = colander_buffer_slice(&key);
+        struct colander_slice patch;
+        enum colander_code code;
+
+        colander_row_builder_add(builder, name, colander_integer(i));
+        code = colander_row_builder_finish(builder, &patch, NULL);
+        if (code == COLANDER_OK && !patcher->uses_batches)
+            code = colander_family_patch(patcher->family, bytes, patch,
+                                         COLANDER_NO_SYNC, NULL);
+        if (code == COLANDER_OK && patcher->uses_batches)
+            code = colander_batch_patch(batch, patcher->family, bytes, patch,
+                                        NULL);
+        if (code == COLANDER_OK && patcher->uses_batches)
+            code = colander_batch_commit(batch, COLANDER_NO_SYNC, NULL);
+        patcher->failures += code != COLANDER_OK;
+    }
+    colander_batch_destroy(batch);
+    colander_buffer_release(&key);
+    colander_row_builder_destroy(builder);
+    return NULL;
+}
+
+static void
+patches_of_one_row_at_once_lose_nothing(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "f");
+    struct patcher patchers[PATCHERS];
+    struct colander_buffer key = text_key("k");
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    pthread_t threads[PATCHERS];
+    bool found;
+
+    for (int i = 0; i < PATCHERS; i++) {
+        patchers[i] = (struct patcher){fixture, family, i, i % 2 == 1, 0};
+        pthread_create(&threads[i], NULL, patch_own_column, &patchers[i]);
+    }
+    for (int i = 0; i < PATCHERS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(patchers[i].failures, 0);
+    }
+    OK(colander_family_get(family, colander_buffer_slice(&key), NULL, &row,
+                           &found, NULL));
+    assert_true(found);
+    for (int i = 0; i < PATCHERS; i++) {
+        struct colander_value value;
+        char name[8];
+
+        (void)snprintf(name, sizeof(name), "c%d", i);
+        OK(colander_row_get(colander_buffer_slice(&row), name, &value, &found,
+                            NULL));
+        assert_true(found);
+        assert_int_equal(value.integer, PATCHES);
+    }
+    colander_buffer_release(&row);
+    colander_buffer_release(&key);
+    colander_family_close(family);
+}
+
+#define ACCOUNTS 16
+#define TOTAL (ACCOUNTS * 100)
+
+struct mover {
+    struct store_fixture *fixture;
+    struct colander_family *families[2];
+    atomic_bool *stop;
+    int failures;
+};
+
+static enum colander_code
+set_account(struct mover *mover, struct colander_batch *batch,
+            struct colander_row_builder *builder, int account, int64_t amount)
+{
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_value part = colander_integer(account);
+    struct colander_slice row;
+    enum colander_code code;
+
+    colander_row_builder_add(builder, "amount", colander_integer(amount));
+    code = colander_row_builder_finish(builder, &row, NULL);
+    if (code == COLANDER_OK)
+        code = colander_key_encode(&part, 1, &key, NULL);
+    if (code == COLANDER_OK)
+        code = colander_batch_put(batch, mover->families[account % 2],
+                                  colander_buffer_slice(&key), row, NULL);
+    colander_buffer_release(&key);
+    return code;
+}
+
+/* Moves amounts between accounts of two families, a batch for each move. */
+static void *
+move_amounts(void *context)
+{
+    struct mover *mover = context;
+    struct colander_row_builder *builder = colander_row_builder_create();
+    struct colander_batch *batch = NULL;
+    int64_t amounts[ACCOUNTS];
+    uint64_t random = 1;
+
+    mover->failures += colander_batch_create(mover->fixture->store, &batch,
+                                             NULL) != COLANDER_OK;
+    for (int i = 0; i < ACCOUNTS; i++)
+        amounts[i] = 100;
+    while (!*mover->stop && mover->failures == 0) {
+        int from;
+        int to;
+
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+        from = (int)(random >> 33) % ACCOUNTS;
+        to = (from + 1 + (int)(random >> 40) % (ACCOUNTS - 1)) % ACCOUNTS;
+        amounts[from] -= 7;
+        amounts[to] += 7;
+        mover->failures +=
+            set_account(mover, batch, builder, from, amounts[from]) !=
+                COLANDER_OK ||
+            set_account(mover, batch, builder, to, amounts[to]) !=
+                COLANDER_OK ||
+            colander_batch_commit(batch, COLANDER_NO_SYNC, NULL) != COLANDER_OK;
+    }
+    colander_batch_destroy(batch);
+    colander_row_builder_destroy(builder);
+    return NULL;
+}
+
+static int64_t
+sum_of(struct colander_family *family, const struct colander_snapshot *snapshot,
+       uint64_t *rows)
+{
+    struct colander_cursor *cursor;
+    struct colander_result result;
+    struct colander_query query;
+    int64_t sum = 0;
+    bool is_row = true;
+
+    colander_query_init(&query);
+    query.snapshot = snapshot;
+    OK(colander_family_find(family, &query, &cursor, NULL));
+    while (is_row) {
+        struct colander_value value;
+        bool found;
+
+        OK(colander_cursor_next(cursor, &is_row, &result, NULL));
+        if (!is_row)
+            break;
+        OK(colander_row_get(result.row, "amount", &value, &found, NULL));
+        sum += value.integer;
+        ++*rows;
+    }
+    colander_cursor_close(cursor);
+    return sum;
+}
+
+static void
+readers_never_see_half_a_batch(void **state)
+{
+    struct store_fixture *fixture = *state;
+    atomic_bool stop = false;
+    struct mover mover = {.fixture = fixture, .stop = &stop};
+    struct colander_row_builder *builder = colander_row_builder_create();
+    struct colander_batch *batch;
+    pthread_t thread;
+
+    mover.families[0] = fixture_family(fixture, "even");
+    mover.families[1] = fixture_family(fixture, "odd");
+    OK(colander_batch_create(fixture->store, &batch, NULL));
+    for (int i = 0; i < ACCOUNTS; i++)
+        OK(set_account(&mover, batch, builder, i, 100));
+    OK(colander_batch_commit(batch, COLANDER_AS_STORE, NULL));
+    colander_batch_destroy(batch);
+    pthread_create(&thread, NULL, move_amounts, &mover);
+    for (int round = 0; round < 300; round++) {
+        struct colander_snapshot *snapshot;
+        uint64_t rows = 0;
+        int64_t sum;
+
+        OK(colander_store_snapshot(fixture->store, &snapshot, NULL));
+        if (round % 50 == 49)
+            OK(colander_family_compact(mover.families[round / 50 % 2], NULL));
+        sum = sum_of(mover.families[0], snapshot, &rows);
+        sum += sum_of(mover.families[1], snapshot, &rows);
+        assert_int_equal(rows, ACCOUNTS);
+        assert_int_equal(sum, TOTAL);
+        colander_snapshot_release(snapshot);
+    }
+    stop = true;
+    pthread_join(thread, NULL);
+    assert_int_equal(mover.failures, 0);
+    colander_row_builder_destroy(builder);
+    colander_family_close(mover.families[0]);
+    colander_family_close(mover.families[1]);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+        TEST(row_over_a_limit_is_refused_and_nothing_written),
+        TEST(what_is_no_key_or_row_is_refused),
+        TEST(patch_that_would_outgrow_the_limits_changes_nothing),
+        TEST(batch_with_a_dropped_family_writes_nothing),
+        TEST(batch_takes_families_of_its_own_store_only),
+        TEST(patches_of_one_row_at_once_lose_nothing),
+        TEST(readers_never_see_half_a_batch),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
