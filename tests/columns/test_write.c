@@ -169,7 +169,7 @@ batch_takes_families_of_its_own_store_only(void **state)
  */
 
 #define PATCHERS 4
-#define PATCHES 500
+#define PATCHES 2000
 
 struct patcher {
     struct store_fixture *fixture;
