@@ -1,0 +1,346 @@
+/*
+ * Several processes: who holds a store, who reads it, who was killed.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/engine_fixture.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+/* --------------------------------------------------------------- locks --- */
+
+static void
+second_open_in_one_process_is_busy(void **state)
+{
+    struct fixture *fixture = *state;
+    struct colander_engine *second;
+    struct colander_error err;
+
+    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    assert_int_equal(colander_engine_open(fixture->path, NULL, &second, &err),
+                     COLANDER_BUSY);
+    assert_null(second);
+    assert_non_null(strstr(err.message, "open in this process already"));
+}
+
+/*
+ * Other processes are this program again, started afresh with a role: a forked
+ * child must not use RocksDB, whose threads stayed with its parent.
+ */
+static pid_t
+start_role(const char *role, const char *path, enum colander_open_mode mode,
+           int ready, int stop)
+{
+    char numbers[3][16];
+    pid_t child;
+
+    (void)snprintf(numbers[0], sizeof(numbers[0]), "%d", (int)mode);
+    (void)snprintf(numbers[1], sizeof(numbers[1]), "%d", ready);
+    (void)snprintf(numbers[2], sizeof(numbers[2]), "%d", stop);
+    child = fork();
+    if (child == 0) {
+        execl("/proc/self/exe", "test", role, path, numbers[0], numbers[1],
+              numbers[2], (char *)NULL);
+        _exit(127);
+    }
+    return child;
+}
+
+/* Role: holds the store until the pipe closes. */
+static int
+hold(const char *path, enum colander_open_mode mode, int ready, int stop)
+{
+    struct colander_options options;
+    struct colander_engine *engine;
+    char byte = 'r';
+
+    colander_options_init(&options);
+    options.mode = mode;
+    if (colander_engine_open(path, &options, &engine, NULL) != COLANDER_OK)
+        return 1;
+    if (write(ready, &byte, 1) != 1 || read(stop, &byte, 1) != 0)
+        return 2;
+    return colander_engine_close(engine, NULL) == COLANDER_OK ? 0 : 3;
+}
+
+#define WRITES 100
+
+/* Role: writes k0 ... k99 and is killed. */
+static int
+write_and_die(const char *path)
+{
+    struct colander_engine_family *family;
+    struct colander_engine *engine;
+
+    if (colander_engine_open(path, NULL, &engine, NULL) != COLANDER_OK ||
+        colander_engine_family_open(engine, "f", true, &family, NULL) !=
+            COLANDER_OK)
+        return 1;
+    for (int i = 0; i < WRITES; i++) {
+        char key[16];
+
+        (void)snprintf(key, sizeof(key), "k%d", i);
+        if (put(engine, family, key, "v", NULL) != COLANDER_OK)
+            return 1;
+    }
+    (void)raise(SIGKILL);
+    return 2;
+}
+
+/* Role, as nobody: says what opening a store of somebody else says. */
+static int
+trespass(const char *path)
+{
+    struct colander_engine *engine;
+    struct colander_error err;
+
+    if (setgid(65534) != 0 || setuid(65534) != 0)
+        return 1;
+    if (colander_engine_open(path, NULL, &engine, &err) != COLANDER_IO)
+        return 2;
+    return strstr(err.message, "Permission denied") == NULL ? 3 : 0;
+}
+
+static int
+wait_for(pid_t child)
+{
+    int status;
+
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+/* What opening says while another process holds the store. */
+static enum colander_code
+open_beside(struct fixture *fixture, enum colander_open_mode theirs,
+            enum colander_open_mode ours, pid_t *holder,
+            struct colander_error *err)
+{
+    int ready[2];
+    int stop[2];
+    enum colander_code code;
+    char byte;
+
+    assert_int_equal(pipe(ready), 0);
+    assert_int_equal(pipe(stop), 0);
+    assert_int_equal(fcntl(stop[1], F_SETFD, FD_CLOEXEC), 0);
+    *holder = start_role("--hold", fixture->path, theirs, ready[1], stop[0]);
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    code = open_as(fixture, ours, err);
+    close(stop[1]);
+    close(stop[0]);
+    close(ready[0]);
+    assert_int_equal(wait_for(*holder), 0);
+    return code;
+}
+
+static void
+store_held_by_another_process_names_it(void **state)
+{
+    static const enum colander_open_mode modes[][2] = {
+        {COLANDER_OPEN_OR_CREATE, COLANDER_OPEN_OR_CREATE},
+        {COLANDER_OPEN_OR_CREATE, COLANDER_OPEN_READ_ONLY},
+        {COLANDER_OPEN_READ_ONLY, COLANDER_OPEN_OR_CREATE},
+    };
+    struct fixture *fixture = *state;
+    struct colander_error err;
+    char expected[64];
+    pid_t holder;
+
+    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    close_engine(fixture);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(
+            open_beside(fixture, modes[i][0], modes[i][1], &holder, &err),
+            COLANDER_BUSY);
+        (void)snprintf(expected, sizeof(expected), "is held by process %ld (",
+                       (long)holder);
+        if (strstr(err.message, expected) == NULL)
+            fail_msg("'%s' is not in '%s'", expected, err.message);
+    }
+}
+
+static void
+readers_share_a_store(void **state)
+{
+    struct fixture *fixture = *state;
+    pid_t holder;
+
+    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    close_engine(fixture);
+    assert_int_equal(open_beside(fixture, COLANDER_OPEN_READ_ONLY,
+                                 COLANDER_OPEN_READ_ONLY, &holder, NULL),
+                     COLANDER_OK);
+}
+
+static void
+killed_holder_leaves_no_lock_and_no_loss(void **state)
+{
+    struct fixture *fixture = *state;
+    struct colander_engine_family *family;
+    pid_t child =
+        start_role("--write", fixture->path, COLANDER_OPEN_OR_CREATE, 0, 0);
+
+    assert_true(WIFSIGNALED(wait_for(child)));
+    /* The row is in the write-ahead log only: reading must see it too. */
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(
+            open_as(fixture,
+                    i == 0 ? COLANDER_OPEN_READ_ONLY : COLANDER_OPEN_EXISTING,
+                    NULL),
+            COLANDER_OK);
+        assert_int_equal(colander_engine_family_open(fixture->engine, "f",
+                                                     false, &family, NULL),
+                         COLANDER_OK);
+        assert_value(family, "k0", "v");
+        assert_value(family, "k99", "v");
+        colander_engine_family_close(family);
+        close_engine(fixture);
+    }
+}
+
+/* Changes a byte in the middle of the one log file that has any. */
+static void
+damage_log(const struct fixture *fixture)
+{
+    char path[TEMPORARY_SIZE + 32];
+    struct dirent *entry;
+    int damaged = 0;
+    DIR *stream;
+
+    (void)snprintf(path, sizeof(path), "%s/rocksdb", fixture->path);
+    stream = opendir(path);
+    while ((entry = readdir(stream)) != NULL) {
+        struct stat status;
+        char byte;
+        int fd;
+
+        if (strstr(entry->d_name, ".log") == NULL)
+            continue;
+        fd = openat(dirfd(stream), entry->d_name, O_RDWR);
+        assert_int_equal(fstat(fd, &status), 0);
+        if (status.st_size > 0) {
+            assert_int_equal(pread(fd, &byte, 1, status.st_size / 2), 1);
+            byte ^= 1;
+            assert_int_equal(pwrite(fd, &byte, 1, status.st_size / 2), 1);
+            damaged++;
+        }
+        close(fd);
+    }
+    closedir(stream);
+    assert_int_equal(damaged, 1);
+}
+
+static void
+damage_inside_the_log_is_not_passed_over(void **state)
+{
+    struct fixture *fixture = *state;
+    struct colander_error err;
+    pid_t child =
+        start_role("--write", fixture->path, COLANDER_OPEN_OR_CREATE, 0, 0);
+
+    assert_true(WIFSIGNALED(wait_for(child)));
+    damage_log(fixture);
+    assert_int_equal(open_with(fixture, NULL, &err), COLANDER_CORRUPT);
+    assert_int_equal(open_as(fixture, COLANDER_OPEN_READ_ONLY, &err),
+                     COLANDER_CORRUPT);
+}
+
+static void
+store_of_somebody_else_is_not_permitted(void **state)
+{
+    struct fixture *fixture = *state;
+
+    if (geteuid() != 0)
+        skip();
+    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    close_engine(fixture);
+    assert_int_equal(chmod(fixture->directory, 0755), 0);
+    assert_int_equal(wait_for(start_role("--trespass", fixture->path,
+                                         COLANDER_OPEN_EXISTING, 0, 0)),
+                     0);
+}
+
+/* Names, sizes and times of all files below the store, as one text. */
+static void
+describe_files(const char *path, char *text, size_t size)
+{
+    char command[2 * TEMPORARY_SIZE];
+    FILE *listing;
+
+    (void)snprintf(command, sizeof(command),
+                   "find '%s' -printf '%%P %%s %%T@ %%m\\n' | sort", path);
+    listing = popen(command, "r");
+    text[fread(text, 1, size - 1, listing)] = '\0';
+    assert_int_equal(pclose(listing), 0);
+}
+
+static void
+reading_changes_nothing_on_disk(void **state)
+{
+    struct fixture *fixture = *state;
+    struct colander_engine_family *family;
+    struct colander_error err;
+    char before[4096];
+    char after[4096];
+
+    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    family = family_of(fixture, "f");
+    assert_int_equal(put(fixture->engine, family, "k", "v", NULL), COLANDER_OK);
+    colander_engine_family_close(family);
+    close_engine(fixture);
+    describe_files(fixture->path, before, sizeof(before));
+    assert_int_equal(open_as(fixture, COLANDER_OPEN_READ_ONLY, NULL),
+                     COLANDER_OK);
+    assert_int_equal(
+        colander_engine_family_open(fixture->engine, "f", true, &family, NULL),
+        COLANDER_OK);
+    assert_value(family, "k", "v");
+    assert_int_equal(colander_engine_family_drop(family, &err),
+                     COLANDER_READ_ONLY);
+    assert_int_equal(colander_engine_family_flush(family, &err),
+                     COLANDER_READ_ONLY);
+    colander_engine_family_close(family);
+    assert_int_equal(
+        colander_engine_family_open(fixture->engine, "g", true, &family, &err),
+        COLANDER_NOT_FOUND);
+    close_engine(fixture);
+    describe_files(fixture->path, after, sizeof(after));
+    assert_string_equal(before, after);
+}
+
+static int
+play_role(char **argv)
+{
+    enum colander_open_mode mode = (enum colander_open_mode)atoi(argv[3]);
+
+    if (strcmp(argv[1], "--hold") == 0)
+        return hold(argv[2], mode, atoi(argv[4]), atoi(argv[5]));
+    if (strcmp(argv[1], "--write") == 0)
+        return write_and_die(argv[2]);
+    return trespass(argv[2]);
+}
+
+int
+main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+        TEST(second_open_in_one_process_is_busy),
+        TEST(store_held_by_another_process_names_it),
+        TEST(readers_share_a_store),
+        TEST(killed_holder_leaves_no_lock_and_no_loss),
+        TEST(damage_inside_the_log_is_not_passed_over),
+        TEST(store_of_somebody_else_is_not_permitted),
+        TEST(reading_changes_nothing_on_disk),
+    };
+
+    if (argc == 6)
+        return play_role(argv);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
