@@ -21,7 +21,7 @@ struct colander_batch {
     struct colander_buffer writes; /* heads, keys, rows */
     size_t count;
     size_t patch_count;
-    key_lock_set locks; /* of all keys */
+    struct key_locks locks; /* of all keys */
 };
 
 enum colander_code
@@ -52,7 +52,7 @@ colander_batch_clear(struct colander_batch *batch)
     colander_buffer_clear(&batch->writes);
     batch->count = 0;
     batch->patch_count = 0;
-    batch->locks = 0;
+    memset(&batch->locks, 0, sizeof(batch->locks));
 }
 
 size_t
@@ -96,7 +96,7 @@ batch_add(struct colander_batch *batch, const struct write *write,
         return code;
     batch->count++;
     batch->patch_count += write->kind == WRITE_PATCH;
-    batch->locks |= key_lock_of(write->key);
+    key_locks_add(&batch->locks, write->key, write->kind == WRITE_PATCH);
     return COLANDER_OK;
 }
 
@@ -161,7 +161,7 @@ colander_batch_commit(struct colander_batch *batch,
         batch->store->engine, batch->patch_count > 0, &engine_batch, err);
     if (code != COLANDER_OK)
         return code;
-    key_locks_lock(batch->store, batch->locks);
+    key_locks_lock(&batch->locks, batch->store);
     while (code == COLANDER_OK && offset < batch->writes.size) {
         struct write write = batch_read(batch, &offset);
 
@@ -176,7 +176,7 @@ colander_batch_commit(struct colander_batch *batch,
     }
     if (code == COLANDER_OK)
         code = colander_engine_batch_write(engine_batch, durability, err);
-    key_locks_unlock(batch->store, batch->locks);
+    key_locks_unlock(&batch->locks, batch->store);
     colander_engine_batch_destroy(engine_batch);
     if (code == COLANDER_OK)
         colander_batch_clear(batch);

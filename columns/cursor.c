@@ -70,9 +70,13 @@ colander_family_find(struct colander_family *family,
                      struct colander_error *err)
 {
     struct colander_cursor *made = calloc(1, sizeof(*made));
+    struct colander_query all;
     enum colander_code code = COLANDER_OK;
 
     *cursor = NULL;
+    colander_query_init(&all);
+    if (query == NULL)
+        query = &all;
     if (made == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a find");
     made->family = family;
@@ -125,19 +129,13 @@ colander_cursor_counts(const struct colander_cursor *cursor)
 
 /* ---------------------------------------------------------------- next --- */
 
-/* Says which row an error is about. */
-static void
-tell_row(const struct colander_cursor *cursor, struct colander_slice key,
-         struct colander_error *err)
+static enum colander_code
+check_cancelled(const struct colander_cursor *cursor,
+                struct colander_error *err)
 {
-    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
-
-    if (err != NULL &&
-        colander_json_append_key(&text, key, NULL) == COLANDER_OK)
-        colander_error_context(
-            err, "family '%s', row %.*s", cursor->family->name,
-            text.size < 200 ? (int)text.size : 200, (const char *)text.data);
-    colander_buffer_release(&text);
+    if (!atomic_load_explicit(&cursor->is_cancelled, memory_order_relaxed))
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_CANCELLED, "the find was cancelled");
 }
 
 /* Steps to the next row that matches; `result->key` is empty at the end. */
@@ -150,12 +148,14 @@ step_to_match(struct colander_cursor *cursor, struct colander_result *result,
     enum colander_code code;
 
     do {
-        if (atomic_load_explicit(&cursor->is_cancelled, memory_order_relaxed))
-            return COLANDER_FAIL(err, COLANDER_CANCELLED,
-                                 "the find was cancelled");
+        code = check_cancelled(cursor, err);
+        if (code != COLANDER_OK)
+            return code;
         code = colander_engine_cursor_next(cursor->scan, &result->key,
                                            &result->row, err);
-        if (code != COLANDER_OK || result->key.data == NULL)
+        if (code == COLANDER_OK && result->key.data == NULL)
+            return check_cancelled(cursor, err); /* it may have been long */
+        if (code != COLANDER_OK)
             return code;
         counts->rows_read++;
         counts->bytes_read += result->row.size;
@@ -164,7 +164,7 @@ step_to_match(struct colander_cursor *cursor, struct colander_result *result,
         code = colander_predicate_evaluate(cursor->where, result->row,
                                            &is_match, cursor->matches, err);
         if (code != COLANDER_OK)
-            tell_row(cursor, result->key, err);
+            tell_row(cursor->family, result->key, err);
     } while (code == COLANDER_OK && !is_match);
     return code;
 }
@@ -188,7 +188,7 @@ step(struct colander_cursor *cursor, bool *is_row,
         code = selection_apply(&cursor->selection, result->row,
                                &cursor->selected, err);
         if (code != COLANDER_OK) {
-            tell_row(cursor, result->key, err);
+            tell_row(cursor->family, result->key, err);
             return code;
         }
         result->row = colander_buffer_slice(&cursor->selected);
@@ -228,12 +228,15 @@ colander_family_count(struct colander_family *family,
                       const struct colander_query *query, uint64_t *count,
                       struct colander_error *err)
 {
-    struct colander_query counting = *query;
+    struct colander_query counting;
     struct colander_cursor *cursor;
     struct colander_result result;
     enum colander_code code;
     bool is_row = true;
 
+    colander_query_init(&counting);
+    if (query != NULL)
+        counting = *query;
     counting.paths = NULL;
     counting.tells_columns = false;
     *count = 0;

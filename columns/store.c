@@ -10,6 +10,53 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
+/* ----------------------------------------------------------- key locks --- */
+
+void
+key_locks_add(struct key_locks *locks, struct colander_slice key, bool is_alone)
+{
+    uint32_t bit = UINT32_C(1) << XXH3_64bits(key.data, key.size) % KEY_LOCKS;
+
+    if (is_alone)
+        locks->alone |= bit;
+    else
+        locks->shared |= bit;
+}
+
+void
+key_locks_lock(const struct key_locks *locks, struct colander_store *store)
+{
+    for (unsigned i = 0; i < KEY_LOCKS; i++) {
+        if (locks->alone >> i & 1)
+            pthread_rwlock_wrlock(&store->key_locks[i]);
+        else if (locks->shared >> i & 1)
+            pthread_rwlock_rdlock(&store->key_locks[i]);
+    }
+}
+
+void
+key_locks_unlock(const struct key_locks *locks, struct colander_store *store)
+{
+    for (unsigned i = 0; i < KEY_LOCKS; i++) {
+        if ((locks->alone | locks->shared) >> i & 1)
+            pthread_rwlock_unlock(&store->key_locks[i]);
+    }
+}
+
+/* Newcomers wait for a patch that waits: puts would starve it otherwise. */
+static void
+init_key_locks(struct colander_store *store)
+{
+    pthread_rwlockattr_t attributes;
+
+    pthread_rwlockattr_init(&attributes);
+    pthread_rwlockattr_setkind_np(&attributes,
+                                  PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    for (size_t i = 0; i < KEY_LOCKS; i++)
+        pthread_rwlock_init(&store->key_locks[i], &attributes);
+    pthread_rwlockattr_destroy(&attributes);
+}
+
 /* -------------------------------------------------------------- stores --- */
 
 enum colander_code
@@ -28,8 +75,7 @@ colander_store_open(const char *path, const struct colander_options *options,
         free(made);
         return code;
     }
-    for (size_t i = 0; i < KEY_LOCKS; i++)
-        pthread_mutex_init(&made->key_locks[i], NULL);
+    init_key_locks(made);
     *store = made;
     return COLANDER_OK;
 }
@@ -44,15 +90,16 @@ colander_store_close(struct colander_store *store, struct colander_error *err)
         return COLANDER_OK;
     handles = atomic_load(&store->handle_count);
     if (handles > 0)
-        return COLANDER_FAIL(err, COLANDER_BUSY,
-                             "cannot close store '%s': %zu families or batches "
-                             "are still open",
-                             colander_engine_path(store->engine), handles);
+        return COLANDER_FAIL(
+            err, COLANDER_BUSY,
+            "cannot close store '%s': families and batches open: "
+            "%zu",
+            colander_engine_path(store->engine), handles);
     code = colander_engine_close(store->engine, err);
     if (code == COLANDER_BUSY)
         return code;
     for (size_t i = 0; i < KEY_LOCKS; i++)
-        pthread_mutex_destroy(&store->key_locks[i]);
+        pthread_rwlock_destroy(&store->key_locks[i]);
     free(store);
     return code;
 }
@@ -78,32 +125,6 @@ colander_store_snapshot(struct colander_store *store,
                         struct colander_error *err)
 {
     return colander_snapshot_create(store->engine, snapshot, err);
-}
-
-/* ----------------------------------------------------------- key locks --- */
-
-key_lock_set
-key_lock_of(struct colander_slice key)
-{
-    return UINT32_C(1) << XXH3_64bits(key.data, key.size) % KEY_LOCKS;
-}
-
-void
-key_locks_lock(struct colander_store *store, key_lock_set set)
-{
-    for (unsigned i = 0; i < KEY_LOCKS; i++) {
-        if (set >> i & 1)
-            pthread_mutex_lock(&store->key_locks[i]);
-    }
-}
-
-void
-key_locks_unlock(struct colander_store *store, key_lock_set set)
-{
-    for (unsigned i = 0; i < KEY_LOCKS; i++) {
-        if (set >> i & 1)
-            pthread_mutex_unlock(&store->key_locks[i]);
-    }
 }
 
 /* ------------------------------------------------------------ families --- */
@@ -280,4 +301,18 @@ colander_family_sizes(struct colander_family *family,
     if (code != COLANDER_OK || met == NULL)
         return code;
     return colander_engine_family_sizes(met, sizes, err);
+}
+
+void
+tell_row(const struct colander_family *family, struct colander_slice key,
+         struct colander_error *err)
+{
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+
+    if (err != NULL &&
+        colander_json_append_key(&text, key, NULL) == COLANDER_OK)
+        colander_error_context(err, "family '%s', row %.*s", family->name,
+                               text.size < 200 ? (int)text.size : 200,
+                               (const char *)text.data);
+    colander_buffer_release(&text);
 }

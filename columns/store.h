@@ -15,13 +15,16 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Locks on keys: a patch reads and writes, and nobody may write in between.
- * A large batch takes them all; thread sanitizers bear 64 at once. */
+/*
+ * Locks on keys: a patch reads and writes, and nobody may write in between.
+ * Puts and deletes share a lock, a patch has it alone. A large batch takes them
+ * all; thread sanitizers bear 64 at once.
+ */
 #define KEY_LOCKS 32
 
 struct colander_store {
     struct colander_engine *engine;
-    pthread_mutex_t key_locks[KEY_LOCKS];
+    pthread_rwlock_t key_locks[KEY_LOCKS];
     atomic_size_t handle_count; /* families and batches */
 };
 
@@ -44,14 +47,23 @@ family_make(struct colander_family *family,
             struct colander_engine_family **engine_family,
             struct colander_error *err);
 
-/* A set of key locks, a bit for each; start from 0. */
-typedef uint32_t key_lock_set;
+/* Which key locks, a bit for each; start with zeros. */
+struct key_locks {
+    uint32_t shared;
+    uint32_t alone; /* also where shared */
+};
 
-/* The set of the one lock that `key` is under. */
-key_lock_set key_lock_of(struct colander_slice key);
+void key_locks_add(struct key_locks *locks, struct colander_slice key,
+                   bool is_alone);
 
-/* Takes all locks of the set, in one order for everybody. */
-void key_locks_lock(struct colander_store *store, key_lock_set set);
-void key_locks_unlock(struct colander_store *store, key_lock_set set);
+/* Takes them in one order for everybody. */
+void key_locks_lock(const struct key_locks *locks,
+                    struct colander_store *store);
+void key_locks_unlock(const struct key_locks *locks,
+                      struct colander_store *store);
+
+/* Puts family and key before the message. */
+void tell_row(const struct colander_family *family, struct colander_slice key,
+              struct colander_error *err);
 
 #endif

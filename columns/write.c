@@ -46,6 +46,8 @@ patch_row(const struct write *write, struct colander_engine_batch *batch,
                                          colander_buffer_slice(&after), err);
     colander_buffer_release(&before);
     colander_buffer_release(&after);
+    if (code != COLANDER_OK)
+        tell_row(write->family, write->key, err);
     return code;
 }
 
@@ -81,7 +83,7 @@ write_now(const struct write *write, enum colander_durability durability,
 {
     struct colander_store *store = write->family->store;
     struct colander_engine_batch *batch = NULL;
-    const key_lock_set locks = key_lock_of(write->key);
+    struct key_locks locks = {0, 0};
     enum colander_code code;
 
     code = write_check(write, err);
@@ -90,11 +92,12 @@ write_now(const struct write *write, enum colander_durability durability,
             store->engine, write->kind == WRITE_PATCH, &batch, err);
     if (code != COLANDER_OK)
         return code;
-    key_locks_lock(store, locks);
+    key_locks_add(&locks, write->key, write->kind == WRITE_PATCH);
+    key_locks_lock(&locks, store);
     code = write_apply(write, batch, err);
     if (code == COLANDER_OK)
         code = colander_engine_batch_write(batch, durability, err);
-    key_locks_unlock(store, locks);
+    key_locks_unlock(&locks, store);
     colander_engine_batch_destroy(batch);
     return code;
 }

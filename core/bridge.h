@@ -15,10 +15,16 @@
  * owns one object per live family, and references are counted; a dropped
  * family leaves the map at once and lives until its last reference goes.
  *
- * Locks: families_mutex guards the map and all reference counts. writes_lock
- * is held shared by a write and alone by a drop, because one write to a
- * dropped column family stops all later writes. Neither is ever taken by a
- * RocksDB callback.
+ * Locks, in the order in which they are taken:
+ *     change_mutex    held by who creates or drops a family
+ *     flush_lock      of a family: shared by flushes and compactions that
+ *                     somebody asked for, taken alone by a drop
+ *     writes_lock     shared by writes, taken alone by a drop
+ *     families_mutex  guards the map of families and all reference counts;
+ *                     never held while RocksDB is called
+ * A drop goes alone because one write, flush or compaction of a column family
+ * that is dropped meanwhile stops all later writes of the whole database. No
+ * RocksDB callback takes any of them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -45,14 +51,14 @@
 
 #include <pthread.h>
 
-/* --------------------------------------------------------- writes lock --- */
+/* ------------------------------------------------------------- locks --- */
 
-/* Shared by writes, taken alone by a drop, which new writes do not overtake:
- * std::shared_mutex would let them starve it. */
-class WritesLock
+/* Shared, or taken alone: and then newcomers wait, while std::shared_mutex
+ * would let them go before. */
+class SharedLock
 {
   public:
-    WritesLock()
+    SharedLock()
     {
         pthread_rwlockattr_t attributes;
 
@@ -63,10 +69,10 @@ class WritesLock
         pthread_rwlockattr_destroy(&attributes);
     }
 
-    WritesLock(const WritesLock &) = delete;
-    WritesLock &operator=(const WritesLock &) = delete;
+    SharedLock(const SharedLock &) = delete;
+    SharedLock &operator=(const SharedLock &) = delete;
 
-    ~WritesLock()
+    ~SharedLock()
     {
         pthread_rwlock_destroy(&lock_);
     }
@@ -160,8 +166,9 @@ struct colander_engine_family {
     struct colander_engine *engine;
     std::string name;
     std::unique_ptr<rocksdb::ColumnFamilyHandle> handle;
-    size_t reference_count; /* under families_mutex */
-    std::atomic<bool> is_dropped;
+    size_t reference_count = 0; /* under families_mutex */
+    std::atomic<bool> is_dropped{false};
+    SharedLock flush_lock;
 };
 
 struct colander_engine {
@@ -173,12 +180,13 @@ struct colander_engine {
     std::unique_ptr<rocksdb::DB> db;
     std::unique_ptr<rocksdb::ColumnFamilyHandle> default_handle;
 
+    std::mutex change_mutex;
     std::mutex families_mutex;
     std::map<std::string, std::unique_ptr<colander_engine_family>> families;
-    size_t family_references = 0; /* of all families, under families_mutex */
-    std::atomic<size_t> other_handles{0}; /* batches, cursors, snapshots */
+    size_t family_references = 0;         /* of handles and cursors */
+    std::atomic<size_t> other_handles{0}; /* batches and snapshots */
 
-    WritesLock writes_lock;
+    SharedLock writes_lock;
 
     ~colander_engine();
 
@@ -230,11 +238,14 @@ void family_ref(struct colander_engine_family *family);
 void family_unref(struct colander_engine_family *family);
 
 /* Takes the handle of a column family into the engine: `default`, or one of
- * ours. The caller holds families_mutex, or nobody else has the engine. */
+ * ours. */
 enum colander_code
 adopt_family(struct colander_engine *engine,
              std::unique_ptr<rocksdb::ColumnFamilyHandle> handle,
              struct colander_error *err);
+
+/* Whether everything written to the family is in SST files. */
+bool is_flushed(const struct colander_engine_family *family);
 
 /* READ_ONLY when the store is. */
 enum colander_code check_writable(const struct colander_engine *engine,

@@ -72,9 +72,14 @@ take_value(const struct colander_engine_family *family,
            struct colander_buffer *value, bool *found,
            struct colander_error *err)
 {
-    *found = status.ok();
-    if (status.ok())
-        return fill(value, slice, err);
+    enum colander_code code;
+
+    *found = false;
+    if (status.ok()) {
+        code = fill(value, slice, err);
+        *found = code == COLANDER_OK;
+        return code;
+    }
     colander_buffer_clear(value);
     if (status.IsNotFound())
         return COLANDER_OK;
@@ -329,7 +334,7 @@ colander_engine_batch_write(struct colander_engine_batch *batch,
     struct colander_engine *engine = batch->engine;
 
     return guard(err, "write", [&] {
-        std::shared_lock<WritesLock> shared(engine->writes_lock);
+        std::shared_lock<SharedLock> shared(engine->writes_lock);
         rocksdb::WriteOptions options;
         rocksdb::Status status;
 

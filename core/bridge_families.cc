@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <shared_mutex>
 
 static const char family_prefix[] = "family/";
 
@@ -58,8 +59,8 @@ adopt_family(struct colander_engine *engine,
     family->engine = engine;
     family->name = full_name.substr(prefix_size);
     family->handle = std::move(handle);
-    family->reference_count = 0;
-    family->is_dropped = false;
+
+    std::lock_guard<std::mutex> hold(engine->families_mutex);
     engine->families[family->name] = std::move(family);
     return COLANDER_OK;
 }
@@ -111,7 +112,20 @@ colander_names_release(struct colander_names *names)
     names->count = 0;
 }
 
-/* Makes the family; the caller holds families_mutex. */
+/* The family as a reference for the caller, or NULL where there is none. */
+static struct colander_engine_family *
+take_family(struct colander_engine *engine, const char *name)
+{
+    std::lock_guard<std::mutex> hold(engine->families_mutex);
+    auto found = engine->families.find(name);
+
+    if (found == engine->families.end())
+        return nullptr;
+    found->second->reference_count++;
+    engine->family_references++;
+    return found->second.get();
+}
+
 static enum colander_code
 create_family(struct colander_engine *engine, const char *name,
               struct colander_error *err)
@@ -130,23 +144,22 @@ static enum colander_code
 find_family(struct colander_engine *engine, const char *name, bool create,
             struct colander_engine_family **family, struct colander_error *err)
 {
-    std::lock_guard<std::mutex> hold(engine->families_mutex);
-    auto found = engine->families.find(name);
-    enum colander_code code;
+    *family = take_family(engine, name);
+    if (*family != nullptr)
+        return COLANDER_OK;
+    if (!create || engine->is_read_only())
+        return COLANDER_FAIL(err, COLANDER_NOT_FOUND,
+                             "there is no such family");
 
-    if (found == engine->families.end()) {
-        if (!create || engine->is_read_only())
-            return COLANDER_FAIL(err, COLANDER_NOT_FOUND,
-                                 "there is no such family");
+    std::lock_guard<std::mutex> alone(engine->change_mutex);
+    enum colander_code code = COLANDER_OK;
+
+    *family = take_family(engine, name); /* somebody else may have been first */
+    if (*family == nullptr) {
         code = create_family(engine, name, err);
-        if (code != COLANDER_OK)
-            return code;
-        found = engine->families.find(name);
+        *family = take_family(engine, name);
     }
-    *family = found->second.get();
-    (*family)->reference_count++;
-    engine->family_references++;
-    return COLANDER_OK;
+    return code;
 }
 
 static enum colander_code
@@ -233,6 +246,48 @@ family_result(const struct colander_engine_family *family,
     return code;
 }
 
+bool
+is_flushed(const struct colander_engine_family *family)
+{
+    rocksdb::DB *db = family->engine->db.get();
+    uint64_t entries = 0;
+    uint64_t waiting = 0;
+
+    return db->GetIntProperty(
+               family->handle.get(),
+               rocksdb::DB::Properties::kNumEntriesActiveMemTable, &entries) &&
+           db->GetIntProperty(family->handle.get(),
+                              rocksdb::DB::Properties::kNumImmutableMemTable,
+                              &waiting) &&
+           entries == 0 && waiting == 0;
+}
+
+/* Takes the family out of the map, so that nobody finds it any more; its
+ * references own it from here on. False when that was done before. */
+static bool
+withdraw(struct colander_engine_family *family)
+{
+    std::lock_guard<std::mutex> hold(family->engine->families_mutex);
+    auto entry = family->engine->families.find(family->name);
+
+    if (family->is_dropped)
+        return false;
+    (void)entry->second.release();
+    family->engine->families.erase(entry);
+    family->is_dropped = true;
+    return true;
+}
+
+/* Takes back a withdrawal. */
+static void
+reinstate(struct colander_engine_family *family)
+{
+    std::lock_guard<std::mutex> hold(family->engine->families_mutex);
+
+    family->engine->families[family->name].reset(family);
+    family->is_dropped = false;
+}
+
 enum colander_code
 colander_engine_family_drop(struct colander_engine_family *family,
                             struct colander_error *err)
@@ -243,20 +298,20 @@ colander_engine_family_drop(struct colander_engine_family *family,
     if (code != COLANDER_OK)
         return code;
     return guard(err, "drop the family", [&] {
-        std::unique_lock<WritesLock> alone(engine->writes_lock);
+        std::lock_guard<std::mutex> alone(engine->change_mutex);
         rocksdb::Status status;
 
-        if (family->is_dropped)
+        if (!withdraw(family))
             return fail_dropped(family, err);
-        status = engine->db->DropColumnFamily(family->handle.get());
+        {
+            std::unique_lock<SharedLock> no_flush(family->flush_lock);
+            std::unique_lock<SharedLock> no_write(engine->writes_lock);
+
+            status = engine->db->DropColumnFamily(family->handle.get());
+        }
         if (!status.ok())
-            return family_result(family, status, "drop it", err);
-        std::lock_guard<std::mutex> hold(engine->families_mutex);
-        auto entry = engine->families.find(family->name);
-        (void)entry->second.release(); /* its references own it now */
-        engine->families.erase(entry);
-        family->is_dropped = true;
-        return COLANDER_OK;
+            reinstate(family);
+        return family_result(family, status, "drop it", err);
     });
 }
 
@@ -286,6 +341,8 @@ colander_engine_family_sizes(struct colander_engine_family *family,
             return COLANDER_FAIL(err, COLANDER_IO,
                                  "family '%s': the engine does not tell sizes",
                                  family->name.c_str());
+        if (is_flushed(family))
+            sizes->unflushed_size = 0; /* an empty memtable has some, too */
         return COLANDER_OK;
     });
 }
@@ -299,6 +356,7 @@ colander_engine_family_flush(struct colander_engine_family *family,
     if (code != COLANDER_OK)
         return code;
     return guard(err, "flush the family", [&] {
+        std::shared_lock<SharedLock> shared(family->flush_lock);
         rocksdb::FlushOptions options;
         rocksdb::Status status;
 
@@ -319,13 +377,19 @@ colander_engine_family_compact(struct colander_engine_family *family,
     if (code != COLANDER_OK)
         return code;
     return guard(err, "compact the family", [&] {
+        std::shared_lock<SharedLock> shared(family->flush_lock);
         rocksdb::CompactRangeOptions options;
         rocksdb::Status status;
 
+        if (family->is_dropped)
+            return fail_dropped(family, err);
+        options.canceled = &family->is_dropped; /* a drop need not wait long */
         options.bottommost_level_compaction =
             rocksdb::BottommostLevelCompaction::kForceOptimized;
         status = family->engine->db->CompactRange(options, family->handle.get(),
                                                   nullptr, nullptr);
+        if (!status.ok() && family->is_dropped)
+            return fail_dropped(family, err);
         return family_result(family, status, "compact", err);
     });
 }

@@ -50,7 +50,7 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
                     std::unique_ptr<rocksdb::FSWritableFile> *file,
                     rocksdb::IODebugContext *debug) override
     {
-        if (name.find("/OPTIONS-") != std::string::npos)
+        if (name.compare(name.rfind('/') + 1, 8, "OPTIONS-") == 0)
             return rocksdb::IOStatus::NotSupported("no OPTIONS files here");
         return Privately(name, 0600,
                          target()->NewWritableFile(name, how, file, debug));

@@ -10,9 +10,13 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
+#include <rocksdb/utilities/table_properties_collectors.h>
 #include <rocksdb/version.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <thread>
 
 /* ------------------------------------------------------------- opening --- */
@@ -90,6 +94,11 @@ set_family_options(const struct colander_options &options,
         std::max<uint64_t>(4 * options.sst_size, 4 * options.write_buffer_size);
     family->level_compaction_dynamic_level_bytes = true;
     family->compaction_options_fifo.max_table_files_size = options.fifo_size;
+    if (family->compaction_style == rocksdb::kCompactionStyleFIFO)
+        family->ttl = 0; /* by size alone; the default wants all files open */
+    /* Scans crawl over deleted rows: files that are full of them go soon. */
+    family->table_properties_collector_factories.push_back(
+        rocksdb::NewCompactOnDeletionCollectorFactory(1 << 15, 1 << 14));
 
     table.block_cache = cache;
     table.block_size = options.block_size;
@@ -197,26 +206,64 @@ open_rocksdb(struct colander_engine *engine, const std::string &path,
     return status;
 }
 
+/* Whether the database, of the one column family `default`, has no key. */
+static bool
+is_database_empty(const struct colander_engine *engine, const std::string &path)
+{
+    rocksdb::DB *db = nullptr;
+    rocksdb::Status status =
+        rocksdb::DB::OpenForReadOnly(engine->rocksdb_options, path, &db);
+    std::unique_ptr<rocksdb::DB> owner(db);
+
+    if (!status.ok())
+        return false;
+    std::unique_ptr<rocksdb::Iterator> iterator(
+        db->NewIterator(rocksdb::ReadOptions()));
+    iterator->SeekToFirst();
+    return !iterator->Valid() && iterator->status().ok();
+}
+
+/* Fills the names of all column families; those of a new database, when there
+ * is none and may be none. A database that holds something belongs to a store
+ * that lost its record, or to somebody else: it is not taken for a new one. */
+static enum colander_code
+list_column_families(struct colander_engine *engine, const std::string &path,
+                     std::vector<std::string> *names,
+                     struct colander_error *err)
+{
+    rocksdb::Status status =
+        rocksdb::DB::ListColumnFamilies(engine->rocksdb_options, path, names);
+
+    if (engine->directory.is_store)
+        return status.ok() ? COLANDER_OK : fail_open(err, status);
+    if (!status.ok()) {
+        names->assign(1, rocksdb::kDefaultColumnFamilyName);
+        return COLANDER_OK;
+    }
+    if (names->size() == 1 && is_database_empty(engine, path))
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                         "it has a database but no '" DIRECTORY_RECORD
+                         "', the record that makes it a store");
+}
+
 static enum colander_code
 open_database(struct colander_engine *engine, struct colander_error *err)
 {
     const std::string path = engine->path + "/" DIRECTORY_ENGINE;
-    const rocksdb::Options &options = engine->rocksdb_options;
     std::vector<rocksdb::ColumnFamilyDescriptor> families;
     std::vector<rocksdb::ColumnFamilyHandle *> handles;
     std::vector<std::unique_ptr<rocksdb::ColumnFamilyHandle>> owned;
     std::vector<std::string> names;
     rocksdb::Status status;
-    enum colander_code code = COLANDER_OK;
+    enum colander_code code;
 
-    status = rocksdb::DB::ListColumnFamilies(options, path, &names);
-    if (!status.ok() && engine->directory.is_store)
-        return fail_open(err, status);
-    if (!status.ok())
-        names.assign(1, rocksdb::kDefaultColumnFamilyName);
+    code = list_column_families(engine, path, &names, err);
+    if (code != COLANDER_OK)
+        return code;
     families.reserve(names.size());
     for (const std::string &name : names)
-        families.emplace_back(name, options);
+        families.emplace_back(name, engine->rocksdb_options);
     owned.reserve(names.size()); /* so that owning them cannot fail */
     status = open_rocksdb(engine, path, families, &handles);
     if (!status.ok())
@@ -237,6 +284,22 @@ colander_engine::~colander_engine()
     directory_close(&directory);
 }
 
+/* RocksDB opens files by name for as long as it lives: the name must mean the
+ * same after the program has changed its directory. */
+static enum colander_code
+set_path(struct colander_engine *engine, const char *path,
+         struct colander_error *err)
+{
+    std::unique_ptr<char, decltype(&free)> absolute(realpath(path, nullptr),
+                                                    free);
+
+    if (!absolute)
+        return COLANDER_FAIL(err, COLANDER_IO, "cannot find its path: %s",
+                             strerror(errno));
+    engine->path = absolute.get();
+    return COLANDER_OK;
+}
+
 static enum colander_code
 engine_create(const char *path, const struct colander_options *options,
               struct colander_engine **out, struct colander_error *err)
@@ -244,9 +307,10 @@ engine_create(const char *path, const struct colander_options *options,
     std::unique_ptr<colander_engine> engine(new colander_engine());
     enum colander_code code;
 
-    engine->path = path;
     engine->options = *options;
-    code = directory_open(&engine->directory, path, engine->options.mode, err);
+    code = directory_open(&engine->directory, path, options->mode, err);
+    if (code == COLANDER_OK)
+        code = set_path(engine.get(), path, err);
     if (code == COLANDER_OK)
         code = load_options(engine.get(), err);
     if (code == COLANDER_OK) {
@@ -292,26 +356,10 @@ check_unused(struct colander_engine *engine, struct colander_error *err)
     if (engine->family_references == 0 && others == 0)
         return COLANDER_OK;
     return COLANDER_FAIL(err, COLANDER_BUSY,
-                         "cannot close store '%s': %zu family references and "
-                         "%zu cursors, batches or snapshots are still open",
+                         "cannot close store '%s': families and cursors open: "
+                         "%zu, batches and snapshots: %zu",
                          engine->path.c_str(), engine->family_references,
                          others);
-}
-
-/* Whether everything written to the family is in SST files. */
-static bool
-is_flushed(struct colander_engine *engine, rocksdb::ColumnFamilyHandle *handle)
-{
-    uint64_t entries = 0;
-    uint64_t waiting = 0;
-
-    return engine->db->GetIntProperty(
-               handle, rocksdb::DB::Properties::kNumEntriesActiveMemTable,
-               &entries) &&
-           engine->db->GetIntProperty(
-               handle, rocksdb::DB::Properties::kNumImmutableMemTable,
-               &waiting) &&
-           entries == 0 && waiting == 0;
 }
 
 /* Starts all flushes before it waits for any. After a full disk a waiting
@@ -331,7 +379,7 @@ flush_all(struct colander_engine *engine, struct colander_error *err)
             rocksdb::ColumnFamilyHandle *handle = entry.second->handle.get();
             rocksdb::Status status = engine->db->Flush(options, handle);
 
-            if (waits && !is_flushed(engine, handle)) {
+            if (waits && !is_flushed(entry.second.get())) {
                 unflushed = entry.first.c_str();
                 if (!status.ok())
                     failure = status;
@@ -347,6 +395,32 @@ flush_all(struct colander_engine *engine, struct colander_error *err)
         engine->path.c_str(), unflushed,
         failure.ok() ? "the engine did not say why"
                      : failure.ToString().c_str());
+}
+
+/* RocksDB keeps the log file of every open until some family is flushed, also
+ * an empty one: a store that is opened often and seldom written would collect
+ * them. A flush of `default` makes them go. */
+static void
+shed_logs(struct colander_engine *engine)
+{
+    const size_t logs_max = 8;
+    std::vector<std::string> files;
+    rocksdb::Status status =
+        engine->env->GetChildren(engine->path + "/" DIRECTORY_ENGINE, &files);
+    auto logs =
+        std::count_if(files.begin(), files.end(), [](const std::string &file) {
+            return file.size() > 4 &&
+                   file.compare(file.size() - 4, 4, ".log") == 0;
+        });
+
+    if (!status.ok() || static_cast<size_t>(logs) <= logs_max)
+        return;
+    status = engine->db->Put(rocksdb::WriteOptions(),
+                             engine->default_handle.get(), "logs shed", "");
+    if (status.ok())
+        status = engine->db->Flush(rocksdb::FlushOptions(),
+                                   engine->default_handle.get());
+    status.PermitUncheckedError(); /* they stay for the next close */
 }
 
 enum colander_code
@@ -369,6 +443,8 @@ colander_engine_close(struct colander_engine *engine,
 
         if (!engine->is_read_only())
             flushed = flush_all(engine, err);
+        if (!engine->is_read_only() && flushed == COLANDER_OK)
+            shed_logs(engine);
         engine->families.clear();
         engine->default_handle.reset();
         status = engine->db->Close();

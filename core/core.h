@@ -74,7 +74,7 @@ colander_error_set(struct colander_error *err, enum colander_code code,
                    const char *file, int line, const char *format, ...)
     COLANDER_FORMAT(5, 6);
 
-/* Puts "context: " before the message. A message too long loses its end. */
+/* Puts "context: " before the message; of one too long, the context is cut. */
 COLANDER_API void colander_error_context(struct colander_error *err,
                                          const char *format, ...)
     COLANDER_FORMAT(2, 3);
@@ -232,7 +232,7 @@ struct colander_engine;
 /* A set of keys, each with a value; reference-counted. */
 struct colander_engine_family;
 
-/* A state of all families, unchanged by later writes. */
+/* A state of all families, unchanged by later writes; dropped ones are gone. */
 struct colander_snapshot;
 
 /*
@@ -260,7 +260,7 @@ colander_engine_close(struct colander_engine *engine,
 COLANDER_API void colander_engine_options(const struct colander_engine *engine,
                                           struct colander_options *options);
 
-/* Borrowed until close. */
+/* The absolute path; borrowed until close. */
 COLANDER_API const char *
 colander_engine_path(const struct colander_engine *engine);
 
@@ -303,9 +303,11 @@ COLANDER_API bool
 colander_engine_family_is_dropped(const struct colander_engine_family *family);
 
 /*
- * Deletes the family with all it holds. Waits for writes that are under way;
- * later ones through any reference get DROPPED. Cursors that are open go on
- * reading.
+ * Deletes the family with all it holds. Waits for writes and flushes that are
+ * under way and stops compactions; what comes later through any reference gets
+ * DROPPED. Cursors that are open go on reading, and the files stay on disk
+ * until the last of them and the last reference are closed. Snapshots do not
+ * keep a family.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_engine_family_drop(struct colander_engine_family *family,
@@ -357,7 +359,8 @@ colander_engine_get(struct colander_engine_family *family,
                     struct colander_slice key, struct colander_buffer *value,
                     bool *found, struct colander_error *err);
 
-/* The same for `count` keys at once, all of one state of the family. */
+/* The same for `count` keys at once, all of one state of the family. On failure
+ * what `values` and `found` hold is not to be used. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_engine_get_many(struct colander_engine_family *family,
                          const struct colander_snapshot *snapshot,
@@ -442,7 +445,7 @@ colander_engine_batch_write(struct colander_engine_batch *batch,
                             enum colander_durability durability,
                             struct colander_error *err);
 
-/* Bytes that it holds in memory. */
+/* Bytes of the encoded batch; an index takes some more memory. */
 COLANDER_API size_t
 colander_engine_batch_size(const struct colander_engine_batch *batch);
 

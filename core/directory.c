@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define RECORD_NEW DIRECTORY_RECORD ".new"
@@ -42,6 +43,7 @@ find_holder(int fd)
     FILE *locks;
     char line[256];
     long holder = 0;
+    long likely = 0; /* same inode, on a device of another name */
 
     if (fstat(fd, &status) != 0)
         return 0;
@@ -49,16 +51,20 @@ find_holder(int fd)
     if (locks == NULL)
         return 0;
     while (holder == 0 && fgets(line, sizeof(line), locks) != NULL) {
+        unsigned device[2];
         uintmax_t inode;
         long pid;
 
-        if (sscanf(line, "%*s FLOCK %*s %*s %ld %*x:%*x:%" SCNuMAX, &pid,
-                   &inode) == 2 &&
-            inode == (uintmax_t)status.st_ino && pid > 0)
+        if (sscanf(line, "%*s FLOCK %*s %*s %ld %x:%x:%" SCNuMAX, &pid,
+                   &device[0], &device[1], &inode) != 4 ||
+            inode != (uintmax_t)status.st_ino || pid <= 0)
+            continue;
+        likely = pid;
+        if (makedev(device[0], device[1]) == status.st_dev)
             holder = pid;
     }
     (void)fclose(locks);
-    return holder;
+    return holder != 0 ? holder : likely;
 }
 
 /* What the last writer left in the lock file; 0: nothing of use. */
@@ -236,7 +242,23 @@ look_at_directory(struct directory *directory, enum colander_open_mode mode,
                              DIRECTORY_RECORD);
     if (mode == COLANDER_OPEN_EXISTING || mode == COLANDER_OPEN_READ_ONLY)
         return COLANDER_FAIL(err, COLANDER_NOT_FOUND,
-                             "there is no store: the directory is empty");
+                             "the directory holds no store");
+    return COLANDER_OK;
+}
+
+/* A store's file as standard output would be written over by the next printf:
+ * where one of the three is closed, /dev/null takes its place. */
+static enum colander_code
+occupy_standard_descriptors(struct colander_error *err)
+{
+    int fd;
+
+    do {
+        fd = open("/dev/null", O_RDWR);
+        if (fd < 0)
+            return fail_errno(err, "open", "/dev/null");
+    } while (fd <= STDERR_FILENO);
+    (void)close(fd);
     return COLANDER_OK;
 }
 
@@ -248,7 +270,9 @@ directory_open(struct directory *directory, const char *path,
     enum colander_code code;
 
     *directory = closed;
-    code = open_directory(directory, path, mode, err);
+    code = occupy_standard_descriptors(err);
+    if (code == COLANDER_OK)
+        code = open_directory(directory, path, mode, err);
     /* Look first: a lock file is not for a directory of somebody else. */
     if (code == COLANDER_OK)
         code = look_at_directory(directory, mode, err);
@@ -257,6 +281,9 @@ directory_open(struct directory *directory, const char *path,
     /* And again: another process may just have made the store. */
     if (code == COLANDER_OK)
         code = look_at_directory(directory, mode, err);
+    if (code == COLANDER_OK && !directory->is_store &&
+        fchmod(directory->fd, 0700) != 0)
+        code = fail_errno(err, "make private", path);
     if (code != COLANDER_OK)
         directory_close(directory);
     return code;

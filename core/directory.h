@@ -41,7 +41,8 @@ struct directory {
 /*
  * Opens and locks the directory at `path`, made if `mode` allows. NOT_FOUND,
  * EXISTS, BUSY (with the holder), INVALID (something else is there) or IO.
- * On failure nothing is left behind but, perhaps, an empty directory.
+ * On failure nothing is left behind but, perhaps, a directory that is empty or
+ * holds a LOCK.
  */
 COLANDER_CHECKED enum colander_code directory_open(struct directory *directory,
                                                    const char *path,

@@ -31,25 +31,36 @@ colander_error_set(struct colander_error *err, enum colander_code code,
     return code;
 }
 
+/* Of a message that is too long with its context, at least so much is kept:
+ * the cause, before the names of what it happened to. */
+#define CAUSE_SIZE 300
+
 void
 colander_error_context(struct colander_error *err, const char *format, ...)
 {
     char context[sizeof(err->message)];
-    const size_t room = sizeof(err->message);
+    const size_t room = sizeof(err->message) - 1;
     size_t message_size;
     size_t context_size;
+    size_t context_max;
     va_list arguments;
 
     if (err == NULL)
         return;
     va_start(arguments, format);
-    (void)vsnprintf(context, room - 2, format, arguments);
+    (void)vsnprintf(context, sizeof(context) - 2, format, arguments);
     va_end(arguments);
     strcat(context, ": ");
     context_size = strlen(context);
     message_size = strlen(err->message);
-    if (context_size + message_size >= room)
-        message_size = room - 1 - context_size;
+    context_max =
+        room - (message_size < CAUSE_SIZE ? message_size : CAUSE_SIZE);
+    if (context_size > context_max) {
+        memcpy(context + context_max - 5, "...: ", 6);
+        context_size = context_max;
+    }
+    if (context_size + message_size > room)
+        message_size = room - context_size;
     memmove(err->message + context_size, err->message, message_size);
     memcpy(err->message, context, context_size);
     err->message[context_size + message_size] = '\0';

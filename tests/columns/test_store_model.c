@@ -1,5 +1,5 @@
 /*
- * A store against a naive model of it: random operations, no difference.
+ * A store against a naive model of it: random operations, no difference (I2).
  *
  * The model is an array of model_row.h's rows per family. COLANDER_RUNS sets
  * the number of operations, COLANDER_SEED repeats a run.

@@ -1,6 +1,6 @@
 /*
- * Durability: when a write waits for the disk, and what close says when the
- * disk refuses.
+ * Durability (I6): when a write waits for the disk, and what close says when
+ * the disk refuses.
  *
  * SPDX-License-Identifier: MIT
  */

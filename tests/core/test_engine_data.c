@@ -147,8 +147,12 @@ cursor_outlives_the_drop_of_its_family(void **state)
     colander_engine_cursor_close(cursor);
 }
 
+/* What a thread does to its family until it is refused. */
+enum work { WRITE, WRITE_AND_FLUSH, WRITE_AND_COMPACT };
+
 struct writer {
     struct fixture *fixture;
+    enum work work;
     struct colander_engine_family *family;
     atomic_int written;
     enum colander_code last;
@@ -162,31 +166,35 @@ write_until_refused(void *context)
     do {
         writer->last =
             put(writer->fixture->engine, writer->family, "k", "v", NULL);
+        if (writer->last == COLANDER_OK && writer->work == WRITE_AND_FLUSH)
+            writer->last = colander_engine_family_flush(writer->family, NULL);
+        if (writer->last == COLANDER_OK && writer->work == WRITE_AND_COMPACT)
+            writer->last = colander_engine_family_compact(writer->family, NULL);
         writer->written++;
     } while (writer->last == COLANDER_OK && writer->written < 10000000);
     return NULL;
 }
 
+/* A write, flush or compaction that met a drop used to stop all writes of the
+ * store for ever. */
 static void
-drop_stops_writers_and_nothing_else(void **state)
+drop_beside(struct fixture *fixture, const enum work works[3], int rounds)
 {
-    struct fixture *fixture = *state;
-    struct colander_engine_family *bystander;
+    struct colander_engine_family *bystander = family_of(fixture, "bystander");
 
-    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
-    bystander = family_of(fixture, "bystander");
-    for (int round = 0; round < 10; round++) {
+    for (int round = 0; round < rounds; round++) {
         struct writer writers[3];
         pthread_t threads[3];
 
         for (int i = 0; i < 3; i++) {
             writers[i].fixture = fixture;
+            writers[i].work = works[i];
             writers[i].family = family_of(fixture, "doomed");
             writers[i].written = 0;
             pthread_create(&threads[i], NULL, write_until_refused, &writers[i]);
         }
         for (int i = 0; i < 3; i++) {
-            while (writers[i].written < 20)
+            while (writers[i].written < 1)
                 sched_yield();
         }
         assert_int_equal(colander_engine_family_drop(writers[0].family, NULL),
@@ -200,6 +208,71 @@ drop_stops_writers_and_nothing_else(void **state)
                          COLANDER_OK);
     }
     colander_engine_family_close(bystander);
+}
+
+static void
+drop_stops_writers_and_nothing_else(void **state)
+{
+    static const enum work works[3] = {WRITE, WRITE, WRITE};
+
+    assert_int_equal(open_with(*state, NULL, NULL), COLANDER_OK);
+    drop_beside(*state, works, 20);
+}
+
+static void
+drop_beside_flushes_and_compactions_stops_nothing(void **state)
+{
+    static const enum work works[2][3] = {
+        {WRITE_AND_FLUSH, WRITE_AND_FLUSH, WRITE_AND_FLUSH},
+        {WRITE_AND_COMPACT, WRITE_AND_FLUSH, WRITE_AND_COMPACT},
+    };
+
+    assert_int_equal(open_with(*state, NULL, NULL), COLANDER_OK);
+    drop_beside(*state, works[0], 60);
+    drop_beside(*state, works[1], 60);
+}
+
+static void
+every_compaction_and_compression_keeps_its_keys(void **state)
+{
+    struct fixture *fixture = *state;
+    char path[sizeof(fixture->path)];
+
+    memcpy(path, fixture->path, sizeof(path));
+    for (int way = 0; way < 9; way++) {
+        struct colander_engine_family *family;
+        struct colander_options options;
+        char key[16];
+
+        colander_options_init(&options);
+        options.compaction = COLANDER_COMPACTION_LEVELED + way / 3;
+        options.compression = COLANDER_COMPRESSION_NONE + way % 3;
+        options.sst_size = 64 << 10;
+        (void)snprintf(fixture->path, sizeof(fixture->path), "%.200s%d", path,
+                       way);
+        assert_int_equal(open_with(fixture, &options, NULL), COLANDER_OK);
+        family = family_of(fixture, "f");
+        for (int i = 0; i < 2000; i++) {
+            (void)snprintf(key, sizeof(key), "%d", i);
+            assert_int_equal(put(fixture->engine, family, key, key, NULL),
+                             COLANDER_OK);
+            if (i % 500 == 250)
+                assert_int_equal(colander_engine_family_flush(family, NULL),
+                                 COLANDER_OK);
+        }
+        assert_int_equal(colander_engine_family_compact(family, NULL),
+                         COLANDER_OK);
+        colander_engine_family_close(family);
+        close_engine(fixture);
+        assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+        family = family_of(fixture, "f");
+        for (int i = 0; i < 2000; i += 7) {
+            (void)snprintf(key, sizeof(key), "%d", i);
+            assert_value(family, key, key);
+        }
+        colander_engine_family_close(family);
+        close_engine(fixture);
+    }
 }
 
 /* --------------------------------------------------- batches and reads --- */
@@ -321,6 +394,8 @@ main(void)
         TEST(dropped_family_refuses_writes_and_the_store_goes_on),
         TEST(cursor_outlives_the_drop_of_its_family),
         TEST(drop_stops_writers_and_nothing_else),
+        TEST(drop_beside_flushes_and_compactions_stops_nothing),
+        TEST(every_compaction_and_compression_keeps_its_keys),
         TEST(indexed_batch_reads_its_own_writes),
         TEST(cursor_keeps_to_its_bounds_both_ways),
         TEST(snapshot_does_not_see_later_writes),

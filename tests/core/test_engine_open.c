@@ -93,6 +93,83 @@ unfinished_creation_is_finished(void **state)
 }
 
 static void
+store_that_lost_its_record_is_not_taken_for_a_new_one(void **state)
+{
+    struct fixture *fixture = *state;
+    struct colander_engine_family *family;
+    struct colander_error err;
+    char record[TEMPORARY_SIZE + 32];
+
+    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    family = family_of(fixture, "f");
+    colander_engine_family_close(family);
+    close_engine(fixture);
+    (void)snprintf(record, sizeof(record), "%s/COLANDER", fixture->path);
+    assert_int_equal(unlink(record), 0);
+    assert_int_equal(open_with(fixture, NULL, &err), COLANDER_CORRUPT);
+    assert_non_null(strstr(err.message, "it has a database but no 'COLANDER'"));
+    assert_int_equal(open_as(fixture, COLANDER_OPEN_NEW, &err),
+                     COLANDER_CORRUPT);
+    assert_int_not_equal(access(record, F_OK), 0);
+}
+
+static void
+path_may_be_relative_and_have_any_name(void **state)
+{
+    struct fixture *fixture = *state;
+    struct colander_engine_family *family;
+    char here[TEMPORARY_SIZE];
+
+    assert_non_null(getcwd(here, sizeof(here)));
+    assert_int_equal(chdir(fixture->directory), 0);
+    assert_int_equal(mkdir("OPTIONS-x", 0755), 0);
+    assert_int_equal(colander_engine_open("OPTIONS-x/OPTIONS-y", NULL,
+                                          &fixture->engine, NULL),
+                     COLANDER_OK);
+    assert_int_equal(chdir(here), 0);
+    family = family_of(fixture, "f");
+    assert_int_equal(put(fixture->engine, family, "k", "v", NULL), COLANDER_OK);
+    assert_int_equal(colander_engine_family_flush(family, NULL), COLANDER_OK);
+    colander_engine_family_close(family);
+}
+
+static void
+opening_often_does_not_collect_log_files(void **state)
+{
+    struct fixture *fixture = *state;
+    char path[TEMPORARY_SIZE + 32];
+    struct dirent *entry;
+    int count = 0;
+    DIR *stream;
+
+    for (int i = 0; i < 30; i++) {
+        assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+        close_engine(fixture);
+    }
+    (void)snprintf(path, sizeof(path), "%s/rocksdb", fixture->path);
+    stream = opendir(path);
+    while ((entry = readdir(stream)) != NULL)
+        count += strstr(entry->d_name, ".log") != NULL;
+    closedir(stream);
+    assert_true(count <= 9);
+}
+
+static void
+closed_standard_descriptors_are_not_given_to_files(void **state)
+{
+    struct fixture *fixture = *state;
+    char target[512] = "";
+    int saved = dup(STDIN_FILENO);
+
+    assert_int_equal(close(STDIN_FILENO), 0);
+    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    assert_true(readlink("/proc/self/fd/0", target, sizeof(target) - 1) > 0);
+    assert_string_equal(target, "/dev/null");
+    assert_int_equal(dup2(saved, STDIN_FILENO), STDIN_FILENO);
+    close(saved);
+}
+
+static void
 store_without_its_database_is_corrupt(void **state)
 {
     struct fixture *fixture = *state;
@@ -139,6 +216,7 @@ files_are_for_the_owner_alone(void **state)
     struct colander_engine_family *family;
 
     umask(0);
+    assert_int_equal(mkdir(fixture->path, 0755), 0); /* there before us */
     assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
     family = family_of(fixture, "f");
     assert_int_equal(put(fixture->engine, family, "k", "v", NULL), COLANDER_OK);
@@ -219,7 +297,8 @@ close_with_open_handles_is_busy_and_stays_open(void **state)
                      COLANDER_OK);
     assert_int_equal(colander_engine_close(fixture->engine, &err),
                      COLANDER_BUSY);
-    assert_non_null(strstr(err.message, "1 cursors, batches or snapshots"));
+    assert_non_null(strstr(
+        err.message, "families and cursors open: 0, batches and snapshots: 1"));
     colander_snapshot_release(snapshot);
     close_engine(fixture);
 }
@@ -238,6 +317,7 @@ close_leaves_every_key_in_an_sst(void **state)
                      COLANDER_OK);
     assert_int_equal(sizes.sst_count, 0);
     assert_int_equal(sizes.key_count, 1);
+    assert_true(sizes.unflushed_size > 0);
     colander_engine_family_close(family);
     close_engine(fixture);
     assert_int_equal(open_as(fixture, COLANDER_OPEN_READ_ONLY, NULL),
@@ -250,6 +330,7 @@ close_leaves_every_key_in_an_sst(void **state)
     assert_int_equal(sizes.sst_count, 1);
     assert_true(sizes.sst_size > 0);
     assert_int_equal(sizes.key_count, 1);
+    assert_int_equal(sizes.unflushed_size, 0);
     colander_engine_family_close(family);
 }
 
@@ -263,6 +344,10 @@ main(void)
         TEST(directory_of_somebody_else_is_left_alone),
         TEST(file_is_no_store),
         TEST(unfinished_creation_is_finished),
+        TEST(store_that_lost_its_record_is_not_taken_for_a_new_one),
+        TEST(path_may_be_relative_and_have_any_name),
+        TEST(opening_often_does_not_collect_log_files),
+        TEST(closed_standard_descriptors_are_not_given_to_files),
         TEST(store_without_its_database_is_corrupt),
         TEST(damaged_record_is_corrupt_and_newer_is_too_new),
         TEST(files_are_for_the_owner_alone),

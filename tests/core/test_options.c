@@ -59,6 +59,29 @@ record_reads_back_as_it_was_written(void **state)
     assert_true(options_same_kept(&written, &read));
 }
 
+/* As core/FORMAT.md shows it. */
+static void
+record_of_the_defaults_is_as_documented(void **state)
+{
+    static const char documented[] = "colander store 1\n"
+                                     "compression lz4\n"
+                                     "compaction leveled\n"
+                                     "block_size 16384\n"
+                                     "sst_size 67108864\n"
+                                     "fifo_size 1073741824\n"
+                                     "checksum 1c7497bc7f682eb3\n";
+    struct colander_buffer record = COLANDER_BUFFER_EMPTY;
+    struct colander_options options;
+
+    (void)state;
+    colander_options_init(&options);
+    options_fill_kept(&options);
+    assert_int_equal(options_encode(&options, &record, NULL), COLANDER_OK);
+    assert_int_equal(record.size, strlen(documented));
+    assert_memory_equal(record.data, documented, record.size);
+    colander_buffer_release(&record);
+}
+
 /* Exact-size copies, so that a read past the end is seen by a sanitizer. */
 static void
 truncated_record_is_damaged(void **state)
@@ -181,6 +204,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(record_has_its_golden_bytes),
         cmocka_unit_test(record_reads_back_as_it_was_written),
+        cmocka_unit_test(record_of_the_defaults_is_as_documented),
         cmocka_unit_test(truncated_record_is_damaged),
         cmocka_unit_test(changed_byte_never_goes_unseen),
         cmocka_unit_test(bytes_behind_the_record_are_damage),
