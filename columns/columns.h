@@ -168,10 +168,11 @@ COLANDER_API uint64_t colander_value_hash(const struct colander_value *value);
  * A key is 1 to COLANDER_KEY_PARTS_MAX scalars, none of them null, encoded so
  * that byte order is the order of colander_value_compare, part by part. All
  * functions take keys encoded. A DOUBLE that is a whole number and an integer
- * that equals it are the same key.
+ * that equals it are the same key. An EXTENSION of type -1 is refused, as in
+ * rows: that is a TIMESTAMP.
  */
 
-/* Replaces the content of `key` by the encoded parts. */
+/* Replaces the content of `key` by the encoded parts; on failure it stays. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_key_encode(const struct colander_value *parts, size_t count,
                     struct colander_buffer *key, struct colander_error *err);
@@ -205,6 +206,9 @@ colander_key_generate(struct colander_buffer *key, struct colander_error *err);
  * Says whether `row` may be stored: one msgpack map with string names, none
  * twice in a map, none at the top called "_key", strings in UTF-8, within
  * limits.h, nothing behind it. INVALID or LIMIT, with the path, when not.
+ * Only this looks at all of a row: colander_row_get and
+ * colander_predicate_evaluate read no further than they must, and never what
+ * is behind its end.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_row_check(struct colander_slice row, struct colander_error *err);
@@ -254,8 +258,9 @@ COLANDER_API void
 colander_row_builder_end(struct colander_row_builder *builder);
 
 /*
- * Gives the row, borrowed until the builder is next used: the next add starts
- * a new row. On failure the builder is empty.
+ * Gives the row of what was added since the last one, which may be nothing: a
+ * row without columns. Borrowed until the builder is next used. On failure the
+ * builder is empty.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_row_builder_finish(struct colander_row_builder *builder,
@@ -306,7 +311,8 @@ colander_row_get(struct colander_slice row, const char *path,
 
 /*
  * Replaces the content of `out` by the row cut down to `paths`: what they
- * lead to, nested as it was, in the order of the row.
+ * lead to, nested as it was, in the order of the row. `row` may not be
+ * `out`'s own bytes; on failure `out` is empty.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_row_select(struct colander_slice row, const char *const *paths,
@@ -325,7 +331,8 @@ colander_path_append_name(struct colander_buffer *text,
 /*
  * Replaces the content of `out` by `row` patched as in RFC 7386: columns of
  * `patch` replace those of the row, maps merge, null removes. An empty `row`
- * slice counts as a row without columns.
+ * slice counts as a row without columns. Neither may be `out`'s own bytes; on
+ * failure `out` is empty.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_row_patch(struct colander_slice row, struct colander_slice patch,
@@ -335,8 +342,10 @@ colander_row_patch(struct colander_slice row, struct colander_slice patch,
 
 /*
  * Appends `value` as JSON on one line. Binaries become base64 strings,
- * timestamps RFC 3339 strings, other extensions {"type":..,"data":base64}, NaN
- * and infinities null; a DOUBLE keeps a point or an exponent.
+ * timestamps RFC 3339 strings (outside the years 0000 to 9999, which those
+ * cannot say, {"seconds":..,"nanoseconds":..}), other extensions
+ * {"type":..,"data":base64}, NaN and infinities null; a DOUBLE keeps a point or
+ * an exponent.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_json_append_value(struct colander_buffer *json,
@@ -362,7 +371,8 @@ colander_json_append_row(struct colander_buffer *json,
  * the functions below, which give NULL and fill `err` on failure and *take*
  * the predicates given to them, also then; a NULL among those makes them fail
  * and leaves `err` as it was. So a whole expression is checked once, at its
- * end. An operand given twice is INVALID. Paths and values are copied.
+ * end. An operand given twice is INVALID, and more than limits.h allows is
+ * LIMIT. Paths and values are copied.
  *
  * All but EXISTS and MISSING look at scalars: where the path leads to several
  * ([]), one that matches is enough. A comparison is between values of one
@@ -441,10 +451,12 @@ colander_not(struct colander_predicate *predicate, struct colander_error *err);
 COLANDER_API void
 colander_predicate_destroy(struct colander_predicate *predicate);
 
-/* Paths of columns as text, in the order of the row, none twice. */
+/* Paths of columns as text, in the order of the row, none twice. `is_cut` says
+ * that some are left out: all would be over COLANDER_MATCHES_SIZE_MAX. */
 struct colander_columns {
     const char *const *paths; /* borrowed from whoever gave the list */
     size_t count;
+    bool is_cut;
 };
 
 /* Which columns matched; reused from row to row. */
@@ -464,7 +476,8 @@ colander_matches_columns(const struct colander_matches *matches);
  * Evaluates over the encoded row. `matches` (if any) is filled with the paths
  * of the scalars that made it true: nothing below a `not`, and nothing when
  * the answer is no. CORRUPT when the bytes are no row; it stops when the
- * answer is known, so damage behind that goes unseen.
+ * answer is known, so damage behind that goes unseen, as do bytes behind the
+ * row.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_predicate_evaluate(const struct colander_predicate *predicate,
@@ -522,7 +535,8 @@ COLANDER_API void colander_family_close(struct colander_family *family);
 COLANDER_API const char *
 colander_family_name(const struct colander_family *family);
 
-/* Whether the family exists (now: others may create and drop). */
+/* Whether the family exists: that which the handle has met, or else one of its
+ * name (now: others may create and drop). */
 COLANDER_API bool colander_family_exists(struct colander_family *family);
 
 /* Creates the family without writing a row; fine when it exists. */
@@ -532,8 +546,8 @@ colander_family_create(struct colander_family *family,
 
 /*
  * Deletes the family with its rows; NOT_FOUND when there is none. Every handle
- * that had met it says DROPPED from then on; cursors that are open go
- * on. A new handle may create a new family of that name.
+ * that had met it says DROPPED from then on; cursors that are open go on,
+ * snapshots do not keep it. A new handle may create a new family of that name.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_drop(struct colander_family *family,
@@ -635,7 +649,8 @@ COLANDER_API void colander_batch_clear(struct colander_batch *batch);
 COLANDER_API size_t colander_batch_count(const struct colander_batch *batch);
 
 /* Writes all or nothing. The batch is empty afterwards if it succeeded, and
- * as it was if not. */
+ * as it was if not; families that it would have created may then exist, empty.
+ */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_batch_commit(struct colander_batch *batch,
                       enum colander_durability durability,
@@ -690,8 +705,9 @@ struct colander_result {
 };
 
 /*
- * Starts a find. `query->where`, `snapshot` and `paths` stay the caller's and
- * must live until the cursor is closed. *cursor is closed before the family.
+ * Starts a find; `query` NULL asks for every row. `query->where`, `snapshot`
+ * and `paths` stay the caller's and must live until the cursor is closed.
+ * *cursor is closed before the family.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code colander_family_find(
     struct colander_family *family, const struct colander_query *query,
@@ -722,7 +738,8 @@ colander_cursor_counts(const struct colander_cursor *cursor);
 /* NULL is allowed. */
 COLANDER_API void colander_cursor_close(struct colander_cursor *cursor);
 
-/* Counts the rows of a query exactly (paths and reverse do not matter). */
+/* Counts the rows of a query exactly (paths and reverse do not matter); NULL:
+ * of the family. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_count(struct colander_family *family,
                       const struct colander_query *query, uint64_t *count,

@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "columns/predicate.h"
 #include "columns/range.h"
 #include "columns/selection.h"
 #include "columns/store.h"
@@ -161,8 +162,11 @@ step_to_match(struct colander_cursor *cursor, struct colander_result *result,
         counts->bytes_read += result->row.size;
         if (cursor->where == NULL)
             return COLANDER_OK;
-        code = colander_predicate_evaluate(cursor->where, result->row,
-                                           &is_match, cursor->matches, err);
+        code = predicate_evaluate(cursor->where, result->row,
+                                  &cursor->is_cancelled, &is_match,
+                                  cursor->matches, err);
+        if (code == COLANDER_CANCELLED)
+            return check_cancelled(cursor, err);
         if (code != COLANDER_OK)
             tell_row(cursor->family, result->key, err);
     } while (code == COLANDER_OK && !is_match);

@@ -5,12 +5,13 @@
  * and independent of the locale, whatever bytes were stored; and a number
  * reads back as the same number. On failure nothing is appended.
  *
- * Knows: nothing of how rows are encoded; colander_members goes through them
+ * Knows: rows as msgpack tells them; one reader goes through all levels
  *
  * SPDX-License-Identifier: MIT
  */
-#include "columns/columns.h"
+#include "columns/msgpack.h"
 #include "columns/utf8.h"
+#include "columns/value.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -22,7 +23,6 @@
 /* 0000-01-01 and 10000-01-01: RFC 3339 has years of four digits. */
 #define SECOND_FIRST INT64_C(-62167219200)
 #define SECOND_END INT64_C(253402300800)
-#define NANOSECONDS 1000000000u
 
 #define DOUBLE_DIGITS_MAX 17 /* always enough to read back the same double */
 
@@ -310,7 +310,7 @@ append_timestamp(struct colander_buffer *json,
     char text[96];
 
     if (value->second < SECOND_FIRST || value->second >= SECOND_END ||
-        value->nanosecond >= NANOSECONDS) {
+        value->nanosecond >= VALUE_NANOSECONDS) {
         (void)snprintf(text, sizeof(text),
                        "{\"seconds\":%" PRId64 ",\"nanoseconds\":%" PRIu32 "}",
                        value->second, value->nanosecond);
@@ -327,10 +327,6 @@ append_timestamp(struct colander_buffer *json,
 }
 
 /* ------------------------------------------------------------- values --- */
-
-static enum colander_code append_value(struct colander_buffer *json,
-                                       const struct colander_value *value,
-                                       int depth, struct colander_error *err);
 
 static enum colander_code
 append_extension(struct colander_buffer *json,
@@ -349,61 +345,9 @@ append_extension(struct colander_buffer *json,
     return code;
 }
 
-/* All members with commas between them, and one before the first unless
- * `is_first`. */
 static enum colander_code
-append_members(struct colander_buffer *json, struct colander_members *members,
-               bool is_first, int depth, struct colander_error *err)
-{
-    for (;;) {
-        struct colander_slice name;
-        struct colander_value value;
-        bool is_member;
-        enum colander_code code =
-            colander_members_next(members, &is_member, &name, &value, err);
-
-        if (code != COLANDER_OK || !is_member)
-            return code;
-        if (!is_first)
-            code = append_text(json, ",", err);
-        if (code == COLANDER_OK && members->is_map) {
-            code = append_string(json, name, err);
-            if (code == COLANDER_OK)
-                code = append_text(json, ":", err);
-        }
-        if (code == COLANDER_OK)
-            code = append_value(json, &value, depth, err);
-        if (code != COLANDER_OK)
-            return code;
-        is_first = false;
-    }
-}
-
-/* `depth` counts the containers around this one. */
-static enum colander_code
-append_container(struct colander_buffer *json, struct colander_slice bytes,
-                 int depth, struct colander_error *err)
-{
-    struct colander_members members;
-    enum colander_code code;
-
-    if (depth == COLANDER_ROW_DEPTH_MAX)
-        return COLANDER_FAIL(err, COLANDER_CORRUPT,
-                             "maps and arrays are nested more than %d deep",
-                             COLANDER_ROW_DEPTH_MAX);
-    code = colander_members_init(&members, bytes, err);
-    if (code == COLANDER_OK)
-        code = append_text(json, members.is_map ? "{" : "[", err);
-    if (code == COLANDER_OK)
-        code = append_members(json, &members, true, depth + 1, err);
-    if (code == COLANDER_OK)
-        code = append_text(json, members.is_map ? "}" : "]", err);
-    return code;
-}
-
-static enum colander_code
-append_value(struct colander_buffer *json, const struct colander_value *value,
-             int depth, struct colander_error *err)
+append_scalar(struct colander_buffer *json, const struct colander_value *value,
+              struct colander_error *err)
 {
     switch (value->type) {
     case COLANDER_NULL:
@@ -424,12 +368,102 @@ append_value(struct colander_buffer *json, const struct colander_value *value,
         return append_timestamp(json, value, err);
     case COLANDER_EXTENSION:
         return append_extension(json, value, err);
-    case COLANDER_ARRAY:
-    case COLANDER_MAP:
-        return append_container(json, value->bytes, depth, err);
+    default:
+        return COLANDER_FAIL(err, COLANDER_INVALID, "unknown type of value %d",
+                             (int)value->type);
     }
-    return COLANDER_FAIL(err, COLANDER_INVALID, "unknown type of value %d",
-                         (int)value->type);
+}
+
+static enum colander_code append_item(struct colander_buffer *json,
+                                      struct msgpack_reader *reader, int depth,
+                                      struct colander_error *err);
+
+static enum colander_code
+append_name(struct colander_buffer *json, struct msgpack_reader *reader,
+            struct colander_error *err)
+{
+    struct colander_slice name;
+    enum msgpack_result result = msgpack_read_name(reader, &name);
+    enum colander_code code;
+
+    if (result != MSGPACK_FINE)
+        return msgpack_fail(result, COLANDER_CORRUPT, "container", err);
+    code = append_string(json, name, err);
+    if (code != COLANDER_OK)
+        return code;
+    return append_text(json, ":", err);
+}
+
+/* All members with commas between them, and one before the first unless
+ * `is_first`. */
+static enum colander_code
+append_members(struct colander_buffer *json, struct msgpack_reader *reader,
+               bool is_map, uint32_t count, bool is_first, int depth,
+               struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    for (; count > 0 && code == COLANDER_OK; count--) {
+        if (!is_first)
+            code = append_text(json, ",", err);
+        if (code == COLANDER_OK && is_map)
+            code = append_name(json, reader, err);
+        if (code == COLANDER_OK)
+            code = append_item(json, reader, depth, err);
+        is_first = false;
+    }
+    return code;
+}
+
+/* What the reader stands before, with all that is in it; `depth` counts the
+ * containers around it. The reader is left behind it: so each byte is read
+ * once, however deep it is. */
+static enum colander_code
+append_item(struct colander_buffer *json, struct msgpack_reader *reader,
+            int depth, struct colander_error *err)
+{
+    struct colander_value value;
+    enum msgpack_result result;
+    enum colander_code code;
+    uint32_t count;
+    bool is_map;
+
+    result = msgpack_read(reader, &value, &count);
+    if (result != MSGPACK_FINE)
+        return msgpack_fail(result, COLANDER_CORRUPT, "container", err);
+    if (value.type < COLANDER_ARRAY)
+        return append_scalar(json, &value, err);
+    if (depth == COLANDER_ROW_DEPTH_MAX)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "maps and arrays are nested more than %d deep",
+                             COLANDER_ROW_DEPTH_MAX);
+    is_map = value.type == COLANDER_MAP;
+    code = append_text(json, is_map ? "{" : "[", err);
+    if (code == COLANDER_OK)
+        code =
+            append_members(json, reader, is_map, count, true, depth + 1, err);
+    if (code != COLANDER_OK)
+        return code;
+    return append_text(json, is_map ? "}" : "]", err);
+}
+
+static enum colander_code
+append_value(struct colander_buffer *json, const struct colander_value *value,
+             struct colander_error *err)
+{
+    struct msgpack_reader reader;
+    struct colander_value head;
+    uint32_t count;
+
+    if (value->type != COLANDER_ARRAY && value->type != COLANDER_MAP)
+        return append_scalar(json, value, err);
+    reader = msgpack_reader_of(value->bytes);
+    if (msgpack_read(&reader, &head, &count) == MSGPACK_FINE &&
+        head.type < COLANDER_ARRAY)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "container is neither a map nor an array");
+    reader = msgpack_reader_of(value->bytes);
+    return append_item(json, &reader, 0, err);
 }
 
 enum colander_code
@@ -438,7 +472,7 @@ colander_json_append_value(struct colander_buffer *json,
                            struct colander_error *err)
 {
     size_t size = json->size;
-    enum colander_code code = append_value(json, value, 0, err);
+    enum colander_code code = append_value(json, value, err);
 
     if (code != COLANDER_OK)
         json->size = size;
@@ -454,11 +488,11 @@ append_parts(struct colander_buffer *json, const struct colander_value *parts,
     enum colander_code code = COLANDER_OK;
 
     if (count == 1)
-        return append_value(json, &parts[0], 0, err);
+        return append_scalar(json, &parts[0], err);
     for (size_t i = 0; code == COLANDER_OK && i < count; i++) {
         code = append_text(json, i == 0 ? "[" : ",", err);
         if (code == COLANDER_OK)
-            code = append_value(json, &parts[i], 0, err);
+            code = append_scalar(json, &parts[i], err);
     }
     if (code != COLANDER_OK)
         return code;
@@ -497,17 +531,22 @@ static enum colander_code
 append_row(struct colander_buffer *json, struct colander_slice key,
            struct colander_slice row, struct colander_error *err)
 {
-    struct colander_members members;
-    enum colander_code code = colander_members_init(&members, row, err);
+    struct msgpack_reader reader = msgpack_reader_of(row);
+    struct colander_value head;
+    enum msgpack_result result;
+    enum colander_code code;
+    uint32_t count;
 
-    if (code == COLANDER_OK && !members.is_map)
-        code = COLANDER_FAIL(err, COLANDER_CORRUPT, "row is not a map");
-    if (code == COLANDER_OK)
-        code = append_text(json, "{\"" COLANDER_KEY_COLUMN "\":", err);
+    result = msgpack_read(&reader, &head, &count);
+    if (result != MSGPACK_FINE)
+        return msgpack_fail(result, COLANDER_CORRUPT, "row", err);
+    if (head.type != COLANDER_MAP)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT, "row is not a map");
+    code = append_text(json, "{\"" COLANDER_KEY_COLUMN "\":", err);
     if (code == COLANDER_OK)
         code = append_key(json, key, err);
     if (code == COLANDER_OK)
-        code = append_members(json, &members, false, 1, err);
+        code = append_members(json, &reader, true, count, false, 1, err);
     if (code == COLANDER_OK)
         code = append_text(json, "}", err);
     return code;

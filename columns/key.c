@@ -12,6 +12,7 @@
 #include "columns/key.h"
 
 #include "columns/utf8.h"
+#include "columns/value.h"
 
 #include <math.h>
 
@@ -31,7 +32,6 @@ enum key_tag {
 #define ESCAPE 0xFF /* behind a zero byte that belongs to the content */
 #define FRACTION KEY_RANGE_END
 #define SIGN_BIT (UINT64_C(1) << 63)
-#define NANOSECONDS 1000000000u
 
 /* The bits of a double, changed so that they order as it does. */
 static uint64_t
@@ -216,38 +216,15 @@ write_part(struct key_writer *writer, const struct colander_value *part)
 }
 
 static enum colander_code
-check_part(const struct colander_value *part, struct colander_error *err)
-{
-    switch (part->type) {
-    case COLANDER_BOOLEAN:
-    case COLANDER_INTEGER:
-    case COLANDER_UNSIGNED:
-    case COLANDER_DOUBLE:
-    case COLANDER_BINARY:
-    case COLANDER_EXTENSION:
-        return COLANDER_OK;
-    case COLANDER_STRING:
-        if (!utf8_is_valid(part->bytes.data, part->bytes.size))
-            return COLANDER_FAIL(err, COLANDER_INVALID, "string is not UTF-8");
-        return COLANDER_OK;
-    case COLANDER_TIMESTAMP:
-        if (part->nanosecond >= NANOSECONDS)
-            return COLANDER_FAIL(err, COLANDER_INVALID,
-                                 "timestamp has %u nanoseconds",
-                                 part->nanosecond);
-        return COLANDER_OK;
-    default:
-        return COLANDER_FAIL(err, COLANDER_INVALID, "%s cannot be in a key",
-                             colander_type_name(part->type));
-    }
-}
-
-static enum colander_code
 encode_part(const struct colander_value *part, struct key_writer *writer,
             struct colander_error *err)
 {
-    enum colander_code code = check_part(part, err);
+    enum colander_code code;
 
+    if (part->type == COLANDER_NULL || part->type >= COLANDER_ARRAY)
+        return COLANDER_FAIL(err, COLANDER_INVALID, "%s cannot be in a key",
+                             colander_type_name(part->type));
+    code = value_check(part, err);
     if (code != COLANDER_OK)
         return code;
     write_part(writer, part);
@@ -263,6 +240,7 @@ colander_key_encode(const struct colander_value *parts, size_t count,
 {
     struct key_writer writer;
     enum colander_code code;
+    size_t missing;
 
     if (count == 0)
         return COLANDER_FAIL(err, COLANDER_INVALID, "key has no parts");
@@ -280,6 +258,10 @@ colander_key_encode(const struct colander_value *parts, size_t count,
             return code;
         }
     }
+    missing = writer.size > key->size ? writer.size - key->size : 0;
+    code = colander_buffer_reserve(key, missing, err);
+    if (code != COLANDER_OK)
+        return code;
     colander_buffer_clear(key);
     return colander_buffer_append(key, writer.bytes, writer.size, err);
 }
@@ -417,7 +399,7 @@ read_timestamp(struct key_reader *reader, struct colander_value *value)
 
     if (problem == NULL)
         problem = read_number(reader, 4, &nanosecond);
-    if (problem == NULL && nanosecond >= NANOSECONDS)
+    if (problem == NULL && nanosecond >= VALUE_NANOSECONDS)
         problem = "timestamp has too many nanoseconds";
     *value =
         colander_timestamp((int64_t)(second ^ SIGN_BIT), (uint32_t)nanosecond);
@@ -434,6 +416,8 @@ read_extension(struct key_reader *reader, struct key_part *part)
         return problem;
     part->value.type = COLANDER_EXTENSION;
     part->value.extension_type = (int8_t)((int)type - 128);
+    if (part->value.extension_type == VALUE_TIMESTAMP_TYPE)
+        return "extension has the type of timestamps";
     return read_content(reader, false, part);
 }
 

@@ -29,10 +29,32 @@ struct ulid {
 
 /* The last one given out, and by whom. */
 static struct {
+    pthread_once_t once;
+    int fork_error; /* of guarding against forks; 0: guarded */
     pthread_mutex_t mutex;
     pid_t process;
     struct ulid ulid;
-} last = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+} last = {.once = PTHREAD_ONCE_INIT, .mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static void
+last_lock(void)
+{
+    pthread_mutex_lock(&last.mutex);
+}
+
+static void
+last_unlock(void)
+{
+    pthread_mutex_unlock(&last.mutex);
+}
+
+/* A child that is forked while another thread generates would find the mutex
+ * locked for ever. */
+static void
+last_guard_forks(void)
+{
+    last.fork_error = pthread_atfork(last_lock, last_unlock, last_unlock);
+}
 
 static uint64_t
 millisecond_now(void)
@@ -97,14 +119,19 @@ ulid_next(struct ulid *ulid, struct colander_error *err)
     pid_t process = getpid();
     enum colander_code code;
 
-    pthread_mutex_lock(&last.mutex);
+    (void)pthread_once(&last.once, last_guard_forks);
+    if (last.fork_error != 0)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "cannot generate a key: %s",
+                             strerror(last.fork_error));
+    last_lock();
     *ulid = last.ulid;
     code = ulid_advance(ulid, last.process != process, err);
     if (code == COLANDER_OK) {
         last.ulid = *ulid;
         last.process = process;
     }
-    pthread_mutex_unlock(&last.mutex);
+    last_unlock();
     return code;
 }
 

@@ -38,6 +38,13 @@
 #define COLANDER_PREDICATE_DEPTH_MAX 64
 #define COLANDER_PREDICATE_NODES_MAX 10000
 
+/* Values to compare with, in all predicates of one question. */
+#define COLANDER_PREDICATE_VALUES_MAX 100000
+
+/* Bytes of the paths told for one row that matches. Every column of a hundred
+ * large rows would fit; a row made for it could tell gigabytes. */
+#define COLANDER_MATCHES_SIZE_MAX (1u << 20)
+
 /* The column that holds the key where a row stands alone, as in an export. */
 #define COLANDER_KEY_COLUMN "_key"
 

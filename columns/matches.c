@@ -1,8 +1,9 @@
 /*
  * Matches: the paths that made a predicate true.
  *
- * A note is a path (in `text`) and the offset of a value in the row. Offsets
- * order the paths; of notes with one path the first in the row stays.
+ * A note is a path (in `text`) and the offset of the first value in the row
+ * that matched at it. A hash table finds the note of a path again, so memory
+ * follows the paths and not the values; offsets order them in the end.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,19 +11,31 @@
 
 #include <stdlib.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* What is kept from row to row: more than most rows ever need, and little
+ * enough to keep for each cursor. */
+#define KEPT_SLOTS 4096
+#define KEPT_TEXT_SIZE (64u << 10)
+
 struct note {
     size_t offset; /* of the value in the row */
     size_t text;   /* of the path in `text`, with a zero byte behind it */
+    size_t size;   /* of the path */
+    uint64_t hash; /* of the path */
 };
 
 struct colander_matches {
-    struct note *notes;
-    size_t note_count;
-    size_t note_capacity;
+    struct note *notes; /* half as many as slots */
+    uint32_t *slots;    /* index of a note + 1, or 0; a power of two */
+    uint32_t note_count;
+    uint32_t slot_count;
     struct colander_buffer text;
     const char **paths; /* into `text`; filled by matches_finish */
     size_t path_count;
     size_t path_capacity;
+    bool is_cut;
 };
 
 struct colander_matches *
@@ -31,21 +44,29 @@ colander_matches_create(void)
     return calloc(1, sizeof(struct colander_matches));
 }
 
+static void
+release(struct colander_matches *matches)
+{
+    free(matches->notes);
+    free(matches->slots);
+    free(matches->paths);
+    colander_buffer_release(&matches->text);
+}
+
 void
 colander_matches_destroy(struct colander_matches *matches)
 {
     if (matches == NULL)
         return;
-    free(matches->notes);
-    free(matches->paths);
-    colander_buffer_release(&matches->text);
+    release(matches);
     free(matches);
 }
 
 struct colander_columns
 colander_matches_columns(const struct colander_matches *matches)
 {
-    struct colander_columns columns = {matches->paths, matches->path_count};
+    struct colander_columns columns = {matches->paths, matches->path_count,
+                                       matches->is_cut};
 
     return columns;
 }
@@ -53,37 +74,122 @@ colander_matches_columns(const struct colander_matches *matches)
 void
 matches_clear(struct colander_matches *matches)
 {
+    if (matches->slot_count > KEPT_SLOTS ||
+        matches->text.capacity > KEPT_TEXT_SIZE) {
+        release(matches);
+        memset(matches, 0, sizeof(*matches));
+        return;
+    }
+    if (matches->note_count > 0)
+        memset(matches->slots, 0,
+               matches->slot_count * sizeof(*matches->slots));
     matches->note_count = 0;
     matches->path_count = 0;
+    matches->is_cut = false;
     colander_buffer_clear(&matches->text);
 }
 
-static const char *
-note_path(const struct colander_matches *matches, const struct note *note)
+bool
+matches_is_cut(const struct colander_matches *matches)
 {
-    return (const char *)matches->text.data + note->text;
+    return matches->is_cut;
 }
 
-/* Notes of one path side by side, the first in the row first. */
-static int
-compare_paths(const void *left, const void *right, void *matches)
+/* The slot of the note with this path, or the free one where it would be. */
+static uint32_t
+slot_of(const struct colander_matches *matches, struct colander_slice path,
+        uint64_t hash)
 {
-    const struct note *a = left;
-    const struct note *b = right;
-    int order = strcmp(note_path(matches, a), note_path(matches, b));
+    uint32_t slot = (uint32_t)hash & (matches->slot_count - 1);
 
-    if (order != 0)
-        return order;
-    return (a->offset > b->offset) - (a->offset < b->offset);
+    while (matches->slots[slot] != 0) {
+        const struct note *note = &matches->notes[matches->slots[slot] - 1];
+
+        if (note->hash == hash && note->size == path.size &&
+            memcmp(matches->text.data + note->text, path.data, path.size) == 0)
+            break;
+        slot = (slot + 1) & (matches->slot_count - 1);
+    }
+    return slot;
 }
 
-static int
-compare_texts(const void *left, const void *right)
+static enum colander_code
+notes_grow(struct colander_matches *matches, struct colander_error *err)
 {
-    const struct note *a = left;
-    const struct note *b = right;
+    uint32_t slot_count =
+        matches->slot_count == 0 ? 32 : matches->slot_count * 4;
+    uint32_t *slots = calloc(slot_count, sizeof(*slots));
+    struct note *notes =
+        realloc(matches->notes, slot_count / 2 * sizeof(*notes));
 
-    return (a->text > b->text) - (a->text < b->text);
+    if (notes != NULL)
+        matches->notes = notes;
+    if (notes == NULL || slots == NULL) {
+        free(slots);
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "cannot note %u matched columns", slot_count / 2);
+    }
+    for (uint32_t i = 0; i < matches->note_count; i++) {
+        uint32_t slot = (uint32_t)notes[i].hash & (slot_count - 1);
+
+        while (slots[slot] != 0)
+            slot = (slot + 1) & (slot_count - 1);
+        slots[slot] = i + 1;
+    }
+    free(matches->slots);
+    matches->slots = slots;
+    matches->slot_count = slot_count;
+    return COLANDER_OK;
+}
+
+/* There is room for one more note. */
+static enum colander_code
+note_add(struct colander_matches *matches, struct colander_slice path,
+         struct note note, uint32_t slot, struct colander_error *err)
+{
+    enum colander_code code;
+
+    if (path.size >= COLANDER_MATCHES_SIZE_MAX - matches->text.size) {
+        matches->is_cut = true;
+        return COLANDER_OK;
+    }
+    note.text = matches->text.size;
+    code = colander_buffer_reserve(&matches->text, path.size + 1, err);
+    if (code != COLANDER_OK)
+        return code;
+    if (path.size > 0)
+        memcpy(matches->text.data + note.text, path.data, path.size);
+    matches->text.data[note.text + path.size] = '\0';
+    matches->text.size += path.size + 1;
+    matches->notes[matches->note_count] = note;
+    matches->slots[slot] = ++matches->note_count;
+    return COLANDER_OK;
+}
+
+enum colander_code
+matches_note(struct colander_matches *matches, struct colander_slice path,
+             size_t offset, struct colander_error *err)
+{
+    /* The table's address is a seed that a foreign row cannot know. */
+    uint64_t hash = XXH3_64bits_withSeed(path.data, path.size,
+                                         (uint64_t)(uintptr_t)matches);
+    struct note note = {offset, 0, path.size, hash};
+    enum colander_code code;
+    struct note *noted;
+    uint32_t slot;
+
+    if (matches->note_count == matches->slot_count / 2) {
+        code = notes_grow(matches, err);
+        if (code != COLANDER_OK)
+            return code;
+    }
+    slot = slot_of(matches, path, hash);
+    if (matches->slots[slot] == 0)
+        return note_add(matches, path, note, slot, err);
+    noted = &matches->notes[matches->slots[slot] - 1];
+    if (offset < noted->offset)
+        noted->offset = offset;
+    return COLANDER_OK;
 }
 
 static int
@@ -95,97 +201,9 @@ compare_offsets(const void *left, const void *right)
     return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* Leaves one note of each path, in the order of the paths. */
-static void
-notes_unite(struct colander_matches *matches)
-{
-    struct note *notes = matches->notes;
-    size_t kept = 1;
-
-    if (matches->note_count < 2)
-        return;
-    qsort_r(notes, matches->note_count, sizeof(*notes), compare_paths, matches);
-    for (size_t i = 1; i < matches->note_count; i++) {
-        if (strcmp(note_path(matches, &notes[i]),
-                   note_path(matches, &notes[kept - 1])) != 0)
-            notes[kept++] = notes[i];
-    }
-    matches->note_count = kept;
-}
-
-/* Moving the texts down from the first on overwrites none to come. */
-static void
-notes_compact(struct colander_matches *matches)
-{
-    size_t end = 0;
-
-    if (matches->note_count == 0)
-        return;
-    notes_unite(matches);
-    qsort(matches->notes, matches->note_count, sizeof(*matches->notes),
-          compare_texts);
-    for (size_t i = 0; i < matches->note_count; i++) {
-        const char *path = note_path(matches, &matches->notes[i]);
-        size_t size = strlen(path) + 1;
-
-        memmove(matches->text.data + end, path, size);
-        matches->notes[i].text = end;
-        end += size;
-    }
-    matches->text.size = end;
-}
-
-static enum colander_code
-notes_grow(struct colander_matches *matches, struct colander_error *err)
-{
-    size_t capacity = matches->note_capacity * 2 + 64;
-    struct note *grown = realloc(matches->notes, capacity * sizeof(*grown));
-
-    if (grown == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "cannot note %zu matched columns", capacity);
-    matches->notes = grown;
-    matches->note_capacity = capacity;
-    return COLANDER_OK;
-}
-
-/* Grows only when uniting did not free half of the room, so that it is not
- * done again for every note. */
-static enum colander_code
-notes_make_room(struct colander_matches *matches, struct colander_error *err)
-{
-    if (matches->note_count < matches->note_capacity)
-        return COLANDER_OK;
-    notes_compact(matches);
-    if (matches->note_count < matches->note_capacity / 2)
-        return COLANDER_OK;
-    return notes_grow(matches, err);
-}
-
-enum colander_code
-matches_note(struct colander_matches *matches, struct colander_slice path,
-             size_t offset, struct colander_error *err)
-{
-    enum colander_code code = notes_make_room(matches, err);
-    struct note note = {offset, matches->text.size};
-
-    if (code != COLANDER_OK)
-        return code;
-    code = colander_buffer_reserve(&matches->text, path.size + 1, err);
-    if (code != COLANDER_OK)
-        return code;
-    if (path.size > 0)
-        memcpy(matches->text.data + note.text, path.data, path.size);
-    matches->text.data[note.text + path.size] = '\0';
-    matches->text.size += path.size + 1;
-    matches->notes[matches->note_count++] = note;
-    return COLANDER_OK;
-}
-
 enum colander_code
 matches_finish(struct colander_matches *matches, struct colander_error *err)
 {
-    notes_unite(matches);
     if (matches->note_count > 1)
         qsort(matches->notes, matches->note_count, sizeof(*matches->notes),
               compare_offsets);
@@ -195,13 +213,14 @@ matches_finish(struct colander_matches *matches, struct colander_error *err)
 
         if (grown == NULL)
             return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                                 "cannot list %zu matched columns",
+                                 "cannot list %u matched columns",
                                  matches->note_count);
         matches->paths = grown;
         matches->path_capacity = matches->note_count;
     }
     for (size_t i = 0; i < matches->note_count; i++)
-        matches->paths[i] = note_path(matches, &matches->notes[i]);
+        matches->paths[i] =
+            (const char *)matches->text.data + matches->notes[i].text;
     matches->path_count = matches->note_count;
     return COLANDER_OK;
 }

@@ -5,6 +5,8 @@
  */
 #include "columns/msgpack.h"
 
+#include "columns/value.h"
+
 #include <endian.h>
 
 #define SIZES_2(n) (n), (n)
@@ -121,6 +123,7 @@ read_long_head(const struct msgpack_reader *reader, struct long_head *head)
     const uint8_t *at = reader->at;
     size_t left = msgpack_left(reader);
     size_t width = *at < 0xc0 ? 0 : length_sizes[*at - 0xc0];
+    bool is_map;
 
     head->items = 0;
     if (*at == 0xc1)
@@ -136,10 +139,11 @@ read_long_head(const struct msgpack_reader *reader, struct long_head *head)
                                     : load32(at + 1);
     if (*at >= 0xc0 && *at < 0xdc)
         return head->length > left - head->size ? MSGPACK_CUT : MSGPACK_FINE;
-    head->items = head->length;
-    if (*at < 0x90 || *at >= 0xde)
-        head->items *= 2;
-    return head->items > left - head->size ? MSGPACK_CUT : MSGPACK_FINE;
+    is_map = *at < 0x90 || *at >= 0xde;
+    if (head->length > (left - head->size) / (is_map ? 2 : 1))
+        return MSGPACK_CUT;
+    head->items = is_map ? (size_t)head->length * 2 : head->length;
+    return MSGPACK_FINE;
 }
 
 static enum msgpack_result
@@ -160,7 +164,8 @@ read_timestamp(const uint8_t *body, size_t size, struct colander_value *value)
     } else {
         return MSGPACK_ILLEGAL;
     }
-    return value->nanosecond < 1000000000 ? MSGPACK_FINE : MSGPACK_ILLEGAL;
+    return value->nanosecond < VALUE_NANOSECONDS ? MSGPACK_FINE
+                                                 : MSGPACK_ILLEGAL;
 }
 
 /* `type` points at the extension's type; its body follows. */

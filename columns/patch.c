@@ -16,7 +16,8 @@ struct patch {
     struct msgpack_reader row;
     struct colander_slice bytes; /* of the patch, checked */
     struct names names;          /* of the patch */
-    uint8_t *is_met;             /* for each name: the row has the column */
+    uint32_t *ends; /* for each name that the row has: behind the value, in the
+                     * bytes of the patch; 0 for one that it has not */
     struct colander_buffer *out;
     struct colander_error *err;
 };
@@ -42,14 +43,11 @@ is_map_head(uint8_t head)
 
 /* Begins to read a map of the patch, which was checked: it cannot fail. */
 static uint32_t
-enter_map(const struct patch *patch, const uint8_t *map,
-          struct msgpack_reader *reader)
+enter_map(struct msgpack_reader *reader)
 {
     struct colander_value value;
     uint32_t count = 0;
 
-    reader->at = map;
-    reader->end = patch->bytes.data + patch->bytes.size;
     msgpack_read(reader, &value, &count);
     return count;
 }
@@ -61,52 +59,57 @@ find(const struct patch *patch, const uint8_t *map, struct colander_slice name)
     return names_find(&patch->names, (uint32_t)(map - patch->bytes.data), name);
 }
 
-static enum colander_code add_stripped(struct patch *patch, const uint8_t *map);
+static enum colander_code add_stripped(struct patch *patch,
+                                       struct msgpack_reader *reader);
 
-/* Adds a member of the patch, from `start`, whose value ends at `end`: null
- * adds nothing, and there are no nulls in maps inside each other. */
+/* Adds a member of the patch, from `start`, that the reader is at the value of:
+ * null adds nothing, and there are no nulls in maps inside each other. */
 static enum colander_code
-add_member(struct patch *patch, const uint8_t *start, const uint8_t *value,
-           const uint8_t *end, uint32_t *count)
+add_member(struct patch *patch, const uint8_t *start,
+           struct msgpack_reader *reader, uint32_t *count)
 {
+    const uint8_t *value = reader->at;
     enum colander_code code;
 
-    if (*value == 0xc0)
-        return COLANDER_OK;
-    ++*count;
-    if (!is_map_head(*value))
-        return append(patch, start, end);
-    code = append(patch, start, value);
-    return code == COLANDER_OK ? add_stripped(patch, value) : code;
+    *count += *value != 0xc0;
+    if (is_map_head(*value)) {
+        code = append(patch, start, value);
+        return code == COLANDER_OK ? add_stripped(patch, reader) : code;
+    }
+    msgpack_skip(reader);
+    return *value == 0xc0 ? COLANDER_OK : append(patch, start, reader->at);
 }
 
-/* Adds the members of a map of the patch: all, or those the row has not. */
+/* Adds the members of a map of the patch: all, or those the row has not. Like
+ * all that adds, it leaves the reader behind what it has added, so that the
+ * patch is read once however deep it is. */
 static enum colander_code
-add_members(struct patch *patch, const uint8_t *map, bool only_unmet,
+add_members(struct patch *patch, struct msgpack_reader *reader, bool only_unmet,
             uint32_t *count)
 {
-    struct msgpack_reader reader;
-    uint32_t left = enter_map(patch, map, &reader);
+    const uint8_t *map = reader->at;
+    uint32_t left = enter_map(reader);
     enum colander_code code = COLANDER_OK;
 
     for (; left > 0 && code == COLANDER_OK; left--) {
-        const uint8_t *start = reader.at;
+        const uint8_t *start = reader->at;
         struct colander_slice name = {NULL, 0};
-        const uint8_t *value;
+        uint32_t end = 0;
 
-        msgpack_read_name(&reader, &name);
-        value = reader.at;
-        msgpack_skip(&reader);
-        if (only_unmet && patch->is_met[find(patch, map, name)])
-            continue;
-        code = add_member(patch, start, value, reader.at, count);
+        msgpack_read_name(reader, &name);
+        if (only_unmet)
+            end = patch->ends[find(patch, map, name)];
+        if (end > 0)
+            reader->at = patch->bytes.data + end;
+        else
+            code = add_member(patch, start, reader, count);
     }
     return code;
 }
 
 /* Adds a map of the patch as it is where the row has no map: without nulls. */
 static enum colander_code
-add_stripped(struct patch *patch, const uint8_t *map)
+add_stripped(struct patch *patch, struct msgpack_reader *reader)
 {
     uint32_t count = 0;
     size_t start;
@@ -114,22 +117,22 @@ add_stripped(struct patch *patch, const uint8_t *map)
 
     code = msgpack_container_begin(patch->out, &start, patch->err);
     if (code == COLANDER_OK)
-        code = add_members(patch, map, false, &count);
+        code = add_members(patch, reader, false, &count);
     if (code != COLANDER_OK)
         return code;
     return msgpack_container_end(patch->out, start, true, count, patch->err);
 }
 
-static enum colander_code merge_map(struct patch *patch, const uint8_t *map);
+static enum colander_code merge_map(struct patch *patch,
+                                    struct msgpack_reader *reader);
 
-/* Adds what becomes of a column, from `start`, that the patch has a value
- * for; the row stands at the value it had. */
+/* Adds what becomes of a column, from `start`, that the reader is at the value
+ * of in the patch; the row stands at the value it had. */
 static enum colander_code
-merge_member(struct patch *patch, const uint8_t *start, const uint8_t *value,
-             uint32_t *count)
+merge_member(struct patch *patch, const uint8_t *start,
+             struct msgpack_reader *reader, uint32_t *count)
 {
-    struct msgpack_reader reader = {value,
-                                    patch->bytes.data + patch->bytes.size};
+    const uint8_t *value = reader->at;
     const uint8_t *name_end = patch->row.at;
     enum msgpack_result result;
     enum colander_code code = COLANDER_OK;
@@ -141,16 +144,24 @@ merge_member(struct patch *patch, const uint8_t *start, const uint8_t *value,
     *count += *value != 0xc0;
     if (is_map_head(*value) && msgpack_left(&patch->row) > 0 &&
         is_map_head(*patch->row.at))
-        return merge_map(patch, value);
+        return merge_map(patch, reader);
     result = msgpack_skip(&patch->row);
     if (result != MSGPACK_FINE)
         return fail(patch, result);
-    if (*value == 0xc0)
-        return COLANDER_OK;
     if (is_map_head(*value))
-        return add_stripped(patch, value);
-    msgpack_skip(&reader);
-    return append(patch, value, reader.at);
+        return add_stripped(patch, reader);
+    msgpack_skip(reader);
+    return *value == 0xc0 ? COLANDER_OK : append(patch, value, reader->at);
+}
+
+/* Behind a name of the patch. */
+static struct msgpack_reader
+reader_at(const struct patch *patch, const struct colander_slice *name)
+{
+    struct msgpack_reader reader = msgpack_reader_of(patch->bytes);
+
+    reader.at = name->data + name->size;
+    return reader;
 }
 
 /* The members of the map that the row is in, patched by `map`. */
@@ -172,9 +183,10 @@ merge_members(struct patch *patch, const uint8_t *map, uint32_t left,
         if (index != UINT32_MAX) {
             const struct colander_slice *met =
                 &patch->names.entries[index].name;
+            struct msgpack_reader reader = reader_at(patch, met);
 
-            patch->is_met[index] = 1;
-            code = merge_member(patch, start, met->data + met->size, count);
+            code = merge_member(patch, start, &reader, count);
+            patch->ends[index] = (uint32_t)(reader.at - patch->bytes.data);
             continue;
         }
         result = msgpack_skip(&patch->row);
@@ -186,9 +198,9 @@ merge_members(struct patch *patch, const uint8_t *map, uint32_t left,
     return code;
 }
 
-/* The map that the row stands before, patched by `map`. */
+/* The map that the row stands before, patched by the one of the reader. */
 static enum colander_code
-merge_map(struct patch *patch, const uint8_t *map)
+merge_map(struct patch *patch, struct msgpack_reader *reader)
 {
     struct colander_value value;
     enum msgpack_result result;
@@ -203,9 +215,9 @@ merge_map(struct patch *patch, const uint8_t *map)
         return COLANDER_FAIL(patch->err, COLANDER_CORRUPT, "row is not a map");
     code = msgpack_container_begin(patch->out, &start, patch->err);
     if (code == COLANDER_OK)
-        code = merge_members(patch, map, left, &count);
+        code = merge_members(patch, reader->at, left, &count);
     if (code == COLANDER_OK)
-        code = add_members(patch, map, true, &count);
+        code = add_members(patch, reader, true, &count);
     if (code != COLANDER_OK)
         return code;
     return msgpack_container_end(patch->out, start, true, count, patch->err);
@@ -227,12 +239,14 @@ check_result(const struct patch *patch)
         return code;
     if (patch->err != NULL)
         patch->err->code = COLANDER_CORRUPT;
+    colander_error_context(patch->err, "row as stored");
     return COLANDER_CORRUPT;
 }
 
 static enum colander_code
 apply(struct patch *patch)
 {
+    struct msgpack_reader reader = msgpack_reader_of(patch->bytes);
     enum colander_code code;
 
     code = row_check_names(patch->bytes, &patch->names, patch->err);
@@ -240,15 +254,15 @@ apply(struct patch *patch)
         colander_error_context(patch->err, "patch");
         return code;
     }
-    patch->is_met = calloc((size_t)patch->names.count + 1, 1);
-    if (patch->is_met == NULL)
+    patch->ends = calloc((size_t)patch->names.count + 1, sizeof(*patch->ends));
+    if (patch->ends == NULL)
         return COLANDER_FAIL(patch->err, COLANDER_NO_MEMORY,
                              "cannot apply a patch of %u names",
                              patch->names.count);
     code = colander_buffer_reserve(
         patch->out, msgpack_left(&patch->row) + patch->bytes.size, patch->err);
     if (code == COLANDER_OK)
-        code = merge_map(patch, patch->bytes.data);
+        code = merge_map(patch, &reader);
     return code == COLANDER_OK ? check_result(patch) : code;
 }
 
@@ -265,14 +279,14 @@ colander_row_patch(struct colander_slice row, struct colander_slice patch,
     colander_buffer_clear(out);
     state.row = msgpack_reader_of(row);
     state.bytes = patch;
-    state.is_met = NULL;
+    state.ends = NULL;
     state.out = out;
     state.err = err;
     names_init(&state.names);
     code = apply(&state);
     if (code != COLANDER_OK)
         colander_buffer_clear(out);
-    free(state.is_met);
+    free(state.ends);
     names_release(&state.names);
     return code;
 }

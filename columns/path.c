@@ -29,21 +29,29 @@ struct parser {
     struct colander_error *err;
 };
 
+/* Bytes of the path that a message has room for, without half a character. */
+static int
+shown_size(const struct parser *parser)
+{
+    return (int)utf8_cut((const uint8_t *)parser->text, strlen(parser->text),
+                         200);
+}
+
 static enum colander_code
 fail_at(const struct parser *parser, const char *message)
 {
     return COLANDER_FAIL(parser->err, COLANDER_INVALID,
-                         "path '%.200s': %s (position %td)", parser->text,
-                         message, parser->at - parser->text + 1);
+                         "path '%.*s': %s (position %td)", shown_size(parser),
+                         parser->text, message, parser->at - parser->text + 1);
 }
 
 static enum colander_code
 add_step(struct parser *parser, struct path_step step)
 {
     if (parser->path->count == COLANDER_ROW_DEPTH_MAX)
-        return COLANDER_FAIL(parser->err, COLANDER_INVALID,
-                             "path '%.200s': more than %d steps", parser->text,
-                             COLANDER_ROW_DEPTH_MAX);
+        return COLANDER_FAIL(
+            parser->err, COLANDER_INVALID, "path '%.*s': more than %d steps",
+            shown_size(parser), parser->text, COLANDER_ROW_DEPTH_MAX);
     parser->path->steps[parser->path->count++] = step;
     return COLANDER_OK;
 }
@@ -89,6 +97,12 @@ parse_name(struct parser *parser)
         }
     }
     step.name.size = (size_t)(parser->byte - step.name.data);
+    if (step.name.size > COLANDER_NAME_SIZE_MAX)
+        return COLANDER_FAIL(parser->err, COLANDER_LIMIT,
+                             "path '%.*s': a name of %zu bytes, over the "
+                             "limit of %d",
+                             shown_size(parser), parser->text, step.name.size,
+                             COLANDER_NAME_SIZE_MAX);
     return add_step(parser, step);
 }
 
@@ -207,21 +221,28 @@ colander_path_append_name(struct colander_buffer *text,
 }
 
 enum colander_code
+path_append_step(struct colander_buffer *text, const struct path_step *step,
+                 bool is_first, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if (step->is_element)
+        return colander_buffer_append(text, "[]", 2, err);
+    if (!is_first)
+        code = colander_buffer_append(text, ".", 1, err);
+    if (code != COLANDER_OK)
+        return code;
+    return colander_path_append_name(text, step->name, err);
+}
+
+enum colander_code
 path_append(struct colander_buffer *text, const struct path *path,
             struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
 
-    for (size_t i = 0; i < path->count && code == COLANDER_OK; i++) {
-        if (path->steps[i].is_element) {
-            code = colander_buffer_append(text, "[]", 2, err);
-            continue;
-        }
-        if (i > 0)
-            code = colander_buffer_append(text, ".", 1, err);
-        if (code == COLANDER_OK)
-            code = colander_path_append_name(text, path->steps[i].name, err);
-    }
+    for (size_t i = 0; i < path->count && code == COLANDER_OK; i++)
+        code = path_append_step(text, &path->steps[i], i == 0, err);
     return code;
 }
 

@@ -32,7 +32,8 @@ struct path {
     }
 
 /* Reads `text` (copied). On failure *path is PATH_EMPTY: INVALID says the
- * position of what is wrong, counted in bytes from 1. */
+ * position of what is wrong, counted in bytes from 1; LIMIT that a name is
+ * longer than any column's. */
 COLANDER_CHECKED enum colander_code
 path_parse(const char *text, struct path *path, struct colander_error *err);
 
@@ -44,6 +45,11 @@ COLANDER_CHECKED enum colander_code path_append(struct colander_buffer *text,
                                                 const struct path *path,
                                                 struct colander_error *err);
 
+/* Appends one step; `is_first` of those in the path. */
+COLANDER_CHECKED enum colander_code
+path_append_step(struct colander_buffer *text, const struct path_step *step,
+                 bool is_first, struct colander_error *err);
+
 /* <0, 0 or >0 in an order where a path comes before those that it begins, and
  * paths of one beginning stand together. */
 int path_compare(const struct path *a, const struct path *b);
@@ -53,10 +59,11 @@ int path_step_compare(const struct path_step *a, const struct path_step *b);
 
 /*
  * What path_visit calls for each value at the path, in the order of the row.
- * The value is borrowed from the row; containers are given with their bytes.
- * Answers whether to go on.
+ * The value is borrowed from the row, where it begins at `offset`; containers
+ * are given with their bytes. Answers whether to go on.
  */
-typedef bool path_visitor(void *context, const struct colander_value *value);
+typedef bool path_visitor(void *context, const struct colander_value *value,
+                          size_t offset);
 
 /*
  * Calls `visit` for what is at `path` in the encoded row. Allocates nothing;

@@ -8,7 +8,7 @@
  */
 #include "columns/predicate.h"
 
-#include "columns/utf8.h"
+#include "columns/value.h"
 
 #include <stdlib.h>
 
@@ -32,20 +32,13 @@ colander_predicate_destroy(struct colander_predicate *predicate)
 /* -------------------------------------------------------------- values --- */
 
 static enum colander_code
-value_check(const struct colander_value *value, struct colander_error *err)
+operand_check(const struct colander_value *value, struct colander_error *err)
 {
     if (value->type < COLANDER_NULL || value->type > COLANDER_EXTENSION)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "a value of type %s cannot be compared",
                              colander_type_name(value->type));
-    if (value->type == COLANDER_STRING &&
-        !utf8_is_valid(value->bytes.data, value->bytes.size))
-        return COLANDER_FAIL(err, COLANDER_INVALID, "string is not UTF-8");
-    if (value->type == COLANDER_TIMESTAMP && value->nanosecond > 999999999)
-        return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "timestamp with %u nanoseconds",
-                             value->nanosecond);
-    return COLANDER_OK;
+    return value_check(value, err);
 }
 
 static size_t
@@ -61,14 +54,13 @@ value_size(const struct colander_value *value)
     }
 }
 
-/* Room for the values and, behind them, their bytes; 0 when it is too much. */
+/* Room for the values, as many as are allowed, and, behind them, their bytes; 0
+ * when it is too much. */
 static size_t
 values_size(const struct colander_value *values, size_t count)
 {
-    size_t size;
+    size_t size = count * sizeof(*values);
 
-    if (__builtin_mul_overflow(count, sizeof(*values), &size))
-        return 0;
     for (size_t i = 0; i < count; i++) {
         if (__builtin_add_overflow(size, value_size(&values[i]), &size))
             return 0;
@@ -101,11 +93,12 @@ values_copy(struct colander_predicate *predicate,
         bytes += size;
     }
     predicate->value_count = count;
+    predicate->values_total = (uint32_t)count;
     return COLANDER_OK;
 }
 
-static int
-compare_values(const void *left, const void *right)
+int
+predicate_compare_values(const void *left, const void *right)
 {
     return colander_value_compare(left, right);
 }
@@ -118,12 +111,14 @@ values_sort(struct colander_predicate *predicate)
 
     if (predicate->value_count < 2)
         return;
-    qsort(values, predicate->value_count, sizeof(*values), compare_values);
+    qsort(values, predicate->value_count, sizeof(*values),
+          predicate_compare_values);
     for (size_t i = 1; i < predicate->value_count; i++) {
         if (colander_value_compare(&values[i], &values[kept - 1]) != 0)
             values[kept++] = values[i];
     }
     predicate->value_count = kept;
+    predicate->values_total = (uint32_t)kept;
 }
 
 /* -------------------------------------------------------------- leaves --- */
@@ -142,6 +137,16 @@ node_create(enum predicate_kind kind, struct colander_error *err)
     predicate->depth = 1;
     predicate->node_count = 1;
     return predicate;
+}
+
+static enum colander_code
+values_check_count(size_t count, struct colander_error *err)
+{
+    if (count <= COLANDER_PREDICATE_VALUES_MAX)
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_LIMIT,
+                         "%zu values in one question, over the limit of %d",
+                         count, COLANDER_PREDICATE_VALUES_MAX);
 }
 
 /* What the kind asks of values that are each fine. */
@@ -199,10 +204,10 @@ leaf_set_values(struct colander_predicate *leaf,
                 const struct colander_value *values, size_t count,
                 struct colander_error *err)
 {
-    enum colander_code code = COLANDER_OK;
+    enum colander_code code = values_check_count(count, err);
 
     for (size_t i = 0; i < count && code == COLANDER_OK; i++)
-        code = value_check(&values[i], err);
+        code = operand_check(&values[i], err);
     if (code != COLANDER_OK || count == 0)
         return code;
     code = leaf_check(leaf, values, err);
@@ -338,11 +343,14 @@ static enum colander_code
 operands_measure(struct colander_predicate *parent, struct colander_error *err)
 {
     const struct colander_predicate *operand = parent->first;
+    size_t values_total = 0;
     size_t count = 1;
     uint32_t depth = 0;
+    enum colander_code code;
 
     for (; operand != NULL; operand = operand->next) {
         count += operand->node_count;
+        values_total += operand->values_total;
         if (operand->depth > depth)
             depth = operand->depth;
     }
@@ -354,8 +362,12 @@ operands_measure(struct colander_predicate *parent, struct colander_error *err)
         return COLANDER_FAIL(err, COLANDER_LIMIT,
                              "predicates nested deeper than %d levels",
                              COLANDER_PREDICATE_DEPTH_MAX);
+    code = values_check_count(values_total, err);
+    if (code != COLANDER_OK)
+        return code;
     parent->depth = depth + 1;
     parent->node_count = (uint32_t)count;
+    parent->values_total = (uint32_t)values_total;
     return COLANDER_OK;
 }
 

@@ -17,6 +17,8 @@
 #include "columns/columns.h"
 #include "columns/path.h"
 
+#include <stdatomic.h>
+
 enum predicate_kind {
     PREDICATE_COMPARE,  /* the scalar at the path `comparison` values[0] */
     PREDICATE_IN,       /* equals one of the values: ascending, none twice */
@@ -41,6 +43,7 @@ struct colander_predicate {
     struct colander_buffer text;   /* the path as matches tell it */
     struct colander_value *values; /* one allocation with their bytes */
     size_t value_count;
+    uint32_t values_total;            /* of this one and all below */
     struct colander_predicate *first; /* operand */
     struct colander_predicate *next;  /* operand of the same parent */
 };
@@ -52,5 +55,19 @@ predicate_types_compare(enum colander_type a, enum colander_type b)
     return a == b || (a >= COLANDER_INTEGER && a <= COLANDER_DOUBLE &&
                       b >= COLANDER_INTEGER && b <= COLANDER_DOUBLE);
 }
+
+/* Orders two values for qsort and bsearch. */
+int predicate_compare_values(const void *left, const void *right);
+
+/*
+ * As colander_predicate_evaluate. CANCELLED when *is_cancelled is found set:
+ * whoever sets it need not wait for a question that is long for one row. NULL
+ * means that nobody will.
+ */
+COLANDER_CHECKED enum colander_code
+predicate_evaluate(const struct colander_predicate *predicate,
+                   struct colander_slice row, const atomic_bool *is_cancelled,
+                   bool *is_match, struct colander_matches *matches,
+                   struct colander_error *err);
 
 #endif

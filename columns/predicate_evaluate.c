@@ -3,9 +3,10 @@
  *
  * Answering allocates nothing and stops as soon as the answer is known, so
  * damage in a part of the row that did not matter goes unseen. Which columns
- * matched is found in a second pass, over rows that matched only: there each
- * value's place is kept in mind, so that paths can be told in the order of
- * the row (the order of the first value that matched at each path).
+ * matched is found in a second pass, over rows that matched only, from the
+ * answers that the first has kept: so a leaf is asked twice at most, however
+ * deep it is. Each value's place is kept in mind, so that paths can be told in
+ * the order of the row (the order of the first value that matched at each).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,8 +23,7 @@ value_equals(const struct colander_value *a, const struct colander_value *b)
 {
     if (a->type == COLANDER_STRING && b->type == COLANDER_STRING)
         return colander_slice_equal(a->bytes, b->bytes);
-    return predicate_types_compare(a->type, b->type) &&
-           colander_value_compare(a, b) == 0;
+    return colander_value_compare(a, b) == 0;
 }
 
 static bool
@@ -48,18 +48,12 @@ value_stands(const struct colander_value *value,
     }
 }
 
-static int
-compare_values(const void *left, const void *right)
-{
-    return colander_value_compare(left, right);
-}
-
 static bool
 value_is_among(const struct colander_value *value,
                const struct colander_value *values, size_t count)
 {
     return count > 0 && bsearch(value, values, count, sizeof(*values),
-                                compare_values) != NULL;
+                                predicate_compare_values) != NULL;
 }
 
 static bool
@@ -119,23 +113,55 @@ leaf_holds(const struct colander_predicate *leaf,
 /* One question about one row. */
 struct evaluation {
     struct colander_slice row;
+    const atomic_bool *is_cancelled;  /* NULL: cannot be */
     struct colander_matches *matches; /* NULL: nobody wants to know */
     struct colander_error *err;
     struct row_walk walk; /* one for all, being too large for every level */
+    /* For each operand that was asked, a bit; by its place among the nodes of
+     * the question, each before its operands. Kept for matches only. */
+    uint8_t answers[COLANDER_PREDICATE_NODES_MAX / 8 + 1];
 };
+
+static void
+answer_keep(struct evaluation *evaluation, uint32_t place, bool answer)
+{
+    uint8_t *byte = &evaluation->answers[place / 8];
+    uint8_t bit = (uint8_t)(1u << place % 8);
+
+    *byte = (uint8_t)(answer ? *byte | bit : *byte & ~bit);
+}
+
+static bool
+answer_kept(const struct evaluation *evaluation, uint32_t place)
+{
+    return evaluation->answers[place / 8] >> place % 8 & 1;
+}
+
+/* Asked before each pass over the row: many of them are what takes long. */
+static enum colander_code
+check_cancelled(const struct evaluation *evaluation)
+{
+    if (evaluation->is_cancelled == NULL ||
+        !atomic_load_explicit(evaluation->is_cancelled, memory_order_relaxed))
+        return COLANDER_OK;
+    return COLANDER_FAIL(evaluation->err, COLANDER_CANCELLED,
+                         "the evaluation was cancelled");
+}
 
 /* What a visit of the values at a path has to find. */
 struct search {
     const struct colander_predicate *leaf;
     bool is_found;
+    size_t offset; /* of what was found */
 };
 
 static bool
-search_visit(void *context, const struct colander_value *value)
+search_visit(void *context, const struct colander_value *value, size_t offset)
 {
     struct search *search = context;
 
     search->is_found = leaf_holds(search->leaf, value);
+    search->offset = offset;
     return !search->is_found;
 }
 
@@ -166,9 +192,11 @@ static enum colander_code
 leaf_answer(struct evaluation *evaluation,
             const struct colander_predicate *leaf, bool *answer)
 {
-    struct search search = {leaf, false};
-    enum colander_code code;
+    struct search search = {leaf, false, 0};
+    enum colander_code code = check_cancelled(evaluation);
 
+    if (code != COLANDER_OK)
+        return code;
     if (leaf->kind == PREDICATE_ANY) {
         code = walk_start(evaluation);
         if (code == COLANDER_OK)
@@ -181,28 +209,43 @@ leaf_answer(struct evaluation *evaluation,
     return code;
 }
 
+/* `place` is that of the predicate. Who wants matches gets the answers of all
+ * that may have made it true, not of the first alone. */
 static enum colander_code
 predicate_answer(struct evaluation *evaluation,
-                 const struct colander_predicate *predicate, bool *answer)
+                 const struct colander_predicate *predicate, uint32_t place,
+                 bool *answer)
 {
     /* The answer of an operand that settles the matter. */
     const bool settling = predicate->kind == PREDICATE_ANY_OF;
+    const bool is_told = evaluation->matches != NULL;
     const struct colander_predicate *operand = predicate->first;
-    enum colander_code code = COLANDER_OK;
+    enum colander_code code;
+    bool is_true;
 
     if (predicate->kind < PREDICATE_ALL_OF)
         return leaf_answer(evaluation, predicate, answer);
+    place++;
     if (predicate->kind == PREDICATE_NOT) {
-        code = predicate_answer(evaluation, operand, answer);
+        code = predicate_answer(evaluation, operand, place, answer);
         *answer = !*answer;
         return code;
     }
     *answer = !settling;
-    while (operand != NULL && *answer != settling && code == COLANDER_OK) {
-        code = predicate_answer(evaluation, operand, answer);
-        operand = operand->next;
+    for (; operand != NULL; operand = operand->next) {
+        code = predicate_answer(evaluation, operand, place, &is_true);
+        if (code != COLANDER_OK)
+            return code;
+        if (is_told)
+            answer_keep(evaluation, place, is_true);
+        place += operand->node_count;
+        if (is_true != settling)
+            continue;
+        *answer = settling;
+        if (!settling || !is_told)
+            return COLANDER_OK;
     }
-    return code;
+    return COLANDER_OK;
 }
 
 /* ------------------------------------------------------------- matches --- */
@@ -210,62 +253,72 @@ predicate_answer(struct evaluation *evaluation,
 static enum colander_code
 path_note(struct evaluation *evaluation, const struct colander_predicate *leaf)
 {
-    enum colander_code code = walk_start(evaluation);
-    bool is_found = false;
+    struct search search = {leaf, false, 0};
+    enum colander_code code = path_visit(
+        &leaf->path, evaluation->row, search_visit, &search, evaluation->err);
 
-    do {
-        if (code == COLANDER_OK)
-            code = find_next(evaluation, leaf, &is_found);
-        if (code != COLANDER_OK || !is_found)
-            return code;
-    } while (!row_walk_is_at(&evaluation->walk, &leaf->path));
+    if (code != COLANDER_OK)
+        return code;
     return matches_note(evaluation->matches, colander_buffer_slice(&leaf->text),
-                        row_walk_offset(&evaluation->walk), evaluation->err);
+                        search.offset, evaluation->err);
 }
 
 static enum colander_code
 any_note(struct evaluation *evaluation, const struct colander_predicate *leaf)
 {
-    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    struct row_trail trail;
     enum colander_code code = walk_start(evaluation);
-    bool is_found;
+    struct colander_slice path;
+    bool is_found, is_new;
 
-    while (code == COLANDER_OK) {
+    row_trail_init(&trail);
+    while (code == COLANDER_OK && !matches_is_cut(evaluation->matches)) {
         code = find_next(evaluation, leaf, &is_found);
         if (code != COLANDER_OK || !is_found)
             break;
-        colander_buffer_clear(&text);
-        code = row_walk_append_path(&evaluation->walk, &text, evaluation->err);
-        if (code == COLANDER_OK)
-            code = matches_note(
-                evaluation->matches, colander_buffer_slice(&text),
-                row_walk_offset(&evaluation->walk), evaluation->err);
+        code = row_trail_follow(&trail, &evaluation->walk, &path, &is_new,
+                                evaluation->err);
+        if (code == COLANDER_OK && is_new)
+            code = matches_note(evaluation->matches, path,
+                                row_walk_offset(&evaluation->walk),
+                                evaluation->err);
     }
-    colander_buffer_release(&text);
+    row_trail_release(&trail);
     return code;
 }
 
-/* Notes what made `predicate` true; that it is true has been found out. */
+static enum colander_code
+leaf_note(struct evaluation *evaluation, const struct colander_predicate *leaf)
+{
+    enum colander_code code;
+
+    if (leaf->kind == PREDICATE_MISSING || matches_is_cut(evaluation->matches))
+        return COLANDER_OK;
+    code = check_cancelled(evaluation);
+    if (code != COLANDER_OK)
+        return code;
+    return leaf->kind == PREDICATE_ANY ? any_note(evaluation, leaf)
+                                       : path_note(evaluation, leaf);
+}
+
+/* Notes what made `predicate` true; that it is true has been found out, and
+ * the answers of its operands are kept. */
 static enum colander_code
 predicate_note(struct evaluation *evaluation,
-               const struct colander_predicate *predicate)
+               const struct colander_predicate *predicate, uint32_t place)
 {
     const struct colander_predicate *operand = predicate->first;
     enum colander_code code = COLANDER_OK;
-    bool is_true = true;
 
-    if (predicate->kind == PREDICATE_NOT ||
-        predicate->kind == PREDICATE_MISSING)
-        return COLANDER_OK;
-    if (predicate->kind == PREDICATE_ANY)
-        return any_note(evaluation, predicate);
     if (predicate->kind < PREDICATE_ALL_OF)
-        return path_note(evaluation, predicate);
+        return leaf_note(evaluation, predicate);
+    if (predicate->kind == PREDICATE_NOT)
+        return COLANDER_OK;
+    place++;
     for (; operand != NULL && code == COLANDER_OK; operand = operand->next) {
-        if (predicate->kind == PREDICATE_ANY_OF)
-            code = predicate_answer(evaluation, operand, &is_true);
-        if (code == COLANDER_OK && is_true)
-            code = predicate_note(evaluation, operand);
+        if (answer_kept(evaluation, place))
+            code = predicate_note(evaluation, operand, place);
+        place += operand->node_count;
     }
     return code;
 }
@@ -274,7 +327,7 @@ static enum colander_code
 matches_fill(struct evaluation *evaluation,
              const struct colander_predicate *predicate)
 {
-    enum colander_code code = predicate_note(evaluation, predicate);
+    enum colander_code code = predicate_note(evaluation, predicate, 0);
 
     if (code == COLANDER_OK)
         code = matches_finish(evaluation->matches, evaluation->err);
@@ -284,10 +337,10 @@ matches_fill(struct evaluation *evaluation,
 }
 
 enum colander_code
-colander_predicate_evaluate(const struct colander_predicate *predicate,
-                            struct colander_slice row, bool *is_match,
-                            struct colander_matches *matches,
-                            struct colander_error *err)
+predicate_evaluate(const struct colander_predicate *predicate,
+                   struct colander_slice row, const atomic_bool *is_cancelled,
+                   bool *is_match, struct colander_matches *matches,
+                   struct colander_error *err)
 {
     struct evaluation evaluation;
     enum colander_code code;
@@ -297,15 +350,25 @@ colander_predicate_evaluate(const struct colander_predicate *predicate,
     if (matches != NULL)
         matches_clear(matches);
     evaluation.row = row;
+    evaluation.is_cancelled = is_cancelled;
     evaluation.matches = matches;
     evaluation.err = err;
     /* Not every predicate looks at the row; it has to be one all the same. */
     code = walk_start(&evaluation);
     if (code == COLANDER_OK)
-        code = predicate_answer(&evaluation, predicate, &answer);
+        code = predicate_answer(&evaluation, predicate, 0, &answer);
     if (code == COLANDER_OK && answer && matches != NULL)
         code = matches_fill(&evaluation, predicate);
     if (code == COLANDER_OK)
         *is_match = answer;
     return code;
+}
+
+enum colander_code
+colander_predicate_evaluate(const struct colander_predicate *predicate,
+                            struct colander_slice row, bool *is_match,
+                            struct colander_matches *matches,
+                            struct colander_error *err)
+{
+    return predicate_evaluate(predicate, row, NULL, is_match, matches, err);
 }

@@ -14,6 +14,9 @@
 /* Bytes of a path in a message; a longer one loses its end. */
 #define PATH_TEXT_MAX 300
 
+/* Bytes of a name in such a path: of a longer one enough to cut the path. */
+#define NAME_TEXT_MAX (PATH_TEXT_MAX + 4)
+
 /* A map or an array that the walk is in. */
 struct level {
     uint32_t left; /* members not begun yet */
@@ -31,49 +34,65 @@ struct check {
     struct level levels[COLANDER_ROW_DEPTH_MAX];
 };
 
-/* Appends the path of the member that the walk is at. */
+/* A name is cut before it is appended: it may have as many bytes as a row. */
 static enum colander_code
-append_path(const struct check *check, struct colander_buffer *text)
+append_path(struct colander_buffer *text, const struct path_step *steps,
+            size_t count)
 {
     enum colander_code code = COLANDER_OK;
 
-    for (size_t i = 0; i < check->depth && code == COLANDER_OK; i++) {
-        const struct level *level = &check->levels[i];
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
+        struct path_step step = steps[i];
 
-        if (!level->is_map) {
-            code = colander_buffer_append(text, "[]", 2, NULL);
-            continue;
-        }
-        if (i > 0)
-            code = colander_buffer_append(text, ".", 1, NULL);
-        if (code == COLANDER_OK)
-            code = colander_path_append_name(text, level->name, NULL);
+        if (text->size > PATH_TEXT_MAX)
+            break;
+        step.name.size =
+            utf8_cut(step.name.data, step.name.size, NAME_TEXT_MAX);
+        code = path_append_step(text, &step, i == 0, NULL);
     }
     return code;
 }
 
-/* Says before the message in which column it is; best effort. */
-static enum colander_code
-in_column(const struct check *check, enum colander_code code)
+void
+row_error_context(struct colander_error *err, const struct path_step *steps,
+                  size_t count)
 {
     struct colander_buffer text = COLANDER_BUFFER_EMPTY;
     size_t size;
 
-    if (check->err == NULL)
-        return code;
-    if (append_path(check, &text) == COLANDER_OK) {
-        size = text.size;
-        if (size > PATH_TEXT_MAX) {
-            size = PATH_TEXT_MAX;
-            while (size > 0 && (text.data[size] & 0xc0) == 0x80)
-                size--;
-        }
-        colander_error_context(check->err, "column '%.*s%s'", (int)size,
+    if (err == NULL || count == 0)
+        return;
+    if (append_path(&text, steps, count) == COLANDER_OK) {
+        size = utf8_cut(text.data, text.size, PATH_TEXT_MAX);
+        colander_error_context(err, "column '%.*s%s'", (int)size,
                                size > 0 ? (const char *)text.data : "",
                                size < text.size ? "..." : "");
     }
     colander_buffer_release(&text);
+}
+
+/* Says before the message in which column it is: the member that the
+ * innermost of `depth` containers is at. */
+static enum colander_code
+in_column_at(const struct check *check, size_t depth, enum colander_code code)
+{
+    const struct colander_slice no_name = {NULL, 0};
+    struct path_step steps[COLANDER_ROW_DEPTH_MAX];
+
+    for (size_t i = 0; i < depth; i++) {
+        const struct level *level = &check->levels[i];
+
+        steps[i].is_element = !level->is_map;
+        steps[i].name = level->is_map ? level->name : no_name;
+    }
+    row_error_context(check->err, steps, depth);
     return code;
+}
+
+static enum colander_code
+in_column(const struct check *check, enum colander_code code)
+{
+    return in_column_at(check, check->depth, code);
 }
 
 static enum colander_code
@@ -99,8 +118,10 @@ check_name(struct check *check, struct level *level)
     bool is_new;
 
     result = msgpack_read_name(&check->reader, &name);
-    if (result != MSGPACK_FINE)
-        return msgpack_fail(result, COLANDER_INVALID, "row", check->err);
+    if (result != MSGPACK_FINE) {
+        code = msgpack_fail(result, COLANDER_INVALID, "row", check->err);
+        return in_column_at(check, check->depth - 1, code);
+    }
     level->name = name;
     if (name.size > COLANDER_NAME_SIZE_MAX)
         return in_column(check,
@@ -118,9 +139,9 @@ check_name(struct check *check, struct level *level)
     if (!is_new)
         return fail_in_column(check, COLANDER_INVALID, "name appears twice");
     if (check->names->count > COLANDER_ROW_NAMES_MAX)
-        return COLANDER_FAIL(check->err, COLANDER_LIMIT,
-                             "row has more than %d names",
-                             COLANDER_ROW_NAMES_MAX);
+        return in_column(check, COLANDER_FAIL(check->err, COLANDER_LIMIT,
+                                              "row has more than %d names",
+                                              COLANDER_ROW_NAMES_MAX));
     return COLANDER_OK;
 }
 
@@ -131,9 +152,9 @@ enter(struct check *check, const struct colander_value *value, uint32_t count)
     struct level *level;
 
     if (check->depth == COLANDER_ROW_DEPTH_MAX)
-        return COLANDER_FAIL(check->err, COLANDER_LIMIT,
-                             "row has more than %d levels",
-                             COLANDER_ROW_DEPTH_MAX);
+        return in_column(check, COLANDER_FAIL(check->err, COLANDER_LIMIT,
+                                              "row has more than %d levels",
+                                              COLANDER_ROW_DEPTH_MAX));
     level = &check->levels[check->depth++];
     level->left = count;
     level->map = (uint32_t)(value->bytes.data - check->start);

@@ -1,5 +1,5 @@
 /*
- * Rows: whether bytes are one.
+ * Rows: whether bytes are one, and where not.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,6 +7,7 @@
 #define COLANDER_ROW_H
 
 #include "columns/names.h"
+#include "columns/path.h"
 
 /*
  * As colander_row_check, and on success `names` (initialised by the caller,
@@ -16,5 +17,10 @@
 COLANDER_CHECKED enum colander_code row_check_names(struct colander_slice row,
                                                     struct names *names,
                                                     struct colander_error *err);
+
+/* Puts "column '<path>': " before the message, and nothing for no steps; best
+ * effort: without memory the message stays as it is. */
+void row_error_context(struct colander_error *err,
+                       const struct path_step *steps, size_t count);
 
 #endif

@@ -10,10 +10,13 @@
 #include <stdlib.h>
 
 #include "columns/msgpack.h"
+#include "columns/row.h"
+#include "columns/value.h"
 
 /* A container that is not ended yet. */
 struct level {
     size_t start; /* where it begins in the row */
+    size_t name;  /* where that of its last member begins, in a map */
     uint32_t count;
     bool is_map;
 };
@@ -42,17 +45,25 @@ colander_row_builder_destroy(struct colander_row_builder *builder)
     free(builder);
 }
 
+/* False, with the mistake told, when `size` bytes more are too many. */
+static bool
+has_room(struct colander_row_builder *builder, size_t size)
+{
+    if (builder->row.size + size <= COLANDER_ROW_SIZE_MAX)
+        return true;
+    builder->code =
+        COLANDER_FAIL(&builder->err, COLANDER_LIMIT,
+                      "row has more than %u bytes", COLANDER_ROW_SIZE_MAX);
+    return false;
+}
+
 /* msgpack_packer_write */
 static int
 append(void *context, const char *data, size_t size)
 {
     struct colander_row_builder *builder = context;
 
-    if (builder->row.size + size > COLANDER_ROW_SIZE_MAX)
-        builder->code =
-            COLANDER_FAIL(&builder->err, COLANDER_LIMIT,
-                          "row has more than %u bytes", COLANDER_ROW_SIZE_MAX);
-    else
+    if (has_room(builder, size))
         builder->code =
             colander_buffer_append(&builder->row, data, size, &builder->err);
     return builder->code == COLANDER_OK ? 0 : -1;
@@ -69,11 +80,15 @@ enter(struct colander_row_builder *builder, bool is_map)
                                       COLANDER_ROW_DEPTH_MAX);
         return;
     }
-    level = &builder->levels[builder->depth++];
+    if (!has_room(builder, 1))
+        return;
+    level = &builder->levels[builder->depth];
     level->count = 0;
     level->is_map = is_map;
     builder->code =
         msgpack_container_begin(&builder->row, &level->start, &builder->err);
+    if (builder->code == COLANDER_OK)
+        builder->depth++;
 }
 
 static void
@@ -130,17 +145,11 @@ pack_bytes(struct colander_row_builder *builder, msgpack_packer *packer,
 }
 
 static void
-pack_timestamp(struct colander_row_builder *builder, msgpack_packer *packer,
-               const struct colander_value *value)
+pack_timestamp(msgpack_packer *packer, const struct colander_value *value)
 {
     msgpack_timestamp timestamp = {value->second, value->nanosecond};
 
-    if (value->nanosecond < 1000000000)
-        msgpack_pack_timestamp(packer, &timestamp);
-    else
-        builder->code =
-            COLANDER_FAIL(&builder->err, COLANDER_INVALID,
-                          "timestamp has %u nanoseconds", value->nanosecond);
+    msgpack_pack_timestamp(packer, &timestamp);
 }
 
 /* An encoded array or map, as it is. */
@@ -193,14 +202,14 @@ pack(struct colander_row_builder *builder, const struct colander_value *value)
         pack_bytes(builder, &packer, value);
         return;
     case COLANDER_EXTENSION:
-        if (value->extension_type != -1)
+        builder->code = value_check(value, &builder->err);
+        if (builder->code == COLANDER_OK)
             pack_bytes(builder, &packer, value);
-        else
-            builder->code = COLANDER_FAIL(&builder->err, COLANDER_INVALID,
-                                          "extension type -1 is a timestamp");
         return;
     case COLANDER_TIMESTAMP:
-        pack_timestamp(builder, &packer, value);
+        builder->code = value_check(value, &builder->err);
+        if (builder->code == COLANDER_OK)
+            pack_timestamp(&packer, value);
         return;
     case COLANDER_ARRAY:
     case COLANDER_MAP:
@@ -230,24 +239,31 @@ add_name(struct colander_row_builder *builder,
     level->count++;
     if (name == NULL)
         return true;
+    level->name = builder->row.size;
     text = colander_string(*name);
     pack(builder, &text);
     return builder->code == COLANDER_OK;
 }
 
-/* Puts the name before a mistake with the value of that name. */
+/* Puts the path before a mistake with the value that follows its names. */
 static void
-tell_name(struct colander_row_builder *builder,
-          const struct colander_slice *name)
+tell_column(struct colander_row_builder *builder)
 {
-    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    struct path_step steps[COLANDER_ROW_DEPTH_MAX];
 
-    if (name != NULL && name->size <= COLANDER_NAME_SIZE_MAX &&
-        colander_path_append_name(&text, *name, NULL) == COLANDER_OK)
-        colander_error_context(&builder->err, "column '%.*s'",
-                               (int)(text.size < 300 ? text.size : 300),
-                               text.size > 0 ? (const char *)text.data : "");
-    colander_buffer_release(&text);
+    for (size_t i = 0; i < builder->depth; i++) {
+        const struct level *level = &builder->levels[i];
+        struct msgpack_reader reader =
+            msgpack_reader_of(colander_buffer_slice(&builder->row));
+
+        steps[i].is_element = !level->is_map;
+        steps[i].name = colander_slice_of(NULL, 0);
+        if (!level->is_map)
+            continue;
+        reader.at += level->name;
+        (void)msgpack_read_name(&reader, &steps[i].name);
+    }
+    row_error_context(&builder->err, steps, builder->depth);
 }
 
 static void
@@ -258,7 +274,7 @@ add(struct colander_row_builder *builder, const struct colander_slice *name,
         return;
     pack(builder, value);
     if (builder->code != COLANDER_OK)
-        tell_name(builder, name);
+        tell_column(builder);
 }
 
 void
@@ -284,8 +300,11 @@ static void
 begin_container(struct colander_row_builder *builder,
                 const struct colander_slice *name, bool is_map)
 {
-    if (begin(builder) && add_name(builder, name))
-        enter(builder, is_map);
+    if (!begin(builder) || !add_name(builder, name))
+        return;
+    enter(builder, is_map);
+    if (builder->code != COLANDER_OK)
+        tell_column(builder);
 }
 
 void

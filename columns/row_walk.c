@@ -14,7 +14,8 @@ enter(struct row_walk *walk, bool is_map, uint32_t count)
         return MSGPACK_TOO_DEEP;
     level = &walk->levels[walk->open++];
     level->left = count;
-    level->is_map = is_map;
+    level->step.is_element = !is_map;
+    level->step.name = colander_slice_of(NULL, 0);
     return MSGPACK_FINE;
 }
 
@@ -26,8 +27,8 @@ step(struct row_walk *walk, struct colander_value *value)
     uint32_t count;
 
     level->left--;
-    if (level->is_map) {
-        result = msgpack_read_name(&walk->reader, &level->name);
+    if (!level->step.is_element) {
+        result = msgpack_read_name(&walk->reader, &level->step.name);
         if (result != MSGPACK_FINE)
             return result;
     }
@@ -86,40 +87,76 @@ row_walk_offset(const struct row_walk *walk)
     return (size_t)(walk->start - walk->row);
 }
 
-bool
-row_walk_is_at(const struct row_walk *walk, const struct path *path)
+void
+row_trail_init(struct row_trail *trail)
 {
-    if (walk->depth != path->count)
-        return false;
-    for (size_t i = 0; i < path->count; i++) {
-        const struct row_walk_level *level = &walk->levels[i];
-        const struct path_step *wanted = &path->steps[i];
+    const struct colander_buffer empty = COLANDER_BUFFER_EMPTY;
 
-        if (level->is_map == wanted->is_element)
-            return false;
-        if (level->is_map && !colander_slice_equal(level->name, wanted->name))
-            return false;
-    }
+    trail->text = empty;
+    trail->depth = 0;
+}
+
+void
+row_trail_release(struct row_trail *trail)
+{
+    colander_buffer_release(&trail->text);
+}
+
+/* Whether the level is as it was. A name in another map is kept in place of
+ * its equal: near one in a row the next comparison needs no bytes. */
+static bool
+level_stays(struct row_trail_level *level, const struct path_step *step)
+{
+    if (level->step.is_element != step->is_element)
+        return false;
+    if (step->is_element || level->step.name.data == step->name.data)
+        return true;
+    if (!colander_slice_equal(level->step.name, step->name))
+        return false;
+    level->step.name = step->name;
     return true;
 }
 
-enum colander_code
-row_walk_append_path(const struct row_walk *walk, struct colander_buffer *text,
-                     struct colander_error *err)
+static enum colander_code
+trail_add(struct row_trail *trail, const struct path_step *step,
+          struct colander_error *err)
 {
+    struct row_trail_level *level = &trail->levels[trail->depth];
+    enum colander_code code =
+        path_append_step(&trail->text, step, trail->depth == 0, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    level->step = *step;
+    level->text_size = trail->text.size;
+    level->is_told = false;
+    trail->depth++;
+    return COLANDER_OK;
+}
+
+enum colander_code
+row_trail_follow(struct row_trail *trail, const struct row_walk *walk,
+                 struct colander_slice *path, bool *is_new,
+                 struct colander_error *err)
+{
+    struct row_trail_level *last = &trail->levels[walk->depth - 1];
     enum colander_code code = COLANDER_OK;
+    size_t stayed = 0;
 
-    for (size_t i = 0; i < walk->depth && code == COLANDER_OK; i++) {
-        const struct row_walk_level *level = &walk->levels[i];
-
-        if (!level->is_map) {
-            code = colander_buffer_append(text, "[]", 2, err);
-            continue;
-        }
-        if (i > 0)
-            code = colander_buffer_append(text, ".", 1, err);
-        if (code == COLANDER_OK)
-            code = colander_path_append_name(text, level->name, err);
+    while (stayed < walk->depth && stayed < trail->depth &&
+           level_stays(&trail->levels[stayed], &walk->levels[stayed].step))
+        stayed++;
+    if (stayed < walk->depth) {
+        trail->depth = stayed;
+        trail->text.size =
+            stayed == 0 ? 0 : trail->levels[stayed - 1].text_size;
     }
-    return code;
+    for (; stayed < walk->depth && code == COLANDER_OK; stayed++)
+        code = trail_add(trail, &walk->levels[stayed].step, err);
+    if (code != COLANDER_OK)
+        return code;
+    *path = colander_slice_of(trail->text.data, last->text_size);
+    *is_new = !last->is_told;
+    last->is_told = true;
+    return COLANDER_OK;
 }

@@ -5,7 +5,11 @@
  * A walk knows where it is, so the path of a value costs nothing until it is
  * asked for. It allocates nothing and checks what it passes.
  *
- * Life:   begin -> next until *is_value is false; is_at and path in between
+ * A trail follows a walk where paths are wanted. It builds only what differs
+ * from the path before, and knows one that it has built: what is in an array
+ * costs its path once, not once for every element.
+ *
+ * Life:   begin -> next until *is_value is false; offset and trail in between
  * Memory: values and names are borrowed from the row
  *
  * SPDX-License-Identifier: MIT
@@ -18,9 +22,8 @@
 
 /* A container that the walk is in. */
 struct row_walk_level {
-    struct colander_slice name; /* of the member it is at, in a map */
-    uint32_t left;              /* members to come */
-    bool is_map;
+    struct path_step step; /* to the member it is at */
+    uint32_t left;         /* members to come */
 };
 
 struct row_walk {
@@ -47,12 +50,26 @@ COLANDER_CHECKED enum colander_code row_walk_next(struct row_walk *walk,
 /* Where in the row the value given last begins. */
 size_t row_walk_offset(const struct row_walk *walk);
 
-/* Whether the value given last is at `path`. */
-bool row_walk_is_at(const struct row_walk *walk, const struct path *path);
+struct row_trail_level {
+    struct path_step step;
+    size_t text_size; /* of the path down to here */
+    bool is_told;     /* that path was given */
+};
 
-/* Appends the path of the value given last. */
+struct row_trail {
+    struct colander_buffer text; /* the path of all levels */
+    size_t depth;
+    struct row_trail_level levels[COLANDER_ROW_DEPTH_MAX];
+};
+
+void row_trail_init(struct row_trail *trail);
+void row_trail_release(struct row_trail *trail);
+
+/* Gives the path of the value that the walk gave last, borrowed until the next
+ * call. *is_new is false for some paths that were given before. */
 COLANDER_CHECKED enum colander_code
-row_walk_append_path(const struct row_walk *walk, struct colander_buffer *text,
-                     struct colander_error *err);
+row_trail_follow(struct row_trail *trail, const struct row_walk *walk,
+                 struct colander_slice *path, bool *is_new,
+                 struct colander_error *err);
 
 #endif

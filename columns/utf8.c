@@ -69,6 +69,18 @@ utf8_character_size(const uint8_t *data, size_t size)
     return wanted;
 }
 
+size_t
+utf8_cut(const uint8_t *data, size_t size, size_t max)
+{
+    size_t cut = max;
+
+    if (size <= max)
+        return size;
+    while (cut > 0 && max - cut < 3 && is_continuation(data[cut]))
+        cut--;
+    return cut;
+}
+
 /* How many bytes from `data` on are ASCII; stops early, never late. */
 static size_t
 ascii_run(const uint8_t *data, size_t size)

@@ -19,4 +19,8 @@ bool utf8_is_valid(const uint8_t *data, size_t size);
 /* Bytes of the character at `data`, or 0 when none stands there whole. */
 size_t utf8_character_size(const uint8_t *data, size_t size);
 
+/* How much of a text fits `max` bytes without a cut inside a character; of
+ * bytes that are no text, at most 3 fewer. */
+size_t utf8_cut(const uint8_t *data, size_t size, size_t max);
+
 #endif

@@ -10,7 +10,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "columns/columns.h"
+#include "columns/value.h"
+
+#include "columns/utf8.h"
 
 #include <math.h>
 
@@ -182,6 +184,24 @@ colander_type_name(enum colander_type type)
     if ((size_t)type >= sizeof(names) / sizeof(names[0]))
         return "unknown";
     return names[type];
+}
+
+enum colander_code
+value_check(const struct colander_value *value, struct colander_error *err)
+{
+    if (value->type == COLANDER_STRING &&
+        !utf8_is_valid(value->bytes.data, value->bytes.size))
+        return COLANDER_FAIL(err, COLANDER_INVALID, "string is not UTF-8");
+    if (value->type == COLANDER_TIMESTAMP &&
+        value->nanosecond >= VALUE_NANOSECONDS)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "timestamp has %u nanoseconds", value->nanosecond);
+    if (value->type == COLANDER_EXTENSION &&
+        value->extension_type == VALUE_TIMESTAMP_TYPE)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "extension type %d is a timestamp",
+                             VALUE_TIMESTAMP_TYPE);
+    return COLANDER_OK;
 }
 
 int

@@ -160,6 +160,23 @@ has_record(const struct session *session, const struct kind *kind,
     return code;
 }
 
+/* How many of the kinds the store holds to the last record. */
+static enum colander_code
+count_ready(const struct session *session, size_t *count,
+            struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    *count = 0;
+    for (size_t i = 0; i < KIND_COUNT && code == COLANDER_OK; i++) {
+        bool has = false;
+
+        code = has_record(session, &kinds[i], DEMO_RECORD_COUNT - 1, &has, err);
+        *count += has;
+    }
+    return code;
+}
+
 /* INVALID when the store is somebody's, and not a demo's that may have
  * stopped midway: the first record goes in first. */
 static enum colander_code
@@ -184,10 +201,9 @@ check_ours(const struct session *session, struct colander_error *err)
 
 /* Loads what the store does not hold yet. */
 static enum colander_code
-prepare(const struct session *session, struct colander_error *err)
+load_missing(const struct session *session, struct colander_error *err)
 {
     enum colander_code code = check_ours(session, err);
-    size_t ready = 0;
 
     for (size_t i = 0; i < KIND_COUNT && code == COLANDER_OK; i++) {
         bool has = false;
@@ -195,13 +211,49 @@ prepare(const struct session *session, struct colander_error *err)
         code = has_record(session, &kinds[i], DEMO_RECORD_COUNT - 1, &has, err);
         if (code == COLANDER_OK && !has)
             code = load_kind(session, &kinds[i], err);
-        else if (code == COLANDER_OK)
-            ready++;
+    }
+    return code;
+}
+
+/* Makes the store or what it lacks, and closes it again. */
+static enum colander_code
+make(struct session *session, const char *path, struct colander_error *err)
+{
+    enum colander_code code, closed;
+
+    code = session_open(session, path, COLANDER_OPEN_OR_CREATE, err);
+    if (code != COLANDER_OK)
+        return code;
+    code = load_missing(session, err);
+    closed = session_close(session, code == COLANDER_OK ? err : NULL);
+    return code == COLANDER_OK ? closed : code;
+}
+
+/* Opens the store for reading, made if it must be: one that is there can be
+ * read in two terminals at once. */
+static enum colander_code
+prepare(struct session *session, const char *path, struct colander_error *err)
+{
+    size_t ready = 0;
+    enum colander_code code =
+        session_open(session, path, COLANDER_OPEN_READ_ONLY, err);
+
+    if (code == COLANDER_OK)
+        code = count_ready(session, &ready, err);
+    else if (code == COLANDER_NOT_FOUND)
+        code = COLANDER_OK;
+    if (code == COLANDER_OK && ready < KIND_COUNT) {
+        code = session_close(session, err);
+        if (code == COLANDER_OK)
+            code = make(session, path, err);
+        if (code == COLANDER_OK)
+            code = session_open(session, path, COLANDER_OPEN_READ_ONLY, err);
     }
     if (code == COLANDER_OK)
-        printf("the demo store '%s' %s: %d tweets, %d sensor readings\n",
-               session->path,
-               ready == KIND_COUNT ? "is there already" : "is made",
+        printf("the demo store '%s' %s: %d tweets, %d sensor readings\n"
+               "(where colander is not installed, script/run stands for it: "
+               "script/run find ...)\n",
+               path, ready == KIND_COUNT ? "is there already" : "is made",
                DEMO_RECORD_COUNT, DEMO_RECORD_COUNT);
     return code;
 }
@@ -248,12 +300,9 @@ show_queries(struct session *session)
 static enum session_exit
 show_demo(struct session *session)
 {
-    struct colander_error err;
     enum session_exit status;
 
     session->is_demo = true;
-    if (prepare(session, &err) != COLANDER_OK)
-        return session_fail(session, &err);
     status = show_queries(session);
     session->is_demo = false;
     if (status == SESSION_FINE && isatty(STDIN_FILENO) &&
@@ -271,10 +320,10 @@ run_demo(struct session *session, const struct arguments *arguments)
     struct colander_error err;
     enum session_exit status;
 
-    if (session_open(session, path, COLANDER_OPEN_OR_CREATE, &err) !=
-        COLANDER_OK)
-        return session_fail(session, &err);
-    status = show_demo(session);
+    if (prepare(session, path, &err) == COLANDER_OK)
+        status = show_demo(session);
+    else
+        status = session_fail(session, &err);
     if (session_close(session, &err) != COLANDER_OK) {
         enum session_exit closed = session_fail(session, &err);
 

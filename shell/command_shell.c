@@ -19,6 +19,19 @@ is_blank(const char *line)
     return first == '\0' || first == '#';
 }
 
+/* Whether the last backslash has nothing to hide. The tokenizer would read on
+ * behind such a line. */
+static bool
+ends_in_escape(const char *line)
+{
+    size_t size = strlen(line);
+    size_t count = 0;
+
+    while (count < size && line[size - count - 1] == '\\')
+        count++;
+    return count % 2 == 1;
+}
+
 /* Runs one line; *is_end tells whether it was the last. */
 static enum session_exit
 run_line(struct session *session, Tokenizer *words, const char *line,
@@ -30,6 +43,11 @@ run_line(struct session *session, Tokenizer *words, const char *line,
     *is_end = false;
     if (is_blank(line))
         return SESSION_FINE;
+    if (ends_in_escape(line)) {
+        session_complain(session, "nothing stands behind the last '\\' (a "
+                                  "command is one line)");
+        return SESSION_USAGE;
+    }
     tok_reset(words);
     if (tok_str(words, line, &argc, &argv) != 0) {
         session_complain(session, "a quote is not closed");
@@ -111,19 +129,17 @@ command_shell_run(struct session *session)
     session->is_shell = false;
     if (session->is_prompt)
         return SESSION_FINE; /* whoever typed has seen what failed */
-    return status == SESSION_USAGE ? SESSION_FAILED : status;
+    return status;
 }
 
 static enum session_exit
 run_shell(struct session *session, const struct arguments *arguments)
 {
-    enum colander_open_mode mode = arguments_has(arguments, "readonly")
-                                       ? COLANDER_OPEN_READ_ONLY
-                                       : COLANDER_OPEN_EXISTING;
     struct colander_error err;
     enum session_exit status;
 
-    if (session_open(session, arguments->words[0], mode, &err) != COLANDER_OK)
+    if (session_open(session, arguments->words[0], COLANDER_OPEN_READ_ONLY,
+                     &err) != COLANDER_OK)
         return session_fail(session, &err);
     status = command_shell_run(session);
     if (session_close(session, &err) != COLANDER_OK) {
@@ -135,7 +151,7 @@ run_shell(struct session *session, const struct arguments *arguments)
 }
 
 static const struct argument_option options[] = {
-    {"readonly", false, false},
+    {"readonly", false, false}, /* says what is done anyway */
     {NULL, false, false},
 };
 
@@ -149,7 +165,7 @@ static const char help[] =
     "those that begin with # are skipped.\n"
     "\n"
     "options:\n"
-    "  --readonly              changes nothing in the store\n";
+    "  --readonly              what is done anyway: no command writes\n";
 
 const struct command command_shell = {
     "shell",

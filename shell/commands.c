@@ -65,7 +65,7 @@ print_overview(const struct session *session)
     printf("\n%s COMMAND%s tells more.%s\n",
            session->is_shell ? "help" : "colander",
            session->is_shell ? "" : " --help",
-           session->is_shell ? "" : " So does the manual: man colander.");
+           session->is_shell ? "" : " So does man colander, once installed.");
 }
 
 static const struct argument_option no_options[] = {{NULL, false, false}};
@@ -154,6 +154,19 @@ run_parsed(struct session *session, const struct command *command,
     return command->run(session, arguments);
 }
 
+static enum session_exit
+refuse(const struct session *session, const char *name)
+{
+    if (session->is_shell)
+        session_complain(session, "no command '%s' (see help)", name);
+    else
+        session_complain(session,
+                         "neither a command nor a store: '%s' (see colander "
+                         "--help)",
+                         name);
+    return SESSION_USAGE;
+}
+
 enum session_exit
 commands_run(struct session *session, int argc, const char *const *argv)
 {
@@ -162,10 +175,8 @@ commands_run(struct session *session, int argc, const char *const *argv)
     struct colander_error err;
     enum session_exit status;
 
-    if (command == NULL) {
-        session_complain(session, "no command '%s'; there is help", argv[0]);
-        return SESSION_USAGE;
-    }
+    if (command == NULL)
+        return refuse(session, argv[0]);
     session->command = command->name;
     if (arguments_parse(&arguments, command->options, argc, argv, &err) ==
         COLANDER_OK)

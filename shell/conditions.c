@@ -7,6 +7,7 @@
 #include "shell/literals.h"
 #include "shell/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum operation { COMPARISON, PREFIX, EXISTS, MISSING };
@@ -31,13 +32,16 @@ struct condition {
     const char *value; /* behind the operator */
 };
 
-/* The first operator of `text` that no backslash hides; its end if none. */
+/* The first operator of `text` that no backslash hides; its end if none.
+ * *has_space: a space that none hides stands before it. */
 static size_t
-path_size(const char *text)
+path_size(const char *text, bool *has_space)
 {
     size_t size = 0;
 
+    *has_space = false;
     while (text[size] != '\0' && strchr("=!<>~?", text[size]) == NULL) {
+        *has_space = text[size] == ' ';
         if (text[size] == '\\' && text[size + 1] != '\0')
             size++;
         size++;
@@ -60,7 +64,8 @@ static enum colander_code
 take_apart(struct condition *condition, const char *text, size_t *offset,
            struct colander_error *err)
 {
-    size_t size = path_size(text);
+    bool has_space;
+    size_t size = path_size(text, &has_space);
     const struct condition_operator *found = operator_at(text + size);
 
     *offset = size;
@@ -71,6 +76,13 @@ take_apart(struct condition *condition, const char *text, size_t *offset,
     if (size == 0)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "expected a column before '%s'", found->sign);
+    if (has_space) {
+        *offset = size - 1;
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "no space goes before '%s' (a name that ends so "
+                             "has a backslash before it)",
+                             found->sign);
+    }
     condition->value = text + size + strlen(found->sign);
     if ((found->operation == EXISTS || found->operation == MISSING) &&
         *condition->value != '\0') {
@@ -110,6 +122,18 @@ compare(const struct condition *condition, const struct literals *literals,
                           err);
 }
 
+/* The library's name for the question; the caret shows it better. */
+static void
+drop_context(struct colander_error *err, const char *path)
+{
+    struct colander_buffer lead = COLANDER_BUFFER_EMPTY;
+
+    if (text_append_format(&lead, NULL, "predicate on '%s': ", path) ==
+        COLANDER_OK)
+        text_drop_lead(err->message, colander_buffer_slice(&lead));
+    colander_buffer_release(&lead);
+}
+
 /* Reads the value and makes the predicate. */
 static struct colander_predicate *
 build_with_value(const struct condition *condition, size_t *offset,
@@ -128,19 +152,55 @@ build_with_value(const struct condition *condition, size_t *offset,
         predicate = is_prefix ? colander_where_prefix(condition->path,
                                                       literals.values[0], err)
                               : compare(condition, &literals, err);
+        if (predicate == NULL)
+            drop_context(err, condition->path);
     }
     literals_release(&literals);
     return predicate;
 }
 
+/* Takes the place inside the path out of a message that tells it as
+ * "path '...': what is wrong (position 5)". */
+static void
+move_place(struct colander_error *err, const char *path, size_t *offset)
+{
+    struct colander_buffer lead = COLANDER_BUFFER_EMPTY;
+    char *place = strrchr(err->message, '(');
+    size_t position;
+
+    if (place == NULL || place == err->message ||
+        sscanf(place, "(position %zu)", &position) != 1 || position == 0 ||
+        position > strlen(path) + 1)
+        return;
+    *offset = position - 1;
+    place[-1] = '\0';
+    if (text_append_format(&lead, NULL, "path '%.200s': ", path) == COLANDER_OK)
+        text_drop_lead(err->message, colander_buffer_slice(&lead));
+    colander_buffer_release(&lead);
+}
+
 /* A wrong path is the library's to find: EXISTS is the cheapest to ask. */
 static bool
-is_path(const char *path, struct colander_error *err)
+is_path(const char *path, size_t *offset, struct colander_error *err)
 {
     struct colander_predicate *predicate = colander_where_exists(path, err);
 
     colander_predicate_destroy(predicate);
-    return predicate != NULL;
+    if (predicate != NULL)
+        return true;
+    text_drop_lead(err->message, colander_slice_text("predicate: "));
+    move_place(err, path, offset);
+    return false;
+}
+
+/* The key column itself, or something inside it. */
+static bool
+is_key(const char *path)
+{
+    size_t size = strlen(COLANDER_KEY_COLUMN);
+
+    return strncmp(path, COLANDER_KEY_COLUMN, size) == 0 &&
+           strchr(".[", path[size]) != NULL;
 }
 
 static struct colander_predicate *
@@ -150,8 +210,14 @@ build(const struct condition *condition, const char *text, size_t *offset,
     struct colander_predicate *predicate;
 
     *offset = 0;
-    if (!is_path(condition->path, err))
+    if (!is_path(condition->path, offset, err))
         return NULL;
+    if (is_key(condition->path)) {
+        COLANDER_FAIL(err, COLANDER_INVALID,
+                      "the key is no column: use --key, --prefix, --from or "
+                      "--to");
+        return NULL;
+    }
     if (condition->how->operation == EXISTS)
         return colander_where_exists(condition->path, err);
     if (condition->how->operation == MISSING)
@@ -188,6 +254,9 @@ condition_parse_any(const char *text, size_t *offset,
                           "goes in double quotes)");
         else
             predicate = colander_where_any(literals.values[0], err);
+        if (predicate == NULL)
+            text_drop_lead(err->message,
+                           colander_slice_text("predicate on any column: "));
     }
     literals_release(&literals);
     return predicate;

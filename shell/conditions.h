@@ -6,7 +6,8 @@
  *     COL?  is there                    COL!      is not there
  *
  * COL is a path as in columns.h, where a backslash before an operator makes it
- * part of the name. VALUE is a literal as in literals.h.
+ * part of the name, as it does with a space at the end. It is not the key's
+ * column. VALUE is a literal as in literals.h.
  *
  * Knows:  nothing of families or of where the text came from
  *

@@ -11,7 +11,6 @@
 
 #define GAP 2         /* cells between columns */
 #define WIDTH_LEAST 8 /* a column narrower than it needs gets this much */
-#define ELLIPSIS "\xE2\x80\xA6"
 
 struct column {
     char *name;
@@ -151,6 +150,8 @@ grid_put(struct grid *grid, size_t column, struct colander_slice text,
         if (code != COLANDER_OK)
             return code;
     }
+    /* wider than a line even if a character of two cells does not fit */
+    text.size = text_fit(text, grid->line_width + 2);
     copy = text_copy(text);
     if (copy == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a table");
@@ -232,7 +233,7 @@ print_cell(struct grid *grid, size_t index, const char *text, FILE *file)
         width = text_width(slice) + 1;
         grid->cut_count++;
         space = column->width - width;
-        fprintf(file, "%.*s" ELLIPSIS, (int)slice.size, text);
+        fprintf(file, "%.*s" TEXT_ELLIPSIS, (int)slice.size, text);
     } else {
         space = column->width - width;
         if (!column->has_text)

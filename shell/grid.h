@@ -5,7 +5,7 @@
  * and which fit at all, so that later rows stand under the same heads.
  *
  * Life:   create -> column*, row and put*, print, ... -> destroy
- * Memory: all texts are copied
+ * Memory: texts are copied, each as far as a line could show it
  *
  * SPDX-License-Identifier: MIT
  */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <histedit.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -137,17 +138,37 @@ drop_line(EditLine *editor, int key)
     return CC_EOF;
 }
 
+/* What Ctrl-Z does: a key as well. The editor gives the terminal back when the
+ * signal comes, and takes it again when the program goes on. */
+static unsigned char
+suspend(EditLine *editor, int key)
+{
+    (void)editor;
+    (void)key;
+    (void)raise(SIGTSTP);
+    return CC_REDISPLAY;
+}
+
+/* Binds a key in the editor's two maps, of which vi's commands are one. */
+static void
+bind_key(EditLine *editor, const char *key, const char *name)
+{
+    (void)el_set(editor, EL_BIND, key, name, NULL);
+    (void)el_set(editor, EL_BIND, "-a", key, name, NULL);
+}
+
 static void
 bind_keys(EditLine *editor)
 {
-    static const char name[] = "colander-drop-line";
 
     (void)el_set(editor, EL_SETTY, "-d", "-isig", NULL);
     /* the wide form keeps the texts; the other leaks copies of them */
     (void)el_wset(editor, EL_ADDFN, L"colander-drop-line", L"drops the line",
                   drop_line);
-    (void)el_set(editor, EL_BIND, "^C", name, NULL);
-    (void)el_set(editor, EL_BIND, "-a", "^C", name, NULL);
+    (void)el_wset(editor, EL_ADDFN, L"colander-suspend", L"stops the program",
+                  suspend);
+    bind_key(editor, "^C", "colander-drop-line");
+    bind_key(editor, "^Z", "colander-suspend");
 }
 
 static bool

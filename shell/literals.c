@@ -333,6 +333,14 @@ is_json(const char *source)
     return end != NULL && *end == '\0';
 }
 
+/* Whether the text begins as hardly any is meant to: with what was rather to
+ * be an operator, or with a quote that is none here. */
+static bool
+is_slip(const char *source)
+{
+    return source[0] != '\0' && strchr("=<>~' ", source[0]) != NULL;
+}
+
 static enum colander_code
 parse_as(struct literals *literals, const char *source, bool as_json,
          size_t *offset, struct colander_error *err)
@@ -349,6 +357,9 @@ parse_as(struct literals *literals, const char *source, bool as_json,
         *offset = (size_t)(reader.at - source);
         return code;
     }
+    if (is_slip(source))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "text that begins so goes in double quotes");
     memcpy(literals->text.data, source, strlen(source));
     literals->text.size = strlen(source);
     literals->values[0] =

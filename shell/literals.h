@@ -4,7 +4,8 @@
  * A JSON number, true, false and null are what they say; a JSON string in
  * double quotes is a string; a JSON array of these is a list; anything else
  * is a string as it is. A text that begins like a JSON string or array must be
- * one: a slip there is a mistake and not a string.
+ * one: a slip there is a mistake and not a string; so is a text that begins
+ * with one of = < > ~ ' or a space.
  *
  * Life:   parse -> use the values -> release
  * Memory: the values' strings are borrowed from the literals

@@ -6,10 +6,26 @@
 #include "shell/commands.h"
 #include "shell/interrupt.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+/* Else a file of the store would get the number of a standard descriptor that
+ * is closed, and what we print would go into it. */
+static bool
+open_standard_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+            open("/dev/null", O_RDWR) != fd)
+            return false;
+    }
+    return true;
+}
 
 /* Stores hold UTF-8, and so does what we show of them. */
 static void
@@ -28,12 +44,31 @@ is_directory(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+static enum session_exit
+show_version(const struct session *session, int argc)
+{
+    struct colander_error err;
+
+    if (argc > 2) {
+        session_complain(session, "nothing may stand behind --version");
+        return SESSION_USAGE;
+    }
+    printf("colander %s\n", colander_version());
+    if (output_flush(stdout, &err) != COLANDER_OK)
+        return session_fail(session, &err);
+    return SESSION_FINE;
+}
+
 /* The command argv[1]; where that is a store, its shell. */
 static enum session_exit
 run(int argc, const char **argv)
 {
     struct session session = SESSION_EMPTY;
 
+    if (strcmp(argv[1], "--version") == 0)
+        return show_version(&session, argc);
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        argv[1] = command_help.name;
     if (commands_find(argv[1]) != NULL || !is_directory(argv[1]))
         return commands_run(&session, argc - 1, argv + 1);
     argv[0] = command_shell.name;
@@ -43,8 +78,8 @@ run(int argc, const char **argv)
 int
 main(int argc, char **argv)
 {
-    const char **words = (const char **)argv;
-
+    if (!open_standard_descriptors())
+        return SESSION_DAMAGED; /* and nowhere to say so */
     set_locale();
     interrupt_install();
     (void)signal(SIGPIPE, SIG_IGN); /* a write that fails says so itself */
@@ -52,11 +87,5 @@ main(int argc, char **argv)
         fprintf(stderr, "usage: colander COMMAND ... (colander --help)\n");
         return SESSION_USAGE;
     }
-    if (strcmp(argv[1], "--version") == 0) {
-        printf("colander %s\n", colander_version());
-        return SESSION_FINE;
-    }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
-        words[1] = command_help.name;
-    return (int)run(argc, words);
+    return (int)run(argc, (const char **)argv);
 }

@@ -12,7 +12,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define TABLE_ROWS 200 /* rows that a table is fitted to, and kept back */
+#define TABLE_ROWS 200   /* rows that a table is fitted to, and kept back */
+#define CELL_SIZE_MAX 16 /* bytes that one cell of a terminal may need */
 
 #define MATCHED_COLUMN "_matched"
 
@@ -20,6 +21,7 @@ struct output {
     FILE *file;
     struct output_options options;
     struct grid *grid;           /* of TABLE */
+    size_t size_max;             /* bytes of a value worth showing */
     struct colander_buffer text; /* of one row or cell */
     struct colander_buffer name; /* of one column */
     uint64_t row_count;
@@ -64,8 +66,10 @@ output_create(FILE *file, const struct output_options *options,
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for output");
     (*output)->file = file;
     (*output)->options = *options;
+    (*output)->size_max = SIZE_MAX;
     if (options->format != OUTPUT_TABLE)
         return COLANDER_OK;
+    (*output)->size_max = output_width() * CELL_SIZE_MAX;
     (*output)->grid = grid_create(output_width());
     if ((*output)->grid != NULL)
         return COLANDER_OK;
@@ -184,7 +188,7 @@ give_value(struct output *output, const struct colander_value *value,
     enum colander_code code;
 
     colander_buffer_clear(&output->text);
-    code = text_append_value(&output->text, value, err);
+    code = text_append_value(&output->text, value, output->size_max, err);
     if (code != COLANDER_OK)
         return code;
     return take(output, colander_buffer_slice(&output->name),
@@ -289,6 +293,14 @@ give_matches(struct output *output, const struct colander_columns *columns,
                 colander_buffer_slice(text), false, err);
 }
 
+/* Whether the row shows this as a column of its own, selected or not. */
+static bool
+is_shown_anyway(const struct output_options *options, const char *path)
+{
+    return strcmp(path, COLANDER_KEY_COLUMN) == 0 ||
+           (options->shows_matches && strcmp(path, MATCHED_COLUMN) == 0);
+}
+
 /* Gives key, matches and columns to `take`, in this order. */
 static enum colander_code
 give_row(struct output *output, const struct colander_result *result,
@@ -301,8 +313,10 @@ give_row(struct output *output, const struct colander_result *result,
         code = give_matches(output, &result->columns, take, err);
     if (code == COLANDER_OK && options->path_count == 0)
         code = give_members(output, result->row, take, err);
-    for (size_t i = 0; i < options->path_count && code == COLANDER_OK; i++)
-        code = give_path(output, result->row, options->paths[i], take, err);
+    for (size_t i = 0; i < options->path_count && code == COLANDER_OK; i++) {
+        if (!is_shown_anyway(options, options->paths[i]))
+            code = give_path(output, result->row, options->paths[i], take, err);
+    }
     return code;
 }
 

@@ -97,19 +97,41 @@ text_append_printable(struct colander_buffer *out, struct colander_slice bytes,
     return code;
 }
 
+/* Appends the first `size_max` bytes, or fewer so as to end with a whole
+ * character, and an ellipsis if there are more. */
+static enum colander_code
+append_beginning(struct colander_buffer *out, struct colander_slice bytes,
+                 size_t size_max, struct colander_error *err)
+{
+    bool is_cut = bytes.size > size_max;
+    enum colander_code code;
+
+    if (is_cut) {
+        bytes.size = size_max;
+        while (bytes.size > 0 && (bytes.data[bytes.size] & 0xC0) == 0x80)
+            bytes.size--;
+    }
+    code = text_append_printable(out, bytes, err);
+    if (code == COLANDER_OK && is_cut)
+        code = colander_buffer_append(out, TEXT_ELLIPSIS, strlen(TEXT_ELLIPSIS),
+                                      err);
+    return code;
+}
+
 enum colander_code
 text_append_value(struct colander_buffer *out,
-                  const struct colander_value *value,
+                  const struct colander_value *value, size_t size_max,
                   struct colander_error *err)
 {
     struct colander_buffer json = COLANDER_BUFFER_EMPTY;
     enum colander_code code;
 
     if (value->type == COLANDER_STRING)
-        return text_append_printable(out, value->bytes, err);
+        return append_beginning(out, value->bytes, size_max, err);
     code = colander_json_append_value(&json, value, err);
     if (code == COLANDER_OK)
-        code = text_append_printable(out, colander_buffer_slice(&json), err);
+        code =
+            append_beginning(out, colander_buffer_slice(&json), size_max, err);
     colander_buffer_release(&json);
     return code;
 }
@@ -128,7 +150,7 @@ text_append_key(struct colander_buffer *out, struct colander_slice key,
     if (code != COLANDER_OK)
         goto done;
     if (count == 1) {
-        code = text_append_value(out, &parts[0], err);
+        code = text_append_value(out, &parts[0], SIZE_MAX, err);
         goto done;
     }
     code = colander_json_append_key(&json, key, err);
@@ -138,6 +160,15 @@ done:
     colander_buffer_release(&json);
     colander_buffer_release(&scratch);
     return code;
+}
+
+void
+text_drop_lead(char *message, struct colander_slice lead)
+{
+    size_t size = strlen(message);
+
+    if (lead.size <= size && memcmp(message, lead.data, lead.size) == 0)
+        memmove(message, message + lead.size, size - lead.size + 1);
 }
 
 char *

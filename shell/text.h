@@ -13,6 +13,8 @@
 
 #include "colander.h"
 
+#define TEXT_ELLIPSIS "\xE2\x80\xA6"
+
 COLANDER_CHECKED enum colander_code
 text_append_format(struct colander_buffer *out, struct colander_error *err,
                    const char *format, ...) COLANDER_FORMAT(3, 4);
@@ -22,16 +24,20 @@ COLANDER_CHECKED enum colander_code
 text_append_printable(struct colander_buffer *out, struct colander_slice bytes,
                       struct colander_error *err);
 
-/* Appends a string bare and anything else as JSON, printable. */
+/* Appends a string bare and anything else as JSON, printable; of more than
+ * `size_max` bytes only the first and an ellipsis. */
 COLANDER_CHECKED enum colander_code
 text_append_value(struct colander_buffer *out,
-                  const struct colander_value *value,
+                  const struct colander_value *value, size_t size_max,
                   struct colander_error *err);
 
 /* Appends an encoded key: its one part, or a list of its parts as JSON. */
 COLANDER_CHECKED enum colander_code text_append_key(struct colander_buffer *out,
                                                     struct colander_slice key,
                                                     struct colander_error *err);
+
+/* Takes `lead` away where the message begins with it. */
+void text_drop_lead(char *message, struct colander_slice lead);
 
 /* The text as a C string, the caller's to free; NULL when memory is short. */
 char *text_copy(struct colander_slice text);

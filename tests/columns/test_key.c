@@ -178,6 +178,7 @@ other_scalars_have_their_golden_bytes(void **state)
         {colander_timestamp(-1, 999999999), "40 7FFFFFFFFFFFFFFF 3B9AC9FF"},
         {colander_timestamp(1600000000, 5), "40 800000005F5E1000 00000005"},
         {extension_of(-128, "", 0), "48 00 00"},
+        {extension_of(-2, "", 0), "48 7E 00"},
         {extension_of(0, "\0", 1), "48 80 00FF 00"},
         {extension_of(127, "x", 1), "48 FF 78 00"},
     };
@@ -248,6 +249,12 @@ encode_refuses_what_cannot_be_in_a_key(void **state)
     parts[1] = colander_timestamp(0, 1000000000);
     assert_encode_fails(parts, 2, COLANDER_INVALID,
                         "key part 2: timestamp has 1000000000 nanoseconds");
+    parts[1] = extension_of(-1, "\0\0\0\1", 4);
+    assert_encode_fails(parts, 2, COLANDER_INVALID,
+                        "key part 2: extension type -1 is a timestamp");
+    parts[1].type = (enum colander_type)(COLANDER_MAP + 1);
+    assert_encode_fails(parts, 2, COLANDER_INVALID,
+                        "key part 2: unknown cannot be in a key");
 }
 
 static void
@@ -281,7 +288,7 @@ encode_keeps_the_limits(void **state)
 }
 
 static void
-a_failing_encode_leaves_the_buffer_usable(void **state)
+a_failing_encode_leaves_the_buffer_as_it_was(void **state)
 {
     struct colander_buffer key = COLANDER_BUFFER_EMPTY;
     struct colander_value null = colander_null();
@@ -290,6 +297,7 @@ a_failing_encode_leaves_the_buffer_usable(void **state)
     assert_int_equal(colander_key_text("first", &key, NULL), COLANDER_OK);
     assert_int_equal(colander_key_encode(&null, 1, &key, NULL),
                      COLANDER_INVALID);
+    assert_bytes(colander_buffer_slice(&key), "30 6669727374 00");
     assert_int_equal(colander_key_text("second", &key, NULL), COLANDER_OK);
     assert_bytes(colander_buffer_slice(&key), "30 7365636F6E64 00");
     colander_buffer_release(&key);
@@ -365,6 +373,8 @@ decode_refuses_bytes_that_encode_never_makes(void **state)
                    "key part 1: timestamp has too many nanoseconds");
     assert_corrupt("48", "key part 1: ends too early");
     assert_corrupt("48 80", "key part 1: has no end");
+    assert_corrupt("48 7F 00",
+                   "key part 1: extension has the type of timestamps");
 }
 
 static void
@@ -478,7 +488,7 @@ main(void)
         cmocka_unit_test(text_is_the_tuple_of_one_string),
         cmocka_unit_test(encode_refuses_what_cannot_be_in_a_key),
         cmocka_unit_test(encode_keeps_the_limits),
-        cmocka_unit_test(a_failing_encode_leaves_the_buffer_usable),
+        cmocka_unit_test(a_failing_encode_leaves_the_buffer_as_it_was),
         cmocka_unit_test(decode_refuses_bytes_that_encode_never_makes),
         cmocka_unit_test(decode_refuses_doubles_out_of_their_place),
         cmocka_unit_test(decode_keeps_the_limits),

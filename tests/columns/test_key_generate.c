@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -175,6 +176,56 @@ a_forked_child_draws_its_own_random_bits(void **state)
     }
 }
 
+static atomic_bool is_over;
+
+static void *
+generate_until_over(void *unused)
+{
+    char ulid[ULID_SIZE + 1];
+
+    (void)unused;
+    while (!atomic_load(&is_over))
+        generate(ulid);
+    return NULL;
+}
+
+/* Its one key needs no memory: what it tests is our lock, not the heap's. */
+static void
+assert_child_generates(struct colander_buffer *key)
+{
+    pid_t child;
+    int status;
+
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)alarm(60); /* in place of waiting for ever */
+        _exit(colander_key_generate(key, NULL) != COLANDER_OK);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void
+a_child_forked_while_a_thread_generates_can_generate(void **state)
+{
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    pthread_t threads[THREAD_COUNT];
+
+    (void)state;
+    assert_int_equal(colander_buffer_reserve(&key, 64, NULL), COLANDER_OK);
+    atomic_store(&is_over, false);
+    for (size_t i = 0; i < THREAD_COUNT; i++)
+        assert_int_equal(
+            pthread_create(&threads[i], NULL, generate_until_over, NULL), 0);
+    for (int i = 0; i < 200; i++)
+        assert_child_generates(&key);
+    atomic_store(&is_over, true);
+    for (size_t i = 0; i < THREAD_COUNT; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    colander_buffer_release(&key);
+}
+
 int
 main(void)
 {
@@ -183,6 +234,7 @@ main(void)
         cmocka_unit_test(generated_keys_grow_and_stay_within_the_time),
         cmocka_unit_test(generated_keys_differ_between_threads),
         cmocka_unit_test(a_forked_child_draws_its_own_random_bits),
+        cmocka_unit_test(a_child_forked_while_a_thread_generates_can_generate),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,6 +146,8 @@ random_part(void)
     unsigned first = below(COUNT(starts));
     unsigned last = first + below((unsigned)COUNT(starts) - first);
 
+    int8_t foreign = (int8_t)any_bits();
+
     switch (below(9)) {
     case 0:
         return colander_boolean(below(2));
@@ -159,7 +161,7 @@ random_part(void)
         return colander_timestamp((int64_t)below(5) - 2,
                                   below(2) ? 0 : 999999999);
     case 5:
-        return extension_of((int8_t)any_bits(), binary, below(4));
+        return extension_of(foreign == -1 ? 0 : foreign, binary, below(4));
     case 6:
         return random_integer();
     default:

@@ -5,7 +5,25 @@
  */
 #include "rows.h"
 
+#include "columns/msgpack.h"
 #include "columns/path.h"
+
+/* The file is part of this program, so that what it skips can be counted. */
+static size_t skipped;
+
+static enum msgpack_result
+counted_skip(struct msgpack_reader *reader)
+{
+    const uint8_t *start = reader->at;
+    enum msgpack_result result = msgpack_skip(reader);
+
+    skipped += (size_t)(reader->at - start);
+    return result;
+}
+
+#define msgpack_skip(reader) counted_skip(reader)
+#include "columns/path_visit.c"
+#undef msgpack_skip
 
 static void
 assert_path_error(const char *text, const char *message)
@@ -92,19 +110,56 @@ parse_refuses_one_step_too_many(void **state)
 }
 
 static void
+parse_refuses_a_name_longer_than_any_column_has(void **state)
+{
+    char text[2 + COLANDER_NAME_SIZE_MAX + 2] = "a.";
+    struct path path;
+    struct colander_error err;
+
+    (void)state;
+    memset(text + 2, 'n', COLANDER_NAME_SIZE_MAX);
+    ASSERT_OK(path_parse(text, &path, &err), err);
+    path_release(&path);
+    text[2 + COLANDER_NAME_SIZE_MAX] = 'n';
+    assert_int_equal(path_parse(text, &path, &err), COLANDER_LIMIT);
+    assert_non_null(
+        strstr(err.message, "a name of 1025 bytes, over the limit of 1024"));
+    assert_null(path.steps);
+}
+
+/* U+00FC is two bytes, of which the 200th is the first. */
+static void
+messages_cut_no_character_in_two(void **state)
+{
+    char text[300] = "";
+    struct path path;
+    struct colander_error err;
+
+    (void)state;
+    memset(text, 'n', 199);
+    strcat(text, "\xc3\xbc]");
+    assert_int_equal(path_parse(text, &path, &err), COLANDER_INVALID);
+    assert_non_null(strstr(err.message, "nnn': ']' without '['"));
+    text[198] = '\0';
+    strcat(text, "\xc3\xbc]");
+    assert_int_equal(path_parse(text, &path, &err), COLANDER_INVALID);
+    assert_non_null(strstr(err.message, "nnn\xc3\xbc': ']' without '['"));
+}
+
+static void
 names_stand_in_a_path_with_the_backslashes_they_need(void **state)
 {
     struct colander_buffer text = COLANDER_BUFFER_EMPTY;
 
     (void)state;
-    assert_int_equal(
-        colander_path_append_name(&text, BYTES("a.b[]\\\0\n\xc3\xbc"), NULL),
-        COLANDER_OK);
+    assert_int_equal(colander_path_append_name(
+                         &text, BYTES("a.b[]\\\0\n\x7f\xc3\xbc"), NULL),
+                     COLANDER_OK);
     assert_int_equal(colander_path_append_name(&text, BYTES("|\xc3|"), NULL),
                      COLANDER_OK);
     assert_true(colander_slice_equal(
         colander_buffer_slice(&text),
-        BYTES("a\\.b\\[\\]\\\\\\x00\\x0a\xc3\xbc|\\xc3|")));
+        BYTES("a\\.b\\[\\]\\\\\\x00\\x0a\\x7f\xc3\xbc|\\xc3|")));
     colander_buffer_release(&text);
 }
 
@@ -286,21 +341,23 @@ struct visits {
     int64_t sum;
     unsigned count;
     unsigned limit;
+    size_t last; /* offset of the value given last */
 };
 
 static bool
-count_visit(void *context, const struct colander_value *value)
+count_visit(void *context, const struct colander_value *value, size_t offset)
 {
     struct visits *visits = context;
 
     visits->sum = visits->sum * 10 + value->integer;
+    visits->last = offset;
     return ++visits->count < visits->limit;
 }
 
 static struct visits
 visit(const char *text, unsigned limit)
 {
-    struct visits visits = {0, 0, limit};
+    struct visits visits = {0, 0, limit, 0};
     struct path path;
     struct colander_error err;
 
@@ -330,6 +387,73 @@ visit_stops_when_told(void **state)
     assert_int_equal(visit("list[].x", 1).sum, 1);
 }
 
+static void
+visit_says_where_in_the_row_each_value_is(void **state)
+{
+    const struct colander_slice sample = SAMPLE;
+
+    (void)state;
+    assert_int_equal(visit("id", 99).last, 4);
+    assert_int_equal(sample.data[visit("list[].x", 99).last], 3);
+    assert_int_equal(sample.data[visit("matrix[][]", 2).last], 2);
+}
+
+static void
+visit_goes_on_behind_the_name_it_looked_for(void **state)
+{
+    /* {"l":[{"a":[1],"b":[8]},[9],{"b":9,"a":[2,3]},{"a":4},{}],"x":5} */
+    const struct colander_slice row = BYTES("\x82\xa1l\x95\x82\xa1"
+                                            "a\x91\x01\xa1"
+                                            "b\x91\x08\x91\x09\x82\xa1"
+                                            "b\x09\xa1"
+                                            "a\x92\x02\x03\x81\xa1"
+                                            "a\x04\x80\xa1x\x05");
+    struct visits visits = {0, 0, 99, 0};
+    struct path path;
+    struct colander_error err;
+
+    (void)state;
+    ASSERT_OK(path_parse("l[].a[]", &path, &err), err);
+    ASSERT_OK(path_visit(&path, row, count_visit, &visits, &err), err);
+    assert_int_equal(visits.sum, 123);
+    path_release(&path);
+}
+
+static void
+what_is_in_many_arrays_is_passed_once(void **state)
+{
+    /* {"a":[[[.. 40 deep .. "p","p", ..]]]}; the path ends one level above. */
+    char text[1 + 2 * 39 + 1] = "a";
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    struct visits visits = {0, 0, 99, 0};
+    struct path path;
+    struct colander_error err;
+
+    (void)state;
+    put_bytes(&row,
+              "\x81\xa1"
+              "a",
+              3);
+    for (int i = 0; i < 39; i++) {
+        put_bytes(&row, "\x92", 1);
+        strcat(text, "[]");
+    }
+    put_bytes(&row, "\x9f", 1);
+    for (int i = 0; i < 15; i++)
+        put_bytes(&row, "\xa1p", 2);
+    for (int i = 0; i < 39; i++)
+        put_bytes(&row, "\x81\xa1x\x01", 4);
+    ASSERT_OK(path_parse(text, &path, &err), err);
+    skipped = 0;
+    ASSERT_OK(path_visit(&path, colander_buffer_slice(&row), count_visit,
+                         &visits, &err),
+              err);
+    assert_int_equal(visits.count, 2);
+    assert_true(skipped <= row.size);
+    path_release(&path);
+    colander_buffer_release(&row);
+}
+
 int
 main(void)
 {
@@ -337,6 +461,8 @@ main(void)
         cmocka_unit_test(parse_reads_names_and_elements),
         cmocka_unit_test(parse_says_what_is_wrong_and_where),
         cmocka_unit_test(parse_refuses_one_step_too_many),
+        cmocka_unit_test(parse_refuses_a_name_longer_than_any_column_has),
+        cmocka_unit_test(messages_cut_no_character_in_two),
         cmocka_unit_test(names_stand_in_a_path_with_the_backslashes_they_need),
         cmocka_unit_test(printed_paths_are_read_as_the_same_path),
         cmocka_unit_test(paths_that_begin_alike_sort_together),
@@ -346,6 +472,9 @@ main(void)
         cmocka_unit_test(get_says_corrupt_of_bytes_that_are_no_row),
         cmocka_unit_test(visit_gives_every_value_in_the_order_of_the_row),
         cmocka_unit_test(visit_stops_when_told),
+        cmocka_unit_test(visit_says_where_in_the_row_each_value_is),
+        cmocka_unit_test(visit_goes_on_behind_the_name_it_looked_for),
+        cmocka_unit_test(what_is_in_many_arrays_is_passed_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

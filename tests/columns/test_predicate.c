@@ -1,9 +1,9 @@
 /*
- * Predicates: what is refused, and who owns what.
+ * Predicates: what is refused, who owns what, and how an answer is called off.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "columns/columns.h"
+#include "columns/predicate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -115,7 +115,26 @@ an_impossible_timestamp_is_invalid(void **state)
     assert_refused(colander_where("a", COLANDER_EQ,
                                   colander_timestamp(0, 1000000000), &err),
                    &err,
-                   "predicate on 'a': timestamp with 1000000000 nanoseconds");
+                   "predicate on 'a': timestamp has 1000000000 nanoseconds");
+}
+
+/* A row's is read as a timestamp, so nothing would ever equal it. */
+static void
+an_extension_of_the_type_of_timestamps_is_invalid(void **state)
+{
+    struct colander_value value = colander_text("1234");
+    struct colander_predicate *predicate;
+    struct colander_error err;
+
+    (void)state;
+    value.type = COLANDER_EXTENSION;
+    value.extension_type = -1;
+    assert_null(colander_where("a", COLANDER_EQ, value, &err));
+    assert_int_equal(err.code, COLANDER_INVALID);
+    value.extension_type = -2;
+    predicate = colander_where("a", COLANDER_EQ, value, &err);
+    assert_non_null(predicate);
+    colander_predicate_destroy(predicate);
 }
 
 static void
@@ -218,6 +237,44 @@ the_number_of_predicates_ends_at_the_limit(void **state)
 }
 
 static void
+the_number_of_values_ends_at_the_limit(void **state)
+{
+    const size_t most = COLANDER_PREDICATE_VALUES_MAX;
+    struct colander_value *values = calloc(most + 1, sizeof(*values));
+    struct colander_predicate *operands[2];
+    struct colander_error err;
+
+    (void)state;
+    assert_non_null(values);
+    for (size_t i = 0; i <= most; i++)
+        values[i] = colander_integer((int64_t)i);
+    assert_null(colander_where_in("a", values, most + 1, &err));
+    assert_int_equal(err.code, COLANDER_LIMIT);
+    for (size_t count = most - 1; count <= most; count++) {
+        operands[0] = colander_where_in("a", values, count, &err);
+        operands[1] = colander_where_any(values[0], &err);
+        operands[0] = colander_all_of(operands, 2, &err);
+        assert_int_equal(operands[0] == NULL, count == most);
+        colander_predicate_destroy(operands[0]);
+    }
+    assert_int_equal(err.code, COLANDER_LIMIT);
+    free(values);
+}
+
+static void
+values_larger_than_any_memory_are_refused(void **state)
+{
+    const struct colander_value half =
+        colander_binary(colander_slice_of("", SIZE_MAX / 2 + 1));
+    const struct colander_value values[] = {half, half};
+    struct colander_error err;
+
+    (void)state;
+    assert_null(colander_where_in("a", values, 2, &err));
+    assert_int_equal(err.code, COLANDER_NO_MEMORY);
+}
+
+static void
 paths_and_values_are_copied(void **state)
 {
     char path[] = "user";
@@ -240,6 +297,34 @@ paths_and_values_are_copied(void **state)
     colander_predicate_destroy(predicate);
 }
 
+static void
+a_cancelled_evaluation_answers_nothing(void **state)
+{
+    const struct colander_slice row =
+        colander_slice_text("\x81\xa4user\xa5Smith");
+    struct colander_matches *matches = colander_matches_create();
+    struct colander_predicate *predicate = colander_where_exists("user", NULL);
+    atomic_bool is_cancelled = false;
+    struct colander_error err;
+    bool is_match;
+
+    (void)state;
+    assert_int_equal(predicate_evaluate(predicate, row, &is_cancelled,
+                                        &is_match, matches, &err),
+                     COLANDER_OK);
+    assert_true(is_match);
+    assert_int_equal(colander_matches_columns(matches).count, 1);
+    atomic_store(&is_cancelled, true);
+    assert_int_equal(predicate_evaluate(predicate, row, &is_cancelled,
+                                        &is_match, matches, &err),
+                     COLANDER_CANCELLED);
+    assert_int_equal(err.code, COLANDER_CANCELLED);
+    assert_false(is_match);
+    assert_int_equal(colander_matches_columns(matches).count, 0);
+    colander_predicate_destroy(predicate);
+    colander_matches_destroy(matches);
+}
+
 int
 main(void)
 {
@@ -250,6 +335,7 @@ main(void)
         cmocka_unit_test(prefix_and_contains_need_a_string_or_a_binary),
         cmocka_unit_test(a_string_that_is_not_utf8_is_invalid),
         cmocka_unit_test(an_impossible_timestamp_is_invalid),
+        cmocka_unit_test(an_extension_of_the_type_of_timestamps_is_invalid),
         cmocka_unit_test(a_path_that_is_none_is_invalid),
         cmocka_unit_test(an_unknown_comparison_is_invalid),
         cmocka_unit_test(a_null_operand_fails_and_leaves_the_error),
@@ -257,7 +343,10 @@ main(void)
         cmocka_unit_test(an_operand_of_another_is_invalid),
         cmocka_unit_test(nesting_ends_at_the_limit),
         cmocka_unit_test(the_number_of_predicates_ends_at_the_limit),
+        cmocka_unit_test(the_number_of_values_ends_at_the_limit),
+        cmocka_unit_test(values_larger_than_any_memory_are_refused),
         cmocka_unit_test(paths_and_values_are_copied),
+        cmocka_unit_test(a_cancelled_evaluation_answers_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

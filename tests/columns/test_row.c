@@ -5,6 +5,13 @@
  */
 #include "rows.h"
 
+#include "columns/names.h"
+
+/* Names of 64 maps inside each other. */
+#define PATH_8 "m.m.m.m.m.m.m.m"
+#define PATH_32 PATH_8 "." PATH_8 "." PATH_8 "." PATH_8
+#define PATH_64 PATH_32 "." PATH_32
+
 static enum colander_code
 check(struct colander_slice row, struct colander_error *err)
 {
@@ -77,6 +84,11 @@ check_says_what_is_not_a_row(void **state)
     assert_invalid(BYTES("\x81\x01\x01"), "row has a name that is no string");
     assert_invalid(BYTES("\x81\xc4\x01x\x01"),
                    "row has a name that is no string");
+    assert_invalid(BYTES("\x82\xa1x\x81\xa1y\x91\x81\x01\x01"),
+                   "column 'x.y[]': row has a name that is no string");
+    assert_invalid(BYTES("\x82\xa1x\x81\xa1"
+                         "a\x82\xa1y\x01\xa2z"),
+                   "column 'x.a': row ends in the middle of a value");
     assert_invalid(BYTES("\x81\xa1x\xc1"),
                    "column 'x': row has bytes that are no value");
     assert_invalid(BYTES("\x81\xa1x\xdf\xff\xff\xff\xff"),
@@ -204,13 +216,14 @@ check_refuses_one_level_too_many(void **state)
     ASSERT_OK(check(colander_buffer_slice(&row), &err), err);
     nested_row(&row, COLANDER_ROW_DEPTH_MAX + 1, 0);
     assert_refused(colander_buffer_slice(&row), COLANDER_LIMIT,
-                   "row has more than 64 levels");
+                   "column '" PATH_64 "': row has more than 64 levels");
     colander_buffer_clear(&row);
     put_bytes(&row, "\x81\xa1m", 3);
     for (int i = 0; i < 1000000; i++)
         put_byte(&row, 0x91);
-    assert_refused(colander_buffer_slice(&row), COLANDER_LIMIT,
-                   "row has more than 64 levels");
+    assert_int_equal(check(colander_buffer_slice(&row), &err), COLANDER_LIMIT);
+    assert_non_null(strstr(err.message, "column 'm[][]"));
+    assert_non_null(strstr(err.message, "[]': row has more than 64 levels"));
     colander_buffer_release(&row);
 }
 
@@ -292,8 +305,10 @@ check_refuses_one_name_too_many(void **state)
         wide_row(&row, COLANDER_ROW_NAMES_MAX, widths[i]);
         ASSERT_OK(check(colander_buffer_slice(&row), &err), err);
         wide_row(&row, COLANDER_ROW_NAMES_MAX + 1, widths[i]);
-        assert_refused(colander_buffer_slice(&row), COLANDER_LIMIT,
-                       "row has more than 100000 names");
+        assert_int_equal(check(colander_buffer_slice(&row), &err),
+                         COLANDER_LIMIT);
+        assert_non_null(
+            strstr(err.message, "n100000': row has more than 100000 names"));
     }
     colander_buffer_release(&row);
 }
@@ -322,6 +337,49 @@ check_finds_one_name_twice_among_a_hundred_thousand(void **state)
         assert_invalid(colander_buffer_slice(&row), message);
         memcpy(name, kept, 7);
     }
+    colander_buffer_release(&row);
+}
+
+/* The hash of a name depends on its map, but has 32 bits: among so many maps
+ * some collide. */
+static void
+a_name_of_many_maps_is_new_in_each(void **state)
+{
+    struct names names;
+    struct colander_error err;
+    bool is_new;
+
+    (void)state;
+    names_init(&names);
+    for (uint32_t map = 0; map < 400000; map++) {
+        ASSERT_OK(names_add(&names, map, BYTES("x"), &is_new, &err), err);
+        assert_true(is_new);
+    }
+    for (uint32_t map = 0; map < 400000; map++)
+        assert_int_equal(names_find(&names, map, BYTES("x")), map);
+    ASSERT_OK(names_add(&names, 7, BYTES("x"), &is_new, &err), err);
+    assert_false(is_new);
+    names_release(&names);
+}
+
+static void
+check_cuts_a_long_path_between_characters(void **state)
+{
+    char message[400] = "column 'a";
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+
+    (void)state;
+    put_bytes(&row,
+              "\x81\xda\x03\xe8"
+              "a",
+              5);
+    while (row.size < 4 + 1000)
+        put_bytes(&row, "\xe2\x82\xac", 3);
+    put_byte(&row, 0xc1);
+    for (int i = 0; i < 99; i++) /* the 100th ends behind 300 bytes */
+        strcat(message, "\xe2\x82\xac");
+    strcat(message, "...': row has bytes that are no value");
+    assert_invalid(colander_buffer_slice(&row), message);
     colander_buffer_release(&row);
 }
 
@@ -444,6 +502,13 @@ members_say_corrupt_of_what_is_no_container(void **state)
                      COLANDER_CORRUPT);
     assert_int_equal(colander_members_init(&members, BYTES(""), &err),
                      COLANDER_CORRUPT);
+    /* more members than bytes can hold: as many, or half as many again */
+    assert_int_equal(
+        colander_members_init(&members, BYTES("\x82\xa1x\x01"), &err),
+        COLANDER_CORRUPT);
+    assert_int_equal(
+        colander_members_init(&members, BYTES("\xde\0\x02\xa1x\x01"), &err),
+        COLANDER_CORRUPT);
     ASSERT_OK(colander_members_init(&members, BYTES("\x81\x01\x01"), &err),
               err);
     assert_int_equal(
@@ -503,6 +568,8 @@ main(void)
         cmocka_unit_test(check_refuses_a_name_one_byte_too_long),
         cmocka_unit_test(check_refuses_one_name_too_many),
         cmocka_unit_test(check_finds_one_name_twice_among_a_hundred_thousand),
+        cmocka_unit_test(a_name_of_many_maps_is_new_in_each),
+        cmocka_unit_test(check_cuts_a_long_path_between_characters),
         cmocka_unit_test(members_give_integers_by_what_they_are),
         cmocka_unit_test(members_give_timestamps_of_all_encodings),
         cmocka_unit_test(members_give_names_and_whole_containers),

@@ -5,6 +5,11 @@
  */
 #include "rows.h"
 
+/* Names of 64 maps inside each other. */
+#define PATH_8 "m.m.m.m.m.m.m.m"
+#define PATH_32 PATH_8 "." PATH_8 "." PATH_8 "." PATH_8
+#define PATH_64 PATH_32 "." PATH_32
+
 static void
 assert_built(struct colander_row_builder *builder,
              struct colander_slice expected)
@@ -145,6 +150,22 @@ builder_starts_a_new_row_after_finish(void **state)
     colander_row_builder_add(*state, "b", colander_integer(2));
     assert_built(*state, BYTES("\x81\xa1"
                                "b\x02"));
+    colander_row_builder_begin_array(*state, "c");
+    colander_row_builder_end(*state);
+    assert_built(*state, BYTES("\x81\xa1"
+                               "c\x90"));
+    colander_row_builder_end(*state);
+    assert_mistake(*state, COLANDER_INVALID, "an end without a begin");
+}
+
+/* A row whose columns are all optional may have none of them. */
+static void
+builder_gives_a_row_without_columns_when_none_was_added(void **state)
+{
+    assert_built(*state, BYTES("\x80"));
+    colander_row_builder_add(*state, "a", colander_integer(1));
+    assert_built(*state, BYTES("\x81\xa1"
+                               "a\x01"));
     assert_built(*state, BYTES("\x80"));
 }
 
@@ -229,6 +250,40 @@ builder_tells_the_first_mistake_only(void **state)
 }
 
 static void
+builder_tells_the_whole_path_of_a_mistake(void **state)
+{
+    struct colander_value extension = colander_binary(BYTES("xyz"));
+    char name[COLANDER_NAME_SIZE_MAX + 2];
+    char message[400];
+
+    extension.type = COLANDER_EXTENSION;
+    extension.extension_type = -1;
+    colander_row_builder_begin_map(*state, "a.b");
+    colander_row_builder_add(*state, "x", colander_integer(1));
+    colander_row_builder_begin_array(*state, "");
+    colander_row_builder_add(*state, NULL, colander_integer(1));
+    for (int i = 0; i < 20; i++) { /* a longer head for the map inside */
+        colander_row_builder_begin_map(*state, NULL);
+        for (char key[] = "a"; *key < 'r'; ++*key)
+            colander_row_builder_add(*state, key, colander_null());
+        colander_row_builder_end(*state);
+    }
+    colander_row_builder_begin_map(*state, NULL);
+    colander_row_builder_add(*state, "t", extension);
+    assert_mistake(*state, COLANDER_INVALID,
+                   "column 'a\\.b.[].t': extension type -1 is a timestamp");
+
+    /* of a name as long as this, and of its characters of 3 bytes, a part */
+    for (size_t i = 0; i + 3 < sizeof(name); i += 3)
+        memcpy(name + i, "\xe2\x82\xac", 4);
+    colander_row_builder_begin_map(*state, "ab");
+    colander_row_builder_add(*state, name, extension);
+    snprintf(message, sizeof(message),
+             "column 'ab.%.297s...': extension type -1 is a timestamp", name);
+    assert_mistake(*state, COLANDER_INVALID, message);
+}
+
+static void
 builder_keeps_to_the_rules_of_the_row_check(void **state)
 {
     colander_row_builder_add(*state, "a", colander_integer(1));
@@ -282,7 +337,8 @@ builder_refuses_one_level_too_many(void **state)
         if (levels < COLANDER_ROW_DEPTH_MAX)
             ASSERT_OK(colander_row_builder_finish(*state, &row, &err), err);
     }
-    assert_mistake(*state, COLANDER_LIMIT, "row has more than 64 levels");
+    assert_mistake(*state, COLANDER_LIMIT,
+                   "column '" PATH_64 "': row has more than 64 levels");
 }
 
 static void
@@ -303,6 +359,18 @@ builder_refuses_a_row_that_is_too_large(void **state)
                    "column 'b': string of 16777217 bytes, 16777216 at most");
 }
 
+static void
+builder_refuses_containers_that_are_too_many(void **state)
+{
+    colander_row_builder_begin_array(*state, "a");
+    for (unsigned i = 0; i < COLANDER_ROW_SIZE_MAX; i++) {
+        colander_row_builder_begin_array(*state, NULL);
+        colander_row_builder_end(*state);
+    }
+    assert_mistake(*state, COLANDER_LIMIT,
+                   "column 'a[]': row has more than 16777216 bytes");
+}
+
 int
 main(void)
 {
@@ -312,14 +380,17 @@ main(void)
         TEST(builder_writes_timestamps_and_extensions),
         TEST(builder_nests_maps_and_arrays),
         TEST(builder_starts_a_new_row_after_finish),
+        TEST(builder_gives_a_row_without_columns_when_none_was_added),
         TEST(builder_grows_heads_as_the_count_needs),
         TEST(builder_tells_of_members_in_the_wrong_place),
         TEST(builder_tells_of_begins_and_ends_that_do_not_match),
         TEST(builder_tells_the_first_mistake_only),
+        TEST(builder_tells_the_whole_path_of_a_mistake),
         TEST(builder_keeps_to_the_rules_of_the_row_check),
         TEST(builder_refuses_encoded_values_that_are_none),
         TEST(builder_refuses_one_level_too_many),
         TEST(builder_refuses_a_row_that_is_too_large),
+        TEST(builder_refuses_containers_that_are_too_many),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,12 +59,28 @@ utf8_is_checked_wherever_it_stands_in_a_text(void **state)
     assert_true(utf8_is_valid(NULL, 0));
 }
 
+static void
+cut_stops_between_characters(void **state)
+{
+    const char *text = "a\xc3\xa9\xe2\x82\xac\xf4\x8f\xbf\xbf"; /* 1 2 3 4 */
+    const size_t expected[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10, 10};
+
+    (void)state;
+    for (size_t max = 0; max < sizeof(expected) / sizeof(expected[0]); max++)
+        assert_int_equal(utf8_cut((const uint8_t *)text, 10, max),
+                         expected[max]);
+    assert_int_equal(utf8_cut(NULL, 0, 3), 0);
+    assert_in_range(utf8_cut((const uint8_t *)"\x80\x80\x80\x80\x80\x80", 6, 5),
+                    2, 5);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(utf8_accepts_just_what_unicode_does),
         cmocka_unit_test(utf8_is_checked_wherever_it_stands_in_a_text),
+        cmocka_unit_test(cut_stops_between_characters),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,10 @@
 /*
  * Any bytes as a key: decoding neither crashes nor reads over the end, and
- * what it accepts is exactly what encoding makes.
+ * what it accepts is exactly what encoding makes, and what key_is_valid says.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "columns/columns.h"
+#include "columns/key.h"
 
 #include <stdlib.h>
 
@@ -29,6 +29,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t count = 0;
 
     code = colander_key_decode(key, parts, &count, &scratch, &err);
+    expect(key_is_valid(key) == (code == COLANDER_OK));
     if (code == COLANDER_OK) {
         expect(count >= 1 && count <= COLANDER_KEY_PARTS_MAX);
         expect(colander_key_encode(parts, count, &again, &err) == COLANDER_OK);

@@ -86,6 +86,11 @@ each_form_meets_the_rows_it_names(void **state)
         "user~Smi",
         "user~\"Smi\"",
         "user~",
+        "user!=\"=Smith\"",
+        "user!=Sm=<>~' ith",
+        "likes\\ !",
+        "_keys!",
+        "a._key!",
         "user?",
         "nobody!",
         "likes=5",
@@ -171,6 +176,23 @@ a_mistake_is_told_with_its_place(void **state)
         {"=5", 0, "expected a column before '='"},
         {"user?5", 5, "nothing may stand behind '?'"},
         {"user!5", 5, "nothing may stand behind '!'"},
+        {"user==Smith", 5, "text that begins so goes in double quotes"},
+        {"likes=>3", 6, "text that begins so goes in double quotes"},
+        {"user~=Sm", 5, "text that begins so goes in double quotes"},
+        {"user='Smith'", 5, "text that begins so goes in double quotes"},
+        {"text<>5", 5, "text that begins so goes in double quotes"},
+        {"text=~x", 5, "text that begins so goes in double quotes"},
+        {"likes= 1", 6, "text that begins so goes in double quotes"},
+        {"likes = 1", 5,
+         "no space goes before '=' (a name that ends so has a backslash before "
+         "it)"},
+        {"likes ?", 5,
+         "no space goes before '?' (a name that ends so has a backslash before "
+         "it)"},
+        {"_key=1", 0,
+         "the key is no column: use --key, --prefix, --from or --to"},
+        {"_key[].a?", 0,
+         "the key is no column: use --key, --prefix, --from or --to"},
         {"user=\"x", 5, "string has no closing quote"},
         {"user~\"x", 5, "string has no closing quote"},
         {"user=\"\\q\"", 6, "JSON knows no such escape"},
@@ -214,15 +236,59 @@ a_mistake_is_told_with_its_place(void **state)
 }
 
 static void
-a_wrong_path_is_told_at_the_column(void **state)
+a_wrong_path_is_told_at_its_place(void **state)
 {
-    struct colander_error err;
-    size_t offset = 999;
+    static const struct {
+        const char *text;
+        size_t offset;
+        const char *message;
+    } cases[] = {
+        {"tags[=x", 4, "'[' must be followed by ']'"},
+        {"a]=x", 1, "']' without '['"},
+        {"a.b[]c?", 5, "'[]' must be followed by '.' or the end"},
+        {"(position 9)\\xg!", 12, "'\\x' must be followed by two hex digits"},
+    };
 
     (void)state;
-    assert_null(condition_parse("tags[=x", &offset, &err));
-    assert_int_equal(err.code, COLANDER_INVALID);
-    assert_int_equal(offset, 0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct colander_error err;
+        size_t offset = 999;
+
+        assert_null(condition_parse(cases[i].text, &offset, &err));
+        assert_int_equal(err.code, COLANDER_INVALID);
+        assert_string_equal(err.message, cases[i].message);
+        assert_int_equal(offset, cases[i].offset);
+    }
+}
+
+/* However little of such a path the message has room for. */
+static void
+a_mistake_far_inside_a_path_is_told_at_its_place(void **state)
+{
+    char text[1000];
+    struct colander_error err;
+    size_t offset = 0;
+
+    (void)state;
+    memset(text, 'a', sizeof(text));
+    memcpy(text + sizeof(text) - 4, "]=x", 4);
+    assert_null(condition_parse(text, &offset, &err));
+    assert_string_equal(err.message, "']' without '['");
+    assert_int_equal(offset, sizeof(text) - 4);
+}
+
+static void
+what_the_library_calls_a_question_is_not_told(void **state)
+{
+    struct colander_error err;
+    size_t offset = 0;
+
+    (void)state;
+    assert_null(condition_parse("user=\xFF", &offset, &err));
+    assert_string_equal(err.message, "string is not UTF-8");
+    assert_int_equal(offset, 5);
+    assert_null(condition_parse_any("\xFF", &offset, &err));
+    assert_string_equal(err.message, "string is not UTF-8");
 }
 
 /* Whatever is cut off, the answer is a predicate or a mistake within it. */
@@ -270,7 +336,9 @@ main(void)
         cmocka_unit_test(no_form_meets_other_rows),
         cmocka_unit_test(any_finds_typed_values_at_every_depth),
         cmocka_unit_test(a_mistake_is_told_with_its_place),
-        cmocka_unit_test(a_wrong_path_is_told_at_the_column),
+        cmocka_unit_test(a_wrong_path_is_told_at_its_place),
+        cmocka_unit_test(a_mistake_far_inside_a_path_is_told_at_its_place),
+        cmocka_unit_test(what_the_library_calls_a_question_is_not_told),
         cmocka_unit_test(every_beginning_is_read_or_refused),
         cmocka_unit_test(the_caret_stands_under_its_place),
     };

@@ -10,6 +10,7 @@ prints_some "^\\$ colander find $work/one tweets 'entities"
 says_some '^[0-9]+ rows?: scanned [0-9,]+ rows? \([0-9,]+ bytes\) in'
 [ "$(grep -c '^\$ colander find' "$work/out")" -ge 6 ] ||
     complain 'the demo shows too few finds'
+prints_some 'not installed.* script/run find'
 cp "$work/out" "$work/first"
 run 0 demo "$work/one"
 prints_some "^the demo store '$work/one' is there already"

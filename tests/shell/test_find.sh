@@ -77,6 +77,13 @@ mistake 'expected =, !=, <, <=, >, >=, ~, ? or ! after the column' 4 user
 mistake 'expected =, !=, <, <=, >, >=, ~, ? or ! after the column' 6 'user\='
 mistake "expected a column before '>='" 0 '>=5'
 mistake "nothing may stand behind '?'" 5 'user?x'
+mistake 'text that begins so goes in double quotes' 5 "user='Smith'"
+mistake 'text that begins so goes in double quotes' 0 --any "'Smith'"
+mistake "no space goes before '=' (a name that ends so has a backslash before it)" \
+    5 'likes = 1'
+mistake 'the key is no column: use --key, --prefix, --from or --to' \
+    0 _key=t000007
+mistake "'[' must be followed by ']'" 4 'żółw[=1'
 mistake 'string has no closing quote' 5 'user="Smith'
 mistake 'something stands behind the value' 12 'user="Smith"x'
 mistake "expected ',' or ']' in the list" 8 'user=[1 2]'
@@ -98,6 +105,15 @@ says 'colander: find: --key goes without --prefix, --from, --to'
 # Formats
 run 0 find "$demo" tweets --any Houston user=Houston --limit 1 --select user
 prints_some '^{"_key":"t[0-9]+","user":"Houston","_matched":\["user"[],]'
+run 0 find "$demo" tweets --any Houston user=Houston --limit 1 \
+    --select _key,_matched,user --format table
+prints_some '^_key +_matched +user$'
+run 0 find "$demo" tweets --limit 1 --select _key --format table
+prints '_key
+-------
+t000000'
+run 0 find "$demo" tweets --limit 1 --select _key
+prints '{"_key":"t000000"}'
 run 0 find "$demo" sensors --limit 2 --select humidity --format line
 prints_some '^_key = \["sensor-0",1600000000\]$'
 prints_some '^humidity = [0-9]+$'

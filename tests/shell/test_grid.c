@@ -92,6 +92,37 @@ counts_have_commas_between_thousands(void **state)
     }
 }
 
+/* A table keeps hundreds of values that may be megabytes each. */
+static void
+of_a_large_value_only_the_beginning_is_shown(void **state)
+{
+    static char large[1 << 20];
+    const struct {
+        const char *text;
+        size_t size_max;
+        const char *shown;
+    } cases[] = {
+        {"abcd", 4, "abcd"},
+        {"abcde", 4, "abcd\xE2\x80\xA6"},
+        {"abc\xC5\x82", 4, "abc\xE2\x80\xA6"},
+        {large, 2, "zz\xE2\x80\xA6"},
+    };
+
+    (void)state;
+    memset(large, 'z', sizeof(large) - 1);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+        struct colander_value value = colander_text(cases[i].text);
+
+        assert_int_equal(
+            text_append_value(&text, &value, cases[i].size_max, NULL),
+            COLANDER_OK);
+        assert_true(colander_slice_equal(colander_buffer_slice(&text),
+                                         colander_slice_text(cases[i].shown)));
+        colander_buffer_release(&text);
+    }
+}
+
 static void
 put(struct grid *grid, const char *name, const char *text, bool is_number)
 {
@@ -178,6 +209,33 @@ what_does_not_fit_is_cut_or_left_out_and_told(void **state)
     grid_destroy(grid);
 }
 
+/* Also where the last cell of the line is half of a character. */
+static void
+a_text_far_wider_than_the_line_is_told_as_cut(void **state)
+{
+    static const char *const units[] = {"z", "\xE6\x97\xA5"};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct grid *grid = grid_create(9);
+        char text[3 * 400 + 1] = "";
+        char *shown;
+
+        for (size_t j = 0; j < 400; j++)
+            strcat(text, units[i]);
+        assert_int_equal(grid_row(grid, NULL), COLANDER_OK);
+        put(grid, "k", text, false);
+        shown = printed(grid);
+        assert_non_null(strstr(shown, i == 0 ? "\nzzzzzzzz\xE2\x80\xA6\n"
+                                             : "\xE6\x97\xA5\xE2\x80\xA6"));
+        free(shown);
+        shown = left_out(grid);
+        assert_string_equal(shown, "values cut short: 1");
+        free(shown);
+        grid_destroy(grid);
+    }
+}
+
 static void
 later_rows_stand_under_the_first_heads(void **state)
 {
@@ -229,8 +287,10 @@ main(void)
         cmocka_unit_test(text_shows_no_control_character),
         cmocka_unit_test(width_counts_cells_and_not_bytes),
         cmocka_unit_test(counts_have_commas_between_thousands),
+        cmocka_unit_test(of_a_large_value_only_the_beginning_is_shown),
         cmocka_unit_test(numbers_stand_right_and_texts_left),
         cmocka_unit_test(what_does_not_fit_is_cut_or_left_out_and_told),
+        cmocka_unit_test(a_text_far_wider_than_the_line_is_told_as_cut),
         cmocka_unit_test(later_rows_stand_under_the_first_heads),
         cmocka_unit_test(columns_beyond_the_most_are_told_together),
     };

@@ -29,7 +29,7 @@ pipe 0 'quit
 bogus' shell "$demo"
 pipe 0 'help' "$demo"
 prints_some '^  find '
-pipe 1 'families --format line
+pipe 2 'families --format line
 
 find tweets user
 families' shell "$demo"
@@ -38,13 +38,23 @@ says "colander: line 3: find: expected =, !=, <, <=, >, >=, ~, ? or ! after the 
         ^"
 [ "$(grep -c '^_key = tweets' "$work/out")" = 1 ] ||
     complain 'a line behind the failed one was run'
-pipe 1 'bogus' shell "$demo"
-says "colander: line 1: no command 'bogus'; there is help"
-pipe 1 'find tweets "user' shell "$demo"
-says 'colander: line 1: a quote is not closed'
+pipe 2 'bogus' shell "$demo"
+says "colander: line 1: no command 'bogus' (see help)"
+for quote in '"' "'"; do
+    pipe 2 "find tweets ${quote}user" shell "$demo"
+    says 'colander: line 1: a quote is not closed'
+done
+for line in '\' 'find tweets \' 'find tweets "user\' 'find tweets x\\\'; do
+    pipe 2 "$line
+families" shell "$demo"
+    says "colander: line 1: nothing stands behind the last '\\' (a command is \
+one line)"
+done
+pipe 0 "find tweets 'user=a\\\\' --count" shell "$demo"
+prints 0
 pipe 1 'get tweets nobody' shell "$demo"
 says "colander: line 1: get: no row 'nobody' in 'tweets'"
-pipe 1 'demo x' shell "$demo"
+pipe 2 'demo x' shell "$demo"
 says 'colander: line 1: demo: not within the shell'
 
 "$COLANDER" find "$demo" tweets 2>"$work/err" | head -n 1 >"$work/out"
@@ -72,6 +82,32 @@ wait $!
 last='an interrupted find'
 says_some '^colander: find: interrupted$'
 exec 3<&-
+
+# A shell reads only, with or without the word for it: others read beside it.
+for word in '' --readonly; do
+    mkfifo "$work/commands"
+    "$COLANDER" shell "$demo" $word <"$work/commands" >"$work/shell" 2>&1 &
+    exec 3>"$work/commands"
+    echo 'find tweets user=Nobody --count' >&3
+    until [ -s "$work/shell" ] || ! kill -0 $! 2>/dev/null; do
+        sleep 0.05
+    done
+    run 0 find "$demo" tweets user=Nobody --count
+    prints 0
+    run 0 demo "$demo"
+    exec 3>&-
+    wait $! || complain "the shell beside a find: $(cat "$work/shell")"
+    rm "$work/commands"
+done
+
+# With its descriptors closed, what is printed ends up in no file of a store.
+last='a demo with closed descriptors'
+"$COLANDER" demo "$work/closed" <&- >&- 2>&- || complain "$last fails"
+echo families | "$COLANDER" shell "$work/closed" >&- 2>&- ||
+    complain 'a shell with closed descriptors fails'
+grep -rq 'demo store' "$work/closed" && complain "$last prints into its store"
+run 0 find "$work/closed" tweets --count
+prints 100000
 
 # Damage in a store is told apart from other failures.
 first=$(find "$demo" -name '*.sst' -size +1000k | sort | head -n 1)

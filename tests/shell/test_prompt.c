@@ -37,20 +37,53 @@ struct session {
 };
 
 static void
-start(struct session *session)
+execute(void)
+{
+    setenv("TERM", "dumb", 1);
+    execl(getenv("COLANDER"), "colander", "shell", store_path, (char *)NULL);
+    _exit(127);
+}
+
+/* What a shell with job control does: the program gets the terminal, and when
+ * it stops that is told, and it goes on. */
+static void
+execute_as_job(void)
+{
+    int status = 0;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        setpgid(0, 0);
+        (void)signal(SIGTTOU, SIG_IGN);
+        tcsetpgrp(STDIN_FILENO, getpid());
+        (void)signal(SIGTTOU, SIG_DFL);
+        execute();
+    }
+    while (pid > 0 && waitpid(pid, &status, WUNTRACED) == pid &&
+           WIFSTOPPED(status)) {
+        dprintf(STDOUT_FILENO, "[stopped]");
+        kill(pid, SIGCONT);
+    }
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 127);
+}
+
+static void
+start_by(struct session *session, void (*run)(void))
 {
     const struct winsize size = {.ws_row = 24, .ws_col = 80};
-    const char *program = getenv("COLANDER");
 
     memset(session, 0, sizeof(*session));
-    assert_non_null(program);
+    assert_non_null(getenv("COLANDER"));
     session->pid = forkpty(&session->fd, NULL, NULL, &size);
     assert_true(session->pid >= 0);
-    if (session->pid > 0)
-        return;
-    setenv("TERM", "dumb", 1);
-    execl(program, "colander", "shell", store_path, (char *)NULL);
-    _exit(127);
+    if (session->pid == 0)
+        run();
+}
+
+static void
+start(struct session *session)
+{
+    start_by(session, execute);
 }
 
 /* Reads some of what is shown; false at the end. */
@@ -255,6 +288,44 @@ ctrl_c_at_the_prompt_drops_the_line(void **state)
 }
 
 static void
+ctrl_z_suspends_and_keeps_the_line(void **state)
+{
+    struct session session;
+
+    (void)state;
+    start_by(&session, execute_as_job);
+    expect(&session, PROMPT);
+    type(&session, "find tweets num");
+    expect(&session, "num");
+    type(&session, "\x1a");
+    expect(&session, "[stopped]");
+    expect(&session, PROMPT "find tweets num");
+    type(&session, "ber=8 --count\r");
+    expect(&session, "\n1\r\n");
+    expect(&session, PROMPT);
+    type(&session, "quit\r");
+    assert_int_equal(finish(&session), 0);
+}
+
+static void
+a_second_shell_runs_beside_the_first(void **state)
+{
+    struct session sessions[2];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        start(&sessions[i]);
+        expect(&sessions[i], PROMPT);
+        type(&sessions[i], "find tweets number=8 --count\r");
+        expect(&sessions[i], "\n1\r\n");
+    }
+    for (int i = 0; i < 2; i++) {
+        type(&sessions[i], "quit\r");
+        assert_int_equal(finish(&sessions[i]), 0);
+    }
+}
+
+static void
 the_history_comes_back_and_is_for_its_owner_only(void **state)
 {
     struct session session;
@@ -288,6 +359,8 @@ main(void)
         cmocka_unit_test(a_failed_command_leaves_the_prompt),
         cmocka_unit_test(ctrl_c_stops_a_find_and_returns_to_the_prompt),
         cmocka_unit_test(ctrl_c_at_the_prompt_drops_the_line),
+        cmocka_unit_test(ctrl_z_suspends_and_keeps_the_line),
+        cmocka_unit_test(a_second_shell_runs_beside_the_first),
         cmocka_unit_test(the_history_comes_back_and_is_for_its_owner_only),
     };
 

@@ -6,10 +6,20 @@ source "$(dirname "$0")/lib"
 
 run 2
 says 'usage: colander COMMAND ... (colander --help)'
-run 2 bogus
-says "colander: no command 'bogus'; there is help"
+for word in bogus ./nostore /etc/passwd --bogus; do
+    run 2 "$word"
+    says "colander: neither a command nor a store: '$word' (see colander --help)"
+done
 run 0 --version
 prints_some '^colander [0-9]+\.[0-9]+\.[0-9]+$'
+run 2 --version x
+says 'colander: nothing may stand behind --version'
+for word in --version --help; do
+    "$COLANDER" $word >/dev/full 2>"$work/err"
+    [ $? = 4 ] || complain "$word into a full disk is no 4"
+    last="$word into a full disk"
+    says_some 'cannot write output: No space left on device'
+done
 run 0 --help
 for command in find get families shell demo help; do
     prints_some "^  $command "
