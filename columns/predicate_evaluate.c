@@ -228,7 +228,8 @@ predicate_answer(struct evaluation *evaluation,
     place++;
     if (predicate->kind == PREDICATE_NOT) {
         code = predicate_answer(evaluation, operand, place, answer);
-        *answer = !*answer;
+        if (code == COLANDER_OK)
+            *answer = !*answer;
         return code;
     }
     *answer = !settling;

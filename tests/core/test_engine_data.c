@@ -245,8 +245,8 @@ every_compaction_and_compression_keeps_its_keys(void **state)
         char key[16];
 
         colander_options_init(&options);
-        options.compaction = COLANDER_COMPACTION_LEVELED + way / 3;
-        options.compression = COLANDER_COMPRESSION_NONE + way % 3;
+        options.compaction = (enum colander_compaction)(1 + way / 3);
+        options.compression = (enum colander_compression)(1 + way % 3);
         options.sst_size = 64 << 10;
         (void)snprintf(fixture->path, sizeof(fixture->path), "%.200s%d", path,
                        way);
