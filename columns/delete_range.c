@@ -79,7 +79,6 @@ colander_family_delete_range(struct colander_family *family,
 {
     const struct colander_key_range all = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
     struct colander_engine_family *engine_family;
-    struct colander_options options;
     struct byte_range bytes;
     uint64_t count = 0;
     enum colander_code code;
@@ -87,11 +86,9 @@ colander_family_delete_range(struct colander_family *family,
     if (deleted == NULL)
         deleted = &count;
     *deleted = 0;
-    colander_store_options(family->store, &options);
-    if (options.mode == COLANDER_OPEN_READ_ONLY)
-        return COLANDER_FAIL(err, COLANDER_READ_ONLY,
-                             "store '%s' is open for reading only",
-                             colander_engine_path(family->store->engine));
+    code = store_check_writable(family->store, err);
+    if (code != COLANDER_OK)
+        return code;
     code = byte_range_init(&bytes, range == NULL ? &all : range, err);
     if (code != COLANDER_OK)
         return code;

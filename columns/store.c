@@ -223,16 +223,21 @@ family_make(struct colander_family *family,
             struct colander_engine_family **engine_family,
             struct colander_error *err)
 {
+    return meet(family, true, engine_family, err);
+}
+
+enum colander_code
+store_check_writable(const struct colander_store *store,
+                     struct colander_error *err)
+{
     struct colander_options options;
 
-    /* Of a family that is missing from a read-only store, "no such family"
-     * would not tell why it could not be made. */
-    colander_engine_options(family->store->engine, &options);
-    if (options.mode == COLANDER_OPEN_READ_ONLY)
-        return COLANDER_FAIL(err, COLANDER_READ_ONLY,
-                             "store '%s' is open for reading only",
-                             colander_engine_path(family->store->engine));
-    return meet(family, true, engine_family, err);
+    colander_engine_options(store->engine, &options);
+    if (options.mode != COLANDER_OPEN_READ_ONLY)
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_READ_ONLY,
+                         "store '%s' is open for reading only",
+                         colander_engine_path(store->engine));
 }
 
 bool
@@ -248,7 +253,10 @@ colander_family_create(struct colander_family *family,
                        struct colander_error *err)
 {
     struct colander_engine_family *met;
+    enum colander_code code = store_check_writable(family->store, err);
 
+    if (code != COLANDER_OK)
+        return code;
     return family_make(family, &met, err);
 }
 
@@ -312,7 +320,7 @@ tell_row(const struct colander_family *family, struct colander_slice key,
     if (err != NULL &&
         colander_json_append_key(&text, key, NULL) == COLANDER_OK)
         colander_error_context(err, "family '%s', row %.*s", family->name,
-                               text.size < 200 ? (int)text.size : 200,
+                               (int)utf8_cut(text.data, text.size, 200),
                                (const char *)text.data);
     colander_buffer_release(&text);
 }

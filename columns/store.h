@@ -41,11 +41,16 @@ family_find(struct colander_family *family,
             struct colander_engine_family **engine_family,
             struct colander_error *err);
 
-/* The same, but makes the family where there is none. */
+/* The same, but makes the family where there is none. The store is writable. */
 COLANDER_CHECKED enum colander_code
 family_make(struct colander_family *family,
             struct colander_engine_family **engine_family,
             struct colander_error *err);
+
+/* READ_ONLY when the store is. */
+COLANDER_CHECKED enum colander_code
+store_check_writable(const struct colander_store *store,
+                     struct colander_error *err);
 
 /* Which key locks, a bit for each; start with zeros. */
 struct key_locks {
