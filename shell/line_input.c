@@ -138,14 +138,25 @@ drop_line(EditLine *editor, int key)
     return CC_EOF;
 }
 
-/* What Ctrl-Z does: a key as well. The editor gives the terminal back when the
- * signal comes, and takes it again when the program goes on. */
+/* What Ctrl-Z does: a key as well. The editor's own handler sends the signal
+ * on while it blocks it here, so that another thread stops the program a little
+ * later, when the line is already drawn again. Without that handler kill()
+ * comes back when the program goes on, and the line is drawn after that. */
 static unsigned char
 suspend(EditLine *editor, int key)
 {
-    (void)editor;
+    struct sigaction standard;
+    struct sigaction editors;
+
     (void)key;
-    (void)raise(SIGTSTP);
+    memset(&standard, 0, sizeof(standard));
+    standard.sa_handler = SIG_DFL;
+    sigemptyset(&standard.sa_mask);
+    (void)el_set(editor, EL_PREP_TERM, 0);
+    (void)sigaction(SIGTSTP, &standard, &editors);
+    (void)kill(0, SIGTSTP);
+    (void)sigaction(SIGTSTP, &editors, NULL);
+    (void)el_set(editor, EL_PREP_TERM, 1);
     return CC_REDISPLAY;
 }
 
@@ -160,7 +171,6 @@ bind_key(EditLine *editor, const char *key, const char *name)
 static void
 bind_keys(EditLine *editor)
 {
-
     (void)el_set(editor, EL_SETTY, "-d", "-isig", NULL);
     /* the wide form keeps the texts; the other leaks copies of them */
     (void)el_wset(editor, EL_ADDFN, L"colander-drop-line", L"drops the line",
