@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -180,6 +181,31 @@ fail_open(struct colander_error *err, const rocksdb::Status &status)
                          status.ToString().c_str());
 }
 
+/* While one lives, threads that start block all signals: signals are for the
+ * program's own threads, whose handlers may not expect to run in another. */
+class SignalsBlocked
+{
+  public:
+    SignalsBlocked()
+    {
+        sigset_t all;
+
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+
+    SignalsBlocked(const SignalsBlocked &) = delete;
+    SignalsBlocked &operator=(const SignalsBlocked &) = delete;
+
+    ~SignalsBlocked()
+    {
+        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+
+  private:
+    sigset_t before_;
+};
+
 /* Up to version 10 RocksDB gives the database as a plain pointer, from 11 on
  * as a unique_ptr. */
 static rocksdb::Status
@@ -188,6 +214,7 @@ open_rocksdb(struct colander_engine *engine, const std::string &path,
              std::vector<rocksdb::ColumnFamilyHandle *> *handles)
 {
     const rocksdb::Options &options = engine->rocksdb_options;
+    SignalsBlocked blocked; /* RocksDB's threads start here */
     rocksdb::Status status;
 #if ROCKSDB_MAJOR >= 11
     std::unique_ptr<rocksdb::DB> &db = engine->db;

@@ -5,25 +5,20 @@
  */
 #include "shell/interrupt.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 
-static pthread_t main_thread;
 static _Atomic(struct colander_cursor *) watched;
 static atomic_bool has_happened;
 
-/* The engine's threads may get the signal too. It is handed to the main
- * thread, which alone closes cursors: so `watched` is never closed here. */
+/* The engine's threads block signals: this runs in the main thread, which alone
+ * closes cursors. So `watched` is never closed here. */
 static void
 handle(int number)
 {
     struct colander_cursor *cursor;
 
-    if (!pthread_equal(pthread_self(), main_thread)) {
-        pthread_kill(main_thread, number);
-        return;
-    }
+    (void)number;
     atomic_store(&has_happened, true);
     cursor = atomic_load(&watched);
     if (cursor != NULL)
@@ -45,7 +40,6 @@ interrupt_ends_reads(bool ends)
 void
 interrupt_install(void)
 {
-    main_thread = pthread_self();
     interrupt_ends_reads(false);
 }
 
