@@ -11,5 +11,6 @@
 
 #include "columns/columns.h"
 #include "core/core.h"
+#include "filters/filters.h"
 
 #endif

@@ -2,15 +2,17 @@
 #
 # SPDX-License-Identifier: MIT
 
-# colander_layer(NAME [BELOW LAYER...] [LIBRARIES TARGET...])
+# colander_layer(NAME [BELOW LAYER...] [LIBRARIES TARGET...] [EXCLUDE FILE...])
 #
-# Declares colander_NAME, made of the sources of the current folder. BELOW are
-# the layers that it may call, from the top one down.
+# Declares colander_NAME, made of the sources of the current folder except those
+# of EXCLUDE. BELOW are the layers that it may call, from the top one down.
 function(colander_layer name)
-    cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "BELOW;LIBRARIES")
+    cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "BELOW;LIBRARIES;EXCLUDE")
     list(TRANSFORM layer_BELOW PREPEND colander_)
 
     file(GLOB sources CONFIGURE_DEPENDS *.c *.cc)
+    list(TRANSFORM layer_EXCLUDE PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    list(REMOVE_ITEM sources ${layer_EXCLUDE})
     if(NOT sources)
         return()
     endif()

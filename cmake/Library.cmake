@@ -7,13 +7,20 @@ set(COLANDER_PUBLISHED ${PROJECT_BINARY_DIR}/include)
 # In the tree headers name each other by folder; published they stand side by
 # side in colander/, and their includes are rewritten to say so.
 function(colander_publish)
-    foreach(header colander.h core/core.h columns/limits.h columns/columns.h)
+    set(headers colander.h core/core.h columns/limits.h columns/columns.h)
+    if(COLANDER_FILTERS)
+        list(APPEND headers filters/filters.h)
+    endif()
+    foreach(header ${headers})
         set(source ${PROJECT_SOURCE_DIR}/${header})
         set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY
                      CMAKE_CONFIGURE_DEPENDS ${source})
         file(READ ${source} text)
         string(REGEX REPLACE "#include \"[a-z]+/([a-z_]+\\.h)\""
                              "#include \"\\1\"" text "${text}")
+        if(NOT COLANDER_FILTERS)
+            string(REPLACE "#include \"filters.h\"\n" "" text "${text}")
+        endif()
         get_filename_component(name ${header} NAME)
         file(CONFIGURE OUTPUT ${COLANDER_PUBLISHED}/colander/${name}
              CONTENT "${text}" @ONLY)

@@ -153,31 +153,35 @@ colander_batch_commit(struct colander_batch *batch,
                       enum colander_durability durability,
                       struct colander_error *err)
 {
-    struct colander_engine_batch *engine_batch = NULL;
+    struct write_batch writing = {NULL, NULL};
     enum colander_code code;
     size_t offset = 0;
 
-    code = colander_engine_batch_create(
-        batch->store->engine, batch->patch_count > 0, &engine_batch, err);
+    code = colander_engine_batch_create(batch->store->engine,
+                                        batch->patch_count > 0,
+                                        &writing.engine_batch, err);
     if (code != COLANDER_OK)
         return code;
     key_locks_lock(&batch->locks, batch->store);
     while (code == COLANDER_OK && offset < batch->writes.size) {
         struct write write = batch_read(batch, &offset);
 
-        code = write_apply(&write, engine_batch, err);
+        code = write_apply(&write, &writing, err);
         /* Patches may have grown into rows far larger than themselves. */
-        if (code == COLANDER_OK && colander_engine_batch_size(engine_batch) >
-                                       2 * (size_t)COLANDER_BATCH_SIZE_MAX)
+        if (code == COLANDER_OK &&
+            colander_engine_batch_size(writing.engine_batch) >
+                2 * (size_t)COLANDER_BATCH_SIZE_MAX)
             code = COLANDER_FAIL(err, COLANDER_LIMIT,
                                  "the patched rows of a batch are over %u "
                                  "bytes: patch fewer at once",
                                  2 * COLANDER_BATCH_SIZE_MAX);
     }
     if (code == COLANDER_OK)
-        code = colander_engine_batch_write(engine_batch, durability, err);
+        code =
+            colander_engine_batch_write(writing.engine_batch, durability, err);
     key_locks_unlock(&batch->locks, batch->store);
-    colander_engine_batch_destroy(engine_batch);
+    write_tell(batch->store, &writing, code == COLANDER_OK);
+    colander_engine_batch_destroy(writing.engine_batch);
     if (code == COLANDER_OK)
         colander_batch_clear(batch);
     return code;

@@ -724,16 +724,58 @@ colander_cursor_next(struct colander_cursor *cursor, bool *is_row,
  * while yours closes the cursor. */
 COLANDER_API void colander_cursor_cancel(struct colander_cursor *cursor);
 
-/* What the find has done so far. */
-struct colander_find_counts {
-    uint64_t rows_read;     /* rows looked at */
-    uint64_t rows_returned; /* rows that matched */
-    uint64_t bytes_read;    /* of the rows looked at */
-    uint64_t microseconds;  /* inside colander_cursor_next, if timed */
+/* How a find goes about it. */
+enum colander_plan {
+    COLANDER_PLAN_SCAN,       /* reads every row of the key range */
+    COLANDER_PLAN_CANDIDATES, /* reads rows that value filters point to */
+    COLANDER_PLAN_NOTHING,    /* no row can match: reads none */
 };
 
-COLANDER_API struct colander_find_counts
-colander_cursor_counts(const struct colander_cursor *cursor);
+/* The plan of a find as a word: "scan", "candidates", "nothing". */
+COLANDER_API const char *colander_plan_name(enum colander_plan plan);
+
+/*
+ * The plan of a find, and what it has done so far. The counts add up:
+ *     file_count      = files_pruned + files_located + files_read
+ *     candidate_count = rows_returned + rows_gone + rows_false (plus up to
+ *                       one lot that is not verified yet)
+ */
+struct colander_explain {
+    enum colander_plan plan;
+    const char *reason;     /* for the plan, a clause; static storage */
+    uint64_t rows_expected; /* candidates, as the plan estimates them */
+
+    uint64_t file_count;      /* SST files of the family */
+    uint64_t files_pruned;    /* the hierarchy says: no such value */
+    uint64_t files_located;   /* locator or zones say: no such row */
+    uint64_t files_read;      /* may hold rows that match */
+    uint64_t files_unsure;    /* of those read: without a usable filter */
+    uint64_t segments_read;   /* runs of rows read from SST files */
+    uint64_t recent_found;    /* candidates among rows in no SST yet */
+    uint64_t candidate_count; /* different keys to verify */
+
+    uint64_t rows_read;     /* rows looked at, in SST files or a scan */
+    uint64_t rows_verified; /* candidates read as the snapshot has them */
+    uint64_t rows_returned; /* rows that matched */
+    uint64_t rows_gone;     /* candidates that the snapshot does not have */
+    uint64_t rows_false;    /* candidates that do not match in it */
+    uint64_t bytes_read;    /* of rows read and verified */
+
+    /* microseconds, when the query is timed */
+    uint64_t plan_time;   /* planning, hierarchy and locators */
+    uint64_t read_time;   /* reading segments, or scanning */
+    uint64_t verify_time; /* reading candidates and evaluating them */
+};
+
+/* Of the find so far. The plan is made when the find starts. */
+COLANDER_API void colander_cursor_explain(const struct colander_cursor *cursor,
+                                          struct colander_explain *explain);
+
+/* A column that matched, and in how many of the rows returned. Only when the
+ * query tells columns; false behind the last. Borrowed until the next step. */
+COLANDER_API bool colander_cursor_matched(const struct colander_cursor *cursor,
+                                          size_t index, const char **path,
+                                          uint64_t *row_count);
 
 /* NULL is allowed. */
 COLANDER_API void colander_cursor_close(struct colander_cursor *cursor);

@@ -7,6 +7,7 @@
 
 #include "columns/utf8.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <xxhash.h>
 
@@ -57,25 +58,90 @@ init_key_locks(struct colander_store *store)
     pthread_rwlockattr_destroy(&attributes);
 }
 
+static void
+destroy_key_locks(struct colander_store *store)
+{
+    for (size_t i = 0; i < KEY_LOCKS; i++)
+        pthread_rwlock_destroy(&store->key_locks[i]);
+}
+
 /* -------------------------------------------------------------- stores --- */
 
+static enum colander_code
+extension_opened(struct colander_store *store, struct colander_error *err)
+{
+    const struct store_extension *extension = &store->extension;
+    enum colander_code code;
+
+    if (extension->opened == NULL)
+        return COLANDER_OK;
+    code = extension->opened(extension->context, store->engine, err);
+    store->is_extended = code == COLANDER_OK;
+    return code;
+}
+
+/* Closes an engine whose extension could not be opened: that is what is told,
+ * and what is not in SST files yet stands in the write-ahead log. */
+static void
+engine_give_up(struct colander_store *store)
+{
+    enum colander_code code = colander_engine_close(store->engine, NULL);
+
+    assert(code != COLANDER_BUSY);
+    (void)code;
+}
+
+/* Nothing is asked or told from here on. */
+static void
+extension_closing(struct colander_store *store)
+{
+    if (store->is_extended)
+        store->extension.closing(store->extension.context);
+    store->is_extended = false;
+}
+
+/* The store's own end, when the engine is closed or never was open. */
+static void
+store_free(struct colander_store *store)
+{
+    if (store->extension.closed != NULL)
+        store->extension.closed(store->extension.context);
+    destroy_key_locks(store);
+    free(store);
+}
+
 enum colander_code
-colander_store_open(const char *path, const struct colander_options *options,
+store_open_extended(const char *path, const struct colander_options *options,
+                    const struct store_extension *extension,
                     struct colander_store **store, struct colander_error *err)
 {
     struct colander_store *made = calloc(1, sizeof(*made));
+    const struct sst_observer *observer = NULL;
     enum colander_code code;
 
     *store = NULL;
-    if (made == NULL)
+    if (made == NULL) {
+        if (extension != NULL)
+            extension->closed(extension->context);
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot open store '%s'",
                              path);
-    code = colander_engine_open(path, options, &made->engine, err);
-    if (code != COLANDER_OK) {
-        free(made);
-        return code;
     }
     init_key_locks(made);
+    if (extension != NULL) {
+        made->extension = *extension;
+        if (extension->observer.created != NULL)
+            observer = &made->extension.observer;
+    }
+    code = engine_open_observed(path, options, observer, &made->engine, err);
+    if (code == COLANDER_OK) {
+        code = extension_opened(made, err);
+        if (code != COLANDER_OK)
+            engine_give_up(made);
+    }
+    if (code != COLANDER_OK) {
+        store_free(made);
+        return code;
+    }
     *store = made;
     return COLANDER_OK;
 }
@@ -95,13 +161,22 @@ colander_store_close(struct colander_store *store, struct colander_error *err)
             "cannot close store '%s': families and batches open: "
             "%zu",
             colander_engine_path(store->engine), handles);
+    extension_closing(store);
     code = colander_engine_close(store->engine, err);
-    if (code == COLANDER_BUSY)
+    if (code == COLANDER_BUSY) {
+        /* Should this fail, the store goes on without: finds scan. */
+        if (extension_opened(store, NULL) != COLANDER_OK)
+            assert(!store->is_extended);
         return code;
-    for (size_t i = 0; i < KEY_LOCKS; i++)
-        pthread_rwlock_destroy(&store->key_locks[i]);
-    free(store);
+    }
+    store_free(store);
     return code;
+}
+
+void *
+store_extension_context(const struct colander_store *store)
+{
+    return store->extension.context;
 }
 
 void
@@ -227,6 +302,14 @@ family_make(struct colander_family *family,
 }
 
 enum colander_code
+family_engine(struct colander_family *family,
+              struct colander_engine_family **engine_family,
+              struct colander_error *err)
+{
+    return family_find(family, engine_family, err);
+}
+
+enum colander_code
 store_check_writable(const struct colander_store *store,
                      struct colander_error *err)
 {
@@ -238,6 +321,12 @@ store_check_writable(const struct colander_store *store,
     return COLANDER_FAIL(err, COLANDER_READ_ONLY,
                          "store '%s' is open for reading only",
                          colander_engine_path(store->engine));
+}
+
+struct colander_store *
+family_store(const struct colander_family *family)
+{
+    return family->store;
 }
 
 bool

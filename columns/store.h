@@ -10,7 +10,7 @@
 #ifndef COLANDER_COLUMNS_STORE_H
 #define COLANDER_COLUMNS_STORE_H
 
-#include "columns/columns.h"
+#include "columns/candidates.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -25,7 +25,9 @@
 struct colander_store {
     struct colander_engine *engine;
     pthread_rwlock_t key_locks[KEY_LOCKS];
-    atomic_size_t handle_count; /* families and batches */
+    atomic_size_t handle_count;       /* families and batches */
+    struct store_extension extension; /* zero: none */
+    bool is_extended;                 /* the extension is asked and told */
 };
 
 struct colander_family {

@@ -27,23 +27,39 @@ write_check(const struct write *write, struct colander_error *err)
 }
 
 static enum colander_code
-patch_row(const struct write *write, struct colander_engine_batch *batch,
+put_row(const struct write *write, struct colander_slice row,
+        struct colander_engine_family *engine_family, struct write_batch *batch,
+        struct colander_error *err)
+{
+    const struct colander_store *store = write->family->store;
+    enum colander_code code;
+
+    code = colander_engine_batch_put(batch->engine_batch, engine_family,
+                                     write->key, row, err);
+    if (code != COLANDER_OK || !store->is_extended)
+        return code;
+    return store->extension.note_row(store->extension.context, &batch->noted,
+                                     engine_family, write->key, row, err);
+}
+
+static enum colander_code
+patch_row(const struct write *write,
           struct colander_engine_family *engine_family,
-          struct colander_error *err)
+          struct write_batch *batch, struct colander_error *err)
 {
     struct colander_buffer before = COLANDER_BUFFER_EMPTY;
     struct colander_buffer after = COLANDER_BUFFER_EMPTY;
     enum colander_code code;
     bool found;
 
-    code = colander_engine_batch_get(batch, engine_family, write->key, &before,
-                                     &found, err);
+    code = colander_engine_batch_get(batch->engine_batch, engine_family,
+                                     write->key, &before, &found, err);
     if (code == COLANDER_OK)
         code = colander_row_patch(colander_buffer_slice(&before), write->row,
                                   &after, err);
     if (code == COLANDER_OK)
-        code = colander_engine_batch_put(batch, engine_family, write->key,
-                                         colander_buffer_slice(&after), err);
+        code = put_row(write, colander_buffer_slice(&after), engine_family,
+                       batch, err);
     colander_buffer_release(&before);
     colander_buffer_release(&after);
     if (code != COLANDER_OK)
@@ -52,7 +68,7 @@ patch_row(const struct write *write, struct colander_engine_batch *batch,
 }
 
 enum colander_code
-write_apply(const struct write *write, struct colander_engine_batch *batch,
+write_apply(const struct write *write, struct write_batch *batch,
             struct colander_error *err)
 {
     struct colander_engine_family *engine_family;
@@ -66,15 +82,23 @@ write_apply(const struct write *write, struct colander_engine_batch *batch,
         return code;
     switch (write->kind) {
     case WRITE_PUT:
-        return colander_engine_batch_put(batch, engine_family, write->key,
-                                         write->row, err);
+        return put_row(write, write->row, engine_family, batch, err);
     case WRITE_PATCH:
-        return patch_row(write, batch, engine_family, err);
+        return patch_row(write, engine_family, batch, err);
     case WRITE_DELETE:
-        return colander_engine_batch_delete(batch, engine_family, write->key,
-                                            err);
+        return colander_engine_batch_delete(batch->engine_batch, engine_family,
+                                            write->key, err);
     }
     return COLANDER_FAIL(err, COLANDER_INVALID, "a batch is damaged");
+}
+
+void
+write_tell(struct colander_store *store, const struct write_batch *batch,
+           bool is_written)
+{
+    if (batch->noted != NULL)
+        store->extension.write_end(store->extension.context, batch->noted,
+                                   is_written);
 }
 
 static enum colander_code
@@ -82,23 +106,25 @@ write_now(const struct write *write, enum colander_durability durability,
           struct colander_error *err)
 {
     struct colander_store *store = write->family->store;
-    struct colander_engine_batch *batch = NULL;
+    struct write_batch batch = {NULL, NULL};
     struct key_locks locks = {0, 0};
     enum colander_code code;
 
     code = write_check(write, err);
     if (code == COLANDER_OK)
-        code = colander_engine_batch_create(
-            store->engine, write->kind == WRITE_PATCH, &batch, err);
+        code = colander_engine_batch_create(store->engine,
+                                            write->kind == WRITE_PATCH,
+                                            &batch.engine_batch, err);
     if (code != COLANDER_OK)
         return code;
     key_locks_add(&locks, write->key, write->kind == WRITE_PATCH);
     key_locks_lock(&locks, store);
-    code = write_apply(write, batch, err);
+    code = write_apply(write, &batch, err);
     if (code == COLANDER_OK)
-        code = colander_engine_batch_write(batch, durability, err);
+        code = colander_engine_batch_write(batch.engine_batch, durability, err);
     key_locks_unlock(&locks, store);
-    colander_engine_batch_destroy(batch);
+    write_tell(store, &batch, code == COLANDER_OK);
+    colander_engine_batch_destroy(batch.engine_batch);
     return code;
 }
 

@@ -7,7 +7,7 @@
 #ifndef COLANDER_COLUMNS_WRITE_H
 #define COLANDER_COLUMNS_WRITE_H
 
-#include "columns/columns.h"
+#include "columns/candidates.h"
 
 enum write_kind { WRITE_PUT, WRITE_PATCH, WRITE_DELETE };
 
@@ -23,10 +23,20 @@ struct write {
 COLANDER_CHECKED enum colander_code write_check(const struct write *write,
                                                 struct colander_error *err);
 
-/* Adds the write to the engine's batch, a patch as the row that it makes; the
- * batch is indexed if there are patches, and the key's lock is held. */
-COLANDER_CHECKED enum colander_code
-write_apply(const struct write *write, struct colander_engine_batch *batch,
-            struct colander_error *err);
+/* What is going to be written at once. */
+struct write_batch {
+    struct colander_engine_batch *engine_batch; /* indexed if it has patches */
+    struct candidate_write *noted; /* what the store's extension knows of it */
+};
+
+/* Adds the write to the batch, a patch as the row that it makes, and notes that
+ * row. The key's lock is held. */
+COLANDER_CHECKED enum colander_code write_apply(const struct write *write,
+                                                struct write_batch *batch,
+                                                struct colander_error *err);
+
+/* Tells the store's extension whether the batch was written. */
+void write_tell(struct colander_store *store, const struct write_batch *batch,
+                bool is_written);
 
 #endif

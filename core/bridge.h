@@ -5,6 +5,8 @@
  *     bridge_open.cc      a store opened, described and closed
  *     bridge_families.cc  families made, listed, measured and dropped
  *     bridge_data.cc      snapshots, reads and writes
+ *     bridge_sst.cc       SST files one by one, and the store's own records
+ *     bridge_events.cc    what RocksDB does with SST files, told to an observer
  *     bridge_files.cc     the file system that RocksDB sees
  *
  * Every RocksDB handle is owned here, and every exception is caught at the
@@ -23,8 +25,8 @@
  *     families_mutex  guards the map of families and all reference counts;
  *                     never held while RocksDB is called
  * A drop goes alone because one write, flush or compaction of a column family
- * that is dropped meanwhile stops all later writes of the whole database. No
- * RocksDB callback takes any of them.
+ * that is dropped meanwhile stops all later writes of the whole database.
+ * RocksDB's callbacks (bridge_events.cc) take families_mutex, and no other.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -33,11 +35,13 @@
 
 #include "core/core.h"
 #include "core/directory.h"
+#include "core/sst.h"
 
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/options.h>
 #include <rocksdb/status.h>
+#include <rocksdb/table_properties.h>
 #include <rocksdb/utilities/write_batch_with_index.h>
 
 #include <atomic>
@@ -165,7 +169,8 @@ from_rocksdb(const rocksdb::Slice &slice)
 struct colander_engine_family {
     struct colander_engine *engine;
     std::string name;
-    std::unique_ptr<rocksdb::ColumnFamilyHandle> handle;
+    /* Shared with a callback that looks at the family, and may outlive it. */
+    std::shared_ptr<rocksdb::ColumnFamilyHandle> handle;
     size_t reference_count = 0; /* under families_mutex */
     std::atomic<bool> is_dropped{false};
     SharedLock flush_lock;
@@ -184,7 +189,7 @@ struct colander_engine {
     std::mutex families_mutex;
     std::map<std::string, std::unique_ptr<colander_engine_family>> families;
     size_t family_references = 0;         /* of handles and cursors */
-    std::atomic<size_t> other_handles{0}; /* batches and snapshots */
+    std::atomic<size_t> other_handles{0}; /* batches, snapshots and SSTs */
 
     SharedLock writes_lock;
 
@@ -244,8 +249,19 @@ adopt_family(struct colander_engine *engine,
              std::unique_ptr<rocksdb::ColumnFamilyHandle> handle,
              struct colander_error *err);
 
-/* Whether everything written to the family is in SST files. */
-bool is_flushed(const struct colander_engine_family *family);
+/* The ids of the live families, by the names of their column families. They
+ * stay right while change_mutex is held. */
+std::map<std::string, uint32_t> family_ids(struct colander_engine *engine);
+
+/* The handle of the live family of that id; empty: there is none. */
+std::shared_ptr<rocksdb::ColumnFamilyHandle>
+family_handle(struct colander_engine *engine, uint32_t id);
+
+/* Takes all families from the engine, which is about to close. */
+void close_families(struct colander_engine *engine);
+
+/* Whether everything written to the column family is in SST files. */
+bool is_flushed(rocksdb::DB *db, rocksdb::ColumnFamilyHandle *handle);
 
 /* READ_ONLY when the store is. */
 enum colander_code check_writable(const struct colander_engine *engine,
@@ -259,5 +275,19 @@ enum colander_code fail_dropped(const struct colander_engine_family *family,
 enum colander_code family_result(const struct colander_engine_family *family,
                                  const rocksdb::Status &status,
                                  const char *what, struct colander_error *err);
+
+/* -------------------------------------------------------------- events --- */
+
+/* Puts into the engine's options for RocksDB what tells the observer
+ * (copied). */
+void install_observer(struct colander_engine *engine,
+                      const struct sst_observer *observer);
+
+/* The tag among the properties of an SST; false: none. */
+bool find_tag(const rocksdb::TableProperties &properties,
+              uint8_t tag[SST_TAG_SIZE]);
+
+/* The number in the path of an SST; 0: none. */
+uint64_t number_of_file(const std::string &path);
 
 #endif

@@ -128,11 +128,11 @@ colander_engine_get_many(struct colander_engine_family *family,
     });
 }
 
-enum colander_code
-colander_engine_cursor_open(
-    struct colander_engine_family *family,
-    const struct colander_engine_cursor_options *options,
-    struct colander_engine_cursor **cursor, struct colander_error *err)
+static enum colander_code
+cursor_open(struct colander_engine_family *family,
+            const struct colander_engine_cursor_options *options,
+            rocksdb::ReadTier tier, struct colander_engine_cursor **cursor,
+            struct colander_error *err)
 {
     *cursor = nullptr;
     return guard(err, "open a cursor", [&] {
@@ -150,6 +150,7 @@ colander_engine_cursor_open(
             how.iterate_lower_bound = &made->lower;
         if (!made->until.empty())
             how.iterate_upper_bound = &made->upper;
+        how.read_tier = tier;
         how.fill_cache = !options->skips_cache;
         how.ignore_range_deletions = true; /* see the top of this file */
         made->iterator.reset(
@@ -158,6 +159,24 @@ colander_engine_cursor_open(
         *cursor = made.release();
         return COLANDER_OK;
     });
+}
+
+enum colander_code
+colander_engine_cursor_open(
+    struct colander_engine_family *family,
+    const struct colander_engine_cursor_options *options,
+    struct colander_engine_cursor **cursor, struct colander_error *err)
+{
+    return cursor_open(family, options, rocksdb::kReadAllTier, cursor, err);
+}
+
+enum colander_code
+engine_unflushed_cursor_open(
+    struct colander_engine_family *family,
+    const struct colander_engine_cursor_options *options,
+    struct colander_engine_cursor **cursor, struct colander_error *err)
+{
+    return cursor_open(family, options, rocksdb::kMemtableTier, cursor, err);
 }
 
 enum colander_code

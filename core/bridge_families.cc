@@ -65,6 +65,38 @@ adopt_family(struct colander_engine *engine,
     return COLANDER_OK;
 }
 
+std::map<std::string, uint32_t>
+family_ids(struct colander_engine *engine)
+{
+    std::lock_guard<std::mutex> hold(engine->families_mutex);
+    std::map<std::string, uint32_t> ids;
+
+    for (auto &entry : engine->families)
+        ids[family_prefix + entry.first] = entry.second->handle->GetID();
+    return ids;
+}
+
+std::shared_ptr<rocksdb::ColumnFamilyHandle>
+family_handle(struct colander_engine *engine, uint32_t id)
+{
+    std::lock_guard<std::mutex> hold(engine->families_mutex);
+
+    for (auto &entry : engine->families) {
+        if (entry.second->handle->GetID() == id)
+            return entry.second->handle;
+    }
+    return nullptr;
+}
+
+void
+close_families(struct colander_engine *engine)
+{
+    std::map<std::string, std::unique_ptr<colander_engine_family>> taken;
+    std::lock_guard<std::mutex> hold(engine->families_mutex);
+
+    taken.swap(engine->families);
+}
+
 /* ------------------------------------------------------------ families --- */
 
 enum colander_code
@@ -247,16 +279,16 @@ family_result(const struct colander_engine_family *family,
 }
 
 bool
-is_flushed(const struct colander_engine_family *family)
+is_flushed(rocksdb::DB *db, rocksdb::ColumnFamilyHandle *handle)
 {
-    rocksdb::DB *db = family->engine->db.get();
     uint64_t entries = 0;
     uint64_t waiting = 0;
 
+    /* In this order: what leaves the memtable in between waits. */
     return db->GetIntProperty(
-               family->handle.get(),
-               rocksdb::DB::Properties::kNumEntriesActiveMemTable, &entries) &&
-           db->GetIntProperty(family->handle.get(),
+               handle, rocksdb::DB::Properties::kNumEntriesActiveMemTable,
+               &entries) &&
+           db->GetIntProperty(handle,
                               rocksdb::DB::Properties::kNumImmutableMemTable,
                               &waiting) &&
            entries == 0 && waiting == 0;
@@ -341,7 +373,7 @@ colander_engine_family_sizes(struct colander_engine_family *family,
             return COLANDER_FAIL(err, COLANDER_IO,
                                  "family '%s': the engine does not tell sizes",
                                  family->name.c_str());
-        if (is_flushed(family))
+        if (is_flushed(db, handle))
             sizes->unflushed_size = 0; /* an empty memtable has some, too */
         return COLANDER_OK;
     });

@@ -237,11 +237,17 @@ open_rocksdb(struct colander_engine *engine, const std::string &path,
 static bool
 is_database_empty(const struct colander_engine *engine, const std::string &path)
 {
-    rocksdb::DB *db = nullptr;
+    std::unique_ptr<rocksdb::DB> db;
+#if ROCKSDB_MAJOR >= 11
     rocksdb::Status status =
         rocksdb::DB::OpenForReadOnly(engine->rocksdb_options, path, &db);
-    std::unique_ptr<rocksdb::DB> owner(db);
+#else
+    rocksdb::DB *opened = nullptr;
+    rocksdb::Status status =
+        rocksdb::DB::OpenForReadOnly(engine->rocksdb_options, path, &opened);
 
+    db.reset(opened);
+#endif
     if (!status.ok())
         return false;
     std::unique_ptr<rocksdb::Iterator> iterator(
@@ -305,7 +311,7 @@ open_database(struct colander_engine *engine, struct colander_error *err)
 /* In the order that RocksDB wants. */
 colander_engine::~colander_engine()
 {
-    families.clear();
+    close_families(this);
     default_handle.reset();
     db.reset();
     directory_close(&directory);
@@ -329,7 +335,8 @@ set_path(struct colander_engine *engine, const char *path,
 
 static enum colander_code
 engine_create(const char *path, const struct colander_options *options,
-              struct colander_engine **out, struct colander_error *err)
+              const struct sst_observer *observer, struct colander_engine **out,
+              struct colander_error *err)
 {
     std::unique_ptr<colander_engine> engine(new colander_engine());
     enum colander_code code;
@@ -342,6 +349,8 @@ engine_create(const char *path, const struct colander_options *options,
         code = load_options(engine.get(), err);
     if (code == COLANDER_OK) {
         set_rocksdb_options(engine.get());
+        if (observer != nullptr && !engine->is_read_only())
+            install_observer(engine.get(), observer);
         code = open_database(engine.get(), err);
     }
     if (code == COLANDER_OK)
@@ -352,7 +361,8 @@ engine_create(const char *path, const struct colander_options *options,
 }
 
 enum colander_code
-colander_engine_open(const char *path, const struct colander_options *options,
+engine_open_observed(const char *path, const struct colander_options *options,
+                     const struct sst_observer *observer,
                      struct colander_engine **engine,
                      struct colander_error *err)
 {
@@ -365,11 +375,20 @@ colander_engine_open(const char *path, const struct colander_options *options,
         options = &defaults;
     code = options_check(options, err);
     if (code == COLANDER_OK)
-        code = guard(err, "open the store",
-                     [&] { return engine_create(path, options, engine, err); });
+        code = guard(err, "open the store", [&] {
+            return engine_create(path, options, observer, engine, err);
+        });
     if (code != COLANDER_OK)
         colander_error_context(err, "cannot open store '%s'", path);
     return code;
+}
+
+enum colander_code
+colander_engine_open(const char *path, const struct colander_options *options,
+                     struct colander_engine **engine,
+                     struct colander_error *err)
+{
+    return engine_open_observed(path, options, nullptr, engine, err);
 }
 
 /* ------------------------------------------------------------- closing --- */
@@ -406,7 +425,7 @@ flush_all(struct colander_engine *engine, struct colander_error *err)
             rocksdb::ColumnFamilyHandle *handle = entry.second->handle.get();
             rocksdb::Status status = engine->db->Flush(options, handle);
 
-            if (waits && !is_flushed(entry.second.get())) {
+            if (waits && !is_flushed(engine->db.get(), handle)) {
                 unflushed = entry.first.c_str();
                 if (!status.ok())
                     failure = status;
@@ -424,13 +443,9 @@ flush_all(struct colander_engine *engine, struct colander_error *err)
                      : failure.ToString().c_str());
 }
 
-/* RocksDB keeps the log file of every open until some family is flushed, also
- * an empty one: a store that is opened often and seldom written would collect
- * them. A flush of `default` makes them go. */
-static void
-shed_logs(struct colander_engine *engine)
+static size_t
+count_logs(const struct colander_engine *engine)
 {
-    const size_t logs_max = 8;
     std::vector<std::string> files;
     rocksdb::Status status =
         engine->env->GetChildren(engine->path + "/" DIRECTORY_ENGINE, &files);
@@ -440,14 +455,28 @@ shed_logs(struct colander_engine *engine)
                    file.compare(file.size() - 4, 4, ".log") == 0;
         });
 
-    if (!status.ok() || static_cast<size_t>(logs) <= logs_max)
-        return;
-    status = engine->db->Put(rocksdb::WriteOptions(),
-                             engine->default_handle.get(), "logs shed", "");
-    if (status.ok())
-        status = engine->db->Flush(rocksdb::FlushOptions(),
-                                   engine->default_handle.get());
-    status.PermitUncheckedError(); /* they stay for the next close */
+    return status.ok() ? static_cast<size_t>(logs) : 0;
+}
+
+/* RocksDB keeps a log file while some family has a write in it that is in no
+ * SST, and the next open reads it again: so the records are flushed, too. It
+ * also keeps the log file of every open until some family is flushed, even an
+ * empty one: a store that is opened often and seldom written would collect
+ * them. A flush of `default`, with something in it, makes them go. What fails
+ * here stays in the log, for the next close. */
+static void
+shed_logs(struct colander_engine *engine)
+{
+    const size_t logs_max = 8;
+    rocksdb::ColumnFamilyHandle *records = engine->default_handle.get();
+    rocksdb::Status status;
+
+    if (count_logs(engine) > logs_max)
+        status =
+            engine->db->Put(rocksdb::WriteOptions(), records, "logs shed", "");
+    if (status.ok() && !is_flushed(engine->db.get(), records))
+        status = engine->db->Flush(rocksdb::FlushOptions(), records);
+    status.PermitUncheckedError();
 }
 
 enum colander_code
@@ -472,7 +501,7 @@ colander_engine_close(struct colander_engine *engine,
             flushed = flush_all(engine, err);
         if (!engine->is_read_only() && flushed == COLANDER_OK)
             shed_logs(engine);
-        engine->families.clear();
+        close_families(engine);
         engine->default_handle.reset();
         status = engine->db->Close();
         if (!status.ok() && flushed == COLANDER_OK)

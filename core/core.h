@@ -208,7 +208,8 @@ enum colander_compaction {
 struct colander_options {
     enum colander_open_mode mode;
     bool sync;                /* each write waits for the disk (false) */
-    size_t cache_size;        /* blocks in memory (64 MiB) */
+    size_t cache_size;        /* blocks in memory, and as much again for
+                               * blocks of filters (64 MiB) */
     size_t write_buffer_size; /* unflushed rows of all families (64 MiB) */
     uint32_t open_files_max;  /* descriptors for SST files (512) */
     uint32_t thread_count;    /* flush and compaction (0: the cores) */

@@ -19,7 +19,7 @@ struct find {
     struct colander_family *family;
     struct output *output; /* NULL: only counted */
     struct tally tally;
-    struct colander_find_counts counts;
+    struct colander_explain explain;
 };
 
 /* ------------------------------------------------------------- rows --- */
@@ -57,7 +57,7 @@ scan(struct find *find, struct colander_error *err)
             break;
     }
     interrupt_watch(NULL);
-    find->counts = colander_cursor_counts(cursor);
+    colander_cursor_explain(cursor, &find->explain);
     colander_cursor_close(cursor);
     return code;
 }
@@ -87,7 +87,7 @@ take_if_match(struct find *find, struct colander_slice row,
         result.row = colander_buffer_slice(&cut);
     }
     if (code == COLANDER_OK && is_match && query->limit > 0) {
-        find->counts.rows_returned = 1;
+        find->explain.rows_returned = 1;
         code = take_row(find, &result, err);
     }
     colander_buffer_release(&cut);
@@ -118,10 +118,10 @@ look_up(struct find *find, struct colander_error *err)
     code = colander_family_get(find->family,
                                colander_buffer_slice(&find->request->key), NULL,
                                &row, &found, err);
-    find->counts.microseconds = now_us() - start;
+    find->explain.read_time = now_us() - start;
     if (code == COLANDER_OK && found) {
-        find->counts.rows_read = 1;
-        find->counts.bytes_read = row.size;
+        find->explain.rows_read = 1;
+        find->explain.bytes_read = row.size;
         code = take_if_match(find, colander_buffer_slice(&row), matches, err);
     }
     colander_buffer_release(&row);
@@ -131,24 +131,35 @@ look_up(struct find *find, struct colander_error *err)
 
 /* ---------------------------------------------------------- figures --- */
 
+static const char *
+work_of(const struct find *find)
+{
+    if (find->request->key.size > 0)
+        return ": looked up ";
+    return find->explain.plan == COLANDER_PLAN_CANDIDATES ? ": verified "
+                                                          : ": scanned ";
+}
+
 /* Appends "3 rows: scanned 100,000 rows (9,000 bytes) in 12,345 us". */
 static enum colander_code
 append_counts(struct colander_buffer *text, const struct find *find,
               struct colander_error *err)
 {
-    const struct colander_find_counts *counts = &find->counts;
+    const struct colander_explain *explain = &find->explain;
+    const uint64_t read_count = explain->plan == COLANDER_PLAN_CANDIDATES
+                                    ? explain->rows_verified
+                                    : explain->rows_read;
     const struct {
         uint64_t count;
         const char *lead;
         const char *unit;
     } parts[] = {
-        {counts->rows_returned, "",
-         counts->rows_returned == 1 ? " row" : " rows"},
-        {counts->rows_read,
-         find->request->key.size > 0 ? ": looked up " : ": scanned ",
-         counts->rows_read == 1 ? " row" : " rows"},
-        {counts->bytes_read, " (", " bytes)"},
-        {counts->microseconds, " in ", " microseconds"},
+        {explain->rows_returned, "",
+         explain->rows_returned == 1 ? " row" : " rows"},
+        {read_count, work_of(find), read_count == 1 ? " row" : " rows"},
+        {explain->bytes_read, " (", " bytes)"},
+        {explain->plan_time + explain->read_time + explain->verify_time, " in ",
+         " microseconds"},
     };
     enum colander_code code = COLANDER_OK;
 
@@ -176,10 +187,11 @@ append_plan(struct colander_buffer *text, const struct find *find,
     if (find->request->key.size > 0)
         return text_append_format(
             text, err, "plan     get of one key of family '%s'\n", name);
-    return text_append_format(text, err,
-                              "plan     scan of family '%s' in %skey order%s\n",
-                              name, query->is_reverse ? "reverse " : "",
-                              is_bounded ? ", within the keys given" : "");
+    return text_append_format(
+        text, err, "plan     %s of family '%s' in %skey order%s\n",
+        find->explain.plan == COLANDER_PLAN_CANDIDATES ? "candidates" : "scan",
+        name, query->is_reverse ? "reverse " : "",
+        is_bounded ? ", within the keys given" : "");
 }
 
 static enum colander_code
@@ -232,7 +244,7 @@ show(struct find *find, struct colander_error *err)
     enum colander_code finished = COLANDER_OK;
 
     if (find->output == NULL && code == COLANDER_OK) {
-        printf("%" PRIu64 "\n", find->counts.rows_returned);
+        printf("%" PRIu64 "\n", find->explain.rows_returned);
         return output_flush(stdout, err);
     }
     if (find->output != NULL) /* also what an interrupted find has found */

@@ -6,6 +6,7 @@
 #include "bench.h"
 
 #include <ftw.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -36,6 +37,55 @@ bench_median(double *values, size_t count)
     if (count % 2 == 1)
         return values[count / 2];
     return (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+double
+bench_middle(const double *values, size_t count)
+{
+    double *copy = bench_allocate(count, sizeof(*copy));
+    double middle;
+
+    memcpy(copy, values, count * sizeof(*copy));
+    middle = bench_median(copy, count);
+    free(copy);
+    return middle;
+}
+
+double
+bench_ratio(const double *a, const double *b, size_t count)
+{
+    double *ratios = bench_allocate(count, sizeof(*ratios));
+    double middle;
+
+    for (size_t i = 0; i < count; i++)
+        ratios[i] = a[i] / b[i];
+    middle = bench_median(ratios, count);
+    free(ratios);
+    return middle;
+}
+
+void *
+bench_allocate(size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+
+    if (memory == NULL)
+        bench_fail("cannot go on", "no memory");
+    return memory;
+}
+
+void
+bench_progress(const char *format, ...)
+{
+    va_list arguments;
+
+    if (!isatty(STDERR_FILENO))
+        return;
+    (void)fputs("\r\033[K", stderr);
+    va_start(arguments, format);
+    (void)vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    (void)fflush(stderr);
 }
 
 void
@@ -78,82 +128,4 @@ void
 bench_remove_directory(const char *path)
 {
     (void)nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-/* ---------------------------------------------------------------- rows --- */
-
-static uint64_t
-next_random(uint64_t *state)
-{
-    uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
-static void
-add_columns(struct colander_row_builder *builder, uint64_t *random)
-{
-    static const char *const languages[] = {"en", "pl", "de", "fr", "ja"};
-    char user[32];
-    char text[64];
-
-    (void)snprintf(user, sizeof(user), "user%u",
-                   (unsigned)(next_random(random) % 100000));
-    (void)snprintf(text, sizeof(text), "text %016llx",
-                   (unsigned long long)next_random(random));
-    colander_row_builder_add(
-        builder, "id", colander_integer((int64_t)(next_random(random) >> 1)));
-    colander_row_builder_add(builder, "user", colander_text(user));
-    colander_row_builder_add(builder, "lang",
-                             colander_text(languages[next_random(random) % 5]));
-    colander_row_builder_add(
-        builder, "likes",
-        colander_integer((int64_t)(next_random(random) % 1000)));
-    colander_row_builder_add(
-        builder, "score",
-        colander_double((double)(next_random(random) % 10000) / 16));
-    colander_row_builder_add(builder, "text", colander_text(text));
-}
-
-void
-bench_rows_make(struct bench_rows *rows, uint64_t count)
-{
-    struct colander_row_builder *builder = colander_row_builder_create();
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-    struct colander_error err;
-    uint64_t random = 1;
-
-    memset(rows, 0, sizeof(*rows));
-    rows->count = count;
-    rows->offsets = calloc(2 * count + 1, sizeof(*rows->offsets));
-    if (builder == NULL || rows->offsets == NULL)
-        bench_fail("rows", "no memory");
-    for (uint64_t i = 0; i < count; i++) {
-        struct colander_value part =
-            colander_integer((int64_t)(next_random(&random) >> 1));
-        struct colander_slice row;
-
-        bench_check(colander_key_encode(&part, 1, &key, &err), &err);
-        bench_check(
-            colander_buffer_append(&rows->bytes, key.data, key.size, &err),
-            &err);
-        rows->offsets[2 * i + 1] = rows->bytes.size;
-        add_columns(builder, &random);
-        bench_check(colander_row_builder_finish(builder, &row, &err), &err);
-        bench_check(
-            colander_buffer_append(&rows->bytes, row.data, row.size, &err),
-            &err);
-        rows->offsets[2 * i + 2] = rows->bytes.size;
-    }
-    colander_buffer_release(&key);
-    colander_row_builder_destroy(builder);
-}
-
-void
-bench_rows_release(struct bench_rows *rows)
-{
-    colander_buffer_release(&rows->bytes);
-    free(rows->offsets);
 }

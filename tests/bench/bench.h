@@ -14,18 +14,28 @@
 
 #include <stdio.h>
 
+#define BENCH_FILES_MAX 64
+
 struct bench_options {
     uint64_t rows;         /* 0: what the experiment suggests */
     unsigned rounds;       /* of each way */
     bool is_json;          /* one object on the last line */
     const char *directory; /* for stores; made and removed below it */
+    const char *files[BENCH_FILES_MAX]; /* of real rows */
+    size_t file_count;
 };
 
 /* An experiment: prints its results, gives the exit code. */
 typedef int bench_experiment(const struct bench_options *options);
 
+bench_experiment bench_find;
+bench_experiment bench_growth;
+bench_experiment bench_ingest;
+bench_experiment bench_live;
 bench_experiment bench_predicate;
+bench_experiment bench_probe;
 bench_experiment bench_put;
+bench_experiment bench_space;
 
 /* Seconds on a clock that only goes forward. */
 double bench_now(void);
@@ -38,6 +48,16 @@ _Noreturn void bench_fail(const char *what, const char *message);
 
 /* Fails unless `code` is OK. */
 void bench_check(enum colander_code code, const struct colander_error *err);
+
+/* Allocates zeroed memory for the caller to free; ends the program without. */
+void *bench_allocate(size_t count, size_t size);
+
+/* One line about what is under way, when somebody looks at stderr. */
+void bench_progress(const char *format, ...) COLANDER_FORMAT(1, 2);
+
+/* The middle of `count` values, and of a[i] / b[i]; these stay as they are. */
+double bench_middle(const double *values, size_t count);
+double bench_ratio(const double *a, const double *b, size_t count);
 
 /* Makes and removes the directory of one run; the path is static. */
 const char *bench_make_directory(const struct bench_options *options);

@@ -5,11 +5,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bench.h"
+#include "bench_rocksdb.h"
 
-#include <rocksdb/c.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define BATCH 1000
 
@@ -39,49 +37,10 @@ put_through_colander(const struct bench_rows *rows, const char *path)
     return bench_now() - start;
 }
 
-/* What core/bridge.cc sets by default, as far as it matters for writing. */
-static rocksdb_options_t *
-bare_options(void)
-{
-    rocksdb_options_t *options = rocksdb_options_create();
-    rocksdb_block_based_table_options_t *table =
-        rocksdb_block_based_options_create();
-    struct colander_options ours;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-
-    colander_options_init(&ours);
-    rocksdb_options_set_create_if_missing(options, 1);
-    rocksdb_options_set_max_background_jobs(options,
-                                            cores < 2 ? 2 : (int)cores);
-    rocksdb_options_set_db_write_buffer_size(options, ours.write_buffer_size);
-    rocksdb_options_set_write_buffer_size(options, ours.write_buffer_size);
-    rocksdb_options_set_arena_block_size(options, 64 << 10);
-    rocksdb_options_set_bytes_per_sync(options, 1 << 20);
-    rocksdb_options_set_compression(options, rocksdb_lz4_compression);
-    rocksdb_options_set_target_file_size_base(options, 64 << 20);
-    rocksdb_options_set_max_bytes_for_level_base(options, 256 << 20);
-    rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 1);
-    rocksdb_block_based_options_set_block_size(table, 16 << 10);
-    rocksdb_block_based_options_set_format_version(table, 5);
-    rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1);
-    rocksdb_block_based_options_set_filter_policy(
-        table, rocksdb_filterpolicy_create_bloom_full(10));
-    rocksdb_options_set_block_based_table_factory(options, table);
-    rocksdb_block_based_options_destroy(table);
-    return options;
-}
-
-static void
-check_bare(char *message)
-{
-    if (message != NULL)
-        bench_fail("rocksdb", message);
-}
-
 static double
 put_through_rocksdb(const struct bench_rows *rows, const char *path)
 {
-    rocksdb_options_t *options = bare_options();
+    rocksdb_options_t *options = bench_rocksdb_options();
     rocksdb_writeoptions_t *how = rocksdb_writeoptions_create();
     rocksdb_flushoptions_t *flush = rocksdb_flushoptions_create();
     rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
@@ -89,7 +48,7 @@ put_through_rocksdb(const struct bench_rows *rows, const char *path)
     double start = bench_now();
     rocksdb_t *db = rocksdb_open(options, path, &message);
 
-    check_bare(message);
+    bench_rocksdb_check(message);
     for (uint64_t i = 0; i < rows->count; i++) {
         struct colander_slice key = bench_key(rows, i);
         struct colander_slice row = bench_row(rows, i);
@@ -98,12 +57,12 @@ put_through_rocksdb(const struct bench_rows *rows, const char *path)
                                (const char *)row.data, row.size);
         if (i % BATCH == BATCH - 1 || i == rows->count - 1) {
             rocksdb_write(db, how, batch, &message);
-            check_bare(message);
+            bench_rocksdb_check(message);
             rocksdb_writebatch_clear(batch);
         }
     }
     rocksdb_flush(db, flush, &message);
-    check_bare(message);
+    bench_rocksdb_check(message);
     rocksdb_close(db);
     start = bench_now() - start;
     rocksdb_writebatch_destroy(batch);

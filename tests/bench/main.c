@@ -13,6 +13,14 @@ static const struct {
     bench_experiment *run;
     const char *about;
 } experiments[] = {
+#ifdef BENCH_FILTERS
+    {"find", bench_find, "rows by a value, against an index made by hand"},
+    {"growth", bench_growth, "finds in stores of 1/64 to all of the rows"},
+    {"ingest", bench_ingest, "writes with filters, without, and an index"},
+    {"live", bench_live, "finds while a writer fills the memtable"},
+    {"probe", bench_probe, "which of many filters: by turns, tree, slices"},
+    {"space", bench_space, "bytes of filters, also of real rows (--data)"},
+#endif
     {"predicate", bench_predicate, "one column compared, rows in memory"},
     {"put", bench_put, "rows in batches, against the bare RocksDB C API"},
 };
@@ -30,6 +38,7 @@ print_help(void)
     printf("\n  --rows N     rows to use\n"
            "  --rounds N   repetitions of each way (5)\n"
            "  --dir DIR    where stores are made and removed ($TMPDIR, /tmp)\n"
+           "  --data FILE  real rows: .jsonl or .csv, .gz or not; repeatable\n"
            "  --json       one JSON object on the last line\n"
            "  --help       this\n");
 }
@@ -53,6 +62,7 @@ parse_options(int argc, char **argv, struct bench_options *options)
         {"rows", required_argument, NULL, 'n'},
         {"rounds", required_argument, NULL, 'r'},
         {"dir", required_argument, NULL, 'd'},
+        {"data", required_argument, NULL, 'f'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
@@ -73,6 +83,11 @@ parse_options(int argc, char **argv, struct bench_options *options)
             break;
         case 'd':
             options->directory = optarg;
+            break;
+        case 'f':
+            if (options->file_count == BENCH_FILES_MAX)
+                bench_fail("--data", "too many files");
+            options->files[options->file_count++] = optarg;
             break;
         case 'j':
             options->is_json = true;

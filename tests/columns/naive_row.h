@@ -209,7 +209,7 @@ scalar_order(const struct scalar *a, const struct scalar *b)
     }
 }
 
-static bool
+static inline bool
 scalar_equals(const struct scalar *a, const struct scalar *b)
 {
     return a->kin == b->kin && scalar_order(a, b) == 0;

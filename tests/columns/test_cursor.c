@@ -48,9 +48,12 @@ find_gives_rows_columns_and_counts(void **state)
     struct colander_family *family = fixture_family(fixture, "f");
     struct colander_buffer key = text_key("k");
     struct colander_cursor *cursor;
+    struct colander_explain explain;
     struct colander_result result;
     struct colander_query query;
     struct colander_slice row;
+    const char *path;
+    uint64_t row_count;
 
     put_numbers(fixture, family, 10);
     colander_row_builder_add(fixture->builder, "a", colander_integer(5));
@@ -80,9 +83,17 @@ find_gives_rows_columns_and_counts(void **state)
     assert_string_equal(result.columns.paths[1], "c.d");
     assert_string_equal(next_json(cursor, &result), "");
     assert_string_equal(next_json(cursor, &result), ""); /* and stays so */
-    assert_int_equal(colander_cursor_counts(cursor).rows_read, 11);
-    assert_int_equal(colander_cursor_counts(cursor).rows_returned, 2);
-    assert_true(colander_cursor_counts(cursor).bytes_read > 11 * 3);
+    colander_cursor_explain(cursor, &explain);
+    assert_int_equal(explain.plan, COLANDER_PLAN_SCAN);
+    assert_int_equal(explain.rows_read, 11);
+    assert_int_equal(explain.rows_returned, 2);
+    assert_true(explain.bytes_read > 11 * 3);
+    assert_true(colander_cursor_matched(cursor, 0, &path, &row_count));
+    assert_string_equal(path, "n");
+    assert_int_equal(row_count, 1);
+    assert_true(colander_cursor_matched(cursor, 2, &path, &row_count));
+    assert_string_equal(path, "c.d");
+    assert_false(colander_cursor_matched(cursor, 3, &path, &row_count));
     colander_cursor_close(cursor);
     colander_predicate_destroy((struct colander_predicate *)query.where);
     colander_buffer_release(&key);
@@ -95,6 +106,7 @@ limit_stops_the_reading(void **state)
     struct store_fixture *fixture = *state;
     struct colander_family *family = fixture_family(fixture, "f");
     struct colander_cursor *cursor;
+    struct colander_explain explain;
     struct colander_result result;
     struct colander_query query;
 
@@ -108,7 +120,9 @@ limit_stops_the_reading(void **state)
     assert_string_equal(next_json(cursor, &result),
                         "{\"_key\":\"000098\",\"n\":98}");
     assert_string_equal(next_json(cursor, &result), "");
-    assert_int_equal(colander_cursor_counts(cursor).rows_read, 2);
+    colander_cursor_explain(cursor, &explain);
+    assert_int_equal(explain.rows_read, 2);
+    assert_string_equal(explain.reason, "no condition");
     colander_cursor_close(cursor);
     colander_family_close(family);
 }
@@ -189,6 +203,7 @@ cancel_from_another_thread_ends_the_find(void **state)
     struct reading reading = {.steps = 0};
     struct colander_query query;
     struct colander_error err;
+    struct colander_explain explain;
     struct colander_result result;
     pthread_t thread;
     bool is_row;
@@ -203,7 +218,8 @@ cancel_from_another_thread_ends_the_find(void **state)
     pthread_join(thread, NULL);
     assert_int_equal(reading.code, COLANDER_CANCELLED);
     assert_int_equal(reading.steps, 1);
-    assert_int_equal(colander_cursor_counts(reading.cursor).rows_read, 0);
+    colander_cursor_explain(reading.cursor, &explain);
+    assert_int_equal(explain.rows_read, 0);
     assert_int_equal(
         colander_cursor_next(reading.cursor, &is_row, &result, &err),
         COLANDER_CANCELLED);

@@ -11,6 +11,8 @@
 
 #include <stdlib.h>
 
+#include "columns/candidates.h"
+#include "columns/matched.h"
 #include "columns/names.h"
 #include "columns/row.h"
 
@@ -374,6 +376,67 @@ a_row_is_printed_or_memory_is_short(void **state)
     assert_true(failures_of(append_json_row) >= 4);
 }
 
+/* ------------------------------------------------------------- questions ---
+ */
+
+static enum colander_code
+make_question(struct colander_error *err)
+{
+    static struct colander_predicate *predicate;
+    struct question *question;
+    enum colander_code code;
+
+    if (predicate == NULL) {
+        long left = allocations_left;
+
+        allocations_left = -1;
+        predicate =
+            colander_where("a.b", COLANDER_LT, colander_integer(5), NULL);
+        allocations_left = left;
+    }
+    code = question_create(predicate, &question, err);
+    assert_int_equal(question != NULL, code == COLANDER_OK);
+    question_destroy(question);
+    if (code == COLANDER_OK) {
+        colander_predicate_destroy(predicate);
+        predicate = NULL;
+    }
+    return code;
+}
+
+static enum colander_code
+hash_path(struct colander_error *err)
+{
+    uint64_t hash;
+
+    return path_hash_of_text("a.b[]", &hash, err);
+}
+
+static enum colander_code
+count_matched(struct colander_error *err)
+{
+    static const char *const paths[] = {"a", "b", "c", "d", "e",
+                                        "f", "g", "h", "i"};
+    const struct colander_columns columns = {paths, 9, false};
+    struct matched *matched = matched_create();
+    enum colander_code code;
+
+    if (matched == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory");
+    code = matched_add(matched, columns, err);
+    matched_destroy(matched);
+    return code;
+}
+
+static void
+a_find_is_planned_and_counted_or_memory_is_short(void **state)
+{
+    (void)state;
+    assert_int_equal(failures_of(make_question), 1);
+    assert_int_equal(failures_of(hash_path), 1);
+    assert_int_equal(failures_of(count_matched), 4);
+}
+
 int
 main(void)
 {
@@ -387,6 +450,7 @@ main(void)
         cmocka_unit_test(a_key_is_replaced_or_stays),
         cmocka_unit_test(a_key_is_decoded_or_memory_is_short),
         cmocka_unit_test(a_row_is_printed_or_memory_is_short),
+        cmocka_unit_test(a_find_is_planned_and_counted_or_memory_is_short),
     };
 
     return cmocka_run_group_tests(tests, row_create, row_release);

@@ -1,0 +1,368 @@
+/*
+ * SST files one by one: which there are, what is in them; sequences; and the
+ * store's own records.
+ *
+ * An SST is read by a reader of its own, not through the database: its blocks
+ * have the keys of the database's own reader in the block cache, and its file
+ * stays open when the database deletes it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/bridge.h"
+
+#include <rocksdb/sst_file_reader.h>
+
+#include <cinttypes>
+
+struct sst {
+    struct colander_engine *engine;
+    uint64_t number;
+    std::unique_ptr<rocksdb::SstFileReader> reader;
+    std::shared_ptr<const rocksdb::TableProperties> properties;
+};
+
+struct sst_cursor {
+    const struct sst *sst;
+    std::unique_ptr<rocksdb::Iterator> iterator;
+    bool is_reverse;
+    bool is_sought;  /* it stands at the row that the next step gives */
+    bool is_started; /* it was sought or has stepped */
+    bool is_failed;  /* a seek had no memory */
+};
+
+/* ------------------------------------------------------------- reading --- */
+
+/* What is wrong with a file that was opened, unless the system refused, is
+ * damage. */
+static enum colander_code
+fail_sst(struct colander_error *err, const rocksdb::Status &status,
+         uint64_t number, const char *what)
+{
+    enum colander_code code = code_of(status);
+
+    if (status.IsPathNotFound())
+        code = COLANDER_NOT_FOUND;
+    else if (status.IsInvalidArgument() || status.IsNotSupported() ||
+             status.IsNotFound())
+        code = COLANDER_CORRUPT;
+    return COLANDER_FAIL(err, code, "cannot %s SST %06" PRIu64 ": %s", what,
+                         number, status.ToString().c_str());
+}
+
+/* Fills what `sst` still lacks. A file without properties is damaged, and its
+ * blocks would be taken for those of another such file in the cache. */
+static enum colander_code
+open_reader(struct sst *sst, struct colander_error *err)
+{
+    char name[sizeof("/" DIRECTORY_ENGINE "/.sst") + 20];
+    rocksdb::Status status;
+
+    (void)snprintf(name, sizeof(name),
+                   "/" DIRECTORY_ENGINE "/%06" PRIu64 ".sst", sst->number);
+    sst->reader.reset(new rocksdb::SstFileReader(sst->engine->rocksdb_options));
+    status = sst->reader->Open(sst->engine->path + name);
+    if (!status.ok())
+        return fail_sst(err, status, sst->number, "open");
+    sst->properties = sst->reader->GetTableProperties();
+    if (!sst->properties)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "cannot open SST %06" PRIu64
+                             ": its properties are damaged",
+                             sst->number);
+    return COLANDER_OK;
+}
+
+enum colander_code
+sst_open(struct colander_engine *engine, uint64_t number, struct sst **sst,
+         struct colander_error *err)
+{
+    *sst = nullptr;
+    return guard(err, "open an SST", [&] {
+        std::unique_ptr<struct sst> made(new struct sst());
+        enum colander_code code;
+
+        made->engine = engine;
+        made->number = number;
+        code = open_reader(made.get(), err);
+        if (code != COLANDER_OK)
+            return code;
+        engine->other_handles++;
+        *sst = made.release();
+        return COLANDER_OK;
+    });
+}
+
+void
+sst_close(struct sst *sst)
+{
+    if (sst == nullptr)
+        return;
+    struct colander_engine *engine = sst->engine;
+
+    delete sst;
+    engine->other_handles--;
+}
+
+bool
+sst_tag(const struct sst *sst, uint8_t tag[SST_TAG_SIZE])
+{
+    return find_tag(*sst->properties, tag);
+}
+
+uint64_t
+sst_entry_count(const struct sst *sst)
+{
+    return sst->properties->num_entries;
+}
+
+enum colander_code
+sst_cursor_open(struct sst *sst, const struct colander_snapshot *snapshot,
+                bool is_reverse, struct sst_cursor **cursor,
+                struct colander_error *err)
+{
+    *cursor = nullptr;
+    return guard(err, "open a cursor on an SST", [&] {
+        std::unique_ptr<struct sst_cursor> made(new struct sst_cursor());
+        rocksdb::ReadOptions how;
+
+        if (snapshot != nullptr)
+            how.snapshot = snapshot->snapshot;
+        how.ignore_range_deletions = true; /* as all scans do */
+        made->sst = sst;
+        made->is_reverse = is_reverse;
+        made->iterator.reset(sst->reader->NewIterator(how));
+        *cursor = made.release();
+        return COLANDER_OK;
+    });
+}
+
+void
+sst_cursor_close(struct sst_cursor *cursor)
+{
+    delete cursor;
+}
+
+static void
+seek_back(rocksdb::Iterator *iterator, struct colander_slice key)
+{
+    if (key.size == 0) {
+        iterator->SeekToLast();
+        return;
+    }
+    iterator->SeekForPrev(to_rocksdb(key));
+    if (iterator->Valid() && iterator->key() == to_rocksdb(key))
+        iterator->Prev();
+}
+
+static void
+seek(struct sst_cursor *cursor, struct colander_slice key)
+{
+    if (cursor->is_reverse)
+        seek_back(cursor->iterator.get(), key);
+    else if (key.size == 0)
+        cursor->iterator->SeekToFirst();
+    else
+        cursor->iterator->Seek(to_rocksdb(key));
+    cursor->is_started = true;
+}
+
+void
+sst_cursor_seek(struct sst_cursor *cursor, struct colander_slice key)
+{
+    enum colander_code code = guard(nullptr, "seek", [&] {
+        seek(cursor, key);
+        return COLANDER_OK;
+    });
+
+    cursor->is_failed = code != COLANDER_OK;
+    cursor->is_sought = true;
+}
+
+static void
+step(struct sst_cursor *cursor)
+{
+    if (!cursor->is_started)
+        seek(cursor, colander_slice_of(nullptr, 0));
+    else if (!cursor->is_sought && cursor->iterator->Valid())
+        cursor->is_reverse ? cursor->iterator->Prev()
+                           : cursor->iterator->Next();
+    cursor->is_sought = false;
+}
+
+enum colander_code
+sst_cursor_next(struct sst_cursor *cursor, struct colander_slice *key,
+                struct colander_slice *value, struct colander_error *err)
+{
+    const rocksdb::Iterator *iterator = cursor->iterator.get();
+
+    *key = colander_slice_of(nullptr, 0);
+    *value = *key;
+    if (cursor->is_failed)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "cannot seek in SST %06" PRIu64 ": no memory",
+                             cursor->sst->number);
+    return guard(err, "read an SST", [&] {
+        step(cursor);
+        if (iterator->Valid()) {
+            *key = from_rocksdb(iterator->key());
+            *value = from_rocksdb(iterator->value());
+        } else if (!iterator->status().ok()) {
+            return fail_sst(err, iterator->status(), cursor->sst->number,
+                            "read");
+        }
+        return COLANDER_OK;
+    });
+}
+
+/* ---------------------------------------------------------------- list --- */
+
+/* RocksDB has the number of entries only of files whose properties it happened
+ * to load: 0 of the others. A file that is damaged keeps the 0; *is_gone: it
+ * was deleted meanwhile. */
+static enum colander_code
+count_entries(struct colander_engine *engine, struct sst_info *file,
+              bool *is_gone, struct colander_error *err)
+{
+    struct sst *sst;
+    enum colander_code code;
+
+    *is_gone = false;
+    if (file->entry_count != 0)
+        return COLANDER_OK;
+    code = sst_open(engine, file->number, &sst, nullptr);
+    if (code == COLANDER_OK)
+        file->entry_count = sst_entry_count(sst);
+    sst_close(sst);
+    *is_gone = code == COLANDER_NOT_FOUND;
+    if (code == COLANDER_OK || code == COLANDER_CORRUPT || *is_gone)
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, code, "cannot open SST %06" PRIu64, file->number);
+}
+
+static void
+list_files(struct colander_engine *engine, std::vector<struct sst_info> *files)
+{
+    std::vector<rocksdb::LiveFileMetaData> live;
+    std::lock_guard<std::mutex> alone(engine->change_mutex);
+    const auto ids = family_ids(engine);
+
+    engine->db->GetLiveFilesMetaData(&live);
+    for (const rocksdb::LiveFileMetaData &one : live) {
+        auto family = ids.find(one.column_family_name);
+        struct sst_info file = {};
+
+        if (family == ids.end())
+            continue; /* `default` */
+        file.family = family->second;
+        file.number = one.file_number;
+        file.size = one.size;
+        file.entry_count = one.num_entries;
+        file.last_sequence = one.largest_seqno;
+        files->push_back(file);
+    }
+}
+
+enum colander_code
+engine_ssts(struct colander_engine *engine,
+            enum colander_code (*visit)(void *context,
+                                        const struct sst_info *file,
+                                        struct colander_error *err),
+            void *context, struct colander_error *err)
+{
+    return guard(err, "list SSTs", [&] {
+        std::vector<struct sst_info> files;
+        enum colander_code code = COLANDER_OK;
+        bool is_gone;
+
+        list_files(engine, &files);
+        for (size_t i = 0; i < files.size() && code == COLANDER_OK; i++) {
+            code = count_entries(engine, &files[i], &is_gone, err);
+            if (code == COLANDER_OK && !is_gone)
+                code = visit(context, &files[i], err);
+        }
+        return code;
+    });
+}
+
+/* ----------------------------------------------------------- sequences --- */
+
+uint64_t
+engine_sequence(const struct colander_engine *engine)
+{
+    return engine->db->GetLatestSequenceNumber();
+}
+
+uint64_t
+snapshot_sequence(const struct colander_snapshot *snapshot)
+{
+    return snapshot->snapshot->GetSequenceNumber();
+}
+
+/* ------------------------------------------------------------- records --- */
+
+/* Runs `body` with the key of the record `name`. */
+template <typename Body>
+static enum colander_code
+with_record(const char *name, const char *what, struct colander_error *err,
+            Body body)
+{
+    size_t size = strlen(name);
+    enum colander_code code;
+
+    if (size < 1 || size > 255)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "a record's name has 1 to 255 bytes, not %zu",
+                             size);
+    code = guard(err, what, [&] {
+        rocksdb::Status status = body("record/" + std::string(name));
+
+        if (status.ok() || status.IsNotFound())
+            return COLANDER_OK;
+        return fail_status(err, status, what);
+    });
+    if (code != COLANDER_OK)
+        colander_error_context(err, "record '%s'", name);
+    return code;
+}
+
+enum colander_code
+engine_record_get(struct colander_engine *engine, const char *name,
+                  struct colander_buffer *record, bool *found,
+                  struct colander_error *err)
+{
+    std::string value;
+    enum colander_code code;
+
+    *found = false;
+    colander_buffer_clear(record);
+    code = with_record(name, "read it", err, [&](const std::string &key) {
+        rocksdb::Status status = engine->db->Get(
+            rocksdb::ReadOptions(), engine->default_handle.get(), key, &value);
+
+        *found = status.ok();
+        return status;
+    });
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(record, value.data(), value.size(), err);
+    *found = *found && code == COLANDER_OK;
+    return code;
+}
+
+enum colander_code
+engine_record_put(struct colander_engine *engine, const char *name,
+                  struct colander_slice record, struct colander_error *err)
+{
+    enum colander_code code = check_writable(engine, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    return with_record(name, "keep it", err, [&](const std::string &key) {
+        rocksdb::ColumnFamilyHandle *records = engine->default_handle.get();
+        rocksdb::WriteOptions how;
+
+        how.sync = true;
+        if (record.size == 0)
+            return engine->db->Delete(how, records, key);
+        return engine->db->Put(how, records, key, to_rocksdb(record));
+    });
+}

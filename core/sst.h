@@ -1,0 +1,194 @@
+/*
+ * SST files, for a layer that keeps something beside each of them.
+ *
+ * An observer is told what RocksDB writes into SST files while it writes
+ * them, and when a file comes and goes. It never learns of RocksDB: a file is
+ * a number, which is not used twice while the engine is open, and a family an
+ * id.
+ *
+ * What is told, and when:
+ *     writer_*    every row of an SST being written, in order of keys, in the
+ *                 thread of a flush or compaction
+ *     created     before the file is installed: a view that has it by then
+ *                 never lacks a row. Its failure is told as well
+ *     replaced    after a compaction is installed: files that went into it.
+ *                 The rows are in files that were created before
+ *     deleted     the file is gone from the disk
+ *     flushed     every write of the family up to a sequence is in files that
+ *                 were created before
+ *
+ * Observers are called from RocksDB's threads, several at once, also while the
+ * engine is opened and closed. They must not call the engine from there,
+ * except colander_engine_path, and not throw or wait for somebody who does. A
+ * lock that they take is never held while the engine is called.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_CORE_SST_H
+#define COLANDER_CORE_SST_H
+
+#include "core/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What an observer leaves in an SST to know it by. */
+#define SST_TAG_SIZE 16
+
+/* A file that was written. */
+struct sst_created {
+    uint32_t family;
+    uint64_t number;
+    uint64_t size;        /* bytes */
+    uint64_t entry_count; /* puts and deletes, every version of a key */
+    bool is_ok;           /* false: it failed, and the file will not be used */
+    bool is_tagged;       /* its writer gave a tag */
+    uint8_t tag[SST_TAG_SIZE];
+};
+
+struct sst_observer {
+    void *context;
+
+    /* An SST is begun. What it gives is given to the next three; NULL: nobody
+     * wants its rows. */
+    void *(*writer_begin)(void *context, uint32_t family);
+
+    /* The next entry: `is_put` or a delete. Several versions of one key come
+     * newest first. Borrowed. */
+    void (*writer_add)(void *writer, struct colander_slice key,
+                       struct colander_slice value, bool is_put);
+
+    /* All entries were added. Fills `tag`, which the SST keeps; false: none.
+     * Called once; not when the SST is given up. */
+    bool (*writer_finish)(void *writer, uint8_t tag[SST_TAG_SIZE]);
+
+    /* The writer's end, finished or not. */
+    void (*writer_end)(void *writer);
+
+    void (*created)(void *context, const struct sst_created *file);
+    void (*replaced)(void *context, const uint64_t *numbers, size_t count);
+    void (*deleted)(void *context, uint64_t number);
+    void (*flushed)(void *context, uint32_t family, uint64_t sequence);
+};
+
+/*
+ * As colander_engine_open, with an observer (copied; NULL: none) that hears of
+ * every file from then on; its context must live until the engine is closed.
+ * An open for reading tells nothing.
+ */
+COLANDER_CHECKED enum colander_code
+engine_open_observed(const char *path, const struct colander_options *options,
+                     const struct sst_observer *observer,
+                     struct colander_engine **engine,
+                     struct colander_error *err);
+
+/* A live file, in the list below. */
+struct sst_info {
+    uint32_t family;
+    uint64_t number;
+    uint64_t size;
+    uint64_t entry_count;
+    uint64_t last_sequence; /* the newest write in it */
+};
+
+/*
+ * Calls `visit` for each live SST of every family. NO_MEMORY or IO when it
+ * cannot; stops, with its code, when `visit` gives one other than OK.
+ */
+COLANDER_CHECKED enum colander_code
+engine_ssts(struct colander_engine *engine,
+            enum colander_code (*visit)(void *context,
+                                        const struct sst_info *file,
+                                        struct colander_error *err),
+            void *context, struct colander_error *err);
+
+/* ----------------------------------------------------------- sequences --- */
+
+/* The sequence of the newest acknowledged write of the whole store. */
+uint64_t engine_sequence(const struct colander_engine *engine);
+
+/* The sequence of the newest write that the snapshot sees. */
+uint64_t snapshot_sequence(const struct colander_snapshot *snapshot);
+
+/* ------------------------------------------------------------- reading --- */
+
+/*
+ * One SST opened by itself. Blocks are shared with the engine's cache. It can
+ * be read after the engine has deleted the file. For many threads at once.
+ */
+struct sst;
+
+/* NOT_FOUND when the file is gone: somebody deleted it. Release it before the
+ * engine is closed. */
+COLANDER_CHECKED enum colander_code sst_open(struct colander_engine *engine,
+                                             uint64_t number, struct sst **sst,
+                                             struct colander_error *err);
+
+/* NULL is allowed. */
+void sst_close(struct sst *sst);
+
+/* The tag that its writer gave; false: none. */
+bool sst_tag(const struct sst *sst, uint8_t tag[SST_TAG_SIZE]);
+
+/* Puts and deletes in the file, every version of a key. */
+uint64_t sst_entry_count(const struct sst *sst);
+
+/*
+ * Walks the rows of one SST as `snapshot` sees this file alone: newer versions
+ * and deletes in other files are not seen, so a row may be stale.
+ */
+struct sst_cursor;
+
+/* `snapshot` NULL: the newest versions. Both stay open until it is closed. In
+ * reverse it goes from the last row to the first. */
+COLANDER_CHECKED enum colander_code
+sst_cursor_open(struct sst *sst, const struct colander_snapshot *snapshot,
+                bool is_reverse, struct sst_cursor **cursor,
+                struct colander_error *err);
+
+/* NULL is allowed. */
+void sst_cursor_close(struct sst_cursor *cursor);
+
+/* Goes to the first row at or after `key`, or, empty, to the first; in reverse
+ * to the last row before `key`, or, empty, to the last. The next step gives
+ * that row. */
+void sst_cursor_seek(struct sst_cursor *cursor, struct colander_slice key);
+
+/* As colander_engine_cursor_next; it need not have been sought before. */
+COLANDER_CHECKED enum colander_code
+sst_cursor_next(struct sst_cursor *cursor, struct colander_slice *key,
+                struct colander_slice *value, struct colander_error *err);
+
+/*
+ * Walks the rows that are in no SST yet, as `snapshot` sees them (NULL: now).
+ * The options are as for colander_engine_cursor_open, as is the cursor.
+ */
+COLANDER_CHECKED enum colander_code engine_unflushed_cursor_open(
+    struct colander_engine_family *family,
+    const struct colander_engine_cursor_options *options,
+    struct colander_engine_cursor **cursor, struct colander_error *err);
+
+/* ------------------------------------------------------------- records --- */
+
+/*
+ * Small records of the layers above, kept in the store, in the column family
+ * that is nobody's. Names: 1 to 255 bytes.
+ */
+
+/* Fills `record`, or empties it when there is none: *found tells. */
+COLANDER_CHECKED enum colander_code
+engine_record_get(struct colander_engine *engine, const char *name,
+                  struct colander_buffer *record, bool *found,
+                  struct colander_error *err);
+
+/* Keeps a copy, on the disk when it returns; empty: removes it. */
+COLANDER_CHECKED enum colander_code
+engine_record_put(struct colander_engine *engine, const char *name,
+                  struct colander_slice record, struct colander_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,417 @@
+/*
+ * Block cache: shards, each a hash table and a queue under a mutex.
+ *
+ * The queue is a clock: finding a block only marks it, and what reaches the old
+ * end with a mark goes back to the new end without it. So finding is a lock,
+ * a lookup and a count; releasing takes no lock unless the shard is too full.
+ *
+ * A block counts its holders, and the table is one of them. Others come only
+ * under the lock, so a block that only the table holds can go.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filters/block_cache.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define SHARDS_MAX 16
+
+/* A shard that holds only a few blocks is soon too full while another is empty:
+ * a small cache has fewer. */
+#define SHARD_CAPACITY_MIN (256u << 10)
+
+#define BUCKETS_INITIAL 64
+
+struct shard;
+
+struct block {
+    struct cached_block shown; /* first: what callers have */
+    struct shard *shard;       /* that counts it; NULL until it is added */
+    struct block *next;        /* in its bucket */
+    struct block *newer;
+    struct block *older;
+    uint64_t file;
+    uint32_t index;
+    bool is_used; /* since it was last at the old end */
+    atomic_uint holders;
+    size_t cost;
+    _Alignas(max_align_t) uint8_t data[];
+};
+
+/* What a block takes beside its bytes; 32 for its bucket and the allocator. */
+#define BLOCK_OVERHEAD (sizeof(struct block) + 32)
+
+struct shard {
+    pthread_mutex_t mutex;
+    size_t capacity;
+    struct block **buckets;
+    size_t bucket_count; /* a power of two */
+    size_t block_count;  /* in the table */
+    struct block *newest;
+    struct block *oldest;
+    uint64_t hits;
+    uint64_t misses;
+    atomic_size_t bytes; /* of blocks in the table, and of others still held */
+    uint8_t apart[64];   /* the next shard is on another cache line */
+};
+
+struct block_cache {
+    size_t shard_count; /* a power of two */
+    struct shard shards[SHARDS_MAX];
+};
+
+/* -------------------------------------------------------------- shards --- */
+
+static uint64_t
+hash_of(uint64_t file, uint32_t index)
+{
+    uint64_t hash = file + index * UINT64_C(0x9e3779b97f4a7c15);
+
+    hash = (hash ^ hash >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    return hash ^ hash >> 32;
+}
+
+/* The buckets go by the lower bits. */
+static struct shard *
+shard_of(struct block_cache *cache, uint64_t hash)
+{
+    return &cache->shards[hash >> 60 & (cache->shard_count - 1)];
+}
+
+static void
+lock(struct shard *shard)
+{
+    pthread_mutex_lock(&shard->mutex);
+}
+
+static void
+unlock(struct shard *shard)
+{
+    pthread_mutex_unlock(&shard->mutex);
+}
+
+static bool
+is_too_full(struct shard *shard)
+{
+    return atomic_load_explicit(&shard->bytes, memory_order_relaxed) >
+           shard->capacity;
+}
+
+static void
+block_free(struct block *block)
+{
+    if (block->shard != NULL)
+        atomic_fetch_sub_explicit(&block->shard->bytes, block->cost,
+                                  memory_order_relaxed);
+    free(block);
+}
+
+/* One holder less; gives how many there were. */
+static unsigned
+block_drop(struct block *block)
+{
+    unsigned before =
+        atomic_fetch_sub_explicit(&block->holders, 1, memory_order_acq_rel);
+
+    if (before == 1)
+        block_free(block);
+    return before;
+}
+
+/* --------------------------------------------------- table and queue ----- */
+
+static struct block **
+bucket_of(struct shard *shard, uint64_t hash)
+{
+    return &shard->buckets[hash & (shard->bucket_count - 1)];
+}
+
+static struct block *
+table_find(struct shard *shard, uint64_t hash, uint64_t file, uint32_t index)
+{
+    struct block *block = *bucket_of(shard, hash);
+
+    while (block != NULL && (block->file != file || block->index != index))
+        block = block->next;
+    return block;
+}
+
+/* Doubles the buckets; without memory the chains just become longer. */
+static void
+table_grow(struct shard *shard)
+{
+    size_t count = shard->bucket_count * 2;
+    struct block **buckets = calloc(count, sizeof(struct block *));
+
+    if (buckets == NULL)
+        return;
+    free(shard->buckets);
+    shard->buckets = buckets;
+    shard->bucket_count = count;
+    for (struct block *block = shard->oldest; block != NULL;
+         block = block->newer) {
+        struct block **bucket =
+            bucket_of(shard, hash_of(block->file, block->index));
+
+        block->next = *bucket;
+        *bucket = block;
+    }
+}
+
+static void
+queue_add(struct shard *shard, struct block *block)
+{
+    block->newer = NULL;
+    block->older = shard->newest;
+    if (shard->newest != NULL)
+        shard->newest->newer = block;
+    else
+        shard->oldest = block;
+    shard->newest = block;
+}
+
+static void
+queue_remove(struct shard *shard, struct block *block)
+{
+    if (block->older != NULL)
+        block->older->newer = block->newer;
+    else
+        shard->oldest = block->newer;
+    if (block->newer != NULL)
+        block->newer->older = block->older;
+    else
+        shard->newest = block->older;
+}
+
+static void
+shard_add(struct shard *shard, struct block *block, uint64_t hash)
+{
+    struct block **bucket;
+
+    if (shard->block_count >= shard->bucket_count)
+        table_grow(shard);
+    bucket = bucket_of(shard, hash);
+    block->next = *bucket;
+    *bucket = block;
+    queue_add(shard, block);
+    shard->block_count++;
+    atomic_fetch_add_explicit(&block->holders, 1, memory_order_relaxed);
+}
+
+/* Takes the block out; it lives on while somebody else holds it. */
+static void
+shard_remove(struct shard *shard, struct block *block)
+{
+    struct block **link = bucket_of(shard, hash_of(block->file, block->index));
+
+    while (*link != block)
+        link = &(*link)->next;
+    *link = block->next;
+    queue_remove(shard, block);
+    shard->block_count--;
+    block_drop(block);
+}
+
+/* Lets old blocks go until the rest fits, or all of it is held. Twice around
+ * is enough: the first time may only take marks away. */
+static void
+shard_shrink(struct shard *shard)
+{
+    size_t steps = shard->block_count * 2;
+
+    while (steps-- > 0 && shard->oldest != NULL && is_too_full(shard)) {
+        struct block *block = shard->oldest;
+
+        if (!block->is_used &&
+            atomic_load_explicit(&block->holders, memory_order_relaxed) == 1)
+            shard_remove(shard, block);
+        else {
+            block->is_used = false;
+            queue_remove(shard, block);
+            queue_add(shard, block);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- cache --- */
+
+static bool
+shard_init(struct shard *shard, size_t capacity)
+{
+    shard->capacity = capacity;
+    shard->bucket_count = BUCKETS_INITIAL;
+    shard->buckets = calloc(BUCKETS_INITIAL, sizeof(struct block *));
+    if (shard->buckets == NULL)
+        return false;
+    if (pthread_mutex_init(&shard->mutex, NULL) == 0)
+        return true;
+    free(shard->buckets);
+    return false;
+}
+
+static void
+shard_release(struct shard *shard)
+{
+    while (shard->oldest != NULL)
+        shard_remove(shard, shard->oldest);
+    free(shard->buckets);
+    pthread_mutex_destroy(&shard->mutex);
+}
+
+struct block_cache *
+block_cache_create(size_t capacity)
+{
+    struct block_cache *cache = calloc(1, sizeof(*cache));
+    size_t count = SHARDS_MAX;
+
+    if (cache == NULL)
+        return NULL;
+    while (count > 1 && capacity / count < SHARD_CAPACITY_MIN)
+        count /= 2;
+    while (cache->shard_count < count) {
+        if (!shard_init(&cache->shards[cache->shard_count], capacity / count)) {
+            block_cache_destroy(cache);
+            return NULL;
+        }
+        cache->shard_count++;
+    }
+    return cache;
+}
+
+void
+block_cache_destroy(struct block_cache *cache)
+{
+    if (cache == NULL)
+        return;
+    for (size_t i = 0; i < cache->shard_count; i++)
+        shard_release(&cache->shards[i]);
+    free(cache);
+}
+
+struct cached_block *
+block_cache_find(struct block_cache *cache, uint64_t file, uint32_t index)
+{
+    uint64_t hash = hash_of(file, index);
+    struct shard *shard = shard_of(cache, hash);
+    struct block *block;
+
+    lock(shard);
+    block = table_find(shard, hash, file, index);
+    if (block != NULL) {
+        atomic_fetch_add_explicit(&block->holders, 1, memory_order_relaxed);
+        block->is_used = true;
+        shard->hits++;
+    } else
+        shard->misses++;
+    unlock(shard);
+    return block == NULL ? NULL : &block->shown;
+}
+
+struct cached_block *
+block_cache_allocate(struct block_cache *cache, size_t size)
+{
+    struct block *block;
+
+    (void)cache;
+    if (size > SIZE_MAX - BLOCK_OVERHEAD)
+        return NULL;
+    block = malloc(sizeof(*block) + size);
+    if (block == NULL)
+        return NULL;
+    block->shown.bytes.data = block->data;
+    block->shown.bytes.size = size;
+    block->shard = NULL;
+    block->is_used = false;
+    block->cost = BLOCK_OVERHEAD + size;
+    atomic_init(&block->holders, 1);
+    return &block->shown;
+}
+
+uint8_t *
+block_cache_bytes(struct cached_block *block)
+{
+    return ((struct block *)block)->data;
+}
+
+void
+block_cache_cut(struct cached_block *block, size_t size)
+{
+    if (size < block->bytes.size)
+        block->bytes.size = size;
+}
+
+void
+block_cache_add(struct block_cache *cache, struct cached_block *block,
+                uint64_t file, uint32_t index)
+{
+    struct block *added = (struct block *)block;
+    uint64_t hash = hash_of(file, index);
+    struct shard *shard = shard_of(cache, hash);
+
+    added->file = file;
+    added->index = index;
+    added->shard = shard;
+    lock(shard);
+    atomic_fetch_add_explicit(&shard->bytes, added->cost, memory_order_relaxed);
+    /* One that will never fit is its holder's alone. */
+    if (added->cost <= shard->capacity &&
+        table_find(shard, hash, file, index) == NULL)
+        shard_add(shard, added, hash);
+    shard_shrink(shard);
+    unlock(shard);
+}
+
+void
+block_cache_release(struct block_cache *cache, struct cached_block *block)
+{
+    struct shard *shard;
+
+    (void)cache;
+    if (block == NULL)
+        return;
+    /* Looked at first: what only the table holds may go at any moment. */
+    shard = ((struct block *)block)->shard;
+    if (block_drop((struct block *)block) == 2 && is_too_full(shard)) {
+        lock(shard);
+        shard_shrink(shard);
+        unlock(shard);
+    }
+}
+
+void
+block_cache_forget(struct block_cache *cache, uint64_t file)
+{
+    for (size_t i = 0; i < cache->shard_count; i++) {
+        struct shard *shard = &cache->shards[i];
+        struct block *block;
+        struct block *newer;
+
+        lock(shard);
+        for (block = shard->oldest; block != NULL; block = newer) {
+            newer = block->newer;
+            if (block->file == file)
+                shard_remove(shard, block);
+        }
+        unlock(shard);
+    }
+}
+
+struct block_cache_sizes
+block_cache_sizes(struct block_cache *cache)
+{
+    struct block_cache_sizes sizes = {0, 0, 0};
+
+    for (size_t i = 0; i < cache->shard_count; i++) {
+        struct shard *shard = &cache->shards[i];
+
+        lock(shard);
+        sizes.bytes +=
+            atomic_load_explicit(&shard->bytes, memory_order_relaxed);
+        sizes.hits += shard->hits;
+        sizes.misses += shard->misses;
+        unlock(shard);
+    }
+    return sizes;
+}

@@ -1,0 +1,249 @@
+/*
+ * Filter files, read: the end when a file is opened, then block by block. What
+ * changes on the disk meanwhile is seen by the checksums; the file is never
+ * mapped, so one that shrinks is an error and not a signal.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filters/filter_directory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static enum colander_code
+open_to_read(const char *path, int *fd, struct colander_error *err)
+{
+    do {
+        *fd = open(path, O_RDONLY | O_CLOEXEC);
+    } while (*fd < 0 && errno == EINTR);
+    return *fd < 0 ? filter_fail_errno(path, "open", err) : COLANDER_OK;
+}
+
+/* ------------------------------------------------------ opening, asking --- */
+
+enum colander_code
+filter_file_open(const char *path, struct filter_file **file,
+                 struct colander_error *err)
+{
+    enum colander_code code;
+    int fd;
+
+    *file = NULL;
+    code = open_to_read(path, &fd, err);
+    if (code != COLANDER_OK)
+        return code;
+    code = filter_directory_read(fd, path, file, err);
+    (void)close(fd);
+    return code;
+}
+
+void
+filter_file_close(struct filter_file *file)
+{
+    free(file);
+}
+
+const struct filter_head *
+filter_file_head(const struct filter_file *file)
+{
+    return &file->head;
+}
+
+uint32_t
+filter_file_part_count(const struct filter_file *file)
+{
+    return file->part_count;
+}
+
+const struct filter_part *
+filter_file_part(const struct filter_file *file, uint32_t index)
+{
+    return &file->parts[index];
+}
+
+uint64_t
+filter_file_size(const struct filter_file *file)
+{
+    return file->size;
+}
+
+uint64_t
+filter_file_kind_size(const struct filter_file *file,
+                      enum filter_block_kind kind)
+{
+    return file->kind_sizes[kind];
+}
+
+uint64_t
+filter_file_id(const struct filter_file *file)
+{
+    return file->salt;
+}
+
+size_t
+filter_file_memory(const struct filter_file *file)
+{
+    return file->memory;
+}
+
+/* -------------------------------------------------------------- blocks --- */
+
+/* Reads a block with its checksum into `bytes`, and compares. */
+static enum colander_code
+read_place(const struct filter_file *file, int fd,
+           const struct filter_place *place, uint8_t *bytes,
+           struct colander_error *err)
+{
+    enum colander_code code =
+        filter_read(fd, file->path, bytes, place->size + FILTER_CHECKSUM_SIZE,
+                    place->offset, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    if (filter_checksum(colander_slice_of(bytes, place->size), file->salt,
+                        place->offset) !=
+        filter_decode_number(bytes + place->size, FILTER_CHECKSUM_SIZE))
+        return filter_fail_damaged(file->path,
+                                   "the checksum of a block is wrong", err);
+    return COLANDER_OK;
+}
+
+static enum colander_code
+load_block(const struct filter_file *file, struct block_cache *cache,
+           uint32_t index, bool is_kept, struct cached_block **block,
+           struct colander_error *err)
+{
+    const struct filter_place *place = &file->places[index];
+    struct cached_block *loaded;
+    enum colander_code code;
+    int fd;
+
+    loaded = block_cache_allocate(cache, place->size + FILTER_CHECKSUM_SIZE);
+    if (loaded == NULL)
+        return filter_fail_memory(file->path, err);
+    code = open_to_read(file->path, &fd, err);
+    if (code == COLANDER_OK) {
+        code = read_place(file, fd, place, block_cache_bytes(loaded), err);
+        (void)close(fd);
+    }
+    if (code != COLANDER_OK) {
+        block_cache_release(cache, loaded);
+        return code;
+    }
+    block_cache_cut(loaded, place->size);
+    if (is_kept)
+        block_cache_add(cache, loaded, file->salt, index);
+    *block = loaded;
+    return COLANDER_OK;
+}
+
+enum colander_code
+filter_file_block(const struct filter_file *file, struct block_cache *cache,
+                  const struct filter_part *part, enum filter_block_kind kind,
+                  uint32_t place, struct cached_block **block, uint32_t *first,
+                  struct colander_error *err)
+{
+    uint32_t index = part->block_first[kind];
+    uint32_t count = part->block_count[kind];
+
+    *block = NULL;
+    if (count == 0 || file->places[index].first > place)
+        return filter_fail_damaged(file->path, "it lacks a block", err);
+    /* The last that begins at `place` or before is among `count` from `index`
+     * on. No branch depends on a comparison: none could be foreseen. */
+    while (count > 1) {
+        uint32_t half = count / 2;
+        bool is_behind = file->places[index + half].first <= place;
+
+        index += half & -(uint32_t)is_behind;
+        count -= half;
+    }
+    *first = file->places[index].first;
+    *block = block_cache_find(cache, file->salt, index);
+    if (*block != NULL)
+        return COLANDER_OK;
+    return load_block(file, cache, index, true, block, err);
+}
+
+enum colander_code
+filter_file_nth_block(const struct filter_file *file, struct block_cache *cache,
+                      const struct filter_part *part,
+                      enum filter_block_kind kind, uint32_t n,
+                      struct cached_block **block, uint32_t *first,
+                      struct colander_error *err)
+{
+    const uint32_t index = part->block_first[kind] + n;
+
+    *first = file->places[index].first;
+    *block = block_cache_find(cache, file->salt, index);
+    if (*block != NULL)
+        return COLANDER_OK;
+    return load_block(file, cache, index, false, block, err);
+}
+
+/* -------------------------------------------------------------- checks --- */
+
+/* Whether beginning and end are still what they were when it was opened. */
+static enum colander_code
+check_ends(const struct filter_file *file, int fd, struct colander_error *err)
+{
+    uint8_t expected[FILTER_BEGINNING_SIZE];
+    uint8_t found[FILTER_BEGINNING_SIZE];
+    struct filter_file *now;
+    enum colander_code code;
+    bool is_same;
+
+    code = filter_read(fd, file->path, found, sizeof(found), 0, err);
+    if (code != COLANDER_OK)
+        return code;
+    filter_beginning(file->salt, expected);
+    if (memcmp(found, expected, sizeof(found)) != 0)
+        return filter_fail_damaged(file->path, "its beginning is wrong", err);
+    code = filter_directory_read(fd, file->path, &now, err);
+    if (code != COLANDER_OK)
+        return code;
+    is_same = now->size == file->size && now->checksum == file->checksum;
+    free(now);
+    if (!is_same)
+        return filter_fail_damaged(file->path, "it is another than was opened",
+                                   err);
+    return COLANDER_OK;
+}
+
+static enum colander_code
+check_blocks(const struct filter_file *file, int fd, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    size_t size = 0;
+    uint8_t *bytes;
+
+    for (uint32_t i = 0; i < file->place_count; i++) {
+        if (file->places[i].size > size)
+            size = file->places[i].size;
+    }
+    bytes = malloc(size + FILTER_CHECKSUM_SIZE);
+    if (bytes == NULL)
+        return filter_fail_memory(file->path, err);
+    for (uint32_t i = 0; i < file->place_count && code == COLANDER_OK; i++)
+        code = read_place(file, fd, &file->places[i], bytes, err);
+    free(bytes);
+    return code;
+}
+
+enum colander_code
+filter_file_check(const struct filter_file *file, struct colander_error *err)
+{
+    enum colander_code code;
+    int fd;
+
+    code = open_to_read(file->path, &fd, err);
+    if (code != COLANDER_OK)
+        return code;
+    code = check_ends(file, fd, err);
+    if (code == COLANDER_OK)
+        code = check_blocks(file, fd, err);
+    (void)close(fd);
+    return code;
+}

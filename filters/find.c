@@ -1,0 +1,308 @@
+/*
+ * Finds: the candidates of a question, merged from streams in order of keys.
+ *
+ * A file may vanish between being seen in a view and being read: a compaction
+ * has replaced it. Then a new plan is made for the same snapshot, from a new
+ * view, and goes on behind the last key that was given: order of keys makes
+ * that exact.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filters/context.h"
+#include "filters/plan.h"
+
+#include <stdlib.h>
+
+/* A file that is gone in so many views is not being replaced, but lost. */
+#define PLANS_MAX 64
+
+struct candidates {
+    struct stream_find find;
+    struct candidate_request request; /* a copy */
+    struct plan plan;
+    uint32_t plan_count;
+    struct stream **heap; /* of plan.streams: those with a key */
+    size_t heap_count;
+    struct colander_buffer last; /* the key given last */
+    bool has_last;
+    struct colander_buffer bound; /* where a new plan begins */
+    struct colander_buffer keys;  /* of the lot under way */
+    struct colander_buffer sizes; /* uint32_t each */
+};
+
+/* ----------------------------------------------------------------- heap --- */
+
+static bool
+is_before(const struct candidates *candidates, const struct stream *a,
+          const struct stream *b)
+{
+    int order = colander_slice_compare(a->key, b->key);
+
+    return candidates->request.is_reverse ? order > 0 : order < 0;
+}
+
+/* Moves the stream at the top to where it belongs. */
+static void
+sift_down(struct candidates *candidates, size_t place)
+{
+    struct stream **heap = candidates->heap;
+
+    for (;;) {
+        size_t least = place;
+
+        for (size_t child = 2 * place + 1;
+             child <= 2 * place + 2 && child < candidates->heap_count;
+             child++) {
+            if (is_before(candidates, heap[child], heap[least]))
+                least = child;
+        }
+        if (least == place)
+            return;
+
+        struct stream *moved = heap[place];
+        heap[place] = heap[least];
+        heap[least] = moved;
+        place = least;
+    }
+}
+
+/* Steps the stream at the top; it leaves at its end. */
+static enum colander_code
+step_top(struct candidates *candidates, struct colander_error *err)
+{
+    struct stream *top = candidates->heap[0];
+    enum colander_code code = stream_next(top, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    if (top->key.data == NULL)
+        candidates->heap[0] = candidates->heap[--candidates->heap_count];
+    sift_down(candidates, 0);
+    return COLANDER_OK;
+}
+
+static enum colander_code
+fill_heap(struct candidates *candidates, struct colander_error *err)
+{
+    const struct plan *plan = &candidates->plan;
+    enum colander_code code = COLANDER_OK;
+
+    candidates->heap_count = 0;
+    candidates->heap = calloc(plan->stream_count + 1, sizeof(struct stream *));
+    if (candidates->heap == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
+    for (size_t i = 0; i < plan->stream_count && code == COLANDER_OK; i++) {
+        struct stream *stream = plan->streams[i];
+
+        code = stream_next(stream, err);
+        if (code == COLANDER_OK && stream->key.data != NULL)
+            candidates->heap[candidates->heap_count++] = stream;
+    }
+    for (size_t i = candidates->heap_count; i-- > 0;)
+        sift_down(candidates, i);
+    return code;
+}
+
+/* ---------------------------------------------------------------- plans --- */
+
+static void
+drop_plan(struct candidates *candidates)
+{
+    plan_release(&candidates->plan);
+    free(candidates->heap);
+    candidates->heap = NULL;
+    candidates->heap_count = 0;
+}
+
+/* Sets where the next plan begins: behind the key given last. */
+static enum colander_code
+set_bounds(struct candidates *candidates, struct colander_error *err)
+{
+    struct stream_find *find = &candidates->find;
+    enum colander_code code;
+
+    find->from = candidates->request.from;
+    find->until = candidates->request.until;
+    if (!candidates->has_last)
+        return COLANDER_OK;
+    colander_buffer_clear(&candidates->bound);
+    code = colander_buffer_append(&candidates->bound, candidates->last.data,
+                                  candidates->last.size, err);
+    if (code == COLANDER_OK && !candidates->request.is_reverse)
+        code = colander_buffer_append(&candidates->bound, "", 1, err);
+    if (candidates->request.is_reverse)
+        find->until = colander_buffer_slice(&candidates->bound);
+    else
+        find->from = colander_buffer_slice(&candidates->bound);
+    return code;
+}
+
+/* Whether another plan may help: a file was replaced, or its filter is no good
+ * and doubted from now on. */
+static bool
+can_plan_again(struct candidates *candidates, enum colander_code code,
+               const struct colander_error *err)
+{
+    struct filters *filters = candidates->find.filters;
+
+    if (candidates->plan_count >= PLANS_MAX)
+        return false;
+    if (code == COLANDER_NOT_FOUND)
+        return true;
+    if (code != COLANDER_CORRUPT && code != COLANDER_IO)
+        return false;
+    /* of the filter, or of the SST? Reading the SST without it tells. */
+    for (size_t i = 0; i < candidates->plan.stream_count; i++) {
+        struct stream *stream = candidates->plan.streams[i];
+
+        if (stream->has_failed && stream->file != NULL &&
+            stream->file->filter != NULL) {
+            filters_doubt(filters, stream->file, err);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Makes plans until one stands. */
+static enum colander_code
+make_plan(struct candidates *candidates, bool may_scan,
+          struct colander_error *err)
+{
+    struct colander_error why;
+    enum colander_code code;
+
+    do {
+        drop_plan(candidates);
+        candidates->plan_count++;
+        code = set_bounds(candidates, &why);
+        if (code == COLANDER_OK)
+            code =
+                plan_make(&candidates->plan, &candidates->find, may_scan, &why);
+        if (code == COLANDER_OK && !candidates->plan.is_scan)
+            code = fill_heap(candidates, &why);
+    } while (code != COLANDER_OK && can_plan_again(candidates, code, &why));
+    if (code != COLANDER_OK && err != NULL)
+        *err = why;
+    return code;
+}
+
+enum colander_code
+find_candidates_open(void *context, const struct candidate_request *request,
+                     struct candidates **candidates, struct colander_error *err)
+{
+    struct candidates *made;
+    enum colander_code code;
+
+    *candidates = NULL;
+    if (request->question->kind == QUESTION_OPEN) {
+        request->explain->reason =
+            "no condition of the question is one that value filters know";
+        return COLANDER_OK;
+    }
+    made = calloc(1, sizeof(*made));
+    if (made == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
+    made->request = *request;
+    made->find.filters = context;
+    made->find.request = &made->request;
+    code = make_plan(made, true, err);
+    if (code != COLANDER_OK || made->plan.is_scan) {
+        find_candidates_close(made);
+        return code;
+    }
+    *candidates = made;
+    return COLANDER_OK;
+}
+
+void
+find_candidates_close(struct candidates *candidates)
+{
+    if (candidates == NULL)
+        return;
+    drop_plan(candidates);
+    colander_buffer_release(&candidates->last);
+    colander_buffer_release(&candidates->bound);
+    colander_buffer_release(&candidates->keys);
+    colander_buffer_release(&candidates->sizes);
+    free(candidates);
+}
+
+/* ----------------------------------------------------------------- next --- */
+
+/* Adds the key at the top to the lot, unless it is the one before. */
+static enum colander_code
+take_top(struct candidates *candidates, bool *is_new,
+         struct colander_error *err)
+{
+    const struct colander_slice key = candidates->heap[0]->key;
+    const uint32_t size = (uint32_t)key.size;
+    enum colander_code code;
+
+    *is_new =
+        !candidates->has_last ||
+        !colander_slice_equal(key, colander_buffer_slice(&candidates->last));
+    if (!*is_new)
+        return COLANDER_OK;
+    code = colander_buffer_append(&candidates->keys, key.data, key.size, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&candidates->sizes, &size, sizeof(size),
+                                      err);
+    colander_buffer_clear(&candidates->last);
+    if (code == COLANDER_OK)
+        code =
+            colander_buffer_append(&candidates->last, key.data, key.size, err);
+    candidates->has_last = true;
+    return code;
+}
+
+static enum colander_code
+collect_lot(struct candidates *candidates, size_t max, size_t *count,
+            struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    while (code == COLANDER_OK && *count < max && candidates->heap_count > 0) {
+        bool is_new;
+
+        code = take_top(candidates, &is_new, err);
+        if (code != COLANDER_OK)
+            break;
+        *count += is_new;
+        code = step_top(candidates, err);
+    }
+    return code;
+}
+
+enum colander_code
+find_candidates_next(struct candidates *candidates, struct colander_slice *keys,
+                     size_t max, size_t *count, struct colander_error *err)
+{
+    struct colander_error why;
+    const uint8_t *at;
+    enum colander_code code;
+
+    *count = 0;
+    colander_buffer_clear(&candidates->keys);
+    colander_buffer_clear(&candidates->sizes);
+    code = collect_lot(candidates, max, count, &why);
+    while (code != COLANDER_OK && can_plan_again(candidates, code, &why)) {
+        code = make_plan(candidates, false, &why);
+        if (code == COLANDER_OK)
+            code = collect_lot(candidates, max, count, &why);
+    }
+    if (code != COLANDER_OK) {
+        if (err != NULL)
+            *err = why;
+        return code;
+    }
+    at = candidates->keys.data;
+    for (size_t i = 0; i < *count; i++) {
+        uint32_t size;
+
+        memcpy(&size, candidates->sizes.data + i * sizeof(size), sizeof(size));
+        keys[i] = colander_slice_of(at, size);
+        at += size;
+    }
+    return COLANDER_OK;
+}

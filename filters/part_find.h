@@ -1,0 +1,27 @@
+/*
+ * Part find: which rows of a part may answer a question.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_FILTERS_PART_FIND_H
+#define COLANDER_FILTERS_PART_FIND_H
+
+#include "columns/candidates.h"
+#include "filters/registry.h"
+
+/*
+ * Fills `ranges` with the rows of the part that may match: every row that does
+ * is in it. CORRUPT, NOT_FOUND or IO when the filter cannot be read.
+ */
+COLANDER_CHECKED enum colander_code part_find(const struct filter *filter,
+                                              const struct filter_part *part,
+                                              const struct question *question,
+                                              struct row_ranges *ranges,
+                                              struct colander_error *err);
+
+/* Whether the question is about a column that `left_out` has, or about any
+ * column while there are such. */
+bool question_is_left_out(const struct question *question,
+                          const uint64_t *left_out, uint32_t count);
+
+#endif

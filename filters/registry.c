@@ -1,0 +1,536 @@
+/*
+ * Registry: see registry.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filters/registry_inside.h"
+
+#include <stdlib.h>
+
+/* -------------------------------------------------------------- filters --- */
+
+struct filter *
+filter_create(struct filter_file *file, struct block_cache *cache)
+{
+    struct filter *made = calloc(1, sizeof(*made));
+
+    if (made == NULL) {
+        filter_file_close(file);
+        return NULL;
+    }
+    made->file = file;
+    made->cache = cache;
+    atomic_init(&made->reference_count, 1);
+    return made;
+}
+
+struct filter *
+filter_ref(struct filter *filter)
+{
+    atomic_fetch_add_explicit(&filter->reference_count, 1,
+                              memory_order_relaxed);
+    return filter;
+}
+
+void
+filter_unref(struct filter *filter)
+{
+    if (filter == NULL || atomic_fetch_sub_explicit(&filter->reference_count, 1,
+                                                    memory_order_acq_rel) != 1)
+        return;
+    block_cache_forget(filter->cache, filter_file_id(filter->file));
+    filter_file_close(filter->file);
+    free(filter);
+}
+
+/* ---------------------------------------------------------------- slots --- */
+
+/* Takes the lowest free slot; false when memory is short. */
+static bool
+take_slot(struct family_filters *family, uint32_t *slot)
+{
+    uint32_t capacity = family->slot_capacity;
+    uint64_t *grown;
+
+    for (uint32_t word = 0; word < capacity / 64; word++) {
+        uint64_t free_slots = ~family->used_slots[word];
+
+        if (free_slots != 0) {
+            uint32_t bit = (uint32_t)__builtin_ctzll(free_slots);
+
+            family->used_slots[word] |= UINT64_C(1) << bit;
+            *slot = word * 64 + bit;
+            return true;
+        }
+    }
+    grown = realloc(family->used_slots, (capacity / 64 + 1) * sizeof(*grown));
+    if (grown == NULL)
+        return false;
+    family->used_slots = grown;
+    grown[capacity / 64] = 1;
+    family->slot_capacity = capacity + 64;
+    *slot = capacity;
+    return true;
+}
+
+static void
+give_slot(struct family_filters *family, uint32_t slot)
+{
+    family->used_slots[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+}
+
+/* ---------------------------------------------------------------- files --- */
+
+static uint32_t
+part_count(const struct filter *filter)
+{
+    return filter == NULL ? 0 : filter_file_part_count(filter->file);
+}
+
+struct sst_file *
+sst_file_ref(struct sst_file *file)
+{
+    atomic_fetch_add_explicit(&file->reference_count, 1, memory_order_relaxed);
+    return file;
+}
+
+/* Gives the file back under the mutex. */
+void
+registry_unref_file(struct sst_file *file)
+{
+    if (atomic_fetch_sub_explicit(&file->reference_count, 1,
+                                  memory_order_acq_rel) != 1)
+        return;
+    for (uint32_t i = 0; file->slots != NULL && i < part_count(file->filter);
+         i++)
+        give_slot(file->family, file->slots[i]);
+    filter_unref(file->filter);
+    free(file->slots);
+    free(file);
+}
+
+void
+sst_file_unref(struct registry *registry, struct sst_file *file)
+{
+    if (file == NULL)
+        return;
+    pthread_mutex_lock(&registry->mutex);
+    registry_unref_file(file);
+    pthread_mutex_unlock(&registry->mutex);
+}
+
+void
+registry_unref_hierarchy(struct shared_hierarchy *shared)
+{
+    if (shared == NULL || --shared->reference_count > 0)
+        return;
+    hierarchy_destroy(shared->hierarchy);
+    free(shared);
+}
+
+void
+registry_unref_view(struct view *view)
+{
+    if (view == NULL || atomic_fetch_sub_explicit(&view->reference_count, 1,
+                                                  memory_order_acq_rel) != 1)
+        return;
+    for (size_t i = 0; i < view->file_count; i++)
+        registry_unref_file(view->files[i]);
+    hierarchy_edition_release(view->edition);
+    registry_unref_hierarchy(view->hierarchy);
+    settings_unref(view->settings);
+    free(view->files);
+    free(view->slots);
+    free(view);
+}
+
+/* The family has changed: the next view is a new one. */
+void
+registry_touch(struct family_filters *family)
+{
+    registry_unref_view(family->view);
+    family->view = NULL;
+}
+
+/* Takes the parts of a file out of the hierarchy. */
+void
+registry_leave_hierarchy(struct family_filters *family,
+                         const struct sst_file *file)
+{
+    for (uint32_t i = 0; file->slots != NULL && i < part_count(file->filter);
+         i++)
+        hierarchy_remove(family->hierarchy->hierarchy, file->slots[i]);
+}
+
+/* The place of a file in its family's list; false: it is in none. */
+static bool
+find_file(const struct registry *registry, uint64_t number,
+          struct family_filters **family, size_t *place)
+{
+    for (size_t i = 0; i < registry->family_count; i++) {
+        *family = registry->families[i];
+        for (*place = 0; *place < (*family)->file_count; (*place)++) {
+            if ((*family)->files[*place]->number == number)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool
+is_gone(const struct registry *registry, uint64_t number)
+{
+    for (size_t i = 0; i < registry->gone_count; i++) {
+        if (registry->gone[i] == number)
+            return true;
+    }
+    return false;
+}
+
+/* While the store is opened files are listed a little later than they were
+ * looked up: this keeps those out that went in between. */
+static void
+note_gone(struct registry *registry, uint64_t number)
+{
+    if (!registry->is_opening)
+        return;
+    if (registry->gone_count == registry->gone_capacity) {
+        size_t capacity = 2 * registry->gone_capacity + 16;
+        uint64_t *grown =
+            realloc(registry->gone, capacity * sizeof(*registry->gone));
+
+        if (grown == NULL)
+            return; /* the file then stays listed, and is found missing */
+        registry->gone = grown;
+        registry->gone_capacity = capacity;
+    }
+    registry->gone[registry->gone_count++] = number;
+}
+
+static struct sst_file *
+make_file(struct family_filters *family, uint64_t number, uint64_t size,
+          uint64_t entry_count, enum file_state state)
+{
+    struct sst_file *made = calloc(1, sizeof(*made));
+
+    if (made == NULL)
+        return NULL;
+    atomic_init(&made->reference_count, 1);
+    made->family = family;
+    made->number = number;
+    made->size = size;
+    made->entry_count = entry_count;
+    made->state = state;
+    return made;
+}
+
+static bool
+reserve_file(struct family_filters *family)
+{
+    size_t capacity = 2 * family->file_capacity + 16;
+    struct sst_file **grown;
+
+    if (family->file_count < family->file_capacity)
+        return true;
+    grown = realloc(family->files, capacity * sizeof(struct sst_file *));
+    if (grown == NULL)
+        return false;
+    family->files = grown;
+    family->file_capacity = capacity;
+    return true;
+}
+
+enum colander_code
+registry_add(struct registry *registry, uint32_t family_id, uint64_t number,
+             uint64_t size, uint64_t entry_count, enum file_state state,
+             struct colander_error *err)
+{
+    struct family_filters *family = registry_family(registry, family_id);
+    struct family_filters *other;
+    bool is_added = false;
+    size_t place;
+
+    if (family == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for filters of a family");
+    pthread_mutex_lock(&registry->mutex);
+    if (find_file(registry, number, &other, &place) ||
+        is_gone(registry, number)) {
+        is_added = true;
+    } else if (reserve_file(family)) {
+        struct sst_file *file =
+            make_file(family, number, size, entry_count, state);
+
+        is_added = file != NULL;
+        if (is_added)
+            family->files[family->file_count++] = file;
+        registry_touch(family);
+    }
+    pthread_mutex_unlock(&registry->mutex);
+    if (is_added)
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a file");
+}
+
+void
+registry_remove(struct registry *registry, uint64_t number)
+{
+    struct family_filters *family;
+    size_t place;
+
+    pthread_mutex_lock(&registry->mutex);
+    note_gone(registry, number);
+    if (find_file(registry, number, &family, &place)) {
+        struct sst_file *file = family->files[place];
+
+        family->files[place] = family->files[--family->file_count];
+        registry_leave_hierarchy(family, file);
+        registry_unref_file(file);
+        registry_touch(family);
+    }
+    pthread_mutex_unlock(&registry->mutex);
+}
+
+struct sst_file *
+registry_find(struct registry *registry, uint64_t number)
+{
+    struct family_filters *family;
+    struct sst_file *file = NULL;
+    size_t place;
+
+    pthread_mutex_lock(&registry->mutex);
+    if (find_file(registry, number, &family, &place))
+        file = sst_file_ref(family->files[place]);
+    pthread_mutex_unlock(&registry->mutex);
+    return file;
+}
+
+bool
+registry_has(struct registry *registry, const struct sst_file *file)
+{
+    struct family_filters *family;
+    size_t place;
+    bool has_it;
+
+    pthread_mutex_lock(&registry->mutex);
+    has_it = find_file(registry, file->number, &family, &place) &&
+             family->files[place] == file;
+    pthread_mutex_unlock(&registry->mutex);
+    return has_it;
+}
+
+struct sst_file *
+registry_next(struct registry *registry, uint64_t number, enum file_state state)
+{
+    struct sst_file *next = NULL;
+
+    pthread_mutex_lock(&registry->mutex);
+    for (size_t i = 0; i < registry->family_count; i++) {
+        const struct family_filters *family = registry->families[i];
+
+        for (size_t k = 0; k < family->file_count; k++) {
+            struct sst_file *file = family->files[k];
+
+            if (file->state == state && file->number > number &&
+                (next == NULL || file->number < next->number))
+                next = file;
+        }
+    }
+    if (next != NULL)
+        (void)sst_file_ref(next);
+    pthread_mutex_unlock(&registry->mutex);
+    return next;
+}
+
+/* -------------------------------------------------------- state changes --- */
+
+/* Puts the parts of `file` into the hierarchy; all or none. */
+static bool
+enter_hierarchy(struct family_filters *family, struct sst_file *file,
+                const struct presence *presences)
+{
+    uint32_t count = part_count(file->filter);
+    uint32_t done = 0;
+
+    file->slots = calloc((size_t)count + 1, sizeof(*file->slots));
+    if (file->slots == NULL)
+        return false;
+    for (; done < count; done++) {
+        if (!take_slot(family, &file->slots[done]))
+            break;
+        if (hierarchy_add(family->hierarchy->hierarchy, file->slots[done],
+                          &presences[done], NULL) != COLANDER_OK) {
+            give_slot(family, file->slots[done]);
+            break;
+        }
+    }
+    if (done == count)
+        return true;
+    while (done-- > 0) {
+        hierarchy_remove(family->hierarchy->hierarchy, file->slots[done]);
+        give_slot(family, file->slots[done]);
+    }
+    free(file->slots);
+    file->slots = NULL;
+    return false;
+}
+
+/* The same file in another state; NULL when memory is short. */
+struct sst_file *
+registry_derive_file(const struct sst_file *file, enum file_state state,
+                     struct filter *filter, const struct presence *presences)
+{
+    struct sst_file *made = make_file(file->family, file->number, file->size,
+                                      file->entry_count, state);
+
+    if (made == NULL)
+        return NULL;
+    if (filter != NULL)
+        made->filter = filter_ref(filter);
+    if (state == FILE_LOADED &&
+        !enter_hierarchy(file->family, made, presences)) {
+        registry_unref_file(made);
+        return NULL;
+    }
+    return made;
+}
+
+bool
+registry_change(struct registry *registry, struct sst_file *file,
+                enum file_state state, struct filter *filter,
+                const struct presence *presences)
+{
+    struct family_filters *family;
+    struct sst_file *made = NULL;
+    size_t place;
+
+    pthread_mutex_lock(&registry->mutex);
+    if (find_file(registry, file->number, &family, &place) &&
+        family->files[place] == file)
+        made = registry_derive_file(file, state, filter, presences);
+    if (made != NULL) {
+        registry_leave_hierarchy(family, file);
+        family->files[place] = made;
+        registry_unref_file(file);
+        registry_touch(family);
+    }
+    pthread_mutex_unlock(&registry->mutex);
+    return made != NULL;
+}
+
+/* --------------------------------------------------------------- life --- */
+
+enum colander_code
+registry_init(struct registry *registry, size_t cache_size,
+              struct colander_error *err)
+{
+    memset(registry, 0, sizeof(*registry));
+    registry->is_opening = true;
+    registry->cache = block_cache_create(cache_size);
+    if (registry->cache == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for filters");
+    pthread_mutex_init(&registry->mutex, NULL);
+    return COLANDER_OK;
+}
+
+void
+registry_release(struct registry *registry)
+{
+    for (size_t i = 0; i < registry->family_count; i++)
+        registry_destroy_family(registry->families[i]);
+    free(registry->families);
+    free(registry->gone);
+    block_cache_destroy(registry->cache);
+    pthread_mutex_destroy(&registry->mutex);
+}
+
+void
+registry_open_end(struct registry *registry)
+{
+    pthread_mutex_lock(&registry->mutex);
+    registry->is_opening = false;
+    registry->gone_count = 0;
+    pthread_mutex_unlock(&registry->mutex);
+}
+
+/* --------------------------------------------------------------- views --- */
+
+/* Notes where the parts of the view's files are, by slot. */
+static bool
+map_slots(struct view *view)
+{
+    view->slot_count = hierarchy_edition_slots(view->edition);
+    view->slots = calloc((size_t)view->slot_count + 1, sizeof(*view->slots));
+    if (view->slots == NULL)
+        return false;
+    for (uint32_t slot = 0; slot < view->slot_count; slot++)
+        view->slots[slot].file = UINT32_MAX;
+    for (size_t i = 0; i < view->file_count; i++) {
+        const struct sst_file *file = view->files[i];
+
+        for (uint32_t k = 0;
+             file->slots != NULL && k < part_count(file->filter); k++) {
+            view->slots[file->slots[k]].file = (uint32_t)i;
+            view->slots[file->slots[k]].part = k;
+        }
+    }
+    return true;
+}
+
+/* Makes the view of now, under the mutex; NULL when memory is short. */
+static struct view *
+make_view(struct registry *registry, struct family_filters *family)
+{
+    struct view *view = calloc(1, sizeof(*view));
+
+    if (view == NULL)
+        return NULL;
+    atomic_init(&view->reference_count, 1);
+    view->registry = registry;
+    view->family = family;
+    view->settings = settings_ref(family->settings);
+    view->hierarchy = family->hierarchy;
+    view->hierarchy->reference_count++;
+    view->files = calloc(family->file_count + 1, sizeof(struct sst_file *));
+    if (view->files != NULL) {
+        for (size_t i = 0; i < family->file_count; i++)
+            view->files[view->file_count++] = sst_file_ref(family->files[i]);
+        if (hierarchy_publish(family->hierarchy->hierarchy, &view->edition,
+                              NULL) == COLANDER_OK &&
+            map_slots(view))
+            return view;
+    }
+    registry_unref_view(view);
+    return NULL;
+}
+
+enum colander_code
+registry_view(struct registry *registry, struct family_filters *family,
+              struct view **view, struct colander_error *err)
+{
+    pthread_mutex_lock(&registry->mutex);
+    if (family->view == NULL)
+        family->view = make_view(registry, family);
+    *view = family->view;
+    if (*view != NULL)
+        atomic_fetch_add_explicit(&(*view)->reference_count, 1,
+                                  memory_order_relaxed);
+    pthread_mutex_unlock(&registry->mutex);
+    if (*view == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for a view of the filters");
+    return COLANDER_OK;
+}
+
+void
+view_release(struct view *view)
+{
+    struct registry *registry;
+
+    if (view == NULL)
+        return;
+    registry = view->registry;
+    pthread_mutex_lock(&registry->mutex);
+    registry_unref_view(view);
+    pthread_mutex_unlock(&registry->mutex);
+}

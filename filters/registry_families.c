@@ -1,0 +1,201 @@
+/*
+ * Families in the registry: their settings, and the hierarchies that follow
+ * from those.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filters/registry_inside.h"
+
+#include <stdlib.h>
+
+static struct shared_hierarchy *
+make_hierarchy(const struct settings *settings)
+{
+    const struct colander_filter_options *options = &settings->options;
+    struct shared_hierarchy *made = calloc(1, sizeof(*made));
+
+    if (made == NULL)
+        return NULL;
+    made->reference_count = 1;
+    made->hierarchy = hierarchy_create(
+        options->hierarchy == COLANDER_HIERARCHY_TREE ? HIERARCHY_TREE
+                                                      : HIERARCHY_SLICES,
+        options->tree_order, options->memory_budget);
+    if (made->hierarchy != NULL)
+        return made;
+    free(made);
+    return NULL;
+}
+
+void
+registry_destroy_family(struct family_filters *family)
+{
+    if (family == NULL)
+        return;
+    registry_unref_view(family->view);
+    for (size_t i = 0; i < family->file_count; i++) {
+        registry_leave_hierarchy(family, family->files[i]);
+        registry_unref_file(family->files[i]);
+    }
+    recent_destroy(family->recent);
+    registry_unref_hierarchy(family->hierarchy);
+    settings_unref(family->settings);
+    free(family->files);
+    free(family->used_slots);
+    free(family);
+}
+
+static struct family_filters *
+make_family(uint32_t id)
+{
+    struct family_filters *made = calloc(1, sizeof(*made));
+
+    if (made == NULL)
+        return NULL;
+    made->id = id;
+    atomic_init(&made->is_recent_all, true);
+    made->recent = recent_create();
+    if (settings_create(NULL, &made->settings, NULL) == COLANDER_OK)
+        made->hierarchy = make_hierarchy(made->settings);
+    if (made->recent != NULL && made->hierarchy != NULL)
+        return made;
+    registry_destroy_family(made);
+    return NULL;
+}
+
+/* Under the mutex. */
+static struct family_filters *
+find_family(const struct registry *registry, uint32_t id)
+{
+    for (size_t i = 0; i < registry->family_count; i++) {
+        if (registry->families[i]->id == id)
+            return registry->families[i];
+    }
+    return NULL;
+}
+
+static struct family_filters *
+add_family(struct registry *registry, uint32_t id)
+{
+    size_t count = registry->family_count;
+    struct family_filters *made;
+    struct family_filters **grown;
+
+    grown = realloc(registry->families,
+                    (count + 1) * sizeof(struct family_filters *));
+    if (grown == NULL)
+        return NULL;
+    registry->families = grown;
+    made = make_family(id);
+    if (made != NULL)
+        grown[registry->family_count++] = made;
+    return made;
+}
+
+struct family_filters *
+registry_family(struct registry *registry, uint32_t id)
+{
+    struct family_filters *family;
+
+    pthread_mutex_lock(&registry->mutex);
+    family = find_family(registry, id);
+    if (family == NULL)
+        family = add_family(registry, id);
+    pthread_mutex_unlock(&registry->mutex);
+    return family;
+}
+
+struct settings *
+registry_settings(struct registry *registry, struct family_filters *family)
+{
+    struct settings *settings;
+
+    pthread_mutex_lock(&registry->mutex);
+    settings = settings_ref(family->settings);
+    pthread_mutex_unlock(&registry->mutex);
+    return settings;
+}
+
+struct hierarchy_sizes
+registry_hierarchy_sizes(struct registry *registry,
+                         struct family_filters *family)
+{
+    struct hierarchy_sizes sizes;
+
+    pthread_mutex_lock(&registry->mutex);
+    sizes = hierarchy_sizes(family->hierarchy->hierarchy);
+    pthread_mutex_unlock(&registry->mutex);
+    return sizes;
+}
+
+/* Takes every part out of the family's hierarchy: what is LOADED becomes OPEN.
+ * False when memory is short; files that became OPEN stay so. */
+static bool
+unload_files(struct family_filters *family)
+{
+    for (size_t i = 0; i < family->file_count; i++) {
+        struct sst_file *file = family->files[i];
+        struct sst_file *made;
+
+        if (file->state != FILE_LOADED)
+            continue;
+        made = registry_derive_file(file, FILE_OPEN, file->filter, NULL);
+        if (made == NULL)
+            return false;
+        registry_leave_hierarchy(family, file);
+        family->files[i] = made;
+        registry_unref_file(file);
+    }
+    return true;
+}
+
+/* Whether the presences in memory stay as they are. */
+static bool
+is_same_hierarchy(const struct colander_filter_options *a,
+                  const struct colander_filter_options *b)
+{
+    return a->hierarchy == b->hierarchy && a->tree_order == b->tree_order &&
+           a->memory_budget == b->memory_budget && a->fp_rate == b->fp_rate &&
+           a->bits_per_value == b->bits_per_value &&
+           a->filter_bits == b->filter_bits;
+}
+
+/* Under the mutex. The old one goes with the last view that has it. */
+static bool
+remake_hierarchy(struct family_filters *family, const struct settings *settings)
+{
+    struct shared_hierarchy *made = make_hierarchy(settings);
+
+    if (made == NULL)
+        return false;
+    if (!unload_files(family)) {
+        registry_unref_hierarchy(made);
+        return false;
+    }
+    registry_touch(family);
+    registry_unref_hierarchy(family->hierarchy);
+    family->hierarchy = made;
+    return true;
+}
+
+enum colander_code
+registry_set_settings(struct registry *registry, struct family_filters *family,
+                      struct settings *settings, struct colander_error *err)
+{
+    bool is_done = true;
+
+    pthread_mutex_lock(&registry->mutex);
+    if (!is_same_hierarchy(&family->settings->options, &settings->options))
+        is_done = remake_hierarchy(family, settings);
+    if (is_done) {
+        settings_unref(family->settings);
+        family->settings = settings;
+        registry_touch(family);
+    }
+    pthread_mutex_unlock(&registry->mutex);
+    if (is_done)
+        return COLANDER_OK;
+    settings_unref(settings);
+    return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                         "no memory for the filters of a family");
+}

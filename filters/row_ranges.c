@@ -1,0 +1,199 @@
+/*
+ * Row ranges: ascending runs of rows, united and intersected.
+ *
+ * Two sets of runs are merged in place: room is made for the runs of both,
+ * those of `ranges` move to the end of it, and the result is written from the
+ * beginning. A run is written only after as many were read (one of each set,
+ * or the end of one), so writing never catches up with reading.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filters/row_ranges.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+void
+row_ranges_release(struct row_ranges *ranges)
+{
+    free(ranges->ranges);
+    ranges->ranges = NULL;
+    ranges->count = 0;
+    ranges->capacity = 0;
+}
+
+/* Makes room for `count` more runs. */
+static enum colander_code
+reserve(struct row_ranges *ranges, size_t count, struct colander_error *err)
+{
+    size_t capacity = ranges->capacity;
+    struct row_range *grown = NULL;
+
+    if (count <= capacity - ranges->count)
+        return COLANDER_OK;
+    capacity += capacity / 2 + 8;
+    if (capacity < ranges->count + count)
+        capacity = ranges->count + count;
+    if (capacity <= SIZE_MAX / sizeof(*grown))
+        grown = realloc(ranges->ranges, capacity * sizeof(*grown));
+    if (grown == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for %zu runs of rows", capacity);
+    ranges->ranges = grown;
+    ranges->capacity = capacity;
+    return COLANDER_OK;
+}
+
+/* Writes a run behind the others, or grows the last; there is room for it. */
+static void
+append(struct row_ranges *ranges, struct row_range run)
+{
+    struct row_range *last;
+
+    if (ranges->count > 0) {
+        last = &ranges->ranges[ranges->count - 1];
+        if (run.first <= last->end) {
+            if (run.end > last->end)
+                last->end = run.end;
+            return;
+        }
+    }
+    ranges->ranges[ranges->count++] = run;
+}
+
+enum colander_code
+row_ranges_add(struct row_ranges *ranges, uint32_t first, uint32_t end,
+               struct colander_error *err)
+{
+    struct row_range run = {first, end};
+    enum colander_code code;
+
+    assert(ranges->count == 0 ||
+           ranges->ranges[ranges->count - 1].first <= first);
+    if (first >= end)
+        return COLANDER_OK;
+    if (ranges->count == ranges->capacity) {
+        code = reserve(ranges, 1, err);
+        if (code != COLANDER_OK)
+            return code;
+    }
+    append(ranges, run);
+    return COLANDER_OK;
+}
+
+/*
+ * Empties `ranges`, but leaves its runs at the end of the room made for them
+ * and `count` more; gives where.
+ */
+static enum colander_code
+set_aside(struct row_ranges *ranges, size_t count,
+          const struct row_range **aside, struct colander_error *err)
+{
+    enum colander_code code = reserve(ranges, count, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    memmove(ranges->ranges + count, ranges->ranges,
+            ranges->count * sizeof(*ranges->ranges));
+    ranges->count = 0;
+    *aside = ranges->ranges + count;
+    return COLANDER_OK;
+}
+
+enum colander_code
+row_ranges_unite(struct row_ranges *ranges, const struct row_ranges *other,
+                 struct colander_error *err)
+{
+    const struct row_range *mine = NULL;
+    size_t mine_left = ranges->count;
+    const struct row_range *its = other->ranges;
+    size_t its_left = other->count;
+    enum colander_code code;
+
+    if (its_left == 0 || other == ranges)
+        return COLANDER_OK;
+    code = set_aside(ranges, its_left, &mine, err);
+    if (code != COLANDER_OK)
+        return code;
+    while (mine_left > 0 || its_left > 0) {
+        bool takes_mine =
+            its_left == 0 || (mine_left > 0 && mine->first <= its->first);
+
+        append(ranges, takes_mine ? *mine : *its);
+        if (takes_mine) {
+            mine++;
+            mine_left--;
+        } else {
+            its++;
+            its_left--;
+        }
+    }
+    return COLANDER_OK;
+}
+
+enum colander_code
+row_ranges_intersect(struct row_ranges *ranges, const struct row_ranges *other,
+                     struct colander_error *err)
+{
+    const struct row_range *mine = NULL;
+    const struct row_range *mine_end;
+    const struct row_range *its = other->ranges;
+    size_t its_left = other->count;
+    size_t mine_count = ranges->count;
+    enum colander_code code;
+
+    if (mine_count == 0 || other == ranges)
+        return COLANDER_OK;
+    if (its_left == 0) {
+        ranges->count = 0;
+        return COLANDER_OK;
+    }
+    code = set_aside(ranges, its_left, &mine, err);
+    if (code != COLANDER_OK)
+        return code;
+    mine_end = mine + mine_count;
+    while (mine < mine_end && its_left > 0) {
+        struct row_range run = {mine->first > its->first ? mine->first
+                                                         : its->first,
+                                mine->end < its->end ? mine->end : its->end};
+        bool mine_is_over = mine->end <= its->end;
+
+        if (run.first < run.end)
+            append(ranges, run);
+        if (mine_is_over) {
+            mine++;
+        } else {
+            its++;
+            its_left--;
+        }
+    }
+    return COLANDER_OK;
+}
+
+void
+row_ranges_clip(struct row_ranges *ranges, uint32_t first, uint32_t end)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < ranges->count; i++) {
+        struct row_range run = ranges->ranges[i];
+
+        if (run.first < first)
+            run.first = first;
+        if (run.end > end)
+            run.end = end;
+        if (run.first < run.end)
+            ranges->ranges[kept++] = run;
+    }
+    ranges->count = kept;
+}
+
+uint64_t
+row_ranges_rows(const struct row_ranges *ranges)
+{
+    uint64_t rows = 0;
+
+    for (size_t i = 0; i < ranges->count; i++)
+        rows += ranges->ranges[i].end - ranges->ranges[i].first;
+    return rows;
+}

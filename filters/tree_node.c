@@ -1,0 +1,326 @@
+/*
+ * Nodes of a tree of presences.
+ *
+ * Functions that call themselves go down the tree one level at a time: no
+ * deeper than TREE_LEVELS_MAX.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filters/tree_node.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* ---------------------------------------------------------------- life --- */
+
+struct tree_node *
+tree_node_ref(struct tree_node *node)
+{
+    node->reference_count++;
+    return node;
+}
+
+void
+tree_node_unref(struct tree_node *node)
+{
+    if (node == NULL || --node->reference_count > 0)
+        return;
+    for (uint32_t i = 0; i < node->child_count; i++)
+        tree_node_unref(node->children[i]);
+    presence_release(&node->presence);
+    free(node);
+}
+
+/* A node without children yet, its presence empty. */
+static struct tree_node *
+node_create(const struct presence_shape *shape, size_t child_max)
+{
+    struct tree_node *node =
+        calloc(1, sizeof(*node) + child_max * sizeof(node->children[0]));
+
+    if (node == NULL)
+        return NULL;
+    if (presence_init(&node->presence, shape, NULL) != COLANDER_OK) {
+        free(node);
+        return NULL;
+    }
+    node->reference_count = 1;
+    node->size = presence_size(shape);
+    return node;
+}
+
+/* `shape` folded to at most `block_max` blocks; adds how often. */
+static struct presence_shape
+shape_within(struct presence_shape shape, uint32_t block_max,
+             uint64_t *fold_count)
+{
+    for (; shape.block_count > block_max && shape.block_count % 2 == 0;
+         shape.block_count /= 2)
+        *fold_count += 1;
+    return shape;
+}
+
+struct tree_node *
+tree_leaf_make(uint32_t slot, const struct presence *presence,
+               uint32_t block_max, uint64_t *fold_count)
+{
+    struct presence_shape shape =
+        shape_within(presence->shape, block_max, fold_count);
+    struct tree_node *leaf = node_create(&shape, 0);
+
+    if (leaf == NULL)
+        return NULL;
+    presence_unite(&leaf->presence, presence);
+    leaf->slot = slot;
+    leaf->part_count = 1;
+    return leaf;
+}
+
+/* Appends a child (taken) to a node that is being made. */
+static void
+adopt(struct tree_node *node, struct tree_node *child)
+{
+    assert(node->child_count == 0 || node->level == child->level + 1);
+    node->level = child->level + 1;
+    node->size += child->size;
+    node->part_count += child->part_count;
+    node->children[node->child_count++] = child;
+}
+
+struct tree_node *
+tree_node_make(struct tree_node *const *children, size_t count)
+{
+    const struct presence_shape *shape = &children[0]->presence.shape;
+    struct tree_node *node;
+
+    for (size_t i = 1; i < count; i++) {
+        if (children[i]->presence.shape.block_count > shape->block_count)
+            shape = &children[i]->presence.shape;
+    }
+    node = node_create(shape, count);
+    if (node == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        presence_unite(&node->presence, &children[i]->presence);
+        adopt(node, tree_node_ref(children[i]));
+    }
+    return node;
+}
+
+/* ------------------------------------------------------------- folding --- */
+
+static struct tree_node *
+fold_node(const struct tree_node *node, uint32_t block_max,
+          uint64_t *fold_count)
+{
+    struct presence_shape shape =
+        shape_within(node->presence.shape, block_max, fold_count);
+    struct tree_node *made = node_create(&shape, node->child_count);
+
+    if (made == NULL)
+        return NULL;
+    presence_unite(&made->presence, &node->presence);
+    made->slot = node->slot;
+    if (node->level == 0)
+        made->part_count = 1;
+    for (uint32_t i = 0; i < node->child_count; i++) {
+        struct tree_node *child =
+            tree_node_folded(node->children[i], block_max, fold_count);
+
+        if (child == NULL) {
+            tree_node_unref(made);
+            return NULL;
+        }
+        adopt(made, child);
+    }
+    return made;
+}
+
+struct tree_node *
+tree_node_folded(struct tree_node *node, uint32_t block_max,
+                 uint64_t *fold_count)
+{
+    /* no child is larger */
+    if (node->presence.shape.block_count <= block_max)
+        return tree_node_ref(node);
+    return fold_node(node, block_max, fold_count);
+}
+
+/* ---------------------------------------------------------- similarity --- */
+
+/* Bits that differ between two presences, the smaller one tiled. */
+static uint64_t
+distance(const struct presence *a, const struct presence *b)
+{
+    size_t a_count = (size_t)a->shape.block_count * PRESENCE_BLOCK_WORDS;
+    size_t b_count = (size_t)b->shape.block_count * PRESENCE_BLOCK_WORDS;
+    size_t least = a_count < b_count ? a_count : b_count;
+    size_t most = a_count < b_count ? b_count : a_count;
+    uint64_t differ = 0;
+
+    for (size_t at = 0; at < most; at += least) {
+        const uint64_t *a_words = a->words + at % a_count;
+        const uint64_t *b_words = b->words + at % b_count;
+
+        for (size_t i = 0; i < least; i++)
+            differ += presence_bit_count(a_words[i] ^ b_words[i]);
+    }
+    return differ;
+}
+
+uint32_t
+tree_node_closest(const struct tree_node *node, const struct presence *presence)
+{
+    uint64_t least = UINT64_MAX;
+    uint32_t closest = 0;
+
+    for (uint32_t i = 0; i < node->child_count; i++) {
+        uint64_t differ = distance(&node->children[i]->presence, presence);
+
+        if (differ < least) {
+            least = differ;
+            closest = i;
+        }
+    }
+    return closest;
+}
+
+/* -------------------------------------------------------------- asking --- */
+
+/* The probe's block in a node: the remainder of a remainder, as all block
+ * counts of a tree divide that of its root. */
+static inline uint32_t
+block_in(const struct tree_node *node, const struct presence_probe *probe)
+{
+    uint32_t blocks = node->presence.shape.block_count;
+
+    return (blocks & (blocks - 1)) == 0 ? probe->block & (blocks - 1)
+                                        : probe->block % blocks;
+}
+
+static void
+prefetch_children(const struct tree_node *node,
+                  const struct presence_probe *probe)
+{
+    for (uint32_t i = 0; i < node->child_count; i++) {
+        const struct tree_node *child = node->children[i];
+
+        __builtin_prefetch(child->presence.words +
+                           (size_t)block_in(child, probe) *
+                               PRESENCE_BLOCK_WORDS);
+    }
+}
+
+void
+tree_node_find(const struct tree_node *root, uint64_t value_hash,
+               const uint64_t *live, uint64_t *slots)
+{
+    struct {
+        const struct tree_node *node;
+        uint32_t next; /* child to look at */
+    } path[TREE_LEVELS_MAX];
+    struct presence_probe probe;
+    size_t depth = 1;
+
+    presence_locate(&root->presence.shape, value_hash, &probe);
+    if (!presence_may_hold_probe(&root->presence, &probe, probe.block))
+        return;
+    prefetch_children(root, &probe);
+    path[0].node = root;
+    path[0].next = 0;
+    while (depth > 0) {
+        const struct tree_node *node = path[depth - 1].node;
+        const struct tree_node *child;
+
+        if (path[depth - 1].next == node->child_count) {
+            depth--;
+            continue;
+        }
+        child = node->children[path[depth - 1].next++];
+        if (!presence_may_hold_probe(&child->presence, &probe,
+                                     block_in(child, &probe)))
+            continue;
+        if (child->level == 0) {
+            slots[child->slot / 64] |=
+                live[child->slot / 64] & UINT64_C(1) << child->slot % 64;
+            continue;
+        }
+        prefetch_children(child, &probe);
+        assert(depth < TREE_LEVELS_MAX);
+        path[depth].node = child;
+        path[depth++].next = 0;
+    }
+}
+
+/* ------------------------------------------------------------ checking --- */
+
+static enum colander_code
+check_sums(const struct tree_node *node, struct colander_error *err)
+{
+    uint64_t size = presence_size(&node->presence.shape);
+    uint32_t part_count = node->level == 0;
+    uint32_t blocks = 0;
+
+    for (uint32_t i = 0; i < node->child_count; i++) {
+        const struct tree_node *child = node->children[i];
+
+        size += child->size;
+        part_count += child->part_count;
+        if (child->presence.shape.block_count > blocks)
+            blocks = child->presence.shape.block_count;
+        if (child->level + 1 != node->level)
+            return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                                 "a child of level %u in level %u",
+                                 child->level, node->level);
+    }
+    if (size != node->size || part_count != node->part_count ||
+        (node->level > 0 && blocks != node->presence.shape.block_count))
+        return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "sums or size of level %u are wrong", node->level);
+    return COLANDER_OK;
+}
+
+static enum colander_code
+check_union(const struct tree_node *node, struct colander_error *err)
+{
+    struct presence all;
+    enum colander_code code = presence_init(&all, &node->presence.shape, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    for (uint32_t i = 0; i < node->child_count; i++)
+        presence_unite(&all, &node->children[i]->presence);
+    if (node->level > 0 &&
+        memcmp(all.words, node->presence.words, presence_size(&all.shape)) != 0)
+        code = COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "a node of level %u is not its children's OR",
+                             node->level);
+    presence_release(&all);
+    return code;
+}
+
+static enum colander_code
+check_node(const struct tree_node *node, uint32_t child_min, uint32_t order,
+           struct colander_error *err)
+{
+    enum colander_code code = check_sums(node, err);
+
+    if (code == COLANDER_OK)
+        code = check_union(node, err);
+    if (code == COLANDER_OK && node->level > 0 &&
+        (node->child_count < child_min || node->child_count > 2 * order))
+        return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "%u children of a node of level %u",
+                             node->child_count, node->level);
+    for (uint32_t i = 0; i < node->child_count && code == COLANDER_OK; i++)
+        code = check_node(node->children[i], order, order, err);
+    return code;
+}
+
+bool
+tree_node_check(const struct tree_node *root, uint32_t order,
+                struct colander_error *err)
+{
+    /* a root over one part has one child, any other two at least */
+    return check_node(root, root->level > 1 ? 2 : 1, order, err) == COLANDER_OK;
+}

@@ -1,0 +1,490 @@
+/*
+ * Worker: a thread that brings the filters of a store to where finds want
+ * them: opened, in the hierarchy, and made where they are missing or damaged.
+ *
+ * Everything it does is to be had without it, later and dearer; so it may be
+ * stopped at any file.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filters/context.h"
+#include "filters/filter_builder.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static bool
+is_stopping(struct filters *filters)
+{
+    struct worker *worker = &filters->worker;
+    bool is_it;
+
+    pthread_mutex_lock(&worker->mutex);
+    is_it = worker->is_stopping;
+    pthread_mutex_unlock(&worker->mutex);
+    return is_it;
+}
+
+/* -------------------------------------------------------------- opening --- */
+
+/* Whether the filter is of this SST and of this program's making. */
+static enum colander_code
+check_filter(const struct filter_file *filter, const struct sst_file *file,
+             struct colander_error *err)
+{
+    const struct filter_head *head = filter_file_head(filter);
+
+    if (head->hash_version != COLANDER_HASH_VERSION)
+        return COLANDER_FAIL(err, COLANDER_TOO_NEW,
+                             "its hashes are of version %u, not %d",
+                             head->hash_version, COLANDER_HASH_VERSION);
+    if (head->entry_count != file->entry_count)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "it is of an SST with %llu entries, not %llu",
+                             (unsigned long long)head->entry_count,
+                             (unsigned long long)file->entry_count);
+    return COLANDER_OK;
+}
+
+enum colander_code
+filters_open_pending(struct filters *filters, struct sst_file *file,
+                     struct colander_error *err)
+{
+    struct filter_file *opened = NULL;
+    struct filter *filter;
+    struct colander_error why;
+    char path[FILTER_PATH_MAX];
+    enum colander_code code;
+
+    if (!filter_path_of_number(filters, file->number, path))
+        return COLANDER_FAIL(err, COLANDER_IO,
+                             "the path of the store is too long");
+    code = filter_file_open(path, &opened, &why);
+    if (code == COLANDER_OK)
+        code = check_filter(opened, file, &why);
+    if (code != COLANDER_OK) {
+        filter_file_close(opened);
+        filters_doubt(filters, file, &why);
+        return COLANDER_OK;
+    }
+    filter = filter_create(opened, filters->registry.cache);
+    if (filter == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory to open a filter");
+    (void)registry_change(&filters->registry, file, FILE_OPEN, filter, NULL);
+    filter_unref(filter);
+    return COLANDER_OK;
+}
+
+/* -------------------------------------------------------------- loading --- */
+
+static void
+add_hash(void *context, uint64_t hash)
+{
+    presence_add(context, hash);
+}
+
+/* Fills the presence of a part from its locator, block by block. */
+static enum colander_code
+presence_from_locator(const struct filter *filter,
+                      const struct filter_part *part, struct presence *presence,
+                      struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    for (uint32_t i = 0;
+         i < part->block_count[FILTER_LOCATOR] && code == COLANDER_OK; i++) {
+        struct cached_block *block;
+        uint32_t first;
+
+        code = filter_file_nth_block(filter->file, filter->cache, part,
+                                     FILTER_LOCATOR, i, &block, &first, err);
+        if (code != COLANDER_OK)
+            break;
+        code = locator_hashes(&part->shape, block->bytes, first, add_hash,
+                              presence, err);
+        block_cache_release(filter->cache, block);
+    }
+    return code;
+}
+
+/* Fills the presence of a part from its blocks on disk. */
+static enum colander_code
+presence_from_blocks(const struct filter *filter,
+                     const struct filter_part *part, struct presence *presence,
+                     struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    for (uint32_t i = 0;
+         i < part->block_count[FILTER_PRESENCE] && code == COLANDER_OK; i++) {
+        struct cached_block *block;
+        uint32_t first;
+        size_t left;
+
+        code = filter_file_nth_block(filter->file, filter->cache, part,
+                                     FILTER_PRESENCE, i, &block, &first, err);
+        if (code != COLANDER_OK)
+            break;
+        left = presence_size(&presence->shape) -
+               (size_t)first * (PRESENCE_BLOCK_BITS / 8);
+        if (first >= presence->shape.block_count || block->bytes.size > left)
+            code = COLANDER_FAIL(err, COLANDER_CORRUPT,
+                                 "a presence is larger than it says");
+        else
+            memcpy(presence->words + (size_t)first * PRESENCE_BLOCK_WORDS,
+                   block->bytes.data, block->bytes.size);
+        block_cache_release(filter->cache, block);
+    }
+    return code;
+}
+
+/* Makes the presence of a part, as the settings want it in memory. */
+static enum colander_code
+make_presence(const struct filter *filter, const struct filter_part *part,
+              const struct settings *settings, struct presence *presence,
+              struct colander_error *err)
+{
+    bool is_kept = part->presence.block_count != 0;
+    struct presence_shape shape = part->presence;
+    enum colander_code code;
+
+    if (!is_kept) {
+        shape = settings_presence_shape(settings, part->hash_count);
+        shape.hash_bits = part->shape.hash_bits;
+    }
+    code = presence_init(presence, &shape, err);
+    if (code != COLANDER_OK)
+        return code;
+    code = is_kept ? presence_from_blocks(filter, part, presence, err)
+                   : presence_from_locator(filter, part, presence, err);
+    if (code != COLANDER_OK)
+        presence_release(presence);
+    return code;
+}
+
+/* Puts an OPEN file into its family's hierarchy. */
+static enum colander_code
+load(struct filters *filters, struct sst_file *file, struct colander_error *err)
+{
+    const uint32_t count = filter_file_part_count(file->filter->file);
+    struct presence *presences = calloc((size_t)count + 1, sizeof(*presences));
+    struct settings *settings =
+        registry_settings(&filters->registry, file->family);
+    enum colander_code code = COLANDER_OK;
+    uint32_t done = 0;
+
+    if (presences == NULL)
+        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory to load a filter");
+    while (code == COLANDER_OK && done < count) {
+        code = make_presence(file->filter,
+                             filter_file_part(file->filter->file, done),
+                             settings, &presences[done], err);
+        done += code == COLANDER_OK;
+    }
+    if (code == COLANDER_OK &&
+        !registry_change(&filters->registry, file, FILE_LOADED, file->filter,
+                         presences) &&
+        registry_has(&filters->registry, file))
+        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for it in the hierarchy");
+    while (done-- > 0)
+        presence_release(&presences[done]);
+    free(presences);
+    settings_unref(settings);
+    return code;
+}
+
+/* ----------------------------------------------------------- rebuilding --- */
+
+/* Adds every row of the SST, as it is newest. */
+static enum colander_code
+add_rows(struct filters *filters, struct sst *sst,
+         struct filter_builder *builder, struct colander_error *err)
+{
+    struct sst_cursor *cursor;
+    struct colander_slice key = {NULL, 0};
+    struct colander_slice row;
+    enum colander_code code = sst_cursor_open(sst, NULL, false, &cursor, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    do {
+        if (is_stopping(filters))
+            code = COLANDER_FAIL(err, COLANDER_CANCELLED,
+                                 "the store is being closed");
+        if (code == COLANDER_OK)
+            code = sst_cursor_next(cursor, &key, &row, err);
+        if (code == COLANDER_OK && key.data != NULL)
+            code = filter_builder_add(builder, key, row, true, err);
+    } while (code == COLANDER_OK && key.data != NULL);
+    sst_cursor_close(cursor);
+    return code;
+}
+
+/* Builds the filter of an SST at `path`. Older versions of rows are not in it,
+ * so it is of no use to snapshots before this moment. */
+static enum colander_code
+build_at(struct filters *filters, struct sst_file *file, const char *path,
+         const uint8_t tag[SST_TAG_SIZE], struct colander_error *err)
+{
+    const uint64_t sequence = engine_sequence(filters->engine);
+    struct settings *settings =
+        registry_settings(&filters->registry, file->family);
+    struct filter_builder *builder = NULL;
+    struct sst *sst = NULL;
+    enum colander_code code;
+
+    code = sst_open(filters->engine, file->number, &sst, err);
+    if (code == COLANDER_OK)
+        code = filter_builder_create(path, settings, &builder, err);
+    if (code == COLANDER_OK)
+        code = add_rows(filters, sst, builder, err);
+    if (code == COLANDER_OK)
+        code = filter_builder_finish(builder, tag, file->entry_count, sequence,
+                                     err);
+    filter_builder_destroy(builder);
+    sst_close(sst);
+    settings_unref(settings);
+    return code;
+}
+
+enum colander_code
+worker_rebuild(struct filters *filters, struct sst_file *file, bool *is_done,
+               struct colander_error *err)
+{
+    uint8_t tag[SST_TAG_SIZE];
+    char path[FILTER_PATH_MAX];
+    struct sst_file *still;
+    enum colander_code code;
+
+    *is_done = false;
+    filter_tag_make(filters, tag);
+    if (!filter_path_of_tag(filters, tag, path))
+        return COLANDER_FAIL(err, COLANDER_IO,
+                             "the path of the store is too long");
+    code = build_at(filters, file, path, tag, err);
+    if (code != COLANDER_OK)
+        return code;
+    pthread_mutex_lock(&filters->names_mutex);
+    still = registry_find(&filters->registry, file->number);
+    if (still == file)
+        code = filter_publish(filters, path, file->number, err);
+    if (still == file && code == COLANDER_OK)
+        *is_done =
+            registry_change(&filters->registry, file, FILE_PENDING, NULL, NULL);
+    else
+        (void)unlink(path);
+    pthread_mutex_unlock(&filters->names_mutex);
+    sst_file_unref(&filters->registry, still);
+    return code;
+}
+
+enum colander_code
+worker_rebuild_latest(struct filters *filters, uint64_t number,
+                      struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    bool is_done = false;
+
+    /* again where it was loaded or doubted just then, and kept its filter */
+    while (code == COLANDER_OK && !is_done) {
+        struct sst_file *file = registry_find(&filters->registry, number);
+
+        if (file == NULL)
+            return COLANDER_OK;
+        code = worker_rebuild(filters, file, &is_done, err);
+        sst_file_unref(&filters->registry, file);
+    }
+    if (code == COLANDER_NOT_FOUND)
+        code = COLANDER_OK; /* replaced meanwhile: by files of new filters */
+    worker_kick(filters);
+    return code;
+}
+
+/* --------------------------------------------------------------- thread --- */
+
+static bool
+has_failed(const struct worker *worker, uint64_t number)
+{
+    for (size_t i = 0; i < worker->failed_count; i++) {
+        if (worker->failed[i] == number)
+            return true;
+    }
+    return false;
+}
+
+/* So that it is not tried again while the store is open. */
+static void
+note_failed(struct filters *filters, const char *what, uint64_t number,
+            const struct colander_error *err)
+{
+    struct worker *worker = &filters->worker;
+
+    if (err->code == COLANDER_CANCELLED || err->code == COLANDER_NOT_FOUND)
+        return; /* the SST or the store is going */
+    filter_log_error(filters, what, number, err);
+    if (worker->failed_count == worker->failed_capacity) {
+        size_t capacity = 2 * worker->failed_capacity + 16;
+        uint64_t *grown =
+            realloc(worker->failed, capacity * sizeof(*worker->failed));
+
+        if (grown == NULL)
+            return;
+        worker->failed = grown;
+        worker->failed_capacity = capacity;
+    }
+    worker->failed[worker->failed_count++] = number;
+}
+
+static void
+rebuild_missing(struct filters *filters, struct sst_file *file)
+{
+    struct settings *settings =
+        registry_settings(&filters->registry, file->family);
+    bool is_on = settings->options.is_on;
+    struct colander_error err;
+    bool is_done;
+
+    settings_unref(settings);
+    if (!is_on || filters->is_read_only)
+        return;
+    if (worker_rebuild(filters, file, &is_done, &err) != COLANDER_OK)
+        note_failed(filters, "cannot make the filter of SST", file->number,
+                    &err);
+    if (!is_done)
+        return;
+    pthread_mutex_lock(&filters->log.mutex);
+    filters->log.rebuilt_count++;
+    pthread_mutex_unlock(&filters->log.mutex);
+}
+
+static void
+advance(struct filters *filters, struct sst_file *file)
+{
+    struct colander_error err;
+    enum colander_code code = COLANDER_OK;
+
+    if (file->state == FILE_PENDING)
+        code = filters_open_pending(filters, file, &err);
+    else if (file->state == FILE_OPEN)
+        code = load(filters, file, &err);
+    else if (file->state == FILE_UNSURE)
+        rebuild_missing(filters, file);
+    if (code == COLANDER_CORRUPT || code == COLANDER_NOT_FOUND)
+        filters_doubt(filters, file, &err);
+    else if (code != COLANDER_OK)
+        note_failed(filters, "cannot load the filter of SST", file->number,
+                    &err);
+}
+
+/* Takes every file that is in `state` one step on. */
+static void
+advance_all(struct filters *filters, enum file_state state)
+{
+    struct sst_file *file;
+    uint64_t number = 0;
+
+    while (!is_stopping(filters) &&
+           (file = registry_next(&filters->registry, number, state)) != NULL) {
+        number = file->number;
+        if (!has_failed(&filters->worker, number))
+            advance(filters, file);
+        sst_file_unref(&filters->registry, file);
+    }
+}
+
+static void *
+run(void *context)
+{
+    struct filters *filters = context;
+    struct worker *worker = &filters->worker;
+
+    pthread_mutex_lock(&worker->mutex);
+    while (!worker->is_stopping) {
+        if (!worker->is_kicked) {
+            worker->is_idle = true;
+            pthread_cond_broadcast(&worker->changed);
+            pthread_cond_wait(&worker->changed, &worker->mutex);
+            continue;
+        }
+        worker->is_kicked = false;
+        worker->is_idle = false;
+        pthread_mutex_unlock(&worker->mutex);
+        advance_all(filters, FILE_PENDING);
+        advance_all(filters, FILE_OPEN);
+        advance_all(filters, FILE_UNSURE);
+        advance_all(filters, FILE_PENDING);
+        advance_all(filters, FILE_OPEN);
+        pthread_mutex_lock(&worker->mutex);
+    }
+    worker->is_idle = true;
+    pthread_cond_broadcast(&worker->changed);
+    pthread_mutex_unlock(&worker->mutex);
+    return NULL;
+}
+
+enum colander_code
+worker_start(struct filters *filters, struct colander_error *err)
+{
+    struct worker *worker = &filters->worker;
+    sigset_t all;
+    sigset_t before;
+    int status;
+
+    worker->is_stopping = false;
+    worker->is_kicked = true;
+    worker->is_idle = false;
+    sigfillset(&all); /* signals are for the program's own threads */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    status = pthread_create(&worker->thread, NULL, run, filters);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (status != 0)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "cannot start a thread: %s", strerror(status));
+    worker->is_running = true;
+    return COLANDER_OK;
+}
+
+void
+worker_stop(struct filters *filters)
+{
+    struct worker *worker = &filters->worker;
+
+    if (!worker->is_running)
+        return;
+    pthread_mutex_lock(&worker->mutex);
+    worker->is_stopping = true;
+    pthread_cond_broadcast(&worker->changed);
+    pthread_mutex_unlock(&worker->mutex);
+    pthread_join(worker->thread, NULL);
+    worker->is_running = false;
+}
+
+void
+worker_kick(struct filters *filters)
+{
+    struct worker *worker = &filters->worker;
+
+    pthread_mutex_lock(&worker->mutex);
+    worker->is_kicked = true;
+    pthread_cond_broadcast(&worker->changed);
+    pthread_mutex_unlock(&worker->mutex);
+}
+
+bool
+worker_await(struct filters *filters)
+{
+    struct worker *worker = &filters->worker;
+    bool is_done;
+
+    pthread_mutex_lock(&worker->mutex);
+    while (worker->is_running && !worker->is_stopping &&
+           (worker->is_kicked || !worker->is_idle))
+        pthread_cond_wait(&worker->changed, &worker->mutex);
+    is_done = worker->is_running && !worker->is_stopping;
+    pthread_mutex_unlock(&worker->mutex);
+    return is_done;
+}

@@ -1,0 +1,254 @@
+/*
+ * Explanation: see explanation.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell/explanation.h"
+
+#include <inttypes.h>
+
+/* ---------------------------------------------------- matched columns --- */
+
+static void
+add_matched(struct explanation *explanation, const char *path, uint64_t count)
+{
+    struct report *matched = &explanation->matched;
+
+    report_add(matched, matched->part_count++ == 0 ? "" : ", ");
+    report_add_text(matched, colander_slice_text(path));
+    report_add(matched, " ");
+    report_add_count(matched, count);
+}
+
+static void
+add_others(struct explanation *explanation, size_t count)
+{
+    if (count == 0)
+        return;
+    report_add(&explanation->matched, ", and ");
+    report_add_number(&explanation->matched, count, "other column");
+}
+
+void
+explanation_take_cursor(struct explanation *explanation,
+                        const struct colander_cursor *cursor)
+{
+    const char *path;
+    uint64_t count;
+    size_t index = 0;
+
+    colander_cursor_explain(cursor, &explanation->counts);
+    for (; colander_cursor_matched(cursor, index, &path, &count); index++) {
+        if (index < EXPLANATION_COLUMNS_MAX)
+            add_matched(explanation, path, count);
+    }
+    if (index > EXPLANATION_COLUMNS_MAX)
+        add_others(explanation, index - EXPLANATION_COLUMNS_MAX);
+}
+
+void
+explanation_take_row(struct explanation *explanation,
+                     const struct colander_columns *columns)
+{
+    for (size_t i = 0; i < columns->count && i < EXPLANATION_COLUMNS_MAX; i++)
+        add_matched(explanation, columns->paths[i], 1);
+    if (columns->count > EXPLANATION_COLUMNS_MAX)
+        add_others(explanation, columns->count - EXPLANATION_COLUMNS_MAX);
+}
+
+/* -------------------------------------------------------------- counts --- */
+
+static bool
+is_get(const struct explanation *explanation)
+{
+    return explanation->request->key.size > 0;
+}
+
+/* Of candidates both are counted: rows read in segments to find them, and
+ * candidates read to verify them. */
+static uint64_t
+rows_read(const struct colander_explain *counts)
+{
+    return counts->rows_read + counts->rows_verified;
+}
+
+/* What was read of the family: "read 12 of about 100,000 rows". */
+static void
+add_share(const struct explanation *explanation, struct report *report)
+{
+    uint64_t read = rows_read(&explanation->counts);
+    uint64_t all = explanation->key_count;
+
+    report_add(report, "read ");
+    if (read == 0)
+        report_add(report, all == 0 ? "nothing" : "none");
+    else if (all < read) /* an estimate; and rows may be read twice */
+        report_add_number(report, read, "row");
+    else
+        report_add_count(report, read);
+    if (all != 0 && all >= read) {
+        report_add(report, " of about ");
+        report_add_number(report, all, "row");
+    }
+}
+
+void
+explanation_add_counts(const struct explanation *explanation,
+                       struct report *report)
+{
+    const struct colander_explain *counts = &explanation->counts;
+    uint64_t time =
+        counts->plan_time + counts->read_time + counts->verify_time;
+    bool is_scan = counts->plan == COLANDER_PLAN_SCAN;
+
+    report_add_number(report, counts->rows_returned, "row");
+    report_add(report, ": ");
+    if (is_get(explanation) || is_scan) {
+        report_add(report, is_get(explanation) ? "looked up " : "scanned ");
+        report_add_number(report, rows_read(counts), "row");
+    } else {
+        add_share(explanation, report);
+    }
+    if (counts->bytes_read > 0 || is_scan) {
+        report_add(report, " (");
+        report_add_number(report, counts->bytes_read, "byte");
+        report_add(report, ")");
+    }
+    report_add(report, " in ");
+    report_add_number(report, time, "microsecond");
+}
+
+/* --------------------------------------------------------------- lines --- */
+
+static void
+add_plan(const struct explanation *explanation, struct report *report)
+{
+    const struct colander_query *query = &explanation->request->query;
+    const struct colander_key_range *keys = &query->keys;
+    const char *name = colander_family_name(explanation->family);
+
+    report_line(report, "plan");
+    if (is_get(explanation)) {
+        report_add(report, "get of one key of family '%s'", name);
+        return;
+    }
+    report_add(report, "%s of family '%s' in %skey order%s",
+               colander_plan_name(explanation->counts.plan), name,
+               query->is_reverse ? "reverse " : "",
+               keys->prefix.size + keys->from.size + keys->to.size > 0
+                   ? ", within the keys given"
+                   : "");
+}
+
+static void
+add_reason(const struct explanation *explanation, struct report *report)
+{
+    const struct colander_explain *counts = &explanation->counts;
+
+    if (counts->reason == NULL)
+        return;
+    report_line(report, "because");
+    if (explanation->request->is_scan &&
+        counts->plan == COLANDER_PLAN_SCAN) {
+        report_add(report, "--scan asks for it");
+        return;
+    }
+    report_add(report, "%s", counts->reason);
+    if (counts->rows_expected > 0) {
+        report_add(report, " (expected: ");
+        report_add_number(report, counts->rows_expected, "candidate");
+        report_add(report, ")");
+    }
+}
+
+static void
+add_files(const struct colander_explain *counts, struct report *report)
+{
+    if (counts->file_count == 0)
+        return;
+    report_line(report, "files");
+    report_add_count(report, counts->file_count);
+    report_add(report, ": ");
+    report_add_part(report, counts->files_pruned, "pruned by the hierarchy");
+    report_add_part(report, counts->files_located,
+                    "pruned by locator or zones");
+    report_add_part(report, counts->files_read, "read");
+    if (counts->files_unsure > 0) {
+        report_add(report, " (");
+        report_add_count(report, counts->files_unsure);
+        report_add(report, " without a usable filter)");
+    }
+}
+
+static void
+add_candidates(const struct colander_explain *counts, struct report *report)
+{
+    uint64_t judged =
+        counts->rows_returned + counts->rows_gone + counts->rows_false;
+
+    if (counts->segments_read > 0) {
+        report_line(report, "segments");
+        report_add_count(report, counts->segments_read);
+        report_add(report, " read, ");
+        report_add_number(report, counts->rows_read, "row");
+    }
+    if (counts->recent_found > 0) {
+        report_line(report, "recent");
+        report_add_number(report, counts->recent_found, "candidate");
+        report_add(report, " among rows in no SST file yet");
+    }
+    if (counts->candidate_count == 0)
+        return;
+    report_line(report, "verified");
+    report_add_number(report, counts->candidate_count, "candidate");
+    report_add(report, ": ");
+    report_add_part(report, counts->rows_returned, "returned");
+    report_add_part(report, counts->rows_gone, "gone");
+    report_add_part(report, counts->rows_false, "false");
+    if (counts->candidate_count > judged)
+        report_add_part(report, counts->candidate_count - judged, "not needed");
+}
+
+static void
+add_times(const struct colander_explain *counts, struct report *report)
+{
+    if (counts->plan != COLANDER_PLAN_CANDIDATES ||
+        counts->plan_time + counts->read_time + counts->verify_time == 0)
+        return;
+    report_line(report, "time");
+    report_add_part(report, counts->plan_time, "planning");
+    report_add_part(report, counts->read_time, "reading");
+    report_add_part(report, counts->verify_time, "verifying");
+    report_add(report, " (microseconds)");
+}
+
+void
+explanation_add(const struct explanation *explanation, struct report *report)
+{
+    const struct colander_explain *counts = &explanation->counts;
+    const struct report *matched = &explanation->matched;
+
+    add_plan(explanation, report);
+    add_reason(explanation, report);
+    if (counts->plan == COLANDER_PLAN_CANDIDATES) {
+        add_files(counts, report);
+        add_candidates(counts, report);
+    }
+    report_line(report, "work");
+    explanation_add_counts(explanation, report);
+    add_times(counts, report);
+    if (report->code == COLANDER_OK && matched->code != COLANDER_OK) {
+        report->code = matched->code;
+        report->err = matched->err;
+    } else if (matched->text.size > 0) {
+        report_line(report, "matched");
+        report_add_text(report, colander_buffer_slice(&matched->text));
+    }
+}
+
+void
+explanation_release(struct explanation *explanation)
+{
+    report_release(&explanation->matched);
+    memset(explanation, 0, sizeof(*explanation));
+}

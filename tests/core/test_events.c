@@ -1,0 +1,449 @@
+/*
+ * What an observer is told of SST files, against what the store shows.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/sst_fixture.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+/* ------------------------------------------------------------ workload --- */
+
+#define FAMILIES 3
+#define SNAPSHOTS 4
+
+struct work {
+    struct sst_fixture *fixture;
+    uint64_t random;
+    struct colander_engine_family *families[FAMILIES];
+    struct colander_snapshot *snapshots[SNAPSHOTS];
+};
+
+static void
+open_families(struct work *work)
+{
+    static const char *const names[FAMILIES] = {"a", "b", "c"};
+
+    for (size_t i = 0; i < FAMILIES; i++)
+        work->families[i] = family_of(&work->fixture->base, names[i]);
+}
+
+static void
+release_all(struct work *work)
+{
+    for (size_t i = 0; i < FAMILIES; i++)
+        colander_engine_family_close(work->families[i]);
+    for (size_t i = 0; i < SNAPSHOTS; i++) {
+        colander_snapshot_release(work->snapshots[i]);
+        work->snapshots[i] = NULL;
+    }
+}
+
+static void
+reopen(struct work *work)
+{
+    release_all(work);
+    close_engine(&work->fixture->base);
+    open_watched(work->fixture);
+    open_families(work);
+}
+
+static void
+drop(struct work *work, size_t which)
+{
+    struct watch *watch = &work->fixture->watch;
+    uint32_t id = colander_engine_family_id(work->families[which]);
+
+    OK(colander_engine_family_drop(work->families[which], NULL));
+    /* What a compaction had made by then stays until the store is closed. */
+    pthread_mutex_lock(&watch->mutex);
+    watch->is_dropped[id] = true;
+    pthread_mutex_unlock(&watch->mutex);
+    for (size_t i = 0; i < FAMILIES; i++)
+        colander_engine_family_close(work->families[i]);
+    open_families(work);
+    for (size_t i = 0; i < SNAPSHOTS; i++) { /* of what there was before */
+        colander_snapshot_release(work->snapshots[i]);
+        work->snapshots[i] = NULL;
+    }
+}
+
+static void
+one_step(struct work *work)
+{
+    struct colander_engine *engine = work->fixture->base.engine;
+    size_t which = random_below(&work->random, FAMILIES);
+    size_t slot = random_below(&work->random, SNAPSHOTS);
+    struct colander_engine_family *family = work->families[which];
+    uint64_t dice = random_below(&work->random, 100);
+
+    if (dice < 60) {
+        uint32_t count = 1 + (uint32_t)random_below(&work->random, 400);
+
+        assert_true(write_rows(engine, family, &work->random, count));
+    } else if (dice < 76) {
+        OK(colander_engine_family_flush(family, NULL));
+    } else if (dice < 80) {
+        OK(colander_engine_family_compact(family, NULL));
+    } else if (dice < 96) {
+        colander_snapshot_release(work->snapshots[slot]);
+        OK(colander_snapshot_create(engine, &work->snapshots[slot], NULL));
+    } else if (dice < 98) {
+        drop(work, which);
+    } else {
+        reopen(work);
+    }
+    if (dice % 3 == 0)
+        check_now(work->fixture, work->families[which]);
+    if (work->snapshots[slot] != NULL)
+        check_family(work->fixture, work->families[which],
+                     work->snapshots[slot]);
+}
+
+static void
+run_work(struct sst_fixture *fixture, enum colander_compaction compaction)
+{
+    struct work work = {.fixture = fixture};
+    uint64_t steps = random_runs(250);
+
+    work.random = random_seed("told_rows_are_the_rows_of_the_store");
+    fixture->options.compaction = compaction;
+    open_watched(fixture);
+    open_families(&work);
+    for (uint64_t i = 0; i < steps; i++)
+        one_step(&work);
+    (void)check_files(fixture);
+    reopen(&work);
+    (void)check_files(fixture);
+    for (size_t i = 0; i < FAMILIES; i++)
+        check_now(fixture, work.families[i]);
+    release_all(&work);
+}
+
+static void
+told_rows_are_the_rows_of_a_leveled_store(void **state)
+{
+    run_work(*state, COLANDER_COMPACTION_LEVELED);
+}
+
+static void
+told_rows_are_the_rows_of_a_universal_store(void **state)
+{
+    run_work(*state, COLANDER_COMPACTION_UNIVERSAL);
+}
+
+static void
+told_rows_are_the_rows_of_a_fifo_store(void **state)
+{
+    run_work(*state, COLANDER_COMPACTION_FIFO);
+}
+
+static void
+what_fifo_drops_leaves_the_view(void **state)
+{
+    struct sst_fixture *fixture = *state;
+    struct colander_engine_family *family;
+
+    fixture->options.compaction = COLANDER_COMPACTION_FIFO;
+    fixture->options.fifo_size = 1 << 20;
+    open_watched(fixture);
+    family = family_of(&fixture->base, "f");
+    for (int i = 0; i < 20; i++) {
+        assert_true(write_rows(fixture->base.engine, family, NULL, 2000));
+        OK(colander_engine_family_flush(family, NULL));
+    }
+    assert_in_range(check_files(fixture), 1, 19);
+    colander_engine_family_close(family);
+}
+
+static void
+replaced_file_leaves_the_view_though_a_cursor_keeps_it(void **state)
+{
+    const struct colander_engine_cursor_options all = {.is_reverse = false};
+    struct sst_fixture *fixture = *state;
+    struct watch *watch = &fixture->watch;
+    struct colander_engine_family *family;
+    struct colander_engine_cursor *cursor;
+    struct told *told;
+    bool is_in_view = true;
+
+    open_watched(fixture);
+    family = family_of(&fixture->base, "f");
+    assert_true(write_rows(fixture->base.engine, family, NULL, 100));
+    OK(colander_engine_family_flush(family, NULL));
+    told = newest_told(watch);
+    OK(colander_engine_cursor_open(family, &all, &cursor, NULL));
+    assert_true(write_rows(fixture->base.engine, family, NULL, 100));
+    OK(colander_engine_family_compact(family, NULL));
+    for (int i = 0; i < 1000 && is_in_view; i++) {
+        pthread_mutex_lock(&watch->mutex);
+        is_in_view = told->is_in_view;
+        pthread_mutex_unlock(&watch->mutex);
+        usleep(1000);
+    }
+    assert_false(is_in_view);
+    pthread_mutex_lock(&watch->mutex);
+    assert_false(told->is_deleted);
+    pthread_mutex_unlock(&watch->mutex);
+    check_now(fixture, family);
+    colander_engine_cursor_close(cursor);
+    colander_engine_family_close(family);
+}
+
+/* Whether RocksDB has moved a file to another level as it is. */
+static bool
+has_moved(struct sst_fixture *fixture)
+{
+    char command[2 * TEMPORARY_SIZE];
+
+    (void)snprintf(command, sizeof(command),
+                   "grep -q '\"trivial_move\"' '%s/rocksdb/LOG'",
+                   fixture->base.path);
+    return system(command) == 0;
+}
+
+static void
+moved_file_stays_in_view_and_its_entries_are_counted(void **state)
+{
+    struct sst_fixture *fixture = *state;
+    struct colander_engine_family *family;
+
+    open_watched(fixture);
+    family = family_of(&fixture->base, "f");
+    for (uint32_t i = 0; i < 60; i++) { /* none overlaps another */
+        assert_true(write_batch(fixture->base.engine, family, NULL, i * 1000,
+                                1 + i * 10));
+        OK(colander_engine_family_flush(family, NULL));
+    }
+    for (int i = 0; i < 200 && !has_moved(fixture); i++)
+        usleep(10000);
+    assert_true(has_moved(fixture));
+    assert_in_range(check_files(fixture), 30, 60);
+    colander_engine_family_close(family);
+    close_engine(&fixture->base);
+    open_watched(fixture); /* now RocksDB knows the entries of 20 at first */
+    family = family_of(&fixture->base, "f");
+    assert_in_range(check_files(fixture), 30, 60);
+    check_now(fixture, family);
+    colander_engine_family_close(family);
+}
+
+struct writing {
+    struct sst_fixture *fixture;
+    struct colander_engine_family *family;
+    uint64_t random;
+    atomic_bool is_done;
+};
+
+static void *
+write_on(void *context)
+{
+    struct writing *writing = context;
+    struct watch *watch = &writing->fixture->watch;
+
+    for (int i = 0; i < 300; i++) {
+        expect(watch,
+               write_rows(writing->fixture->base.engine, writing->family,
+                          &writing->random, 300),
+               "it writes");
+        if (i % 64 == 63)
+            expect(watch,
+                   colander_engine_family_compact(writing->family, NULL) ==
+                       COLANDER_OK,
+                   "it compacts");
+    }
+    writing->is_done = true;
+    return NULL;
+}
+
+static void
+no_row_is_missing_at_any_moment(void **state)
+{
+    struct sst_fixture *fixture = *state;
+    struct writing writing = {.fixture = fixture};
+    pthread_t thread;
+
+    writing.random = random_seed("no_row_is_missing_at_any_moment");
+    open_watched(fixture);
+    writing.family = family_of(&fixture->base, "f");
+    assert_int_equal(pthread_create(&thread, NULL, write_on, &writing), 0);
+    while (!writing.is_done) { /* writes go on while it flushes */
+        OK(colander_engine_family_flush(writing.family, NULL));
+        check_now(fixture, writing.family);
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    (void)check_files(fixture);
+    colander_engine_family_close(writing.family);
+}
+
+/* --------------------------------------------------- crashes and failure ---
+ */
+
+/* Role: writes 1,000 rows and is killed. The parent reads them at an open, so
+ * their values need nothing but the sequence. */
+static int
+write_and_die(const char *path)
+{
+    struct colander_engine_family *family;
+    struct colander_engine *engine;
+
+    if (colander_engine_open(path, NULL, &engine, NULL) != COLANDER_OK ||
+        colander_engine_family_open(engine, "f", true, &family, NULL) !=
+            COLANDER_OK ||
+        !write_rows(engine, family, NULL, 1000))
+        return 1;
+    (void)raise(SIGKILL);
+    return 2;
+}
+
+static void
+rows_of_a_killed_process_are_told_before_open_returns(void **state)
+{
+    struct sst_fixture *fixture = *state;
+    struct colander_engine_family *family;
+    struct told *told;
+    struct rows rows;
+    pid_t child = fork();
+    int status;
+
+    if (child == 0) {
+        execl("/proc/self/exe", "test", "--write", fixture->base.path,
+              (char *)NULL);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+
+    fixture->options.mode = COLANDER_OPEN_READ_ONLY;
+    open_watched(fixture);
+    family = family_of(&fixture->base, "f");
+    rows = rows_at(family, NULL, engine_unflushed_cursor_open);
+    assert_int_equal(rows.count, 1000);
+    free(rows.rows);
+    colander_engine_family_close(family);
+    close_engine(&fixture->base);
+    assert_int_equal(fixture->watch.event_count,
+                     0); /* a reader tells nothing */
+
+    fixture->options.mode = COLANDER_OPEN_EXISTING;
+    open_watched(fixture);
+    told = newest_told(&fixture->watch);
+    assert_non_null(told);
+    assert_true(told->is_in_view);
+    assert_int_equal(told->rows.count, 1000);
+    family = family_of(&fixture->base, "f");
+    rows = rows_at(family, NULL, engine_unflushed_cursor_open);
+    assert_int_equal(rows.count, 0);
+    check_now(fixture, family);
+    colander_engine_family_close(family);
+}
+
+static void
+limit_files(rlim_t size)
+{
+    struct rlimit limit;
+
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = size == 0 ? limit.rlim_max : size;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void
+forget_view(struct watch *watch)
+{
+    for (struct told *told = watch->files; told != NULL; told = told->next)
+        told->is_in_view = false;
+}
+
+/* A file that RocksDB's buffer holds (1 MiB) fails after its writer has
+ * finished, when it is synced; a larger one before, and then RocksDB does not
+ * say which file it was. */
+static void
+file_that_fails_is_told_with_what_is_known_of_it(void **state)
+{
+    static const uint32_t counts[] = {2000, 15000};
+    struct sst_fixture *fixture = *state;
+    struct watch *watch = &fixture->watch;
+    struct colander_engine_family *family;
+
+    (void)signal(SIGXFSZ, SIG_IGN);
+    fixture->options.write_buffer_size = 8 << 20;
+    for (size_t i = 0; i < 2; i++) {
+        open_watched(fixture);
+        family = family_of(&fixture->base, "f");
+        watch->failure_count = 0;
+        assert_true(write_rows(fixture->base.engine, family, NULL, counts[i]));
+        limit_files(100000);
+        assert_int_equal(colander_engine_family_flush(family, NULL),
+                         COLANDER_IO);
+        limit_files(0);
+        check_now(fixture, family);
+        pthread_mutex_lock(&watch->mutex);
+        assert_true(watch->failure_count > 0);
+        assert_int_equal(watch->failure.family,
+                         colander_engine_family_id(family));
+        assert_int_equal(watch->failure.is_tagged, i == 0);
+        pthread_mutex_unlock(&watch->mutex);
+        colander_engine_family_close(family);
+        if (colander_engine_close(fixture->base.engine, NULL) != COLANDER_OK)
+            print_message("its close fails, too\n");
+        fixture->base.engine = NULL;
+        forget_view(watch); /* what the close made in vain */
+        open_watched(fixture);
+        family = family_of(&fixture->base, "f");
+        check_now(fixture, family);
+        colander_engine_family_close(family);
+        close_engine(&fixture->base);
+    }
+}
+
+static void
+flushed_is_told_up_to_the_newest_write_of_the_store(void **state)
+{
+    struct sst_fixture *fixture = *state;
+    struct colander_engine_family *f;
+    struct colander_engine_family *g;
+    struct list list = {.count = 0};
+    uint64_t first;
+
+    open_watched(fixture);
+    f = family_of(&fixture->base, "f");
+    g = family_of(&fixture->base, "g");
+    assert_true(write_rows(fixture->base.engine, f, NULL, 10));
+    first = engine_sequence(fixture->base.engine);
+    assert_true(write_rows(fixture->base.engine, g, NULL, 10));
+    assert_int_equal(engine_sequence(fixture->base.engine), first + 10);
+    OK(colander_engine_family_flush(f, NULL));
+    wait_until_flushed(&fixture->watch, colander_engine_family_id(f),
+                       first + 10);
+    OK(engine_ssts(fixture->base.engine, list_add, &list, NULL));
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.files[0].last_sequence, first);
+    colander_engine_family_close(f);
+    colander_engine_family_close(g);
+}
+
+int
+main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, sst_setup, sst_teardown)
+        TEST(told_rows_are_the_rows_of_a_leveled_store),
+        TEST(told_rows_are_the_rows_of_a_universal_store),
+        TEST(told_rows_are_the_rows_of_a_fifo_store),
+        TEST(what_fifo_drops_leaves_the_view),
+        TEST(replaced_file_leaves_the_view_though_a_cursor_keeps_it),
+        TEST(moved_file_stays_in_view_and_its_entries_are_counted),
+        TEST(no_row_is_missing_at_any_moment),
+        TEST(rows_of_a_killed_process_are_told_before_open_returns),
+        TEST(file_that_fails_is_told_with_what_is_known_of_it),
+        TEST(flushed_is_told_up_to_the_newest_write_of_the_store),
+    };
+
+    if (argc == 3)
+        return write_and_die(argv[2]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

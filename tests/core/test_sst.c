@@ -1,0 +1,274 @@
+/*
+ * One SST read by itself, and the store's own records.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/sst_fixture.h"
+
+#include <fcntl.h>
+
+/* ------------------------------------------------------------- one file --- */
+
+/* The one SST of a family of `count` rows. */
+static struct sst *
+make_sst(struct sst_fixture *fixture, struct colander_engine_family *family,
+         uint32_t count, uint64_t *number)
+{
+    struct sst *sst;
+
+    assert_true(write_rows(fixture->base.engine, family, NULL, count));
+    OK(colander_engine_family_flush(family, NULL));
+    *number = newest_told(&fixture->watch)->file.number;
+    OK(sst_open(fixture->base.engine, *number, &sst, NULL));
+    return sst;
+}
+
+static void
+sst_cursor_seeks_and_sees_what_its_snapshot_sees(void **state)
+{
+    struct sst_fixture *fixture = *state;
+    const uint8_t middle[] = {0, 0, 0, 5};
+    struct colander_engine_family *family;
+    struct colander_snapshot *snapshot;
+    struct colander_slice key;
+    struct colander_slice value;
+    struct sst_cursor *cursor;
+    struct rows rows;
+    struct sst *sst;
+    uint64_t number;
+
+    open_watched(fixture);
+    family = family_of(&fixture->base, "f");
+    assert_true(write_rows(fixture->base.engine, family, NULL, 7));
+    OK(colander_snapshot_create(fixture->base.engine, &snapshot, NULL));
+    sst = make_sst(fixture, family, 9, &number);
+    assert_int_equal(sst_entry_count(sst), 16);
+    rows = rows_of_sst(sst, snapshot);
+    assert_int_equal(rows.count, 7);
+    assert_int_equal(rows.rows[6].sequence, snapshot_sequence(snapshot));
+    free(rows.rows);
+
+    OK(sst_cursor_open(sst, NULL, false, &cursor, NULL));
+    for (uint8_t last = 9; last >= 7; last -= 2) { /* twice, so also back */
+        sst_cursor_seek(cursor, colander_slice_of(middle, 4));
+        for (uint8_t i = 5; i < last; i++) {
+            OK(sst_cursor_next(cursor, &key, &value, NULL));
+            assert_int_equal(row_of(key, value, true).key, i);
+        }
+    }
+    sst_cursor_seek(cursor, colander_slice_text("\xff"));
+    for (int i = 0; i < 2; i++) {
+        OK(sst_cursor_next(cursor, &key, &value, NULL));
+        assert_null(key.data);
+    }
+    sst_cursor_seek(cursor, colander_slice_of(NULL, 0));
+    OK(sst_cursor_next(cursor, &key, &value, NULL));
+    assert_int_equal(row_of(key, value, true).key, 0);
+    sst_cursor_close(cursor);
+    sst_close(sst);
+    colander_snapshot_release(snapshot);
+    colander_engine_family_close(family);
+}
+
+static void
+sst_cursor_walks_back_from_before_a_key(void **state)
+{
+    static const uint8_t keys[][4] = {{0, 0, 0, 5}, {0, 0, 0, 9}, {1, 0, 0, 0}};
+    static const uint32_t firsts[] = {4, 8, 8}; /* 9 is beyond the last */
+    struct sst_fixture *fixture = *state;
+    struct colander_engine_family *family;
+    struct colander_slice key;
+    struct colander_slice value;
+    struct sst_cursor *cursor;
+    struct sst *sst;
+    uint64_t number;
+
+    open_watched(fixture);
+    family = family_of(&fixture->base, "f");
+    sst = make_sst(fixture, family, 9, &number);
+    OK(sst_cursor_open(sst, NULL, true, &cursor, NULL));
+    for (size_t i = 0; i < 4; i++) { /* 0: without a seek, from the last */
+        uint32_t expected = i == 0 ? 8 : firsts[i - 1];
+
+        if (i > 0)
+            sst_cursor_seek(cursor, colander_slice_of(keys[i - 1], 4));
+        for (; expected != UINT32_MAX; expected--) {
+            OK(sst_cursor_next(cursor, &key, &value, NULL));
+            assert_non_null(key.data);
+            assert_int_equal(row_of(key, value, true).key, expected);
+        }
+        OK(sst_cursor_next(cursor, &key, &value, NULL));
+        assert_null(key.data);
+    }
+    sst_cursor_close(cursor);
+    sst_close(sst);
+    colander_engine_family_close(family);
+}
+
+static void
+deleted_sst_is_not_found_but_an_open_one_reads_on(void **state)
+{
+    struct sst_fixture *fixture = *state;
+    struct colander_engine_family *family;
+    struct told *told;
+    struct sst *other;
+    struct sst *sst;
+    uint64_t number;
+    bool is_deleted = false;
+
+    open_watched(fixture);
+    family = family_of(&fixture->base, "f");
+    sst = make_sst(fixture, family, 1000, &number);
+    told = newest_told(&fixture->watch);
+    assert_true(write_rows(fixture->base.engine, family, NULL, 500));
+    OK(colander_engine_family_compact(family, NULL));
+    for (int i = 0; i < 1000 && !is_deleted; i++) {
+        pthread_mutex_lock(&fixture->watch.mutex);
+        is_deleted = told->is_deleted;
+        pthread_mutex_unlock(&fixture->watch.mutex);
+        usleep(1000);
+    }
+    assert_true(is_deleted);
+    assert_int_equal(sst_open(fixture->base.engine, number, &other, NULL),
+                     COLANDER_NOT_FOUND);
+    assert_null(other);
+    check_sst(sst, told);
+    assert_int_equal(colander_engine_close(fixture->base.engine, NULL),
+                     COLANDER_BUSY);
+    sst_close(sst);
+    colander_engine_family_close(family);
+}
+
+/* Flips bits of the SST, from `offset` on. */
+static void
+damage(const struct sst_fixture *fixture, uint64_t number, off_t offset,
+       size_t size)
+{
+    char path[TEMPORARY_SIZE + 64];
+    uint8_t byte;
+    int fd;
+
+    (void)snprintf(path, sizeof(path), "%s/rocksdb/%06d.sst",
+                   fixture->base.path, (int)number);
+    fd = open(path, O_RDWR);
+    assert_true(fd >= 0);
+    if (offset < 0)
+        offset += lseek(fd, 0, SEEK_END);
+    for (size_t i = 0; i < size; i++, offset++) {
+        assert_int_equal(pread(fd, &byte, 1, offset), 1);
+        byte ^= 0x55;
+        assert_int_equal(pwrite(fd, &byte, 1, offset), 1);
+    }
+    close(fd);
+}
+
+static void
+sst_shares_the_cache_and_damage_is_never_an_early_end(void **state)
+{
+    struct sst_fixture *fixture = *state;
+    struct colander_engine_family *family;
+    struct sst_cursor *cursor;
+    struct colander_slice key;
+    struct colander_slice value;
+    enum colander_code code;
+    struct rows rows;
+    struct sst *sst;
+    uint64_t number;
+
+    open_watched(fixture);
+    family = family_of(&fixture->base, "f");
+    sst = make_sst(fixture, family, 1000, &number);
+    rows = rows_at(family, NULL, colander_engine_cursor_open);
+    damage(fixture, number, 20000, 20000);
+    check_sst(
+        sst, newest_told(&fixture->watch)); /* from blocks that the scan read */
+    sst_close(sst);
+    free(rows.rows);
+    colander_engine_family_close(family);
+    close_engine(&fixture->base);
+
+    open_watched(fixture);
+    OK(sst_open(fixture->base.engine, number, &sst, NULL));
+    OK(sst_cursor_open(sst, NULL, false, &cursor, NULL));
+    do {
+        code = sst_cursor_next(cursor, &key, &value, NULL);
+    } while (code == COLANDER_OK && key.data != NULL);
+    assert_int_equal(code, COLANDER_CORRUPT);
+    sst_cursor_close(cursor);
+    sst_close(sst);
+    damage(fixture, number, -1, 1); /* of the magic number at the end */
+    assert_int_equal(sst_open(fixture->base.engine, number, &sst, NULL),
+                     COLANDER_CORRUPT);
+    assert_null(sst);
+}
+
+/* ------------------------------------------------------------- records --- */
+
+static void
+assert_record(struct sst_fixture *fixture, const char *name, const char *text)
+{
+    struct colander_buffer record = COLANDER_BUFFER_EMPTY;
+    bool found;
+
+    OK(colander_buffer_append(&record, "old", 3, NULL));
+    OK(engine_record_get(fixture->base.engine, name, &record, &found, NULL));
+    assert_int_equal(found, text != NULL);
+    assert_true(
+        colander_slice_equal(colander_buffer_slice(&record),
+                             colander_slice_text(text == NULL ? "" : text)));
+    colander_buffer_release(&record);
+}
+
+static void
+records_are_kept_until_they_are_removed(void **state)
+{
+    struct sst_fixture *fixture = *state;
+    struct colander_engine *engine;
+    char longest[257];
+
+    open_watched(fixture);
+    engine = fixture->base.engine;
+    memset(longest, 'n', sizeof(longest));
+    longest[256] = '\0';
+    assert_int_equal(
+        engine_record_put(engine, "", colander_slice_text("r"), NULL),
+        COLANDER_INVALID);
+    assert_int_equal(
+        engine_record_put(engine, longest, colander_slice_text("r"), NULL),
+        COLANDER_INVALID);
+    longest[255] = '\0';
+    OK(engine_record_put(engine, longest, colander_slice_text("l"), NULL));
+    OK(engine_record_put(engine, "a", colander_slice_text("1"), NULL));
+    OK(engine_record_put(engine, "a", colander_slice_text("2"), NULL));
+    OK(engine_record_put(engine, "b", colander_slice_text("3"), NULL));
+    OK(engine_record_put(engine, "b", colander_slice_of(NULL, 0), NULL));
+    for (int i = 0; i < 3; i++) {
+        assert_record(fixture, longest, "l");
+        assert_record(fixture, "a", "2");
+        assert_record(fixture, "b", NULL);
+        close_engine(&fixture->base);
+        fixture->options.mode =
+            i == 0 ? COLANDER_OPEN_EXISTING : COLANDER_OPEN_READ_ONLY;
+        open_watched(fixture);
+    }
+    assert_int_equal(engine_record_put(fixture->base.engine, "a",
+                                       colander_slice_text("r"), NULL),
+                     COLANDER_READ_ONLY);
+    assert_int_equal(fixture->watch.event_count, 0);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, sst_setup, sst_teardown)
+        TEST(sst_cursor_seeks_and_sees_what_its_snapshot_sees),
+        TEST(sst_cursor_walks_back_from_before_a_key),
+        TEST(deleted_sst_is_not_found_but_an_open_one_reads_on),
+        TEST(sst_shares_the_cache_and_damage_is_never_an_early_end),
+        TEST(records_are_kept_until_they_are_removed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

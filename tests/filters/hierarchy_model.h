@@ -1,0 +1,167 @@
+/*
+ * A naive model of hierarchies: which values each slot has.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TESTS_FILTERS_HIERARCHY_MODEL_H
+#define TESTS_FILTERS_HIERARCHY_MODEL_H
+
+#include "support/random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "filters/hierarchy.h"
+#include "filters/tree.h"
+
+#define POOL 256  /* values that parts may have in common */
+#define SLOTS 192 /* of the model */
+#define POOL_WORDS (POOL / 64)
+#define SLOT_WORDS (SLOTS / 64)
+
+static const enum hierarchy_kind kinds[] = {HIERARCHY_SLICES, HIERARCHY_TREE};
+
+/* Which values of the pool each slot has. */
+struct model {
+    bool is_part[SLOTS];
+    uint64_t values[SLOTS][POOL_WORDS];
+};
+
+/* What a hierarchy is tested with. */
+struct fixture {
+    enum hierarchy_kind kind;
+    struct hierarchy *hierarchy;
+    struct tree *tree; /* instead, where the inside is looked at */
+    uint64_t budget;
+    uint64_t pool[POOL];
+    uint64_t random;
+    struct model now;
+};
+
+static inline void
+fixture_init(struct fixture *fixture, enum hierarchy_kind kind, uint64_t budget,
+             uint64_t seed)
+{
+    memset(fixture, 0, sizeof(*fixture));
+    fixture->kind = kind;
+    fixture->budget = budget;
+    fixture->random = seed;
+    for (unsigned i = 0; i < POOL; i++)
+        fixture->pool[i] = random_next(&fixture->random);
+    fixture->hierarchy = hierarchy_create(kind, 2, budget);
+    assert_non_null(fixture->hierarchy);
+}
+
+/* A new set of values for the slot, with `extra` that are not in the pool. */
+static inline struct presence
+presence_for(struct fixture *fixture, uint32_t slot,
+             const struct presence_shape *shape, uint64_t extra)
+{
+    struct presence presence;
+
+    assert_int_equal(presence_init(&presence, shape, NULL), COLANDER_OK);
+    for (unsigned i = 0; i < POOL_WORDS; i++)
+        fixture->now.values[slot][i] =
+            random_next(&fixture->random) & random_next(&fixture->random);
+    for (unsigned i = 0; i < POOL; i++) {
+        if (fixture->now.values[slot][i / 64] >> i % 64 & 1)
+            presence_add(&presence, fixture->pool[i]);
+    }
+    for (uint64_t i = 0; i < extra; i++)
+        presence_add(&presence, random_next(&fixture->random));
+    return presence;
+}
+
+/* Small ones of several kinds, all of which can be folded to a block. */
+static inline struct presence_shape
+random_shape(uint64_t *random)
+{
+    struct presence_shape shape = {
+        1u << random_below(random, 5),
+        (uint8_t)(4 + 2 * random_below(random, 2)),
+        (uint8_t)(random_below(random, 4) == 0 ? 40 : 32),
+    };
+
+    return shape;
+}
+
+static inline enum colander_code
+fixture_add(struct fixture *fixture, uint32_t slot,
+            const struct presence_shape *shape, uint64_t extra)
+{
+    struct presence presence = presence_for(fixture, slot, shape, extra);
+    enum colander_code code =
+        fixture->tree != NULL
+            ? tree_add(fixture->tree, slot, &presence, NULL)
+            : hierarchy_add(fixture->hierarchy, slot, &presence, NULL);
+
+    presence_release(&presence);
+    if (code == COLANDER_OK)
+        fixture->now.is_part[slot] = true;
+    return code;
+}
+
+static inline void
+fixture_remove(struct fixture *fixture, uint32_t slot)
+{
+    if (fixture->tree != NULL)
+        tree_remove(fixture->tree, slot);
+    else
+        hierarchy_remove(fixture->hierarchy, slot);
+    fixture->now.is_part[slot] = false;
+}
+
+static inline struct hierarchy_edition *
+published(struct hierarchy *hierarchy)
+{
+    struct hierarchy_edition *edition;
+
+    assert_int_equal(hierarchy_publish(hierarchy, &edition, NULL), COLANDER_OK);
+    return edition;
+}
+
+static inline uint32_t
+slots_of(const struct model *model)
+{
+    uint32_t count = SLOTS;
+
+    while (count > 0 && !model->is_part[count - 1])
+        count--;
+    return count;
+}
+
+/* Fails unless the edition answers as the model, at least: every slot with the
+ * value, and none that is no part. */
+static inline void
+check_value(const struct hierarchy_edition *edition, const struct model *model,
+            uint64_t hash, unsigned value)
+{
+    uint64_t slots[SLOT_WORDS] = {0};
+
+    assert_int_equal(hierarchy_edition_slots(edition), slots_of(model));
+    hierarchy_find(edition, hash, slots);
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        bool is_told = (slots[slot / 64] >> slot % 64 & 1) != 0;
+        bool is_held = model->is_part[slot] &&
+                       (model->values[slot][value / 64] >> value % 64 & 1) != 0;
+
+        if (is_held && !is_told)
+            fail_msg("slot %u holds value %u, and is denied", slot, value);
+        if (is_told && !model->is_part[slot])
+            fail_msg("slot %u is told, and is no part", slot);
+    }
+}
+
+static inline void
+check_edition(const struct fixture *fixture,
+              const struct hierarchy_edition *edition,
+              const struct model *model, unsigned step)
+{
+    for (unsigned value = 0; value < POOL; value += step)
+        check_value(edition, model, fixture->pool[value], value);
+}
+
+#endif

@@ -1,0 +1,333 @@
+/*
+ * Filter files that are damaged: cut, flipped, mixed up, or made to do harm. An
+ * error is told, or the bytes are those that were written.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filter_model.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static char directory[TEMPORARY_SIZE];
+static char path[TEMPORARY_SIZE + 16];
+
+static int
+directory_create(void **state)
+{
+    (void)state;
+    temporary_make(directory);
+    (void)snprintf(path, sizeof(path), "%s/a.filter", directory);
+    return 0;
+}
+
+static int
+directory_remove(void **state)
+{
+    (void)state;
+    temporary_remove(directory);
+    return 0;
+}
+
+static void
+write_model(const struct model *model)
+{
+    struct colander_error err;
+
+    if (model_write(model, path, &err) != COLANDER_OK)
+        fail_msg("%s", err.message);
+}
+
+static void
+file_cut_anywhere_is_an_error(void **state)
+{
+    struct model *model = model_tiny();
+    struct block_cache *cache = block_cache_create(1 << 20);
+    struct filter_file *whole;
+    struct bytes bytes;
+
+    (void)state;
+    write_model(model);
+    bytes = bytes_read(path);
+    assert_int_equal(filter_file_open(path, &whole, NULL), COLANDER_OK);
+    for (size_t size = bytes.size; size-- > 0;) {
+        struct filter_file *file;
+
+        assert_int_equal(truncate(path, (off_t)size), 0);
+        assert_int_equal(filter_file_open(path, &file, NULL), COLANDER_CORRUPT);
+        assert_null(file);
+        /* One that was opened before it shrank. */
+        block_cache_forget(cache, filter_file_id(whole));
+        assert_int_not_equal(model_compare_blocks(model, whole, cache),
+                             MODEL_DIFFERENT);
+        assert_int_equal(filter_file_check(whole, NULL), COLANDER_CORRUPT);
+    }
+    assert_int_equal(model_compare_blocks(model, whole, cache), MODEL_ERROR);
+    filter_file_close(whole);
+    bytes_free(&bytes);
+    block_cache_destroy(cache);
+    model_destroy(model);
+    unlink(path);
+}
+
+/* What can be opened after damage says what was written, or an error. */
+static void
+look_at_damaged(const struct model *model, struct block_cache *cache)
+{
+    struct filter_file *file;
+    enum colander_code code = filter_file_open(path, &file, NULL);
+
+    if (code != COLANDER_OK) {
+        assert_true(code == COLANDER_CORRUPT || code == COLANDER_TOO_NEW);
+        return;
+    }
+    assert_true(model_is_described_by(model, file));
+    assert_int_not_equal(model_compare_blocks(model, file, cache),
+                         MODEL_DIFFERENT);
+    assert_int_equal(filter_file_check(file, NULL), COLANDER_CORRUPT);
+    block_cache_forget(cache, filter_file_id(file));
+    filter_file_close(file);
+}
+
+static void
+flipped_bits_are_found(void **state)
+{
+    struct model *model = model_tiny();
+    struct block_cache *cache = block_cache_create(1 << 20);
+    uint64_t random = random_seed("filter_file");
+    uint64_t runs = random_runs(100000);
+    struct bytes bytes;
+    int fd;
+
+    (void)state;
+    write_model(model);
+    bytes = bytes_read(path);
+    fd = open(path, O_WRONLY | O_CLOEXEC);
+    for (uint64_t run = 0; run < runs; run++) {
+        /* Each bit once, then some at a time. */
+        size_t count = run < bytes.size * 8 ? 1 : 1 + random_below(&random, 4);
+        size_t at[4];
+
+        for (size_t i = 0; i < count; i++) {
+            uint64_t bit = run < bytes.size * 8
+                               ? run
+                               : random_below(&random, bytes.size * 8);
+            uint8_t byte;
+
+            at[i] = bit / 8;
+            byte = (uint8_t)(bytes.data[at[i]] ^ 1u << bit % 8);
+            assert_int_equal(pwrite(fd, &byte, 1, (off_t)at[i]), 1);
+        }
+        look_at_damaged(model, cache);
+        for (size_t i = 0; i < count; i++)
+            assert_int_equal(pwrite(fd, bytes.data + at[i], 1, (off_t)at[i]),
+                             1);
+    }
+    (void)close(fd);
+    bytes_free(&bytes);
+    block_cache_destroy(cache);
+    model_destroy(model);
+    unlink(path);
+}
+
+/* Whoever can write a checksum can write any number: none may do harm. */
+static void
+hostile_directory_does_no_harm(void **state)
+{
+    struct model *model = model_tiny();
+    struct block_cache *cache = block_cache_create(1 << 20);
+    uint64_t random = random_seed("filter_file");
+    uint64_t runs = random_runs(40000);
+    uint64_t opened = 0;
+    uint64_t sum = 0;
+    uint64_t harmless = 0;
+    struct bytes bytes;
+    size_t start;
+
+    (void)state;
+    write_model(model);
+    bytes = bytes_read(path);
+    start = (size_t)bytes_number(bytes.data + bytes.size - 40);
+    for (uint64_t run = 0; run < runs; run++) {
+        uint8_t *copy = malloc(bytes.size);
+        size_t room = bytes.size - 40 - start;
+        struct filter_file *file;
+
+        memcpy(copy, bytes.data, bytes.size);
+        for (uint64_t i = 1 + random_below(&random, 3); i-- > 0;)
+            copy[start + random_below(&random, room)] =
+                random_below(&random, 3) == 0 ? 0xff
+                                              : (uint8_t)random_next(&random);
+        bytes_sum_directory(copy, bytes.size);
+        bytes_write(path, copy, bytes.size);
+        if (filter_file_open(path, &file, NULL) == COLANDER_OK) {
+            opened++;
+            assert_true(filter_file_memory(file) < 64 * bytes.size);
+            sum += model_look_around(file, cache);
+            harmless += filter_file_check(file, NULL) == COLANDER_OK;
+            block_cache_forget(cache, filter_file_id(file));
+            filter_file_close(file);
+        }
+        free(copy);
+    }
+    assert_int_not_equal(sum, 0);
+    assert_true(runs < 1000 || (opened > 0 && harmless > 0));
+    bytes_free(&bytes);
+    block_cache_destroy(cache);
+    model_destroy(model);
+    unlink(path);
+}
+
+/* What is said of a file with this directory. Changes the checksum in it. */
+static enum colander_code
+open_bytes(uint8_t bytes[sizeof(golden)])
+{
+    struct filter_file *file;
+    enum colander_code code;
+
+    bytes_sum_directory(bytes, sizeof(golden));
+    bytes_write(path, bytes, sizeof(golden));
+    code = filter_file_open(path, &file, NULL);
+    if (code == COLANDER_OK)
+        filter_file_close(file);
+    return code;
+}
+
+/* The golden file with one byte of its directory changed. */
+static enum colander_code
+open_golden_with(size_t offset, uint8_t byte)
+{
+    uint8_t bytes[sizeof(golden)];
+
+    memcpy(bytes, golden, sizeof(golden));
+    bytes[offset] = byte;
+    return open_bytes(bytes);
+}
+
+static void
+blocks_that_do_not_ascend_are_refused(void **state)
+{
+    uint8_t bytes[sizeof(golden)];
+
+    (void)state;
+    memcpy(bytes, golden, sizeof(golden));
+    bytes[109] = 2; /* both are of the locator */
+    bytes[110] = 0;
+    bytes[115] = 16;
+    assert_int_equal(open_bytes(bytes), COLANDER_CORRUPT);
+    bytes[116] = 1;
+    assert_int_equal(open_bytes(bytes), COLANDER_OK);
+    unlink(path);
+}
+
+static void
+number_out_of_range_is_refused(void **state)
+{
+    static const struct {
+        size_t offset;
+        uint8_t byte;
+    } wrong[] = {
+        {79, 65}, /* columns left out: more than there is room for */
+        {88, 0},  /* parts: fewer, and more than there are */
+        {88, 2},    {88, 127}, {89, 1}, /* blocks */
+        {89, 3},    {89, 127}, {90, 4}, /* bytes of keys */
+        {90, 6},    {90, 127}, {93, 0}, /* fine: no power of two */
+        {93, 3},    {93, 32},           /* above coarse */
+        {94, 0},                        /* coarse */
+        {95, 41},                       /* bits of a hash */
+        {95, 5},                        /* fewer than of a group */
+        {95, 8},                        /* fewer than 1,000 hashes need */
+        {96, 33},                       /* bits of a group */
+        {98, 13},                       /* probes */
+        {99, 65},                       /* bits of a hash in the presence */
+        {97, 1},                        /* a presence without probes */
+        {102, 127},                     /* a key behind the end */
+        {103, 'z'},                     /* above the last key */
+        {109, 2},                       /* blocks of a kind: not as there are */
+        {109, 0},   {111, 1},  {112, 255},
+        {113, 29},  /* a block of the kind that has none left */
+        {113, 24},  /* too short: bytes that are nobody's */
+        {115, 127}, /* too long */
+        {114, 64},  /* begins behind the last group */
+    };
+
+    (void)state;
+    assert_int_equal(open_golden_with(91, 0xc9), COLANDER_OK);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        if (open_golden_with(wrong[i].offset, wrong[i].byte) !=
+            COLANDER_CORRUPT)
+            fail_msg("byte %zu as %u is taken", wrong[i].offset, wrong[i].byte);
+    }
+    unlink(path);
+}
+
+static void
+later_version_is_told_from_damage(void **state)
+{
+    struct colander_error err;
+    struct filter_file *file;
+    uint8_t bytes[sizeof(golden)];
+
+    (void)state;
+    memcpy(bytes, golden, sizeof(golden));
+    bytes[sizeof(golden) - 12] = 2;
+    bytes_write(path, bytes, sizeof(bytes));
+    assert_int_equal(filter_file_open(path, &file, &err), COLANDER_TOO_NEW);
+    assert_non_null(strstr(err.message, "has version 2"));
+    unlink(path);
+}
+
+/* Two files of the same blocks differ by their salts. */
+static void
+block_of_another_place_or_file_is_found(void **state)
+{
+    struct model *model = model_empty();
+    struct block_cache *cache = block_cache_create(1 << 20);
+    struct filter_file *file;
+    struct bytes here;
+    struct bytes there;
+
+    (void)state;
+    model_add_part(model, "a", 1, "z", 1);
+    model_add_block(model, FILTER_LOCATOR, 0, "same bytes", 10);
+    model_add_block(model, FILTER_LOCATOR, 5, "same bytes", 10);
+    write_model(model);
+    there = bytes_read(path);
+    unlink(path);
+    write_model(model);
+    here = bytes_read(path);
+    assert_int_equal(filter_file_open(path, &file, NULL), COLANDER_OK);
+    assert_int_equal(model_compare_blocks(model, file, cache), MODEL_SAME);
+    block_cache_forget(cache, filter_file_id(file));
+    bytes_overwrite(path, 24, here.data + 42, 18); /* of another place */
+    assert_int_equal(model_compare_blocks(model, file, cache), MODEL_ERROR);
+    bytes_overwrite(path, 24, there.data + 24, 18); /* of another file */
+    assert_int_equal(model_compare_blocks(model, file, cache), MODEL_ERROR);
+    bytes_overwrite(path, 24, here.data + 24, 18);
+    assert_int_equal(model_compare_blocks(model, file, cache), MODEL_SAME);
+    filter_file_close(file);
+    bytes_free(&here);
+    bytes_free(&there);
+    block_cache_destroy(cache);
+    model_destroy(model);
+    unlink(path);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(file_cut_anywhere_is_an_error),
+        cmocka_unit_test(flipped_bits_are_found),
+        cmocka_unit_test(hostile_directory_does_no_harm),
+        cmocka_unit_test(number_out_of_range_is_refused),
+        cmocka_unit_test(blocks_that_do_not_ascend_are_refused),
+        cmocka_unit_test(later_version_is_told_from_damage),
+        cmocka_unit_test(block_of_another_place_or_file_is_found),
+    };
+
+    return cmocka_run_group_tests_name("filter_file_damage", tests,
+                                       directory_create, directory_remove);
+}

@@ -1,0 +1,469 @@
+/*
+ * Hierarchies of both kinds against a naive model: sets of values under slots,
+ * and copies of them for editions.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "hierarchy_model.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* --------------------------------------------------------- random steps --- */
+
+#define HELD 6
+
+struct held {
+    struct hierarchy_edition *edition;
+    struct model model;
+};
+
+static bool
+slot_is_held(const struct held *held, uint32_t slot)
+{
+    for (unsigned i = 0; i < HELD; i++) {
+        if (held[i].edition != NULL && held[i].model.is_part[slot])
+            return true;
+    }
+    return false;
+}
+
+static void
+step_edition(struct fixture *fixture, struct held *held)
+{
+    if (held->edition != NULL) {
+        check_edition(fixture, held->edition, &held->model, 3);
+        hierarchy_edition_release(held->edition);
+        held->edition = NULL;
+        return;
+    }
+    held->edition = published(fixture->hierarchy);
+    held->model = fixture->now;
+    check_edition(fixture, held->edition, &held->model, 5);
+}
+
+/* The first edition is held far longer than the others. */
+static void
+random_step(struct fixture *fixture, struct held *held, unsigned slots)
+{
+    uint32_t slot = (uint32_t)random_below(&fixture->random, slots);
+    uint64_t choice = random_below(&fixture->random, 100);
+    struct presence_shape shape = random_shape(&fixture->random);
+    struct hierarchy_sizes sizes;
+
+    if (choice < 15)
+        step_edition(fixture, &held[choice == 0 ? 0 : 1 + choice % (HELD - 1)]);
+    else if (fixture->now.is_part[slot])
+        fixture_remove(fixture, slot);
+    else if (!slot_is_held(held, slot))
+        assert_int_equal(fixture_add(fixture, slot, &shape,
+                                     random_below(&fixture->random, 200)),
+                         COLANDER_OK);
+    else
+        hierarchy_remove(fixture->hierarchy, slot); /* not in it: fine */
+    sizes = hierarchy_sizes(fixture->hierarchy);
+    assert_true(sizes.bytes <= fixture->budget);
+}
+
+/* Many parts at times, few at others: structures grow and shrink. */
+static void
+run_random(enum hierarchy_kind kind, uint64_t budget, uint64_t seed)
+{
+    struct fixture *fixture = malloc(sizeof(*fixture));
+    struct held *held = calloc(HELD, sizeof(*held));
+    unsigned slots = SLOTS;
+
+    assert_non_null(fixture);
+    assert_non_null(held);
+    fixture_init(fixture, kind, budget, seed);
+    for (unsigned step = 0; step < 1500; step++) {
+        if (step % 400 == 300) {
+            for (uint32_t slot = 8; slot < SLOTS; slot++)
+                fixture_remove(fixture, slot);
+            slots = 16;
+        } else if (step % 400 == 0) {
+            slots = SLOTS;
+        }
+        random_step(fixture, held, slots);
+    }
+    for (unsigned i = 0; i < HELD; i++) {
+        if (held[i].edition != NULL)
+            step_edition(fixture, &held[i]);
+    }
+    hierarchy_destroy(fixture->hierarchy);
+    free(held);
+    free(fixture);
+}
+
+static void
+editions_answer_as_the_parts_they_have_and_keep_to_the_budget(void **state)
+{
+    uint64_t random = random_seed("hierarchy model");
+
+    (void)state;
+    for (uint64_t run = 0; run < random_runs(4); run++) {
+        for (unsigned i = 0; i < 2; i++) {
+            run_random(kinds[i], UINT64_MAX, random_next(&random));
+            run_random(kinds[i], 160000, random_next(&random));
+            run_random(kinds[i], 40000, random_next(&random));
+        }
+    }
+}
+
+/* ------------------------------------------------------- wrong maybes --- */
+
+#define QUESTIONS 3000
+
+/* How many slots are told for each of QUESTIONS absent values, together. */
+static double
+told_for_absent_values(struct fixture *fixture)
+{
+    struct hierarchy_edition *edition = published(fixture->hierarchy);
+    uint64_t told = 0;
+
+    for (unsigned question = 0; question < QUESTIONS; question++) {
+        uint64_t slots[SLOT_WORDS] = {0};
+
+        hierarchy_find(edition, random_next(&fixture->random), slots);
+        for (unsigned j = 0; j < SLOT_WORDS; j++)
+            told += presence_bit_count(slots[j]);
+    }
+    hierarchy_edition_release(edition);
+    return (double)told;
+}
+
+static void
+check_told(struct fixture *fixture, double expected)
+{
+    double told = told_for_absent_values(fixture);
+
+    if (told > expected * 1.25 + 20 || told < expected * 0.7 - 20)
+        fail_msg("kind %u: %.0f expected, %.0f told", (unsigned)fixture->kind,
+                 expected, told);
+}
+
+/* Adds a part of one of three sizes; gives how often it will be told. */
+static double
+add_sized(struct fixture *fixture, uint32_t slot, uint64_t values)
+{
+    struct presence_shape shape = {8u << slot % 3, 6, 40};
+    uint64_t extra = values << slot % 3;
+
+    assert_int_equal(fixture_add(fixture, slot, &shape, extra), COLANDER_OK);
+    return QUESTIONS * presence_expected_rate(&shape, extra + POOL / 4);
+}
+
+static void
+absent_values_are_told_as_often_as_expected(void **state)
+{
+    uint64_t seed = random_seed("hierarchy rate");
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct fixture *fixture = malloc(sizeof(*fixture));
+        double expected[SLOTS];
+        double all = 0;
+
+        assert_non_null(fixture);
+        fixture_init(fixture, kinds[i], UINT64_MAX, seed);
+        for (uint32_t slot = 0; slot < SLOTS; slot++) {
+            expected[slot] = add_sized(fixture, slot, 448);
+            all += expected[slot];
+        }
+        check_told(fixture, all);
+        /* what is narrower, or written again, has nothing of before */
+        for (uint32_t slot = 9; slot < SLOTS; slot++) {
+            fixture_remove(fixture, slot);
+            all -= expected[slot];
+        }
+        check_told(fixture, all);
+        for (uint32_t slot = 0; slot < 9; slot++) {
+            fixture_remove(fixture, slot);
+            all += add_sized(fixture, slot, 10) - expected[slot];
+        }
+        check_told(fixture, all);
+        hierarchy_destroy(fixture->hierarchy);
+        free(fixture);
+    }
+}
+
+/* Room for half of each is not got by making little of some: newcomers are
+ * folded about as far as those that are there, also when all are replaced. */
+static void
+folding_is_shared_by_all_parts(void **state)
+{
+    const struct presence_shape shape = {16, 6, 40};
+    const struct presence_shape half = {8, 6, 40};
+    uint64_t seed = random_seed("hierarchy folding");
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct fixture *fixture = malloc(sizeof(*fixture));
+        double expected = 0;
+
+        assert_non_null(fixture);
+        fixture_init(fixture, kinds[i], presence_size(&half) * SLOTS * 2, seed);
+        for (uint32_t slot = 0; slot < SLOTS; slot++) {
+            assert_int_equal(fixture_add(fixture, slot, &shape, 400),
+                             COLANDER_OK);
+            expected +=
+                QUESTIONS * presence_expected_rate(&half, 400 + POOL / 4);
+        }
+        assert_true(hierarchy_sizes(fixture->hierarchy).fold_count > 0);
+        assert_true(told_for_absent_values(fixture) < expected * 1.3);
+        for (uint32_t round = 0; round < 4 * SLOTS; round++) {
+            fixture_remove(fixture, round % SLOTS);
+            assert_int_equal(fixture_add(fixture, round % SLOTS, &shape, 400),
+                             COLANDER_OK);
+            if (round % 64 == 0)
+                assert_true(told_for_absent_values(fixture) < expected * 4);
+        }
+        hierarchy_destroy(fixture->hierarchy);
+        free(fixture);
+    }
+}
+
+/* --------------------------------------------------------------- memory --- */
+
+static void
+few_parts_take_narrow_rows(void **state)
+{
+    const struct presence_shape shape = {64, 6, 40};
+    struct fixture *fixture = malloc(sizeof(*fixture));
+    struct hierarchy_edition *edition;
+
+    (void)state;
+    assert_non_null(fixture);
+    fixture_init(fixture, HIERARCHY_SLICES, UINT64_MAX, 1);
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        uint64_t columns = 8;
+
+        assert_int_equal(fixture_add(fixture, slot, &shape, 0), COLANDER_OK);
+        while (columns <= slot)
+            columns *= 2;
+        assert_int_equal(hierarchy_sizes(fixture->hierarchy).bytes,
+                         columns * presence_size(&shape));
+    }
+    edition = published(fixture->hierarchy);
+    /* though an edition holds every column that goes */
+    for (uint32_t round = 0; round < 40 * SLOTS; round++) {
+        fixture_remove(fixture, round % SLOTS);
+        assert_int_equal(fixture_add(fixture, round % SLOTS, &shape, 0),
+                         COLANDER_OK);
+        assert_true(hierarchy_sizes(fixture->hierarchy).bytes <=
+                    512 * presence_size(&shape));
+        if (round % 8 == 0) {
+            hierarchy_edition_release(edition);
+            edition = published(fixture->hierarchy);
+        }
+    }
+    for (uint32_t slot = 1; slot < SLOTS; slot++)
+        fixture_remove(fixture, slot);
+    assert_true(hierarchy_sizes(fixture->hierarchy).bytes <=
+                16 * presence_size(&shape));
+    fixture_remove(fixture, 0);
+    assert_int_equal(hierarchy_sizes(fixture->hierarchy).bytes, 0);
+    hierarchy_edition_release(edition);
+    hierarchy_destroy(fixture->hierarchy);
+    free(fixture);
+}
+
+/* Sizes that cannot be halved are kept whatever the budget is. */
+static void
+odd_presences_are_kept_over_the_budget(void **state)
+{
+    const struct presence_shape shape = {39, 4, 40};
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct fixture *fixture = malloc(sizeof(*fixture));
+        struct hierarchy_edition *edition;
+
+        assert_non_null(fixture);
+        fixture_init(fixture, kinds[i], 1000, 7);
+        for (uint32_t slot = 0; slot < 20; slot++)
+            assert_int_equal(fixture_add(fixture, slot, &shape, 100),
+                             COLANDER_OK);
+        edition = published(fixture->hierarchy);
+        check_edition(fixture, edition, &fixture->now, 1);
+        assert_int_equal(hierarchy_sizes(fixture->hierarchy).fold_count, 0);
+        assert_int_equal(hierarchy_sizes(fixture->hierarchy).part_count, 20);
+        hierarchy_edition_release(edition);
+        hierarchy_destroy(fixture->hierarchy);
+        free(fixture);
+    }
+}
+
+/* ----------------------------------------------------------------- tree --- */
+
+static void
+check_tree(const struct tree *tree)
+{
+    struct colander_error err;
+
+    if (!tree_check(tree, &err))
+        fail_msg("%s", err.message);
+}
+
+/* Of several orders, with presences of several sizes, and little room. */
+static void
+nodes_are_neither_too_small_nor_too_large(void **state)
+{
+    uint64_t seed = random_seed("hierarchy tree");
+
+    (void)state;
+    for (uint32_t order = 2; order <= 5; order++) {
+        struct fixture *fixture = malloc(sizeof(*fixture));
+        struct hierarchy_sizes sizes;
+        uint32_t highest = 0;
+
+        assert_non_null(fixture);
+        fixture_init(fixture, HIERARCHY_TREE, 0, seed + order);
+        fixture->tree = tree_create(order, order % 2 == 0 ? UINT64_MAX : 60000);
+        assert_non_null(fixture->tree);
+        for (unsigned step = 0; step < 1200; step++) {
+            uint32_t slot = (uint32_t)random_below(&fixture->random, SLOTS);
+            struct presence_shape shape = random_shape(&fixture->random);
+            bool grows = step % 600 < 400;
+
+            if (fixture->now.is_part[slot])
+                grows ? (void)0 : fixture_remove(fixture, slot);
+            else if (grows)
+                assert_int_equal(fixture_add(fixture, slot, &shape, 20),
+                                 COLANDER_OK);
+            check_tree(fixture->tree);
+            sizes = tree_sizes(fixture->tree);
+            highest = sizes.height > highest ? sizes.height : highest;
+        }
+        assert_true(highest >= 3);
+        for (uint32_t slot = 0; slot < SLOTS; slot++) {
+            fixture_remove(fixture, slot);
+            check_tree(fixture->tree);
+        }
+        sizes = tree_sizes(fixture->tree);
+        assert_int_equal(sizes.part_count, 0);
+        assert_int_equal(sizes.bytes, 0);
+        tree_destroy(fixture->tree);
+        hierarchy_destroy(fixture->hierarchy);
+        free(fixture);
+    }
+}
+
+/* -------------------------------------------------------------- threads --- */
+
+struct shared {
+    pthread_mutex_t mutex;
+    struct fixture fixture;
+    atomic_bool is_over;
+    atomic_uint asked;
+    atomic_uint wrong;
+};
+
+static void
+ask_once(struct shared *shared, struct model *model)
+{
+    const struct fixture *fixture = &shared->fixture;
+    struct hierarchy_edition *edition;
+
+    pthread_mutex_lock(&shared->mutex);
+    edition = published(fixture->hierarchy);
+    *model = fixture->now;
+    pthread_mutex_unlock(&shared->mutex);
+    for (unsigned value = 0; value < POOL; value++) {
+        uint64_t slots[SLOT_WORDS] = {0};
+
+        hierarchy_find(edition, fixture->pool[value], slots);
+        for (uint32_t slot = 0; slot < SLOTS; slot++) {
+            bool is_told = (slots[slot / 64] >> slot % 64 & 1) != 0;
+            bool is_held = (model->values[slot][value / 64] >> value % 64 & 1);
+
+            if ((is_told && !model->is_part[slot]) ||
+                (!is_told && is_held && model->is_part[slot]))
+                atomic_fetch_add(&shared->wrong, 1);
+        }
+    }
+    atomic_fetch_add(&shared->asked, 1);
+    pthread_mutex_lock(&shared->mutex);
+    hierarchy_edition_release(edition);
+    pthread_mutex_unlock(&shared->mutex);
+}
+
+static void *
+ask_often(void *context)
+{
+    struct shared *shared = context;
+    struct model *model = malloc(sizeof(*model));
+
+    while (model != NULL && !atomic_load(&shared->is_over))
+        ask_once(shared, model);
+    free(model);
+    return NULL;
+}
+
+static void
+change_often(struct shared *shared)
+{
+    struct fixture *fixture = &shared->fixture;
+
+    for (unsigned step = 0; step < 400 || atomic_load(&shared->asked) < 20;
+         step++) {
+        uint32_t slot = (uint32_t)random_below(&fixture->random, SLOTS);
+        struct presence_shape shape = random_shape(&fixture->random);
+
+        pthread_mutex_lock(&shared->mutex);
+        if (fixture->now.is_part[slot])
+            fixture_remove(fixture, slot);
+        else
+            assert_int_equal(fixture_add(fixture, slot, &shape, 50),
+                             COLANDER_OK);
+        pthread_mutex_unlock(&shared->mutex);
+    }
+    atomic_store(&shared->is_over, true);
+}
+
+/* Slots are given again while editions have them, which callers must not do:
+ * here each edition is asked with the model it was made with, all the same. */
+static void
+readers_see_their_edition_while_parts_come_and_go(void **state)
+{
+    uint64_t seed = random_seed("hierarchy threads");
+
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        struct shared *shared = malloc(sizeof(*shared));
+        pthread_t readers[3];
+
+        assert_non_null(shared);
+        memset(shared, 0, sizeof(*shared));
+        assert_int_equal(pthread_mutex_init(&shared->mutex, NULL), 0);
+        fixture_init(&shared->fixture, kinds[i % 2],
+                     i < 2 ? UINT64_MAX : 100000, seed);
+        for (unsigned j = 0; j < 3; j++)
+            assert_int_equal(
+                pthread_create(&readers[j], NULL, ask_often, shared), 0);
+        change_often(shared);
+        for (unsigned j = 0; j < 3; j++)
+            assert_int_equal(pthread_join(readers[j], NULL), 0);
+        assert_int_equal(atomic_load(&shared->wrong), 0);
+        pthread_mutex_destroy(&shared->mutex);
+        hierarchy_destroy(shared->fixture.hierarchy);
+        free(shared);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            editions_answer_as_the_parts_they_have_and_keep_to_the_budget),
+        cmocka_unit_test(absent_values_are_told_as_often_as_expected),
+        cmocka_unit_test(folding_is_shared_by_all_parts),
+        cmocka_unit_test(few_parts_take_narrow_rows),
+        cmocka_unit_test(odd_presences_are_kept_over_the_budget),
+        cmocka_unit_test(nodes_are_neither_too_small_nor_too_large),
+        cmocka_unit_test(readers_see_their_edition_while_parts_come_and_go),
+    };
+
+    return cmocka_run_group_tests_name("hierarchy", tests, NULL, NULL);
+}

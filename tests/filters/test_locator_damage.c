@@ -1,0 +1,353 @@
+/*
+ * Locators whose bytes are not what was written: they answer something or say
+ * that they are damaged, and nothing else happens. (What the sanitizers say of
+ * it counts as much as what is asserted.)
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filters/locators.h"
+
+/* One block with lists of every kind. */
+static struct locator
+mixed_locator(struct entries *entries, uint32_t row_count)
+{
+    struct locator_shape shape = {row_count, 1, 16, 24, 0};
+    struct locator locator;
+
+    for (uint32_t row = 0; row < row_count; row++) {
+        if (row % 40 == 0)
+            entries_add(entries, hash_of(0, row), row % 16, row);
+        entries_add(entries, hash_of(0, row % 3), 1, row);
+        if (row % 100 < 25)
+            entries_add(entries, hash_of(0, row / 500), 2, row);
+        if (row % 11 == 0)
+            entries_add(entries, hash_of(0, row * 7 % 130), 3, row);
+        if (row % 2 == 0)
+            entries_add(entries, hash_of(0, row * 31 % 12), 4, row * 8 / 10);
+    }
+    locator = locator_of(shape, true, entries);
+    assert_int_equal(locator.count, 1);
+    return locator;
+}
+
+struct seen {
+    uint64_t count;
+    uint64_t last;
+};
+
+static void
+see_hash(void *context, uint64_t hash)
+{
+    struct seen *seen = context;
+
+    assert_true(seen->count == 0 || hash > seen->last);
+    seen->last = hash;
+    seen->count++;
+}
+
+/* Asks the block of `size` bytes in `bytes` this and that: it may answer or
+ * say that it is damaged, and hashes stay ascending and rows in the part. */
+static void
+assert_copes(const struct locator *locator, const struct entries *entries,
+             const uint8_t *bytes, size_t size, uint64_t *random)
+{
+    const struct locator_shape *shape = &locator->shape;
+    /* Of just its size, so that reading beyond it is noticed. */
+    uint8_t *copy = malloc(size == 0 ? 1 : size);
+    struct colander_slice block = colander_slice_of(copy, size);
+    struct row_ranges ranges = ROW_RANGES_EMPTY;
+    struct locator_answer answer = {0, 0};
+    struct seen seen = {0, 0};
+    enum colander_code code;
+
+    assert_non_null(copy);
+    memcpy(copy, bytes, size);
+    for (int i = 0; i < 4; i++) {
+        uint64_t word = entries->words[random_below(random, entries->count)];
+        unsigned tag = i % 2 == 0 ? LOCATOR_TAG_ANY
+                                  : (unsigned)(word >> LOCATOR_ROW_BITS) % 16;
+
+        row_ranges_clear(&ranges);
+        code =
+            locator_find(shape, block, 0, i == 3 ? random_next(random) : word,
+                         tag, &ranges, &answer, NULL);
+        assert_true(code == COLANDER_OK || code == COLANDER_CORRUPT);
+        assert_ranges_are_sound(&ranges, shape->row_count);
+        code = locator_find(shape, block, 0, word, tag, NULL, &answer, NULL);
+        assert_true(code == COLANDER_OK || code == COLANDER_CORRUPT);
+    }
+    code = locator_hashes(shape, block, 0, see_hash, &seen, NULL);
+    assert_true(code == COLANDER_OK || code == COLANDER_CORRUPT);
+    row_ranges_release(&ranges);
+    free(copy);
+}
+
+static void
+a_truncated_block_is_corrupt_or_lacks_only_its_end(void **state)
+{
+    struct entries entries = {NULL, 0, 0};
+    struct locator locator = mixed_locator(&entries, 6000);
+    struct colander_slice bytes = locator.blocks[0].bytes;
+    size_t head = 2 + 2 * (bytes.data[0] + bytes.data[1] * 256u);
+    uint64_t random = random_seed("truncated locator");
+    struct seen seen = {0, 0};
+
+    (void)state;
+    for (size_t size = 0; size < bytes.size; size++) {
+        assert_copes(&locator, &entries, bytes.data, size, &random);
+        if (size < head)
+            assert_int_equal(locator_hashes(&locator.shape,
+                                            colander_slice_of(bytes.data, size),
+                                            0, see_hash, &seen, NULL),
+                             COLANDER_CORRUPT);
+    }
+    locator_release(&locator);
+    free(entries.words);
+}
+
+static void
+a_block_with_flipped_bits_answers_or_is_corrupt(void **state)
+{
+    struct entries entries = {NULL, 0, 0};
+    struct locator locator = mixed_locator(&entries, 3000);
+    struct colander_slice bytes = locator.blocks[0].bytes;
+    uint8_t *flipped = malloc(bytes.size);
+    uint64_t random = random_seed("flipped locator");
+
+    (void)state;
+    assert_non_null(flipped);
+    for (uint64_t run = 0; run < random_runs(100000); run++) {
+        uint64_t flips = 1 + random_below(&random, 4);
+
+        memcpy(flipped, bytes.data, bytes.size);
+        for (; flips > 0; flips--) {
+            uint64_t bit = random_below(&random, bytes.size * 8);
+
+            flipped[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        }
+        assert_copes(&locator, &entries, flipped, bytes.size, &random);
+    }
+    free(flipped);
+    locator_release(&locator);
+    free(entries.words);
+}
+
+/* Random bytes, under random shapes, with heads that lead into them. */
+static void
+a_block_of_noise_answers_or_is_corrupt(void **state)
+{
+    struct entries entries = {NULL, 0, 0};
+    uint64_t random = random_seed("noise locator");
+
+    (void)state;
+    for (int i = 0; i < 64; i++)
+        entries_add(&entries, random_next(&random), 0, 0);
+    for (uint64_t run = 0; run < random_runs(30000); run++) {
+        struct locator locator = {.shape =
+                                      random_shape(&random, LOCATOR_ROWS_MAX)};
+        uint64_t sparseness = random_below(&random, 4);
+        uint8_t noise[300];
+
+        for (size_t i = 0; i < sizeof(noise); i++) {
+            noise[i] = (uint8_t)random_next(&random);
+            for (uint64_t j = 0; j < sparseness; j++)
+                noise[i] &= (uint8_t)random_next(&random);
+        }
+        memcpy(noise, (const uint8_t[]){2, 0, 6, 0, 70, 0}, 6);
+        locator.shape.group_bits = 1;
+        assert_copes(&locator, &entries, noise, sizeof(noise), &random);
+    }
+    free(entries.words);
+}
+
+static void
+an_unsound_shape_is_corrupt(void **state)
+{
+    const struct locator_shape unsound[] = {
+        {0, 1, 16, 32, 0},
+        {LOCATOR_ROWS_MAX + 1, 1, 16, 32, 0},
+        {1, 0, 16, 32, 0},
+        {1, 3, 6, 32, 0},
+        {1, 4, 6, 32, 0},
+        {1, 4, 0, 32, 0},
+        {1, 1, 16, 0, 0},
+        {1, 1, 16, 41, 0},
+        {1, 1, 16, 32, LOCATOR_GROUP_BITS_MAX + 1},
+        {1, 1, 16, 5, 6},
+        {1, 1, 16, 255, 255},
+    };
+    const uint8_t bytes[] = {1, 0, 4, 0};
+    struct colander_slice block = colander_slice_of(bytes, sizeof(bytes));
+    struct locator_answer answer = {0, 0};
+    struct seen seen = {0, 0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(unsound) / sizeof(*unsound); i++) {
+        assert_false(locator_shape_is_sound(&unsound[i]));
+        assert_int_equal(
+            locator_find(&unsound[i], block, 0, 1, 0, NULL, &answer, NULL),
+            COLANDER_CORRUPT);
+        assert_int_equal(
+            locator_hashes(&unsound[i], block, 0, see_hash, &seen, NULL),
+            COLANDER_CORRUPT);
+    }
+}
+
+static void
+a_group_that_the_block_does_not_hold_is_corrupt(void **state)
+{
+    struct locator_shape shape = {1, 1, 16, 32, 2};
+    const uint8_t bytes[] = {2, 0, 6, 0, 6, 0}; /* groups 1 and 2 */
+    struct colander_slice block = colander_slice_of(bytes, sizeof(bytes));
+
+    (void)state;
+    for (uint64_t group = 0; group < 4; group++) {
+        struct locator_answer answer = {0, 0};
+        bool is_there = group == 1 || group == 2;
+
+        assert_int_equal(
+            locator_find(&shape, block, 1, group << 62, 0, NULL, &answer, NULL),
+            is_there ? COLANDER_OK : COLANDER_CORRUPT);
+    }
+}
+
+/* A block of one group, its bits written out, lowest first; spaces are for
+ * the reader, a bar fills a byte with zeros. */
+struct crafted {
+    const char *bits;
+    enum colander_code found;   /* by a lookup of hash 0 for its rows */
+    enum colander_code counted; /* without its rows */
+};
+
+static size_t
+craft(const struct crafted *crafted, uint8_t *bytes)
+{
+    size_t bit = 32;
+
+    memset(bytes, 0, 40);
+    bytes[0] = 1; /* group, which begins */
+    bytes[2] = 4; /* bytes from here */
+    for (const char *at = crafted->bits; *at != 0; at++) {
+        if (*at == '|')
+            bit = (bit + 7) / 8 * 8;
+        if (*at != '0' && *at != '1')
+            continue;
+        bytes[bit / 8] |= (uint8_t)((*at == '1') << bit % 8);
+        bit++;
+    }
+    return (bit + 7) / 8;
+}
+
+static void
+what_no_builder_writes_is_corrupt(void **state)
+{
+    /* 20 units, or 10; a gap is unary. Each value: gap, tag, kind, list. */
+    const struct locator_shape shape = {20, 1, 2, 4, 0};
+    const enum colander_code fine = COLANDER_OK;
+    const enum colander_code bad = COLANDER_CORRUPT;
+    const struct crafted cases[] = {
+        {"1 0000 1 0111 1", fine, fine},
+        {"1 0000 010 1 01111 100", fine, fine},   /* units 17 and 18 */
+        {"1 0000 010 1 11111 100", bad, fine},    /* 19 and 20: none */
+        {"1 0000 010 1 01111 1", bad, bad},       /* the second is cut off */
+        {"1 0000 010 00100 01111 100", bad, bad}, /* parameter below 0 */
+        {"1 0000 0001010", fine, fine},
+        {"1 0000 0001110", bad, bad},             /* kind 11: none */
+        {"1 0001 1 0111 1 | 00000000", bad, bad}, /* more padding than a byte */
+        {"0000000000000000 1 0000 1 0111 1", bad, bad}, /* gap 16 of 0 to 15 */
+        {"0000000001 0001 1 0111 1 0000000001 0000 1 0111 1", fine, fine},
+        /* Long lists: how long, then whether a bitmap, units, more rows. */
+        {"1 0000 0001100 1 | 0 1 010 110", fine, fine},
+        {"1 0000 0001100 0000001001001", bad, bad}, /* beyond the group */
+        {"1 0000 0001100 010 | 0 1 000011111 110 |", bad, bad}, /* 31 rows */
+        {"1 0000 0001100 010 | 1 0001110 1 |", bad, bad}, /* 11 units of 10 */
+        {"1 0000 0001100 1 | 1 010 1 110", bad, fine},    /* bits for 3 */
+        {"1 0000 0001100 010 | 1 010 1 1100000000 |", fine, fine},
+        {"1 0000 0001100 010 | 1 010 1 1110000000 |", bad, fine}, /* not 2 */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        uint8_t bytes[40];
+        struct colander_slice block =
+            colander_slice_of(bytes, craft(&cases[i], bytes));
+        struct row_ranges ranges = ROW_RANGES_EMPTY;
+        struct locator_answer answer = {0, 0};
+        enum colander_code found =
+            locator_find(&shape, block, 0, 0, 0, &ranges, &answer, NULL);
+        enum colander_code counted =
+            locator_find(&shape, block, 0, 0, 0, NULL, &answer, NULL);
+
+        if (found != cases[i].found || counted != cases[i].counted)
+            fail_msg("case %zu: found %s, counted %s", i,
+                     colander_code_name(found), colander_code_name(counted));
+        row_ranges_release(&ranges);
+    }
+}
+
+static void
+hashes_beyond_their_group_are_corrupt(void **state)
+{
+    const struct locator_shape shape = {20, 1, 2, 4, 0};
+    const struct crafted twice = {
+        "0000000001 0000 1 0111 1 0000000001 0000 1 0111 1", 0, 0};
+    const uint8_t two_groups[] = {2, 0, 6, 0, 6, 0};
+    struct seen seen = {0, 0};
+    uint8_t bytes[40];
+    size_t size = craft(&twice, bytes);
+
+    (void)state;
+    assert_int_equal(locator_hashes(&shape, colander_slice_of(bytes, size), 0,
+                                    see_hash, &seen, NULL),
+                     COLANDER_CORRUPT);
+    assert_int_equal(seen.count, 1);
+    assert_int_equal(
+        locator_hashes(&shape,
+                       colander_slice_of(two_groups, sizeof(two_groups)), 0,
+                       see_hash, &seen, NULL),
+        COLANDER_CORRUPT);
+}
+
+static void
+groups_that_are_not_in_their_block_are_corrupt(void **state)
+{
+    const struct locator_shape shape = {20, 1, 2, 5, 1};
+    /* Groups of one value, {1, 0000, 1, 0111 1}: the head says where. */
+    const uint8_t heads[][8] = {
+        {2, 0, 6, 0, 200, 0, 0xA1, 0x07}, /* the first ends behind the block */
+        {2, 0, 8, 0, 6, 0, 0xA1, 0x07},   /* before it begins */
+        {2, 0, 5, 0, 8, 0, 0xA1, 0x07},   /* it begins in the head */
+        {2, 0, 9, 0, 9, 0, 0xA1, 0x07},   /* behind the block */
+    };
+    const uint8_t sound[] = {2, 0, 6, 0, 8, 0, 0xA1, 0x07};
+    struct locator_answer answer = {0, 0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
+        assert_int_equal(
+            locator_find(&shape, colander_slice_of(heads[i], sizeof(heads[i])),
+                         0, 0, 0, NULL, &answer, NULL),
+            COLANDER_CORRUPT);
+    assert_int_equal(locator_find(&shape,
+                                  colander_slice_of(sound, sizeof(sound)), 0, 0,
+                                  0, NULL, &answer, NULL),
+                     COLANDER_OK);
+    assert_int_equal(answer.rows, 1);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_truncated_block_is_corrupt_or_lacks_only_its_end),
+        cmocka_unit_test(a_block_with_flipped_bits_answers_or_is_corrupt),
+        cmocka_unit_test(a_block_of_noise_answers_or_is_corrupt),
+        cmocka_unit_test(what_no_builder_writes_is_corrupt),
+        cmocka_unit_test(hashes_beyond_their_group_are_corrupt),
+        cmocka_unit_test(groups_that_are_not_in_their_block_are_corrupt),
+        cmocka_unit_test(an_unsound_shape_is_corrupt),
+        cmocka_unit_test(a_group_that_the_block_does_not_hold_is_corrupt),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,364 @@
+/*
+ * Recent rows: what is found, and what must be gone.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "recent_rows.h"
+
+/* ------------------------------------------------------------- finding --- */
+
+static void
+a_value_is_found_by_its_tag_or_in_any_column(void **state)
+{
+    struct recent *recent = recent_create();
+    struct recent_write write = {0};
+    const struct recent_value values[] = {
+        {hash_of(1), 3}, {hash_of(2), 3}, {hash_of(1), 15}, {hash_of(1), 15}};
+    struct recent_view *view;
+
+    (void)state;
+    OK(recent_note(recent, &write, colander_slice_text("key1"), values, 4,
+                   NULL));
+    view = recent_view_create(recent);
+    assert_int_equal(rows_found(view, hash_of(1), 3), 1);
+    assert_int_equal(rows_found(view, hash_of(1), 15), 1);
+    assert_int_equal(rows_found(view, hash_of(1), LOCATOR_TAG_ANY), 1);
+    assert_int_equal(rows_found(view, hash_of(1), 0), 0);
+    assert_int_equal(rows_found(view, hash_of(2), 15), 0);
+    assert_int_equal(rows_found(view, hash_of(3), LOCATOR_TAG_ANY), 0);
+    recent_view_release(view);
+    recent_write_end(&write, false, 0);
+    assert_empty(recent);
+    recent_destroy(recent);
+}
+
+static void
+notes_are_counted_up_to_a_limit(void **state)
+{
+    struct recent *recent = recent_create();
+    struct recent_write write = {0};
+    struct recent_view *view;
+
+    (void)state;
+    for (uint32_t i = 0; i < 50000; i++) {
+        note_one(recent, &write, i, hash_of(7), i % 5);
+        note_one(recent, &write, i, hash_of(100 + i), 0);
+    }
+    assert_true(write.count > 2); /* it goes over several chunks */
+    view = recent_view_create(recent);
+    assert_int_equal(
+        recent_count(view, hash_of(7), LOCATOR_TAG_ANY, UINT64_MAX), 50000);
+    assert_int_equal(recent_count(view, hash_of(7), 4, UINT64_MAX), 10000);
+    assert_int_equal(recent_count(view, hash_of(7), 5, UINT64_MAX), 0);
+    assert_int_equal(recent_count(view, hash_of(7), 4, 9999), 9999);
+    assert_int_equal(recent_count(view, hash_of(7), 4, 0), 0);
+    assert_int_equal(rows_found(view, hash_of(7), 2), 10000);
+    recent_view_release(view);
+    recent_write_end(&write, false, 0);
+    recent_destroy(recent);
+}
+
+static enum colander_code
+stop_at_third(void *context, struct colander_slice key,
+              struct colander_error *err)
+{
+    (void)key;
+    if (++*(uint64_t *)context < 3)
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_CANCELLED, "enough");
+}
+
+static void
+a_find_stops_where_the_visitor_does(void **state)
+{
+    struct recent *recent = recent_create();
+    struct recent_write write = {0};
+    struct recent_view *view;
+    uint64_t count = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < 20000; i++)
+        note_one(recent, &write, i, hash_of(7), 0);
+    view = recent_view_create(recent);
+    assert_int_equal(
+        recent_find(view, hash_of(7), 0, stop_at_third, &count, NULL),
+        COLANDER_CANCELLED);
+    assert_int_equal(count, 3);
+    recent_view_release(view);
+    recent_write_end(&write, false, 0);
+    recent_destroy(recent);
+}
+
+/* What is kept of a hash leaves out some bits, and where it begins to look may
+ * be next to where another does. */
+static void
+hashes_too_alike_to_be_told_apart_are_all_found(void **state)
+{
+    struct recent *recent = recent_create();
+    struct recent_write write = {0};
+    uint64_t hash = hash_of(1);
+
+    (void)state;
+    for (uint32_t number = 0; number < 3; number++) {
+        for (unsigned bit = 0; bit < 64; bit++)
+            note_one(recent, &write, number, hash ^ UINT64_C(1) << bit, 1);
+        note_one(recent, &write, number, hash, 1);
+    }
+    for (unsigned bit = 0; bit < 64; bit++)
+        assert_true(rows_found_now(recent, hash ^ UINT64_C(1) << bit, 1) >= 3);
+    assert_true(rows_found_now(recent, hash, 1) >= 3);
+    recent_write_end(&write, false, 0);
+    recent_destroy(recent);
+}
+
+static void
+thirty_two_bits_tell_hashes_apart(void **state)
+{
+    struct recent *recent = recent_create();
+    struct recent_write write = {0};
+    uint64_t hash = hash_of(1);
+
+    (void)state;
+    note_one(recent, &write, 1, hash, 1);
+    for (unsigned bit = 16; bit < 48; bit++)
+        assert_int_equal(rows_found_now(recent, hash ^ UINT64_C(1) << bit, 1),
+                         0);
+    recent_write_end(&write, false, 0);
+    recent_destroy(recent);
+}
+
+/* ---------------------------------------------------------- large rows --- */
+
+static void
+a_row_of_many_chunks_is_found_by_each_of_its_values(void **state)
+{
+    const size_t count = 100000;
+    struct recent_value *values = malloc(count * sizeof(*values));
+    struct recent *recent = recent_create();
+    struct recent_write write = {0};
+    uint8_t key[2048];
+    struct recent_view *view;
+
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        values[i] = (struct recent_value){hash_of(i), (uint32_t)(i % 16)};
+    OK(recent_note(recent, &write, key_of(5, key, sizeof(key)), values, count,
+                   NULL));
+    assert_int_equal(recent_sizes(recent).row_count, 1);
+    assert_true(write.count > 2);
+    view = recent_view_create(recent);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(rows_found(view, values[i].hash, values[i].tag), 1);
+    recent_view_release(view);
+    recent_write_end(&write, true, 10);
+    assert_true(recent_sizes(recent).bytes > 0);
+    recent_flushed(recent, 10);
+    assert_empty(recent);
+    recent_destroy(recent);
+    free(values);
+}
+
+/* The context is the key that is expected. */
+static enum colander_code
+expect_key(void *context, struct colander_slice key, struct colander_error *err)
+{
+    struct colander_slice *expected = context;
+
+    (void)err;
+    assert_true(colander_slice_equal(key, *expected));
+    expected->data = NULL;
+    return COLANDER_OK;
+}
+
+static void
+keys_of_every_size_come_back_and_longer_ones_are_refused(void **state)
+{
+    static uint8_t bytes[UINT16_MAX + 1];
+    const size_t sizes[] = {0, 1, 9, 2048, 9000, 40000, UINT16_MAX};
+    const struct recent_value value = {hash_of(1), 1};
+    struct colander_error err;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (uint8_t)(i * 7);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct colander_slice key = colander_slice_of(bytes, sizes[i]);
+        struct recent *recent = recent_create();
+        struct recent_write write = {0};
+        struct recent_view *view;
+
+        OK(recent_note(recent, &write, key, &value, 1, NULL));
+        assert_true(recent_sizes(recent).bytes < 16384 + sizes[i]);
+        view = recent_view_create(recent);
+        OK(recent_find(view, value.hash, 1, expect_key, &key, NULL));
+        assert_null(key.data);
+        key = colander_slice_of(bytes, sizeof(bytes));
+        assert_int_equal(recent_note(recent, &write, key, &value, 1, &err),
+                         COLANDER_LIMIT);
+        assert_string_equal(
+            err.message,
+            "cannot note a row: a key of 65536 bytes, at most 65535");
+        recent_view_release(view);
+        recent_write_end(&write, false, 0);
+        recent_destroy(recent);
+    }
+}
+
+/* ------------------------------------------------------- what must go  --- */
+
+static void
+a_flush_may_come_before_the_write_is_over(void **state)
+{
+    struct recent *recent = recent_create();
+    struct recent_write early = {0};
+    struct recent_write late = {0};
+
+    (void)state;
+    note_one(recent, &early, 1, hash_of(1), 0);
+    recent_flushed(recent, 10);
+    assert_int_equal(rows_found_now(recent, hash_of(1), 0), 1);
+    recent_write_end(&early, true, 10);
+    assert_empty(recent);
+
+    /* flushes may be told in any order */
+    note_one(recent, &early, 1, hash_of(1), 0);
+    recent_flushed(recent, 14);
+    recent_flushed(recent, 12);
+    recent_write_end(&early, true, 14);
+    assert_empty(recent);
+
+    /* another write goes on with the chunk, and ends beyond the flush */
+    note_one(recent, &early, 2, hash_of(2), 0);
+    note_one(recent, &late, 3, hash_of(3), 0);
+    recent_flushed(recent, 20);
+    recent_write_end(&early, true, 15);
+    recent_write_end(&late, true, 21);
+    assert_int_equal(rows_found_now(recent, hash_of(3), 0), 1);
+    recent_flushed(recent, 20);
+    assert_int_equal(recent_sizes(recent).row_count, 2);
+    recent_flushed(recent, 21);
+    assert_empty(recent);
+    recent_destroy(recent);
+}
+
+static void
+a_view_keeps_what_a_flush_drops(void **state)
+{
+    struct recent *recent = recent_create();
+    struct recent_view *view;
+
+    (void)state;
+    put_one(recent, 1, hash_of(1), 5);
+    view = recent_view_create(recent);
+    recent_flushed(recent, 5);
+    assert_int_equal(recent_sizes(recent).row_count, 0);
+    put_one(recent, 2, hash_of(1), 6);
+    assert_int_equal(rows_found(view, hash_of(1), 0), 1);
+    assert_int_equal(rows_found_now(recent, hash_of(1), 0), 1);
+    recent_view_release(view);
+    recent_flushed(recent, 6);
+    assert_empty(recent);
+    recent_destroy(recent);
+}
+
+static void
+failing_writes_leave_nothing_however_many(void **state)
+{
+    struct recent *recent = recent_create();
+    struct recent_write writes[4] = {0};
+    uint64_t bytes_max = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < 3000; i++) {
+        note_one(recent, &writes[0], i, hash_of(i), 0);
+        recent_write_end(&writes[0], false, i);
+        assert_empty(recent);
+    }
+    /* and while some are always under way, beside one row that stays */
+    put_one(recent, 1, hash_of(1000000), 1);
+    for (uint32_t i = 0; i < 300000; i++) {
+        uint64_t bytes;
+
+        recent_write_end(&writes[i % 4], false, i);
+        note_one(recent, &writes[i % 4], i, hash_of(i), 0);
+        bytes = recent_sizes(recent).bytes;
+        bytes_max = bytes > bytes_max ? bytes : bytes_max;
+    }
+    assert_true(bytes_max < 100000);
+    assert_int_equal(rows_found_now(recent, hash_of(1000000), 0), 1);
+    for (unsigned i = 0; i < 4; i++)
+        recent_write_end(&writes[i], false, 0);
+    recent_flushed(recent, 1);
+    assert_empty(recent);
+    recent_destroy(recent);
+}
+
+#define FAMILIES 20
+
+static void
+a_write_of_many_families_ends_in_each(void **state)
+{
+    struct recent *families[FAMILIES];
+    struct recent_write write = {0};
+    struct recent_write nothing = {0};
+
+    (void)state;
+    for (unsigned i = 0; i < FAMILIES; i++)
+        families[i] = recent_create();
+    for (uint32_t i = 0; i < FAMILIES * 100; i++)
+        note_one(families[i % FAMILIES], &write, i, hash_of(i), 0);
+    for (unsigned i = 0; i < FAMILIES; i++)
+        recent_flushed(families[i], i % 2 == 0 ? 9 : 8);
+    recent_write_end(&nothing, true, 9);
+    recent_write_end(&write, true, 9);
+    for (unsigned i = 0; i < FAMILIES; i++) {
+        assert_int_equal(recent_sizes(families[i]).row_count,
+                         i % 2 == 0 ? 0 : 100);
+        recent_flushed(families[i], 9);
+        assert_empty(families[i]);
+        recent_destroy(families[i]);
+    }
+}
+
+/* Hundreds of families with a row or two are usual, and so are millions of
+ * rows in one. */
+static void
+memory_is_in_proportion_to_rows(void **state)
+{
+    struct recent *recent = recent_create();
+    struct recent_sizes sizes;
+
+    (void)state;
+    put_one(recent, 0, hash_of(0), 1);
+    assert_true(recent_sizes(recent).bytes < 16384);
+    for (uint32_t i = 1; i < 500000; i++)
+        put_one(recent, i, hash_of(i), 1);
+    sizes = recent_sizes(recent);
+    assert_int_equal(sizes.row_count, 500000);
+    assert_true(sizes.bytes < sizes.row_count * 40);
+    recent_flushed(recent, 1);
+    assert_empty(recent);
+    recent_destroy(recent);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_value_is_found_by_its_tag_or_in_any_column),
+        cmocka_unit_test(notes_are_counted_up_to_a_limit),
+        cmocka_unit_test(a_find_stops_where_the_visitor_does),
+        cmocka_unit_test(hashes_too_alike_to_be_told_apart_are_all_found),
+        cmocka_unit_test(thirty_two_bits_tell_hashes_apart),
+        cmocka_unit_test(a_row_of_many_chunks_is_found_by_each_of_its_values),
+        cmocka_unit_test(
+            keys_of_every_size_come_back_and_longer_ones_are_refused),
+        cmocka_unit_test(a_flush_may_come_before_the_write_is_over),
+        cmocka_unit_test(a_view_keeps_what_a_flush_drops),
+        cmocka_unit_test(failing_writes_leave_nothing_however_many),
+        cmocka_unit_test(a_write_of_many_families_ends_in_each),
+        cmocka_unit_test(memory_is_in_proportion_to_rows),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

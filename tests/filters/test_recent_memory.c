@@ -1,0 +1,128 @@
+/*
+ * Recent rows while memory is short: each allocation in turn fails, which is
+ * told as NO_MEMORY and leaves nothing behind.
+ *
+ * With --wrap for malloc, calloc and realloc the linker sends every allocation
+ * of this program here: see CMakeLists.txt. Without it the test is skipped.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "recent_rows.h"
+
+static long allocations_left = -1; /* below 0: none fails */
+
+void *__real_malloc(size_t size) __attribute__((weak));
+void *__real_calloc(size_t count, size_t size) __attribute__((weak));
+void *__real_realloc(void *memory, size_t size) __attribute__((weak));
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+static bool
+allocation_fails(void)
+{
+    return allocations_left >= 0 && allocations_left-- == 0;
+}
+
+void *
+__wrap_malloc(size_t size)
+{
+    return allocation_fails() ? NULL : __real_malloc(size);
+}
+
+void *
+__wrap_calloc(size_t count, size_t size)
+{
+    return allocation_fails() ? NULL : __real_calloc(count, size);
+}
+
+void *
+__wrap_realloc(void *memory, size_t size)
+{
+    return allocation_fails() ? NULL : __real_realloc(memory, size);
+}
+
+#define MEMORY_VALUES 150000
+
+/* Rows that fill chunks; gives the first failure. */
+static enum colander_code
+note_much(struct recent *recent, struct recent_write *write,
+          const struct recent_value *values, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i < 3 && code == COLANDER_OK; i++)
+        code = recent_note(recent, write, colander_slice_text("key1"),
+                           values + i * (MEMORY_VALUES / 3), MEMORY_VALUES / 3,
+                           err);
+    return code;
+}
+
+static long
+failures_of_noting(struct recent *recent, const struct recent_value *values)
+{
+    struct colander_error err;
+    enum colander_code code = COLANDER_NO_MEMORY;
+    long failed = 0;
+
+    for (; code != COLANDER_OK; failed++) {
+        struct recent_write write = {0};
+
+        err.code = COLANDER_OK;
+        allocations_left = failed;
+        code = note_much(recent, &write, values, &err);
+        allocations_left = -1;
+        assert_int_equal(code, err.code);
+        if (code == COLANDER_OK) {
+            assert_int_equal(rows_found_now(recent, values[0].hash, 0), 1);
+        } else {
+            assert_int_equal(code, COLANDER_NO_MEMORY);
+        }
+        recent_write_end(&write, false, 0);
+        assert_empty(recent);
+    }
+    return failed;
+}
+
+static void
+a_row_is_noted_or_memory_is_short(void **state)
+{
+    struct recent_value *values;
+    struct recent *recent;
+
+    (void)state;
+    if (__real_malloc == NULL)
+        skip();
+    allocations_left = 0;
+    recent = recent_create();
+    allocations_left = -1;
+    assert_null(recent);
+    recent = recent_create();
+    assert_non_null(recent);
+
+    values = malloc(MEMORY_VALUES * sizeof(*values));
+    for (size_t i = 0; i < MEMORY_VALUES; i++)
+        values[i] = (struct recent_value){hash_of(i), 0};
+    /* chunks, the list of them, the list of the write */
+    assert_true(failures_of_noting(recent, values) >= 10);
+    free(values);
+
+    put_one(recent, 1, hash_of(1), 1);
+    allocations_left = 0;
+    assert_null(recent_view_create(recent));
+    allocations_left = -1;
+    assert_int_equal(rows_found_now(recent, hash_of(1), 0), 1);
+    recent_flushed(recent, 1);
+    assert_empty(recent);
+    recent_destroy(recent);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_row_is_noted_or_memory_is_short),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

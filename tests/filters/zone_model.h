@@ -1,0 +1,263 @@
+/*
+ * A part of rows kept as lists, and its zones beside them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TESTS_FILTERS_ZONE_MODEL_H
+#define TESTS_FILTERS_ZONE_MODEL_H
+
+#include "filters/zone_values.h"
+
+/* The columns of the model: each has its kind of values. */
+enum kind {
+    KIND_CLUSTERED, /* integers that grow with the row */
+    KIND_RANDOM,    /* doubles */
+    KIND_WORDS,     /* random strings of 0 to 12 bytes */
+    KIND_LABELS,    /* strings that grow with the row */
+    KIND_INSTANTS,  /* timestamps that grow with the row */
+    KIND_RARE,      /* an integer in a row of 1,000 */
+    KIND_STRETCH,   /* strings, only in a fifth of the rows */
+    KIND_ARRAY,     /* up to 4 integers near each other */
+    KIND_CONTAINER, /* a map and no scalar */
+    KIND_NULLS,     /* nulls, and integers that grow with the row */
+    KIND_MIXED,     /* anything */
+    KIND_CONSTANT,  /* true */
+    KIND_OUTLIER,   /* large integers that grow, and a rare 0 */
+    KIND_DOUBLES,   /* NaN, infinities, zeros, 2^53 */
+    KINDS,
+};
+
+#define KIND_ABSENT KINDS /* a column that no row has */
+
+struct item {
+    uint32_t row;
+    struct colander_value value;
+};
+
+struct model_column {
+    struct item *items;
+    size_t count;
+    size_t capacity;
+};
+
+struct model {
+    struct model_column columns[KINDS];
+    uint32_t row_count;
+    struct colander_buffer block;
+};
+
+static struct model model;
+
+static inline void
+add_item(struct zones_builder *builder, enum kind kind,
+         struct colander_value value)
+{
+    struct model_column *column = &model.columns[kind];
+
+    if (column->count == column->capacity) {
+        column->capacity = column->capacity * 2 + 64;
+        column->items =
+            realloc(column->items, column->capacity * sizeof(column->items[0]));
+        assert_non_null(column->items);
+    }
+    column->items[column->count].row = model.row_count;
+    column->items[column->count++].value = value;
+    zones_builder_value(builder, 1000 + kind * UINT64_C(0x9e3779b97f4a7c15),
+                        &value);
+}
+
+/* A text of nine bytes that grows with `number`, kept in `bytes`' stead. */
+static inline struct colander_value
+label(uint32_t number)
+{
+    static char texts[1u << 15][10];
+    char *text = texts[number % COUNT(texts)];
+
+    (void)snprintf(text, 10, "k%08u", number % 100000000u);
+    return colander_text(text);
+}
+
+static inline void
+add_array(struct zones_builder *builder, uint32_t row)
+{
+    struct colander_value value = colander_null();
+
+    value.type = COLANDER_ARRAY;
+    add_item(builder, KIND_ARRAY, value);
+    for (uint64_t i = below(5); i > 0; i--)
+        add_item(builder, KIND_ARRAY,
+                 colander_integer((int64_t)(row / 1000 * 1000 + below(9))));
+}
+
+static inline void
+add_grown(struct zones_builder *builder, uint32_t row)
+{
+    int64_t grown = row * INT64_C(3);
+
+    add_item(builder, KIND_CLUSTERED,
+             colander_integer(grown + (int64_t)below(50)));
+    add_item(builder, KIND_LABELS, label(row));
+    add_item(builder, KIND_INSTANTS,
+             colander_timestamp(1600000000 + grown, (uint32_t)below(1000)));
+    add_item(builder, KIND_NULLS,
+             below(3) == 0 ? colander_integer(grown) : colander_null());
+    add_item(builder, KIND_OUTLIER,
+             colander_integer(below(1500) == 0 ? 0 : 1500000000 + grown));
+}
+
+static inline void
+add_row(struct zones_builder *builder, uint32_t row, uint32_t row_count)
+{
+    struct colander_value map = colander_null();
+
+    map.type = COLANDER_MAP;
+    add_grown(builder, row);
+    add_array(builder, row);
+    add_item(builder, KIND_RANDOM, colander_double((double)below(1000000)));
+    add_item(builder, KIND_CONSTANT, colander_boolean(true));
+    add_item(builder, KIND_CONTAINER, map);
+    add_item(builder, KIND_WORDS, any_bytes(COLANDER_STRING));
+    add_item(builder, KIND_MIXED, any_scalar());
+    add_item(builder, KIND_DOUBLES,
+             colander_double(doubles[below(COUNT(doubles))]));
+    if (below(1000) == 0)
+        add_item(builder, KIND_RARE, any_number());
+    if (row / (row_count / 5 + 1) == 2)
+        add_item(builder, KIND_STRETCH, any_bytes(COLANDER_STRING));
+    model.row_count++;
+    zones_builder_row_end(builder);
+}
+
+static inline void
+release_model(void)
+{
+    for (size_t i = 0; i < KINDS; i++)
+        free(model.columns[i].items);
+    colander_buffer_release(&model.block);
+    memset(&model, 0, sizeof(model));
+}
+
+/* A part of so many rows, and its zones. */
+static inline void
+make_model(struct zones_builder *builder, uint32_t row_count)
+{
+    release_model();
+    for (uint32_t row = 0; row < row_count; row++)
+        add_row(builder, row, row_count);
+    assert_int_equal(zones_builder_finish(builder, &model.block, NULL),
+                     COLANDER_OK);
+}
+
+static inline void
+assert_proper(const struct row_ranges *ranges, uint32_t row_count)
+{
+    for (size_t i = 0; i < ranges->count; i++) {
+        assert_true(ranges->ranges[i].first < ranges->ranges[i].end);
+        assert_true(ranges->ranges[i].end <= row_count);
+        if (i > 0)
+            assert_true(ranges->ranges[i - 1].end < ranges->ranges[i].first);
+    }
+}
+
+static inline enum colander_code
+find(struct colander_slice block, enum kind kind, const struct zone_span *span,
+     struct row_ranges *ranges)
+{
+    row_ranges_clear(ranges);
+    return zones_find(block, model.row_count,
+                      1000 + kind * UINT64_C(0x9e3779b97f4a7c15), span, ranges,
+                      NULL);
+}
+
+/* What is asked for: values from `low` to `high`, or any at all. */
+struct ask {
+    enum kind kind;
+    bool is_exists;
+    bool is_prefix; /* of `low` */
+    struct colander_value low;
+    struct colander_value high;
+};
+
+static inline bool
+is_asked_for(const struct ask *ask, const struct colander_value *value)
+{
+    struct colander_slice begin = value->bytes;
+
+    if (ask->is_exists)
+        return true;
+    if (value->type >= COLANDER_ARRAY)
+        return false;
+    if (!ask->is_prefix)
+        return colander_value_compare(value, &ask->low) >= 0 &&
+               colander_value_compare(value, &ask->high) <= 0;
+    if (value->type != ask->low.type || begin.size < ask->low.bytes.size)
+        return false;
+    begin.size = ask->low.bytes.size;
+    return colander_slice_equal(begin, ask->low.bytes);
+}
+
+static inline struct zone_span
+span_of(const struct ask *ask)
+{
+    struct zone_span span = {zone_rank_of(&ask->low), zone_rank_of(&ask->high)};
+
+    if (ask->is_prefix)
+        span.high = zone_rank_of_prefix_end(&ask->low);
+    return span;
+}
+
+/* A value of the column, or any. */
+static inline struct colander_value
+end_for(enum kind kind)
+{
+    const struct model_column *column = &model.columns[kind];
+    const struct item *item;
+
+    if (column->count == 0 || below(5) == 0)
+        return any_scalar();
+    item = &column->items[below(column->count)];
+    return item->value.type < COLANDER_ARRAY ? item->value : any_scalar();
+}
+
+static inline struct ask
+any_ask(void)
+{
+    struct ask ask = {(enum kind)below(KINDS), below(12) == 0, false,
+                      colander_null(), colander_null()};
+
+    ask.low = end_for(ask.kind);
+    ask.high = below(4) == 0 ? ask.low : end_for(ask.kind);
+    if (colander_value_compare(&ask.low, &ask.high) > 0) {
+        struct colander_value low = ask.low;
+
+        ask.low = ask.high;
+        ask.high = low;
+    }
+    if ((ask.low.type == COLANDER_STRING || ask.low.type == COLANDER_BINARY) &&
+        below(2) == 0) {
+        ask.is_prefix = true;
+        ask.low.bytes.size -= (size_t)below(ask.low.bytes.size + 1);
+    }
+    return ask;
+}
+
+/* Every row that has what is asked for is in a range. */
+static inline void
+check_ask(const struct ask *ask, const struct row_ranges *ranges)
+{
+    const struct model_column *column = &model.columns[ask->kind];
+    size_t place = 0;
+
+    for (size_t i = 0; i < column->count; i++) {
+        const struct item *item = &column->items[i];
+
+        if (!is_asked_for(ask, &item->value))
+            continue;
+        while (place < ranges->count && ranges->ranges[place].end <= item->row)
+            place++;
+        assert_true(place < ranges->count);
+        assert_true(ranges->ranges[place].first <= item->row);
+    }
+}
+
+#endif

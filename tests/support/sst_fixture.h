@@ -1,0 +1,591 @@
+/*
+ * A store whose SST files are watched, and short ways to check them.
+ *
+ * The observer here keeps each file's rows as they were told. A row's value
+ * begins with the sequence of its write, so every version is a row of its own.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TESTS_SUPPORT_SST_FIXTURE_H
+#define TESTS_SUPPORT_SST_FIXTURE_H
+
+#include "core/sst.h"
+
+#include "support/engine_fixture.h"
+#include "support/random.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define OK(call) assert_int_equal((call), COLANDER_OK)
+
+struct row {
+    uint32_t key;
+    bool is_put;
+    uint64_t sequence; /* of a put */
+};
+
+struct rows {
+    struct row *rows;
+    size_t count;
+    size_t capacity;
+};
+
+static inline void
+rows_add(struct rows *rows, struct row row)
+{
+    if (rows->count == rows->capacity) {
+        rows->capacity = 2 * rows->capacity + 64;
+        rows->rows = realloc(rows->rows, rows->capacity * sizeof(struct row));
+    }
+    rows->rows[rows->count++] = row;
+}
+
+static inline struct row
+row_of(struct colander_slice key, struct colander_slice value, bool is_put)
+{
+    struct row row = {.is_put = is_put};
+
+    for (size_t i = 0; i < 4 && i < key.size; i++)
+        row.key = row.key << 8 | key.data[i];
+    for (size_t i = 0; i < 8 && i < value.size; i++)
+        row.sequence = row.sequence << 8 | value.data[i];
+    return row;
+}
+
+/* ------------------------------------------------------------ observer --- */
+
+/* One SST as it was told, from its first row on. */
+struct told {
+    struct told *next;
+    struct watch *watch;
+    struct rows rows;
+    struct sst_created file; /* its tag: where this struct is */
+    bool is_in_view;
+    bool is_deleted;
+};
+
+#define FAMILIES_MAX (1 << 16)
+
+struct watch {
+    pthread_mutex_t mutex;
+    struct told *files;
+    uint64_t flushed[FAMILIES_MAX]; /* by family id */
+    bool is_dropped[FAMILIES_MAX];
+    struct sst_created failure; /* the last one */
+    int failure_count;
+    atomic_int writer_count; /* begun and not ended */
+    atomic_int event_count;
+    atomic_int fault_count;
+};
+
+/* Callbacks come from RocksDB's threads, where nothing can be asserted. */
+static inline void
+expect(struct watch *watch, bool holds, const char *claim)
+{
+    if (holds)
+        return;
+    (void)fprintf(stderr, "not so: %s\n", claim);
+    watch->fault_count++;
+}
+
+static inline void *
+on_begin(void *context, uint32_t family)
+{
+    struct watch *watch = context;
+    struct told *told = calloc(1, sizeof(*told));
+
+    watch->event_count++;
+    watch->writer_count++;
+    expect(watch, family != 0, "writers are of somebody's family");
+    told->watch = watch;
+    told->file.family = family;
+    pthread_mutex_lock(&watch->mutex);
+    told->next = watch->files;
+    watch->files = told;
+    pthread_mutex_unlock(&watch->mutex);
+    return told;
+}
+
+static inline void
+on_add(void *writer, struct colander_slice key, struct colander_slice value,
+       bool is_put)
+{
+    struct told *told = writer;
+    struct row row = row_of(key, value, is_put);
+    struct row last = {0};
+
+    if (told->rows.count > 0) {
+        last = told->rows.rows[told->rows.count - 1];
+        expect(told->watch,
+               last.key < row.key ||
+                   (last.key == row.key &&
+                    (!last.is_put || !is_put || last.sequence > row.sequence)),
+               "rows come in order, the newest version first");
+    }
+    rows_add(&told->rows, row);
+}
+
+static inline bool
+on_finish(void *writer, uint8_t tag[SST_TAG_SIZE])
+{
+    struct told *told = writer;
+
+    expect(told->watch, !told->file.is_tagged, "a writer finishes once");
+    told->file.is_tagged = true;
+    memset(tag, 0xa5, SST_TAG_SIZE);
+    memcpy(tag, &told, sizeof(told));
+    memcpy(told->file.tag, tag, SST_TAG_SIZE);
+    return true;
+}
+
+static inline void
+on_end(void *writer)
+{
+    ((struct told *)writer)->watch->writer_count--;
+}
+
+static inline void
+on_created(void *context, const struct sst_created *file)
+{
+    struct watch *watch = context;
+    struct told *told = NULL;
+
+    watch->event_count++;
+    pthread_mutex_lock(&watch->mutex);
+    if (file->is_tagged) {
+        memcpy(&told, file->tag, sizeof(told));
+        expect(watch, memcmp(told->file.tag, file->tag, SST_TAG_SIZE) == 0,
+               "the tag comes back");
+        expect(watch, told->file.family == file->family, "so does the family");
+    }
+    expect(watch, file->number != 0, "a file has a number");
+    if (!file->is_ok) {
+        watch->failure = *file;
+        watch->failure_count++;
+    } else if (told != NULL) {
+        expect(watch, file->entry_count == told->rows.count, "all is told");
+        told->file = *file;
+        told->is_in_view = true;
+    }
+    expect(watch, told != NULL || !file->is_ok, "files are tagged");
+    pthread_mutex_unlock(&watch->mutex);
+}
+
+static inline struct told *
+find_told(struct watch *watch, uint64_t number)
+{
+    struct told *told = watch->files;
+
+    while (told != NULL && told->file.number != number)
+        told = told->next;
+    return told;
+}
+
+/* The one that was begun last. */
+static inline struct told *
+newest_told(struct watch *watch)
+{
+    struct told *told;
+
+    pthread_mutex_lock(&watch->mutex);
+    told = watch->files;
+    pthread_mutex_unlock(&watch->mutex);
+    return told;
+}
+
+static inline void
+on_replaced(void *context, const uint64_t *numbers, size_t count)
+{
+    struct watch *watch = context;
+
+    pthread_mutex_lock(&watch->mutex);
+    for (size_t i = 0; i < count; i++) {
+        struct told *told = find_told(watch, numbers[i]);
+
+        expect(watch, told != NULL, "what is replaced was created");
+        if (told != NULL)
+            told->is_in_view = false;
+    }
+    pthread_mutex_unlock(&watch->mutex);
+}
+
+static inline void
+on_deleted(void *context, uint64_t number)
+{
+    struct watch *watch = context;
+    struct told *told;
+
+    pthread_mutex_lock(&watch->mutex);
+    told = find_told(watch, number);
+    if (told != NULL) {
+        told->is_in_view = false;
+        told->is_deleted = true;
+    }
+    pthread_mutex_unlock(&watch->mutex);
+}
+
+static inline void
+on_flushed(void *context, uint32_t family, uint64_t sequence)
+{
+    struct watch *watch = context;
+
+    pthread_mutex_lock(&watch->mutex);
+    expect(watch, family != 0 && family < FAMILIES_MAX, "it has a family");
+    if (family < FAMILIES_MAX && watch->flushed[family] < sequence)
+        watch->flushed[family] = sequence;
+    pthread_mutex_unlock(&watch->mutex);
+}
+
+/* ------------------------------------------------------------- fixture --- */
+
+struct sst_fixture {
+    struct fixture base;
+    struct watch watch;
+    struct colander_options options;
+};
+
+static inline void
+open_watched(struct sst_fixture *fixture)
+{
+    const struct sst_observer observer = {
+        .context = &fixture->watch,
+        .writer_begin = on_begin,
+        .writer_add = on_add,
+        .writer_finish = on_finish,
+        .writer_end = on_end,
+        .created = on_created,
+        .replaced = on_replaced,
+        .deleted = on_deleted,
+        .flushed = on_flushed,
+    };
+
+    struct colander_error err;
+
+    /* Sequences of rows that went with their family may be used again. */
+    memset(fixture->watch.flushed, 0, sizeof(fixture->watch.flushed));
+    if (engine_open_observed(fixture->base.path, &fixture->options, &observer,
+                             &fixture->base.engine, &err) != COLANDER_OK)
+        fail_msg("%s", err.message);
+}
+
+static inline int
+sst_setup(void **state)
+{
+    struct sst_fixture *fixture = calloc(1, sizeof(*fixture));
+
+    temporary_make(fixture->base.directory);
+    (void)snprintf(fixture->base.path, sizeof(fixture->base.path), "%s/store",
+                   fixture->base.directory);
+    pthread_mutex_init(&fixture->watch.mutex, NULL);
+    colander_options_init(&fixture->options);
+    fixture->options.write_buffer_size = 1 << 20;
+    fixture->options.sst_size = 64 << 10;
+    fixture->options.block_size = 4 << 10;
+    *state = fixture;
+    return 0;
+}
+
+static inline int
+sst_teardown(void **state)
+{
+    struct sst_fixture *fixture = *state;
+    struct watch *watch = &fixture->watch;
+    bool is_fine =
+        colander_engine_close(fixture->base.engine, NULL) == COLANDER_OK;
+
+    expect(watch, watch->writer_count == 0, "every writer ends");
+    is_fine = is_fine && watch->fault_count == 0;
+    while (watch->files != NULL) {
+        struct told *told = watch->files;
+
+        watch->files = told->next;
+        free(told->rows.rows);
+        free(told);
+    }
+    pthread_mutex_destroy(&watch->mutex);
+    temporary_remove(fixture->base.directory);
+    free(fixture);
+    return is_fine ? 0 : -1;
+}
+
+/* Writes `count` random rows in one batch, a part of them deletes, or the keys
+ * `first`, `first` + 1, ... when `random` is NULL. False: it failed. */
+static inline bool
+write_batch(struct colander_engine *engine,
+            struct colander_engine_family *family, uint64_t *random,
+            uint32_t first, uint32_t count)
+{
+    uint64_t sequence = engine_sequence(engine);
+    struct colander_engine_batch *batch;
+    bool is_fine;
+
+    is_fine = colander_engine_batch_create(engine, false, &batch, NULL) ==
+              COLANDER_OK;
+    for (uint32_t i = 0; is_fine && i < count; i++) {
+        bool is_put = random == NULL || random_below(random, 4) > 0;
+        uint64_t number =
+            random == NULL ? first + i : random_below(random, 3000);
+        uint64_t noise = ++sequence;
+        uint8_t key[4];
+        uint8_t value[108];
+
+        for (size_t j = 0; j < 4; j++)
+            key[j] = (uint8_t)(number >> (24 - 8 * j));
+        for (size_t j = 0; j < 8; j++)
+            value[j] = (uint8_t)(sequence >> (56 - 8 * j));
+        for (size_t j = 8; j < sizeof(value); j++)
+            value[j] = (uint8_t)random_next(&noise);
+        is_fine = (is_put ? colander_engine_batch_put(
+                                batch, family, colander_slice_of(key, 4),
+                                colander_slice_of(value, sizeof(value)), NULL)
+                          : colander_engine_batch_delete(
+                                batch, family, colander_slice_of(key, 4),
+                                NULL)) == COLANDER_OK;
+    }
+    is_fine = is_fine && colander_engine_batch_write(batch, COLANDER_AS_STORE,
+                                                     NULL) == COLANDER_OK;
+    colander_engine_batch_destroy(batch);
+    return is_fine;
+}
+
+static inline bool
+write_rows(struct colander_engine *engine,
+           struct colander_engine_family *family, uint64_t *random,
+           uint32_t count)
+{
+    return write_batch(engine, family, random, 0, count);
+}
+
+typedef enum colander_code
+cursor_open_function(struct colander_engine_family *family,
+                     const struct colander_engine_cursor_options *options,
+                     struct colander_engine_cursor **cursor,
+                     struct colander_error *err);
+
+static inline struct rows
+rows_at(struct colander_engine_family *family,
+        const struct colander_snapshot *snapshot, cursor_open_function *open)
+{
+    const struct colander_engine_cursor_options at = {.snapshot = snapshot};
+    struct colander_engine_cursor *cursor;
+    struct rows rows = {0};
+    struct colander_slice key;
+    struct colander_slice value;
+
+    OK(open(family, &at, &cursor, NULL));
+    for (;;) {
+        OK(colander_engine_cursor_next(cursor, &key, &value, NULL));
+        if (key.data == NULL)
+            break;
+        rows_add(&rows, row_of(key, value, true));
+    }
+    colander_engine_cursor_close(cursor);
+    return rows;
+}
+
+/* Marks the rows that are among `told`; both in order of keys. */
+static inline void
+cover(const struct rows *rows, bool *is_covered, const struct rows *told)
+{
+    size_t first = 0;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct row *row = &rows->rows[i];
+
+        while (first < told->count && told->rows[first].key < row->key)
+            first++;
+        for (size_t j = first; j < told->count && told->rows[j].key == row->key;
+             j++)
+            is_covered[i] |=
+                told->rows[j].is_put && told->rows[j].sequence == row->sequence;
+    }
+}
+
+/* The promise: what `snapshot` (taken before) shows is unflushed, or in a file
+ * in view; and what was told to be flushed is in one. */
+static inline void
+check_family(struct sst_fixture *fixture, struct colander_engine_family *family,
+             const struct colander_snapshot *snapshot)
+{
+    struct watch *watch = &fixture->watch;
+    uint32_t id = colander_engine_family_id(family);
+    struct rows unflushed;
+    struct rows visible;
+    bool *is_covered;
+    uint64_t flushed;
+
+    pthread_mutex_lock(&watch->mutex);
+    flushed = watch->flushed[id];
+    pthread_mutex_unlock(&watch->mutex);
+    visible = rows_at(family, snapshot, colander_engine_cursor_open);
+    unflushed = rows_at(family, snapshot, engine_unflushed_cursor_open);
+    is_covered = calloc(visible.count + 1, sizeof(bool));
+    for (size_t i = 0; i < unflushed.count; i++) {
+        if (unflushed.rows[i].sequence <= flushed) /* a file must have it */
+            unflushed.rows[i].is_put = false;
+    }
+    cover(&visible, is_covered, &unflushed);
+    pthread_mutex_lock(&watch->mutex); /* the view: after the unflushed rows */
+    for (struct told *told = watch->files; told != NULL; told = told->next) {
+        if (told->is_in_view && told->file.family == id)
+            cover(&visible, is_covered, &told->rows);
+    }
+    pthread_mutex_unlock(&watch->mutex);
+    for (size_t i = 0; i < visible.count; i++) {
+        assert_true(is_covered[i]);
+        assert_true(visible.rows[i].sequence <= snapshot_sequence(snapshot));
+    }
+    free(is_covered);
+    free(unflushed.rows);
+    free(visible.rows);
+}
+
+static inline void
+check_now(struct sst_fixture *fixture, struct colander_engine_family *family)
+{
+    struct colander_snapshot *snapshot;
+
+    OK(colander_snapshot_create(fixture->base.engine, &snapshot, NULL));
+    check_family(fixture, family, snapshot);
+    colander_snapshot_release(snapshot);
+}
+
+/* -------------------------------------------------------- quiet stores --- */
+
+/* The rows of an SST as its own cursor gives them. */
+static inline struct rows
+rows_of_sst(struct sst *sst, const struct colander_snapshot *snapshot)
+{
+    struct sst_cursor *cursor;
+    struct rows rows = {0};
+    struct colander_slice key;
+    struct colander_slice value;
+
+    OK(sst_cursor_open(sst, snapshot, false, &cursor, NULL));
+    for (;;) {
+        OK(sst_cursor_next(cursor, &key, &value, NULL));
+        if (key.data == NULL)
+            break;
+        rows_add(&rows, row_of(key, value, true));
+    }
+    sst_cursor_close(cursor);
+    return rows;
+}
+
+/* That an SST holds what was told of it. */
+static inline void
+check_sst(struct sst *sst, const struct told *told)
+{
+    struct rows rows = rows_of_sst(sst, NULL);
+    uint8_t tag[SST_TAG_SIZE];
+    size_t next = 0;
+
+    assert_true(sst_tag(sst, tag));
+    assert_memory_equal(tag, told->file.tag, SST_TAG_SIZE);
+    assert_int_equal(sst_entry_count(sst), told->rows.count);
+    for (size_t i = 0; i < told->rows.count; i++) {
+        const struct row *row = &told->rows.rows[i];
+
+        if ((i > 0 && row[-1].key == row->key) || !row->is_put)
+            continue;
+        assert_true(next < rows.count);
+        assert_int_equal(rows.rows[next].key, row->key);
+        assert_int_equal(rows.rows[next].sequence, row->sequence);
+        next++;
+    }
+    assert_int_equal(next, rows.count);
+    free(rows.rows);
+}
+
+struct list {
+    struct sst_info files[1024];
+    size_t count;
+};
+
+static inline enum colander_code
+list_add(void *context, const struct sst_info *file, struct colander_error *err)
+{
+    struct list *list = context;
+
+    if (list->count == 1024)
+        return COLANDER_FAIL(err, COLANDER_LIMIT, "too many files");
+    list->files[list->count++] = *file;
+    return COLANDER_OK;
+}
+
+static inline bool
+is_view_live(struct watch *watch, const struct list *list)
+{
+    size_t count = 0;
+    bool is_same = true;
+
+    pthread_mutex_lock(&watch->mutex);
+    for (struct told *told = watch->files; told != NULL; told = told->next)
+        count += told->is_in_view && !watch->is_dropped[told->file.family];
+    for (size_t i = 0; i < list->count; i++) {
+        const struct sst_info *live = &list->files[i];
+        const struct told *told = find_told(watch, live->number);
+
+        is_same = is_same && told != NULL && told->is_in_view &&
+                  told->file.family == live->family &&
+                  told->file.size == live->size &&
+                  told->file.entry_count == live->entry_count;
+    }
+    pthread_mutex_unlock(&watch->mutex);
+    return is_same && count == list->count;
+}
+
+/* Waits until nothing moves: then the files in view are those that live, and
+ * hold what was told of them. Gives how many. */
+static inline size_t
+check_files(struct sst_fixture *fixture)
+{
+    struct list *list = calloc(1, sizeof(*list));
+    enum colander_code code;
+    struct sst *sst;
+    size_t count;
+
+    for (int i = 0; i < 1000; i++) {
+        list->count = 0;
+        OK(engine_ssts(fixture->base.engine, list_add, list, NULL));
+        if (is_view_live(&fixture->watch, list))
+            break;
+        usleep(10000);
+    }
+    assert_true(is_view_live(&fixture->watch, list));
+    for (size_t i = 0; i < list->count; i++) {
+        uint64_t number = list->files[i].number;
+        const struct told *told;
+
+        code = sst_open(fixture->base.engine, number, &sst, NULL);
+        if (code == COLANDER_NOT_FOUND) /* it was not so quiet */
+            continue;
+        assert_int_equal(code, COLANDER_OK);
+        pthread_mutex_lock(&fixture->watch.mutex);
+        told = find_told(&fixture->watch, number);
+        pthread_mutex_unlock(&fixture->watch.mutex);
+        check_sst(sst, told);
+        sst_close(sst);
+    }
+    count = list->count;
+    free(list);
+    return count;
+}
+
+/* Waits for the callback of a flush: the flush itself does not. */
+static inline void
+wait_until_flushed(struct watch *watch, uint32_t family, uint64_t sequence)
+{
+    uint64_t flushed = 0;
+
+    for (int i = 0; i < 1000 && flushed < sequence; i++) {
+        pthread_mutex_lock(&watch->mutex);
+        flushed = watch->flushed[family];
+        pthread_mutex_unlock(&watch->mutex);
+        usleep(1000);
+    }
+    assert_true(flushed >= sequence);
+}
+
+#endif
