@@ -140,6 +140,10 @@ struct store_extension {
     /* The engine is closed, or never was open: frees the context. */
     void (*closed)(void *context);
 
+    /* The family was dropped: nothing of it will be asked for, but by finds
+     * that are under way. */
+    void (*dropped)(void *context, struct colander_engine_family *family);
+
     /* A row is going to be written in *write (NULL at first). On failure it is
      * not written, nor is anything else of the write. Its key is locked. */
     enum colander_code (*note_row)(void *context,

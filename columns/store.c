@@ -352,12 +352,16 @@ colander_family_create(struct colander_family *family,
 enum colander_code
 colander_family_drop(struct colander_family *family, struct colander_error *err)
 {
+    const struct store_extension *extension = &family->store->extension;
     struct colander_engine_family *met;
     enum colander_code code = meet(family, false, &met, err);
 
     if (code != COLANDER_OK)
         return code;
-    return colander_engine_family_drop(met, err);
+    code = colander_engine_family_drop(met, err);
+    if (code == COLANDER_OK && extension->dropped != NULL)
+        extension->dropped(extension->context, met);
+    return code;
 }
 
 /* -------------------------------------------------------- housekeeping --- */

@@ -216,29 +216,6 @@ sst_cursor_next(struct sst_cursor *cursor, struct colander_slice *key,
 
 /* ---------------------------------------------------------------- list --- */
 
-/* RocksDB has the number of entries only of files whose properties it happened
- * to load: 0 of the others. A file that is damaged keeps the 0; *is_gone: it
- * was deleted meanwhile. */
-static enum colander_code
-count_entries(struct colander_engine *engine, struct sst_info *file,
-              bool *is_gone, struct colander_error *err)
-{
-    struct sst *sst;
-    enum colander_code code;
-
-    *is_gone = false;
-    if (file->entry_count != 0)
-        return COLANDER_OK;
-    code = sst_open(engine, file->number, &sst, nullptr);
-    if (code == COLANDER_OK)
-        file->entry_count = sst_entry_count(sst);
-    sst_close(sst);
-    *is_gone = code == COLANDER_NOT_FOUND;
-    if (code == COLANDER_OK || code == COLANDER_CORRUPT || *is_gone)
-        return COLANDER_OK;
-    return COLANDER_FAIL(err, code, "cannot open SST %06" PRIu64, file->number);
-}
-
 static void
 list_files(struct colander_engine *engine, std::vector<struct sst_info> *files)
 {
@@ -272,14 +249,10 @@ engine_ssts(struct colander_engine *engine,
     return guard(err, "list SSTs", [&] {
         std::vector<struct sst_info> files;
         enum colander_code code = COLANDER_OK;
-        bool is_gone;
 
         list_files(engine, &files);
-        for (size_t i = 0; i < files.size() && code == COLANDER_OK; i++) {
-            code = count_entries(engine, &files[i], &is_gone, err);
-            if (code == COLANDER_OK && !is_gone)
-                code = visit(context, &files[i], err);
-        }
+        for (size_t i = 0; i < files.size() && code == COLANDER_OK; i++)
+            code = visit(context, &files[i], err);
         return code;
     });
 }

@@ -88,7 +88,7 @@ struct sst_info {
     uint32_t family;
     uint64_t number;
     uint64_t size;
-    uint64_t entry_count;
+    uint64_t entry_count;   /* 0: not known without opening the file */
     uint64_t last_sequence; /* the newest write in it */
 };
 

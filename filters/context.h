@@ -138,6 +138,12 @@ notes_row(void *context, struct candidate_write **write,
           struct colander_slice row, struct colander_error *err);
 void notes_end(void *context, struct candidate_write *write, bool is_written);
 
+/* In a store that is read only: notes the rows that were in the log when it was
+ * opened, which nobody noted when they were written. The first time. */
+COLANDER_CHECKED enum colander_code
+notes_of_log(struct filters *filters, struct colander_engine_family *family,
+             struct family_filters *found, struct colander_error *err);
+
 /* ------------------------------------------------------------- settings --- */
 
 #define RECORD_NAME_MAX 64

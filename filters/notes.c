@@ -159,3 +159,47 @@ notes_end(void *context, struct candidate_write *write, bool is_written)
         free(write->values);
     free(write);
 }
+
+/* Notes every row that a cursor gives, as one write. */
+static enum colander_code
+note_all(struct filters *filters, struct colander_engine_family *family,
+         struct colander_engine_cursor *cursor, struct colander_error *err)
+{
+    struct candidate_write *write = NULL;
+    enum colander_code code = COLANDER_OK;
+
+    for (;;) {
+        struct colander_slice key;
+        struct colander_slice row;
+
+        code = colander_engine_cursor_next(cursor, &key, &row, err);
+        if (code != COLANDER_OK || key.data == NULL)
+            break;
+        code = notes_row(filters, &write, family, key, row, err);
+        if (code != COLANDER_OK)
+            break;
+    }
+    notes_end(filters, write, code == COLANDER_OK);
+    return code;
+}
+
+enum colander_code
+notes_of_log(struct filters *filters, struct colander_engine_family *family,
+             struct family_filters *found, struct colander_error *err)
+{
+    const struct colander_engine_cursor_options all = {.is_reverse = false};
+    struct colander_engine_cursor *cursor;
+    enum colander_code code = COLANDER_OK;
+
+    pthread_mutex_lock(&filters->change_mutex);
+    if (!atomic_load(&found->is_recent_all)) {
+        code = engine_unflushed_cursor_open(family, &all, &cursor, err);
+        if (code == COLANDER_OK)
+            code = note_all(filters, family, cursor, err);
+        if (code == COLANDER_OK)
+            atomic_store(&found->is_recent_all, true);
+        colander_engine_cursor_close(cursor);
+    }
+    pthread_mutex_unlock(&filters->change_mutex);
+    return code;
+}

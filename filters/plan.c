@@ -152,13 +152,25 @@ add_source(struct planning *planning, const struct source *source,
     return COLANDER_OK;
 }
 
+/* How many rows a file has, about. */
+static uint64_t
+rows_of(const struct sst_file *file)
+{
+    const uint64_t typical_row = 100; /* bytes */
+
+    if (file->filter != NULL)
+        return filter_file_head(file->filter->file)->entry_count;
+    return file->entry_count != 0 ? file->entry_count
+                                  : file->size / typical_row;
+}
+
 static enum colander_code
 add_whole(struct planning *planning, struct sst_file *file,
           struct colander_error *err)
 {
     const struct source source = {file, 0, true, ROW_RANGES_EMPTY};
 
-    planning->cost += file->entry_count * COST_SEGMENT_ROW + COST_SEGMENT;
+    planning->cost += rows_of(file) * COST_SEGMENT_ROW + COST_SEGMENT;
     explain_of(planning)->files_read++;
     return add_source(planning, &source, err);
 }
@@ -287,7 +299,7 @@ plan_any_file(struct planning *planning, struct sst_file *file,
     struct colander_error why;
     enum colander_code code;
 
-    planning->row_count += file->entry_count;
+    planning->row_count += rows_of(file);
     if (file->filter == NULL ||
         filter_file_head(file->filter->file)->valid_from > snapshot) {
         explain_of(planning)->files_unsure++;
@@ -337,14 +349,18 @@ static enum colander_code
 open_recent(struct planning *planning, struct family_filters *family,
             struct colander_error *err)
 {
-    struct registry *registry = &planning->find->filters->registry;
+    struct filters *filters = planning->find->filters;
     struct plan *plan = planning->plan;
-    struct settings *settings = registry_settings(registry, family);
+    struct settings *settings = registry_settings(&filters->registry, family);
     struct stream *stream = NULL;
     uint64_t count = 0;
     enum colander_code code = COLANDER_OK;
 
-    if (atomic_load(&family->is_recent_all)) {
+    if (filters->is_read_only && settings->options.is_on &&
+        !atomic_load(&family->is_recent_all))
+        code =
+            notes_of_log(filters, planning->find->request->family, family, err);
+    if (code == COLANDER_OK && atomic_load(&family->is_recent_all)) {
         plan->recent = recent_view_create(family->recent);
         code =
             plan->recent == NULL

@@ -53,7 +53,7 @@ struct sst_file {
     struct family_filters *family;
     uint64_t number;
     uint64_t size;
-    uint64_t entry_count;
+    uint64_t entry_count; /* 0: not known */
     enum file_state state;
     struct filter *filter; /* OPEN and LOADED */
     uint32_t *slots;       /* LOADED: of its parts in the hierarchy */

@@ -500,21 +500,41 @@ slices_edition_slots(const struct slices_edition *edition)
     return edition->slot_count;
 }
 
+/* The columns whose bit is set, in order; gives their number. */
+static inline size_t
+list_columns(const uint64_t *hits, uint32_t column_count, uint16_t *columns)
+{
+    size_t count = 0;
+
+    for (uint32_t first = 0; first < column_count; first += 64) {
+        uint64_t word = hits[first / 64];
+
+        /* Most words have one bit or none, by chance: asking which would be
+         * guessed wrongly half the time, so the first is always listed. */
+        columns[count] = (uint16_t)(first + (unsigned)__builtin_ctzll(
+                                                word | UINT64_C(1) << 63));
+        count += word != 0;
+        for (word &= word - 1; word != 0; word &= word - 1)
+            columns[count++] =
+                (uint16_t)(first + (unsigned)__builtin_ctzll(word));
+    }
+    return count;
+}
+
 static void
 view_find(const struct slice_view *view, const struct presence_probe *probe,
           uint64_t *slots)
 {
-    const uint32_t column_count = view->matrix.column_count;
     uint64_t hits[SLICE_WORDS_MAX];
+    uint16_t columns[SLICE_COLUMNS_MAX];
+    size_t count;
 
     slice_matrix_find(&view->matrix, probe, view->mask, hits);
-    for (uint32_t first = 0; first < column_count; first += 64) {
-        for (uint64_t word = hits[first / 64]; word != 0; word &= word - 1) {
-            uint32_t slot =
-                view->slots[first + (unsigned)__builtin_ctzll(word)];
+    count = list_columns(hits, view->matrix.column_count, columns);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t slot = view->slots[columns[i]];
 
-            slots[slot / 64] |= UINT64_C(1) << slot % 64;
-        }
+        slots[slot / 64] |= UINT64_C(1) << slot % 64;
     }
 }
 

@@ -152,6 +152,18 @@ closed(void *context)
     destroy(context);
 }
 
+/* Rows that no SST will ever hold need no memory. */
+static void
+dropped(void *context, struct colander_engine_family *engine_family)
+{
+    struct filters *filters = context;
+    struct family_filters *family = registry_family(
+        &filters->registry, colander_engine_family_id(engine_family));
+
+    if (family != NULL)
+        recent_flushed(family->recent, UINT64_MAX);
+}
+
 /* ----------------------------------------------------------------- open --- */
 
 enum colander_code
@@ -163,6 +175,7 @@ colander_store_open(const char *path, const struct colander_options *options,
         .opened = opened,
         .closing = closing,
         .closed = closed,
+        .dropped = dropped,
         .note_row = notes_row,
         .write_end = notes_end,
         .candidates_open = find_candidates_open,

@@ -39,7 +39,7 @@ check_filter(const struct filter_file *filter, const struct sst_file *file,
         return COLANDER_FAIL(err, COLANDER_TOO_NEW,
                              "its hashes are of version %u, not %d",
                              head->hash_version, COLANDER_HASH_VERSION);
-    if (head->entry_count != file->entry_count)
+    if (file->entry_count != 0 && head->entry_count != file->entry_count)
         return COLANDER_FAIL(err, COLANDER_CORRUPT,
                              "it is of an SST with %llu entries, not %llu",
                              (unsigned long long)head->entry_count,
@@ -243,8 +243,8 @@ build_at(struct filters *filters, struct sst_file *file, const char *path,
     if (code == COLANDER_OK)
         code = add_rows(filters, sst, builder, err);
     if (code == COLANDER_OK)
-        code = filter_builder_finish(builder, tag, file->entry_count, sequence,
-                                     err);
+        code = filter_builder_finish(builder, tag, sst_entry_count(sst),
+                                     sequence, err);
     filter_builder_destroy(builder);
     sst_close(sst);
     settings_unref(settings);

@@ -146,6 +146,25 @@ arguments_number(const struct arguments *arguments, const char *name,
     return COLANDER_OK;
 }
 
+enum colander_code
+arguments_real(const struct arguments *arguments, const char *name,
+               double *number, struct colander_error *err)
+{
+    const char *text = arguments_value(arguments, name);
+    double parsed;
+    char *end;
+
+    if (text == NULL)
+        return COLANDER_OK;
+    parsed = strtod(text, &end);
+    if (!isdigit((unsigned char)text[0]) || *end != '\0')
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "--%s takes a number such as 0.01, not '%s'", name,
+                             text);
+    *number = parsed;
+    return COLANDER_OK;
+}
+
 void
 arguments_shift(struct arguments *arguments)
 {

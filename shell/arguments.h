@@ -62,4 +62,9 @@ COLANDER_CHECKED enum colander_code
 arguments_number(const struct arguments *arguments, const char *name,
                  uint64_t *number, struct colander_error *err);
 
+/* The same for a number with a fraction. */
+COLANDER_CHECKED enum colander_code
+arguments_real(const struct arguments *arguments, const char *name,
+               double *number, struct colander_error *err);
+
 #endif

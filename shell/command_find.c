@@ -4,11 +4,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include "shell/commands.h"
+#include "shell/explanation.h"
 #include "shell/interrupt.h"
 #include "shell/output.h"
-#include "shell/request.h"
-#include "shell/tally.h"
-#include "shell/text.h"
 
 #include <inttypes.h>
 #include <time.h>
@@ -18,8 +16,7 @@ struct find {
     const struct request *request;
     struct colander_family *family;
     struct output *output; /* NULL: only counted */
-    struct tally tally;
-    struct colander_explain explain;
+    struct explanation explanation;
 };
 
 /* ------------------------------------------------------------- rows --- */
@@ -28,15 +25,12 @@ static enum colander_code
 take_row(struct find *find, const struct colander_result *result,
          struct colander_error *err)
 {
-    enum colander_code code = tally_add(&find->tally, &result->columns, err);
-
-    if (code == COLANDER_OK && find->output != NULL)
-        code = output_row(find->output, result, err);
-    return code;
+    return find->output == NULL ? COLANDER_OK
+                                : output_row(find->output, result, err);
 }
 
 static enum colander_code
-scan(struct find *find, struct colander_error *err)
+search(struct find *find, struct colander_error *err)
 {
     struct colander_cursor *cursor = NULL;
     enum colander_code code;
@@ -57,7 +51,7 @@ scan(struct find *find, struct colander_error *err)
             break;
     }
     interrupt_watch(NULL);
-    colander_cursor_explain(cursor, &find->explain);
+    explanation_take_cursor(&find->explanation, cursor);
     colander_cursor_close(cursor);
     return code;
 }
@@ -87,7 +81,8 @@ take_if_match(struct find *find, struct colander_slice row,
         result.row = colander_buffer_slice(&cut);
     }
     if (code == COLANDER_OK && is_match && query->limit > 0) {
-        find->explain.rows_returned = 1;
+        find->explanation.counts.rows_returned = 1;
+        explanation_take_row(&find->explanation, &result.columns);
         code = take_row(find, &result, err);
     }
     colander_buffer_release(&cut);
@@ -109,6 +104,7 @@ look_up(struct find *find, struct colander_error *err)
 {
     struct colander_matches *matches = colander_matches_create();
     struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    struct colander_explain *counts = &find->explanation.counts;
     uint64_t start = now_us();
     enum colander_code code;
     bool found = false;
@@ -118,10 +114,10 @@ look_up(struct find *find, struct colander_error *err)
     code = colander_family_get(find->family,
                                colander_buffer_slice(&find->request->key), NULL,
                                &row, &found, err);
-    find->explain.read_time = now_us() - start;
+    counts->read_time = now_us() - start;
     if (code == COLANDER_OK && found) {
-        find->explain.rows_read = 1;
-        find->explain.bytes_read = row.size;
+        counts->rows_read = 1;
+        counts->bytes_read = row.size;
         code = take_if_match(find, colander_buffer_slice(&row), matches, err);
     }
     colander_buffer_release(&row);
@@ -131,105 +127,37 @@ look_up(struct find *find, struct colander_error *err)
 
 /* ---------------------------------------------------------- figures --- */
 
-static const char *
-work_of(const struct find *find)
+/* How many rows there are: for what a find did not have to read. */
+static void
+count_keys(struct find *find)
 {
-    if (find->request->key.size > 0)
-        return ": looked up ";
-    return find->explain.plan == COLANDER_PLAN_CANDIDATES ? ": verified "
-                                                          : ": scanned ";
-}
+    struct colander_family_sizes sizes;
 
-/* Appends "3 rows: scanned 100,000 rows (9,000 bytes) in 12,345 us". */
-static enum colander_code
-append_counts(struct colander_buffer *text, const struct find *find,
-              struct colander_error *err)
-{
-    const struct colander_explain *explain = &find->explain;
-    const uint64_t read_count = explain->plan == COLANDER_PLAN_CANDIDATES
-                                    ? explain->rows_verified
-                                    : explain->rows_read;
-    const struct {
-        uint64_t count;
-        const char *lead;
-        const char *unit;
-    } parts[] = {
-        {explain->rows_returned, "",
-         explain->rows_returned == 1 ? " row" : " rows"},
-        {read_count, work_of(find), read_count == 1 ? " row" : " rows"},
-        {explain->bytes_read, " (", " bytes)"},
-        {explain->plan_time + explain->read_time + explain->verify_time, " in ",
-         " microseconds"},
-    };
-    enum colander_code code = COLANDER_OK;
-
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        if (code == COLANDER_OK)
-            code = text_append_format(text, err, "%s", parts[i].lead);
-        if (code == COLANDER_OK)
-            code = text_append_count(text, parts[i].count, err);
-        if (code == COLANDER_OK)
-            code = text_append_format(text, err, "%s", parts[i].unit);
-    }
-    return code;
-}
-
-static enum colander_code
-append_plan(struct colander_buffer *text, const struct find *find,
-            struct colander_error *err)
-{
-    const struct colander_query *query = &find->request->query;
-    bool is_bounded =
-        query->keys.prefix.size + query->keys.from.size + query->keys.to.size >
-        0;
-    const char *name = colander_family_name(find->family);
-
-    if (find->request->key.size > 0)
-        return text_append_format(
-            text, err, "plan     get of one key of family '%s'\n", name);
-    return text_append_format(
-        text, err, "plan     %s of family '%s' in %skey order%s\n",
-        find->explain.plan == COLANDER_PLAN_CANDIDATES ? "candidates" : "scan",
-        name, query->is_reverse ? "reverse " : "",
-        is_bounded ? ", within the keys given" : "");
-}
-
-static enum colander_code
-append_explanation(struct colander_buffer *text, const struct find *find,
-                   struct colander_error *err)
-{
-    enum colander_code code = append_plan(text, find, err);
-
-    if (code == COLANDER_OK)
-        code = text_append_format(text, err, "work     ");
-    if (code == COLANDER_OK)
-        code = append_counts(text, find, err);
-    if (code == COLANDER_OK)
-        code = text_append_format(text, err, "\nmatched  ");
-    if (code == COLANDER_OK)
-        code = tally_append(&find->tally, text, err);
-    return code;
+    if (colander_family_sizes(find->family, &sizes, NULL) == COLANDER_OK)
+        find->explanation.key_count = sizes.key_count;
 }
 
 /* Tells on standard error what there is to tell about the find. */
 static enum colander_code
-report(const struct find *find, bool explains, bool shows_counts,
+report(struct find *find, bool explains, bool shows_counts,
        struct colander_error *err)
 {
-    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    struct report report = REPORT_EMPTY;
     enum colander_code code = COLANDER_OK;
 
     if (shows_counts && find->output != NULL)
-        code = output_append_left_out(find->output, &text, err);
-    if (code == COLANDER_OK && text.size > 0)
-        code = colander_buffer_append(&text, "\n", 1, err);
-    if (code == COLANDER_OK && explains)
-        code = append_explanation(&text, find, err);
-    else if (code == COLANDER_OK && shows_counts)
-        code = append_counts(&text, find, err);
-    if (code == COLANDER_OK && text.size > 0)
-        fprintf(stderr, "%.*s\n", (int)text.size, (const char *)text.data);
-    colander_buffer_release(&text);
+        code = output_append_left_out(find->output, &report.text, err);
+    if (code == COLANDER_OK && report.text.size > 0)
+        code = colander_buffer_append(&report.text, "\n", 1, err);
+    if (explains || shows_counts)
+        count_keys(find);
+    if (explains)
+        explanation_add(&find->explanation, &report);
+    else if (shows_counts)
+        explanation_add_counts(&find->explanation, &report);
+    if (code == COLANDER_OK)
+        code = report_print(&report, stderr, err);
+    report_release(&report);
     return code;
 }
 
@@ -240,11 +168,11 @@ static enum colander_code
 show(struct find *find, struct colander_error *err)
 {
     bool is_get = find->request->key.size > 0;
-    enum colander_code code = is_get ? look_up(find, err) : scan(find, err);
+    enum colander_code code = is_get ? look_up(find, err) : search(find, err);
     enum colander_code finished = COLANDER_OK;
 
     if (find->output == NULL && code == COLANDER_OK) {
-        printf("%" PRIu64 "\n", find->explain.rows_returned);
+        printf("%" PRIu64 "\n", find->explanation.counts.rows_returned);
         return output_flush(stdout, err);
     }
     if (find->output != NULL) /* also what an interrupted find has found */
@@ -281,9 +209,11 @@ run_request(struct session *session, const struct arguments *arguments,
 
     memset(&find, 0, sizeof(find));
     find.request = request;
+    find.explanation.request = request;
     code = open_output(&find, session, arguments, &err);
     if (code == COLANDER_OK)
         code = session_family(session, arguments->words[0], &find.family, &err);
+    find.explanation.family = find.family;
     if (code == COLANDER_OK)
         code = show(&find, &err);
     if (code != COLANDER_OK)
@@ -295,7 +225,7 @@ run_request(struct session *session, const struct arguments *arguments,
         status = SESSION_FAILED;
     output_destroy(find.output);
     colander_family_close(find.family);
-    tally_release(&find.tally);
+    explanation_release(&find.explanation);
     return status;
 }
 
@@ -318,7 +248,8 @@ static const struct argument_option options[] = {
     {"count", false, false}, {"explain", false, false},
     {"format", true, false}, {"key", true, false},
     {"prefix", true, false}, {"from", true, false},
-    {"to", true, false},     {NULL, false, false},
+    {"to", true, false},     {"scan", false, false},
+    {NULL, false, false},
 };
 
 static const char help[] =
@@ -347,7 +278,10 @@ static const char help[] =
     "  --limit N               at most N rows\n"
     "  --reverse               from the last key to the first\n"
     "  --count                 only how many rows\n"
-    "  --explain               what was read, and which columns matched\n"
+    "  --explain               how rows were found, what was read, and which\n"
+    "                          columns matched\n"
+    "  --scan                  reads every row, as without value filters: to\n"
+    "                          compare\n"
     "  --format FORMAT         jsonl, table or line (on a terminal: table,\n"
     "                          else: jsonl)\n";
 

@@ -33,7 +33,9 @@ extern const struct command command_families;
 extern const struct command command_find;
 extern const struct command command_get;
 extern const struct command command_help;
+extern const struct command command_refilter; /* only with value filters */
 extern const struct command command_shell;
+extern const struct command command_stats;
 
 /* NULL when there is none. */
 const struct command *commands_find(const char *name);

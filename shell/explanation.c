@@ -97,8 +97,7 @@ explanation_add_counts(const struct explanation *explanation,
                        struct report *report)
 {
     const struct colander_explain *counts = &explanation->counts;
-    uint64_t time =
-        counts->plan_time + counts->read_time + counts->verify_time;
+    uint64_t time = counts->plan_time + counts->read_time + counts->verify_time;
     bool is_scan = counts->plan == COLANDER_PLAN_SCAN;
 
     report_add_number(report, counts->rows_returned, "row");
@@ -148,8 +147,7 @@ add_reason(const struct explanation *explanation, struct report *report)
     if (counts->reason == NULL)
         return;
     report_line(report, "because");
-    if (explanation->request->is_scan &&
-        counts->plan == COLANDER_PLAN_SCAN) {
+    if (explanation->request->is_scan && counts->plan == COLANDER_PLAN_SCAN) {
         report_add(report, "--scan asks for it");
         return;
     }

@@ -38,6 +38,12 @@ interrupt_ends_reads(bool ends)
 }
 
 void
+interrupt_ends_program(void)
+{
+    (void)signal(SIGINT, SIG_DFL);
+}
+
+void
 interrupt_install(void)
 {
     interrupt_ends_reads(false);

@@ -2,7 +2,7 @@
  * Interrupt: what Ctrl-C does.
  *
  * It cancels the find that is watched, if any, and is remembered until it is
- * forgotten; it never ends the program by itself.
+ * forgotten; unless told so, it never ends the program by itself.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,6 +21,10 @@ void interrupt_watch(struct colander_cursor *cursor);
 bool interrupt_happened(void);
 
 void interrupt_forget(void);
+
+/* From now on Ctrl-C ends the program at once, as if it were not ours: for work
+ * that cannot be cancelled, and that a store survives. */
+void interrupt_ends_program(void);
 
 /* Whether Ctrl-C ends a read that waits for input, or lets it wait on. */
 void interrupt_ends_reads(bool ends);

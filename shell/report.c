@@ -28,8 +28,8 @@ report_add(struct report *report, const char *format, ...)
                                      "no memory for a report");
         return;
     }
-    report->code = colander_buffer_append(&report->text, text, (size_t)size,
-                                          &report->err);
+    report->code =
+        colander_buffer_append(&report->text, text, (size_t)size, &report->err);
     free(text);
 }
 

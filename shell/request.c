@@ -50,6 +50,25 @@ add_conditions(struct conditions *conditions, const struct session *session,
     return status;
 }
 
+/* Makes `*where` (taken) a question that nothing but reading every row
+ * answers: it, or what no row meets. */
+static enum colander_code
+ask_every_row(struct colander_predicate **where, struct colander_error *err)
+{
+    struct colander_predicate *operands[2] = {*where, NULL};
+    struct colander_predicate *every = colander_all_of(NULL, 0, err);
+
+    *where = NULL;
+    if (every != NULL)
+        operands[1] = colander_not(every, err);
+    if (operands[1] == NULL) {
+        colander_predicate_destroy(operands[0]);
+        return err->code;
+    }
+    *where = colander_any_of(operands, 2, err);
+    return *where == NULL ? err->code : COLANDER_OK;
+}
+
 /* Makes one predicate of all conditions; none where there are none. */
 static enum session_exit
 read_where(struct request *request, const struct session *session,
@@ -72,7 +91,9 @@ read_where(struct request *request, const struct session *session,
     } else if (conditions.count > 0) {
         request->where =
             colander_all_of(conditions.predicates, conditions.count, &err);
-        if (request->where == NULL)
+        if (request->where == NULL ||
+            (request->is_scan &&
+             ask_every_row(&request->where, &err) != COLANDER_OK))
             status = session_misused(session, &err);
     }
     free(conditions.predicates);
@@ -148,6 +169,7 @@ request_read(struct request *request, const struct session *session,
             COLANDER_OK ||
         selection_parse(&request->selection, arguments, &err) != COLANDER_OK)
         return session_misused(session, &err);
+    request->is_scan = arguments_has(arguments, "scan");
     status = read_keys(request, session, arguments);
     if (status == SESSION_FINE)
         status = read_where(request, session, arguments);

@@ -21,7 +21,8 @@ struct request {
     struct colander_buffer prefix;
     struct colander_buffer from;
     struct colander_buffer to;
-    bool is_any; /* asks for a value in whatever column */
+    bool is_any;  /* asks for a value in whatever column */
+    bool is_scan; /* every row is to be read */
 };
 
 /* Reads the conditions (the words behind the family) and the options, and

@@ -530,7 +530,8 @@ is_view_live(struct watch *watch, const struct list *list)
         is_same = is_same && told != NULL && told->is_in_view &&
                   told->file.family == live->family &&
                   told->file.size == live->size &&
-                  told->file.entry_count == live->entry_count;
+                  (live->entry_count == 0 ||
+                   told->file.entry_count == live->entry_count);
     }
     pthread_mutex_unlock(&watch->mutex);
     return is_same && count == list->count;

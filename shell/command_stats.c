@@ -1,0 +1,195 @@
+/*
+ * The command stats: what families hold, and what finding in them costs.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell/commands.h"
+#include "shell/filter_figures.h"
+#include "shell/output.h"
+#include "shell/report.h"
+
+/* The figures of one family. */
+struct family_stats {
+    const char *name;
+    struct colander_family_sizes sizes;
+    struct filter_figures filters;
+};
+
+static enum colander_code
+read_family(const struct session *session, const char *name,
+            struct family_stats *stats, struct colander_error *err)
+{
+    struct colander_family *family = NULL;
+    enum colander_code code;
+
+    memset(stats, 0, sizeof(*stats));
+    stats->name = name;
+    code = session_family(session, name, &family, err);
+    if (code == COLANDER_OK)
+        code = colander_family_sizes(family, &stats->sizes, err);
+    if (code == COLANDER_OK)
+        code = filter_figures_read(&stats->filters, family, err);
+    colander_family_close(family);
+    return code;
+}
+
+/* ----------------------------------------------------------- for people --- */
+
+static void
+add_family(const struct family_stats *stats, struct report *report)
+{
+    report_line(report, "family");
+    report_add_text(report, colander_slice_text(stats->name));
+    report_line(report, "rows");
+    report_add(report, "about ");
+    report_add_count(report, stats->sizes.key_count);
+    report_line(report, "files");
+    report_add_number(report, stats->sizes.sst_count, "SST file");
+    report_add(report, ", ");
+    report_add_number(report, stats->sizes.sst_size, "byte");
+    report_add(report, "; ");
+    report_add_number(report, stats->sizes.unflushed_size, "byte");
+    report_add(report, " for rows in no file");
+    filter_figures_add(&stats->filters, report);
+}
+
+static enum colander_code
+show_family(const struct family_stats *stats, bool is_last,
+            struct colander_error *err)
+{
+    struct report report = REPORT_EMPTY;
+    enum colander_code code;
+
+    add_family(stats, &report);
+    if (is_last)
+        filter_figures_add_store(&stats->filters, &report);
+    else
+        report_add(&report, "\n");
+    code = report_print(&report, stdout, err);
+    report_release(&report);
+    return code;
+}
+
+/* --------------------------------------------------------- for programs --- */
+
+static enum colander_code
+print_row(struct output *output, struct colander_row_builder *builder,
+          const struct family_stats *stats, struct colander_error *err)
+{
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_result result;
+    enum colander_code code;
+
+    memset(&result, 0, sizeof(result));
+    colander_row_builder_add(builder, "rows",
+                             colander_unsigned(stats->sizes.key_count));
+    colander_row_builder_add(builder, "sst_files",
+                             colander_unsigned(stats->sizes.sst_count));
+    colander_row_builder_add(builder, "sst_bytes",
+                             colander_unsigned(stats->sizes.sst_size));
+    colander_row_builder_add(builder, "unflushed_bytes",
+                             colander_unsigned(stats->sizes.unflushed_size));
+    filter_figures_add_columns(&stats->filters, builder);
+    code = colander_row_builder_finish(builder, &result.row, err);
+    if (code == COLANDER_OK)
+        code = colander_key_text(stats->name, &key, err);
+    result.key = colander_buffer_slice(&key);
+    if (code == COLANDER_OK)
+        code = output_row(output, &result, err);
+    colander_buffer_release(&key);
+    return code;
+}
+
+/* Shows the family as a line of JSON whose _key is its name. */
+static enum colander_code
+show_json(const struct family_stats *stats, struct colander_error *err)
+{
+    const struct output_options options = {OUTPUT_JSONL, NULL, 0, false};
+    struct colander_row_builder *builder = colander_row_builder_create();
+    struct output *output = NULL;
+    enum colander_code code;
+
+    if (builder == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a row");
+    code = output_create(stdout, &options, &output, err);
+    if (code == COLANDER_OK)
+        code = print_row(output, builder, stats, err);
+    if (code == COLANDER_OK)
+        code = output_finish(output, err);
+    output_destroy(output);
+    colander_row_builder_destroy(builder);
+    return code;
+}
+
+/* ------------------------------------------------------------------ run --- */
+
+static enum colander_code
+show(const struct session *session, const char *name, bool is_last,
+     bool is_json, struct colander_error *err)
+{
+    struct family_stats stats;
+    enum colander_code code = read_family(session, name, &stats, err);
+
+    if (code == COLANDER_OK)
+        code = is_json ? show_json(&stats, err)
+                       : show_family(&stats, is_last, err);
+    filter_figures_release(&stats.filters);
+    return code;
+}
+
+static enum colander_code
+show_all(const struct session *session, bool is_json,
+         struct colander_error *err)
+{
+    struct colander_names names = {NULL, 0};
+    enum colander_code code =
+        colander_store_families(session->store, &names, err);
+
+    for (size_t i = 0; i < names.count && code == COLANDER_OK; i++)
+        code =
+            show(session, names.names[i], i + 1 == names.count, is_json, err);
+    colander_names_release(&names);
+    return code;
+}
+
+static enum session_exit
+run_stats(struct session *session, const struct arguments *arguments)
+{
+    bool is_json = arguments_has(arguments, "json");
+    struct colander_error err;
+    enum colander_code code;
+
+    if (arguments->word_count > 0)
+        code = show(session, arguments->words[0], true, is_json, &err);
+    else
+        code = show_all(session, is_json, &err);
+    return code == COLANDER_OK ? SESSION_FINE : session_misused(session, &err);
+}
+
+static const struct argument_option options[] = {
+    {"json", false, false},
+    {NULL, false, false},
+};
+
+static const char help[] =
+    "Tells of each family, or of one: about how many rows it has (one that "
+    "was\n"
+    "overwritten may count twice), its SST files and their bytes; how many of\n"
+    "them have a value filter, what the filters take on disk and in memory,\n"
+    "and their options; of the store, how many filters were made, found\n"
+    "damaged or could not be made since it was opened.\n"
+    "\n"
+    "options:\n"
+    "  --json                  a line of JSON for each family\n";
+
+const struct command command_stats = {
+    "stats",
+    "[FAMILY] [--json]",
+    "what families hold, and their value filters",
+    help,
+    COMMAND_READS,
+    options,
+    0,
+    1,
+    run_stats,
+};
