@@ -125,7 +125,7 @@ worker_rebuild_latest(struct filters *filters, uint64_t number,
                       struct colander_error *err);
 
 /* Opens the filter of a PENDING file: it becomes OPEN, or UNSURE if the filter
- * is no good (and then OK is said, too). */
+ * is no good, or stays if it cannot be read now (and then OK is said, too). */
 COLANDER_CHECKED enum colander_code
 filters_open_pending(struct filters *filters, struct sst_file *file,
                      struct colander_error *err);

@@ -19,6 +19,15 @@ COLANDER_CHECKED enum colander_code part_find(const struct filter *filter,
                                               struct row_ranges *ranges,
                                               struct colander_error *err);
 
+/*
+ * Fills `bounds` with the rows of the part whose keys may be from `from` to
+ * below `until` (empty: no bound). The part has keys.
+ */
+COLANDER_CHECKED enum colander_code
+part_bounds(const struct filter *filter, const struct filter_part *part,
+            struct colander_slice from, struct colander_slice until,
+            struct row_range *bounds, struct colander_error *err);
+
 /* Whether the question is about a column that `left_out` has, or about any
  * column while there are such. */
 bool question_is_left_out(const struct question *question,

@@ -175,14 +175,30 @@ add_whole(struct planning *planning, struct sst_file *file,
     return add_source(planning, &source, err);
 }
 
-/* Whether the part has no key of the find's range. */
-static bool
-is_out_of_range(const struct stream_find *find, const struct filter_part *part)
+/* Fills `bounds` with the rows of a part that are in the find's range of keys,
+ * and counts them as those that a scan would read. */
+static enum colander_code
+find_bounds(struct planning *planning, struct sst_file *file, uint32_t index,
+            struct row_range *bounds, struct colander_error *err)
 {
-    return (find->from.size != 0 &&
-            colander_slice_compare(part->last_key, find->from) < 0) ||
-           (find->until.size != 0 &&
-            colander_slice_compare(part->first_key, find->until) >= 0);
+    const struct stream_find *find = planning->find;
+    const struct filter_part *part =
+        filter_file_part(file->filter->file, index);
+    enum colander_code code = COLANDER_OK;
+
+    bounds->first = 0;
+    bounds->end = part->shape.row_count;
+    if ((find->from.size != 0 &&
+         colander_slice_compare(part->last_key, find->from) < 0) ||
+        (find->until.size != 0 &&
+         colander_slice_compare(part->first_key, find->until) >= 0))
+        bounds->end = 0;
+    else if (part->block_count[FILTER_KEYS] != 0)
+        code = part_bounds(file->filter, part, find->from, find->until, bounds,
+                           err);
+    if (code == COLANDER_OK)
+        planning->row_count += bounds->end - bounds->first;
+    return code;
 }
 
 static void
@@ -206,18 +222,19 @@ enum part_fate { PART_PRUNED, PART_LOCATED, PART_READ, PART_WHOLE };
 /* Looks at one part of a file that the hierarchy lets through. */
 static enum colander_code
 plan_part(struct planning *planning, struct sst_file *file, uint32_t index,
-          enum part_fate *fate, struct colander_error *err)
+          const struct row_range *bounds, enum part_fate *fate,
+          struct colander_error *err)
 {
     const struct filter_part *part =
         filter_file_part(file->filter->file, index);
     struct source source = {file, index, false, ROW_RANGES_EMPTY};
     enum colander_code code;
 
-    *fate = PART_LOCATED;
-    if (is_out_of_range(planning->find, part))
-        return COLANDER_OK;
     code = part_find(file->filter, part, planning->find->request->question,
                      &source.ranges, err);
+    if (code == COLANDER_OK && part->block_count[FILTER_KEYS] != 0)
+        row_ranges_clip(&source.ranges, bounds->first, bounds->end);
+    *fate = PART_LOCATED;
     if (code == COLANDER_OK && source.ranges.count > 0) {
         *fate = PART_READ;
         if (part->block_count[FILTER_KEYS] == 0) {
@@ -270,10 +287,13 @@ plan_file(struct planning *planning, struct sst_file *file,
 
     for (uint32_t i = 0; i < count && code == COLANDER_OK; i++) {
         enum part_fate one = PART_PRUNED;
+        struct row_range bounds;
 
-        if (asks_hierarchy && is_pruned(planning, file, i))
+        code = find_bounds(planning, file, i, &bounds, err);
+        if (code != COLANDER_OK || bounds.first == bounds.end ||
+            (asks_hierarchy && is_pruned(planning, file, i)))
             continue;
-        code = plan_part(planning, file, i, &one, err);
+        code = plan_part(planning, file, i, &bounds, &one, err);
         if (one > fate)
             fate = one;
         if (fate == PART_WHOLE)
@@ -299,9 +319,9 @@ plan_any_file(struct planning *planning, struct sst_file *file,
     struct colander_error why;
     enum colander_code code;
 
-    planning->row_count += rows_of(file);
     if (file->filter == NULL ||
         filter_file_head(file->filter->file)->valid_from > snapshot) {
+        planning->row_count += rows_of(file);
         explain_of(planning)->files_unsure++;
         return add_whole(planning, file, err);
     }
@@ -314,7 +334,8 @@ plan_any_file(struct planning *planning, struct sst_file *file,
             *err = why;
         return code;
     }
-    filters_doubt(planning->find->filters, file, &why);
+    if (code != COLANDER_IO) /* which may pass */
+        filters_doubt(planning->find->filters, file, &why);
     while (planning->source_count > before)
         row_ranges_release(&planning->sources[--planning->source_count].ranges);
     explain_of(planning)->files_unsure++;
@@ -353,6 +374,7 @@ open_recent(struct planning *planning, struct family_filters *family,
     struct plan *plan = planning->plan;
     struct settings *settings = registry_settings(&filters->registry, family);
     struct stream *stream = NULL;
+    uint64_t recent_rows;
     uint64_t count = 0;
     enum colander_code code = COLANDER_OK;
 
@@ -369,11 +391,20 @@ open_recent(struct planning *planning, struct family_filters *family,
                                      &stream, &count, err);
     }
     settings_unref(settings);
-    planning->rows += count;
-    planning->cost += count * COST_VERIFY;
+    recent_rows = recent_sizes(family->recent).row_count;
+    planning->row_count = recent_rows;
+    planning->rows = count;
+    planning->cost = count * COST_VERIFY;
     explain_of(planning)->recent_found = count;
-    if (code == COLANDER_OK && stream == NULL)
+    if (code == COLANDER_OK && stream == NULL) {
+        planning->cost = recent_rows * COST_SEGMENT_ROW;
         code = stream_open_unflushed(planning->find, &stream, err);
+    }
+    if (code == COLANDER_OK && count == 0 && planning->cost == 0 &&
+        plan->recent != NULL) {
+        stream_close(stream);
+        return COLANDER_OK;
+    }
     if (code == COLANDER_OK)
         code = add_stream(plan, stream, err);
     return code;

@@ -65,7 +65,11 @@ filters_open_pending(struct filters *filters, struct sst_file *file,
         code = check_filter(opened, file, &why);
     if (code != COLANDER_OK) {
         filter_file_close(opened);
-        filters_doubt(filters, file, &why);
+        if (code == COLANDER_IO || code == COLANDER_NO_MEMORY)
+            filter_log_error(filters, "cannot open the filter of SST",
+                             file->number, &why); /* it may pass */
+        else
+            filters_doubt(filters, file, &why);
         return COLANDER_OK;
     }
     filter = filter_create(opened, filters->registry.cache);

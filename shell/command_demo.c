@@ -41,6 +41,10 @@ static const struct query {
       "[\"sensor-7\",1600000600]", NULL}},
     {"rows that have a column others lack",
      {"find", "sensors", "fault?", "--limit", "3", NULL}},
+    {"how many rows have a value, in whatever column",
+     {"find", "tweets", "--any", "Smith", "--count", NULL}},
+    {"the same by reading every row, to compare what that takes",
+     {"find", "tweets", "--any", "Smith", "--count", "--scan", NULL}},
     {"a value that no row has", {"find", "tweets", "user=Nobody", NULL}},
 };
 

@@ -213,7 +213,7 @@ run_request(struct session *session, const struct arguments *arguments,
     code = open_output(&find, session, arguments, &err);
     if (code == COLANDER_OK)
         code = session_family(session, arguments->words[0], &find.family, &err);
-    find.explanation.family = find.family;
+    find.explanation.family = arguments->words[0];
     if (code == COLANDER_OK)
         code = show(&find, &err);
     if (code != COLANDER_OK)

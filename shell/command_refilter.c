@@ -207,7 +207,7 @@ tell(struct colander_family *family, bool is_on, uint64_t count,
         report_add_number(&report, count, "SST file");
         report_add(&report, " were made anew");
     } else {
-        report_add(&report, "filters are off: finds scan");
+        report_add(&report, "filters are off: new SST files get none");
     }
     if (code == COLANDER_OK) {
         filter_figures_add(&figures, &report);
@@ -295,7 +295,8 @@ static const char help[] =
     "  --noindex PATH          leaves out this column and what is below it;\n"
     "                          may be repeated, and replaces those in force;\n"
     "                          '' for none\n"
-    "  --off  --on             no filters, and finds scan; filters again\n";
+    "  --off  --on             no filters for files from now on; filters "
+    "again\n";
 
 const struct command command_refilter = {
     "refilter",

@@ -124,7 +124,7 @@ add_plan(const struct explanation *explanation, struct report *report)
 {
     const struct colander_query *query = &explanation->request->query;
     const struct colander_key_range *keys = &query->keys;
-    const char *name = colander_family_name(explanation->family);
+    const char *name = explanation->family;
 
     report_line(report, "plan");
     if (is_get(explanation)) {

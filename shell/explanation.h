@@ -18,7 +18,7 @@
 
 struct explanation {
     const struct request *request;
-    const struct colander_family *family;
+    const char *family; /* its name; borrowed */
     struct colander_explain counts;
     uint64_t key_count;    /* of the family, about; 0: not known */
     struct report matched; /* "user 3, text 1"; empty: none did */

@@ -154,10 +154,12 @@ filter_figures_add_store(const struct filter_figures *figures,
 {
     const struct colander_filter_stats *stats = &figures->stats;
 
+    if (stats->cache_size + stats->built_count + stats->rebuilt_count +
+            stats->damaged_count + stats->error_count ==
+        0)
+        return;
     report_line(report, "store");
-    report_add_number(report, stats->cache_size, "byte");
-    report_add(report, " of filters in memory");
-    report->part_count = 1;
+    report_add_part(report, stats->cache_size, "bytes of filters in memory");
     report_add_part(report, stats->built_count, "made with their file");
     report_add_part(report, stats->rebuilt_count, "made later");
     report_add_part(report, stats->damaged_count, "found damaged");

@@ -14,6 +14,7 @@
 
 #define BITS_PER_VALUE 10
 #define ORDER 8 /* of the tree */
+#define COMPARISONS 500
 #define HASH_BITS 40
 
 enum way { SCAN, TREE, SLICES, WAYS };
@@ -27,7 +28,8 @@ struct parts {
     uint32_t count;
     struct hierarchy *hierarchies[WAYS]; /* but SCAN */
     struct hierarchy_edition *editions[WAYS];
-    uint64_t *answer;
+    uint64_t *answer; /* a bit for each */
+    size_t answer_size;
     double build_seconds[WAYS];
 };
 
@@ -81,7 +83,8 @@ parts_make(struct parts *parts, uint32_t count, uint64_t value_count)
     parts->count = count;
     parts->presences = calloc(count, sizeof(*parts->presences));
     parts->held = calloc(count, sizeof(*parts->held));
-    parts->answer = calloc(count / 64 + 1, sizeof(*parts->answer));
+    parts->answer_size = (count / 64 + 1) * sizeof(*parts->answer);
+    parts->answer = calloc(1, parts->answer_size);
     if (parts->presences == NULL || parts->held == NULL ||
         parts->answer == NULL)
         bench_fail("probe", "no memory");
@@ -124,25 +127,20 @@ scan(const struct parts *parts, uint64_t hash)
     }
 }
 
-/* Gives how many parts are told, and leaves no answer. */
-static unsigned
-take_answer(const struct parts *parts)
+static void
+find(const struct parts *parts, enum way way, uint64_t hash)
 {
-    unsigned told = 0;
-
-    for (uint32_t i = 0; i < parts->count / 64 + 1; i++) {
-        if (parts->answer[i] != 0)
-            told += presence_bit_count(parts->answer[i]);
-        parts->answer[i] = 0;
-    }
-    return told;
+    memset(parts->answer, 0, parts->answer_size);
+    if (way == SCAN)
+        scan(parts, hash);
+    else
+        hierarchy_find(parts->editions[way], hash, parts->answer);
 }
 
 /* Asks for values that are not held, or that one part holds; all ways are
- * asked the same. Gives microseconds, and adds to `told`. */
+ * asked the same. Gives microseconds. */
 static double
-ask(const struct parts *parts, enum way way, bool is_held, uint64_t seed,
-    uint64_t *told)
+ask(const struct parts *parts, enum way way, bool is_held, uint64_t seed)
 {
     const unsigned count = question_counts[way];
     uint64_t state = seed;
@@ -151,39 +149,41 @@ ask(const struct parts *parts, enum way way, bool is_held, uint64_t seed,
     for (unsigned i = 0; i < count; i++) {
         uint64_t hash = next_hash(&state);
 
-        if (is_held)
-            hash = parts->held[hash % parts->count];
-        if (way == SCAN)
-            scan(parts, hash);
-        else
-            hierarchy_find(parts->editions[way], hash, parts->answer);
-        *told += take_answer(parts);
+        find(parts, way, is_held ? parts->held[hash % parts->count] : hash);
     }
     return (bench_now() - start) * 1e6 / count;
 }
 
-/* All ways give the same answers: presences have one shape, and none is
- * folded. */
-static void
-compare(const struct parts *parts)
+/* Fails unless all ways tell the same for a value: presences have one shape,
+ * and none is folded. Gives how many parts are told. */
+static unsigned
+compare(const struct parts *parts, uint64_t hash)
+{
+    unsigned told[WAYS] = {0};
+
+    for (unsigned way = 0; way < WAYS; way++) {
+        find(parts, (enum way)way, hash);
+        for (uint32_t i = 0; i < parts->answer_size / 8; i++)
+            told[way] += presence_bit_count(parts->answer[i]);
+    }
+    if (told[TREE] != told[SCAN] || told[SLICES] != told[SCAN])
+        bench_fail("probe", "the ways disagree");
+    return told[SCAN];
+}
+
+/* How many parts are told for a value that none holds, on average. */
+static double
+told_for_absent(const struct parts *parts)
 {
     uint64_t state = 99;
+    uint64_t told = 0;
 
-    for (unsigned i = 0; i < 200; i++) {
-        uint64_t hash = next_hash(&state);
-        unsigned told[WAYS];
-
-        if (i % 2 == 0)
-            hash = parts->held[hash % parts->count];
-        scan(parts, hash);
-        told[SCAN] = take_answer(parts);
-        for (unsigned way = TREE; way < WAYS; way++) {
-            hierarchy_find(parts->editions[way], hash, parts->answer);
-            told[way] = take_answer(parts);
-            if (told[way] != told[SCAN])
-                bench_fail("probe", "the ways disagree");
-        }
+    for (unsigned i = 0; i < COMPARISONS; i++) {
+        if (compare(parts, parts->held[i % parts->count]) == 0)
+            bench_fail("probe", "a value is denied");
+        told += compare(parts, next_hash(&state));
     }
+    return (double)told / COMPARISONS;
 }
 
 static struct figures
@@ -193,10 +193,9 @@ measure(const struct bench_options *options, uint32_t count,
     double *times[2 * WAYS];
     struct figures figures;
     struct parts parts = {0};
-    uint64_t told = 0;
 
     parts_make(&parts, count, value_count);
-    compare(&parts);
+    figures.told = told_for_absent(&parts);
     for (unsigned i = 0; i < 2 * WAYS; i++) {
         times[i] = calloc(options->rounds, sizeof(double));
         if (times[i] == NULL)
@@ -204,13 +203,8 @@ measure(const struct bench_options *options, uint32_t count,
     }
     for (unsigned round = 0; round < options->rounds; round++) {
         for (unsigned way = 0; way < WAYS; way++) {
-            uint64_t held_told = 0;
-
-            told = 0;
-            times[way][round] =
-                ask(&parts, (enum way)way, false, round + 1000, &told);
-            times[WAYS + way][round] =
-                ask(&parts, (enum way)way, true, round, &held_told);
+            times[way][round] = ask(&parts, (enum way)way, false, round + 1000);
+            times[WAYS + way][round] = ask(&parts, (enum way)way, true, round);
         }
     }
     for (unsigned way = 0; way < WAYS; way++) {
@@ -219,7 +213,6 @@ measure(const struct bench_options *options, uint32_t count,
         free(times[way]);
         free(times[WAYS + way]);
     }
-    figures.told = (double)told / question_counts[SLICES];
     printf("probe: %u parts of %llu values, %d bits a value, median of %u "
            "rounds\n  wrong maybes of an absent value: %.2f\n"
            "  built in %.1f s (tree of height %u), %.1f s (slices, %.0f MB)\n",

@@ -165,7 +165,8 @@ print_table(const struct experiment *it)
     const struct colander_filter_stats *first = &it->settings[0].stats;
 
     printf("  %" PRIu64 " rows, %" PRIu64 " bytes of JSON lines, %" PRIu64
-           " bytes in %" PRIu64 " SST files, %.1f values a row\n"
+           " bytes in %" PRIu64 " SST files, %.1f different "
+           "values a row\n"
            "  rows per               filters, in %% of JSON and of SST\n"
            "  segment  bits      all         locator      presence       "
            "keys         zones\n",

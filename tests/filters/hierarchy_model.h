@@ -63,9 +63,12 @@ presence_for(struct fixture *fixture, uint32_t slot,
     struct presence presence;
 
     assert_int_equal(presence_init(&presence, shape, NULL), COLANDER_OK);
-    for (unsigned i = 0; i < POOL_WORDS; i++)
-        fixture->now.values[slot][i] =
-            random_next(&fixture->random) & random_next(&fixture->random);
+    /* a quarter of the pool */
+    for (unsigned i = 0; i < POOL_WORDS; i++) {
+        uint64_t half = random_next(&fixture->random);
+
+        fixture->now.values[slot][i] = half & random_next(&fixture->random);
+    }
     for (unsigned i = 0; i < POOL; i++) {
         if (fixture->now.values[slot][i / 64] >> i % 64 & 1)
             presence_add(&presence, fixture->pool[i]);

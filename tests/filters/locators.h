@@ -188,7 +188,7 @@ random_shape(uint64_t *random, uint32_t rows_max)
     uint32_t fine = (uint32_t)PICK(random, 1, 1, 1, 4, 16, 1 << 20);
     uint32_t times = (uint32_t)PICK(random, 1, 3, 16, 16, 16, 256);
     struct locator_shape shape = {
-        .row_count = (uint32_t)PICK(random, 1, 2, 9, 10, 64, 1000, rows_max),
+        .row_count = (uint32_t)PICK(random, 1, 2, 64, 128, 130, 1000, rows_max),
         .fine = fine,
         .coarse = fine * times,
         .hash_bits = (uint8_t)PICK(random, 1, 3, 8, 12, 16, 32, 32, 39, 40)};

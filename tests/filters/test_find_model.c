@@ -8,8 +8,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "filters/filters.h"
-#include "support/random.h"
-#include "support/store_fixture.h"
+#include "support/compared_finds.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -22,12 +21,6 @@
 #define KEYS 1500
 #define WRITERS 2
 
-static const char *const paths[] = {
-    "user",  "likes", "tags[]", "place.city", "place.zip",
-    "score", "rare",  "place",  "tags",
-};
-#define PATHS (sizeof(paths) / sizeof(paths[0]))
-
 struct run {
     struct store_fixture *fixture;
     struct colander_family *family;
@@ -35,68 +28,6 @@ struct run {
     atomic_bool is_over;
     bool spoils_filters;
 };
-
-/* ----------------------------------------------------------------- rows --- */
-
-/* A value of few: so that predicates meet rows. */
-static struct colander_value
-random_value(uint64_t *random, char text[16])
-{
-    switch (random_below(random, 8)) {
-    case 0:
-        return colander_null();
-    case 1:
-        return colander_boolean(random_below(random, 2) == 0);
-    case 2:
-        return colander_double((double)random_below(random, 40) / 4);
-    case 3:
-        return colander_integer((int64_t)random_below(random, 1000) - 500);
-    case 4:
-    case 5:
-        return colander_integer((int64_t)random_below(random, 20));
-    default:
-        snprintf(text, 16, "%c%c%u", (char)('a' + random_below(random, 3)),
-                 (char)('a' + random_below(random, 3)),
-                 (unsigned)random_below(random, 12));
-        return colander_text(text);
-    }
-}
-
-static struct colander_slice
-random_row(struct colander_row_builder *builder, uint64_t *random)
-{
-    struct colander_slice row;
-    char text[16];
-
-    if (random_below(random, 8) != 0)
-        colander_row_builder_add(builder, "user", random_value(random, text));
-    colander_row_builder_add(builder, "likes", random_value(random, text));
-    if (random_below(random, 2) == 0) {
-        colander_row_builder_begin_array(builder, "tags");
-        for (uint64_t i = random_below(random, 4); i > 0; i--)
-            colander_row_builder_add(builder, NULL, random_value(random, text));
-        colander_row_builder_end(builder);
-    }
-    if (random_below(random, 3) == 0) {
-        colander_row_builder_begin_map(builder, "place");
-        colander_row_builder_add(builder, "city", random_value(random, text));
-        colander_row_builder_add(builder, "zip", random_value(random, text));
-        colander_row_builder_end(builder);
-    }
-    if (random_below(random, 40) == 0)
-        colander_row_builder_add(builder, "rare", random_value(random, text));
-    OK(colander_row_builder_finish(builder, &row, NULL));
-    return row;
-}
-
-static void
-random_key(uint64_t *random, struct colander_buffer *key)
-{
-    struct colander_value part =
-        colander_integer((int64_t)random_below(random, KEYS));
-
-    OK(colander_key_encode(&part, 1, key, NULL));
-}
 
 /* -------------------------------------------------------------- writers --- */
 
@@ -106,7 +37,7 @@ write_some(struct run *run, struct colander_row_builder *builder,
 {
     struct colander_slice at;
 
-    random_key(random, key);
+    random_key(random, KEYS, key);
     at = colander_buffer_slice(key);
     switch (random_below(random, 10)) {
     case 0:
@@ -213,153 +144,14 @@ disturb(void *context)
     return NULL;
 }
 
-/* ----------------------------------------------------------- predicates --- */
-
-static struct colander_predicate *
-random_leaf(uint64_t *random)
-{
-    const char *path = paths[random_below(random, PATHS)];
-    struct colander_value values[4];
-    char texts[4][16];
-
-    for (size_t i = 0; i < 4; i++)
-        values[i] = random_value(random, texts[i]);
-    switch (random_below(random, 12)) {
-    case 0:
-        return colander_where_in(path, values, 1 + random_below(random, 4),
-                                 NULL);
-    case 1:
-        return colander_where(
-            path, COLANDER_LT,
-            colander_integer((int64_t)random_below(random, 1000) - 500), NULL);
-    case 2:
-        return colander_where(path, COLANDER_GE, colander_text("bb"), NULL);
-    case 3:
-        return colander_where_between(path, colander_integer(3),
-                                      colander_double(4.5), NULL);
-    case 4:
-        return colander_where_prefix(path, colander_text("ab"), NULL);
-    case 5:
-        return colander_where_exists(path, NULL);
-    case 6:
-    case 7:
-        return colander_where_any(values[0], NULL);
-    case 8:
-        return colander_where(path, COLANDER_NE, values[0], NULL);
-    default:
-        return colander_where(path, COLANDER_EQ, values[0], NULL);
-    }
-}
-
-static struct colander_predicate *
-random_predicate(uint64_t *random, unsigned depth)
-{
-    struct colander_predicate *operands[3];
-    size_t count = random_below(random, 4);
-
-    if (depth == 0 || random_below(random, 3) != 0)
-        return random_leaf(random);
-    if (random_below(random, 8) == 0)
-        return colander_not(random_predicate(random, depth - 1), NULL);
-    for (size_t i = 0; i < count; i++)
-        operands[i] = random_predicate(random, depth - 1);
-    return random_below(random, 2) == 0
-               ? colander_all_of(operands, count, NULL)
-               : colander_any_of(operands, count, NULL);
-}
-
 /* ------------------------------------------------------------- checking --- */
-
-static void
-check_explain(const struct colander_explain *explain)
-{
-    assert_int_equal(explain->file_count, explain->files_pruned +
-                                              explain->files_located +
-                                              explain->files_read);
-    assert_true(explain->files_unsure <= explain->files_read);
-    if (explain->plan == COLANDER_PLAN_CANDIDATES) {
-        assert_true(explain->candidate_count >= explain->rows_returned +
-                                                    explain->rows_gone +
-                                                    explain->rows_false);
-    }
-}
-
-/* Both finds give the same rows in the same order. */
-static void
-compare(struct run *run, const struct colander_query *find,
-        const struct colander_query *scan, uint64_t plans[3])
-{
-    struct colander_cursor *cursors[2];
-    struct colander_result results[2];
-    struct colander_explain explain;
-    bool is_row = true;
-
-    OK(colander_family_find(run->family, find, &cursors[0], NULL));
-    OK(colander_family_find(run->family, scan, &cursors[1], NULL));
-    while (is_row) {
-        struct colander_error err;
-        bool is_other;
-
-        if (colander_cursor_next(cursors[0], &is_row, &results[0], &err) !=
-            COLANDER_OK)
-            fail_msg("%s", err.message);
-        OK(colander_cursor_next(cursors[1], &is_other, &results[1], NULL));
-        assert_int_equal(is_row, is_other);
-        if (!is_row)
-            break;
-        assert_true(colander_slice_equal(results[0].key, results[1].key));
-        assert_true(colander_slice_equal(results[0].row, results[1].row));
-    }
-    colander_cursor_explain(cursors[0], &explain);
-    check_explain(&explain);
-    plans[explain.plan]++;
-    colander_cursor_close(cursors[0]);
-    colander_cursor_close(cursors[1]);
-}
-
-static void
-ask(struct run *run, const struct colander_snapshot *snapshot, uint64_t *random,
-    uint64_t plans[3])
-{
-    uint64_t again = *random;
-    struct colander_predicate *predicate = random_predicate(random, 2);
-    struct colander_predicate *hidden =
-        colander_not(colander_not(random_predicate(&again, 2), NULL), NULL);
-    struct colander_buffer bounds[2] = {COLANDER_BUFFER_EMPTY,
-                                        COLANDER_BUFFER_EMPTY};
-    struct colander_query find;
-    struct colander_query scan;
-
-    assert_non_null(predicate);
-    assert_non_null(hidden);
-    colander_query_init(&find);
-    find.snapshot = snapshot;
-    find.is_reverse = random_below(random, 4) == 0;
-    if (random_below(random, 4) == 0)
-        find.limit = random_below(random, 20);
-    if (random_below(random, 4) == 0) {
-        random_key(random, &bounds[0]);
-        random_key(random, &bounds[1]);
-        find.keys.from = colander_buffer_slice(&bounds[0]);
-        if (random_below(random, 2) == 0)
-            find.keys.to = colander_buffer_slice(&bounds[1]);
-    }
-    scan = find;
-    find.where = predicate;
-    scan.where = hidden;
-    compare(run, &find, &scan, plans);
-    colander_predicate_destroy(predicate);
-    colander_predicate_destroy(hidden);
-    colander_buffer_release(&bounds[0]);
-    colander_buffer_release(&bounds[1]);
-}
 
 /* Asks `count` questions, at snapshots of which some are kept for long. */
 static void
 ask_many(struct run *run, uint64_t count, uint64_t random)
 {
     struct colander_snapshot *old = NULL;
-    uint64_t plans[3] = {0, 0, 0};
+    struct find_counts counts = {.row_count = 0};
 
     for (uint64_t i = 0; i < count; i++) {
         struct colander_snapshot *now;
@@ -369,15 +161,17 @@ ask_many(struct run *run, uint64_t count, uint64_t random)
             OK(colander_store_snapshot(run->fixture->store, &old, NULL));
         }
         OK(colander_store_snapshot(run->fixture->store, &now, NULL));
-        ask(run, random_below(&random, 4) == 0 ? old : now, &random, plans);
+        compare_random_find(run->family,
+                            random_below(&random, 4) == 0 ? old : now, KEYS,
+                            &random, &counts);
         colander_snapshot_release(now);
     }
     colander_snapshot_release(old);
     printf("%llu scans, %llu by candidates\n",
-           (unsigned long long)plans[COLANDER_PLAN_SCAN],
-           (unsigned long long)plans[COLANDER_PLAN_CANDIDATES]);
+           (unsigned long long)counts.plans[COLANDER_PLAN_SCAN],
+           (unsigned long long)counts.plans[COLANDER_PLAN_CANDIDATES]);
     if (count >= 1000)
-        assert_true(plans[COLANDER_PLAN_CANDIDATES] > count / 20);
+        assert_true(counts.plans[COLANDER_PLAN_CANDIDATES] > count / 20);
 }
 
 static void

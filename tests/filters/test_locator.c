@@ -151,7 +151,7 @@ static void
 add_column(struct entries *entries, uint64_t column, uint32_t row_count,
            uint64_t *random)
 {
-    uint64_t values = PICK(random, 1, 2, 3, 10, 100, 1000, UINT64_MAX);
+    uint64_t values = PICK(random, 1, 2, 3, 10, 30, 100, 1000, UINT64_MAX);
     uint64_t run = PICK(random, 1, 1, 1, 4, 100);
     uint64_t presence = PICK(random, 1, 1, 2, 50);
     bool is_skewed = random_below(random, 2) == 0;
@@ -275,6 +275,33 @@ clusters_are_found_however_far_apart(void **state)
         assert_found(&locator, &entries, hash_of(0, 1), 3);
         locator_release(&locator);
     }
+    free(entries.words);
+}
+
+/* Lists at both sides of the longest short one, in one group: as far apart as
+ * their units can be, and as many bits as they can take. */
+static void
+the_longest_short_lists_are_found(void **state)
+{
+    struct locator_shape shape = {LOCATOR_ROWS_MAX, 1, 16, 32, 0};
+    struct entries entries = {NULL, 0, 0};
+    struct locator locator;
+    uint64_t random = random_seed("longest short lists");
+
+    (void)state;
+    for (uint32_t value = 0; value < 12; value++) {
+        uint32_t count = LOCATOR_SHORT_MAX - 1 + value % 3;
+        uint32_t step = shape.row_count / count;
+
+        for (uint32_t i = 0; i < count; i++)
+            entries_add(&entries, hash_of(0, value), 3,
+                        i * step + (uint32_t)random_below(&random, step));
+    }
+    locator = locator_of(shape, true, &entries);
+    assert_int_equal(locator.shape.group_bits, 0);
+    for (uint32_t value = 0; value < 12; value++)
+        assert_found(&locator, &entries, hash_of(0, value), 3);
+    locator_release(&locator);
     free(entries.words);
 }
 
@@ -472,28 +499,30 @@ static void
 blocks_keep_their_bytes(void **state)
 {
     const uint8_t golden[] = {
-        0x02, 0x00, 0x06, 0x00, 0x12, 0x00,                   /* head */
-        0xb0, 0xd3, 0x29, 0xd2, 0xf4, 0xb0, 0x04, 0x8c, 0x01, /* group 0 */
-        0x8c, 0x98, 0x02,                                     /* its list */
-        0x00, 0xf1, 0x18, 0x02, 0xf8, 0x47, 0x01,             /* group 1 */
-        0x39, 0x94, 0xda, 0x02,                               /* its list */
+        0x02, 0x00, 0x06, 0x00, 0x16, 0x00,             /* head */
+        0xb0, 0x53, 0x09, 0x91, 0x28, 0xc4, 0x01, 0xff, /* group 0 */
+        0x25, 0x00, 0x06, 0x08,                         /* its end */
+        0x08, 0xe0, 0xc4, 0xe2,                         /* and its list */
+        0x00, 0xf1, 0x80, 0x01, 0x0e, 0xf8, 0x07, 0x14, /* group 1 */
+        0x00,                                           /* its end */
+        0xf1, 0x80, 0xaa, 0x5a, 0x86, 0x58, 0x69,       /* and its list */
     };
-    struct locator_shape shape = {200, 1, 16, 8, 1};
+    const struct locator_shape shape = {2000, 1, 64, 8, 1};
+    const uint32_t bitmap = 0xd2b10cb5;
     struct entries entries = {NULL, 0, 0};
     struct locator locator;
 
     (void)state;
     entries_add(&entries, UINT64_C(0x25) << 56, 3, 100); /* one row */
-    for (uint32_t row = 7; row < 10; row++)              /* a cluster */
+    for (uint32_t row = 7; row < 17; row++)              /* a cluster */
         entries_add(&entries, UINT64_C(0x25) << 56, 9, row);
-    for (uint32_t row = 30; row < 50; row += 2) /* a long list: gaps */
+    for (uint32_t row = 300; row < 450; row++) /* a long list: gaps */
         entries_add(&entries, UINT64_C(0x31) << 56, 0, row);
-    for (uint32_t row = 0; row < 200; row += 5) /* a bitmap */
-        if ((0x5B5 >> row / 16 & 1) != 0)
+    for (uint32_t row = 0; row < 2000; row += 5) {
+        if ((bitmap >> row / 64 & 1) != 0) /* a bitmap */
             entries_add(&entries, UINT64_C(0xc0) << 56, 15, row);
-    /* everywhere */
-    for (uint32_t row = 0; row < 200; row += 5)
-        entries_add(&entries, UINT64_C(0xff) << 56, 15, row);
+        entries_add(&entries, UINT64_C(0xff) << 56, 15, row); /* everywhere */
+    }
     locator = locator_of(shape, false, &entries);
     assert_int_equal(locator.count, 1);
     assert_int_equal(locator.blocks[0].bytes.size, sizeof(golden));
@@ -509,6 +538,7 @@ main(void)
         cmocka_unit_test(lookups_find_what_the_entries_say),
         cmocka_unit_test(no_entry_of_the_largest_part_is_denied),
         cmocka_unit_test(clusters_are_found_however_far_apart),
+        cmocka_unit_test(the_longest_short_lists_are_found),
         cmocka_unit_test(a_lookup_adds_to_rows_that_were_found_before),
         cmocka_unit_test(absent_hashes_are_found_as_seldom_as_the_bits_promise),
         cmocka_unit_test(hashes_are_those_of_the_entries_each_once),

@@ -17,13 +17,15 @@ mixed_locator(struct entries *entries, uint32_t row_count)
     for (uint32_t row = 0; row < row_count; row++) {
         if (row % 40 == 0)
             entries_add(entries, hash_of(0, row), row % 16, row);
-        entries_add(entries, hash_of(0, row % 3), 1, row);
-        if (row % 100 < 25)
-            entries_add(entries, hash_of(0, row / 500), 2, row);
-        if (row % 11 == 0)
+        if (row % 11 == 0) /* a few rows */
             entries_add(entries, hash_of(0, row * 7 % 130), 3, row);
+        entries_add(entries, hash_of(0, row % 3), 1, row); /* everywhere */
+        if (row % 100 < 30)                                /* clusters */
+            entries_add(entries, hash_of(0, row / 500), 2, row);
         if (row % 2 == 0)
             entries_add(entries, hash_of(0, row * 31 % 12), 4, row * 8 / 10);
+        if (row / 16 * 37 % 11 < 4 && row % 4 == 0) /* a bitmap */
+            entries_add(entries, hash_of(0, 1), 5, row);
     }
     locator = locator_of(shape, true, entries);
     assert_int_equal(locator.count, 1);
@@ -238,6 +240,11 @@ craft(const struct crafted *crafted, uint8_t *bytes)
     return (bit + 7) / 8;
 }
 
+/* Kinds 129, 130 and 131, in gamma: 7 zeros and a one, the 7 lower bits. */
+#define LONG "00000001 1000000"
+#define EVERYWHERE "00000001 0100000"
+#define NO_KIND "00000001 1100000"
+
 static void
 what_no_builder_writes_is_corrupt(void **state)
 {
@@ -251,19 +258,21 @@ what_no_builder_writes_is_corrupt(void **state)
         {"1 0000 010 1 11111 100", bad, fine},    /* 19 and 20: none */
         {"1 0000 010 1 01111 1", bad, bad},       /* the second is cut off */
         {"1 0000 010 00100 01111 100", bad, bad}, /* parameter below 0 */
-        {"1 0000 0001010", fine, fine},
-        {"1 0000 0001110", bad, bad},             /* kind 11: none */
+        {"1 0000 000010010 1 0000 1111111111111111111", fine, fine},
+        {"1 0000 000011010 1 0000 11111111111111111111", bad, fine}, /* 21 */
+        {"1 0000 " EVERYWHERE, fine, fine},
+        {"1 0000 " NO_KIND, bad, bad},
         {"1 0001 1 0111 1 | 00000000", bad, bad}, /* more padding than a byte */
         {"0000000000000000 1 0000 1 0111 1", bad, bad}, /* gap 16 of 0 to 15 */
         {"0000000001 0001 1 0111 1 0000000001 0000 1 0111 1", fine, fine},
         /* Long lists: how long, then whether a bitmap, units, more rows. */
-        {"1 0000 0001100 1 | 0 1 010 110", fine, fine},
-        {"1 0000 0001100 0000001001001", bad, bad}, /* beyond the group */
-        {"1 0000 0001100 010 | 0 1 000011111 110 |", bad, bad}, /* 31 rows */
-        {"1 0000 0001100 010 | 1 0001110 1 |", bad, bad}, /* 11 units of 10 */
-        {"1 0000 0001100 1 | 1 010 1 110", bad, fine},    /* bits for 3 */
-        {"1 0000 0001100 010 | 1 010 1 1100000000 |", fine, fine},
-        {"1 0000 0001100 010 | 1 010 1 1110000000 |", bad, fine}, /* not 2 */
+        {"1 0000 " LONG " 1 | 0 1 010 110", fine, fine},
+        {"1 0000 " LONG " 0000001001001", bad, bad}, /* beyond the group */
+        {"1 0000 " LONG " 010 | 0 1 000011111 110 |", bad, bad}, /* 31 rows */
+        {"1 0000 " LONG " 010 | 1 0001110 1 |", bad, bad}, /* 11 units of 10 */
+        {"1 0000 " LONG " 1 | 1 010 1 110", bad, fine},    /* bits for 3 */
+        {"1 0000 " LONG " 010 | 1 010 1 1100000000 |", fine, fine},
+        {"1 0000 " LONG " 010 | 1 010 1 1110000000 |", bad, fine}, /* not 2 */
     };
 
     (void)state;

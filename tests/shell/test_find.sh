@@ -124,13 +124,52 @@ prints_some '…'
 [ "$(LC_ALL=C.UTF-8 wc -L <"$work/out")" -le 40 ] ||
     complain 'a table is wider than the terminal'
 
+# What a find explains, it explains on standard error, and it adds up.
+adds_up() { # LABEL: the count of that line is the sum of what follows it
+    grep "^$1 " "$work/err" | tr -d , | sed 's/ (.*//' | awk '{
+        for (i = 3; i <= NF; i++)
+            if ($i ~ /^[0-9]+$/) sum += $i
+        if (sum != $2 + 0 || NF < 4) exit 1
+    }' || complain "'$last' does not add up: $(cat "$work/err")"
+}
+
+scan() { # ROWS
+    says_some "^plan     scan of family 'tweets' in key order$"
+    says_some "^work     $1: scanned 100,000 rows \([0-9,]+ bytes\) in [0-9,]+ "
+}
+
 run 0 find "$demo" tweets user=Nobody --explain
 prints ''
-says_some "^plan     scan of family 'tweets' in key order$"
-says_some '^work     0 rows: scanned 100,000 rows \([0-9,]+ bytes\) in [0-9,]+ '
-says_some '^matched  nothing$'
+if has_filters; then
+    says_some "^plan     candidates of family 'tweets' in key order$"
+    says_some '^because  value filters '
+    says_some '^work     0 rows: read none of about 100,000 rows in [0-9,]+ '
+else
+    scan '0 rows'
+    says_some '^because  no value filters$'
+fi
+grep -q '^matched' "$work/err" && complain 'no row matched, and yet one did'
 run 0 find "$demo" tweets user=Smith --limit 2 --explain
 says_some '^matched  user 2$'
+run 0 find "$demo" tweets 'lang!=en' --explain --count
+scan '[0-9,]+ rows'
+says_some '^because  no '
+for where in user=Smith 'user=["Smith","Jones7"]' 'likes>=990' user=Smith7 \
+    'user=Smith likes>=100' '--any Houston7' 'user=Smith --limit 3'; do
+    # shellcheck disable=SC2086
+    run 0 find "$demo" tweets $where --explain
+    cp "$work/out" "$work/found"
+    if has_filters; then
+        adds_up files
+        adds_up verified
+    fi
+    # shellcheck disable=SC2086
+    run 0 find "$demo" tweets $where --scan
+    cmp -s "$work/out" "$work/found" || complain "'$last' finds other rows"
+done
+run 0 find "$demo" tweets user=Smith --count --explain --scan
+scan '15 rows'
+says_some '^matched  user 15$'
 
 run 0 families "$demo"
 prints_some '^{"_key":"sensors","rows":[0-9]+,"sst_files":[1-9]'

@@ -21,7 +21,15 @@ for word in --version --help; do
     says_some 'cannot write output: No space left on device'
 done
 run 0 --help
-for command in find get families shell demo help; do
+commands='find get families stats shell demo help'
+if has_filters; then
+    commands+=' refilter'
+else
+    run 2 help refilter
+    run 2 refilter store family
+    run 0 --help
+fi
+for command in $commands; do
     prints_some "^  $command "
     "$COLANDER" "$command" --help >"$work/$command" 2>&1 ||
         complain "$command --help fails"
@@ -46,6 +54,18 @@ run 2 find store family --limit 1 --limit=2
 says 'colander: find: --limit is given twice'
 run 2 find store family --count=1
 says 'colander: find: --count takes no value'
+
+run 2 stats
+run 2 stats store family more
+if has_filters; then
+    run 2 refilter store
+    run 2 refilter store family --on --off
+    says 'colander: refilter: --off goes without --on'
+    run 2 refilter store family --filter-bits 20000 --fp-rate 0.1
+    says 'colander: refilter: --filter-bits goes without --fp-rate'
+    run 1 refilter "$work/none" family
+    [ ! -e "$work/none" ] || complain 'refilter makes a store'
+fi
 
 run 1 find "$work/none" family
 says_some 'there is no such store'

@@ -1,0 +1,171 @@
+/*
+ * Explanations: all that a find has counted is told, and nothing else.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell/explanation.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct request request;
+
+static void
+assert_explains(const struct explanation *explanation, const char *text)
+{
+    struct report report = REPORT_EMPTY;
+
+    explanation_add(explanation, &report);
+    assert_int_equal(report.code, COLANDER_OK);
+    assert_int_equal(colander_buffer_append(&report.text, "", 1, NULL),
+                     COLANDER_OK);
+    assert_string_equal((const char *)report.text.data, text);
+    report_release(&report);
+}
+
+static void
+candidates_are_told_to_the_last_file_and_row(void **state)
+{
+    const char *const paths[] = {"user", "a\nb"};
+    const struct colander_columns columns = {paths, 2, false};
+    struct explanation explanation = EXPLANATION_EMPTY;
+
+    (void)state;
+    explanation.request = &request;
+    explanation.family = "tweets";
+    explanation.key_count = 100000;
+    explanation.counts = (struct colander_explain){
+        .plan = COLANDER_PLAN_CANDIDATES,
+        .reason = "they know",
+        .rows_expected = 1,
+        .file_count = 1010,
+        .files_pruned = 1000,
+        .files_located = 3,
+        .files_read = 7,
+        .files_unsure = 2,
+        .segments_read = 5,
+        .recent_found = 4,
+        .candidate_count = 20,
+        .rows_read = 80,
+        .rows_verified = 19,
+        .rows_returned = 12,
+        .rows_gone = 1,
+        .rows_false = 2,
+        .bytes_read = 12345,
+        .plan_time = 1000,
+        .read_time = 200,
+        .verify_time = 30,
+    };
+    explanation_take_row(&explanation, &columns);
+    assert_explains(
+        &explanation,
+        "plan     candidates of family 'tweets' in key order\n"
+        "because  they know (expected: 1 candidate)\n"
+        "files    1,010: 1,000 pruned by the hierarchy, 3 pruned by locator or "
+        "zones, 7 read (2 without a usable filter)\n"
+        "segments 5 read, 80 rows\n"
+        "recent   4 candidates among rows in no SST file yet\n"
+        "verified 20 candidates: 12 returned, 1 gone, 2 false, 5 not needed\n"
+        "work     12 rows: read 99 of about 100,000 rows (12,345 bytes) in "
+        "1,230 microseconds\n"
+        "time     1,000 planning, 200 reading, 30 verifying (microseconds)\n"
+        "matched  user 1, a\\nb 1");
+    explanation_release(&explanation);
+}
+
+static void
+what_says_nothing_is_left_out(void **state)
+{
+    struct explanation explanation = EXPLANATION_EMPTY;
+
+    (void)state;
+    explanation.request = &request;
+    explanation.family = "tweets";
+    explanation.key_count = 3;
+    explanation.counts.plan = COLANDER_PLAN_CANDIDATES;
+    explanation.counts.file_count = 1;
+    explanation.counts.files_pruned = 1;
+    assert_explains(&explanation,
+                    "plan     candidates of family 'tweets' in key order\n"
+                    "files    1: 1 pruned by the hierarchy\n"
+                    "work     0 rows: read none of about 3 rows in 0 "
+                    "microseconds");
+}
+
+/* The number of rows is an estimate, and a candidate may be read twice. */
+static void
+no_more_rows_are_read_than_there_are(void **state)
+{
+    struct explanation explanation = EXPLANATION_EMPTY;
+
+    (void)state;
+    explanation.request = &request;
+    explanation.family = "tweets";
+    explanation.key_count = 3;
+    explanation.counts.plan = COLANDER_PLAN_CANDIDATES;
+    explanation.counts.rows_read = 3;
+    explanation.counts.rows_verified = 1;
+    assert_explains(&explanation,
+                    "plan     candidates of family 'tweets' in key order\n"
+                    "work     0 rows: read 4 rows in 0 microseconds");
+}
+
+static void
+a_scan_tells_the_rows_it_read(void **state)
+{
+    struct explanation explanation = EXPLANATION_EMPTY;
+
+    (void)state;
+    explanation.request = &request;
+    explanation.family = "tweets";
+    explanation.key_count = 3;
+    explanation.counts.plan = COLANDER_PLAN_SCAN;
+    explanation.counts.reason = "dear";
+    explanation.counts.rows_expected = 70;
+    explanation.counts.rows_read = 3;
+    explanation.counts.read_time = 1;
+    assert_explains(&explanation,
+                    "plan     scan of family 'tweets' in key order\n"
+                    "because  dear (expected: 70 candidates)\n"
+                    "work     0 rows: scanned 3 rows (0 bytes) in 1 "
+                    "microsecond");
+}
+
+static void
+many_columns_are_told_by_name_or_number(void **state)
+{
+    const size_t count = EXPLANATION_COLUMNS_MAX + 2;
+    const char *paths[EXPLANATION_COLUMNS_MAX + 2];
+    const struct colander_columns columns = {paths, count, false};
+    struct explanation explanation = EXPLANATION_EMPTY;
+
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        paths[i] = i == EXPLANATION_COLUMNS_MAX - 1 ? "z" : "a";
+    explanation_take_row(&explanation, &columns);
+    assert_int_equal(explanation.matched.code, COLANDER_OK);
+    assert_int_equal(
+        colander_buffer_append(&explanation.matched.text, "", 1, NULL),
+        COLANDER_OK);
+    assert_non_null(strstr((const char *)explanation.matched.text.data,
+                           "a 1, z 1, and 2 other columns"));
+    explanation_release(&explanation);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(candidates_are_told_to_the_last_file_and_row),
+        cmocka_unit_test(what_says_nothing_is_left_out),
+        cmocka_unit_test(no_more_rows_are_read_than_there_are),
+        cmocka_unit_test(a_scan_tells_the_rows_it_read),
+        cmocka_unit_test(many_columns_are_told_by_name_or_number),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

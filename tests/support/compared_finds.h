@@ -1,0 +1,166 @@
+/*
+ * Finds compared with scans of the same snapshot.
+ *
+ * The scan is the same find with its predicate behind two negations, through
+ * which value filters do not see.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TESTS_SUPPORT_COMPARED_FINDS_H
+#define TESTS_SUPPORT_COMPARED_FINDS_H
+
+#include "support/random_rows.h"
+
+/* What finds have done, together. */
+struct find_counts {
+    uint64_t plans[3];     /* finds, by enum colander_plan */
+    uint64_t row_count;    /* rows given by plans of candidates */
+    uint64_t recent_found; /* candidates in no SST */
+    uint64_t files_unsure;
+};
+
+static inline void
+assert_counts_add_up(const struct colander_explain *explain)
+{
+    assert_int_equal(explain->file_count, explain->files_pruned +
+                                              explain->files_located +
+                                              explain->files_read);
+    assert_true(explain->files_unsure <= explain->files_read);
+    if (explain->plan == COLANDER_PLAN_CANDIDATES)
+        assert_true(explain->candidate_count >= explain->rows_returned +
+                                                    explain->rows_gone +
+                                                    explain->rows_false);
+}
+
+static inline bool
+next_row(struct colander_cursor *cursor, struct colander_result *result)
+{
+    struct colander_error err;
+    bool is_row;
+
+    if (colander_cursor_next(cursor, &is_row, result, &err) != COLANDER_OK)
+        fail_msg("%s", err.message);
+    return is_row;
+}
+
+static inline void
+count_find(const struct colander_cursor *cursor, struct find_counts *counts)
+{
+    struct colander_explain explain;
+
+    colander_cursor_explain(cursor, &explain);
+    assert_counts_add_up(&explain);
+    counts->plans[explain.plan]++;
+    counts->recent_found += explain.recent_found;
+    counts->files_unsure += explain.files_unsure;
+    if (explain.plan == COLANDER_PLAN_CANDIDATES)
+        counts->row_count += explain.rows_returned;
+}
+
+/* Both give the same rows in the same order, of one snapshot; returns how
+ * many. */
+static inline uint64_t
+compare_find(struct colander_family *family, const struct colander_query *find,
+             const struct colander_query *scan, struct find_counts *counts)
+{
+    struct colander_cursor *cursors[2];
+    struct colander_result results[2];
+    uint64_t count = 0;
+    bool is_row;
+
+    OK(colander_family_find(family, find, &cursors[0], NULL));
+    OK(colander_family_find(family, scan, &cursors[1], NULL));
+    for (;;) {
+        is_row = next_row(cursors[0], &results[0]);
+        assert_int_equal(is_row, next_row(cursors[1], &results[1]));
+        if (!is_row)
+            break;
+        assert_true(colander_slice_equal(results[0].key, results[1].key));
+        assert_true(colander_slice_equal(results[0].row, results[1].row));
+        count++;
+    }
+    count_find(cursors[0], counts);
+    colander_cursor_close(cursors[0]);
+    colander_cursor_close(cursors[1]);
+    return count;
+}
+
+/* A random question, of a snapshot that is given. */
+static inline void
+compare_random_find(struct colander_family *family,
+                    const struct colander_snapshot *snapshot,
+                    uint64_t key_count, uint64_t *random,
+                    struct find_counts *counts)
+{
+    uint64_t again = *random;
+    struct colander_predicate *predicate = random_predicate(random, 2);
+    struct colander_predicate *hidden =
+        colander_not(colander_not(random_predicate(&again, 2), NULL), NULL);
+    struct colander_buffer bounds[2] = {COLANDER_BUFFER_EMPTY,
+                                        COLANDER_BUFFER_EMPTY};
+    struct colander_query find;
+    struct colander_query scan;
+
+    assert_non_null(predicate);
+    assert_non_null(hidden);
+    colander_query_init(&find);
+    find.snapshot = snapshot;
+    random_bounds(random, key_count, &find, bounds);
+    scan = find;
+    find.where = predicate;
+    scan.where = hidden;
+    (void)compare_find(family, &find, &scan, counts);
+    colander_predicate_destroy(predicate);
+    colander_predicate_destroy(hidden);
+    colander_buffer_release(&bounds[0]);
+    colander_buffer_release(&bounds[1]);
+}
+
+/* So many random questions, each of a snapshot of its moment. */
+static inline void
+compare_random_finds(struct colander_store *store,
+                     struct colander_family *family, uint64_t key_count,
+                     uint64_t count, uint64_t *random,
+                     struct find_counts *counts)
+{
+    while (count-- > 0) {
+        struct colander_snapshot *now;
+
+        OK(colander_store_snapshot(store, &now, NULL));
+        compare_random_find(family, now, key_count, random, counts);
+        colander_snapshot_release(now);
+    }
+}
+
+/* The rows whose value at `path` (NULL: in any column) equals `value`: found
+ * and scanned, and how many. */
+static inline uint64_t
+compare_equal(struct colander_store *store, struct colander_family *family,
+              const char *path, struct colander_value value,
+              struct find_counts *counts)
+{
+    struct colander_predicate *predicates[2];
+    struct colander_snapshot *now;
+    struct colander_query find;
+    struct colander_query scan;
+    uint64_t count;
+
+    for (size_t i = 0; i < 2; i++)
+        predicates[i] = path == NULL
+                            ? colander_where_any(value, NULL)
+                            : colander_where(path, COLANDER_EQ, value, NULL);
+    predicates[1] = colander_not(colander_not(predicates[1], NULL), NULL);
+    OK(colander_store_snapshot(store, &now, NULL));
+    colander_query_init(&find);
+    find.snapshot = now;
+    scan = find;
+    find.where = predicates[0];
+    scan.where = predicates[1];
+    count = compare_find(family, &find, &scan, counts);
+    colander_snapshot_release(now);
+    colander_predicate_destroy(predicates[0]);
+    colander_predicate_destroy(predicates[1]);
+    return count;
+}
+
+#endif

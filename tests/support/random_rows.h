@@ -1,0 +1,167 @@
+/*
+ * Random rows, keys and predicates that meet: of few columns and few values.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TESTS_SUPPORT_RANDOM_ROWS_H
+#define TESTS_SUPPORT_RANDOM_ROWS_H
+
+#include "support/random.h"
+#include "support/store_fixture.h"
+
+/* What a random text may take. */
+#define RANDOM_TEXT_SIZE 16
+
+static inline struct colander_value
+random_value(uint64_t *random, char text[RANDOM_TEXT_SIZE])
+{
+    switch (random_below(random, 8)) {
+    case 0:
+        return colander_null();
+    case 1:
+        return colander_boolean(random_below(random, 2) == 0);
+    case 2:
+        return colander_double((double)random_below(random, 40) / 4);
+    case 3:
+        return colander_integer((int64_t)random_below(random, 1000) - 500);
+    case 4:
+    case 5:
+        return colander_integer((int64_t)random_below(random, 20));
+    default:
+        snprintf(text, RANDOM_TEXT_SIZE, "%c%c%u",
+                 (char)('a' + random_below(random, 3)),
+                 (char)('a' + random_below(random, 3)),
+                 (unsigned)random_below(random, 12));
+        return colander_text(text);
+    }
+}
+
+/* Adds random columns to a row. */
+static inline void
+random_columns(struct colander_row_builder *builder, uint64_t *random)
+{
+    char text[RANDOM_TEXT_SIZE];
+
+    if (random_below(random, 8) != 0)
+        colander_row_builder_add(builder, "user", random_value(random, text));
+    colander_row_builder_add(builder, "likes", random_value(random, text));
+    if (random_below(random, 2) == 0) {
+        colander_row_builder_begin_array(builder, "tags");
+        for (uint64_t i = random_below(random, 4); i > 0; i--)
+            colander_row_builder_add(builder, NULL, random_value(random, text));
+        colander_row_builder_end(builder);
+    }
+    if (random_below(random, 3) == 0) {
+        colander_row_builder_begin_map(builder, "place");
+        colander_row_builder_add(builder, "city", random_value(random, text));
+        colander_row_builder_add(builder, "zip", random_value(random, text));
+        colander_row_builder_end(builder);
+    }
+    if (random_below(random, 40) == 0)
+        colander_row_builder_add(builder, "rare", random_value(random, text));
+}
+
+/* Borrowed until the builder is next used. */
+static inline struct colander_slice
+random_row(struct colander_row_builder *builder, uint64_t *random)
+{
+    struct colander_slice row;
+
+    random_columns(builder, random);
+    OK(colander_row_builder_finish(builder, &row, NULL));
+    return row;
+}
+
+/* One of `count` keys. */
+static inline void
+random_key(uint64_t *random, uint64_t count, struct colander_buffer *key)
+{
+    struct colander_value part =
+        colander_integer((int64_t)random_below(random, count));
+
+    OK(colander_key_encode(&part, 1, key, NULL));
+}
+
+static inline const char *
+random_path(uint64_t *random)
+{
+    static const char *const paths[] = {
+        "user",  "likes", "tags[]", "place.city", "place.zip",
+        "score", "rare",  "place",  "tags",
+    };
+
+    return paths[random_below(random, sizeof(paths) / sizeof(paths[0]))];
+}
+
+static inline struct colander_predicate *
+random_leaf(uint64_t *random)
+{
+    const char *path = random_path(random);
+    struct colander_value values[4];
+    char texts[4][RANDOM_TEXT_SIZE];
+
+    for (size_t i = 0; i < 4; i++)
+        values[i] = random_value(random, texts[i]);
+    switch (random_below(random, 12)) {
+    case 0:
+        return colander_where_in(path, values, 1 + random_below(random, 4),
+                                 NULL);
+    case 1:
+        return colander_where(
+            path, COLANDER_LT,
+            colander_integer((int64_t)random_below(random, 1000) - 500), NULL);
+    case 2:
+        return colander_where(path, COLANDER_GE, colander_text("bb"), NULL);
+    case 3:
+        return colander_where_between(path, colander_integer(3),
+                                      colander_double(4.5), NULL);
+    case 4:
+        return colander_where_prefix(path, colander_text("ab"), NULL);
+    case 5:
+        return colander_where_exists(path, NULL);
+    case 6:
+    case 7:
+        return colander_where_any(values[0], NULL);
+    case 8:
+        return colander_where(path, COLANDER_NE, values[0], NULL);
+    default:
+        return colander_where(path, COLANDER_EQ, values[0], NULL);
+    }
+}
+
+static inline struct colander_predicate *
+random_predicate(uint64_t *random, unsigned depth)
+{
+    struct colander_predicate *operands[3];
+    size_t count = random_below(random, 4);
+
+    if (depth == 0 || random_below(random, 3) != 0)
+        return random_leaf(random);
+    if (random_below(random, 8) == 0)
+        return colander_not(random_predicate(random, depth - 1), NULL);
+    for (size_t i = 0; i < count; i++)
+        operands[i] = random_predicate(random, depth - 1);
+    return random_below(random, 2) == 0
+               ? colander_all_of(operands, count, NULL)
+               : colander_any_of(operands, count, NULL);
+}
+
+/* Adds reverse, a limit and bounds of the keys to some queries. `bounds` are
+ * the caller's to release. */
+static inline void
+random_bounds(uint64_t *random, uint64_t key_count,
+              struct colander_query *query, struct colander_buffer bounds[2])
+{
+    query->is_reverse = random_below(random, 4) == 0;
+    if (random_below(random, 4) == 0)
+        query->limit = random_below(random, 20);
+    if (random_below(random, 4) != 0)
+        return;
+    random_key(random, key_count, &bounds[0]);
+    random_key(random, key_count, &bounds[1]);
+    query->keys.from = colander_buffer_slice(&bounds[0]);
+    if (random_below(random, 2) == 0)
+        query->keys.to = colander_buffer_slice(&bounds[1]);
+}
+
+#endif
