@@ -689,6 +689,8 @@ struct colander_query {
     bool is_reverse;    /* from the last key to the first */
     bool tells_columns; /* which columns matched; costs a little */
     bool is_timed;      /* count microseconds; costs a little */
+    uint32_t thread_count; /* that read a large result: 0: the cores (default);
+                            * 1: the caller's alone */
 };
 
 /* Every row, all columns, now, in key order. */

@@ -151,6 +151,7 @@ prepare(struct colander_cursor *cursor, const struct colander_query *query,
 {
     cursor->where = query->where;
     cursor->limit = query->limit;
+    cursor->thread_count = query->thread_count;
     cursor->is_timed = query->is_timed;
     cursor->is_selecting = query->paths != NULL;
     if (query->tells_columns && query->where != NULL) {

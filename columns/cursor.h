@@ -26,6 +26,7 @@ struct colander_cursor {
     struct colander_matches *matches; /* NULL: not asked for */
     struct matched *matched;          /* NULL: not asked for */
     uint64_t limit;                   /* rows that may still come */
+    uint32_t thread_count;            /* as in the query */
     bool is_timed;
     atomic_bool is_cancelled;
     struct colander_explain explain;

@@ -7,9 +7,13 @@
  * while its rows are given out. Groups are small: the engine reads no more than
  * this many keys at once whatever it is asked for, and rows may be large.
  *
+ * Lots of the largest size are read ahead by several threads (readers.h). What
+ * they leave undone is read here, so all errors are met here, in their order.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "columns/cursor.h"
+#include "columns/readers.h"
 #include "columns/store.h"
 
 #include <stdlib.h>
@@ -21,7 +25,7 @@
 
 /* Rows of the largest group, and what the bytes of a group should stay under
  * as far as the rows before tell. */
-#define GROUP_LARGEST 32
+#define GROUP_LARGEST READERS_GROUP_ROWS
 #define GROUP_BYTES (4u << 20)
 
 /* Memory that is kept from group to group, for each row. */
@@ -37,16 +41,34 @@ struct cursor_candidates {
     enum colander_code failure;    /* of the extension: it is not asked again */
 
     size_t lot_size; /* of the next lot */
+    bool is_largest; /* the lot is as large as they get */
+    bool is_end;     /* there is no other lot */
     size_t key_count;
     size_t key_next; /* whose row is to be read */
-    bool is_end;     /* there is no other lot */
+    size_t key_max;
+    struct colander_slice *keys; /* few_keys, or those of `many` */
 
-    struct colander_buffer rows[GROUP_LARGEST]; /* of the keys before */
-    bool found[GROUP_LARGEST];
+    /* The group of rows of the keys before, read here or by `readers`. */
+    const struct colander_buffer *rows;
+    const bool *found;
+    const enum row_answer *answers; /* NULL: none is known */
     size_t row_count;
-    size_t row_next; /* to be evaluated */
-    size_t group_size;
+    size_t row_next;    /* to be evaluated */
+    size_t row_largest; /* bytes, of the rows read last */
 
+    struct readers *readers; /* NULL: not yet, or never */
+    bool is_reading_ahead;   /* they have a lot */
+
+    /* What small finds need, and what takes its place in others. */
+    struct many_candidates *many;
+    struct colander_buffer few_rows[LOT_FIRST];
+    bool few_found[LOT_FIRST];
+    struct colander_slice few_keys[LOT_FIRST];
+};
+
+struct many_candidates {
+    struct colander_buffer rows[GROUP_LARGEST];
+    bool found[GROUP_LARGEST];
     struct colander_slice keys[LOT_LARGEST]; /* last: need not be zeroed */
 };
 
@@ -109,7 +131,8 @@ open_candidates(struct colander_cursor *cursor, struct cursor_candidates *made,
     if (code != COLANDER_OK)
         return code;
     made->lot_size = LOT_FIRST;
-    made->group_size = LOT_FIRST;
+    made->keys = made->few_keys;
+    made->key_max = LOT_FIRST;
     code = extension->candidates_open(extension->context, &made->request,
                                       &made->candidates, err);
     if (code != COLANDER_OK)
@@ -160,10 +183,9 @@ cursor_plan(struct colander_cursor *cursor, struct cursor_request *request,
                   cursor->where == NULL ? "no condition" : "no value filters");
         return COLANDER_OK;
     }
-    made = malloc(sizeof(*made));
+    made = calloc(1, sizeof(*made));
     if (made == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot plan a find");
-    memset(made, 0, offsetof(struct cursor_candidates, keys));
     cursor->candidates = made;
     code = plan_question(cursor, made, request, err);
     if (made->candidates == NULL)
@@ -178,14 +200,18 @@ cursor_close_candidates(struct colander_cursor *cursor)
 
     if (candidates == NULL)
         return;
+    readers_destroy(candidates->readers);
     if (candidates->candidates != NULL)
         cursor->family->store->extension.candidates_close(
             candidates->candidates);
     question_destroy(candidates->question);
     colander_buffer_release(&candidates->from);
     colander_buffer_release(&candidates->until);
-    for (size_t i = 0; i < GROUP_LARGEST; i++)
-        colander_buffer_release(&candidates->rows[i]);
+    for (size_t i = 0; i < LOT_FIRST; i++)
+        colander_buffer_release(&candidates->few_rows[i]);
+    for (size_t i = 0; candidates->many != NULL && i < GROUP_LARGEST; i++)
+        colander_buffer_release(&candidates->many->rows[i]);
+    free(candidates->many);
     free(candidates);
     cursor->candidates = NULL;
 }
@@ -232,6 +258,28 @@ keep_in_range(struct cursor_candidates *candidates, size_t count)
     }
 }
 
+/* Makes room for `size` keys. */
+static enum colander_code
+reserve_keys(struct cursor_candidates *candidates, size_t size,
+             struct colander_error *err)
+{
+    struct many_candidates *many;
+
+    if (size <= candidates->key_max)
+        return COLANDER_OK;
+    many = malloc(sizeof(*many));
+    if (many == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for a find of many rows");
+    memset(many, 0, offsetof(struct many_candidates, keys));
+    for (size_t i = 0; i < LOT_FIRST; i++)
+        colander_buffer_release(&candidates->few_rows[i]);
+    candidates->many = many;
+    candidates->keys = many->keys;
+    candidates->key_max = LOT_LARGEST;
+    return COLANDER_OK;
+}
+
 /* Fetches the next lot of keys. */
 static enum colander_code
 fetch_keys(struct colander_cursor *cursor, struct cursor_candidates *candidates,
@@ -247,6 +295,9 @@ fetch_keys(struct colander_cursor *cursor, struct cursor_candidates *candidates,
     if (candidates->failure != COLANDER_OK)
         return COLANDER_FAIL(err, candidates->failure,
                              "the find has failed before");
+    code = reserve_keys(candidates, size, err);
+    if (code != COLANDER_OK)
+        return code;
     code = extension->candidates_next(candidates->candidates, candidates->keys,
                                       size, &count, err);
     explain->read_time += cursor_clock(cursor) - start;
@@ -261,6 +312,7 @@ fetch_keys(struct colander_cursor *cursor, struct cursor_candidates *candidates,
     explain->candidate_count = candidates->count;
     explain->rows_false += count - candidates->key_count;
     candidates->is_end = count == 0;
+    candidates->is_largest = count == LOT_LARGEST;
     candidates->lot_size =
         least(candidates->lot_size * LOT_GROWTH, LOT_LARGEST);
     return COLANDER_OK;
@@ -268,13 +320,13 @@ fetch_keys(struct colander_cursor *cursor, struct cursor_candidates *candidates,
 
 /* ---------------------------------------------------------------- rows --- */
 
-/* Counts the group that was read, and plans the next by its largest row. */
+/* Counts the group of rows that is held now. */
 static void
 count_group(struct colander_cursor *cursor,
             struct cursor_candidates *candidates, size_t count)
 {
     struct colander_explain *explain = &cursor->explain;
-    size_t largest = 1;
+    size_t largest = candidates->row_largest;
 
     for (size_t i = 0; i < count; i++) {
         const size_t size = candidates->found[i] ? candidates->rows[i].size : 0;
@@ -283,10 +335,19 @@ count_group(struct colander_cursor *cursor,
         largest = size > largest ? size : largest;
     }
     explain->rows_verified += count;
-    candidates->group_size =
-        least(GROUP_LARGEST, largest < GROUP_BYTES ? GROUP_BYTES / largest : 1);
+    candidates->row_largest = largest;
     candidates->key_next += count;
     candidates->row_count = count;
+}
+
+/* So many rows as `bytes` have room for when they are as those read last; 0:
+ * not one. */
+static size_t
+group_size_within(const struct cursor_candidates *candidates, size_t bytes)
+{
+    if (candidates->row_largest == 0)
+        return GROUP_LARGEST;
+    return least(GROUP_LARGEST, bytes / candidates->row_largest);
 }
 
 /* Reads the rows of the next keys of the lot. */
@@ -296,24 +357,80 @@ read_group(struct colander_cursor *cursor, struct cursor_candidates *candidates,
 {
     const struct candidate_request *request = &candidates->request;
     const struct colander_slice *keys = candidates->keys + candidates->key_next;
-    size_t count = least(within_limit(cursor, candidates->group_size),
-                         candidates->key_count - candidates->key_next);
+    struct many_candidates *many = candidates->many;
+    struct colander_buffer *rows = many ? many->rows : candidates->few_rows;
+    bool *found = many ? many->found : candidates->few_found;
+    size_t count = group_size_within(candidates, GROUP_BYTES);
     enum colander_code code;
 
-    for (size_t i = 0; i < GROUP_LARGEST; i++) {
-        if (candidates->rows[i].capacity > ROW_BYTES_KEPT)
-            colander_buffer_release(&candidates->rows[i]);
+    count = least(within_limit(cursor, count > 0 ? count : 1),
+                  candidates->key_count - candidates->key_next);
+    for (size_t i = 0; i < (many ? GROUP_LARGEST : LOT_FIRST); i++) {
+        if (rows[i].capacity > ROW_BYTES_KEPT)
+            colander_buffer_release(&rows[i]);
     }
     if (count == 1)
         code = colander_engine_get(request->family, request->snapshot, keys[0],
-                                   candidates->rows, candidates->found, err);
+                                   rows, found, err);
     else
         code = colander_engine_get_many(request->family, request->snapshot,
-                                        keys, count, candidates->rows,
-                                        candidates->found, err);
-    if (code == COLANDER_OK)
-        count_group(cursor, candidates, count);
-    return code;
+                                        keys, count, rows, found, err);
+    if (code != COLANDER_OK)
+        return code;
+    candidates->rows = rows;
+    candidates->found = found;
+    candidates->answers = NULL;
+    candidates->row_largest = 0;
+    count_group(cursor, candidates, count);
+    return COLANDER_OK;
+}
+
+/* Has the rest of the lot read ahead, when that is worth it: more of the
+ * largest lots are likely to follow the first, and threads that are there are
+ * used. */
+static void
+begin_reading_ahead(struct colander_cursor *cursor,
+                    struct cursor_candidates *candidates)
+{
+    const size_t count =
+        within_limit(cursor, candidates->key_count - candidates->key_next);
+    const size_t group_size =
+        group_size_within(candidates, READERS_BYTES / READERS_GROUPS);
+
+    if (cursor->thread_count == 1 || group_size == 0 || count < 2 * group_size)
+        return;
+    if (candidates->readers == NULL && candidates->is_largest) {
+        candidates->readers =
+            readers_create(&candidates->request, cursor->thread_count);
+        if (candidates->readers == NULL)
+            cursor->thread_count = 1; /* not to be tried again */
+    }
+    if (candidates->readers == NULL)
+        return;
+    readers_begin(candidates->readers, candidates->keys + candidates->key_next,
+                  count, group_size);
+    candidates->is_reading_ahead = true;
+    candidates->row_largest = 0;
+}
+
+/* Holds the next group that was read ahead. Without one the reading ahead is
+ * over. */
+static bool
+hold_read_ahead(struct colander_cursor *cursor,
+                struct cursor_candidates *candidates)
+{
+    const struct row_group *group;
+
+    if (!readers_next(candidates->readers, &group)) {
+        readers_end(candidates->readers);
+        candidates->is_reading_ahead = false;
+        return false;
+    }
+    candidates->rows = group->rows;
+    candidates->found = group->found;
+    candidates->answers = group->answers;
+    count_group(cursor, candidates, group->count);
+    return true;
 }
 
 /* Holds the next group of rows; none at the end. */
@@ -325,6 +442,8 @@ hold_rows(struct colander_cursor *cursor, struct cursor_candidates *candidates,
 
     candidates->row_next = 0;
     candidates->row_count = 0;
+    if (candidates->is_reading_ahead && hold_read_ahead(cursor, candidates))
+        return COLANDER_OK;
     while (candidates->key_next == candidates->key_count &&
            !candidates->is_end) {
         code = cursor_check_cancelled(cursor, err);
@@ -336,6 +455,9 @@ hold_rows(struct colander_cursor *cursor, struct cursor_candidates *candidates,
     code = cursor_check_cancelled(cursor, err);
     if (code != COLANDER_OK || candidates->is_end)
         return code;
+    begin_reading_ahead(cursor, candidates);
+    if (candidates->is_reading_ahead && hold_read_ahead(cursor, candidates))
+        return COLANDER_OK;
     return read_group(cursor, candidates, err);
 }
 
@@ -348,6 +470,23 @@ fill_result(const struct cursor_candidates *candidates, size_t index,
 
     result->key = candidates->keys[first + index];
     result->row = colander_buffer_slice(&candidates->rows[index]);
+}
+
+/* Whether the row at `index` of the group, put into `result`, matches. */
+static enum colander_code
+ask_row(struct colander_cursor *cursor, size_t index,
+        const struct colander_result *result, bool *is_match,
+        struct colander_error *err)
+{
+    const enum row_answer *answers = cursor->candidates->answers;
+    const enum row_answer answer =
+        answers != NULL ? answers[index] : ROW_UNKNOWN;
+
+    *is_match = answer == ROW_TRUE;
+    /* which columns matched, nobody has found out yet */
+    if (answer == ROW_UNKNOWN || (*is_match && cursor->matches != NULL))
+        return cursor_evaluate(cursor, result, is_match, err);
+    return COLANDER_OK;
 }
 
 enum colander_code
@@ -378,7 +517,7 @@ cursor_step_candidates(struct colander_cursor *cursor,
             continue;
         }
         fill_result(candidates, index, result);
-        code = cursor_evaluate(cursor, result, &is_match, err);
+        code = ask_row(cursor, index, result, &is_match, err);
         if (code == COLANDER_OK && !is_match)
             cursor->explain.rows_false++;
     } while (code == COLANDER_OK && !is_match);

@@ -103,6 +103,71 @@ colander_engine_get(struct colander_engine_family *family,
     });
 }
 
+/* So many keys need no memory of their own. */
+static const size_t few_keys = 8;
+
+/* MultiGet sorts keys unless it is told that they are. */
+static bool
+is_ascending(const rocksdb::Slice *keys, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (keys[i - 1].compare(keys[i]) > 0)
+            return false;
+    }
+    return true;
+}
+
+/* Looks up `count` keys; the arrays have room for so many. */
+static enum colander_code
+look_up(struct colander_engine_family *family,
+        const struct colander_snapshot *snapshot,
+        const struct colander_slice *keys, size_t count, rocksdb::Slice *slices,
+        rocksdb::PinnableSlice *pinned, rocksdb::Status *statuses,
+        struct colander_buffer *values, bool *found, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i < count; i++)
+        slices[i] = to_rocksdb(keys[i]);
+    family->engine->db->MultiGet(read_options_at(snapshot),
+                                 family->handle.get(), count, slices, pinned,
+                                 statuses, is_ascending(slices, count));
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++)
+        code = take_value(family, statuses[i], pinned[i], &values[i], &found[i],
+                          err);
+    return code;
+}
+
+static enum colander_code
+look_up_few(struct colander_engine_family *family,
+            const struct colander_snapshot *snapshot,
+            const struct colander_slice *keys, size_t count,
+            struct colander_buffer *values, bool *found,
+            struct colander_error *err)
+{
+    rocksdb::Slice slices[few_keys];
+    rocksdb::PinnableSlice pinned[few_keys];
+    rocksdb::Status statuses[few_keys];
+
+    return look_up(family, snapshot, keys, count, slices, pinned, statuses,
+                   values, found, err);
+}
+
+static enum colander_code
+look_up_many(struct colander_engine_family *family,
+             const struct colander_snapshot *snapshot,
+             const struct colander_slice *keys, size_t count,
+             struct colander_buffer *values, bool *found,
+             struct colander_error *err)
+{
+    std::vector<rocksdb::Slice> slices(count);
+    std::vector<rocksdb::PinnableSlice> pinned(count);
+    std::vector<rocksdb::Status> statuses(count);
+
+    return look_up(family, snapshot, keys, count, slices.data(), pinned.data(),
+                   statuses.data(), values, found, err);
+}
+
 enum colander_code
 colander_engine_get_many(struct colander_engine_family *family,
                          const struct colander_snapshot *snapshot,
@@ -111,20 +176,10 @@ colander_engine_get_many(struct colander_engine_family *family,
                          struct colander_error *err)
 {
     return guard(err, "read keys", [&] {
-        std::vector<rocksdb::Slice> slices(count);
-        std::vector<rocksdb::PinnableSlice> pinned(count);
-        std::vector<rocksdb::Status> statuses(count);
-        enum colander_code code = COLANDER_OK;
-
-        for (size_t i = 0; i < count; i++)
-            slices[i] = to_rocksdb(keys[i]);
-        family->engine->db->MultiGet(read_options_at(snapshot),
-                                     family->handle.get(), count, slices.data(),
-                                     pinned.data(), statuses.data());
-        for (size_t i = 0; i < count && code == COLANDER_OK; i++)
-            code = take_value(family, statuses[i], pinned[i], &values[i],
-                              &found[i], err);
-        return code;
+        if (count <= few_keys)
+            return look_up_few(family, snapshot, keys, count, values, found,
+                               err);
+        return look_up_many(family, snapshot, keys, count, values, found, err);
     });
 }
 

@@ -114,7 +114,10 @@ set_family_options(const struct colander_options &options,
 static void
 set_rocksdb_options(struct colander_engine *engine)
 {
-    auto cache = rocksdb::NewLRUCache(engine->options.cache_size);
+    /* Few shards: the default gives each 1 MiB or less, and the Bloom filter
+     * of one SST, which is one block, would fill it. */
+    const int shard_bits = 2;
+    auto cache = rocksdb::NewLRUCache(engine->options.cache_size, shard_bits);
 
     engine->env = rocksdb::NewCompositeEnv(make_store_files());
     set_database_options(engine->options, &engine->rocksdb_options);

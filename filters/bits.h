@@ -224,8 +224,9 @@ bit_take_unary(struct bit_reader *reader)
 static inline uint32_t
 bit_take_gamma(struct bit_reader *reader)
 {
-    uint64_t word = bit_peek(reader) | UINT64_C(1) << (BITS_GAMMA_MAX + 1);
-    unsigned log2 = (unsigned)__builtin_ctzll(word);
+    const uint64_t word = bit_peek(reader);
+    const uint64_t guard = UINT64_C(1) << (BITS_GAMMA_MAX + 1);
+    unsigned log2 = (unsigned)__builtin_ctzll(word | guard);
 
     if (log2 > BITS_GAMMA_MAX) {
         bit_spoil(reader);

@@ -31,17 +31,23 @@ struct filter_log {
     char last_error[700];
 };
 
+/* How often the filter of an SST was made anew, or could not be. */
+struct worker_try {
+    uint64_t number;
+    uint32_t count;
+};
+
 struct worker {
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     bool is_running;
     bool is_stopping;
-    bool is_kicked;   /* there may be something to do */
-    bool is_idle;     /* and what there was is done */
-    uint64_t *failed; /* SSTs whose filter could not be made */
-    size_t failed_count;
-    size_t failed_capacity;
+    bool is_kicked;           /* there may be something to do */
+    bool is_idle;             /* and what there was is done */
+    struct worker_try *tries; /* filters made anew */
+    size_t try_count;
+    size_t try_capacity;
 };
 
 struct filters {
@@ -63,22 +69,23 @@ struct filters {
 
 #define FILTER_PATH_MAX 4352
 
-/* The name of a filter while it is built, and of that of SST `number`. False:
- * the path is too long, or the store's directory is not there. */
+/* The name of a filter while it is built, and of that of the SST of this number
+ * and size: so a filter never serves another SST, be it one that was given the
+ * same number after a crash. False: the path is too long, or the store's
+ * directory is not there. */
 bool filter_path_of_tag(struct filters *filters,
                         const uint8_t tag[SST_TAG_SIZE],
                         char path[FILTER_PATH_MAX]);
-bool filter_path_of_number(struct filters *filters, uint64_t number,
-                           char path[FILTER_PATH_MAX]);
+bool filter_path_of_sst(struct filters *filters, uint64_t number, uint64_t size,
+                        char path[FILTER_PATH_MAX]);
 
 /* A new tag, like no other. */
 void filter_tag_make(struct filters *filters, uint8_t tag[SST_TAG_SIZE]);
 
 /* Gives a finished filter the name by which it is found. */
-COLANDER_CHECKED enum colander_code filter_publish(struct filters *filters,
-                                                   const char *path,
-                                                   uint64_t number,
-                                                   struct colander_error *err);
+COLANDER_CHECKED enum colander_code
+filter_publish(struct filters *filters, const char *path, uint64_t number,
+               uint64_t size, struct colander_error *err);
 
 /* Counts an error, and keeps its text. */
 void filter_log_error(struct filters *filters, const char *what,

@@ -14,7 +14,7 @@
 
 #include "filters/settings.h"
 
-#define FILTER_PART_ENTRIES (UINT32_C(1) << 22)
+#define FILTER_PART_ENTRIES (UINT32_C(1) << 21)
 #define FILTER_PART_KEY_BYTES (UINT32_C(16) << 20)
 
 struct filter_builder;

@@ -34,7 +34,7 @@ enum colander_hierarchy {
  * to those that are there.
  */
 struct colander_filter_options {
-    bool is_on; /* false: no filters, and finds scan (true) */
+    bool is_on; /* false: files that are written get none (true) */
 
     /* How finely a filter tells where a value is: rows per segment, a power of
      * two up to 65,536; 1: every row exactly, 0: only whether the file may

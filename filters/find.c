@@ -12,6 +12,7 @@
 #include "filters/plan.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 /* A file that is gone in so many views is not being replaced, but lost. */
 #define PLANS_MAX 64
@@ -137,6 +138,17 @@ set_bounds(struct candidates *candidates, struct colander_error *err)
     return code;
 }
 
+/* Whether the filter is missing. It is, too, when its SST is gone; but then
+ * doubting it does nothing. */
+static bool
+is_filter_lost(struct filters *filters, const struct sst_file *file)
+{
+    char path[FILTER_PATH_MAX];
+
+    return filter_path_of_sst(filters, file->number, file->size, path) &&
+           access(path, F_OK) != 0;
+}
+
 /* Whether another plan may help: a file was replaced, or its filter is no good
  * and doubted from now on. */
 static bool
@@ -144,24 +156,25 @@ can_plan_again(struct candidates *candidates, enum colander_code code,
                const struct colander_error *err)
 {
     struct filters *filters = candidates->find.filters;
+    const bool is_gone = code == COLANDER_NOT_FOUND;
 
     if (candidates->plan_count >= PLANS_MAX)
         return false;
-    if (code == COLANDER_NOT_FOUND)
-        return true;
-    if (code != COLANDER_CORRUPT && code != COLANDER_IO)
+    if (!is_gone && code != COLANDER_CORRUPT)
         return false;
     /* of the filter, or of the SST? Reading the SST without it tells. */
     for (size_t i = 0; i < candidates->plan.stream_count; i++) {
         struct stream *stream = candidates->plan.streams[i];
 
-        if (stream->has_failed && stream->file != NULL &&
-            stream->file->filter != NULL) {
+        if (!stream->has_failed || stream->file == NULL ||
+            stream->file->filter == NULL)
+            continue;
+        if (!is_gone || is_filter_lost(filters, stream->file)) {
             filters_doubt(filters, stream->file, err);
             return true;
         }
     }
-    return false;
+    return is_gone;
 }
 
 /* Makes plans until one stands. */
@@ -191,20 +204,20 @@ enum colander_code
 find_candidates_open(void *context, const struct candidate_request *request,
                      struct candidates **candidates, struct colander_error *err)
 {
+    struct filters *filters = context;
     struct candidates *made;
     enum colander_code code;
 
     *candidates = NULL;
-    if (request->question->kind == QUESTION_OPEN) {
-        request->explain->reason =
-            "no condition of the question is one that value filters know";
+    if (atomic_load(&filters->registry.is_blind)) {
+        request->explain->reason = "memory was short to list a file";
         return COLANDER_OK;
     }
     made = calloc(1, sizeof(*made));
     if (made == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
     made->request = *request;
-    made->find.filters = context;
+    made->find.filters = filters;
     made->find.request = &made->request;
     code = make_plan(made, true, err);
     if (code != COLANDER_OK || made->plan.is_scan) {
@@ -296,6 +309,7 @@ find_candidates_next(struct candidates *candidates, struct colander_slice *keys,
             *err = why;
         return code;
     }
+    candidates->plan_count = 0; /* the find goes on */
     at = candidates->keys.data;
     for (size_t i = 0; i < *count; i++) {
         uint32_t size;

@@ -15,8 +15,9 @@
  *
  * Life:   create -> add, remove -> publish -> find in the edition -> release
  * Memory: `budget` bytes at most for bits, editions excepted: when it would be
- *         over, presences are folded, and questions get more maybes. What no
- *         edition sees any more is freed or used again.
+ *         over, presences are folded, and questions get more maybes; only
+ *         those that cannot be halved are kept over it. What no edition sees
+ *         any more is freed or used again.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -30,7 +31,7 @@ enum hierarchy_kind { HIERARCHY_SLICES, HIERARCHY_TREE };
 struct hierarchy;
 struct hierarchy_edition;
 
-/* `order` of a tree, at least 2. NULL when memory is short. */
+/* `order` of a tree: 2 to 4096, else the nearest. NULL when memory is short. */
 struct hierarchy *hierarchy_create(enum hierarchy_kind kind, uint32_t order,
                                    uint64_t budget);
 
@@ -38,7 +39,7 @@ struct hierarchy *hierarchy_create(enum hierarchy_kind kind, uint32_t order,
 void hierarchy_destroy(struct hierarchy *hierarchy);
 
 /* Adds the part `slot`, which is not in it. `presence` is copied, or folded. On
- * failure the hierarchy is as it was. */
+ * failure the parts are as they were, though some may have been folded. */
 COLANDER_CHECKED enum colander_code
 hierarchy_add(struct hierarchy *hierarchy, uint32_t slot,
               const struct presence *presence, struct colander_error *err);

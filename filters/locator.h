@@ -120,7 +120,7 @@ locator_hashes(const struct locator_shape *shape, struct colander_slice block,
 
 /* ----------------------------------- for locator_build and locator_find --- */
 
-/* What stands where a list's length stands, when it is none of 1 to 8. */
+/* What stands where a list's length stands, when it is none of a short list. */
 #define LOCATOR_LONG (LOCATOR_SHORT_MAX + 1)
 #define LOCATOR_EVERYWHERE (LOCATOR_SHORT_MAX + 2)
 

@@ -15,8 +15,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* More than the bits of a value without its long list can take. */
-#define VALUE_SIZE_MAX 80
+/* More than the bits of a value without its long list can take: mostly those of
+ * a short list, of which a unit takes less than 15 bits when there are many. */
+#define VALUE_SIZE_MAX (64 + 2 * LOCATOR_SHORT_MAX)
 
 /* More than the head of a long list can take. */
 #define LIST_HEAD_SIZE_MAX 32

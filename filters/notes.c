@@ -110,12 +110,10 @@ turn_to(struct candidate_write *write, uint32_t family_id)
         return true;
     settings_unref(write->settings);
     write->settings = NULL;
-    write->family = registry_family(registry, family_id);
-    if (write->family == NULL)
-        return false;
+    write->family =
+        registry_family_settings(registry, family_id, &write->settings);
     write->family_id = family_id;
-    write->settings = registry_settings(registry, write->family);
-    return true;
+    return write->family != NULL;
 }
 
 enum colander_code

@@ -60,14 +60,15 @@ filter_path_of_tag(struct filters *filters, const uint8_t tag[SST_TAG_SIZE],
 }
 
 bool
-filter_path_of_number(struct filters *filters, uint64_t number,
-                      char path[FILTER_PATH_MAX])
+filter_path_of_sst(struct filters *filters, uint64_t number, uint64_t size,
+                   char path[FILTER_PATH_MAX])
 {
     const char *directory = find_directory(filters);
 
     return directory != NULL &&
-           is_whole(snprintf(path, FILTER_PATH_MAX, "%s/%06llu.filter",
-                             directory, (unsigned long long)number));
+           is_whole(snprintf(path, FILTER_PATH_MAX, "%s/%06llu-%llu.filter",
+                             directory, (unsigned long long)number,
+                             (unsigned long long)size));
 }
 
 void
@@ -92,11 +93,11 @@ sync_directory(const char *directory)
 
 enum colander_code
 filter_publish(struct filters *filters, const char *path, uint64_t number,
-               struct colander_error *err)
+               uint64_t size, struct colander_error *err)
 {
     char name[FILTER_PATH_MAX];
 
-    if (!filter_path_of_number(filters, number, name))
+    if (!filter_path_of_sst(filters, number, size, name))
         return COLANDER_FAIL(err, COLANDER_IO,
                              "the path of the store is too long");
     if (rename(path, name) != 0)
@@ -107,11 +108,11 @@ filter_publish(struct filters *filters, const char *path, uint64_t number,
 }
 
 static void
-remove_filter(struct filters *filters, uint64_t number)
+remove_filter(struct filters *filters, uint64_t number, uint64_t size)
 {
     char path[FILTER_PATH_MAX];
 
-    if (filter_path_of_number(filters, number, path))
+    if (filter_path_of_sst(filters, number, size, path))
         (void)unlink(path); /* what stays is removed at the next open */
 }
 
@@ -148,6 +149,7 @@ filters_doubt(struct filters *filters, struct sst_file *file,
 /* A filter under way. */
 struct writer {
     struct filters *filters;
+    uint32_t family;
     struct filter_builder *builder; /* NULL: it was given up */
     uint8_t tag[SST_TAG_SIZE];
 };
@@ -156,10 +158,8 @@ struct writer {
 static void
 give_up(struct writer *writer, const struct colander_error *err)
 {
-    filter_log_error(writer->filters,
-                     "cannot build the filter of a new SST,"
-                     " error",
-                     (uint64_t)err->code, err);
+    filter_log_error(writer->filters, "cannot build a filter of family",
+                     writer->family, err);
     filter_builder_destroy(writer->builder);
     writer->builder = NULL;
 }
@@ -181,6 +181,7 @@ begin_writer(void *context, uint32_t family_id)
     }
     settings = registry_settings(&filters->registry, family);
     writer->filters = filters;
+    writer->family = family_id;
     filter_tag_make(filters, writer->tag);
     if (settings->options.is_on &&
         filter_path_of_tag(filters, writer->tag, path) &&
@@ -249,7 +250,8 @@ take_filter(struct filters *filters, const struct sst_created *file)
         (void)unlink(path);
         return false;
     }
-    if (filter_publish(filters, path, file->number, &err) == COLANDER_OK) {
+    if (filter_publish(filters, path, file->number, file->size, &err) ==
+        COLANDER_OK) {
         pthread_mutex_lock(&filters->log.mutex);
         filters->log.built_count++;
         pthread_mutex_unlock(&filters->log.mutex);
@@ -271,7 +273,7 @@ file_created(void *context, const struct sst_created *file)
     pthread_mutex_lock(&filters->names_mutex);
     has_filter = take_filter(filters, file);
     if (file->is_ok && !has_filter)
-        remove_filter(filters, file->number); /* of a file before a crash */
+        remove_filter(filters, file->number, file->size); /* before a crash */
     if (file->is_ok &&
         registry_add(&filters->registry, file->family, file->number, file->size,
                      file->entry_count, has_filter ? FILE_PENDING : FILE_UNSURE,
@@ -295,8 +297,9 @@ file_deleted(void *context, uint64_t number)
 {
     struct filters *filters = context;
 
-    registry_remove(&filters->registry, number);
-    remove_filter(filters, number);
+    pthread_mutex_lock(&filters->names_mutex);
+    remove_filter(filters, number, registry_forget(&filters->registry, number));
+    pthread_mutex_unlock(&filters->names_mutex);
 }
 
 static void
@@ -336,8 +339,9 @@ list_file(void *context, const struct sst_info *file,
 {
     struct filters *filters = context;
     char path[FILTER_PATH_MAX];
-    bool has_filter = filter_path_of_number(filters, file->number, path) &&
-                      access(path, R_OK) == 0;
+    bool has_filter =
+        filter_path_of_sst(filters, file->number, file->size, path) &&
+        access(path, R_OK) == 0;
 
     return registry_add(&filters->registry, file->family, file->number,
                         file->size, file->entry_count,
@@ -351,8 +355,10 @@ is_orphan(struct filters *filters, const char *name)
 {
     struct sst_file *file;
     unsigned long long number;
+    unsigned long long sst_size = 0;
     size_t size = strlen(name);
     char run[2 * sizeof(filters->run) + 1];
+    bool is_wanted;
     char *end;
 
     if (size == 2 * SST_TAG_SIZE + 4 && strcmp(name + size - 4, ".tmp") == 0) {
@@ -362,11 +368,14 @@ is_orphan(struct filters *filters, const char *name)
         return strncmp(name, run, sizeof(run) - 1) != 0;
     }
     number = strtoull(name, &end, 10);
+    if (end != name && *end == '-')
+        sst_size = strtoull(end + 1, &end, 10);
     if (end == name || strcmp(end, ".filter") != 0)
         return false; /* not ours */
     file = registry_find(&filters->registry, number);
+    is_wanted = file != NULL && file->size == sst_size;
     sst_file_unref(&filters->registry, file);
-    return file == NULL;
+    return !is_wanted;
 }
 
 static void

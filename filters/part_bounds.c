@@ -39,7 +39,8 @@ search_block(const struct filter *filter, const struct filter_part *part,
         return COLANDER_FAIL(err, COLANDER_CORRUPT,
                              "a filter lacks the key of a row");
     if (index == count)
-        search->low = first + count;
+        search->low =
+            count < search->high - first ? first + count : search->high;
     else if (index == 0)
         search->high = first;
     else

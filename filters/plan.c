@@ -201,6 +201,22 @@ find_bounds(struct planning *planning, struct sst_file *file, uint32_t index,
     return code;
 }
 
+/* How many of the rows in `ranges` match, about: in a unit of a value that is
+ * not rare one or few; in a long run, of a value that is nearly everywhere or
+ * of a range of values, every other. */
+static uint64_t
+expect_matches(const struct filter_part *part, const struct row_ranges *ranges)
+{
+    uint64_t matches = 0;
+
+    for (size_t i = 0; i < ranges->count; i++) {
+        uint32_t rows = ranges->ranges[i].end - ranges->ranges[i].first;
+
+        matches += rows <= part->shape.coarse ? 1 : rows / 2;
+    }
+    return matches;
+}
+
 static void
 count_cost(struct planning *planning, const struct filter_part *part,
            const struct row_ranges *ranges)
@@ -208,13 +224,12 @@ count_cost(struct planning *planning, const struct filter_part *part,
     uint64_t rows = row_ranges_rows(ranges);
 
     planning->rows += rows;
-    if (part->shape.fine == 1 && rows <= 2 * ranges->count) {
+    if (part->shape.fine == 1 && rows <= 2 * ranges->count)
         planning->cost += rows * COST_VERIFY;
-        return;
-    }
-    /* of the rows read few match: about one in each run */
-    planning->cost +=
-        ranges->count * (COST_SEGMENT + COST_VERIFY) + rows * COST_SEGMENT_ROW;
+    else
+        planning->cost += ranges->count * COST_SEGMENT +
+                          rows * COST_SEGMENT_ROW +
+                          expect_matches(part, ranges) * COST_VERIFY;
 }
 
 enum part_fate { PART_PRUNED, PART_LOCATED, PART_READ, PART_WHOLE };
@@ -399,9 +414,7 @@ open_recent(struct planning *planning, struct family_filters *family,
     if (code == COLANDER_OK && stream == NULL) {
         planning->cost = recent_rows * COST_SEGMENT_ROW;
         code = stream_open_unflushed(planning->find, &stream, err);
-    }
-    if (code == COLANDER_OK && count == 0 && planning->cost == 0 &&
-        plan->recent != NULL) {
+    } else if (code == COLANDER_OK && count == 0) {
         stream_close(stream);
         return COLANDER_OK;
     }

@@ -140,7 +140,6 @@ registry_unref_view(struct view *view)
     registry_unref_hierarchy(view->hierarchy);
     settings_unref(view->settings);
     free(view->files);
-    free(view->slots);
     free(view);
 }
 
@@ -177,34 +176,56 @@ find_file(const struct registry *registry, uint64_t number,
     return false;
 }
 
-static bool
-is_gone(const struct registry *registry, uint64_t number)
+static struct gone_file *
+find_gone(const struct registry *registry, uint64_t number)
 {
     for (size_t i = 0; i < registry->gone_count; i++) {
-        if (registry->gone[i] == number)
-            return true;
+        if (registry->gone[i].number == number)
+            return &registry->gone[i];
     }
-    return false;
+    return NULL;
 }
 
-/* While the store is opened files are listed a little later than they were
- * looked up: this keeps those out that went in between. */
+/* Notes a file that leaves: until it is deleted, as its size will be asked for;
+ * while the store is opened until the end of that, as files are listed a little
+ * later than they were looked up. */
 static void
-note_gone(struct registry *registry, uint64_t number)
+note_gone(struct registry *registry, uint64_t number, uint64_t size)
 {
-    if (!registry->is_opening)
+    struct gone_file *known = find_gone(registry, number);
+
+    if (known != NULL)
         return;
     if (registry->gone_count == registry->gone_capacity) {
         size_t capacity = 2 * registry->gone_capacity + 16;
-        uint64_t *grown =
+        struct gone_file *grown =
             realloc(registry->gone, capacity * sizeof(*registry->gone));
 
-        if (grown == NULL)
-            return; /* the file then stays listed, and is found missing */
+        if (grown == NULL) {
+            if (registry->is_opening) /* it may be listed for ever */
+                atomic_store(&registry->is_blind, true);
+            return;
+        }
         registry->gone = grown;
         registry->gone_capacity = capacity;
     }
-    registry->gone[registry->gone_count++] = number;
+    known = &registry->gone[registry->gone_count++];
+    known->number = number;
+    known->size = size;
+    known->is_deleted = false;
+}
+
+/* Drops what need not be known any more. */
+static void
+forget_deleted(struct registry *registry)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < registry->gone_count; i++) {
+        if (!registry->gone[i].is_deleted)
+            registry->gone[kept++] = registry->gone[i];
+    }
+    registry->gone_count = kept;
 }
 
 static struct sst_file *
@@ -250,12 +271,14 @@ registry_add(struct registry *registry, uint32_t family_id, uint64_t number,
     bool is_added = false;
     size_t place;
 
-    if (family == NULL)
+    if (family == NULL) {
+        atomic_store(&registry->is_blind, true);
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory for filters of a family");
+    }
     pthread_mutex_lock(&registry->mutex);
     if (find_file(registry, number, &other, &place) ||
-        is_gone(registry, number)) {
+        find_gone(registry, number) != NULL) {
         is_added = true;
     } else if (reserve_file(family)) {
         struct sst_file *file =
@@ -269,26 +292,55 @@ registry_add(struct registry *registry, uint32_t family_id, uint64_t number,
     pthread_mutex_unlock(&registry->mutex);
     if (is_added)
         return COLANDER_OK;
+    atomic_store(&registry->is_blind, true);
     return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a file");
 }
 
-void
-registry_remove(struct registry *registry, uint64_t number)
+/* Under the mutex. */
+static void
+remove_file(struct registry *registry, uint64_t number)
 {
     struct family_filters *family;
+    uint64_t size = 0;
     size_t place;
 
-    pthread_mutex_lock(&registry->mutex);
-    note_gone(registry, number);
     if (find_file(registry, number, &family, &place)) {
         struct sst_file *file = family->files[place];
 
+        size = file->size;
         family->files[place] = family->files[--family->file_count];
         registry_leave_hierarchy(family, file);
         registry_unref_file(file);
         registry_touch(family);
     }
+    note_gone(registry, number, size);
+}
+
+void
+registry_remove(struct registry *registry, uint64_t number)
+{
+    pthread_mutex_lock(&registry->mutex);
+    remove_file(registry, number);
     pthread_mutex_unlock(&registry->mutex);
+}
+
+uint64_t
+registry_forget(struct registry *registry, uint64_t number)
+{
+    struct gone_file *gone;
+    uint64_t size = 0;
+
+    pthread_mutex_lock(&registry->mutex);
+    remove_file(registry, number);
+    gone = find_gone(registry, number);
+    if (gone != NULL) {
+        size = gone->size;
+        gone->is_deleted = true;
+    }
+    if (!registry->is_opening)
+        forget_deleted(registry);
+    pthread_mutex_unlock(&registry->mutex);
+    return size;
 }
 
 struct sst_file *
@@ -426,6 +478,7 @@ registry_init(struct registry *registry, size_t cache_size,
 {
     memset(registry, 0, sizeof(*registry));
     registry->is_opening = true;
+    atomic_init(&registry->is_blind, false);
     registry->cache = block_cache_create(cache_size);
     if (registry->cache == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for filters");
@@ -449,33 +502,11 @@ registry_open_end(struct registry *registry)
 {
     pthread_mutex_lock(&registry->mutex);
     registry->is_opening = false;
-    registry->gone_count = 0;
+    forget_deleted(registry);
     pthread_mutex_unlock(&registry->mutex);
 }
 
 /* --------------------------------------------------------------- views --- */
-
-/* Notes where the parts of the view's files are, by slot. */
-static bool
-map_slots(struct view *view)
-{
-    view->slot_count = hierarchy_edition_slots(view->edition);
-    view->slots = calloc((size_t)view->slot_count + 1, sizeof(*view->slots));
-    if (view->slots == NULL)
-        return false;
-    for (uint32_t slot = 0; slot < view->slot_count; slot++)
-        view->slots[slot].file = UINT32_MAX;
-    for (size_t i = 0; i < view->file_count; i++) {
-        const struct sst_file *file = view->files[i];
-
-        for (uint32_t k = 0;
-             file->slots != NULL && k < part_count(file->filter); k++) {
-            view->slots[file->slots[k]].file = (uint32_t)i;
-            view->slots[file->slots[k]].part = k;
-        }
-    }
-    return true;
-}
 
 /* Makes the view of now, under the mutex; NULL when memory is short. */
 static struct view *
@@ -496,9 +527,10 @@ make_view(struct registry *registry, struct family_filters *family)
         for (size_t i = 0; i < family->file_count; i++)
             view->files[view->file_count++] = sst_file_ref(family->files[i]);
         if (hierarchy_publish(family->hierarchy->hierarchy, &view->edition,
-                              NULL) == COLANDER_OK &&
-            map_slots(view))
+                              NULL) == COLANDER_OK) {
+            view->slot_count = hierarchy_edition_slots(view->edition);
             return view;
+        }
     }
     registry_unref_view(view);
     return NULL;

@@ -59,12 +59,6 @@ struct sst_file {
     uint32_t *slots;       /* LOADED: of its parts in the hierarchy */
 };
 
-/* A part, by its slot. */
-struct view_slot {
-    uint32_t file; /* index in the view's files; UINT32_MAX: nothing */
-    uint32_t part;
-};
-
 /* A hierarchy, counted: settings may replace it while views have editions. */
 struct shared_hierarchy {
     struct hierarchy *hierarchy;
@@ -80,8 +74,7 @@ struct view {
     size_t file_count;
     struct shared_hierarchy *hierarchy;
     struct hierarchy_edition *edition;
-    struct view_slot *slots;
-    uint32_t slot_count;
+    uint32_t slot_count; /* of the edition */
 };
 
 /* The filters of one family. */
@@ -101,15 +94,23 @@ struct family_filters {
     uint32_t slot_capacity; /* a multiple of 64 */
 };
 
+/* A file that is in no view any more. */
+struct gone_file {
+    uint64_t number;
+    uint64_t size; /* 0: it was in none */
+    bool is_deleted;
+};
+
 struct registry {
     pthread_mutex_t mutex;
     struct block_cache *cache;
     struct family_filters **families;
     size_t family_count;
-    bool is_opening; /* files may be listed that are gone already */
-    uint64_t *gone;  /* numbers, while opening */
+    bool is_opening;        /* files may be listed that are gone already */
+    struct gone_file *gone; /* while opening, and until they are deleted */
     size_t gone_count;
     size_t gone_capacity;
+    atomic_bool is_blind; /* a file could not be listed: finds must scan */
 };
 
 COLANDER_CHECKED enum colander_code registry_init(struct registry *registry,
@@ -122,6 +123,11 @@ void registry_release(struct registry *registry);
 /* The filters of the family, made when there are none, with the defaults. They
  * live as long as the registry. NULL when memory is short. */
 struct family_filters *registry_family(struct registry *registry, uint32_t id);
+
+/* The same, with its settings, counted for the caller. */
+struct family_filters *registry_family_settings(struct registry *registry,
+                                                uint32_t id,
+                                                struct settings **settings);
 
 /* Counted for the caller. */
 struct settings *registry_settings(struct registry *registry,
@@ -138,14 +144,18 @@ registry_set_settings(struct registry *registry, struct family_filters *family,
 
 /* --------------------------------------------------------------- files --- */
 
-/* Adds a file. One that is there already, or gone already, is left alone. */
+/* Adds a file. One that is there already, or gone already, is left alone. On
+ * failure the registry is blind: no view says all from then on. */
 COLANDER_CHECKED enum colander_code
 registry_add(struct registry *registry, uint32_t family, uint64_t number,
              uint64_t size, uint64_t entry_count, enum file_state state,
              struct colander_error *err);
 
-/* Removes a file; one that is not there is fine. Never fails. */
+/* Removes a file; one that is not there is fine. */
 void registry_remove(struct registry *registry, uint64_t number);
+
+/* The same, once it is deleted. Gives its size; 0: that is not known. */
+uint64_t registry_forget(struct registry *registry, uint64_t number);
 
 /* All files were listed that were there when the store was opened. */
 void registry_open_end(struct registry *registry);

@@ -105,6 +105,21 @@ registry_family(struct registry *registry, uint32_t id)
     return family;
 }
 
+struct family_filters *
+registry_family_settings(struct registry *registry, uint32_t id,
+                         struct settings **settings)
+{
+    struct family_filters *family;
+
+    pthread_mutex_lock(&registry->mutex);
+    family = find_family(registry, id);
+    if (family == NULL)
+        family = add_family(registry, id);
+    *settings = family == NULL ? NULL : settings_ref(family->settings);
+    pthread_mutex_unlock(&registry->mutex);
+    return family;
+}
+
 struct settings *
 registry_settings(struct registry *registry, struct family_filters *family)
 {

@@ -23,7 +23,7 @@ destroy(struct filters *filters)
     pthread_mutex_destroy(&filters->log.mutex);
     pthread_mutex_destroy(&filters->worker.mutex);
     pthread_cond_destroy(&filters->worker.changed);
-    free(filters->worker.failed);
+    free(filters->worker.tries);
     free(filters->given_path);
     free(filters->directory);
     free(filters);
@@ -83,8 +83,14 @@ load_settings(struct filters *filters, uint32_t id, struct colander_error *err)
     settings_record_name(id, name);
     code = engine_record_get(filters->engine, name, &record, &found, err);
     if (code == COLANDER_OK && found) {
-        code = settings_decode(colander_buffer_slice(&record), &settings, err);
-        if (code == COLANDER_OK) {
+        struct colander_error why;
+
+        /* Options say how, not what: without them the defaults serve. */
+        if (settings_decode(colander_buffer_slice(&record), &settings, &why) !=
+            COLANDER_OK) {
+            filter_log_error(filters, "cannot read the options of family", id,
+                             &why);
+        } else {
             atomic_store(&family->is_recent_all, settings->options.is_on);
             code = registry_set_settings(&filters->registry, family, settings,
                                          err);

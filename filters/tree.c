@@ -100,6 +100,7 @@ keep_to_budget(struct tree *tree, const struct grove *grove,
         if (victim == NULL)
             return true;
         folded = victim == grove ? root : &victim->root;
+        assert(*folded != NULL);
         block_max = (*folded)->presence.shape.block_count / 2;
         made = tree_node_folded(*folded, block_max, &fold_count);
         if (made == NULL)

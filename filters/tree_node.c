@@ -158,6 +158,7 @@ distance(const struct presence *a, const struct presence *b)
     size_t most = a_count < b_count ? b_count : a_count;
     uint64_t differ = 0;
 
+    assert(least > 0);
     for (size_t at = 0; at < most; at += least) {
         const uint64_t *a_words = a->words + at % a_count;
         const uint64_t *b_words = b->words + at % b_count;

@@ -14,6 +14,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* A filter that is found damaged so often is left so: the disk, or the code
+ * that made it, is no good. And what counts as a failure. */
+#define REBUILDS_MAX 4
+#define GIVEN_UP 8
+
 static bool
 is_stopping(struct filters *filters)
 {
@@ -57,7 +62,7 @@ filters_open_pending(struct filters *filters, struct sst_file *file,
     char path[FILTER_PATH_MAX];
     enum colander_code code;
 
-    if (!filter_path_of_number(filters, file->number, path))
+    if (!filter_path_of_sst(filters, file->number, file->size, path))
         return COLANDER_FAIL(err, COLANDER_IO,
                              "the path of the store is too long");
     code = filter_file_open(path, &opened, &why);
@@ -275,7 +280,7 @@ worker_rebuild(struct filters *filters, struct sst_file *file, bool *is_done,
     pthread_mutex_lock(&filters->names_mutex);
     still = registry_find(&filters->registry, file->number);
     if (still == file)
-        code = filter_publish(filters, path, file->number, err);
+        code = filter_publish(filters, path, file->number, file->size, err);
     if (still == file && code == COLANDER_OK)
         *is_done =
             registry_change(&filters->registry, file, FILE_PENDING, NULL, NULL);
@@ -284,6 +289,87 @@ worker_rebuild(struct filters *filters, struct sst_file *file, bool *is_done,
     pthread_mutex_unlock(&filters->names_mutex);
     sst_file_unref(&filters->registry, still);
     return code;
+}
+
+/* Under the worker's mutex; NULL: there was none. */
+static struct worker_try *
+find_try(const struct worker *worker, uint64_t number)
+{
+    for (size_t i = 0; i < worker->try_count; i++) {
+        if (worker->tries[i].number == number)
+            return &worker->tries[i];
+    }
+    return NULL;
+}
+
+static uint32_t
+tries_of(struct worker *worker, uint64_t number)
+{
+    const struct worker_try *found;
+    uint32_t count;
+
+    pthread_mutex_lock(&worker->mutex);
+    found = find_try(worker, number);
+    count = found == NULL ? 0 : found->count;
+    pthread_mutex_unlock(&worker->mutex);
+    return count;
+}
+
+/* Under the worker's mutex; NULL when memory is short. */
+static struct worker_try *
+add_try(struct worker *worker, uint64_t number)
+{
+    if (worker->try_count == worker->try_capacity) {
+        size_t capacity = 2 * worker->try_capacity + 16;
+        struct worker_try *grown =
+            realloc(worker->tries, capacity * sizeof(*worker->tries));
+
+        if (grown == NULL)
+            return NULL;
+        worker->tries = grown;
+        worker->try_capacity = capacity;
+    }
+    worker->tries[worker->try_count].number = number;
+    worker->tries[worker->try_count].count = 0;
+    return &worker->tries[worker->try_count++];
+}
+
+/* So that it is not tried for ever. */
+static void
+count_try(struct worker *worker, uint64_t number, uint32_t weight)
+{
+    struct worker_try *found;
+
+    pthread_mutex_lock(&worker->mutex);
+    found = find_try(worker, number);
+    if (found == NULL)
+        found = add_try(worker, number);
+    if (found != NULL)
+        found->count += weight;
+    pthread_mutex_unlock(&worker->mutex);
+}
+
+/* Somebody asks for it: that begins anew. */
+static void
+forget_tries(struct worker *worker, uint64_t number)
+{
+    struct worker_try *found;
+
+    pthread_mutex_lock(&worker->mutex);
+    found = find_try(worker, number);
+    if (found != NULL)
+        *found = worker->tries[--worker->try_count];
+    pthread_mutex_unlock(&worker->mutex);
+}
+
+static void
+note_failed(struct filters *filters, const char *what, uint64_t number,
+            const struct colander_error *err)
+{
+    if (err->code == COLANDER_CANCELLED || err->code == COLANDER_NOT_FOUND)
+        return; /* the SST or the store is going */
+    filter_log_error(filters, what, number, err);
+    count_try(&filters->worker, number, GIVEN_UP);
 }
 
 enum colander_code
@@ -304,44 +390,12 @@ worker_rebuild_latest(struct filters *filters, uint64_t number,
     }
     if (code == COLANDER_NOT_FOUND)
         code = COLANDER_OK; /* replaced meanwhile: by files of new filters */
+    forget_tries(&filters->worker, number);
     worker_kick(filters);
     return code;
 }
 
 /* --------------------------------------------------------------- thread --- */
-
-static bool
-has_failed(const struct worker *worker, uint64_t number)
-{
-    for (size_t i = 0; i < worker->failed_count; i++) {
-        if (worker->failed[i] == number)
-            return true;
-    }
-    return false;
-}
-
-/* So that it is not tried again while the store is open. */
-static void
-note_failed(struct filters *filters, const char *what, uint64_t number,
-            const struct colander_error *err)
-{
-    struct worker *worker = &filters->worker;
-
-    if (err->code == COLANDER_CANCELLED || err->code == COLANDER_NOT_FOUND)
-        return; /* the SST or the store is going */
-    filter_log_error(filters, what, number, err);
-    if (worker->failed_count == worker->failed_capacity) {
-        size_t capacity = 2 * worker->failed_capacity + 16;
-        uint64_t *grown =
-            realloc(worker->failed, capacity * sizeof(*worker->failed));
-
-        if (grown == NULL)
-            return;
-        worker->failed = grown;
-        worker->failed_capacity = capacity;
-    }
-    worker->failed[worker->failed_count++] = number;
-}
 
 static void
 rebuild_missing(struct filters *filters, struct sst_file *file)
@@ -353,8 +407,10 @@ rebuild_missing(struct filters *filters, struct sst_file *file)
     bool is_done;
 
     settings_unref(settings);
-    if (!is_on || filters->is_read_only)
+    if (!is_on || filters->is_read_only ||
+        tries_of(&filters->worker, file->number) >= REBUILDS_MAX)
         return;
+    count_try(&filters->worker, file->number, 1);
     if (worker_rebuild(filters, file, &is_done, &err) != COLANDER_OK)
         note_failed(filters, "cannot make the filter of SST", file->number,
                     &err);
@@ -394,7 +450,7 @@ advance_all(struct filters *filters, enum file_state state)
     while (!is_stopping(filters) &&
            (file = registry_next(&filters->registry, number, state)) != NULL) {
         number = file->number;
-        if (!has_failed(&filters->worker, number))
+        if (tries_of(&filters->worker, number) < GIVEN_UP)
             advance(filters, file);
         sst_file_unref(&filters->registry, file);
     }
@@ -438,33 +494,42 @@ worker_start(struct filters *filters, struct colander_error *err)
     sigset_t before;
     int status;
 
+    pthread_mutex_lock(&worker->mutex);
     worker->is_stopping = false;
     worker->is_kicked = true;
     worker->is_idle = false;
+    worker->is_running = true;
+    pthread_mutex_unlock(&worker->mutex);
     sigfillset(&all); /* signals are for the program's own threads */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     status = pthread_create(&worker->thread, NULL, run, filters);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (status != 0)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "cannot start a thread: %s", strerror(status));
-    worker->is_running = true;
-    return COLANDER_OK;
+    if (status == 0)
+        return COLANDER_OK;
+    pthread_mutex_lock(&worker->mutex);
+    worker->is_running = false;
+    pthread_mutex_unlock(&worker->mutex);
+    return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a thread: %s",
+                         strerror(status));
 }
 
 void
 worker_stop(struct filters *filters)
 {
     struct worker *worker = &filters->worker;
+    bool is_running;
 
-    if (!worker->is_running)
-        return;
     pthread_mutex_lock(&worker->mutex);
+    is_running = worker->is_running;
     worker->is_stopping = true;
     pthread_cond_broadcast(&worker->changed);
     pthread_mutex_unlock(&worker->mutex);
+    if (!is_running)
+        return;
     pthread_join(worker->thread, NULL);
+    pthread_mutex_lock(&worker->mutex);
     worker->is_running = false;
+    pthread_mutex_unlock(&worker->mutex);
 }
 
 void

@@ -3,11 +3,15 @@
  * a part, so that a range, a prefix or an exists reads only runs that can hold
  * a row.
  *
- * Values are compared by their *rank*, an image that keeps the order: a <= b
- * implies rank(a) <= rank(b). Strings are cut, numbers rounded; so a zone may
- * be wider than its values, never narrower. A column is known by the hash of
- * its path. Of more columns than ZONES_COLUMNS_MAX the later ones are left out,
- * and asking for one then says maybe.
+ * Values are compared by an image that keeps the order: 64 bits behind the
+ * type. Numbers are rounded for it. Of strings and binaries what all of a
+ * column in the part begin with is kept once, and the image is made of some
+ * bytes behind that, as many as are needed or fit; so dates, or numbered names,
+ * prune as numbers do. A zone may be wider than its values, never narrower.
+ *
+ * A column is known by the hash of its path. Of more columns than
+ * ZONES_COLUMNS_MAX the later ones are left out, and asking for one then says
+ * maybe.
  *
  * A column may be there without a scalar (a map, an array): it has rows, and
  * an empty span. Nulls are in no span either, or they would widen those of
@@ -33,10 +37,13 @@
 #define ZONES_COLUMNS_MAX 256
 #define ZONES_RUN 256 /* rows, a power of two */
 
-/* The image of a value: by type first, then by what fits in 64 bits. */
+/* Where a value stands: by type first, then by what fits in 64 bits; a string
+ * or binary by its bytes, borrowed, since its image is another in each part. */
 struct zone_rank {
     uint8_t type; /* in the order of colander_value_compare; numbers are one */
-    uint64_t prefix;
+    uint8_t fill; /* what bytes are followed by, without end */
+    uint64_t prefix; /* where the type has no bytes */
+    struct colander_slice bytes;
 };
 
 struct zone_rank zone_rank_of(const struct colander_value *value);
@@ -47,12 +54,6 @@ struct zone_rank zone_rank_of_prefix_end(const struct colander_value *prefix);
 /* The least and the largest rank of the type of `value` (numbers are one). */
 struct zone_rank zone_rank_least(const struct colander_value *value);
 struct zone_rank zone_rank_largest(const struct colander_value *value);
-
-static inline bool
-zone_rank_is_below(struct zone_rank a, struct zone_rank b)
-{
-    return a.type != b.type ? a.type < b.type : a.prefix < b.prefix;
-}
 
 /* From `low` to `high`, both included. */
 struct zone_span {

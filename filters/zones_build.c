@@ -5,7 +5,12 @@
  * puts those spans away. When the part is over, each column gets the shortest
  * code that still prunes: what that is, is tried on ends of its own spans.
  *
- * Columns are found by a table that is never grown, and beside a list of runs
+ * What all strings of a column begin with is known only then. The first of them
+ * is taken for it, and is shortened when one comes that begins otherwise. Of
+ * ends of spans the bytes behind the beginning of that time are kept: what is
+ * missing when it has become shorter since is what it has lost.
+ *
+ * Columns are found by a table that is never grown, and beside lists of runs
  * for each of them nothing is allocated.
  *
  * Bytes: filters/FORMAT.md, "Zone blocks"
@@ -35,10 +40,17 @@ zones_builder_create(void)
 }
 
 static void
+column_release(struct zones_column *column)
+{
+    free(column->runs);
+    free(column->windows);
+}
+
+static void
 clear(struct zones_builder *builder)
 {
     for (size_t i = 0; i < builder->column_count; i++)
-        free(builder->columns[i].runs);
+        column_release(&builder->columns[i]);
     builder->row_count = 0;
     builder->column_count = 0;
     builder->is_cut = false;
@@ -69,7 +81,7 @@ column_add(struct zones_builder *builder, uint64_t path_hash, size_t slot)
     column = &builder->columns[builder->column_count++];
     memset(column, 0, sizeof(*column));
     column->path_hash = path_hash;
-    zone_span_clear(&column->now);
+    zones_column_clear_span(column);
     builder->slots[slot] = (uint16_t)builder->column_count;
     return column;
 }
@@ -89,33 +101,155 @@ column_of(struct zones_builder *builder, uint64_t path_hash)
     }
 }
 
+/* Shortens the common beginning to what `text` begins with as well. */
+static void
+column_shorten(struct zones_column *column, struct colander_slice text)
+{
+    size_t size = 0;
+
+    if (!column->has_text) {
+        size = text.size < ZONES_BEGIN_MAX ? text.size : ZONES_BEGIN_MAX;
+        memcpy(column->begin, text.data, size);
+        column->has_text = true;
+    } else {
+        while (size < text.size && size < column->begin_size &&
+               text.data[size] == column->begin[size])
+            size++;
+        if (zones_is_text(column->low.type))
+            zones_window_deepen(column, column->low.words, column->begin_size,
+                                size);
+        if (zones_is_text(column->high.type))
+            zones_window_deepen(column, column->high.words, column->begin_size,
+                                size);
+    }
+    column->begin_size = (uint8_t)size;
+}
+
+static inline bool
+column_begins(const struct zones_column *column, struct colander_slice text)
+{
+    return column->has_text && text.size >= column->begin_size &&
+           memcmp(text.data, column->begin, column->begin_size) == 0;
+}
+
+static inline bool
+end_is_below(const struct zones_end *a, const struct zones_end *b)
+{
+    if (a->type != b->type)
+        return a->type < b->type;
+    for (size_t i = 0; i < ZONES_WINDOW_WORDS - 1; i++) {
+        if (a->words[i] != b->words[i])
+            return a->words[i] < b->words[i];
+    }
+    return a->words[ZONES_WINDOW_WORDS - 1] < b->words[ZONES_WINDOW_WORDS - 1];
+}
+
+static inline void
+column_widen(struct zones_column *column, const struct zones_end *end)
+{
+    if (end_is_below(end, &column->low))
+        column->low = *end;
+    if (end_is_below(&column->high, end))
+        column->high = *end;
+}
+
+static inline void
+column_text(struct zones_column *column, uint8_t type,
+            struct colander_slice text)
+{
+    struct zones_end end;
+
+    if (text.size == 0) {
+        column->empties |=
+            type == COLANDER_STRING ? ZONES_EMPTY_STRING : ZONES_EMPTY_BINARY;
+        return;
+    }
+    if (!column_begins(column, text))
+        column_shorten(column, text);
+    text.data += column->begin_size;
+    text.size -= column->begin_size;
+    end.type = type;
+    end.words[0] = zones_word(text.data, text.size);
+    /* Mostly that is enough to see that it widens nothing. */
+    if (type == column->low.type && type == column->high.type &&
+        end.words[0] > column->low.words[0] &&
+        end.words[0] < column->high.words[0])
+        return;
+    for (size_t i = 1; i < ZONES_WINDOW_WORDS; i++)
+        end.words[i] = text.size <= 8 * i
+                           ? 0
+                           : zones_word(text.data + 8 * i, text.size - 8 * i);
+    column_widen(column, &end);
+}
+
+/* One word tells all; so the rest is not compared. */
+static inline void
+column_other(struct zones_column *column, const struct colander_value *value)
+{
+    struct zones_point point = zones_point_of(value);
+    struct zones_point low = {column->low.type, column->low.words[0]};
+    struct zones_point high = {column->high.type, column->high.words[0]};
+    struct zones_end end = {point.type, {point.prefix}};
+
+    if (zones_point_is_below(point, low))
+        column->low = end;
+    if (zones_point_is_below(high, point))
+        column->high = end;
+}
+
 void
 zones_builder_value(struct zones_builder *builder, uint64_t path_hash,
                     const struct colander_value *value)
 {
     struct zones_column *column = column_of(builder, path_hash);
-    struct zone_rank rank;
 
     if (column == NULL)
         return;
     column->is_present = true;
-    if (value->type == COLANDER_NULL) {
+    if (value->type == COLANDER_NULL)
         column->has_null = true;
-    } else if (value->type < COLANDER_ARRAY) {
-        rank = zone_rank_of(value);
-        zone_span_widen(&column->now, rank, rank);
-    }
+    else if (zones_is_text(value->type))
+        column_text(column, (uint8_t)value->type, value->bytes);
+    else if (value->type < COLANDER_ARRAY)
+        column_other(column, value);
 }
 
+/* Makes room for the windows of `capacity` runs. */
+static bool
+windows_grow(struct zones_column *column, uint32_t capacity)
+{
+    struct zones_windows *grown =
+        realloc(column->windows, capacity * sizeof(*grown));
+
+    if (grown == NULL)
+        return false;
+    if (column->windows == NULL) {
+        memset(grown, 0, column->run_count * sizeof(*grown));
+        for (size_t i = 0; i < column->run_count; i++) {
+            grown[i].low[0] = column->runs[i].low;
+            grown[i].high[0] = column->runs[i].high;
+        }
+    }
+    column->windows = grown;
+    return true;
+}
+
+/* Makes room for one more run. */
 static bool
 runs_grow(struct zones_column *column)
 {
     uint32_t capacity = column->run_capacity * 2 + 16;
-    struct zones_run *grown = realloc(column->runs, capacity * sizeof(*grown));
+    struct zones_run *grown;
 
+    if (column->run_count < column->run_capacity)
+        return !column->has_text || column->windows != NULL ||
+               windows_grow(column, column->run_capacity);
+    grown = realloc(column->runs, capacity * sizeof(*grown));
     if (grown == NULL)
         return false;
     column->runs = grown;
+    if (column->has_text && !windows_grow(column, capacity))
+        return false;
     column->run_capacity = capacity;
     return true;
 }
@@ -129,18 +263,25 @@ column_fold(struct zones_column *column, uint32_t index)
     if (!column->is_present)
         return;
     column->is_present = false;
-    if (column->is_lost ||
-        (column->run_count == column->run_capacity && !runs_grow(column))) {
+    if (column->is_lost || !runs_grow(column)) {
         column->is_lost = true;
         return;
     }
+    if (column->windows != NULL) {
+        struct zones_windows *windows = &column->windows[column->run_count];
+
+        memcpy(windows->low, column->low.words, sizeof(windows->low));
+        memcpy(windows->high, column->high.words, sizeof(windows->high));
+    }
     run = &column->runs[column->run_count++];
-    run->low = column->now.low.prefix;
-    run->high = column->now.high.prefix;
+    run->low = column->low.words[0];
+    run->high = column->high.words[0];
     run->index = index;
-    run->low_type = column->now.low.type;
-    run->high_type = column->now.high.type;
-    zone_span_clear(&column->now);
+    run->low_type = column->low.type;
+    run->high_type = column->high.type;
+    run->begin_size = column->begin_size;
+    run->empties = column->empties;
+    zones_column_clear_span(column);
 }
 
 static void

@@ -4,15 +4,14 @@
  * Each column gets the shortest code that still prunes. What that is, is tried
  * on ends of its own spans: they are what questions that prune ask for. Spans
  * of runs are kept if they turn away a good part of those questions, and as
- * coarse as changes little in that.
+ * coarse as changes little in that. Of strings as many places are kept as such
+ * offsets can tell apart.
  *
  * Bytes: filters/FORMAT.md, "Zone blocks"
  *
  * SPDX-License-Identifier: MIT
  */
 #include "filters/zones_column.h"
-
-#include "filters/zones_code.h"
 
 /* Questions tried on a column to see what its runs are worth. */
 #define PROBES 32
@@ -29,35 +28,23 @@
  * span is then at most a 65,536th too wide. */
 #define END_BYTES 3
 
-/* The first byte, types and sizes, ends, count of runs. */
-#define COLUMN_HEAD_MAX (3 + 2 * 8 + 5)
+/* Numbers of strings: so many are told apart where runs are not kept, and by so
+ * many bits more than offsets have where they are. */
+#define PART_NUMBERS (1u << 16)
+#define SPARE_BITS 10
 
-static uint8_t *
-put_little(uint8_t *bytes, uint64_t bits, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        bytes[i] = (uint8_t)(bits >> (8 * i));
-    return bytes + size;
-}
+/* The first byte, types and sizes, ends, what strings have in common, count of
+ * runs. */
+#define COLUMN_HEAD_MAX                                                        \
+    (3 + 2 * 8 + 2 + ZONES_BEGIN_MAX + 2 * ZONES_PLACES_MAX + 5)
 
-static uint8_t *
-put_varint(uint8_t *bytes, uint32_t bits)
-{
-    for (; bits >= 0x80; bits >>= 7)
-        *bytes++ = (uint8_t)(bits | 0x80);
-    *bytes++ = (uint8_t)bits;
-    return bytes;
-}
-
-static size_t
-varint_size(uint32_t bits)
-{
-    size_t size = 1;
-
-    for (; bits >= 0x80; bits >>= 7)
-        size++;
-    return size;
-}
+/* How a column is coded. */
+struct coding {
+    struct zones_strings strings;
+    struct zones_frame frame;
+    unsigned width;
+    uint8_t places[2 * ZONES_PLACES_MAX];
+};
 
 /* The ends of a span as they are kept: the leading bytes of each. What is cut
  * is zeros below and ones above. */
@@ -89,48 +76,7 @@ frame_cut(struct zones_frame *frame)
     return ends;
 }
 
-/* The span of all runs together; false: they have none. */
-static bool
-part_span(const struct zones_column *column, struct zone_span *span)
-{
-    zone_span_clear(span);
-    for (size_t i = 0; i < column->run_count; i++) {
-        const struct zones_run *run = &column->runs[i];
-        struct zone_rank low = {run->low_type, run->low};
-        struct zone_rank high = {run->high_type, run->high};
-
-        if (run->low_type != ZONE_TYPE_NONE)
-            zone_span_widen(span, low, high);
-    }
-    return span->low.type != ZONE_TYPE_NONE;
-}
-
-static struct zones_frame
-frame_of(const struct zone_span *span)
-{
-    struct zones_frame frame = {0, 0, span->low.type, span->high.type};
-
-    frame.low = zones_line(&frame, span->low);
-    frame.high = zones_line(&frame, span->high);
-    return frame;
-}
-
-/* Makes the ends of all runs offsets in the frame. */
-static void
-runs_to_offsets(struct zones_column *column, const struct zones_frame *frame)
-{
-    for (size_t i = 0; i < column->run_count; i++) {
-        struct zones_run *run = &column->runs[i];
-        struct zone_rank low = {run->low_type, run->low};
-        struct zone_rank high = {run->high_type, run->high};
-
-        /* An empty one stays so, its low end above its high end. */
-        if (run->low_type == ZONE_TYPE_NONE)
-            continue;
-        run->low = zones_line(frame, low) - frame->low;
-        run->high = zones_line(frame, high) - frame->low;
-    }
-}
+/* --------------------------------------------------------------- width --- */
 
 static size_t
 span_count(const struct zones_column *column)
@@ -138,7 +84,7 @@ span_count(const struct zones_column *column)
     size_t count = 0;
 
     for (size_t i = 0; i < column->run_count; i++)
-        count += column->runs[i].low_type != ZONE_TYPE_NONE;
+        count += zones_run_has_span(&column->runs[i]);
     return count;
 }
 
@@ -171,7 +117,7 @@ maybes(const struct zones_column *column, unsigned shift, uint64_t *asked)
     for (size_t i = 0; i < column->run_count; i++) {
         const struct zones_run *run = &column->runs[i];
 
-        if (run->low_type == ZONE_TYPE_NONE || number++ % step != 0)
+        if (!zones_run_has_span(run) || number++ % step != 0)
             continue;
         count += holders(column, number / step % 2 == 0 ? run->low : run->high,
                          shift);
@@ -197,6 +143,35 @@ width_of(const struct zones_column *column, const struct zones_frame *frame)
             return width;
     }
     return ZONES_WIDTH_MAX;
+}
+
+/* -------------------------------------------------------------- coding --- */
+
+static uint8_t *
+put_little(uint8_t *bytes, uint64_t bits, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (uint8_t)(bits >> (8 * i));
+    return bytes + size;
+}
+
+static uint8_t *
+put_varint(uint8_t *bytes, uint32_t bits)
+{
+    for (; bits >= 0x80; bits >>= 7)
+        *bytes++ = (uint8_t)(bits | 0x80);
+    *bytes++ = (uint8_t)bits;
+    return bytes;
+}
+
+static size_t
+varint_size(uint32_t bits)
+{
+    size_t size = 1;
+
+    for (; bits >= 0x80; bits >>= 7)
+        size++;
+    return size;
 }
 
 static size_t
@@ -270,7 +245,7 @@ put_offsets(uint8_t *end, const struct zones_column *column,
 
     for (size_t i = 0; i < column->run_count; i++) {
         const struct zones_run *run = &column->runs[i];
-        bool is_empty = run->low_type == ZONE_TYPE_NONE;
+        bool is_empty = !zones_run_has_span(run);
 
         end = put_little(end, is_empty ? UINT64_MAX : run->low >> shift, width);
         end = put_little(end, run->high >> shift, width);
@@ -278,34 +253,73 @@ put_offsets(uint8_t *end, const struct zones_column *column,
     return end;
 }
 
-/* Codes a column, whose runs are offsets afterwards; returns the end. */
+static uint8_t *
+put_strings(uint8_t *end, const struct zones_strings *strings)
+{
+    size_t places_size = 2 * (size_t)strings->place_count;
+
+    *end++ = (uint8_t)strings->begin_size;
+    memcpy(end, strings->begin, strings->begin_size);
+    end += strings->begin_size;
+    *end++ = (uint8_t)(strings->place_count |
+                       (strings->has_empty ? ZONES_HAS_EMPTY : 0));
+    memcpy(end, strings->places, places_size);
+    return end + places_size;
+}
+
+/* Finds the frame, the ends that are kept of it, and the width; of strings
+ * `enough` are told apart. */
+static struct ends
+coding_fit(struct coding *coding, struct zones_column *column, uint64_t enough)
+{
+    struct ends ends;
+
+    zones_column_strings(column, coding->places, enough, &coding->strings);
+    coding->frame = zones_column_points(column, &coding->strings);
+    ends = frame_cut(&coding->frame);
+    zones_column_offsets(column, &coding->frame);
+    coding->width = width_of(column, &coding->frame);
+    return ends;
+}
+
+/* Finds how the spans of a column are coded, and codes that of the part. */
+static uint8_t *
+put_span(uint8_t *end, struct zones_column *column, struct coding *coding)
+{
+    struct ends ends;
+
+    zones_column_settle(column, coding->places);
+    ends = coding_fit(coding, column, ZONES_NUMBERS_MAX);
+    if (column->has_text && coding->width == 0)
+        ends = coding_fit(coding, column, PART_NUMBERS);
+    else if (column->has_text && 8 * coding->width + SPARE_BITS < 62)
+        ends = coding_fit(coding, column,
+                          UINT64_C(1) << (8 * coding->width + SPARE_BITS));
+    end = put_ends(end, &coding->frame, ends);
+    return zones_frame_has_text(&coding->frame)
+               ? put_strings(end, &coding->strings)
+               : end;
+}
+
 uint8_t *
 zones_column_put(uint8_t *end, struct zones_column *column, uint32_t run_count)
 {
+    struct coding coding = {.width = 0};
     uint8_t *flags = end++;
-    struct zone_span span;
-    struct zones_frame frame = {0, 0, 0, 0};
-    unsigned width = 0;
     enum zones_flags kind;
 
     *flags = column->has_null ? ZONES_HAS_NULL : 0;
-    if (part_span(column, &span)) {
-        struct ends ends;
-
+    if (span_count(column) > 0) {
         *flags |= ZONES_HAS_SPAN;
-        frame = frame_of(&span);
-        ends = frame_cut(&frame);
-        end = put_ends(end, &frame, ends);
-        runs_to_offsets(column, &frame);
-        width = width_of(column, &frame);
-        *flags |= (uint8_t)(width << ZONES_WIDTH_SHIFT);
+        end = put_span(end, column, &coding);
+        *flags |= (uint8_t)(coding.width << ZONES_WIDTH_SHIFT);
     }
-    kind = runs_kind(column, run_count, width);
+    kind = runs_kind(column, run_count, coding.width);
     *flags |= (uint8_t)kind;
     if (kind != ZONES_RUNS_ALL)
         end = put_varint(end, column->run_count);
-    if (width > 0)
-        end = put_offsets(end, column, &frame, width);
+    if (coding.width > 0)
+        end = put_offsets(end, column, &coding.frame, coding.width);
     return put_runs(end, column, run_count, kind);
 }
 

@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "filters/zones_code.h"
+#include "filters/zones_strings.h"
 
 /* A part has not so many rows that runs need more. */
 #define RUN_BITS_MAX 24
@@ -155,8 +155,41 @@ frame_read(struct bytes *bytes, struct zones_frame *frame)
            frame->low_type <= frame->high_type && frame->low <= frame->high;
 }
 
+/* Reads what strings and binaries have in common. */
 static bool
-column_read(struct bytes bytes, uint32_t run_count, struct column *column)
+strings_read(struct bytes *bytes, struct zones_strings *strings)
+{
+    uint8_t places;
+
+    if (left(bytes) < 1)
+        return false;
+    strings->begin_size = *bytes->next++;
+    if (left(bytes) < strings->begin_size + 1)
+        return false;
+    strings->begin = bytes->next;
+    bytes->next += strings->begin_size;
+    places = *bytes->next++;
+    strings->has_empty = (places & ZONES_HAS_EMPTY) != 0;
+    strings->place_count = places & ~ZONES_HAS_EMPTY;
+    if (strings->place_count > ZONES_PLACES_MAX ||
+        left(bytes) < 2 * strings->place_count)
+        return false;
+    strings->places = bytes->next;
+    bytes->next += 2 * strings->place_count;
+    return zones_strings_init(strings);
+}
+
+static bool
+span_read(struct bytes *bytes, struct zones_frame *frame,
+          struct zones_strings *strings)
+{
+    return frame_read(bytes, frame) &&
+           (!zones_frame_has_text(frame) || strings_read(bytes, strings));
+}
+
+static bool
+column_read(struct bytes bytes, uint32_t run_count, struct column *column,
+            struct zones_strings *strings)
 {
     size_t size;
 
@@ -171,7 +204,7 @@ column_read(struct bytes bytes, uint32_t run_count, struct column *column)
     if ((column->flags & ZONES_HAS_SPAN) == 0) {
         if (column->width > 0)
             return false;
-    } else if (!frame_read(&bytes, &column->frame)) {
+    } else if (!span_read(&bytes, &column->frame, strings)) {
         return false;
     }
     column->run_count = run_count;
@@ -188,17 +221,48 @@ column_read(struct bytes bytes, uint32_t run_count, struct column *column)
     return true;
 }
 
-/* What is asked of each run: offsets from `low` to `high`, if spans count. */
+/* Where an end of what is asked for stands in the column. */
+static struct zones_point
+point_for(const struct zones_frame *frame, const struct zones_strings *strings,
+          const struct zone_rank *rank, bool is_high)
+{
+    struct zones_point point = {rank->type, rank->prefix};
+
+    if (zones_is_text(rank->type) && zones_frame_has_text(frame))
+        point = zones_strings_point(strings, rank, is_high);
+    return point;
+}
+
+/* What is asked of each run: to reach up to `low` and down to `high`, if spans
+ * count. Where what is asked for is between two numbers of strings, `low` is
+ * the upper of them: a run may hold it that has both. */
 struct test {
     uint64_t low;
     uint64_t high;
     bool has_spans; /* else every run will do in which the column is */
 };
 
+/* Puts what is asked for on the line; false: it is outside the frame. */
+static bool
+test_line(const struct zones_frame *frame, const struct zones_strings *strings,
+          const struct zone_span *span, struct test *test)
+{
+    struct zones_point low = point_for(frame, strings, &span->low, false);
+    struct zones_point high = point_for(frame, strings, &span->high, true);
+
+    if (low.type > frame->high_type || high.type < frame->low_type)
+        return false;
+    test->low =
+        low.type < frame->low_type ? frame->low : zones_line(frame, low);
+    test->high =
+        high.type > frame->high_type ? frame->high : zones_line(frame, high);
+    return test->low <= frame->high && test->high >= frame->low;
+}
+
 /* Fills `test`; false: no run can hold a value of `span`. */
 static bool
-test_of(const struct column *column, const struct zone_span *span,
-        struct test *test)
+test_of(const struct column *column, const struct zones_strings *strings,
+        const struct zone_span *span, struct test *test)
 {
     const struct zones_frame *frame = &column->frame;
     unsigned shift;
@@ -208,14 +272,7 @@ test_of(const struct column *column, const struct zone_span *span,
                          span->low.type == COLANDER_NULL))
         return true;
     if ((column->flags & ZONES_HAS_SPAN) == 0 ||
-        span->low.type > frame->high_type || span->high.type < frame->low_type)
-        return false;
-    test->low = span->low.type < frame->low_type ? frame->low
-                                                 : zones_line(frame, span->low);
-    test->high = span->high.type > frame->high_type
-                     ? frame->high
-                     : zones_line(frame, span->high);
-    if (test->low > frame->high || test->high < frame->low)
+        !test_line(frame, strings, span, test))
         return false;
     if (column->width == 0)
         return true;
@@ -303,19 +360,21 @@ damaged(struct colander_error *err)
 }
 
 static enum colander_code
-runs_find(struct column *column, const struct test *test,
+runs_find(const struct column *found, const struct test *asked,
           const struct header *header, uint32_t row_count,
           struct row_ranges *ranges, struct colander_error *err)
 {
+    struct column column = *found; /* for the loop, that nobody else sees */
+    struct test test = *asked;
     struct pending pending = {0, 0};
     uint32_t run = 0;
 
-    for (uint32_t i = 0; i < column->run_count; i++, run++) {
+    for (uint32_t i = 0; i < column.run_count; i++, run++) {
         uint64_t first;
 
-        if (!run_next(column, header->run_count, &run))
+        if (!run_next(&column, header->run_count, &run))
             return damaged(err);
-        if (!run_passes(column, test, i))
+        if (!run_passes(&column, &test, i))
             continue;
         first = (uint64_t)run << header->run_bits;
         if (first != pending.end) {
@@ -338,6 +397,7 @@ zones_find(struct colander_slice block, uint32_t row_count, uint64_t path_hash,
 {
     struct pending all = {0, row_count};
     struct header header;
+    struct zones_strings strings;
     struct column column;
     struct bytes bytes;
     struct test test;
@@ -352,9 +412,9 @@ zones_find(struct colander_slice block, uint32_t row_count, uint64_t path_hash,
         return damaged(err);
     bytes.next = block.data + offset;
     bytes.end = block.data + block.size;
-    if (!column_read(bytes, header.run_count, &column))
+    if (!column_read(bytes, header.run_count, &column, &strings))
         return damaged(err);
-    if (!test_of(&column, span, &test))
+    if (!test_of(&column, &strings, span, &test))
         return COLANDER_OK;
     if (!test.has_spans && (column.flags & ZONES_RUNS_MASK) == ZONES_RUNS_ALL)
         return pending_add(&all, row_count, ranges, err);

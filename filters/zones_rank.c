@@ -6,34 +6,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "filters/zones.h"
+#include "filters/zones_code.h"
 
 #define SIGN_BIT (UINT64_C(1) << 63)
-
-static inline uint64_t
-get_big(const uint8_t *bytes, size_t size)
-{
-    uint64_t bits = 0;
-
-    for (size_t i = 0; i < size; i++)
-        bits = bits << 8 | bytes[i];
-    return bits;
-}
-
-/* The first 8 bytes, as if zeros followed. */
-static inline uint64_t
-rank_of_bytes(struct colander_slice bytes)
-{
-    size_t size = bytes.size;
-
-    if (size >= 8)
-        return get_big(bytes.data, 8);
-    /* Twice four bytes, which agree where they overlap. */
-    if (size >= 4)
-        return get_big(bytes.data, 4) << 32 | get_big(bytes.data + size - 4, 4)
-                                                  << (8 * (8 - size));
-    return size == 0 ? 0 : get_big(bytes.data, size) << (8 * (8 - size));
-}
 
 /* Nothing but NaN is as high as this: infinity is far below. */
 #define RANK_OF_NAN UINT64_MAX
@@ -52,12 +27,12 @@ rank_of_double(double number)
 
 /* Numbers by the nearest double: what is between two of them goes to one of
  * them, and so never past a number in between. */
-static inline struct zone_rank
-rank_of_number(double number)
+static inline struct zones_point
+point_of_number(double number)
 {
-    struct zone_rank rank = {COLANDER_INTEGER, rank_of_double(number)};
+    struct zones_point point = {COLANDER_INTEGER, rank_of_double(number)};
 
-    return rank;
+    return point;
 }
 
 static inline uint64_t
@@ -65,41 +40,48 @@ rank_of_extension(const struct colander_value *value)
 {
     uint64_t type = (uint8_t)value->extension_type ^ 0x80u;
 
-    return type << 56 | rank_of_bytes(value->bytes) >> 8;
+    return type << 56 | zones_word(value->bytes.data, value->bytes.size) >> 8;
+}
+
+struct zones_point
+zones_point_of(const struct colander_value *value)
+{
+    struct zones_point point = {(uint8_t)value->type, 0};
+
+    switch (value->type) {
+    case COLANDER_INTEGER:
+        return point_of_number((double)value->integer);
+    case COLANDER_UNSIGNED:
+        return point_of_number((double)value->natural);
+    case COLANDER_DOUBLE:
+        return point_of_number(value->number);
+    case COLANDER_TIMESTAMP:
+        point.prefix = (uint64_t)value->second ^ SIGN_BIT;
+        return point;
+    case COLANDER_EXTENSION:
+        point.prefix = rank_of_extension(value);
+        return point;
+    case COLANDER_BOOLEAN:
+        /* A span of both takes no bytes so: see the ends in FORMAT.md. */
+        point.prefix = value->boolean ? UINT64_MAX : 0;
+        return point;
+    case COLANDER_MAP:
+        point.type = COLANDER_ARRAY;
+        return point;
+    default:
+        return point;
+    }
 }
 
 struct zone_rank
 zone_rank_of(const struct colander_value *value)
 {
-    struct zone_rank rank = {(uint8_t)value->type, 0};
+    struct zones_point point = zones_point_of(value);
+    struct zone_rank rank = {point.type, 0, point.prefix, {NULL, 0}};
 
-    switch (value->type) {
-    case COLANDER_INTEGER:
-        return rank_of_number((double)value->integer);
-    case COLANDER_UNSIGNED:
-        return rank_of_number((double)value->natural);
-    case COLANDER_DOUBLE:
-        return rank_of_number(value->number);
-    case COLANDER_STRING:
-    case COLANDER_BINARY:
-        rank.prefix = rank_of_bytes(value->bytes);
-        return rank;
-    case COLANDER_TIMESTAMP:
-        rank.prefix = (uint64_t)value->second ^ SIGN_BIT;
-        return rank;
-    case COLANDER_EXTENSION:
-        rank.prefix = rank_of_extension(value);
-        return rank;
-    case COLANDER_BOOLEAN:
-        /* A span of both takes no bytes so: see the ends in FORMAT.md. */
-        rank.prefix = value->boolean ? UINT64_MAX : 0;
-        return rank;
-    case COLANDER_MAP:
-        rank.type = COLANDER_ARRAY;
-        return rank;
-    default:
-        return rank;
-    }
+    if (zones_is_text(rank.type))
+        rank.bytes = value->bytes;
+    return rank;
 }
 
 struct zone_rank
@@ -107,25 +89,24 @@ zone_rank_of_prefix_end(const struct colander_value *prefix)
 {
     struct zone_rank rank = zone_rank_of(prefix);
 
-    if (prefix->bytes.size < 8)
-        rank.prefix |= UINT64_MAX >> (8 * prefix->bytes.size);
+    rank.fill = UINT8_MAX;
     return rank;
 }
 
 struct zone_rank
 zone_rank_least(const struct colander_value *value)
 {
-    struct zone_rank rank = zone_rank_of(value);
+    struct zone_rank rank = {zones_point_of(value).type, 0, 0, {NULL, 0}};
 
-    rank.prefix = 0;
     return rank;
 }
 
 struct zone_rank
 zone_rank_largest(const struct colander_value *value)
 {
-    struct zone_rank rank = zone_rank_of(value);
+    struct zone_rank rank = zone_rank_least(value);
 
+    rank.fill = UINT8_MAX;
     rank.prefix = UINT64_MAX;
     return rank;
 }

@@ -156,10 +156,9 @@ static const struct argument_option options[] = {
 };
 
 static const char help[] =
-    "Opens the store and runs commands: find, get, families, help, quit. They\n"
-    "are those of the program, without STORE; words are split and quoted as "
-    "in\n"
-    "sh. Ctrl-C stops a find, Ctrl-D leaves.\n"
+    "Opens the store and runs commands: find, get, families, stats, help,\n"
+    "quit. They are those of the program, without STORE; words are split and\n"
+    "quoted as in sh. Ctrl-C stops a find, Ctrl-D leaves.\n"
     "\n"
     "Lines that come from a file or pipe run until one fails; blank lines and\n"
     "those that begin with # are skipped.\n"

@@ -5,8 +5,10 @@
  */
 #include "bench.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const struct {
     const char *name;
@@ -87,6 +89,8 @@ parse_options(int argc, char **argv, struct bench_options *options)
         case 'f':
             if (options->file_count == BENCH_FILES_MAX)
                 bench_fail("--data", "too many files");
+            if (access(optarg, R_OK) != 0)
+                bench_fail(optarg, strerror(errno));
             options->files[options->file_count++] = optarg;
             break;
         case 'j':

@@ -262,6 +262,8 @@ what_no_builder_writes_is_corrupt(void **state)
         {"1 0000 000011010 1 0000 11111111111111111111", bad, fine}, /* 21 */
         {"1 0000 " EVERYWHERE, fine, fine},
         {"1 0000 " NO_KIND, bad, bad},
+        {"1 1000 " NO_KIND " 1 0000 1 0111 1", bad, bad},
+        {"1 1000 " EVERYWHERE " 1 0000 1 0111 1", fine, fine},
         {"1 0001 1 0111 1 | 00000000", bad, bad}, /* more padding than a byte */
         {"0000000000000000 1 0000 1 0111 1", bad, bad}, /* gap 16 of 0 to 15 */
         {"0000000001 0001 1 0111 1 0000000001 0000 1 0111 1", fine, fine},

@@ -94,6 +94,8 @@ clustered_columns_leave_few_rows(void **unused)
         assert_in_range(rows_left(KIND_NULLS, grown, grown), 0, FEW);
         assert_in_range(rows_left(KIND_ARRAY, array, array), 1, 2 * FEW);
         assert_in_range(rows_left(KIND_OUTLIER, large, large), 1, ROWS / 4);
+        large = colander_integer(row % (ROWS / 5));
+        assert_in_range(rows_left(KIND_LATE, large, large), 1, ROWS / 8);
     }
     assert_int_equal(
         rows_left(KIND_CLUSTERED, colander_integer(-9), colander_integer(-1)),
@@ -161,6 +163,245 @@ spans_of_runs_take_few_bytes(void **unused)
     zones_builder_destroy(builder);
 }
 
+/* --------------------------------------------------------- texts pruned --- */
+
+/* The rows that are left when texts with this beginning are asked for. */
+static uint64_t
+rows_begun(enum kind kind, const char *begin)
+{
+    struct colander_value value = colander_text(begin);
+    struct zone_span span = {zone_rank_of(&value),
+                             zone_rank_of_prefix_end(&value)};
+    struct row_ranges ranges = ROW_RANGES_EMPTY;
+    uint64_t rows;
+
+    assert_int_equal(
+        find(colander_buffer_slice(&model.block), kind, &span, &ranges),
+        COLANDER_OK);
+    rows = row_ranges_rows(&ranges);
+    row_ranges_release(&ranges);
+    return rows;
+}
+
+/* They differ behind 8 bytes, and from one run to the next behind 11 or 13. */
+static void
+dates_that_grow_with_the_row_leave_few_rows(void **unused)
+{
+    enum { ROWS = 25600, FEW = 2 * ZONES_RUN, DAY = 24 * 60 };
+    struct zones_builder *builder = zones_builder_create();
+    struct model_column *dates = &model.columns[KIND_DATES];
+    struct model_column *gaps = &model.columns[KIND_GAPS];
+
+    (void)unused;
+    random_state = random_seed(__func__);
+    fill_bytes();
+    make_model(builder, ROWS);
+    for (uint32_t row = 0; row < ROWS; row += 1 + (uint32_t)below(999)) {
+        struct colander_value date = dates->items[row].value;
+        struct colander_value near = gaps->items[row].value;
+        char minute[17];
+        char day[11];
+
+        (void)snprintf(minute, sizeof(minute), "%.16s", date.bytes.data);
+        (void)snprintf(day, sizeof(day), "%.10s", date.bytes.data);
+        assert_in_range(rows_left(KIND_DATES, date, date), 1, FEW);
+        assert_in_range(rows_begun(KIND_DATES, minute), 1, FEW);
+        assert_in_range(rows_begun(KIND_DATES, day), 1, DAY + FEW);
+        assert_in_range(rows_left(KIND_GAPS, near, near), 1, ROWS / 4);
+    }
+    /* Both ends of each run, though its first 8 bytes are those of others. */
+    for (uint32_t row = 0; row < ROWS; row++) {
+        struct colander_value near = gaps->items[row].value;
+
+        if ((row + 1) % ZONES_RUN < 2)
+            assert_in_range(rows_left(KIND_GAPS, near, near), 1, ROWS / 4);
+    }
+    zones_builder_destroy(builder);
+    release_model();
+}
+
+/* 25,600 minutes of 2016 begin with "2016-01-", names up to 699 with "sens-00",
+ * and no date has a place in which another digit is than here. */
+static void
+texts_outside_those_of_the_part_leave_no_rows(void **unused)
+{
+    enum { ROWS = 25600 };
+    static const char *const all[] = {"", "2", "20", "2016-01", "2016-01-"};
+    static const char *const none[] = {"1",
+                                       "2015",
+                                       "2016-00",
+                                       "2016-01.",
+                                       "2016-01-2",
+                                       "2016-01-19",
+                                       "2016-01-18T18:40",
+                                       "2016-01-00",
+                                       "2016-01-:",
+                                       "2016-02",
+                                       "2016-10",
+                                       "2016-1",
+                                       "2016-01-/",
+                                       "3",
+                                       "\x7f"};
+    struct zones_builder *builder = zones_builder_create();
+
+    (void)unused;
+    random_state = random_seed(__func__);
+    fill_bytes();
+    make_model(builder, ROWS);
+    for (size_t i = 0; i < COUNT(all); i++)
+        assert_int_equal(rows_begun(KIND_DATES, all[i]), ROWS);
+    for (size_t i = 0; i < COUNT(none); i++) {
+        struct colander_value text = colander_text(none[i]);
+
+        assert_int_equal(rows_begun(KIND_DATES, none[i]), 0);
+        assert_int_equal(rows_left(KIND_DATES, text, text), 0);
+    }
+    assert_int_equal(
+        rows_left(KIND_DATES, colander_text(""), colander_text("2016-01-")), 0);
+    assert_int_equal(
+        rows_left(KIND_DATES, colander_text("2016-02"), colander_text("x")), 0);
+    assert_int_equal(
+        rows_left(KIND_DATES, colander_text("2015"), colander_text("2017")),
+        ROWS);
+    assert_int_equal(rows_begun(KIND_STATES, "state"), ROWS);
+    assert_int_equal(rows_begun(KIND_STATES, "state-open"), ROWS);
+    assert_int_equal(rows_begun(KIND_STATES, "state-a"), 0);
+    assert_int_equal(rows_begun(KIND_STATES, "state-t"), 0);
+    assert_int_equal(rows_begun(KIND_NAMES, "sens-00"), ROWS);
+    assert_int_equal(rows_begun(KIND_NAMES, "sens-007"), 0);
+    assert_int_equal(rows_begun(KIND_NAMES, "sens-01"), 0);
+    assert_int_equal(rows_begun(KIND_NAMES, "sens-006990"), 0);
+    assert_int_equal(rows_begun(KIND_NAMES, "sent"), 0);
+    zones_builder_destroy(builder);
+    release_model();
+}
+
+#define COUNTED_MAX 320
+
+/* A binary that counts `row` behind `size` bytes. */
+static struct colander_value
+counted(uint8_t place[COUNTED_MAX], size_t size, uint32_t row)
+{
+    memset(place, 0xfe, size);
+    for (size_t i = 0; i < 4; i++)
+        place[size + i] = (uint8_t)(row >> (24 - 8 * i));
+    return colander_binary(colander_slice_of(place, size + 4));
+}
+
+static uint64_t
+rows_of(struct colander_slice block, uint32_t row_count,
+        const struct colander_value *value)
+{
+    struct zone_span span = {zone_rank_of(value), zone_rank_of(value)};
+    struct row_ranges ranges = ROW_RANGES_EMPTY;
+    uint64_t rows;
+
+    assert_int_equal(zones_find(block, row_count, 1, &span, &ranges, NULL),
+                     COLANDER_OK);
+    rows = row_ranges_rows(&ranges);
+    row_ranges_release(&ranges);
+    return rows;
+}
+
+/* Any bytes; from what is kept of a common beginning to what is cut. */
+static void
+beginnings_of_255_bytes_are_seen_through(void **unused)
+{
+    enum { ROWS = 20 * ZONES_RUN };
+    static const size_t sizes[] = {0, 1, 7, 8, 24, 100, 251, 255, 272, 300};
+    struct zones_builder *builder = zones_builder_create();
+    struct colander_buffer block = COLANDER_BUFFER_EMPTY;
+    uint8_t place[COUNTED_MAX];
+
+    (void)unused;
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        colander_buffer_clear(&block);
+        for (uint32_t row = 0; row < ROWS; row++) {
+            struct colander_value value = counted(place, sizes[i], row);
+
+            zones_builder_value(builder, 1, &value);
+            zones_builder_row_end(builder);
+        }
+        assert_int_equal(zones_builder_finish(builder, &block, NULL),
+                         COLANDER_OK);
+        for (uint32_t row = 0; row < ROWS; row += 100) {
+            struct colander_value value = counted(place, sizes[i], row);
+
+            assert_in_range(
+                rows_of(colander_buffer_slice(&block), ROWS, &value), 1,
+                sizes[i] <= 272 ? ZONES_RUN : ROWS);
+            value.type = COLANDER_STRING;
+            assert_int_equal(
+                rows_of(colander_buffer_slice(&block), ROWS, &value), 0);
+        }
+    }
+    colander_buffer_release(&block);
+    zones_builder_destroy(builder);
+}
+
+/* The last row of all begins otherwise; what is kept of those before it was cut
+ * behind a longer beginning. What that has lost takes up the bytes looked at.
+ */
+static void
+a_beginning_that_ends_late_still_prunes(void **unused)
+{
+    enum { ROWS = 20 * ZONES_RUN, SIZE = 60 };
+    struct zones_builder *builder = zones_builder_create();
+    struct colander_buffer block = COLANDER_BUFFER_EMPTY;
+    uint8_t place[COUNTED_MAX];
+
+    (void)unused;
+    for (size_t lost = 1; lost <= SIZE; lost++) {
+        struct colander_value value;
+
+        colander_buffer_clear(&block);
+        for (uint32_t row = 0; row < ROWS; row++) {
+            value = counted(place, SIZE, row);
+            if (row == ROWS - 1)
+                place[SIZE - lost] = 0xff;
+            zones_builder_value(builder, 1, &value);
+            zones_builder_row_end(builder);
+        }
+        assert_int_equal(zones_builder_finish(builder, &block, NULL),
+                         COLANDER_OK);
+        assert_in_range(rows_of(colander_buffer_slice(&block), ROWS, &value), 1,
+                        lost <= 20 ? ZONES_RUN : ROWS);
+        for (uint32_t row = 0; row < ROWS - 1; row += 100) {
+            value = counted(place, SIZE, row);
+            assert_in_range(
+                rows_of(colander_buffer_slice(&block), ROWS, &value), 1,
+                lost <= 20 ? 2 * ZONES_RUN : ROWS);
+        }
+    }
+    colander_buffer_release(&block);
+    zones_builder_destroy(builder);
+}
+
+/* Dates and numbered names, as of a log. */
+static void
+spans_of_texts_take_few_bytes(void **unused)
+{
+    enum { RUNS = 400, FIXED = 120 };
+    struct zones_builder *builder = zones_builder_create();
+    struct colander_buffer block = COLANDER_BUFFER_EMPTY;
+
+    (void)unused;
+    random_state = random_seed(__func__);
+    for (uint32_t row = 0; row < RUNS * ZONES_RUN; row++) {
+        struct colander_value date;
+
+        text_size = 0;
+        date = iso_date(row * UINT64_C(11), (unsigned)below(1000));
+        zones_builder_value(builder, 1, &date);
+        zones_builder_row_end(builder);
+    }
+    assert_int_equal(zones_builder_finish(builder, &block, NULL), COLANDER_OK);
+    assert_in_range(block.size, 4 * RUNS, FIXED + 6 * RUNS);
+    colander_buffer_release(&block);
+    zones_builder_destroy(builder);
+    text_size = 0;
+}
+
 static void
 columns_left_out_may_be_anywhere(void **unused)
 {
@@ -196,17 +437,19 @@ columns_left_out_may_be_anywhere(void **unused)
 /* --------------------------------------------------------------- bytes --- */
 
 /* Three runs: `1` is the number of the row, `2` null in the first row and true
- * in row 300, `3` a map in all rows. Behind a byte that is there already. */
+ * in row 300, `3` a map in all rows, `4` a name with the number of the row, and
+ * empty in row 5. Behind a byte that is there already. */
 static void
 bytes_of_a_block_stay_as_they_are(void **unused)
 {
     static const char golden[] =
         "\xee"
-        /* nothing left out, 2^8 rows a run, 3 columns, 600 rows; directory */
-        "\x00\x08\x03\x00\x58\x02\x00\x00"
-        "\x01\x00\x00\x00\x00\x00\x00\x00\x2c\x00\x00\x00"
-        "\x02\x00\x00\x00\x00\x00\x00\x00\x3f\x00\x00\x00"
-        "\x03\x00\x00\x00\x00\x00\x00\x00\x50\x00\x00\x00"
+        /* nothing left out, 2^8 rows a run, 4 columns, 600 rows; directory */
+        "\x00\x08\x04\x00\x58\x02\x00\x00"
+        "\x01\x00\x00\x00\x00\x00\x00\x00\x38\x00\x00\x00"
+        "\x02\x00\x00\x00\x00\x00\x00\x00\x4b\x00\x00\x00"
+        "\x03\x00\x00\x00\x00\x00\x00\x00\x5c\x00\x00\x00"
+        "\x04\x00\x00\x00\x00\x00\x00\x00\x5d\x00\x00\x00"
         /* 1: offsets of 2 bytes, a span; numbers; 0 to 599 and a little */
         "\x28\x22\x13\x80\xc0\x82\xb8"
         /* 0 to 255, 256 to 511, 512 to 599 */
@@ -216,7 +459,15 @@ bytes_of_a_block_stay_as_they_are(void **unused)
         /* two runs: an empty span, true; the first two */
         "\x02\xff\x00\x00\x00\x03"
         /* 3: in all runs, no span */
-        "\x00";
+        "\x00"
+        /* 4: offsets of 2 bytes, a span; strings; empty to "id-599" */
+        "\x28\x55\x02\x96\x3f"
+        /* all begin with "id-"; or are empty; four places */
+        "\x03id-\x84"
+        "0509"
+        "09\x00\x00"
+        /* empty to "id-255", "id-256" to "id-511", "id-512" to "id-599" */
+        "\x00\x00\x3f\x40\x40\x40\x3f\x80\x40\x80\x3f\x96";
     struct zones_builder *builder = zones_builder_create();
     struct colander_buffer block = COLANDER_BUFFER_EMPTY;
     struct colander_value null = colander_null();
@@ -231,7 +482,13 @@ bytes_of_a_block_stay_as_they_are(void **unused)
                      COLANDER_OK);
     for (uint32_t row = 0; row < 600; row++) {
         struct colander_value number = colander_integer(row);
+        struct colander_value text;
+        char name[8];
 
+        text_size = 0;
+        (void)snprintf(name, sizeof(name), "id-%03u", row % 1000);
+        text = keep_text(COLANDER_STRING, name, row == 5 ? 0 : 6);
+        zones_builder_value(builder, 4, &text);
         zones_builder_value(builder, 3, &map);
         zones_builder_value(builder, 1, &number);
         if (row == 0)
@@ -267,6 +524,11 @@ main(void)
         cmocka_unit_test(clustered_columns_leave_few_rows),
         cmocka_unit_test(columns_are_only_where_rows_have_them),
         cmocka_unit_test(spans_of_runs_take_few_bytes),
+        cmocka_unit_test(dates_that_grow_with_the_row_leave_few_rows),
+        cmocka_unit_test(texts_outside_those_of_the_part_leave_no_rows),
+        cmocka_unit_test(beginnings_of_255_bytes_are_seen_through),
+        cmocka_unit_test(a_beginning_that_ends_late_still_prunes),
+        cmocka_unit_test(spans_of_texts_take_few_bytes),
         cmocka_unit_test(columns_left_out_may_be_anywhere),
         cmocka_unit_test(bytes_of_a_block_stay_as_they_are),
     };

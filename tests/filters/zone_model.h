@@ -24,6 +24,16 @@ enum kind {
     KIND_CONSTANT,  /* true */
     KIND_OUTLIER,   /* large integers that grow, and a rare 0 */
     KIND_DOUBLES,   /* NaN, infinities, zeros, 2^53 */
+    KIND_DATES,     /* ISO dates that grow with the row */
+    KIND_GAPS,      /* the same, nearer each other, and a rare empty string */
+    KIND_STATES,    /* "state-open" or "state-shut" */
+    KIND_NAMES,     /* one beginning, small numbers in any order */
+    KIND_BLOBS,     /* binaries of any bytes behind one beginning */
+    KIND_LONG,      /* strings that differ only behind 280 bytes */
+    KIND_TURN,      /* a beginning in the first half of the part, then not */
+    KIND_BOTH,      /* strings and binaries, few bytes, one beginning */
+    KIND_LETTERS,   /* few bytes, with or without a beginning; and numbers */
+    KIND_LATE,      /* numbers, nulls, empty strings, and in the end names */
     KINDS,
 };
 
@@ -44,6 +54,9 @@ struct model {
     struct model_column columns[KINDS];
     uint32_t row_count;
     struct colander_buffer block;
+    uint8_t begin[40];
+    size_t begin_size;
+    bool has_numbers;
 };
 
 static struct model model;
@@ -105,6 +118,74 @@ add_grown(struct zones_builder *builder, uint32_t row)
              colander_integer(below(1500) == 0 ? 0 : 1500000000 + grown));
 }
 
+/* The beginning of the part's strings, and up to `most` bytes behind it. */
+static inline struct colander_value
+begun_text(enum colander_type type, size_t most)
+{
+    uint8_t text[sizeof(model.begin) + 16];
+    size_t size = model.begin_size + (size_t)below(most + 1);
+
+    memcpy(text, model.begin, model.begin_size);
+    for (size_t i = model.begin_size; i < size; i++)
+        text[i] = (uint8_t)("\0\x01"
+                            "ab\xfe\xff"[below(6)]);
+    return keep_text(type, text, size);
+}
+
+static inline struct colander_value
+long_text(uint32_t row)
+{
+    char text[290];
+
+    memset(text, 'u', sizeof(text));
+    (void)snprintf(text + 280, 10, "%09u", row % 1000000000u);
+    return keep_text(COLANDER_STRING, text, 289);
+}
+
+static inline struct colander_value
+late_text(uint32_t row, uint32_t row_count)
+{
+    char name[16];
+
+    if (row / (row_count / 5 + 1) == 0)
+        return colander_integer((int64_t)row - 500);
+    if (row / (row_count / 5 + 1) < 3)
+        return below(2) == 0 ? colander_null() : colander_text("");
+    (void)snprintf(name, sizeof(name), "late-%07u", row % 10000000);
+    return keep_text(below(2) == 0 ? COLANDER_STRING : COLANDER_BINARY, name,
+                     12);
+}
+
+static inline void
+add_texts(struct zones_builder *builder, uint32_t row, uint32_t row_count)
+{
+    struct colander_value date =
+        iso_date(row * UINT64_C(60), (unsigned)below(1000));
+    char name[16];
+
+    add_item(builder, KIND_DATES, date);
+    add_item(builder, KIND_GAPS,
+             below(3000) == 0
+                 ? colander_text("")
+                 : iso_date(row * UINT64_C(11), (unsigned)below(1000)));
+    add_item(builder, KIND_STATES,
+             colander_text(below(2) == 0 ? "state-open" : "state-shut"));
+    (void)snprintf(name, sizeof(name), "sens-%05u", (unsigned)below(700));
+    add_item(builder, KIND_NAMES, keep_text(COLANDER_STRING, name, 10));
+    add_item(builder, KIND_LATE, late_text(row, row_count));
+    add_item(builder, KIND_BLOBS, begun_text(COLANDER_BINARY, 12));
+    if (row % 50 == 0)
+        add_item(builder, KIND_LONG, long_text(row));
+    add_item(builder, KIND_TURN,
+             row < row_count / 2 ? date : any_bytes(COLANDER_STRING));
+    add_item(builder, KIND_BOTH,
+             begun_text(below(2) == 0 ? COLANDER_STRING : COLANDER_BINARY, 3));
+    add_item(builder, KIND_LETTERS,
+             model.has_numbers && below(400) == 0
+                 ? any_number()
+                 : begun_text(COLANDER_STRING, 5));
+}
+
 static inline void
 add_row(struct zones_builder *builder, uint32_t row, uint32_t row_count)
 {
@@ -113,6 +194,7 @@ add_row(struct zones_builder *builder, uint32_t row, uint32_t row_count)
     map.type = COLANDER_MAP;
     add_grown(builder, row);
     add_array(builder, row);
+    add_texts(builder, row, row_count);
     add_item(builder, KIND_RANDOM, colander_double((double)below(1000000)));
     add_item(builder, KIND_CONSTANT, colander_boolean(true));
     add_item(builder, KIND_CONTAINER, map);
@@ -135,6 +217,7 @@ release_model(void)
         free(model.columns[i].items);
     colander_buffer_release(&model.block);
     memset(&model, 0, sizeof(model));
+    text_size = 0;
 }
 
 /* A part of so many rows, and its zones. */
@@ -142,6 +225,11 @@ static inline void
 make_model(struct zones_builder *builder, uint32_t row_count)
 {
     release_model();
+    model.begin_size =
+        below(2) == 0 ? 0 : (size_t)below(sizeof(model.begin) + 1);
+    model.has_numbers = below(2) == 0;
+    for (size_t i = 0; i < model.begin_size; i++)
+        model.begin[i] = (uint8_t)("\0a-\xff"[below(4)]);
     for (uint32_t row = 0; row < row_count; row++)
         add_row(builder, row, row_count);
     assert_int_equal(zones_builder_finish(builder, &model.block, NULL),
@@ -206,17 +294,45 @@ span_of(const struct ask *ask)
     return span;
 }
 
-/* A value of the column, or any. */
+/* A string or binary that is nearly `value`: shorter, longer, or one byte of it
+ * another. It lasts until four more have been asked for. */
+static inline struct colander_value
+near_text(struct colander_value value)
+{
+    static uint8_t places[4][512];
+    static size_t turn;
+    uint8_t *place = places[turn++ % COUNT(places)];
+    size_t size = value.bytes.size;
+
+    assert_true(size + 8 <= sizeof(places[0]));
+    if (size > 0)
+        memcpy(place, value.bytes.data, size);
+    if (below(3) == 0)
+        size = (size_t)below(size + 1);
+    else if (below(2) == 0)
+        place[size++] = (uint8_t)below(256);
+    if (size > 0 && below(2) == 0)
+        place[below(size)] += (uint8_t)(below(2) == 0 ? 1 : below(256));
+    value.bytes = colander_slice_of(place, size);
+    return value;
+}
+
+/* A value of the column or near one, or any. */
 static inline struct colander_value
 end_for(enum kind kind)
 {
     const struct model_column *column = &model.columns[kind];
-    const struct item *item;
+    const struct colander_value *value;
 
     if (column->count == 0 || below(5) == 0)
         return any_scalar();
-    item = &column->items[below(column->count)];
-    return item->value.type < COLANDER_ARRAY ? item->value : any_scalar();
+    value = &column->items[below(column->count)].value;
+    if (value->type >= COLANDER_ARRAY)
+        return any_scalar();
+    return (value->type == COLANDER_STRING || value->type == COLANDER_BINARY) &&
+                   below(2) == 0
+               ? near_text(*value)
+               : *value;
 }
 
 static inline struct ask

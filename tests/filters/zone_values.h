@@ -11,6 +11,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -49,6 +50,37 @@ any_bytes(enum colander_type type)
     if (type == COLANDER_EXTENSION)
         value.extension_type = (int8_t)("\x00\x01\x7f\x80\xf0"[below(5)]);
     return value;
+}
+
+/* Bytes of texts, for as long as a model lasts. */
+static uint8_t text_bytes[1u << 24];
+static size_t text_size;
+
+static inline struct colander_value
+keep_text(enum colander_type type, const void *data, size_t size)
+{
+    struct colander_value value;
+
+    assert_true(size <= sizeof(text_bytes) - text_size);
+    memcpy(text_bytes + text_size, data, size);
+    value = colander_string(colander_slice_of(text_bytes + text_size, size));
+    value.type = type;
+    text_size += size;
+    return value;
+}
+
+/* "2016-06-27T00:00:11.080Z", so many seconds after 2016 began. */
+static inline struct colander_value
+iso_date(uint64_t second, unsigned millisecond)
+{
+    time_t instant = (time_t)(1451606400 + second);
+    char text[32];
+    struct tm parts;
+
+    assert_non_null(gmtime_r(&instant, &parts));
+    assert_int_equal(strftime(text, 20, "%Y-%m-%dT%H:%M:%S", &parts), 19);
+    (void)snprintf(text + 19, 6, ".%03uZ", millisecond % 1000);
+    return keep_text(COLANDER_STRING, text, 24);
 }
 
 static const double doubles[] = {

@@ -77,6 +77,8 @@ prints_some '^options  on, rows per segment 64, 32 hash bits, 0.1 wrong maybes, 
 refilter --noindex '' --filter-bits 20000 --hash-bits 24 --rows-per-segment 0
 prints_some '^options  on, rows per segment 0, 24 hash bits, 20,000 bits for a file, tree of order 4 in up to 1,000,000 bytes$'
 grep -q '^locator' "$work/out" && complain 'files only, and yet a locator'
+refilter --rows-per-segment 1
+prints_some '^options  on, rows per segment 1, 24 hash bits, '
 refilter --off
 prints_some '^done     filters are off'
 refilter --on --rows-per-segment auto --hierarchy slices --fp-rate 0.01

@@ -163,4 +163,14 @@ compare_equal(struct colander_store *store, struct colander_family *family,
     return count;
 }
 
+static inline uint64_t
+count_equal(struct store_fixture *fixture, struct colander_family *family,
+            const char *path, int64_t value)
+{
+    struct find_counts counts = {.row_count = 0};
+
+    return compare_equal(fixture->store, family, path, colander_integer(value),
+                         &counts);
+}
+
 #endif

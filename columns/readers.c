@@ -1,0 +1,300 @@
+/*
+ * Readers: a lot of groups, and threads that take one after the other.
+ *
+ * All that threads share is under one mutex, which is held to take a group and
+ * to hand it back, never while rows are read. A group belongs to whoever took
+ * it, and to the giver once it is read.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "columns/readers.h"
+#include "columns/predicate.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+
+/* Beside the giver: more would have no group to read. */
+#define THREADS_MAX (READERS_GROUPS - 1)
+
+/* Memory that is kept from lot to lot, for each row. */
+#define ROW_BYTES_KEPT (READERS_BYTES / 2 / READERS_GROUPS / READERS_GROUP_ROWS)
+
+struct readers {
+    const struct candidate_request *request;
+    const struct colander_slice *keys; /* of the lot */
+    size_t group_count;                /* of the lot */
+    size_t given_count;                /* groups; the giver's alone */
+
+    pthread_mutex_t mutex; /* of what follows */
+    pthread_cond_t lot;    /* there are groups to be taken, or it is over */
+    pthread_cond_t read;   /* a group was read */
+    size_t taken_count;    /* groups, from the first on */
+    size_t busy_count;     /* groups that are being read */
+    size_t bytes;          /* of the rows of the lot that were read */
+    bool is_stopped;       /* no group may be taken */
+    bool is_over;
+    bool is_read[READERS_GROUPS];
+
+    pthread_t threads[THREADS_MAX];
+    size_t thread_count; /* made */
+    size_t thread_max;
+
+    struct row_group groups[READERS_GROUPS];
+};
+
+/* -------------------------------------------------------------- groups --- */
+
+/* Whether the reading is to go on; with the mutex. */
+static bool
+can_take(const struct readers *readers)
+{
+    return !readers->is_stopped &&
+           readers->taken_count < readers->group_count &&
+           readers->bytes < READERS_BYTES &&
+           !atomic_load_explicit(readers->request->is_cancelled,
+                                 memory_order_relaxed);
+}
+
+static enum row_answer
+answer_of(const struct candidate_request *request,
+          const struct colander_buffer *row)
+{
+    bool is_match;
+    enum colander_code code =
+        predicate_evaluate(request->where, colander_buffer_slice(row),
+                           request->is_cancelled, &is_match, NULL, NULL);
+
+    if (code != COLANDER_OK)
+        return ROW_UNKNOWN;
+    return is_match ? ROW_TRUE : ROW_FALSE;
+}
+
+/* Reads and asks the rows of a group that was taken. */
+static bool
+read_rows(const struct readers *readers, struct row_group *group, size_t *bytes)
+{
+    const struct candidate_request *request = readers->request;
+
+    *bytes = 0;
+    if (colander_engine_get_many(
+            request->family, request->snapshot, readers->keys + group->first,
+            group->count, group->rows, group->found, NULL) != COLANDER_OK)
+        return false;
+    for (size_t i = 0; i < group->count; i++) {
+        if (!group->found[i])
+            continue;
+        group->answers[i] = answer_of(request, &group->rows[i]);
+        *bytes += group->rows[i].size;
+    }
+    return true;
+}
+
+/* Takes the next group and reads it; with the mutex, which it lets go
+ * meanwhile. */
+static void
+take_group(struct readers *readers)
+{
+    const size_t index = readers->taken_count++;
+    size_t bytes;
+    bool is_read;
+
+    readers->busy_count++;
+    pthread_mutex_unlock(&readers->mutex);
+    is_read = read_rows(readers, &readers->groups[index], &bytes);
+    pthread_mutex_lock(&readers->mutex);
+    readers->busy_count--;
+    readers->bytes += bytes;
+    readers->is_read[index] = is_read;
+    if (!is_read)
+        readers->is_stopped = true;
+    pthread_cond_signal(&readers->read); /* the giver alone waits for it */
+}
+
+/* ------------------------------------------------------------- threads --- */
+
+static void *
+reader_run(void *context)
+{
+    struct readers *readers = context;
+
+    pthread_mutex_lock(&readers->mutex);
+    while (!readers->is_over) {
+        if (can_take(readers))
+            take_group(readers);
+        else
+            pthread_cond_wait(&readers->lot, &readers->mutex);
+    }
+    pthread_mutex_unlock(&readers->mutex);
+    return NULL;
+}
+
+/* Makes another thread, which takes no signals: they are the program's. If it
+ * cannot be made, no other is tried. */
+static void
+make_thread(struct readers *readers)
+{
+    pthread_t *thread = &readers->threads[readers->thread_count];
+    sigset_t all;
+    sigset_t before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(thread, NULL, reader_run, readers) == 0)
+        readers->thread_count++;
+    else
+        readers->thread_max = readers->thread_count;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static size_t
+least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* One thread for the first lot, and more for those that follow: a thread costs
+ * as much as reading a group. */
+static void
+make_threads(struct readers *readers)
+{
+    const size_t groups = readers->group_count - 1;
+    size_t wanted = least(readers->thread_max, 2 * readers->thread_count + 1);
+
+    wanted = least(wanted, groups);
+    while (readers->thread_count < least(wanted, readers->thread_max))
+        make_thread(readers);
+}
+
+/* The cores that this process may use. */
+static uint32_t
+count_cores(void)
+{
+    cpu_set_t cores;
+
+    if (sched_getaffinity(0, sizeof(cores), &cores) != 0)
+        return 1;
+    return (uint32_t)CPU_COUNT(&cores);
+}
+
+/* ---------------------------------------------------------------- life --- */
+
+struct readers *
+readers_create(const struct candidate_request *request, uint32_t thread_count)
+{
+    struct readers *made;
+
+    if (thread_count == 0)
+        thread_count = count_cores();
+    if (thread_count <= 1)
+        return NULL;
+    made = calloc(1, sizeof(*made));
+    if (made == NULL)
+        return NULL;
+    made->request = request;
+    made->is_stopped = true;
+    made->thread_max = least(thread_count - 1, THREADS_MAX);
+    /* without attributes none of these can fail */
+    pthread_mutex_init(&made->mutex, NULL);
+    pthread_cond_init(&made->lot, NULL);
+    pthread_cond_init(&made->read, NULL);
+    return made;
+}
+
+void
+readers_destroy(struct readers *readers)
+{
+    if (readers == NULL)
+        return;
+    pthread_mutex_lock(&readers->mutex);
+    readers->is_stopped = true;
+    readers->is_over = true;
+    pthread_cond_broadcast(&readers->lot);
+    pthread_mutex_unlock(&readers->mutex);
+    for (size_t i = 0; i < readers->thread_count; i++)
+        pthread_join(readers->threads[i], NULL);
+    pthread_mutex_destroy(&readers->mutex);
+    pthread_cond_destroy(&readers->lot);
+    pthread_cond_destroy(&readers->read);
+    for (size_t i = 0; i < READERS_GROUPS * READERS_GROUP_ROWS; i++)
+        colander_buffer_release(&readers->groups[i / READERS_GROUP_ROWS]
+                                     .rows[i % READERS_GROUP_ROWS]);
+    free(readers);
+}
+
+/* ---------------------------------------------------------------- lots --- */
+
+/* Lays out the groups of a lot; nobody reads. */
+static void
+set_groups(struct readers *readers, size_t count, size_t group_size)
+{
+    size_t first = 0;
+
+    readers->group_count = 0;
+    for (size_t i = 0; i < READERS_GROUPS; i++) {
+        struct row_group *group = &readers->groups[i];
+
+        for (size_t row = 0; row < READERS_GROUP_ROWS; row++) {
+            if (group->rows[row].capacity > ROW_BYTES_KEPT)
+                colander_buffer_release(&group->rows[row]);
+        }
+        group->first = first;
+        group->count = least(group_size, count - first);
+        first += group->count;
+        readers->group_count += group->count > 0;
+        readers->is_read[i] = false;
+    }
+}
+
+void
+readers_begin(struct readers *readers, const struct colander_slice *keys,
+              size_t count, size_t group_size)
+{
+    pthread_mutex_lock(&readers->mutex);
+    set_groups(readers, count, group_size);
+    readers->keys = keys;
+    readers->given_count = 0;
+    readers->taken_count = 0;
+    readers->bytes = 0;
+    readers->is_stopped = false;
+    pthread_cond_broadcast(&readers->lot);
+    pthread_mutex_unlock(&readers->mutex);
+    make_threads(readers);
+}
+
+bool
+readers_next(struct readers *readers, const struct row_group **group)
+{
+    const size_t index = readers->given_count;
+    bool is_read = false;
+
+    if (index == readers->group_count)
+        return false;
+    pthread_mutex_lock(&readers->mutex);
+    while (!readers->is_read[index]) {
+        if (can_take(readers))
+            take_group(readers);
+        else if (index < readers->taken_count && readers->busy_count > 0)
+            pthread_cond_wait(&readers->read, &readers->mutex);
+        else
+            break;
+    }
+    is_read = readers->is_read[index];
+    pthread_mutex_unlock(&readers->mutex);
+    if (!is_read)
+        return false;
+    readers->given_count++;
+    *group = &readers->groups[index];
+    return true;
+}
+
+void
+readers_end(struct readers *readers)
+{
+    pthread_mutex_lock(&readers->mutex);
+    readers->is_stopped = true;
+    while (readers->busy_count > 0)
+        pthread_cond_wait(&readers->read, &readers->mutex);
+    pthread_mutex_unlock(&readers->mutex);
+}

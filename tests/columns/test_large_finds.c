@@ -1,0 +1,555 @@
+/*
+ * Large results read by several threads: row for row, error for error and count
+ * for count what one thread gives.
+ *
+ * COLANDER_SEED repeats a run, COLANDER_RUNS sets the number of finds.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "naive_extension.h"
+
+#include "columns/store.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+#define ROWS 4000
+
+static const uint32_t thread_counts[] = {1, 2, 8, 0};
+
+struct world {
+    char directory[TEMPORARY_SIZE];
+    struct naive naive;
+    struct colander_store *store;
+    struct colander_family *family;
+    uint64_t seed;
+};
+
+/* ---------------------------------------------------------------- rows --- */
+
+static struct colander_buffer
+key_of(uint64_t number)
+{
+    char text[16];
+
+    (void)snprintf(text, sizeof(text), "k%05" PRIu64, number);
+    return text_key(text);
+}
+
+/* {"n": n, "m": number, "t": text of `size` bytes} */
+static void
+put_row(struct world *world, uint64_t number, uint8_t n, uint32_t size)
+{
+    const uint8_t head[] = {0x83,
+                            0xa1,
+                            'n',
+                            n,
+                            0xa1,
+                            'm',
+                            0xcd,
+                            (uint8_t)(number >> 8),
+                            (uint8_t)number,
+                            0xa1,
+                            't',
+                            0xdb,
+                            (uint8_t)(size >> 24),
+                            (uint8_t)(size >> 16),
+                            (uint8_t)(size >> 8),
+                            (uint8_t)size};
+    struct colander_buffer key = key_of(number);
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+
+    OK(colander_buffer_append(&row, head, sizeof(head), NULL));
+    OK(colander_buffer_reserve(&row, size, NULL));
+    memset(row.data + row.size, 'a' + (int)(number % 26), size);
+    row.size += size;
+    OK(colander_family_put(world->family, colander_buffer_slice(&key),
+                           colander_buffer_slice(&row), COLANDER_AS_STORE,
+                           NULL));
+    colander_buffer_clear(&world->naive.log);
+    colander_buffer_release(&key);
+    colander_buffer_release(&row);
+}
+
+static void
+put_rows(struct world *world, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        put_row(world, i, (uint8_t)(i % 8), (uint32_t)(i % 50));
+}
+
+/* Puts bytes that are no row under the key, past all checks. */
+static void
+spoil_row(struct world *world, uint64_t number)
+{
+    struct colander_buffer key = key_of(number);
+    struct colander_engine_family *family;
+    struct colander_engine_batch *batch;
+
+    OK(family_engine(world->family, &family, NULL));
+    OK(colander_engine_batch_create(world->store->engine, false, &batch, NULL));
+    OK(colander_engine_batch_put(batch, family, colander_buffer_slice(&key),
+                                 colander_slice_of("\xc1", 1), NULL));
+    OK(colander_engine_batch_write(batch, COLANDER_AS_STORE, NULL));
+    colander_engine_batch_destroy(batch);
+    colander_buffer_release(&key);
+}
+
+static int
+setup(void **state)
+{
+    struct world *world = calloc(1, sizeof(*world));
+    struct store_extension extension = naive_extension(&world->naive);
+
+    temporary_make(world->directory);
+    OK(store_open_extended(world->directory, NULL, &extension, &world->store,
+                           NULL));
+    OK(colander_family_open(world->store, "f", &world->family, NULL));
+    world->naive.is_exact = true;
+    *state = world;
+    return 0;
+}
+
+static int
+teardown(void **state)
+{
+    struct world *world = *state;
+
+    colander_family_close(world->family);
+    OK(colander_store_close(world->store, NULL));
+    colander_buffer_release(&world->naive.log);
+    temporary_remove(world->directory);
+    free(world);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- finds --- */
+
+/* All that a find tells. */
+struct told {
+    struct colander_buffer text; /* rows, columns and errors, in order */
+    uint64_t rows;
+    int errors;
+    struct colander_explain explain;
+};
+
+static void
+tell(struct told *told, const char *text)
+{
+    OK(colander_buffer_append(&told->text, text, strlen(text), NULL));
+}
+
+static void
+tell_result(struct told *told, const struct colander_result *result)
+{
+    OK(colander_json_append_row(&told->text, result->key, result->row, NULL));
+    for (size_t i = 0; i < result->columns.count; i++)
+        tell(told, result->columns.paths[i]);
+    told->rows++;
+}
+
+/* Reads the whole find, and on behind errors, of which some come again and
+ * again. */
+static struct told
+find(struct world *world, const struct colander_query *query,
+     uint32_t thread_count)
+{
+    struct told told = {COLANDER_BUFFER_EMPTY, 0, 0, {0}};
+    struct colander_query asked = *query;
+    struct colander_cursor *cursor;
+    struct colander_result result;
+    struct colander_error err;
+    bool is_row = true;
+
+    world->naive.seed = world->seed;
+    asked.thread_count = thread_count;
+    OK(colander_family_find(world->family, &asked, &cursor, NULL));
+    while (is_row || told.errors > 0) {
+        if (colander_cursor_next(cursor, &is_row, &result, &err) !=
+            COLANDER_OK) {
+            tell(&told, err.message);
+            if (++told.errors == 5)
+                break;
+        } else if (is_row) {
+            tell_result(&told, &result);
+        } else {
+            break;
+        }
+    }
+    colander_cursor_explain(cursor, &told.explain);
+    colander_cursor_close(cursor);
+    return told;
+}
+
+/* What a scan and the predicate say of an undamaged store. */
+static struct told
+scan(struct world *world, const struct colander_query *query)
+{
+    struct told told = {COLANDER_BUFFER_EMPTY, 0, 0, {0}};
+    struct colander_query all = *query;
+    struct colander_cursor *cursor;
+    struct colander_result result;
+    bool is_row = true, is_match;
+
+    all.where = NULL;
+    all.limit = UINT64_MAX;
+    OK(colander_family_find(world->family, &all, &cursor, NULL));
+    while (told.rows < query->limit) {
+        OK(colander_cursor_next(cursor, &is_row, &result, NULL));
+        if (!is_row)
+            break;
+        OK(colander_predicate_evaluate(query->where, result.row, &is_match,
+                                       NULL, NULL));
+        if (is_match)
+            tell_result(&told, &result);
+    }
+    colander_cursor_close(cursor);
+    return told;
+}
+
+static void
+assert_told_same(const struct told *told, const struct told *expected)
+{
+    assert_int_equal(told->rows, expected->rows);
+    assert_int_equal(told->errors, expected->errors);
+    assert_true(colander_slice_equal(colander_buffer_slice(&told->text),
+                                     colander_buffer_slice(&expected->text)));
+}
+
+/* Asserts that any number of threads tells the same, also in its counts. */
+static struct told
+find_with_all(struct world *world, const struct colander_query *query)
+{
+    struct told expected = find(world, query, 1);
+
+    for (size_t i = 1; i < 4; i++) {
+        struct told told = find(world, query, thread_counts[i]);
+
+        assert_told_same(&told, &expected);
+        assert_memory_equal(&told.explain, &expected.explain,
+                            sizeof(told.explain));
+        colander_buffer_release(&told.text);
+    }
+    return expected;
+}
+
+static struct colander_predicate *
+draw(struct world *world)
+{
+    const int64_t n = (int64_t)random_below(&world->seed, 8);
+    struct colander_predicate *operands[2];
+
+    switch (random_below(&world->seed, 5)) {
+    case 0:
+        return colander_where("n", COLANDER_EQ, colander_integer(n), NULL);
+    case 1:
+        return colander_where("n", COLANDER_LE, colander_integer(n), NULL);
+    case 2:
+        return colander_where_any(colander_integer(n), NULL);
+    case 3: /* half of the candidates are none */
+        operands[0] = colander_where_exists("n", NULL);
+        operands[1] = colander_not(
+            colander_where("n", COLANDER_LT, colander_integer(n), NULL), NULL);
+        return colander_all_of(operands, 2, NULL);
+    default:
+        return colander_where_exists("n", NULL);
+    }
+}
+
+static void
+check_random_find(struct world *world, const struct colander_snapshot *snapshot,
+                  uint64_t *large)
+{
+    struct colander_buffer from = key_of(random_below(&world->seed, ROWS / 2));
+    struct colander_buffer to =
+        key_of(ROWS / 2 + random_below(&world->seed, ROWS / 2));
+    struct colander_query query;
+    struct told told, expected;
+
+    colander_query_init(&query);
+    query.where = draw(world);
+    query.is_reverse = random_below(&world->seed, 2) == 0;
+    query.snapshot = random_below(&world->seed, 2) == 0 ? snapshot : NULL;
+    if (random_below(&world->seed, 3) == 0)
+        query.limit = random_below(&world->seed, 2000);
+    if (random_below(&world->seed, 3) == 0)
+        query.keys.from = colander_buffer_slice(&from);
+    if (random_below(&world->seed, 3) == 0)
+        query.keys.to = colander_buffer_slice(&to);
+    world->naive.is_exact = random_below(&world->seed, 2) == 0;
+    expected = scan(world, &query);
+    told = find_with_all(world, &query);
+    assert_told_same(&told, &expected);
+    assert_int_equal(told.explain.rows_returned, told.rows);
+    if (told.rows < query.limit)
+        assert_int_equal(told.explain.candidate_count,
+                         told.rows + told.explain.rows_false +
+                             told.explain.rows_gone);
+    *large += told.rows > 1000;
+    colander_buffer_release(&told.text);
+    colander_buffer_release(&expected.text);
+    query.tells_columns = true;
+    told = find_with_all(world, &query);
+    colander_buffer_release(&told.text);
+    colander_predicate_destroy((struct colander_predicate *)query.where);
+    colander_buffer_release(&from);
+    colander_buffer_release(&to);
+}
+
+static void
+any_number_of_threads_finds_what_a_scan_finds(void **state)
+{
+    struct world *world = *state;
+    struct colander_snapshot *snapshot;
+    const uint64_t runs = random_runs(25);
+    uint64_t large = 0;
+
+    world->seed = random_seed("large finds");
+    put_rows(world, ROWS);
+    OK(colander_family_flush(world->family, NULL));
+    OK(colander_store_snapshot(world->store, &snapshot, NULL));
+    for (uint64_t i = 0; i < ROWS / 3; i++) {
+        uint64_t number = random_below(&world->seed, ROWS);
+        struct colander_buffer key = key_of(number);
+
+        if (i % 2 == 0)
+            put_row(world, number, (uint8_t)random_below(&world->seed, 8), 9);
+        else
+            OK(colander_family_delete(world->family,
+                                      colander_buffer_slice(&key),
+                                      COLANDER_AS_STORE, NULL));
+        colander_buffer_release(&key);
+    }
+    for (uint64_t run = 0; run < runs; run++)
+        check_random_find(world, snapshot, &large);
+    colander_snapshot_release(snapshot);
+    assert_true(runs < 25 || large > 2);
+}
+
+/* --------------------------------------------------------------- errors --- */
+
+static struct colander_query
+query_of_all(void)
+{
+    struct colander_query query;
+
+    colander_query_init(&query);
+    query.where = colander_where_exists("n", NULL);
+    return query;
+}
+
+static void
+a_damaged_row_is_told_in_its_place(void **state)
+{
+    struct world *world = *state;
+    struct colander_query query = query_of_all();
+    struct told told;
+
+    put_rows(world, ROWS);
+    spoil_row(world, 1234);
+    spoil_row(world, 1235);
+    spoil_row(world, 3210);
+    told = find_with_all(world, &query);
+    assert_int_equal(told.errors, 3);
+    assert_int_equal(told.rows, ROWS - 3);
+    colander_buffer_release(&told.text);
+    query.is_reverse = true;
+    query.tells_columns = true;
+    told = find_with_all(world, &query);
+    assert_int_equal(told.errors, 3);
+    colander_buffer_release(&told.text);
+    colander_predicate_destroy((struct colander_predicate *)query.where);
+}
+
+/* Spoils the middle of the only SST file, none of which is cached. */
+static void
+spoil_sst(const struct world *world)
+{
+    char path[2 * TEMPORARY_SIZE], file[4 * TEMPORARY_SIZE] = "";
+    const uint8_t bytes[64] = {0};
+    struct dirent *entry;
+    DIR *stream;
+    int fd;
+
+    (void)snprintf(path, sizeof(path), "%s/rocksdb", world->directory);
+    stream = opendir(path);
+    while ((entry = readdir(stream)) != NULL) {
+        if (strstr(entry->d_name, ".sst") != NULL)
+            (void)snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
+    }
+    closedir(stream);
+    fd = open(file, O_RDWR);
+    assert_int_equal(
+        pwrite(fd, bytes, sizeof(bytes), lseek(fd, 0, SEEK_END) / 2),
+        sizeof(bytes));
+    assert_int_equal(close(fd), 0);
+}
+
+static void
+a_damaged_file_is_told_after_the_rows_before_it(void **state)
+{
+    struct world *world = *state;
+    struct colander_query query = query_of_all();
+    struct told told;
+
+    for (uint64_t i = 0; i < ROWS; i++)
+        put_row(world, i, 1, (uint32_t)random_below(&world->seed, 600));
+    OK(colander_family_compact(world->family, NULL));
+    spoil_sst(world);
+    told = find_with_all(world, &query);
+    assert_int_equal(told.errors, 5); /* the same one each time */
+    assert_in_range(told.rows, 700, ROWS - 700);
+    OK(colander_buffer_append(&told.text, "", 1, NULL));
+    assert_non_null(strstr((char *)told.text.data, "block checksum mismatch"));
+    colander_buffer_release(&told.text);
+    colander_predicate_destroy((struct colander_predicate *)query.where);
+}
+
+/* --------------------------------------------------------------- cancel --- */
+
+struct canceller {
+    struct colander_cursor *cursor;
+    atomic_ullong steps;
+    uint64_t at;
+};
+
+static void *
+cancel_at(void *context)
+{
+    struct canceller *canceller = context;
+
+    while (atomic_load(&canceller->steps) < canceller->at)
+        sched_yield();
+    colander_cursor_cancel(canceller->cursor);
+    return NULL;
+}
+
+static void
+cancel_from_another_thread_ends_the_reading(void **state)
+{
+    struct world *world = *state;
+    struct colander_query query = query_of_all();
+    enum colander_code code;
+
+    put_rows(world, ROWS);
+    query.thread_count = 8;
+    for (uint64_t i = 0; i < 40; i++) {
+        struct canceller canceller = {NULL, 0, i * 90};
+        struct colander_result result;
+        bool is_row = true;
+        pthread_t thread;
+
+        OK(colander_family_find(world->family, &query, &canceller.cursor,
+                                NULL));
+        assert_int_equal(pthread_create(&thread, NULL, cancel_at, &canceller),
+                         0);
+        do {
+            code =
+                colander_cursor_next(canceller.cursor, &is_row, &result, NULL);
+            atomic_fetch_add(&canceller.steps, 1);
+        } while (code == COLANDER_OK && is_row);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_true(code == COLANDER_CANCELLED || canceller.steps > ROWS);
+        assert_int_equal(
+            colander_cursor_next(canceller.cursor, &is_row, &result, NULL),
+            COLANDER_CANCELLED);
+        colander_cursor_close(canceller.cursor);
+    }
+    colander_predicate_destroy((struct colander_predicate *)query.where);
+}
+
+/* -------------------------------------------------------------- threads --- */
+
+/* The threads of this process; *blocked: signals that the newest blocks. */
+static size_t
+count_threads(unsigned long long *blocked)
+{
+    DIR *stream = opendir("/proc/self/task");
+    struct dirent *entry;
+    long last = 0;
+    size_t count = 0;
+    char line[256];
+    FILE *status;
+
+    while ((entry = readdir(stream)) != NULL) {
+        count += entry->d_name[0] != '.';
+        if (strtol(entry->d_name, NULL, 10) > last)
+            last = strtol(entry->d_name, NULL, 10);
+    }
+    closedir(stream);
+    (void)snprintf(line, sizeof(line), "/proc/self/task/%ld/status", last);
+    status = fopen(line, "r");
+    while (status != NULL && fgets(line, sizeof(line), status) != NULL)
+        (void)sscanf(line, "SigBlk: %llx", blocked);
+    if (status != NULL)
+        (void)fclose(status);
+    return count;
+}
+
+static void
+step(struct colander_cursor *cursor, size_t count)
+{
+    struct colander_result result;
+    bool is_row;
+
+    while (count-- > 0) {
+        OK(colander_cursor_next(cursor, &is_row, &result, NULL));
+        assert_true(is_row);
+    }
+}
+
+static void
+threads_are_made_for_large_results_and_take_no_signals(void **state)
+{
+    struct world *world = *state;
+    struct colander_query query = query_of_all();
+    struct colander_cursor *cursor;
+    unsigned long long blocked = 0;
+    size_t before, during = 0;
+
+    put_rows(world, ROWS);
+    OK(colander_family_flush(world->family, NULL));
+    before = count_threads(&blocked);
+    for (query.thread_count = 8; query.thread_count > 0; query.thread_count--) {
+        OK(colander_family_find(world->family, &query, &cursor, NULL));
+        step(cursor, 8 + 32 + 128);
+        assert_int_equal(count_threads(&blocked), before);
+        step(cursor, 600);
+        during = count_threads(&blocked);
+        if (query.thread_count == 1)
+            assert_int_equal(during, before);
+        else
+            assert_in_range(during, before + 1,
+                            before + query.thread_count - 1);
+        step(cursor, 2400);
+        assert_int_equal(count_threads(&blocked),
+                         before + query.thread_count - 1);
+        if (query.thread_count == 8) {
+            assert_true(blocked >> (SIGINT - 1) & 1);
+            assert_true(blocked >> (SIGTERM - 1) & 1);
+            assert_true(blocked >> (SIGUSR1 - 1) & 1);
+        }
+        colander_cursor_close(cursor);
+        while (count_threads(&blocked) > before) /* seen for a moment more */
+            sched_yield();
+    }
+    colander_predicate_destroy((struct colander_predicate *)query.where);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+        TEST(any_number_of_threads_finds_what_a_scan_finds),
+        TEST(a_damaged_row_is_told_in_its_place),
+        TEST(a_damaged_file_is_told_after_the_rows_before_it),
+        TEST(cancel_from_another_thread_ends_the_reading),
+        TEST(threads_are_made_for_large_results_and_take_no_signals),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,600 @@
+/*
+ * The life of filters: made with their SST files, doubted when they are not
+ * what was written, made again, removed with their SST; and their options.
+ * Whatever happens to them, finds give what scans give (invariants I1, I5).
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/compared_finds.h"
+#include "support/filter_files.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define KEYS 900
+
+/* Writes random rows, flushed in `files` files. */
+static void
+write_files(struct store_fixture *fixture, struct colander_family *family,
+            unsigned files, uint64_t *random)
+{
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+
+    for (unsigned i = 0; i < files; i++) {
+        for (unsigned k = 0; k < KEYS / 3; k++) {
+            random_key(random, KEYS, &key);
+            OK(colander_family_put(family, colander_buffer_slice(&key),
+                                   random_row(fixture->builder, random),
+                                   COLANDER_AS_STORE, NULL));
+        }
+        OK(colander_family_flush(family, NULL));
+    }
+    colander_buffer_release(&key);
+}
+
+static void
+compare_some(struct store_fixture *fixture, struct colander_family *family,
+             uint64_t *random, struct find_counts *counts)
+{
+    compare_random_finds(fixture->store, family, KEYS, 60, random, counts);
+}
+
+static void
+flush_and_compaction_build_filters(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "rows");
+    uint64_t random = random_seed("built");
+    struct colander_filter_stats stats;
+
+    write_files(fixture, family, 3, &random);
+    assert_all_loaded(family);
+    stats = filter_stats(family);
+    assert_int_equal(stats.file_count, 3);
+    assert_int_equal(stats.built_count, 3);
+    OK(colander_family_compact(family, NULL));
+    assert_all_loaded(family);
+    stats = filter_stats(family);
+    assert_int_equal(stats.file_count, 1);
+    assert_int_equal(stats.row_count, count_rows(family));
+    assert_true(stats.built_count >= 4);
+    assert_int_equal(stats.rebuilt_count, 0);
+    assert_int_equal(stats.damaged_count, 0);
+    assert_int_equal(stats.error_count, 0);
+    assert_filters_of_ssts(fixture, &family, 1);
+    colander_family_close(family);
+}
+
+/* -------------------------------------------------------------- spoiling ---
+ */
+
+enum spoiling { MISSING, FLIPPED, CUT, EMPTY, FOREIGN, NEWER, SPOILINGS };
+
+/* The footer of a filter ends with its version, and eight bytes behind that. */
+#define VERSION_BACK 12
+
+/* Spoils the filter `number`; `other` is that of another SST. */
+static void
+spoil(const struct store_fixture *fixture, enum spoiling how, uint64_t number,
+      uint64_t other)
+{
+    char path[FILE_NAME_SIZE];
+    char other_path[FILE_NAME_SIZE];
+
+    assert_true(find_filter(fixture, number, path));
+    assert_true(find_filter(fixture, other, other_path));
+    switch (how) {
+    case MISSING:
+        assert_int_equal(unlink(path), 0);
+        break;
+    case FLIPPED:
+        flip_from_end(path, 100);
+        break;
+    case CUT:
+        cut_file(path);
+        break;
+    case EMPTY:
+        assert_int_equal(truncate(path, 0), 0);
+        break;
+    case FOREIGN:
+        copy_file(other_path, path);
+        break;
+    default:
+        flip_from_end(path, VERSION_BACK);
+    }
+}
+
+/* Makes a store of four files of different sizes. */
+static void
+make_store(struct store_fixture *fixture, uint64_t *random)
+{
+    struct colander_family *family = fixture_family(fixture, "rows");
+
+    write_files(fixture, family, 4, random);
+    OK(put_text(fixture, family, "one more", "user", colander_integer(1),
+                NULL));
+    OK(colander_family_flush(family, NULL));
+    assert_all_loaded(family);
+    colander_family_close(family);
+}
+
+/* Closes the store and spoils the first filter; the last is taken for it, of
+ * a file with another number of rows. */
+static void
+close_and_spoil(struct store_fixture *fixture, enum spoiling how)
+{
+    struct file_numbers filters;
+
+    fixture_close(fixture);
+    list_filters(fixture, &filters);
+    assert_true(filters.count >= 2);
+    spoil(fixture, how, filters.numbers[0], filters.numbers[filters.count - 1]);
+}
+
+static void
+spoiled_filters_are_doubted_and_made_again(void **state)
+{
+    struct store_fixture *fixture = *state;
+    uint64_t random = random_seed("spoiled");
+
+    make_store(fixture, &random);
+    for (unsigned how = 0; how < SPOILINGS; how++) {
+        struct find_counts counts = {.row_count = 0};
+        struct colander_filter_stats stats;
+        struct colander_family *family;
+
+        close_and_spoil(fixture, (enum spoiling)how);
+        fixture_open(fixture);
+        family = fixture_family(fixture, "rows");
+        compare_some(fixture, family, &random, &counts);
+        assert_all_loaded(family);
+        stats = filter_stats(family);
+        assert_int_equal(stats.rebuilt_count, 1);
+        assert_int_equal(stats.damaged_count, how == MISSING ? 0 : 1);
+        assert_int_equal(stats.error_count, stats.damaged_count);
+        counts.files_unsure = 0;
+        compare_some(fixture, family, &random, &counts);
+        assert_int_equal(counts.files_unsure, 0);
+        assert_filters_of_ssts(fixture, &family, 1);
+        colander_family_close(family);
+    }
+}
+
+static void
+reader_of_spoiled_filters_changes_nothing_and_finds_the_same(void **state)
+{
+    struct store_fixture *fixture = *state;
+    uint64_t random = random_seed("spoiled, read");
+
+    make_store(fixture, &random);
+    for (unsigned how = 0; how < SPOILINGS; how++) {
+        struct find_counts counts = {.row_count = 0};
+        struct colander_family *family;
+        char *before;
+        char *after;
+
+        close_and_spoil(fixture, (enum spoiling)how);
+        before = describe_files(fixture->directory);
+        fixture->options.mode = COLANDER_OPEN_READ_ONLY;
+        fixture_open(fixture);
+        family = fixture_family(fixture, "rows");
+        compare_some(fixture, family, &random, &counts);
+        OK(colander_family_await_filters(family, NULL));
+        compare_some(fixture, family, &random, &counts);
+        assert_true(counts.files_unsure > 0);
+        assert_true(counts.row_count > 0);
+        assert_int_equal(colander_family_refilter(family, NULL, NULL),
+                         COLANDER_READ_ONLY);
+        colander_family_close(family);
+        fixture_close(fixture);
+        after = describe_files(fixture->directory);
+        assert_string_equal(before, after);
+        free(before);
+        free(after);
+
+        fixture->options.mode = COLANDER_OPEN_OR_CREATE;
+        fixture_open(fixture);
+        family = fixture_family(fixture, "rows");
+        assert_all_loaded(family);
+        colander_family_close(family);
+    }
+}
+
+/* The file was opened before it was lost: its locator may be in memory, and its
+ * keys not. */
+static void
+filters_lost_while_the_store_is_open_are_made_again(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "rows");
+    uint64_t random = random_seed("lost");
+    struct find_counts counts = {.row_count = 0};
+
+    for (unsigned round = 0; round < 8; round++) {
+        struct file_numbers filters;
+        char path[FILE_NAME_SIZE];
+
+        write_files(fixture, family, 2, &random);
+        assert_all_loaded(family);
+        (void)compare_equal(fixture->store, family, "none", colander_null(),
+                            &counts);
+        list_filters(fixture, &filters);
+        for (size_t i = 0; i < filters.count; i++) {
+            if (find_filter(fixture, filters.numbers[i], path))
+                (void)unlink(path);
+        }
+        compare_some(fixture, family, &random, &counts);
+        assert_all_loaded(family);
+    }
+    assert_true(filter_stats(family).rebuilt_count > 0);
+    colander_family_close(family);
+}
+
+static void
+make_empty(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+    assert_true(fd >= 0);
+    close(fd);
+}
+
+static void
+orphans_are_removed_by_the_next_writer(void **state)
+{
+    struct store_fixture *fixture = *state;
+    uint64_t random = random_seed("orphans");
+    struct file_numbers filters;
+    struct file_numbers all;
+    struct colander_family *family;
+    char path[FILE_NAME_SIZE];
+
+    make_store(fixture, &random);
+    fixture_close(fixture);
+    list_filters(fixture, &filters);
+    snprintf(path, sizeof(path), "%s/filters/999999.filter",
+             fixture->directory);
+    make_empty(path);
+    snprintf(path, sizeof(path), "%s/filters/%032x.tmp", fixture->directory, 7);
+    make_empty(path);
+
+    fixture->options.mode = COLANDER_OPEN_READ_ONLY;
+    fixture_open(fixture);
+    fixture_close(fixture);
+    list_filters(fixture, &all);
+    assert_int_equal(all.count, filters.count + 1);
+    assert_int_equal(all.other_count, 1);
+
+    fixture->options.mode = COLANDER_OPEN_OR_CREATE;
+    fixture_open(fixture);
+    family = fixture_family(fixture, "rows");
+    assert_all_loaded(family);
+    assert_filters_of_ssts(fixture, &family, 1);
+    colander_family_close(family);
+}
+
+/* --------------------------------------------------------------- options ---
+ */
+
+static void
+assert_refused(struct colander_family *family,
+               const struct colander_filter_options *options, const char *word)
+{
+    struct colander_error err;
+
+    assert_int_equal(colander_family_set_filters(family, options, &err),
+                     COLANDER_INVALID);
+    assert_non_null(strstr(err.message, word));
+}
+
+static void
+bad_options_are_refused_by_name(void **state)
+{
+    struct colander_family *family = fixture_family(*state, "rows");
+    const char *const bad_path[] = {"a["};
+    struct colander_filter_options good;
+    struct colander_filter_options bad;
+
+    colander_filter_options_init(&good);
+#define REFUSED(member, value)                                                 \
+    do {                                                                       \
+        bad = good;                                                            \
+        bad.member = (value);                                                  \
+        assert_refused(family, &bad, #member);                                 \
+    } while (0)
+    REFUSED(rows_per_segment, 3);
+    REFUSED(rows_per_segment, 1u << 17);
+    REFUSED(hash_bits, 15);
+    REFUSED(hash_bits, 41);
+    REFUSED(fp_rate, 0);
+    REFUSED(fp_rate, 1);
+    REFUSED(bits_per_value, -1);
+    REFUSED(bits_per_value, 65);
+    REFUSED(filter_bits, UINT64_MAX);
+    REFUSED(tree_order, 1);
+    REFUSED(memory_budget, 1);
+    REFUSED(hierarchy, (enum colander_hierarchy)7);
+#undef REFUSED
+    bad = good;
+    bad.left_out = bad_path;
+    bad.left_out_count = 1;
+    assert_refused(family, &bad, "a[");
+    assert_false(colander_family_exists(family));
+    colander_family_close(family);
+}
+
+static void
+options_are_kept_over_a_reopen(void **state)
+{
+    static const char *const left_out[] = {"a", "b.c[]"};
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_filter_options options;
+
+    colander_filter_options_init(&options);
+    options.rows_per_segment = 64;
+    options.hash_bits = 24;
+    options.fp_rate = 0.125;
+    options.hierarchy = COLANDER_HIERARCHY_TREE;
+    options.tree_order = 5;
+    options.memory_budget = 1 << 20;
+    options.left_out = left_out;
+    options.left_out_count = 2;
+    OK(colander_family_set_filters(family, &options, NULL));
+    colander_family_close(family);
+    fixture_reopen(fixture, COLANDER_OPEN_READ_ONLY);
+    family = fixture_family(fixture, "rows");
+    OK(colander_family_get_filters(family, &options, NULL));
+    assert_true(options.is_on);
+    assert_int_equal(options.rows_per_segment, 64);
+    assert_int_equal(options.hash_bits, 24);
+    assert_true(options.fp_rate == 0.125);
+    assert_int_equal(options.hierarchy, COLANDER_HIERARCHY_TREE);
+    assert_int_equal(options.tree_order, 5);
+    assert_int_equal(options.memory_budget, 1 << 20);
+    assert_int_equal(options.left_out_count, 2);
+    assert_string_equal(options.left_out[0], "a");
+    assert_string_equal(options.left_out[1], "b.c[]");
+    colander_filter_options_release(&options);
+    colander_family_close(family);
+}
+
+static void
+columns_left_out_are_in_no_filter_and_found(void **state)
+{
+    static const char *const left_out[] = {"place"};
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "rows");
+    uint64_t random = random_seed("left out");
+    struct find_counts counts = {.row_count = 0};
+    struct colander_filter_options options;
+    uint64_t values;
+    uint64_t done;
+
+    write_files(fixture, family, 3, &random);
+    assert_all_loaded(family);
+    values = filter_stats(family).value_count;
+    colander_filter_options_init(&options);
+    options.left_out = left_out;
+    options.left_out_count = 1;
+    OK(colander_family_set_filters(family, &options, NULL));
+    OK(colander_family_refilter(family, &done, NULL));
+    assert_int_equal(done, filter_stats(family).file_count);
+    assert_true(filter_stats(family).value_count < values);
+    compare_some(fixture, family, &random, &counts);
+    for (int64_t i = 0; i < 10; i++) {
+        (void)compare_equal(fixture->store, family, "place.zip",
+                            colander_integer(i), &counts);
+        (void)compare_equal(fixture->store, family, NULL, colander_integer(i),
+                            &counts);
+    }
+    options.left_out_count = 0;
+    OK(colander_family_set_filters(family, &options, NULL));
+    OK(colander_family_refilter(family, NULL, NULL));
+    assert_int_equal(filter_stats(family).value_count, values);
+    options.is_on = false;
+    OK(colander_family_set_filters(family, &options, NULL));
+    write_files(fixture, family, 1, &random);
+    assert_true(filter_stats(family).filter_count <
+                filter_stats(family).file_count);
+    compare_some(fixture, family, &random, &counts);
+    colander_family_close(family);
+}
+
+/* ------------------------------------------------- options while writing ---
+ */
+
+struct writing {
+    struct colander_family *family;
+    uint64_t random;
+    atomic_bool is_over;
+};
+
+static void *
+write_rows(void *context)
+{
+    struct writing *writing = context;
+    struct colander_row_builder *builder = colander_row_builder_create();
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+
+    while (!atomic_load(&writing->is_over)) {
+        for (unsigned i = 0; i < 20; i++) {
+            random_key(&writing->random, KEYS, &key);
+            OK(colander_family_patch(writing->family,
+                                     colander_buffer_slice(&key),
+                                     random_row(builder, &writing->random),
+                                     COLANDER_AS_STORE, NULL));
+        }
+        pause_shortly();
+    }
+    colander_buffer_release(&key);
+    colander_row_builder_destroy(builder);
+    return NULL;
+}
+
+static void
+random_options(uint64_t *random, struct colander_filter_options *options)
+{
+    static const uint32_t rows[] = {0, 1, 2, 16, 256, COLANDER_SEGMENT_AUTO};
+    static const char *const left_out[] = {"user", "place.city", "tags"};
+
+    colander_filter_options_init(options);
+    options->is_on = random_below(random, 4) != 0;
+    options->rows_per_segment = rows[random_below(random, 6)];
+    options->hash_bits = 16 + (uint32_t)random_below(random, 25);
+    options->left_out = left_out;
+    options->left_out_count = random_below(random, 4);
+    if (random_below(random, 3) == 0)
+        options->bits_per_value = 4;
+    if (random_below(random, 3) == 0)
+        options->filter_bits = 20000;
+    if (random_below(random, 2) == 0)
+        options->hierarchy = COLANDER_HIERARCHY_TREE;
+    options->tree_order = 2 + (uint32_t)random_below(random, 6);
+}
+
+static void
+finds_equal_scans_while_options_change(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct writing writing = {.family = fixture_family(fixture, "rows")};
+    uint64_t random = random_seed("options");
+    struct find_counts counts = {.row_count = 0};
+    pthread_t thread;
+
+    writing.random = random_next(&random);
+    write_files(fixture, writing.family, 2, &random);
+    assert_int_equal(pthread_create(&thread, NULL, write_rows, &writing), 0);
+    for (uint64_t i = 0; i < random_runs(40); i++) {
+        struct colander_filter_options options;
+
+        random_options(&random, &options);
+        OK(colander_family_set_filters(writing.family, &options, NULL));
+        compare_random_finds(fixture->store, writing.family, KEYS, 25, &random,
+                             &counts);
+        if (i % 4 == 0)
+            OK(colander_family_refilter(writing.family, NULL, NULL));
+        if (i % 8 == 0)
+            OK(colander_family_compact(writing.family, NULL));
+        compare_random_finds(fixture->store, writing.family, KEYS, 10, &random,
+                             &counts);
+    }
+    atomic_store(&writing.is_over, true);
+    pthread_join(thread, NULL);
+    assert_true(counts.row_count > 0);
+    assert_true(counts.recent_found > 0);
+    assert_int_equal(filter_stats(writing.family).error_count, 0);
+    colander_family_close(writing.family);
+}
+
+/* ------------------------------------------------------------ recent rows ---
+ */
+
+static void
+assert_no_recent_rows(struct colander_family *family)
+{
+    for (unsigned i = 0; i < 400; i++) {
+        if (filter_stats(family).recent_count == 0)
+            return;
+        pause_shortly();
+    }
+    assert_int_equal(filter_stats(family).recent_count, 0);
+}
+
+static void
+recent_rows_go_when_all_is_flushed(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *families[3];
+    uint64_t random = random_seed("recent");
+    struct colander_batch *batch;
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    char name[] = "a";
+
+    OK(colander_batch_create(fixture->store, &batch, NULL));
+    for (size_t i = 0; i < 3; i++) {
+        families[i] = fixture_family(fixture, name);
+        name[0]++;
+    }
+    for (unsigned i = 0; i < 3000; i++) {
+        random_key(&random, KEYS, &key);
+        OK(colander_batch_put(batch, families[random_below(&random, 3)],
+                              colander_buffer_slice(&key),
+                              random_row(fixture->builder, &random), NULL));
+        if (i % 10 == 9)
+            OK(colander_batch_commit(batch, COLANDER_AS_STORE, NULL));
+        /* no key: it is refused, and nothing of it stays */
+        assert_int_equal(
+            colander_batch_put(batch, families[0], colander_slice_text("\xff"),
+                               random_row(fixture->builder, &random), NULL),
+            COLANDER_INVALID);
+    }
+    for (size_t i = 0; i < 3; i++)
+        assert_true(filter_stats(families[i]).recent_count > 0);
+    OK(colander_family_flush(families[0], NULL));
+    assert_no_recent_rows(families[0]);
+    assert_true(filter_stats(families[1]).recent_count > 0);
+    OK(colander_family_flush(families[1], NULL));
+    OK(colander_family_drop(families[2], NULL));
+    assert_no_recent_rows(families[1]);
+    assert_int_equal(filter_stats(families[1]).recent_size, 0);
+    for (size_t i = 0; i < 3; i++)
+        colander_family_close(families[i]);
+    colander_batch_destroy(batch);
+    colander_buffer_release(&key);
+}
+
+/* A batch fails as a whole when one of its families is gone. */
+static void
+rows_of_failed_writes_are_not_found_and_go(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *kept = fixture_family(fixture, "kept");
+    struct colander_family *gone = fixture_family(fixture, "gone");
+    struct colander_buffer key = text_key("row");
+    struct colander_batch *batch;
+
+    OK(put_text(fixture, kept, "row", "n", colander_integer(1), NULL));
+    OK(put_text(fixture, gone, "row", "n", colander_integer(1), NULL));
+    OK(colander_batch_create(fixture->store, &batch, NULL));
+    OK(colander_batch_put(batch, kept, colander_buffer_slice(&key),
+                          fixture_row(fixture, "n", colander_integer(2)),
+                          NULL));
+    OK(colander_batch_put(batch, gone, colander_buffer_slice(&key),
+                          fixture_row(fixture, "n", colander_integer(2)),
+                          NULL));
+    OK(colander_family_drop(gone, NULL));
+    for (unsigned i = 0; i < 100; i++)
+        assert_int_equal(colander_batch_commit(batch, COLANDER_AS_STORE, NULL),
+                         COLANDER_DROPPED);
+    assert_int_equal(count_equal(fixture, kept, "n", 1), 1);
+    assert_int_equal(count_equal(fixture, kept, NULL, 2), 0);
+    OK(colander_family_flush(kept, NULL));
+    assert_no_recent_rows(kept);
+    colander_batch_destroy(batch);
+    colander_buffer_release(&key);
+    colander_family_close(kept);
+    colander_family_close(gone);
+}
+
+int
+main(void)
+{
+#define TEST(test)                                                             \
+    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(flush_and_compaction_build_filters),
+        TEST(spoiled_filters_are_doubted_and_made_again),
+        TEST(reader_of_spoiled_filters_changes_nothing_and_finds_the_same),
+        TEST(filters_lost_while_the_store_is_open_are_made_again),
+        TEST(orphans_are_removed_by_the_next_writer),
+        TEST(bad_options_are_refused_by_name),
+        TEST(options_are_kept_over_a_reopen),
+        TEST(columns_left_out_are_in_no_filter_and_found),
+        TEST(finds_equal_scans_while_options_change),
+        TEST(recent_rows_go_when_all_is_flushed),
+        TEST(rows_of_failed_writes_are_not_found_and_go),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

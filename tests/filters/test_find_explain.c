@@ -1,0 +1,255 @@
+/*
+ * What finds tell of themselves: that they read little where little matches,
+ * drive from the rare side, and scan, with a reason, where that is cheaper.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/compared_finds.h"
+#include "support/filter_files.h"
+
+#define FILES 10
+#define ROWS 2000 /* of a file */
+
+static void
+put_row(struct store_fixture *fixture, struct colander_family *family,
+        int64_t number)
+{
+    struct colander_row_builder *builder = fixture->builder;
+    char key[16];
+    char city[16];
+
+    snprintf(key, sizeof(key), "%08d", (int)number);
+    snprintf(city, sizeof(city), "city %d", (int)(number % 4));
+    colander_row_builder_add(builder, "time", colander_integer(number));
+    colander_row_builder_add(builder, "city", colander_text(city));
+    colander_row_builder_add(builder, "group",
+                             colander_integer(-1 - number % 1000));
+    if (number % ROWS == 7)
+        colander_row_builder_add(builder, "rare", colander_text("gold"));
+    OK(put_text(fixture, family, key, "most",
+                colander_boolean(number % 50 != 0), NULL));
+}
+
+/* Files of rows in order of their numbers; the last rows are in none. */
+static struct colander_family *
+fill_family(struct store_fixture *fixture)
+{
+    struct colander_family *family = fixture_family(fixture, "rows");
+
+    fixture->options.compaction = COLANDER_COMPACTION_FIFO; /* files stay */
+    colander_family_close(family);
+    fixture_remake(fixture);
+    family = fixture_family(fixture, "rows");
+    for (int64_t i = 0; i < FILES * ROWS; i++) {
+        put_row(fixture, family, i);
+        if (i % ROWS == ROWS - 1)
+            OK(colander_family_flush(family, NULL));
+    }
+    assert_all_loaded(family);
+    return family;
+}
+
+/* What the find says of itself; the predicate is taken. */
+static struct colander_explain
+explain_of(struct colander_family *family, struct colander_predicate *predicate)
+{
+    struct colander_explain explain;
+    struct colander_query query;
+    struct colander_cursor *cursor;
+    struct colander_result result;
+
+    assert_non_null(predicate);
+    colander_query_init(&query);
+    query.where = predicate;
+    OK(colander_family_find(family, &query, &cursor, NULL));
+    while (next_row(cursor, &result))
+        continue;
+    colander_cursor_explain(cursor, &explain);
+    assert_counts_add_up(&explain);
+    if (explain.plan == COLANDER_PLAN_CANDIDATES) {
+        assert_int_equal(explain.candidate_count, explain.rows_returned +
+                                                      explain.rows_gone +
+                                                      explain.rows_false);
+        assert_int_equal(explain.rows_verified, explain.candidate_count);
+    }
+    assert_non_null(explain.reason);
+    colander_cursor_close(cursor);
+    colander_predicate_destroy(predicate);
+    return explain;
+}
+
+static struct colander_predicate *
+equal(const char *path, struct colander_value value)
+{
+    return colander_where(path, COLANDER_EQ, value, NULL);
+}
+
+static void
+absent_value_prunes_files(void **state)
+{
+    struct colander_family *family = fill_family(*state);
+    struct colander_explain explain =
+        explain_of(family, equal("rare", colander_text("silver")));
+
+    assert_int_equal(explain.plan, COLANDER_PLAN_CANDIDATES);
+    assert_int_equal(explain.file_count, FILES);
+    assert_true(explain.files_pruned >= FILES - 2);
+    assert_int_equal(explain.files_read, 0);
+    assert_int_equal(explain.rows_returned, 0);
+    assert_int_equal(explain.rows_verified, 0);
+    colander_family_close(family);
+}
+
+static void
+rare_value_is_found_by_reading_little_more_than_its_rows(void **state)
+{
+    struct colander_family *family = fill_family(*state);
+    struct colander_explain explain =
+        explain_of(family, equal("rare", colander_text("gold")));
+
+    assert_int_equal(explain.plan, COLANDER_PLAN_CANDIDATES);
+    assert_int_equal(explain.rows_returned, FILES);
+    assert_true(explain.rows_verified <= 2 * FILES);
+    assert_true(explain.rows_read <= 64 * FILES);
+    explain =
+        explain_of(family, colander_where_any(colander_integer(4321), NULL));
+    assert_int_equal(explain.rows_returned, 1);
+    assert_int_equal(explain.files_read, 1);
+    assert_true(explain.rows_verified <= 2);
+    colander_family_close(family);
+}
+
+static void
+value_in_most_rows_is_scanned_for(void **state)
+{
+    struct colander_family *family = fill_family(*state);
+    struct colander_explain explain =
+        explain_of(family, equal("most", colander_boolean(true)));
+
+    assert_int_equal(explain.plan, COLANDER_PLAN_SCAN);
+    assert_true(strlen(explain.reason) > 10);
+    assert_int_equal(explain.rows_returned, FILES * ROWS / 50 * 49);
+    colander_family_close(family);
+}
+
+static void
+all_of_drives_from_its_rare_side(void **state)
+{
+    struct colander_family *family = fill_family(*state);
+    struct colander_predicate *both[2];
+    struct colander_explain explain;
+
+    for (unsigned first = 0; first < 2; first++) {
+        both[first] = equal("most", colander_boolean(true));
+        both[1 - first] = equal("rare", colander_text("gold"));
+        explain = explain_of(family, colander_all_of(both, 2, NULL));
+        assert_int_equal(explain.plan, COLANDER_PLAN_CANDIDATES);
+        assert_int_equal(explain.rows_returned, FILES);
+        assert_true(explain.rows_verified <= 2 * FILES);
+        assert_true(explain.rows_read <= 64 * FILES);
+    }
+    colander_family_close(family);
+}
+
+static void
+any_of_reads_the_rows_of_both_sides(void **state)
+{
+    struct colander_family *family = fill_family(*state);
+    struct colander_predicate *both[2] = {
+        equal("group", colander_integer(-5)),
+        equal("rare", colander_text("gold")),
+    };
+    struct colander_explain explain =
+        explain_of(family, colander_any_of(both, 2, NULL));
+
+    assert_int_equal(explain.plan, COLANDER_PLAN_CANDIDATES);
+    assert_int_equal(explain.rows_returned, FILES + FILES * ROWS / 1000);
+    assert_true(explain.rows_verified <= 2 * explain.rows_returned);
+    colander_family_close(family);
+}
+
+static void
+zones_prune_a_range_of_a_column_that_grows_with_the_key(void **state)
+{
+    struct colander_family *family = fill_family(*state);
+    struct colander_explain explain = explain_of(
+        family, colander_where_between("time", colander_integer(3 * ROWS + 500),
+                                       colander_integer(3 * ROWS + 549), NULL));
+
+    assert_int_equal(explain.plan, COLANDER_PLAN_CANDIDATES);
+    assert_int_equal(explain.rows_returned, 50);
+    assert_int_equal(explain.files_located, FILES - 1);
+    assert_int_equal(explain.files_read, 1);
+    assert_true(explain.rows_read <= ROWS / 2);
+    colander_family_close(family);
+}
+
+static void
+keys_that_are_asked_for_bound_what_is_read(void **state)
+{
+    struct colander_family *family = fill_family(*state);
+    struct colander_predicate *predicate = equal("group", colander_integer(-5));
+    struct colander_buffer from = text_key("00004000");
+    struct colander_buffer to = text_key("00005999");
+    struct colander_explain explain;
+    struct colander_query query;
+    struct colander_cursor *cursor;
+    struct colander_result result;
+
+    colander_query_init(&query);
+    query.where = predicate;
+    query.keys.from = colander_buffer_slice(&from);
+    query.keys.to = colander_buffer_slice(&to);
+    OK(colander_family_find(family, &query, &cursor, NULL));
+    while (next_row(cursor, &result))
+        continue;
+    colander_cursor_explain(cursor, &explain);
+    assert_int_equal(explain.rows_returned, 2);
+    assert_true(explain.files_read <= 1);
+    assert_true(explain.candidate_count <= 4);
+    colander_cursor_close(cursor);
+    colander_predicate_destroy(predicate);
+    colander_buffer_release(&from);
+    colander_buffer_release(&to);
+    colander_family_close(family);
+}
+
+static void
+rows_in_no_file_are_found_among_recent_rows(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fill_family(fixture);
+    struct colander_explain explain;
+
+    put_row(fixture, family, FILES * ROWS + 7);
+    put_row(fixture, family, FILES * ROWS + 8);
+    explain = explain_of(family, equal("rare", colander_text("gold")));
+    assert_int_equal(explain.plan, COLANDER_PLAN_CANDIDATES);
+    assert_int_equal(explain.recent_found, 1);
+    assert_int_equal(explain.rows_returned, FILES + 1);
+    explain =
+        explain_of(family, equal("time", colander_integer(FILES * ROWS + 8)));
+    assert_int_equal(explain.recent_found, 1);
+    assert_int_equal(explain.rows_returned, 1);
+    assert_int_equal(explain.files_read, 0);
+    colander_family_close(family);
+}
+
+int
+main(void)
+{
+#define TEST(test)                                                             \
+    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(absent_value_prunes_files),
+        TEST(rare_value_is_found_by_reading_little_more_than_its_rows),
+        TEST(value_in_most_rows_is_scanned_for),
+        TEST(all_of_drives_from_its_rare_side),
+        TEST(any_of_reads_the_rows_of_both_sides),
+        TEST(zones_prune_a_range_of_a_column_that_grows_with_the_key),
+        TEST(keys_that_are_asked_for_bound_what_is_read),
+        TEST(rows_in_no_file_are_found_among_recent_rows),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

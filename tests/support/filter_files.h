@@ -1,0 +1,256 @@
+/*
+ * The files of a store, and what may happen to its filters.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TESTS_SUPPORT_FILTER_FILES_H
+#define TESTS_SUPPORT_FILTER_FILES_H
+
+#include "filters/filters.h"
+#include "support/store_fixture.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define FILE_NAME_SIZE 400
+#define FILES_MAX 4096
+
+/* A new store in the place of the fixture's, with the fixture's options. */
+static inline void
+fixture_remake(struct store_fixture *fixture)
+{
+    fixture_close(fixture);
+    temporary_remove(fixture->directory);
+    temporary_make(fixture->directory);
+    fixture_open(fixture);
+}
+
+/* Numbers of files, ascending. */
+struct file_numbers {
+    uint64_t numbers[FILES_MAX];
+    size_t count;
+    size_t other_count; /* names that are none */
+};
+
+static inline int
+compare_numbers(const void *left, const void *right)
+{
+    const uint64_t *a = left;
+    const uint64_t *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+/* The number with which a name begins that ends with `suffix`; false: there is
+ * none. */
+static inline bool
+number_of(const char *name, const char *suffix, uint64_t *number)
+{
+    const size_t size = strlen(name);
+    const size_t suffix_size = strlen(suffix);
+    char *end;
+
+    if (size <= suffix_size || strcmp(name + size - suffix_size, suffix) != 0)
+        return false;
+    *number = strtoull(name, &end, 10);
+    return end != name;
+}
+
+/* The files called <number>...<suffix> in `directory`, and how many other names
+ * there are. */
+static inline void
+list_numbers(const char *directory, const char *suffix,
+             struct file_numbers *files)
+{
+    DIR *listing = opendir(directory);
+    struct dirent *entry;
+
+    files->count = 0;
+    files->other_count = 0;
+    while (listing != NULL && (entry = readdir(listing)) != NULL) {
+        uint64_t number;
+
+        if (entry->d_name[0] == '.')
+            continue;
+        if (!number_of(entry->d_name, suffix, &number)) {
+            files->other_count++;
+            continue;
+        }
+        assert_true(files->count < FILES_MAX);
+        files->numbers[files->count++] = number;
+    }
+    if (listing != NULL)
+        closedir(listing);
+    qsort(files->numbers, files->count, sizeof(uint64_t), compare_numbers);
+}
+
+static inline void
+list_filters(const struct store_fixture *fixture, struct file_numbers *files)
+{
+    char path[TEMPORARY_SIZE + 16];
+
+    snprintf(path, sizeof(path), "%s/filters", fixture->directory);
+    list_numbers(path, ".filter", files);
+}
+
+/* The path of the filter of SST `number`; false: there is none. */
+static inline bool
+find_filter(const struct store_fixture *fixture, uint64_t number,
+            char path[FILE_NAME_SIZE])
+{
+    char directory[TEMPORARY_SIZE + 16];
+    bool is_found = false;
+    struct dirent *entry;
+    uint64_t other;
+    DIR *listing;
+
+    snprintf(directory, sizeof(directory), "%s/filters", fixture->directory);
+    listing = opendir(directory);
+    while (listing != NULL && !is_found && (entry = readdir(listing)) != NULL) {
+        if (!number_of(entry->d_name, ".filter", &other) || other != number)
+            continue;
+        snprintf(path, FILE_NAME_SIZE, "%s/%.100s", directory, entry->d_name);
+        is_found = true;
+    }
+    if (listing != NULL)
+        closedir(listing);
+    return is_found;
+}
+
+static inline void
+pause_shortly(void)
+{
+    const struct timespec pause = {0, 5000000};
+
+    nanosleep(&pause, NULL);
+}
+
+/* Every file below `directory`, by name, size and time of its last change: the
+ * caller's to free. */
+static inline char *
+describe_files(const char *directory)
+{
+    char *text = NULL;
+    char command[TEMPORARY_SIZE + 100];
+    size_t size = 0;
+    FILE *listing;
+
+    snprintf(command, sizeof(command),
+             "find '%s' -printf '%%P %%s %%T@ %%C@\\n' | sort", directory);
+    listing = popen(command, "r");
+    assert_non_null(listing);
+    assert_true(getdelim(&text, &size, '\0', listing) > 0);
+    assert_int_equal(pclose(listing), 0);
+    return text;
+}
+
+/* Whether there are `count` filters, each of an SST, and nothing beside them.
+ * (The engine has SST files of its own, without filters.) */
+static inline bool
+has_filters(const struct store_fixture *fixture, size_t count)
+{
+    struct file_numbers ssts;
+    struct file_numbers filters;
+    char path[TEMPORARY_SIZE + 16];
+
+    snprintf(path, sizeof(path), "%s/rocksdb", fixture->directory);
+    list_filters(fixture, &filters);
+    list_numbers(path, ".sst", &ssts);
+    for (size_t i = 0; i < filters.count; i++) {
+        if (bsearch(&filters.numbers[i], ssts.numbers, ssts.count,
+                    sizeof(uint64_t), compare_numbers) == NULL)
+            return false;
+    }
+    return filters.other_count == 0 && filters.count == count;
+}
+
+static inline struct colander_filter_stats
+filter_stats(struct colander_family *family)
+{
+    struct colander_filter_stats stats;
+
+    OK(colander_family_filter_stats(family, &stats, NULL));
+    return stats;
+}
+
+/* Each SST of the families has its filter, and no other filter is there. Files
+ * that are replaced go a moment after they were. */
+static inline void
+assert_filters_of_ssts(const struct store_fixture *fixture,
+                       struct colander_family *const *families, size_t count)
+{
+    for (unsigned i = 0; i < 1000; i++) {
+        uint64_t file_count = 0;
+
+        for (size_t k = 0; k < count; k++)
+            file_count += filter_stats(families[k]).file_count;
+        if (has_filters(fixture, file_count))
+            return;
+        pause_shortly();
+    }
+    print_message("the filters are not those of the SST files:\n%s",
+                  describe_files(fixture->directory));
+    fail();
+}
+
+/* Every SST has its filter, and the hierarchy knows it. */
+static inline void
+assert_all_loaded(struct colander_family *family)
+{
+    struct colander_filter_stats stats;
+
+    for (unsigned i = 0; i < 1000; i++) {
+        OK(colander_family_await_filters(family, NULL));
+        stats = filter_stats(family);
+        if (stats.loaded_count == stats.file_count)
+            break;
+        pause_shortly(); /* a compaction goes on */
+    }
+    assert_int_equal(stats.filter_count, stats.file_count);
+    assert_int_equal(stats.loaded_count, stats.file_count);
+}
+
+static inline void
+copy_file(const char *from, const char *to)
+{
+    char bytes[4096];
+    FILE *source = fopen(from, "rb");
+    FILE *target = fopen(to, "wb");
+    size_t size;
+
+    assert_non_null(source);
+    assert_non_null(target);
+    while ((size = fread(bytes, 1, sizeof(bytes), source)) > 0)
+        assert_int_equal(fwrite(bytes, 1, size, target), size);
+    fclose(source);
+    assert_int_equal(fclose(target), 0);
+}
+
+/* Changes the byte that is `back` from the end of a file. */
+static inline void
+flip_from_end(const char *path, off_t back)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    struct stat status;
+    uint8_t byte;
+
+    assert_true(fd >= 0);
+    assert_int_equal(fstat(fd, &status), 0);
+    assert_int_equal(pread(fd, &byte, 1, status.st_size - back), 1);
+    byte ^= 0x40;
+    assert_int_equal(pwrite(fd, &byte, 1, status.st_size - back), 1);
+    close(fd);
+}
+
+static inline void
+cut_file(const char *path)
+{
+    struct stat status;
+
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(truncate(path, status.st_size / 2), 0);
+}
+
+#endif
