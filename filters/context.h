@@ -44,7 +44,9 @@ struct worker {
     bool is_running;
     bool is_stopping;
     bool is_kicked;           /* there may be something to do */
-    bool is_idle;             /* and what there was is done */
+    bool is_idle;             /* and what there was is done, */
+    bool is_waiting;          /* but for files that are young yet */
+    size_t awaiting;          /* threads that wait for all of it */
     struct worker_try *tries; /* filters made anew */
     size_t try_count;
     size_t try_capacity;

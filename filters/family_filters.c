@@ -176,7 +176,6 @@ colander_family_await_filters(struct colander_family *family,
 {
     struct filters *filters = store_extension_context(family_store(family));
 
-    worker_kick(filters);
     if (worker_await(filters))
         return COLANDER_OK;
     return COLANDER_FAIL(err, COLANDER_CANCELLED, "the store is being closed");

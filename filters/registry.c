@@ -6,6 +6,7 @@
 #include "filters/registry_inside.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 /* -------------------------------------------------------------- filters --- */
 
@@ -85,6 +86,15 @@ static uint32_t
 part_count(const struct filter *filter)
 {
     return filter == NULL ? 0 : filter_file_part_count(filter->file);
+}
+
+int64_t
+registry_clock(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (int64_t)now.tv_sec;
 }
 
 struct sst_file *
@@ -241,6 +251,7 @@ make_file(struct family_filters *family, uint64_t number, uint64_t size,
     made->number = number;
     made->size = size;
     made->entry_count = entry_count;
+    made->born = registry_clock();
     made->state = state;
     return made;
 }
@@ -285,6 +296,8 @@ registry_add(struct registry *registry, uint32_t family_id, uint64_t number,
             make_file(family, number, size, entry_count, state);
 
         is_added = file != NULL;
+        if (is_added && registry->is_opening)
+            file->born = INT64_MIN; /* it was there before */
         if (is_added)
             family->files[family->file_count++] = file;
         registry_touch(family);
@@ -437,6 +450,7 @@ registry_derive_file(const struct sst_file *file, enum file_state state,
 
     if (made == NULL)
         return NULL;
+    made->born = file->born;
     if (filter != NULL)
         made->filter = filter_ref(filter);
     if (state == FILE_LOADED &&

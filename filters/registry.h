@@ -54,6 +54,7 @@ struct sst_file {
     uint64_t number;
     uint64_t size;
     uint64_t entry_count; /* 0: not known */
+    int64_t born;         /* second of a clock that only goes forward */
     enum file_state state;
     struct filter *filter; /* OPEN and LOADED */
     uint32_t *slots;       /* LOADED: of its parts in the hierarchy */
@@ -183,6 +184,9 @@ bool registry_change(struct registry *registry, struct sst_file *file,
  * Counted. */
 struct sst_file *registry_next(struct registry *registry, uint64_t number,
                                enum file_state state);
+
+/* Seconds on the clock of sst_file.born. */
+int64_t registry_clock(void);
 
 /* --------------------------------------------------------------- views --- */
 

@@ -10,6 +10,7 @@
 #include "filters/context.h"
 #include "filters/filter_builder.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -18,6 +19,8 @@
  * that made it, is no good. And what counts as a failure. */
 #define REBUILDS_MAX 4
 #define GIVEN_UP 8
+
+#define LOADING_AGE 2 /* seconds */
 
 static bool
 is_stopping(struct filters *filters)
@@ -440,20 +443,53 @@ advance(struct filters *filters, struct sst_file *file)
                     &err);
 }
 
-/* Takes every file that is in `state` one step on. */
-static void
-advance_all(struct filters *filters, enum file_state state)
+/* Whether the file may be replaced soon, as most are that are flushed while
+ * much is written: loading it then would have been for nothing, and until it is
+ * loaded its locator answers. */
+static bool
+is_young(const struct sst_file *file)
+{
+    return file->state != FILE_UNSURE && file->born != INT64_MIN &&
+           registry_clock() - file->born < LOADING_AGE;
+}
+
+/* Takes every file that is in `state` one step on; young ones only if
+ * `hurries`. Returns whether some were left. */
+static bool
+advance_all(struct filters *filters, enum file_state state, bool hurries)
 {
     struct sst_file *file;
     uint64_t number = 0;
+    bool is_left = false;
 
     while (!is_stopping(filters) &&
            (file = registry_next(&filters->registry, number, state)) != NULL) {
         number = file->number;
-        if (tries_of(&filters->worker, number) < GIVEN_UP)
+        if (!hurries && is_young(file))
+            is_left = true;
+        else if (tries_of(&filters->worker, number) < GIVEN_UP)
             advance(filters, file);
         sst_file_unref(&filters->registry, file);
     }
+    return is_left;
+}
+
+static void
+wait_for_work(struct worker *worker)
+{
+    struct timespec until;
+
+    worker->is_idle = true;
+    pthread_cond_broadcast(&worker->changed);
+    if (!worker->is_waiting) {
+        pthread_cond_wait(&worker->changed, &worker->mutex);
+        return;
+    }
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += LOADING_AGE;
+    if (pthread_cond_timedwait(&worker->changed, &worker->mutex, &until) ==
+        ETIMEDOUT)
+        worker->is_kicked = true;
 }
 
 static void *
@@ -461,24 +497,24 @@ run(void *context)
 {
     struct filters *filters = context;
     struct worker *worker = &filters->worker;
+    bool hurries;
+    bool is_left;
 
     pthread_mutex_lock(&worker->mutex);
     while (!worker->is_stopping) {
         if (!worker->is_kicked) {
-            worker->is_idle = true;
-            pthread_cond_broadcast(&worker->changed);
-            pthread_cond_wait(&worker->changed, &worker->mutex);
+            wait_for_work(worker);
             continue;
         }
         worker->is_kicked = false;
         worker->is_idle = false;
+        hurries = worker->awaiting > 0;
         pthread_mutex_unlock(&worker->mutex);
-        advance_all(filters, FILE_PENDING);
-        advance_all(filters, FILE_OPEN);
-        advance_all(filters, FILE_UNSURE);
-        advance_all(filters, FILE_PENDING);
-        advance_all(filters, FILE_OPEN);
+        (void)advance_all(filters, FILE_UNSURE, hurries);
+        is_left = advance_all(filters, FILE_PENDING, hurries);
+        is_left = advance_all(filters, FILE_OPEN, hurries) || is_left;
         pthread_mutex_lock(&worker->mutex);
+        worker->is_waiting = is_left;
     }
     worker->is_idle = true;
     pthread_cond_broadcast(&worker->changed);
@@ -550,9 +586,13 @@ worker_await(struct filters *filters)
     bool is_done;
 
     pthread_mutex_lock(&worker->mutex);
+    worker->awaiting++;
+    worker->is_kicked = true;
+    pthread_cond_broadcast(&worker->changed);
     while (worker->is_running && !worker->is_stopping &&
            (worker->is_kicked || !worker->is_idle))
         pthread_cond_wait(&worker->changed, &worker->mutex);
+    worker->awaiting--;
     is_done = worker->is_running && !worker->is_stopping;
     pthread_mutex_unlock(&worker->mutex);
     return is_done;

@@ -1,15 +1,12 @@
 /*
  * The life of filters: made with their SST files, doubted when they are not
- * what was written, made again, removed with their SST; and their options.
- * Whatever happens to them, finds give what scans give (invariants I1, I5).
+ * what was written, made again, removed with their SST. Whatever happens to
+ * them, finds give what scans give (invariants I1, I5).
  *
  * SPDX-License-Identifier: MIT
  */
 #include "support/compared_finds.h"
 #include "support/filter_files.h"
-
-#include <pthread.h>
-#include <stdatomic.h>
 
 #define KEYS 900
 
@@ -273,220 +270,6 @@ orphans_are_removed_by_the_next_writer(void **state)
     colander_family_close(family);
 }
 
-/* --------------------------------------------------------------- options ---
- */
-
-static void
-assert_refused(struct colander_family *family,
-               const struct colander_filter_options *options, const char *word)
-{
-    struct colander_error err;
-
-    assert_int_equal(colander_family_set_filters(family, options, &err),
-                     COLANDER_INVALID);
-    assert_non_null(strstr(err.message, word));
-}
-
-static void
-bad_options_are_refused_by_name(void **state)
-{
-    struct colander_family *family = fixture_family(*state, "rows");
-    const char *const bad_path[] = {"a["};
-    struct colander_filter_options good;
-    struct colander_filter_options bad;
-
-    colander_filter_options_init(&good);
-#define REFUSED(member, value)                                                 \
-    do {                                                                       \
-        bad = good;                                                            \
-        bad.member = (value);                                                  \
-        assert_refused(family, &bad, #member);                                 \
-    } while (0)
-    REFUSED(rows_per_segment, 3);
-    REFUSED(rows_per_segment, 1u << 17);
-    REFUSED(hash_bits, 15);
-    REFUSED(hash_bits, 41);
-    REFUSED(fp_rate, 0);
-    REFUSED(fp_rate, 1);
-    REFUSED(bits_per_value, -1);
-    REFUSED(bits_per_value, 65);
-    REFUSED(filter_bits, UINT64_MAX);
-    REFUSED(tree_order, 1);
-    REFUSED(memory_budget, 1);
-    REFUSED(hierarchy, (enum colander_hierarchy)7);
-#undef REFUSED
-    bad = good;
-    bad.left_out = bad_path;
-    bad.left_out_count = 1;
-    assert_refused(family, &bad, "a[");
-    assert_false(colander_family_exists(family));
-    colander_family_close(family);
-}
-
-static void
-options_are_kept_over_a_reopen(void **state)
-{
-    static const char *const left_out[] = {"a", "b.c[]"};
-    struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "rows");
-    struct colander_filter_options options;
-
-    colander_filter_options_init(&options);
-    options.rows_per_segment = 64;
-    options.hash_bits = 24;
-    options.fp_rate = 0.125;
-    options.hierarchy = COLANDER_HIERARCHY_TREE;
-    options.tree_order = 5;
-    options.memory_budget = 1 << 20;
-    options.left_out = left_out;
-    options.left_out_count = 2;
-    OK(colander_family_set_filters(family, &options, NULL));
-    colander_family_close(family);
-    fixture_reopen(fixture, COLANDER_OPEN_READ_ONLY);
-    family = fixture_family(fixture, "rows");
-    OK(colander_family_get_filters(family, &options, NULL));
-    assert_true(options.is_on);
-    assert_int_equal(options.rows_per_segment, 64);
-    assert_int_equal(options.hash_bits, 24);
-    assert_true(options.fp_rate == 0.125);
-    assert_int_equal(options.hierarchy, COLANDER_HIERARCHY_TREE);
-    assert_int_equal(options.tree_order, 5);
-    assert_int_equal(options.memory_budget, 1 << 20);
-    assert_int_equal(options.left_out_count, 2);
-    assert_string_equal(options.left_out[0], "a");
-    assert_string_equal(options.left_out[1], "b.c[]");
-    colander_filter_options_release(&options);
-    colander_family_close(family);
-}
-
-static void
-columns_left_out_are_in_no_filter_and_found(void **state)
-{
-    static const char *const left_out[] = {"place"};
-    struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "rows");
-    uint64_t random = random_seed("left out");
-    struct find_counts counts = {.row_count = 0};
-    struct colander_filter_options options;
-    uint64_t values;
-    uint64_t done;
-
-    write_files(fixture, family, 3, &random);
-    assert_all_loaded(family);
-    values = filter_stats(family).value_count;
-    colander_filter_options_init(&options);
-    options.left_out = left_out;
-    options.left_out_count = 1;
-    OK(colander_family_set_filters(family, &options, NULL));
-    OK(colander_family_refilter(family, &done, NULL));
-    assert_int_equal(done, filter_stats(family).file_count);
-    assert_true(filter_stats(family).value_count < values);
-    compare_some(fixture, family, &random, &counts);
-    for (int64_t i = 0; i < 10; i++) {
-        (void)compare_equal(fixture->store, family, "place.zip",
-                            colander_integer(i), &counts);
-        (void)compare_equal(fixture->store, family, NULL, colander_integer(i),
-                            &counts);
-    }
-    options.left_out_count = 0;
-    OK(colander_family_set_filters(family, &options, NULL));
-    OK(colander_family_refilter(family, NULL, NULL));
-    assert_int_equal(filter_stats(family).value_count, values);
-    options.is_on = false;
-    OK(colander_family_set_filters(family, &options, NULL));
-    write_files(fixture, family, 1, &random);
-    assert_true(filter_stats(family).filter_count <
-                filter_stats(family).file_count);
-    compare_some(fixture, family, &random, &counts);
-    colander_family_close(family);
-}
-
-/* ------------------------------------------------- options while writing ---
- */
-
-struct writing {
-    struct colander_family *family;
-    uint64_t random;
-    atomic_bool is_over;
-};
-
-static void *
-write_rows(void *context)
-{
-    struct writing *writing = context;
-    struct colander_row_builder *builder = colander_row_builder_create();
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-
-    while (!atomic_load(&writing->is_over)) {
-        for (unsigned i = 0; i < 20; i++) {
-            random_key(&writing->random, KEYS, &key);
-            OK(colander_family_patch(writing->family,
-                                     colander_buffer_slice(&key),
-                                     random_row(builder, &writing->random),
-                                     COLANDER_AS_STORE, NULL));
-        }
-        pause_shortly();
-    }
-    colander_buffer_release(&key);
-    colander_row_builder_destroy(builder);
-    return NULL;
-}
-
-static void
-random_options(uint64_t *random, struct colander_filter_options *options)
-{
-    static const uint32_t rows[] = {0, 1, 2, 16, 256, COLANDER_SEGMENT_AUTO};
-    static const char *const left_out[] = {"user", "place.city", "tags"};
-
-    colander_filter_options_init(options);
-    options->is_on = random_below(random, 4) != 0;
-    options->rows_per_segment = rows[random_below(random, 6)];
-    options->hash_bits = 16 + (uint32_t)random_below(random, 25);
-    options->left_out = left_out;
-    options->left_out_count = random_below(random, 4);
-    if (random_below(random, 3) == 0)
-        options->bits_per_value = 4;
-    if (random_below(random, 3) == 0)
-        options->filter_bits = 20000;
-    if (random_below(random, 2) == 0)
-        options->hierarchy = COLANDER_HIERARCHY_TREE;
-    options->tree_order = 2 + (uint32_t)random_below(random, 6);
-}
-
-static void
-finds_equal_scans_while_options_change(void **state)
-{
-    struct store_fixture *fixture = *state;
-    struct writing writing = {.family = fixture_family(fixture, "rows")};
-    uint64_t random = random_seed("options");
-    struct find_counts counts = {.row_count = 0};
-    pthread_t thread;
-
-    writing.random = random_next(&random);
-    write_files(fixture, writing.family, 2, &random);
-    assert_int_equal(pthread_create(&thread, NULL, write_rows, &writing), 0);
-    for (uint64_t i = 0; i < random_runs(40); i++) {
-        struct colander_filter_options options;
-
-        random_options(&random, &options);
-        OK(colander_family_set_filters(writing.family, &options, NULL));
-        compare_random_finds(fixture->store, writing.family, KEYS, 25, &random,
-                             &counts);
-        if (i % 4 == 0)
-            OK(colander_family_refilter(writing.family, NULL, NULL));
-        if (i % 8 == 0)
-            OK(colander_family_compact(writing.family, NULL));
-        compare_random_finds(fixture->store, writing.family, KEYS, 10, &random,
-                             &counts);
-    }
-    atomic_store(&writing.is_over, true);
-    pthread_join(thread, NULL);
-    assert_true(counts.row_count > 0);
-    assert_true(counts.recent_found > 0);
-    assert_int_equal(filter_stats(writing.family).error_count, 0);
-    colander_family_close(writing.family);
-}
-
 /* ------------------------------------------------------------ recent rows ---
  */
 
@@ -588,10 +371,6 @@ main(void)
         TEST(reader_of_spoiled_filters_changes_nothing_and_finds_the_same),
         TEST(filters_lost_while_the_store_is_open_are_made_again),
         TEST(orphans_are_removed_by_the_next_writer),
-        TEST(bad_options_are_refused_by_name),
-        TEST(options_are_kept_over_a_reopen),
-        TEST(columns_left_out_are_in_no_filter_and_found),
-        TEST(finds_equal_scans_while_options_change),
         TEST(recent_rows_go_when_all_is_flushed),
         TEST(rows_of_failed_writes_are_not_found_and_go),
     };

@@ -268,10 +268,71 @@ finds_equal_scans_with_columns_left_out_and_files_only(void **state)
     run_store(*state, "files", &options, true, random_runs(20000) / 8);
 }
 
+/* ------------------------------------------- one row, as it is flushed --- */
+
+struct flushing {
+    struct store_fixture *fixture;
+    struct colander_family *family;
+    _Atomic(int64_t) written; /* rows that are acknowledged */
+    uint64_t count;
+};
+
+static void *
+write_and_flush(void *context)
+{
+    struct flushing *flushing = context;
+
+    for (int64_t i = 1; i <= (int64_t)flushing->count; i++) {
+        char key[24];
+
+        snprintf(key, sizeof(key), "%lld", (long long)i);
+        OK(put_text(flushing->fixture, flushing->family, key, "n",
+                    colander_integer(i), NULL));
+        atomic_store(&flushing->written, i);
+        OK(colander_family_flush(flushing->family, NULL));
+    }
+    return NULL;
+}
+
+/* It is in a file of the view before it leaves the recent rows. */
+static void
+row_is_found_at_every_moment_of_its_flush(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct flushing flushing = {.fixture = fixture, .count = random_runs(600)};
+    int64_t number = 0;
+    pthread_t thread;
+
+    flushing.family = fixture_family(fixture, "rows");
+    assert_int_equal(pthread_create(&thread, NULL, write_and_flush, &flushing),
+                     0);
+    while (number < (int64_t)flushing.count) {
+        struct colander_predicate *predicate;
+        struct colander_query query;
+        uint64_t count;
+
+        number = atomic_load(&flushing.written);
+        if (number == 0)
+            continue;
+        predicate =
+            colander_where("n", COLANDER_EQ, colander_integer(number), NULL);
+        colander_query_init(&query);
+        query.where = predicate;
+        OK(colander_family_count(flushing.family, &query, &count, NULL));
+        assert_int_equal(count, 1);
+        colander_predicate_destroy(predicate);
+    }
+    pthread_join(thread, NULL);
+    colander_family_close(flushing.family);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            row_is_found_at_every_moment_of_its_flush, fixture_setup,
+            fixture_teardown),
         cmocka_unit_test_setup_teardown(
             finds_equal_scans_while_rows_and_files_change, fixture_setup,
             fixture_teardown),

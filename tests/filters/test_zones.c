@@ -191,6 +191,7 @@ dates_that_grow_with_the_row_leave_few_rows(void **unused)
     struct zones_builder *builder = zones_builder_create();
     struct model_column *dates = &model.columns[KIND_DATES];
     struct model_column *gaps = &model.columns[KIND_GAPS];
+    struct row_ranges ranges = ROW_RANGES_EMPTY;
 
     (void)unused;
     random_state = random_seed(__func__);
@@ -209,13 +210,20 @@ dates_that_grow_with_the_row_leave_few_rows(void **unused)
         assert_in_range(rows_begun(KIND_DATES, day), 1, DAY + FEW);
         assert_in_range(rows_left(KIND_GAPS, near, near), 1, ROWS / 4);
     }
-    /* Both ends of each run, though its first 8 bytes are those of others. */
+    /* The ends of each run, though their first 8 bytes are those of others. */
     for (uint32_t row = 0; row < ROWS; row++) {
         struct colander_value near = gaps->items[row].value;
+        struct ask ask = {KIND_GAPS, false, false, near, near};
+        struct zone_span span = span_of(&ask);
 
-        if ((row + 1) % ZONES_RUN < 2)
-            assert_in_range(rows_left(KIND_GAPS, near, near), 1, ROWS / 4);
+        if ((row + 4) % ZONES_RUN >= 8)
+            continue;
+        assert_int_equal(find(colander_buffer_slice(&model.block), KIND_GAPS,
+                              &span, &ranges),
+                         COLANDER_OK);
+        check_ask(&ask, &ranges);
     }
+    row_ranges_release(&ranges);
     zones_builder_destroy(builder);
     release_model();
 }
