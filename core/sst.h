@@ -96,12 +96,11 @@ struct sst_info {
  * Calls `visit` for each live SST of every family. NO_MEMORY or IO when it
  * cannot; stops, with its code, when `visit` gives one other than OK.
  */
-COLANDER_CHECKED enum colander_code
-engine_ssts(struct colander_engine *engine,
-            enum colander_code (*visit)(void *context,
-                                        const struct sst_info *file,
-                                        struct colander_error *err),
-            void *context, struct colander_error *err);
+COLANDER_CHECKED enum colander_code engine_ssts(
+    struct colander_engine *engine,
+    enum colander_code (*visit)(void *context, const struct sst_info *file,
+                                struct colander_error *err),
+    void *context, struct colander_error *err);
 
 /* ----------------------------------------------------------- sequences --- */
 

@@ -3,7 +3,8 @@
  *
  * Rows are gathered until a part is full: FILTER_PART_ENTRIES values or
  * LOCATOR_ROWS_MAX rows or some megabytes of keys; then its entries are sorted
- * and coded. So memory is bounded however large the SST.
+ * and coded, in a thread of its own while the next part is gathered. So memory
+ * is bounded however large the SST.
  *
  * Life: create -> add ... -> finish or not -> destroy
  *
@@ -14,7 +15,7 @@
 
 #include "filters/settings.h"
 
-#define FILTER_PART_ENTRIES (UINT32_C(1) << 21)
+#define FILTER_PART_ENTRIES (UINT32_C(1) << 20)
 #define FILTER_PART_KEY_BYTES (UINT32_C(16) << 20)
 
 struct filter_builder;

@@ -143,12 +143,10 @@ filter_file_block(const struct filter_file *file, struct block_cache *cache,
 /* Gives block `n` of those of one kind, below the part's block_count, as if it
  * had been asked for by place; but it does not enter the cache, for those who
  * read all of them once. */
-COLANDER_CHECKED enum colander_code
-filter_file_nth_block(const struct filter_file *file, struct block_cache *cache,
-                      const struct filter_part *part,
-                      enum filter_block_kind kind, uint32_t n,
-                      struct cached_block **block, uint32_t *first,
-                      struct colander_error *err);
+COLANDER_CHECKED enum colander_code filter_file_nth_block(
+    const struct filter_file *file, struct block_cache *cache,
+    const struct filter_part *part, enum filter_block_kind kind, uint32_t n,
+    struct cached_block **block, uint32_t *first, struct colander_error *err);
 
 /* Reads the whole file and checks every byte; the first error that is found.
  * Past the cache. */

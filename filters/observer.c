@@ -135,7 +135,15 @@ void
 filters_doubt(struct filters *filters, struct sst_file *file,
               const struct colander_error *err)
 {
-    if (!registry_change(&filters->registry, file, FILE_UNSURE, NULL, NULL))
+    bool is_changed;
+
+    /* Not while the filter is being replaced: what was read may be of the new
+     * one already. */
+    pthread_mutex_lock(&filters->names_mutex);
+    is_changed =
+        registry_change(&filters->registry, file, FILE_UNSURE, NULL, NULL);
+    pthread_mutex_unlock(&filters->names_mutex);
+    if (!is_changed)
         return; /* somebody else did, or the file is gone */
     filter_log_error(filters, "doubted the filter of SST", file->number, err);
     pthread_mutex_lock(&filters->log.mutex);

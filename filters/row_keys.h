@@ -67,9 +67,9 @@ uint32_t row_keys_count(struct colander_slice block);
  */
 struct row_keys_reader {
     struct colander_slice block;
-    uint32_t next;   /* index in the block of the next key */
-    uint32_t count;  /* keys in the block */
-    size_t offset;   /* of the next key */
+    uint32_t next;  /* index in the block of the next key */
+    uint32_t count; /* keys in the block */
+    size_t offset;  /* of the next key */
     struct colander_buffer key;
 };
 

@@ -1,8 +1,8 @@
 /*
- * Zones: ranks of values.
+ * Zones: ranks of values, and points of those that are no strings.
  *
  * colander_value_compare is what they keep to (invariant I3): values of one
- * rank may differ, but never stand the other way round.
+ * point may differ, but never stand the other way round.
  *
  * SPDX-License-Identifier: MIT
  */

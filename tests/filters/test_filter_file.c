@@ -74,8 +74,7 @@ files_read_back_as_they_were_written(void **state)
 }
 
 static void
-place_before_the_first_block_or_of_a_kind_that_is_not_there_is_an_error(
-    void **state)
+a_place_without_a_block_is_an_error(void **state)
 {
     struct model *model = model_tiny();
     struct block_cache *cache = block_cache_create(1 << 20);
@@ -359,8 +358,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_read_back_as_they_were_written),
-        cmocka_unit_test(
-            place_before_the_first_block_or_of_a_kind_that_is_not_there_is_an_error),
+        cmocka_unit_test(a_place_without_a_block_is_an_error),
         cmocka_unit_test(golden_file_is_written_but_for_its_salt),
         cmocka_unit_test(golden_file_is_read),
         cmocka_unit_test(two_files_have_two_ids_and_one_opened_twice_has_one),

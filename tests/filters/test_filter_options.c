@@ -256,7 +256,7 @@ finds_equal_scans_while_options_change(void **state)
     assert_int_equal(
         pthread_create(&threads[1], NULL, change_options, &changing), 0);
     compare_random_finds(fixture->store, writing.family, KEYS,
-                         random_runs(1500), &random, &counts);
+                         random_runs(5000), &random, &counts);
     atomic_store(&changing.is_over, true);
     pthread_join(threads[1], NULL);
     atomic_store(&writing.is_over, true);

@@ -24,7 +24,7 @@
 struct run {
     struct store_fixture *fixture;
     struct colander_family *family;
-    uint64_t seed;
+    _Atomic(uint64_t) seed; /* of the next thread */
     atomic_bool is_over;
     bool spoils_filters;
 };
@@ -63,7 +63,7 @@ write_rows(void *context)
     struct run *run = context;
     struct colander_row_builder *builder = colander_row_builder_create();
     struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-    uint64_t random = atomic_fetch_add((_Atomic(uint64_t) *)&run->seed, 1);
+    uint64_t random = atomic_fetch_add(&run->seed, 1);
 
     while (!atomic_load(&run->is_over)) {
         for (unsigned i = 0; i < 20; i++)
@@ -128,7 +128,7 @@ static void *
 disturb(void *context)
 {
     struct run *run = context;
-    uint64_t random = atomic_fetch_add((_Atomic(uint64_t) *)&run->seed, 1);
+    uint64_t random = atomic_fetch_add(&run->seed, 1);
 
     while (!atomic_load(&run->is_over)) {
         uint64_t choice = random_below(&random, 12);
@@ -197,17 +197,18 @@ run_store(struct store_fixture *fixture, const char *name,
     struct run run = {.fixture = fixture, .spoils_filters = spoils_filters};
     pthread_t threads[WRITERS + 1];
     struct colander_filter_stats stats;
+    const uint64_t seed = random_seed(name);
 
-    run.seed = random_seed(name);
+    atomic_store(&run.seed, seed + 1);
     run.family = fixture_family(fixture, name);
     OK(colander_family_set_filters(run.family, options, NULL));
-    fill(&run, run.seed);
+    fill(&run, seed);
     for (size_t i = 0; i < WRITERS + 1; i++)
         assert_int_equal(pthread_create(&threads[i], NULL,
                                         i < WRITERS ? write_rows : disturb,
                                         &run),
                          0);
-    ask_many(&run, count, run.seed);
+    ask_many(&run, count, seed);
     atomic_store(&run.is_over, true);
     for (size_t i = 0; i < WRITERS + 1; i++)
         pthread_join(threads[i], NULL);

@@ -183,6 +183,28 @@ rows_begun(enum kind kind, const char *begin)
     return rows;
 }
 
+/* The rows where runs meet are found, though the first 8 bytes in which a value
+ * differs are those of rows around it. */
+static void
+check_ends_of_runs(enum kind kind, uint32_t row_count)
+{
+    struct row_ranges ranges = ROW_RANGES_EMPTY;
+
+    for (uint32_t row = 0; row < row_count; row++) {
+        struct colander_value value = model.columns[kind].items[row].value;
+        struct ask ask = {kind, false, false, value, value};
+        struct zone_span span = span_of(&ask);
+
+        if ((row + 1) % ZONES_RUN >= 2)
+            continue;
+        assert_int_equal(
+            find(colander_buffer_slice(&model.block), kind, &span, &ranges),
+            COLANDER_OK);
+        check_ask(&ask, &ranges);
+    }
+    row_ranges_release(&ranges);
+}
+
 /* They differ behind 8 bytes, and from one run to the next behind 11 or 13. */
 static void
 dates_that_grow_with_the_row_leave_few_rows(void **unused)
@@ -191,7 +213,6 @@ dates_that_grow_with_the_row_leave_few_rows(void **unused)
     struct zones_builder *builder = zones_builder_create();
     struct model_column *dates = &model.columns[KIND_DATES];
     struct model_column *gaps = &model.columns[KIND_GAPS];
-    struct row_ranges ranges = ROW_RANGES_EMPTY;
 
     (void)unused;
     random_state = random_seed(__func__);
@@ -210,20 +231,8 @@ dates_that_grow_with_the_row_leave_few_rows(void **unused)
         assert_in_range(rows_begun(KIND_DATES, day), 1, DAY + FEW);
         assert_in_range(rows_left(KIND_GAPS, near, near), 1, ROWS / 4);
     }
-    /* The ends of each run, though their first 8 bytes are those of others. */
-    for (uint32_t row = 0; row < ROWS; row++) {
-        struct colander_value near = gaps->items[row].value;
-        struct ask ask = {KIND_GAPS, false, false, near, near};
-        struct zone_span span = span_of(&ask);
-
-        if ((row + 4) % ZONES_RUN >= 8)
-            continue;
-        assert_int_equal(find(colander_buffer_slice(&model.block), KIND_GAPS,
-                              &span, &ranges),
-                         COLANDER_OK);
-        check_ask(&ask, &ranges);
-    }
-    row_ranges_release(&ranges);
+    check_ends_of_runs(KIND_GAPS, ROWS);
+    check_ends_of_runs(KIND_FALLS, ROWS);
     zones_builder_destroy(builder);
     release_model();
 }

@@ -26,6 +26,7 @@ enum kind {
     KIND_DOUBLES,   /* NaN, infinities, zeros, 2^53 */
     KIND_DATES,     /* ISO dates that grow with the row */
     KIND_GAPS,      /* the same, nearer each other, and a rare empty string */
+    KIND_FALLS,     /* dates that fall with the row */
     KIND_STATES,    /* "state-open" or "state-shut" */
     KIND_NAMES,     /* one beginning, small numbers in any order */
     KIND_BLOBS,     /* binaries of any bytes behind one beginning */
@@ -166,7 +167,8 @@ add_texts(struct zones_builder *builder, uint32_t row, uint32_t row_count)
     add_item(builder, KIND_DATES, date);
     add_item(builder, KIND_GAPS,
              below(20000) == 0 ? colander_text("")
-                               : iso_date(row * UINT64_C(11) + below(100), 0));
+                               : iso_date(row * UINT64_C(11), 0));
+    add_item(builder, KIND_FALLS, iso_date((90000 - row) * UINT64_C(11), 0));
     add_item(builder, KIND_STATES,
              colander_text(below(2) == 0 ? "state-open" : "state-shut"));
     (void)snprintf(name, sizeof(name), "sens-%05u", (unsigned)below(700));

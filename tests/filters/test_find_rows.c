@@ -1,0 +1,175 @@
+/*
+ * Finds of single rows that change, and a find whose file is replaced midway.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/compared_finds.h"
+#include "support/filter_files.h"
+
+static struct colander_buffer
+number_key(int64_t number)
+{
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_value part = colander_integer(number);
+
+    OK(colander_key_encode(&part, 1, &key, NULL));
+    return key;
+}
+
+/* Rows 0, 10, ... below DENSE have the value, and all from there on: the filter
+ * has the keys of the former, the latter are read from the file. */
+#define REPLACED_ROWS 4000
+#define DENSE 500
+#define DENSE_END 560
+
+static bool
+has_value(int64_t row)
+{
+    return row < DENSE ? row % 10 == 0 : row < DENSE_END;
+}
+
+static void
+put_replaced_rows(struct store_fixture *fixture, struct colander_family *family)
+{
+    for (int64_t i = 0; i < REPLACED_ROWS; i++) {
+        struct colander_buffer key = number_key(i);
+
+        OK(colander_family_put(
+            family, colander_buffer_slice(&key),
+            fixture_row(fixture, "n", colander_integer(has_value(i) ? -1 : i)),
+            COLANDER_AS_STORE, NULL));
+        colander_buffer_release(&key);
+    }
+    OK(colander_family_flush(family, NULL));
+    OK(colander_family_await_filters(family, NULL));
+}
+
+static void
+assert_next_row_is(struct colander_cursor *cursor, int64_t row)
+{
+    struct colander_buffer key = number_key(row);
+    struct colander_result result;
+
+    assert_true(next_row(cursor, &result));
+    assert_true(colander_slice_equal(result.key, colander_buffer_slice(&key)));
+    colander_buffer_release(&key);
+}
+
+static void
+find_goes_on_behind_its_last_row_when_files_are_replaced(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_predicate *predicate =
+        colander_where("n", COLANDER_EQ, colander_integer(-1), NULL);
+
+    struct colander_filter_options options;
+
+    colander_filter_options_init(&options);
+    options.rows_per_segment = 1;
+    OK(colander_family_set_filters(family, &options, NULL));
+    for (unsigned is_reverse = 0; is_reverse < 2; is_reverse++) {
+        struct colander_query query;
+        struct colander_cursor *cursor;
+        struct colander_explain explain;
+        struct colander_result result;
+        bool is_begun = false;
+
+        put_replaced_rows(fixture, family);
+        colander_query_init(&query);
+        query.where = predicate;
+        query.is_reverse = is_reverse != 0;
+        OK(colander_family_find(family, &query, &cursor, NULL));
+        for (int64_t i = 0; i < DENSE_END; i++) {
+            int64_t row = is_reverse ? DENSE_END - 1 - i : i;
+
+            if (!has_value(row))
+                continue;
+            assert_next_row_is(cursor, row);
+            if (is_begun)
+                continue;
+            is_begun = true;
+            OK(colander_family_delete_range(family, NULL, COLANDER_AS_STORE,
+                                            NULL, NULL));
+            OK(colander_family_compact(family, NULL));
+        }
+        assert_false(next_row(cursor, &result));
+        colander_cursor_explain(cursor, &explain);
+        assert_int_equal(explain.plan, COLANDER_PLAN_CANDIDATES);
+        colander_cursor_close(cursor);
+    }
+    colander_predicate_destroy(predicate);
+    colander_family_close(family);
+}
+
+static void
+put_number(struct store_fixture *fixture, struct colander_family *family,
+           const char *key, int64_t value)
+{
+    OK(put_text(fixture, family, key, "n", colander_integer(value), NULL));
+}
+
+static void
+overwritten_and_deleted_rows_are_not_found_by_old_values(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_buffer key = text_key("deleted");
+
+    for (unsigned is_flushed = 0; is_flushed < 2; is_flushed++) {
+        put_number(fixture, family, "overwritten", 1);
+        put_number(fixture, family, "deleted", 1);
+        if (is_flushed)
+            OK(colander_family_flush(family, NULL));
+        assert_int_equal(count_equal(fixture, family, "n", 1), 2);
+        put_number(fixture, family, "overwritten", 2);
+        OK(colander_family_delete(family, colander_buffer_slice(&key),
+                                  COLANDER_AS_STORE, NULL));
+        assert_int_equal(count_equal(fixture, family, "n", 1), 0);
+        assert_int_equal(count_equal(fixture, family, NULL, 2), 1);
+        if (is_flushed)
+            OK(colander_family_flush(family, NULL));
+        assert_int_equal(count_equal(fixture, family, NULL, 1), 0);
+        assert_int_equal(count_equal(fixture, family, "n", 2), 1);
+    }
+    colander_buffer_release(&key);
+    colander_family_close(family);
+}
+
+static void
+patched_row_is_found_once_by_old_and_new_columns(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_buffer key = text_key("row");
+
+    put_number(fixture, family, "row", 7);
+    for (unsigned step = 0; step < 3; step++) {
+        OK(colander_family_patch(
+            family, colander_buffer_slice(&key),
+            fixture_row(fixture, "more", colander_integer(8 + step)),
+            COLANDER_AS_STORE, NULL));
+        assert_int_equal(count_equal(fixture, family, "n", 7), 1);
+        assert_int_equal(count_equal(fixture, family, "more", 8 + step), 1);
+        assert_int_equal(count_equal(fixture, family, "more", 7 + step), 0);
+        OK(colander_family_flush(family, NULL));
+        assert_int_equal(count_equal(fixture, family, NULL, 7), 1);
+        assert_int_equal(count_equal(fixture, family, NULL, 8 + step), 1);
+    }
+    colander_buffer_release(&key);
+    colander_family_close(family);
+}
+
+int
+main(void)
+{
+#define TEST(test)                                                             \
+    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(find_goes_on_behind_its_last_row_when_files_are_replaced),
+        TEST(overwritten_and_deleted_rows_are_not_found_by_old_values),
+        TEST(patched_row_is_found_once_by_old_and_new_columns),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
