@@ -10,8 +10,6 @@
 #include "filters/row_keys.h"
 #include "filters/zones.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
 /* With AUTO: keys of all rows are kept where they take at most one byte for so
@@ -19,34 +17,20 @@
 #define AUTO_KEY_SHARE 10
 #define AUTO_SEGMENT 16
 
-/* What is gathered of a part. */
-struct part_data {
-    struct entry_list entries;
-    uint32_t row_count;
-    struct colander_buffer keys;  /* of its rows: size and bytes of each */
-    struct colander_buffer last;  /* the key of the last row */
-    uint64_t row_bytes;           /* of keys and rows */
-    uint64_t key_bytes;           /* of the keys, front-coded */
-    struct colander_buffer zones; /* their block */
-};
-
-/* One part is gathered while a thread codes the one before: RocksDB's thread,
- * which waits for each row to be taken, has other things to do. */
 struct filter_builder {
     struct settings *settings;
     struct filter_writer *writer;
+    struct entry_list entries;
     struct zones_builder *zones;
     uint64_t entry_count; /* of the SST */
 
-    struct part_data *gathering;
-    struct part_data *coding; /* the thread's, while it runs */
-    struct part_data parts[2];
-    bool is_coding;
-    pthread_t thread;
-    enum colander_code coded; /* what came of it */
-    struct colander_error coding_err;
-
-    bool is_row_open;              /* a row of the part was begun */
+    /* the part under way */
+    uint32_t row_count;
+    struct colander_buffer keys;   /* of its rows: size and bytes of each */
+    struct colander_buffer last;   /* the key of the row under way */
+    bool is_row_open;              /* it is a row of this part */
+    uint64_t row_bytes;            /* of keys and rows */
+    uint64_t key_bytes;            /* of the keys, front-coded */
     uint32_t skip_depth;           /* inside a column left out; 0: not */
     enum colander_code visit_code; /* what went wrong in a visit */
     struct colander_error *visit_err;
@@ -79,11 +63,8 @@ filter_builder_create(const char *path, struct settings *settings,
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory to build a filter");
     made->settings = settings_ref(settings);
-    made->gathering = &made->parts[0];
-    made->coding = &made->parts[1];
-    code =
-        entry_list_init(&made->gathering->entries, settings->options.hash_bits,
-                        coarse_of(settings), err);
+    code = entry_list_init(&made->entries, settings->options.hash_bits,
+                           coarse_of(settings), err);
     if (code == COLANDER_OK && has_locator(made)) {
         made->zones = zones_builder_create();
         if (made->zones == NULL)
@@ -100,31 +81,21 @@ filter_builder_create(const char *path, struct settings *settings,
     return COLANDER_OK;
 }
 
-static void
-release_part(struct part_data *data)
-{
-    entry_list_release(&data->entries);
-    colander_buffer_release(&data->keys);
-    colander_buffer_release(&data->last);
-    colander_buffer_release(&data->zones);
-}
-
 void
 filter_builder_destroy(struct filter_builder *builder)
 {
     if (builder == NULL)
         return;
-    if (builder->is_coding)
-        pthread_join(builder->thread, NULL);
     filter_writer_destroy(builder->writer);
+    entry_list_release(&builder->entries);
     zones_builder_destroy(builder->zones);
-    release_part(&builder->parts[0]);
-    release_part(&builder->parts[1]);
+    colander_buffer_release(&builder->keys);
+    colander_buffer_release(&builder->last);
     settings_unref(builder->settings);
     free(builder);
 }
 
-/* -------------------------------------------------------- coding a part --- */
+/* -------------------------------------------------------- ending a part --- */
 
 static enum colander_code
 sink_locator(void *context, struct colander_slice block, uint32_t first,
@@ -155,8 +126,8 @@ read_key(const struct colander_buffer *keys, size_t *offset)
 
 /* Writes the keys of all rows, or with more rows to a unit the anchors. */
 static enum colander_code
-write_keys(struct filter_builder *builder, const struct part_data *data,
-           uint32_t fine, struct colander_error *err)
+write_keys(struct filter_builder *builder, uint32_t fine,
+           struct colander_error *err)
 {
     struct colander_slice before = {NULL, 0};
     struct row_keys_coder coder;
@@ -164,8 +135,8 @@ write_keys(struct filter_builder *builder, const struct part_data *data,
     size_t offset = 0;
 
     row_keys_coder_init(&coder, sink_keys, builder->writer);
-    for (uint32_t i = 0; i < data->row_count && code == COLANDER_OK; i++) {
-        struct colander_slice key = read_key(&data->keys, &offset);
+    for (uint32_t i = 0; i < builder->row_count && code == COLANDER_OK; i++) {
+        struct colander_slice key = read_key(&builder->keys, &offset);
 
         if (fine == 1)
             code = row_keys_coder_add(&coder, key, err);
@@ -180,10 +151,24 @@ write_keys(struct filter_builder *builder, const struct part_data *data,
     return code;
 }
 
+static enum colander_code
+write_zones(struct filter_builder *builder, struct colander_error *err)
+{
+    struct colander_buffer block = COLANDER_BUFFER_EMPTY;
+    enum colander_code code;
+
+    code = zones_builder_finish(builder->zones, &block, err);
+    if (code == COLANDER_OK)
+        code = filter_writer_block(builder->writer, FILTER_ZONES,
+                                   colander_buffer_slice(&block), 0, err);
+    colander_buffer_release(&block);
+    return code;
+}
+
 /* Writes the presence in blocks as large as those of the locator. */
 static enum colander_code
-write_presence(struct filter_builder *builder, const struct part_data *data,
-               struct filter_part *part, struct colander_error *err)
+write_presence(struct filter_builder *builder, struct filter_part *part,
+               struct colander_error *err)
 {
     const uint32_t lot = LOCATOR_BLOCK_SIZE * 8 / PRESENCE_BLOCK_BITS;
     struct presence presence;
@@ -194,8 +179,8 @@ write_presence(struct filter_builder *builder, const struct part_data *data,
     code = presence_init(&presence, &part->presence, err);
     if (code != COLANDER_OK)
         return code;
-    for (size_t i = 0; i < data->entries.count; i++)
-        presence_add(&presence, data->entries.entries[i]);
+    for (size_t i = 0; i < builder->entries.count; i++)
+        presence_add(&presence, builder->entries.entries[i]);
     for (uint32_t first = 0;
          first < part->presence.block_count && code == COLANDER_OK;
          first += lot) {
@@ -213,155 +198,75 @@ write_presence(struct filter_builder *builder, const struct part_data *data,
 
 /* How many rows a unit of a short list has. */
 static uint32_t
-choose_fine(const struct filter_builder *builder, const struct part_data *data)
+choose_fine(const struct filter_builder *builder)
 {
     uint32_t rows = builder->settings->options.rows_per_segment;
 
     if (rows != COLANDER_SEGMENT_AUTO)
         return rows;
-    return data->key_bytes * AUTO_KEY_SHARE <= data->row_bytes ? 1
-                                                               : AUTO_SEGMENT;
+    return builder->key_bytes * AUTO_KEY_SHARE <= builder->row_bytes
+               ? 1
+               : AUTO_SEGMENT;
 }
 
 static enum colander_code
-write_located(struct filter_builder *builder, const struct part_data *data,
-              struct filter_part *part, struct colander_error *err)
+write_located(struct filter_builder *builder, struct filter_part *part,
+              struct colander_error *err)
 {
     enum colander_code code;
 
-    part->shape.fine = choose_fine(builder, data);
+    part->shape.fine = choose_fine(builder);
     part->shape.coarse = coarse_of(builder->settings);
     locator_shape_fit(&part->shape, part->hash_count);
-    code =
-        locator_build(&part->shape, data->entries.entries, data->entries.count,
-                      sink_locator, builder->writer, err);
+    code = locator_build(&part->shape, builder->entries.entries,
+                         builder->entries.count, sink_locator, builder->writer,
+                         err);
     if (code == COLANDER_OK)
-        code = write_keys(builder, data, part->shape.fine, err);
+        code = write_keys(builder, part->shape.fine, err);
     if (code == COLANDER_OK)
-        code = filter_writer_block(builder->writer, FILTER_ZONES,
-                                   colander_buffer_slice(&data->zones), 0, err);
+        code = write_zones(builder, err);
     return code;
 }
 
-/* Sorts, codes and writes a part. */
+static void
+begin_part(struct filter_builder *builder)
+{
+    builder->row_count = 0;
+    builder->row_bytes = 0;
+    builder->key_bytes = 0;
+    builder->is_row_open = false;
+    colander_buffer_clear(&builder->keys);
+    entry_list_clear(&builder->entries);
+}
+
 static enum colander_code
-code_part(struct filter_builder *builder, struct part_data *data,
-          struct colander_error *err)
+end_part(struct filter_builder *builder, struct colander_error *err)
 {
     struct filter_part part;
     enum colander_code code;
     size_t offset = 0;
 
+    if (builder->row_count == 0)
+        return COLANDER_OK;
     memset(&part, 0, sizeof(part));
-    code = entry_list_sort(&data->entries, err);
+    if (builder->zones != NULL && builder->is_row_open)
+        zones_builder_row_end(builder->zones);
+    code = entry_list_sort(&builder->entries, err);
     if (code != COLANDER_OK)
         return code;
-    part.hash_count = entry_list_hashes(&data->entries);
-    part.shape.row_count = data->row_count;
+    part.hash_count = entry_list_hashes(&builder->entries);
+    part.shape.row_count = builder->row_count;
     part.shape.fine = 1;
     part.shape.coarse = 1;
     part.shape.hash_bits = (uint8_t)builder->settings->options.hash_bits;
-    part.first_key = read_key(&data->keys, &offset);
-    part.last_key = colander_buffer_slice(&data->last);
-    code = has_locator(builder) ? write_located(builder, data, &part, err)
-                                : write_presence(builder, data, &part, err);
+    part.first_key = read_key(&builder->keys, &offset);
+    part.last_key = colander_buffer_slice(&builder->last);
+    code = has_locator(builder) ? write_located(builder, &part, err)
+                                : write_presence(builder, &part, err);
     if (code == COLANDER_OK)
         code = filter_writer_part_end(builder->writer, &part, err);
+    begin_part(builder);
     return code;
-}
-
-static void *
-run_coding(void *context)
-{
-    struct filter_builder *builder = context;
-
-    builder->coded = code_part(builder, builder->coding, &builder->coding_err);
-    return NULL;
-}
-
-/* Waits for the thread, and tells what came of it. */
-static enum colander_code
-await_coding(struct filter_builder *builder, struct colander_error *err)
-{
-    if (!builder->is_coding)
-        return COLANDER_OK;
-    pthread_join(builder->thread, NULL);
-    builder->is_coding = false;
-    if (builder->coded != COLANDER_OK && err != NULL)
-        *err = builder->coding_err;
-    return builder->coded;
-}
-
-/* ------------------------------------------------------- ending a part --- */
-
-static enum colander_code
-begin_part(struct filter_builder *builder, struct colander_error *err)
-{
-    const struct settings *settings = builder->settings;
-    struct part_data *data = builder->gathering;
-
-    builder->is_row_open = false;
-    data->row_count = 0;
-    data->row_bytes = 0;
-    data->key_bytes = 0;
-    colander_buffer_clear(&data->keys);
-    colander_buffer_clear(&data->last);
-    colander_buffer_clear(&data->zones);
-    if (data->entries.seen == NULL)
-        return entry_list_init(&data->entries, settings->options.hash_bits,
-                               coarse_of(settings), err);
-    entry_list_clear(&data->entries);
-    return COLANDER_OK;
-}
-
-/* Ends what can be ended only where rows are added. */
-static enum colander_code
-close_part(struct filter_builder *builder, struct colander_error *err)
-{
-    if (builder->zones == NULL)
-        return COLANDER_OK;
-    if (builder->is_row_open)
-        zones_builder_row_end(builder->zones);
-    return zones_builder_finish(builder->zones, &builder->gathering->zones,
-                                err);
-}
-
-/* Lets the part be coded, and begins the next. */
-static enum colander_code
-end_part(struct filter_builder *builder, struct colander_error *err)
-{
-    struct part_data *full = builder->gathering;
-    sigset_t all;
-    sigset_t before;
-    enum colander_code code = close_part(builder, err);
-
-    if (code == COLANDER_OK)
-        code = await_coding(builder, err);
-    if (code != COLANDER_OK)
-        return code;
-    builder->gathering = builder->coding;
-    builder->coding = full;
-    sigfillset(&all); /* signals are for the program's own threads */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    builder->is_coding =
-        pthread_create(&builder->thread, NULL, run_coding, builder) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!builder->is_coding) /* then without it */
-        code = code_part(builder, full, err);
-    return code == COLANDER_OK ? begin_part(builder, err) : code;
-}
-
-/* Codes the last part, here. */
-static enum colander_code
-end_last_part(struct filter_builder *builder, struct colander_error *err)
-{
-    enum colander_code code = await_coding(builder, err);
-
-    if (code != COLANDER_OK || builder->gathering->row_count == 0)
-        return code;
-    code = close_part(builder, err);
-    return code == COLANDER_OK ? code_part(builder, builder->gathering, err)
-                               : code;
 }
 
 /* --------------------------------------------------------------- adding --- */
@@ -389,8 +294,8 @@ visit_value(void *context, const struct row_value *value)
         zones_builder_value(builder->zones, value->path_hash, &value->value);
     if (value->value.type < COLANDER_ARRAY)
         builder->visit_code = entry_list_add(
-            &builder->gathering->entries, colander_value_hash(&value->value),
-            column_tag(value->path_hash), builder->gathering->row_count - 1,
+            &builder->entries, colander_value_hash(&value->value),
+            column_tag(value->path_hash), builder->row_count - 1,
             builder->visit_err);
 }
 
@@ -398,35 +303,35 @@ static enum colander_code
 begin_row(struct filter_builder *builder, struct colander_slice key,
           struct colander_error *err)
 {
-    struct part_data *data = builder->gathering;
     const uint32_t size = (uint32_t)key.size;
     size_t shared = 0;
     enum colander_code code;
 
     if (builder->is_row_open && builder->zones != NULL)
         zones_builder_row_end(builder->zones);
-    while (shared < size && shared < data->last.size &&
-           data->last.data[shared] == key.data[shared])
+    while (builder->row_count > 0 && shared < size &&
+           shared < builder->last.size &&
+           builder->last.data[shared] == key.data[shared])
         shared++;
-    code = colander_buffer_append(&data->keys, &size, sizeof(size), err);
+    code = colander_buffer_append(&builder->keys, &size, sizeof(size), err);
     if (code == COLANDER_OK)
-        code = colander_buffer_append(&data->keys, key.data, key.size, err);
-    colander_buffer_clear(&data->last);
+        code = colander_buffer_append(&builder->keys, key.data, key.size, err);
+    colander_buffer_clear(&builder->last);
     if (code == COLANDER_OK)
-        code = colander_buffer_append(&data->last, key.data, key.size, err);
+        code = colander_buffer_append(&builder->last, key.data, key.size, err);
     builder->is_row_open = true;
-    data->row_count++;
-    data->key_bytes += 1 + size - shared;
-    data->row_bytes += size;
+    builder->row_count++;
+    builder->key_bytes += 1 + size - shared;
+    builder->row_bytes += size;
     return code;
 }
 
 static bool
-is_full(const struct part_data *data)
+is_part_full(const struct filter_builder *builder)
 {
-    return data->row_count >= LOCATOR_ROWS_MAX ||
-           data->entries.count >= FILTER_PART_ENTRIES ||
-           data->keys.size >= FILTER_PART_KEY_BYTES;
+    return builder->row_count >= LOCATOR_ROWS_MAX ||
+           builder->entries.count >= FILTER_PART_ENTRIES ||
+           builder->keys.size >= FILTER_PART_KEY_BYTES;
 }
 
 enum colander_code
@@ -435,20 +340,20 @@ filter_builder_add(struct filter_builder *builder, struct colander_slice key,
                    struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
-    bool is_same = builder->is_row_open &&
-                   colander_slice_equal(
-                       key, colander_buffer_slice(&builder->gathering->last));
+    bool is_same =
+        builder->is_row_open &&
+        colander_slice_equal(key, colander_buffer_slice(&builder->last));
 
     builder->entry_count++;
     if (!is_put)
         return COLANDER_OK;
-    if (!is_same && is_full(builder->gathering))
+    if (!is_same && is_part_full(builder))
         code = end_part(builder, err);
     if (code == COLANDER_OK && !is_same)
         code = begin_row(builder, key, err);
     if (code != COLANDER_OK)
         return code;
-    builder->gathering->row_bytes += row.size;
+    builder->row_bytes += row.size;
     builder->visit_code = COLANDER_OK;
     builder->visit_err = err;
     builder->skip_depth = 0;
@@ -462,7 +367,7 @@ filter_builder_finish(struct filter_builder *builder,
                       uint64_t valid_from, struct colander_error *err)
 {
     struct filter_head head;
-    enum colander_code code = end_last_part(builder, err);
+    enum colander_code code = end_part(builder, err);
 
     if (code != COLANDER_OK)
         return code;

@@ -3,8 +3,7 @@
  *
  * Rows are gathered until a part is full: FILTER_PART_ENTRIES values or
  * LOCATOR_ROWS_MAX rows or some megabytes of keys; then its entries are sorted
- * and coded, in a thread of its own while the next part is gathered. So memory
- * is bounded however large the SST.
+ * and coded. So memory is bounded however large the SST.
  *
  * Life: create -> add ... -> finish or not -> destroy
  *

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "filters/context.h"
-#include "filters/filter_builder.h"
+#include "filters/filter_feed.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -158,7 +158,7 @@ filters_doubt(struct filters *filters, struct sst_file *file,
 struct writer {
     struct filters *filters;
     uint32_t family;
-    struct filter_builder *builder; /* NULL: it was given up */
+    struct filter_feed *feed; /* NULL: it was given up */
     uint8_t tag[SST_TAG_SIZE];
 };
 
@@ -168,8 +168,8 @@ give_up(struct writer *writer, const struct colander_error *err)
 {
     filter_log_error(writer->filters, "cannot build a filter of family",
                      writer->family, err);
-    filter_builder_destroy(writer->builder);
-    writer->builder = NULL;
+    filter_feed_destroy(writer->feed);
+    writer->feed = NULL;
 }
 
 static void *
@@ -193,11 +193,10 @@ begin_writer(void *context, uint32_t family_id)
     filter_tag_make(filters, writer->tag);
     if (settings->options.is_on &&
         filter_path_of_tag(filters, writer->tag, path) &&
-        filter_builder_create(path, settings, &writer->builder, &err) !=
-            COLANDER_OK)
+        filter_feed_create(path, settings, &writer->feed, &err) != COLANDER_OK)
         give_up(writer, &err);
     settings_unref(settings);
-    if (writer->builder != NULL)
+    if (writer->feed != NULL)
         return writer;
     free(writer);
     return NULL;
@@ -210,9 +209,8 @@ add_to_writer(void *context, struct colander_slice key,
     struct writer *writer = context;
     struct colander_error err;
 
-    if (writer->builder != NULL &&
-        filter_builder_add(writer->builder, key, value, is_put, &err) !=
-            COLANDER_OK)
+    if (writer->feed != NULL &&
+        filter_feed_add(writer->feed, key, value, is_put, &err) != COLANDER_OK)
         give_up(writer, &err);
 }
 
@@ -222,11 +220,10 @@ finish_writer(void *context, uint8_t tag[SST_TAG_SIZE])
     struct writer *writer = context;
     struct colander_error err;
 
-    if (writer->builder != NULL &&
-        filter_builder_finish(writer->builder, writer->tag, 0, 0, &err) !=
-            COLANDER_OK)
+    if (writer->feed != NULL &&
+        filter_feed_finish(writer->feed, writer->tag, &err) != COLANDER_OK)
         give_up(writer, &err);
-    if (writer->builder == NULL)
+    if (writer->feed == NULL)
         return false;
     memcpy(tag, writer->tag, SST_TAG_SIZE);
     return true;
@@ -237,7 +234,7 @@ end_writer(void *context)
 {
     struct writer *writer = context;
 
-    filter_builder_destroy(writer->builder);
+    filter_feed_destroy(writer->feed);
     free(writer);
 }
 

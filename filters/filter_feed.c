@@ -1,0 +1,208 @@
+/*
+ * Filter feeds: see filter_feed.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filters/filter_feed.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+/* An entry in a lot, followed by key and row. */
+struct feed_head {
+    uint32_t key_size;
+    uint32_t row_size;
+    bool is_put;
+};
+
+struct filter_feed {
+    struct filter_builder *builder;
+    struct colander_buffer filling; /* the lot that is added to */
+
+    bool has_thread;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+
+    /* under the mutex */
+    struct colander_buffer full; /* the thread's, while has_full */
+    bool has_full;
+    bool is_over; /* no lot comes any more */
+
+    /* the thread's; ours when it has ended, or there is none */
+    enum colander_code code;
+    struct colander_error err;
+};
+
+/* Builds from a lot; after a failure lots are only dropped. */
+static void
+build(struct filter_feed *feed, const struct colander_buffer *lot)
+{
+    size_t offset = 0;
+
+    while (offset < lot->size && feed->code == COLANDER_OK) {
+        const uint8_t *at = lot->data + offset;
+        struct colander_slice key;
+        struct colander_slice row;
+        struct feed_head head;
+
+        memcpy(&head, at, sizeof(head));
+        key = colander_slice_of(at + sizeof(head), head.key_size);
+        row = colander_slice_of(key.data + key.size, head.row_size);
+        offset += sizeof(head) + head.key_size + head.row_size;
+        feed->code = filter_builder_add(feed->builder, key, row, head.is_put,
+                                        &feed->err);
+    }
+}
+
+static void *
+run(void *context)
+{
+    struct filter_feed *feed = context;
+
+    pthread_mutex_lock(&feed->mutex);
+    while (feed->has_full || !feed->is_over) {
+        if (!feed->has_full) {
+            pthread_cond_wait(&feed->changed, &feed->mutex);
+            continue;
+        }
+        pthread_mutex_unlock(&feed->mutex);
+        build(feed, &feed->full);
+        pthread_mutex_lock(&feed->mutex);
+        colander_buffer_clear(&feed->full);
+        feed->has_full = false;
+        pthread_cond_signal(&feed->changed);
+    }
+    pthread_mutex_unlock(&feed->mutex);
+    return NULL;
+}
+
+static void
+start_thread(struct filter_feed *feed)
+{
+    sigset_t all;
+    sigset_t before;
+
+    sigfillset(&all); /* signals are for the program's own threads */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    feed->has_thread = pthread_create(&feed->thread, NULL, run, feed) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void
+end_thread(struct filter_feed *feed)
+{
+    if (!feed->has_thread)
+        return;
+    pthread_mutex_lock(&feed->mutex);
+    feed->is_over = true;
+    pthread_cond_signal(&feed->changed);
+    pthread_mutex_unlock(&feed->mutex);
+    pthread_join(feed->thread, NULL);
+    feed->has_thread = false;
+}
+
+enum colander_code
+filter_feed_create(const char *path, struct settings *settings,
+                   struct filter_feed **feed, struct colander_error *err)
+{
+    struct filter_feed *made = calloc(1, sizeof(*made));
+    enum colander_code code;
+
+    *feed = NULL;
+    if (made == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory to build a filter");
+    code = filter_builder_create(path, settings, &made->builder, err);
+    if (code != COLANDER_OK) {
+        free(made);
+        return code;
+    }
+    pthread_mutex_init(&made->mutex, NULL);
+    pthread_cond_init(&made->changed, NULL);
+    *feed = made;
+    return COLANDER_OK;
+}
+
+void
+filter_feed_destroy(struct filter_feed *feed)
+{
+    if (feed == NULL)
+        return;
+    end_thread(feed);
+    filter_builder_destroy(feed->builder);
+    pthread_mutex_destroy(&feed->mutex);
+    pthread_cond_destroy(&feed->changed);
+    colander_buffer_release(&feed->filling);
+    colander_buffer_release(&feed->full);
+    free(feed);
+}
+
+/* Hands the lot over, once the thread is done with the one before; whether it
+ * is well is told then. Small SSTs never come here, and need no thread. */
+static enum colander_code
+hand_over(struct filter_feed *feed, struct colander_error *err)
+{
+    struct colander_buffer empty;
+    enum colander_code code;
+
+    if (!feed->has_thread)
+        start_thread(feed);
+    if (!feed->has_thread) {
+        build(feed, &feed->filling);
+        colander_buffer_clear(&feed->filling);
+        code = feed->code;
+    } else {
+        pthread_mutex_lock(&feed->mutex);
+        while (feed->has_full)
+            pthread_cond_wait(&feed->changed, &feed->mutex);
+        code = feed->code;
+        empty = feed->full;
+        feed->full = feed->filling;
+        feed->filling = empty;
+        feed->has_full = true;
+        pthread_cond_signal(&feed->changed);
+        pthread_mutex_unlock(&feed->mutex);
+    }
+    if (code != COLANDER_OK && err != NULL)
+        *err = feed->err;
+    return code;
+}
+
+enum colander_code
+filter_feed_add(struct filter_feed *feed, struct colander_slice key,
+                struct colander_slice row, bool is_put,
+                struct colander_error *err)
+{
+    struct feed_head head;
+    enum colander_code code;
+
+    memset(&head, 0, sizeof(head));
+    head.key_size = (uint32_t)key.size;
+    head.row_size = is_put ? (uint32_t)row.size : 0;
+    head.is_put = is_put;
+    code = colander_buffer_append(&feed->filling, &head, sizeof(head), err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&feed->filling, key.data, key.size, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&feed->filling, row.data, head.row_size,
+                                      err);
+    if (code == COLANDER_OK && feed->filling.size >= FEED_LOT_SIZE)
+        code = hand_over(feed, err);
+    return code;
+}
+
+enum colander_code
+filter_feed_finish(struct filter_feed *feed, const uint8_t tag[SST_TAG_SIZE],
+                   struct colander_error *err)
+{
+    end_thread(feed);
+    build(feed, &feed->filling);
+    if (feed->code != COLANDER_OK) {
+        if (err != NULL)
+            *err = feed->err;
+        return feed->code;
+    }
+    return filter_builder_finish(feed->builder, tag, 0, 0, err);
+}
