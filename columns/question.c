@@ -85,18 +85,19 @@ set_path(struct question *question, const struct colander_predicate *leaf,
     question->path = colander_buffer_slice(&leaf->text);
 }
 
-/* Both of `values` are set, so that each tells the type. */
+/* What is no bound tells the type. */
 static void
 set_range(struct question *question, const struct colander_value *low,
-          const struct colander_value *high, struct arena *arena)
+          bool has_low, const struct colander_value *high, bool has_high,
+          struct arena *arena)
 {
     struct colander_value *values = take(arena, 2 * sizeof(*values));
 
     question->kind = QUESTION_RANGE;
-    question->has_low = low != NULL;
-    question->has_high = high != NULL;
-    values[0] = low != NULL ? *low : *high;
-    values[1] = high != NULL ? *high : *low;
+    question->has_low = has_low;
+    question->has_high = has_high;
+    values[0] = *low;
+    values[1] = *high;
     question->values = values;
     question->value_count = 2;
     if (colander_value_compare(&values[0], &values[1]) > 0)
@@ -126,11 +127,11 @@ set_compared(struct question *question, const struct colander_predicate *leaf,
         return;
     case COLANDER_LT:
     case COLANDER_LE:
-        set_range(question, NULL, leaf->values, arena);
+        set_range(question, leaf->values, false, leaf->values, true, arena);
         return;
     case COLANDER_GT:
     case COLANDER_GE:
-        set_range(question, leaf->values, NULL, arena);
+        set_range(question, leaf->values, true, leaf->values, false, arena);
         return;
     }
 }
@@ -149,7 +150,8 @@ set_leaf(struct question *question, const struct colander_predicate *leaf,
         set_equal(question, leaf);
         return;
     case PREDICATE_BETWEEN:
-        set_range(question, &leaf->values[0], &leaf->values[1], arena);
+        set_range(question, &leaf->values[0], true, &leaf->values[1], true,
+                  arena);
         return;
     case PREDICATE_PREFIX:
         question->kind = QUESTION_PREFIX;
@@ -198,8 +200,7 @@ static void
 intersect(struct question *range, const struct question *other)
 {
     /* As set_range left them: they are no one else's. */
-    struct colander_value *values =
-        (struct colander_value *)(uintptr_t)range->values;
+    struct colander_value *values = (struct colander_value *)range->values;
     bool is_low = other->has_low &&
                   (!range->has_low ||
                    colander_value_compare(&other->values[0], &values[0]) > 0);

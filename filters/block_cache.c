@@ -248,6 +248,7 @@ shard_init(struct shard *shard, size_t capacity)
     if (pthread_mutex_init(&shard->mutex, NULL) == 0)
         return true;
     free(shard->buckets);
+    shard->buckets = NULL;
     return false;
 }
 
