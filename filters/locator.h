@@ -35,7 +35,7 @@
 #define LOCATOR_TAG_ANY LOCATOR_TAGS /* asks for a value in any column */
 #define LOCATOR_GROUP_BITS_MAX 28
 #define LOCATOR_SHORT_MAX 128
-#define LOCATOR_BLOCK_SIZE (16u << 10) /* where a block is ended */
+#define LOCATOR_BLOCK_SIZE (4u << 10) /* where a block is ended */
 
 /* An entry in one word, so that sorting words sorts entries. */
 static inline uint64_t

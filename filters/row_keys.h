@@ -22,7 +22,7 @@
 #include "core/core.h"
 
 #define ROW_KEYS_RESTART 16
-#define ROW_KEYS_BLOCK_SIZE (16u << 10) /* where a block is ended */
+#define ROW_KEYS_BLOCK_SIZE (4u << 10) /* where a block is ended */
 
 /* Takes a finished block that begins with unit `first_unit`; borrowed. */
 typedef enum colander_code row_keys_sink(void *context,
