@@ -165,9 +165,10 @@ struct store_extension {
         struct candidates **candidates, struct colander_error *err);
 
     /* Gives the keys of the next rows that may match, `max` at most, in the
-     * order of the request, none twice; *count 0: there are no more. Keys
-     * beyond the request's bounds do no harm. Borrowed until the next call;
-     * after a failure, other than CANCELLED, there is none. */
+     * order of the request, none twice; less than `max`: these were the last,
+     * and there is no next call. Keys beyond the request's bounds do no harm.
+     * Borrowed until the next call; after a failure, other than CANCELLED,
+     * there is none. */
     enum colander_code (*candidates_next)(struct candidates *candidates,
                                           struct colander_slice *keys,
                                           size_t max, size_t *count,

@@ -28,9 +28,6 @@
 #define GROUP_LARGEST READERS_GROUP_ROWS
 #define GROUP_BYTES (4u << 20)
 
-/* Memory that is kept from group to group, for each row. */
-#define ROW_BYTES_KEPT (GROUP_BYTES / GROUP_LARGEST)
-
 struct cursor_candidates {
     struct question *question;
     struct colander_buffer from; /* copies of the bounds */
@@ -42,15 +39,14 @@ struct cursor_candidates {
 
     size_t lot_size; /* of the next lot */
     bool is_largest; /* the lot is as large as they get */
-    bool is_end;     /* there is no other lot */
+    bool is_end;     /* it is the last */
     size_t key_count;
     size_t key_next; /* whose row is to be read */
     size_t key_max;
-    struct colander_slice *keys; /* few_keys, or those of `many` */
+    struct colander_slice *keys; /* few_keys or many_keys */
 
     /* The group of rows of the keys before, read here or by `readers`. */
-    const struct colander_buffer *rows;
-    const bool *found;
+    const struct colander_engine_rows *rows;
     const enum row_answer *answers; /* NULL: none is known */
     size_t row_count;
     size_t row_next;    /* to be evaluated */
@@ -59,17 +55,9 @@ struct cursor_candidates {
     struct readers *readers; /* NULL: not yet, or never */
     bool is_reading_ahead;   /* they have a lot */
 
-    /* What small finds need, and what takes its place in others. */
-    struct many_candidates *many;
-    struct colander_buffer few_rows[LOT_FIRST];
-    bool few_found[LOT_FIRST];
+    struct colander_engine_rows *own_rows; /* those read here */
+    struct colander_slice *many_keys;      /* NULL: few_keys suffice */
     struct colander_slice few_keys[LOT_FIRST];
-};
-
-struct many_candidates {
-    struct colander_buffer rows[GROUP_LARGEST];
-    bool found[GROUP_LARGEST];
-    struct colander_slice keys[LOT_LARGEST]; /* last: need not be zeroed */
 };
 
 /* ---------------------------------------------------------------- plan --- */
@@ -207,11 +195,8 @@ cursor_close_candidates(struct colander_cursor *cursor)
     question_destroy(candidates->question);
     colander_buffer_release(&candidates->from);
     colander_buffer_release(&candidates->until);
-    for (size_t i = 0; i < LOT_FIRST; i++)
-        colander_buffer_release(&candidates->few_rows[i]);
-    for (size_t i = 0; candidates->many != NULL && i < GROUP_LARGEST; i++)
-        colander_buffer_release(&candidates->many->rows[i]);
-    free(candidates->many);
+    colander_engine_rows_destroy(candidates->own_rows);
+    free(candidates->many_keys);
     free(candidates);
     cursor->candidates = NULL;
 }
@@ -263,19 +248,13 @@ static enum colander_code
 reserve_keys(struct cursor_candidates *candidates, size_t size,
              struct colander_error *err)
 {
-    struct many_candidates *many;
-
     if (size <= candidates->key_max)
         return COLANDER_OK;
-    many = malloc(sizeof(*many));
-    if (many == NULL)
+    candidates->many_keys = calloc(LOT_LARGEST, sizeof(struct colander_slice));
+    if (candidates->many_keys == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory for a find of many rows");
-    memset(many, 0, offsetof(struct many_candidates, keys));
-    for (size_t i = 0; i < LOT_FIRST; i++)
-        colander_buffer_release(&candidates->few_rows[i]);
-    candidates->many = many;
-    candidates->keys = many->keys;
+    candidates->keys = candidates->many_keys;
     candidates->key_max = LOT_LARGEST;
     return COLANDER_OK;
 }
@@ -311,7 +290,7 @@ fetch_keys(struct colander_cursor *cursor, struct cursor_candidates *candidates,
     candidates->count += count;
     explain->candidate_count = candidates->count;
     explain->rows_false += count - candidates->key_count;
-    candidates->is_end = count == 0;
+    candidates->is_end = count < size;
     candidates->is_largest = count == LOT_LARGEST;
     candidates->lot_size =
         least(candidates->lot_size * LOT_GROWTH, LOT_LARGEST);
@@ -329,10 +308,11 @@ count_group(struct colander_cursor *cursor,
     size_t largest = candidates->row_largest;
 
     for (size_t i = 0; i < count; i++) {
-        const size_t size = candidates->found[i] ? candidates->rows[i].size : 0;
+        struct colander_slice row = {NULL, 0};
 
-        explain->bytes_read += size;
-        largest = size > largest ? size : largest;
+        (void)colander_engine_rows_get(candidates->rows, i, &row);
+        explain->bytes_read += row.size;
+        largest = row.size > largest ? row.size : largest;
     }
     explain->rows_verified += count;
     candidates->row_largest = largest;
@@ -356,29 +336,20 @@ read_group(struct colander_cursor *cursor, struct cursor_candidates *candidates,
            struct colander_error *err)
 {
     const struct candidate_request *request = &candidates->request;
-    const struct colander_slice *keys = candidates->keys + candidates->key_next;
-    struct many_candidates *many = candidates->many;
-    struct colander_buffer *rows = many ? many->rows : candidates->few_rows;
-    bool *found = many ? many->found : candidates->few_found;
     size_t count = group_size_within(candidates, GROUP_BYTES);
-    enum colander_code code;
+    enum colander_code code = COLANDER_OK;
 
     count = least(within_limit(cursor, count > 0 ? count : 1),
                   candidates->key_count - candidates->key_next);
-    for (size_t i = 0; i < (many ? GROUP_LARGEST : LOT_FIRST); i++) {
-        if (rows[i].capacity > ROW_BYTES_KEPT)
-            colander_buffer_release(&rows[i]);
-    }
-    if (count == 1)
-        code = colander_engine_get(request->family, request->snapshot, keys[0],
-                                   rows, found, err);
-    else
-        code = colander_engine_get_many(request->family, request->snapshot,
-                                        keys, count, rows, found, err);
+    if (candidates->own_rows == NULL)
+        code = colander_engine_rows_create(&candidates->own_rows, err);
+    if (code == COLANDER_OK)
+        code = colander_engine_rows_read(
+            candidates->own_rows, request->family, request->snapshot,
+            candidates->keys + candidates->key_next, count, err);
     if (code != COLANDER_OK)
         return code;
-    candidates->rows = rows;
-    candidates->found = found;
+    candidates->rows = candidates->own_rows;
     candidates->answers = NULL;
     candidates->row_largest = 0;
     count_group(cursor, candidates, count);
@@ -427,7 +398,6 @@ hold_read_ahead(struct colander_cursor *cursor,
         return false;
     }
     candidates->rows = group->rows;
-    candidates->found = group->found;
     candidates->answers = group->answers;
     count_group(cursor, candidates, group->count);
     return true;
@@ -453,7 +423,7 @@ hold_rows(struct colander_cursor *cursor, struct cursor_candidates *candidates,
             return code;
     }
     code = cursor_check_cancelled(cursor, err);
-    if (code != COLANDER_OK || candidates->is_end)
+    if (code != COLANDER_OK || candidates->key_next == candidates->key_count)
         return code;
     begin_reading_ahead(cursor, candidates);
     if (candidates->is_reading_ahead && hold_read_ahead(cursor, candidates))
@@ -461,15 +431,15 @@ hold_rows(struct colander_cursor *cursor, struct cursor_candidates *candidates,
     return read_group(cursor, candidates, err);
 }
 
-/* Puts the row at `index` of the group into `result`. */
-static void
+/* Puts the row at `index` of the group into `result`; false: it is gone. */
+static bool
 fill_result(const struct cursor_candidates *candidates, size_t index,
             struct colander_result *result)
 {
     const size_t first = candidates->key_next - candidates->row_count;
 
     result->key = candidates->keys[first + index];
-    result->row = colander_buffer_slice(&candidates->rows[index]);
+    return colander_engine_rows_get(candidates->rows, index, &result->row);
 }
 
 /* Whether the row at `index` of the group, put into `result`, matches. */
@@ -512,11 +482,10 @@ cursor_step_candidates(struct colander_cursor *cursor,
         if (code != COLANDER_OK)
             return code;
         index = candidates->row_next++;
-        if (!candidates->found[index]) {
+        if (!fill_result(candidates, index, result)) {
             cursor->explain.rows_gone++;
             continue;
         }
-        fill_result(candidates, index, result);
         code = ask_row(cursor, index, result, &is_match, err);
         if (code == COLANDER_OK && !is_match)
             cursor->explain.rows_false++;

@@ -18,9 +18,6 @@
 /* Beside the giver: more would have no group to read. */
 #define THREADS_MAX (READERS_GROUPS - 1)
 
-/* Memory that is kept from lot to lot, for each row. */
-#define ROW_BYTES_KEPT (READERS_BYTES / 2 / READERS_GROUPS / READERS_GROUP_ROWS)
-
 struct readers {
     const struct candidate_request *request;
     const struct colander_slice *keys; /* of the lot */
@@ -59,12 +56,11 @@ can_take(const struct readers *readers)
 
 static enum row_answer
 answer_of(const struct candidate_request *request,
-          const struct colander_buffer *row)
+          struct colander_slice row)
 {
     bool is_match;
-    enum colander_code code =
-        predicate_evaluate(request->where, colander_buffer_slice(row),
-                           request->is_cancelled, &is_match, NULL, NULL);
+    enum colander_code code = predicate_evaluate(
+        request->where, row, request->is_cancelled, &is_match, NULL, NULL);
 
     if (code != COLANDER_OK)
         return ROW_UNKNOWN;
@@ -77,16 +73,22 @@ read_rows(const struct readers *readers, struct row_group *group, size_t *bytes)
 {
     const struct candidate_request *request = readers->request;
 
+    struct colander_slice row;
+
     *bytes = 0;
-    if (colander_engine_get_many(
-            request->family, request->snapshot, readers->keys + group->first,
-            group->count, group->rows, group->found, NULL) != COLANDER_OK)
+    if (group->rows == NULL &&
+        colander_engine_rows_create(&group->rows, NULL) != COLANDER_OK)
+        return false;
+    if (colander_engine_rows_read(group->rows, request->family,
+                                  request->snapshot,
+                                  readers->keys + group->first, group->count,
+                                  NULL) != COLANDER_OK)
         return false;
     for (size_t i = 0; i < group->count; i++) {
-        if (!group->found[i])
+        if (!colander_engine_rows_get(group->rows, i, &row))
             continue;
-        group->answers[i] = answer_of(request, &group->rows[i]);
-        *bytes += group->rows[i].size;
+        group->answers[i] = answer_of(request, row);
+        *bytes += row.size;
     }
     return true;
 }
@@ -217,9 +219,8 @@ readers_destroy(struct readers *readers)
     pthread_mutex_destroy(&readers->mutex);
     pthread_cond_destroy(&readers->lot);
     pthread_cond_destroy(&readers->read);
-    for (size_t i = 0; i < READERS_GROUPS * READERS_GROUP_ROWS; i++)
-        colander_buffer_release(&readers->groups[i / READERS_GROUP_ROWS]
-                                     .rows[i % READERS_GROUP_ROWS]);
+    for (size_t i = 0; i < READERS_GROUPS; i++)
+        colander_engine_rows_destroy(readers->groups[i].rows);
     free(readers);
 }
 
@@ -235,10 +236,6 @@ set_groups(struct readers *readers, size_t count, size_t group_size)
     for (size_t i = 0; i < READERS_GROUPS; i++) {
         struct row_group *group = &readers->groups[i];
 
-        for (size_t row = 0; row < READERS_GROUP_ROWS; row++) {
-            if (group->rows[row].capacity > ROW_BYTES_KEPT)
-                colander_buffer_release(&group->rows[row]);
-        }
         group->first = first;
         group->count = least(group_size, count - first);
         first += group->count;

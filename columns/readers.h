@@ -9,8 +9,8 @@
  *
  * Life:   create -> (begin -> next until false -> end)* -> destroy, all by one
  *         thread, the giver
- * Memory: about READERS_BYTES of rows and one group more for each thread, and
- *         between lots half as much
+ * Memory: about READERS_BYTES of rows and one group more for each thread, as
+ *         long as the lot
  *
  * SPDX-License-Identifier: MIT
  */
@@ -36,8 +36,7 @@ enum row_answer {
 struct row_group {
     size_t first; /* of the keys of the lot */
     size_t count;
-    struct colander_buffer rows[READERS_GROUP_ROWS];
-    bool found[READERS_GROUP_ROWS];
+    struct colander_engine_rows *rows;
     enum row_answer answers[READERS_GROUP_ROWS]; /* of rows that were found */
 };
 

@@ -207,6 +207,23 @@ struct colander_snapshot {
     const rocksdb::Snapshot *snapshot;
 };
 
+struct colander_engine_rows {
+    static constexpr size_t few = 8; /* need no memory of their own */
+
+    rocksdb::Slice few_keys[few];
+    rocksdb::PinnableSlice few_values[few];
+    rocksdb::Status few_statuses[few];
+    std::vector<rocksdb::Slice> many_keys;
+    std::vector<rocksdb::PinnableSlice> many_values;
+    std::vector<rocksdb::Status> many_statuses;
+    rocksdb::Slice *keys = nullptr; /* few or many */
+    rocksdb::PinnableSlice *values = nullptr;
+    rocksdb::Status *statuses = nullptr;
+    size_t count = 0; /* read */
+
+    void reset(size_t size);
+};
+
 struct colander_engine_cursor {
     struct colander_engine_family *family;
     std::string from;

@@ -103,9 +103,6 @@ colander_engine_get(struct colander_engine_family *family,
     });
 }
 
-/* So many keys need no memory of their own. */
-static const size_t few_keys = 8;
-
 /* MultiGet sorts keys unless it is told that they are. */
 static bool
 is_ascending(const rocksdb::Slice *keys, size_t count)
@@ -117,55 +114,91 @@ is_ascending(const rocksdb::Slice *keys, size_t count)
     return true;
 }
 
-/* Looks up `count` keys; the arrays have room for so many. */
-static enum colander_code
-look_up(struct colander_engine_family *family,
-        const struct colander_snapshot *snapshot,
-        const struct colander_slice *keys, size_t count, rocksdb::Slice *slices,
-        rocksdb::PinnableSlice *pinned, rocksdb::Status *statuses,
-        struct colander_buffer *values, bool *found, struct colander_error *err)
+/* Makes room for `count` values, of which none is held. */
+void
+colander_engine_rows::reset(size_t size)
 {
-    enum colander_code code = COLANDER_OK;
-
     for (size_t i = 0; i < count; i++)
-        slices[i] = to_rocksdb(keys[i]);
-    family->engine->db->MultiGet(read_options_at(snapshot),
-                                 family->handle.get(), count, slices, pinned,
-                                 statuses, is_ascending(slices, count));
-    for (size_t i = 0; i < count && code == COLANDER_OK; i++)
-        code = take_value(family, statuses[i], pinned[i], &values[i], &found[i],
-                          err);
-    return code;
+        values[i].Reset();
+    count = 0;
+    if (size > few && size > many_values.size()) {
+        many_keys.resize(size);
+        many_values = std::vector<rocksdb::PinnableSlice>(size);
+        many_statuses.resize(size);
+    }
+    keys = size <= few ? few_keys : many_keys.data();
+    values = size <= few ? few_values : many_values.data();
+    statuses = size <= few ? few_statuses : many_statuses.data();
 }
 
-static enum colander_code
-look_up_few(struct colander_engine_family *family,
-            const struct colander_snapshot *snapshot,
-            const struct colander_slice *keys, size_t count,
-            struct colander_buffer *values, bool *found,
-            struct colander_error *err)
+enum colander_code
+colander_engine_rows_create(struct colander_engine_rows **rows,
+                            struct colander_error *err)
 {
-    rocksdb::Slice slices[few_keys];
-    rocksdb::PinnableSlice pinned[few_keys];
-    rocksdb::Status statuses[few_keys];
-
-    return look_up(family, snapshot, keys, count, slices, pinned, statuses,
-                   values, found, err);
+    *rows = nullptr;
+    return guard(err, "read keys", [&] {
+        *rows = new colander_engine_rows();
+        return COLANDER_OK;
+    });
 }
 
-static enum colander_code
-look_up_many(struct colander_engine_family *family,
-             const struct colander_snapshot *snapshot,
-             const struct colander_slice *keys, size_t count,
-             struct colander_buffer *values, bool *found,
-             struct colander_error *err)
+void
+colander_engine_rows_destroy(struct colander_engine_rows *rows)
 {
-    std::vector<rocksdb::Slice> slices(count);
-    std::vector<rocksdb::PinnableSlice> pinned(count);
-    std::vector<rocksdb::Status> statuses(count);
+    delete rows;
+}
 
-    return look_up(family, snapshot, keys, count, slices.data(), pinned.data(),
-                   statuses.data(), values, found, err);
+/* The first status that is neither a value nor the lack of one. */
+static enum colander_code
+check_statuses(const struct colander_engine_rows *rows,
+               const struct colander_engine_family *family,
+               struct colander_error *err)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        if (!rows->statuses[i].ok() && !rows->statuses[i].IsNotFound())
+            return family_result(family, rows->statuses[i], "read a key", err);
+    }
+    return COLANDER_OK;
+}
+
+enum colander_code
+colander_engine_rows_read(struct colander_engine_rows *rows,
+                          struct colander_engine_family *family,
+                          const struct colander_snapshot *snapshot,
+                          const struct colander_slice *keys, size_t count,
+                          struct colander_error *err)
+{
+    return guard(err, "read keys", [&] {
+        const rocksdb::ReadOptions options = read_options_at(snapshot);
+        rocksdb::DB *db = family->engine->db.get();
+        rocksdb::ColumnFamilyHandle *handle = family->handle.get();
+        enum colander_code code;
+
+        rows->reset(count);
+        for (size_t i = 0; i < count; i++)
+            rows->keys[i] = to_rocksdb(keys[i]);
+        if (count == 1)
+            rows->statuses[0] =
+                db->Get(options, handle, rows->keys[0], &rows->values[0]);
+        else
+            db->MultiGet(options, handle, count, rows->keys, rows->values,
+                         rows->statuses, is_ascending(rows->keys, count));
+        rows->count = count;
+        code = check_statuses(rows, family, err);
+        if (code != COLANDER_OK)
+            rows->reset(0);
+        return code;
+    });
+}
+
+bool
+colander_engine_rows_get(const struct colander_engine_rows *rows, size_t index,
+                         struct colander_slice *value)
+{
+    if (index >= rows->count || !rows->statuses[index].ok())
+        return false;
+    *value = from_rocksdb(rows->values[index]);
+    return true;
 }
 
 enum colander_code
@@ -176,10 +209,18 @@ colander_engine_get_many(struct colander_engine_family *family,
                          struct colander_error *err)
 {
     return guard(err, "read keys", [&] {
-        if (count <= few_keys)
-            return look_up_few(family, snapshot, keys, count, values, found,
-                               err);
-        return look_up_many(family, snapshot, keys, count, values, found, err);
+        struct colander_engine_rows rows;
+        enum colander_code code =
+            colander_engine_rows_read(&rows, family, snapshot, keys, count,
+                                      err);
+
+        for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
+            colander_buffer_clear(&values[i]);
+            found[i] = rows.statuses[i].ok();
+            if (found[i])
+                code = fill(&values[i], rows.values[i], err);
+        }
+        return code;
     });
 }
 

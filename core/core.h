@@ -369,6 +369,32 @@ colander_engine_get_many(struct colander_engine_family *family,
                          struct colander_buffer *values, bool *found,
                          struct colander_error *err);
 
+/* Values that are read at once and held as the engine has them, without a copy.
+ * Blocks of the cache stay there while their values are held. By one thread at
+ * a time; not to outlive the engine. */
+struct colander_engine_rows;
+
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_engine_rows_create(struct colander_engine_rows **rows,
+                            struct colander_error *err);
+
+/* NULL is allowed. */
+COLANDER_API void
+colander_engine_rows_destroy(struct colander_engine_rows *rows);
+
+/* Replaces what is held by the values of `count` keys, all of one state of the
+ * family. On failure nothing is held. */
+COLANDER_API COLANDER_CHECKED enum colander_code colander_engine_rows_read(
+    struct colander_engine_rows *rows, struct colander_engine_family *family,
+    const struct colander_snapshot *snapshot, const struct colander_slice *keys,
+    size_t count, struct colander_error *err);
+
+/* The value of key `index` of those read, borrowed until the next read; false:
+ * there is none. */
+COLANDER_API bool
+colander_engine_rows_get(const struct colander_engine_rows *rows, size_t index,
+                         struct colander_slice *value);
+
 /* Walks the keys of one family in one state of it, in byte order. */
 struct colander_engine_cursor;
 

@@ -238,8 +238,6 @@ naive_next(struct candidates *candidates, struct colander_slice *keys,
 
     assert_true(max > 0);
     *count = left < max ? left : max;
-    if (*count > 1 && !naive->is_exact)
-        *count = 1 + random_below(&naive->seed, *count);
     free(candidates->given);
     for (size_t i = 0; i < *count; i++)
         size += candidates->keys[candidates->at + i].size;
