@@ -74,6 +74,8 @@ struct question {
      */
     const struct colander_value *values;
     size_t value_count;
+    const uint64_t *value_hashes; /* EQUAL: of each */
+    size_t first_value; /* EQUAL: the place of values[0] among those of all */
     bool has_low;
     bool has_high;
 
@@ -93,6 +95,9 @@ question_create(const struct colander_predicate *predicate,
 
 /* NULL is allowed. */
 void question_destroy(struct question *question);
+
+/* All values of EQUAL questions in it have places below this. */
+size_t question_value_places(const struct question *question);
 
 /* ----------------------------------------------------------- candidates --- */
 

@@ -24,6 +24,7 @@
 /* The rest of the allocation. All that is taken is aligned alike. */
 struct arena {
     uint8_t *at;
+    size_t value_count; /* of EQUAL questions made so far */
 };
 
 static void *
@@ -41,6 +42,7 @@ size_of(const struct colander_predicate *predicate)
 {
     size_t size = sizeof(struct question) + sizeof(struct question *) +
                   predicate->path.count * sizeof(uint64_t) +
+                  predicate->value_count * sizeof(uint64_t) +
                   2 * sizeof(struct colander_value);
     const struct colander_predicate *operand = predicate->first;
 
@@ -105,11 +107,19 @@ set_range(struct question *question, const struct colander_value *low,
 }
 
 static void
-set_equal(struct question *question, const struct colander_predicate *leaf)
+set_equal(struct question *question, const struct colander_predicate *leaf,
+          struct arena *arena)
 {
+    uint64_t *hashes = take(arena, leaf->value_count * sizeof(*hashes));
+
     question->kind = QUESTION_EQUAL;
     question->values = leaf->values;
     question->value_count = leaf->value_count;
+    question->value_hashes = hashes;
+    question->first_value = arena->value_count;
+    arena->value_count += leaf->value_count;
+    for (size_t i = 0; i < leaf->value_count; i++)
+        hashes[i] = colander_value_hash(&leaf->values[i]);
     if (leaf->value_count == 0)
         set_nothing(question);
 }
@@ -120,7 +130,7 @@ set_compared(struct question *question, const struct colander_predicate *leaf,
 {
     switch (leaf->comparison) {
     case COLANDER_EQ:
-        set_equal(question, leaf);
+        set_equal(question, leaf, arena);
         return;
     case COLANDER_NE:
         question->kind = QUESTION_OPEN;
@@ -147,7 +157,7 @@ set_leaf(struct question *question, const struct colander_predicate *leaf,
         return;
     case PREDICATE_IN:
     case PREDICATE_ANY:
-        set_equal(question, leaf);
+        set_equal(question, leaf, arena);
         return;
     case PREDICATE_BETWEEN:
         set_range(question, &leaf->values[0], true, &leaf->values[1], true,
@@ -324,7 +334,7 @@ question_create(const struct colander_predicate *predicate,
                 struct question **question, struct colander_error *err)
 {
     struct question *root = malloc(sizeof(*root) + size_of(predicate));
-    struct arena arena;
+    struct arena arena = {NULL, 0};
 
     *question = NULL;
     if (root == NULL)
@@ -341,4 +351,19 @@ void
 question_destroy(struct question *question)
 {
     free(question);
+}
+
+size_t
+question_value_places(const struct question *question)
+{
+    size_t places = 0;
+
+    if (question->kind == QUESTION_EQUAL)
+        return question->first_value + question->value_count;
+    for (size_t i = 0; i < question->operand_count; i++) {
+        size_t below = question_value_places(question->operands[i]);
+
+        places = below > places ? below : places;
+    }
+    return places;
 }

@@ -119,7 +119,7 @@ filter_part_places(const struct filter_part *part, enum filter_block_kind kind)
     case FILTER_LOCATOR:
         return UINT64_C(1) << part->shape.group_bits;
     case FILTER_KEYS:
-        return part->shape.row_count;
+        return locator_units(&part->shape, part->shape.fine);
     case FILTER_PRESENCE:
         return part->presence.block_count;
     default:

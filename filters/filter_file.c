@@ -139,6 +139,39 @@ load_block(const struct filter_file *file, struct block_cache *cache,
     return COLANDER_OK;
 }
 
+/*
+ * The last of `count` blocks that begins at `place` or before; the first does.
+ * Blocks have about as many places each: from where the block should be, the
+ * search goes out in steps that double, and halves what is left.
+ */
+static uint32_t
+search_block(const struct filter_place *blocks, uint32_t count, uint32_t place,
+             uint64_t place_count)
+{
+    uint32_t low = (uint32_t)((uint64_t)count * place / place_count);
+    uint32_t high = low < count ? low + 1 : count; /* begins behind it */
+    uint32_t step = 1;
+
+    low = low < count ? low : count - 1;
+    for (; high < count && blocks[high].first <= place; step *= 2) {
+        low = high;
+        high = step < count - high ? high + step : count;
+    }
+    for (; blocks[low].first > place; step *= 2) {
+        high = low;
+        low = step < low ? low - step : 0;
+    }
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (blocks[middle].first <= place)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 enum colander_code
 filter_file_block(const struct filter_file *file, struct block_cache *cache,
                   const struct filter_part *part, enum filter_block_kind kind,
@@ -146,20 +179,14 @@ filter_file_block(const struct filter_file *file, struct block_cache *cache,
                   struct colander_error *err)
 {
     uint32_t index = part->block_first[kind];
-    uint32_t count = part->block_count[kind];
+    const uint64_t place_count = filter_part_places(part, kind);
 
     *block = NULL;
-    if (count == 0 || file->places[index].first > place)
+    if (part->block_count[kind] == 0 || place_count == 0 ||
+        file->places[index].first > place)
         return filter_fail_damaged(file->path, "it lacks a block", err);
-    /* The last that begins at `place` or before is among `count` from `index`
-     * on. No branch depends on a comparison: none could be foreseen. */
-    while (count > 1) {
-        uint32_t half = count / 2;
-        bool is_behind = file->places[index + half].first <= place;
-
-        index += half & -(uint32_t)is_behind;
-        count -= half;
-    }
+    index += search_block(&file->places[index], part->block_count[kind], place,
+                          place_count);
     *first = file->places[index].first;
     *block = block_cache_find(cache, file->salt, index);
     if (*block != NULL)

@@ -22,13 +22,13 @@ struct candidates {
     struct candidate_request request; /* a copy */
     struct plan plan;
     uint32_t plan_count;
-    struct stream **heap; /* of plan.streams: those with a key */
-    size_t heap_count;
-    struct colander_buffer last; /* the key given last */
-    bool has_last;
+    size_t heap_count; /* of plan.streams: those with a key, which come first */
     struct colander_buffer bound; /* where a new plan begins */
-    struct colander_buffer keys;  /* of the lot under way */
-    struct colander_buffer sizes; /* uint32_t each */
+
+    /* The keys of the lot under way, behind the last of the lot before. */
+    struct colander_buffer keys;
+    size_t last_size; /* of the key at their end, which was given last */
+    bool has_last;
 };
 
 /* ----------------------------------------------------------------- heap --- */
@@ -46,7 +46,7 @@ is_before(const struct candidates *candidates, const struct stream *a,
 static void
 sift_down(struct candidates *candidates, size_t place)
 {
-    struct stream **heap = candidates->heap;
+    struct stream **heap = candidates->plan.streams;
 
     for (;;) {
         size_t least = place;
@@ -67,17 +67,28 @@ sift_down(struct candidates *candidates, size_t place)
     }
 }
 
+/* Takes stream `place` off the heap, of which it need not be one yet. */
+static void
+remove_stream(struct candidates *candidates, size_t place)
+{
+    struct stream **heap = candidates->plan.streams;
+    struct stream *removed = heap[place];
+
+    heap[place] = heap[--candidates->heap_count];
+    heap[candidates->heap_count] = removed;
+}
+
 /* Steps the stream at the top; it leaves at its end. */
 static enum colander_code
 step_top(struct candidates *candidates, struct colander_error *err)
 {
-    struct stream *top = candidates->heap[0];
+    struct stream *top = candidates->plan.streams[0];
     enum colander_code code = stream_next(top, err);
 
     if (code != COLANDER_OK)
         return code;
     if (top->key.data == NULL)
-        candidates->heap[0] = candidates->heap[--candidates->heap_count];
+        remove_stream(candidates, 0);
     sift_down(candidates, 0);
     return COLANDER_OK;
 }
@@ -86,22 +97,29 @@ static enum colander_code
 fill_heap(struct candidates *candidates, struct colander_error *err)
 {
     const struct plan *plan = &candidates->plan;
-    enum colander_code code = COLANDER_OK;
 
-    candidates->heap_count = 0;
-    candidates->heap = calloc(plan->stream_count + 1, sizeof(struct stream *));
-    if (candidates->heap == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
-    for (size_t i = 0; i < plan->stream_count && code == COLANDER_OK; i++) {
-        struct stream *stream = plan->streams[i];
+    candidates->heap_count = plan->stream_count;
+    for (size_t i = plan->stream_count; i-- > 0;) {
+        enum colander_code code = stream_next(plan->streams[i], err);
 
-        code = stream_next(stream, err);
-        if (code == COLANDER_OK && stream->key.data != NULL)
-            candidates->heap[candidates->heap_count++] = stream;
+        if (code != COLANDER_OK)
+            return code;
+        if (plan->streams[i]->key.data == NULL)
+            remove_stream(candidates, i);
     }
     for (size_t i = candidates->heap_count; i-- > 0;)
         sift_down(candidates, i);
-    return code;
+    return COLANDER_OK;
+}
+
+/* The key given last; there is one. */
+static struct colander_slice
+last_key(const struct candidates *candidates)
+{
+    const struct colander_buffer *keys = &candidates->keys;
+
+    return colander_slice_of(keys->data + keys->size - candidates->last_size,
+                             candidates->last_size);
 }
 
 /* ---------------------------------------------------------------- plans --- */
@@ -110,8 +128,6 @@ static void
 drop_plan(struct candidates *candidates)
 {
     plan_release(&candidates->plan);
-    free(candidates->heap);
-    candidates->heap = NULL;
     candidates->heap_count = 0;
 }
 
@@ -120,15 +136,17 @@ static enum colander_code
 set_bounds(struct candidates *candidates, struct colander_error *err)
 {
     struct stream_find *find = &candidates->find;
+    struct colander_slice last;
     enum colander_code code;
 
     find->from = candidates->request.from;
     find->until = candidates->request.until;
     if (!candidates->has_last)
         return COLANDER_OK;
+    last = last_key(candidates);
     colander_buffer_clear(&candidates->bound);
-    code = colander_buffer_append(&candidates->bound, candidates->last.data,
-                                  candidates->last.size, err);
+    code =
+        colander_buffer_append(&candidates->bound, last.data, last.size, err);
     if (code == COLANDER_OK && !candidates->request.is_reverse)
         code = colander_buffer_append(&candidates->bound, "", 1, err);
     if (candidates->request.is_reverse)
@@ -234,54 +252,45 @@ find_candidates_close(struct candidates *candidates)
     if (candidates == NULL)
         return;
     drop_plan(candidates);
-    colander_buffer_release(&candidates->last);
     colander_buffer_release(&candidates->bound);
     colander_buffer_release(&candidates->keys);
-    colander_buffer_release(&candidates->sizes);
     free(candidates);
 }
 
 /* ----------------------------------------------------------------- next --- */
 
-/* Adds the key at the top to the lot, unless it is the one before. */
-static enum colander_code
-take_top(struct candidates *candidates, bool *is_new,
-         struct colander_error *err)
+/* Of what was given before keeps the last key. */
+static void
+begin_lot(struct candidates *candidates)
 {
-    const struct colander_slice key = candidates->heap[0]->key;
-    const uint32_t size = (uint32_t)key.size;
-    enum colander_code code;
+    struct colander_buffer *keys = &candidates->keys;
 
-    *is_new =
-        !candidates->has_last ||
-        !colander_slice_equal(key, colander_buffer_slice(&candidates->last));
-    if (!*is_new)
-        return COLANDER_OK;
-    code = colander_buffer_append(&candidates->keys, key.data, key.size, err);
-    if (code == COLANDER_OK)
-        code = colander_buffer_append(&candidates->sizes, &size, sizeof(size),
-                                      err);
-    colander_buffer_clear(&candidates->last);
-    if (code == COLANDER_OK)
-        code =
-            colander_buffer_append(&candidates->last, key.data, key.size, err);
-    candidates->has_last = true;
-    return code;
+    if (candidates->has_last)
+        memmove(keys->data, last_key(candidates).data, candidates->last_size);
+    keys->size = candidates->last_size;
 }
 
+/* Adds keys until there are `max`. They get their sizes; their bytes stay
+ * where they are only once all are there. */
 static enum colander_code
-collect_lot(struct candidates *candidates, size_t max, size_t *count,
-            struct colander_error *err)
+collect_lot(struct candidates *candidates, struct colander_slice *keys,
+            size_t max, size_t *count, struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
 
     while (code == COLANDER_OK && *count < max && candidates->heap_count > 0) {
-        bool is_new;
+        const struct colander_slice key = candidates->plan.streams[0]->key;
 
-        code = take_top(candidates, &is_new, err);
-        if (code != COLANDER_OK)
-            break;
-        *count += is_new;
+        if (!candidates->has_last ||
+            !colander_slice_equal(key, last_key(candidates))) {
+            code = colander_buffer_append(&candidates->keys, key.data, key.size,
+                                          err);
+            if (code != COLANDER_OK)
+                break;
+            candidates->has_last = true;
+            candidates->last_size = key.size;
+            keys[(*count)++].size = key.size;
+        }
         code = step_top(candidates, err);
     }
     return code;
@@ -291,18 +300,18 @@ enum colander_code
 find_candidates_next(struct candidates *candidates, struct colander_slice *keys,
                      size_t max, size_t *count, struct colander_error *err)
 {
+    const size_t before = candidates->last_size;
     struct colander_error why;
     const uint8_t *at;
     enum colander_code code;
 
     *count = 0;
-    colander_buffer_clear(&candidates->keys);
-    colander_buffer_clear(&candidates->sizes);
-    code = collect_lot(candidates, max, count, &why);
+    begin_lot(candidates);
+    code = collect_lot(candidates, keys, max, count, &why);
     while (code != COLANDER_OK && can_plan_again(candidates, code, &why)) {
         code = make_plan(candidates, false, &why);
         if (code == COLANDER_OK)
-            code = collect_lot(candidates, max, count, &why);
+            code = collect_lot(candidates, keys, max, count, &why);
     }
     if (code != COLANDER_OK) {
         if (err != NULL)
@@ -310,13 +319,10 @@ find_candidates_next(struct candidates *candidates, struct colander_slice *keys,
         return code;
     }
     candidates->plan_count = 0; /* the find goes on */
-    at = candidates->keys.data;
+    at = candidates->keys.data + before;
     for (size_t i = 0; i < *count; i++) {
-        uint32_t size;
-
-        memcpy(&size, candidates->sizes.data + i * sizeof(size), sizeof(size));
-        keys[i] = colander_slice_of(at, size);
-        at += size;
+        keys[i].data = at;
+        at += keys[i].size;
     }
     return COLANDER_OK;
 }

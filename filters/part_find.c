@@ -44,14 +44,36 @@ all_rows(const struct filter_part *part, struct row_ranges *ranges,
     return row_ranges_add(ranges, 0, part->shape.row_count, err);
 }
 
+/* A part that is asked. */
+struct asked {
+    const struct filter *filter;
+    const struct filter_part *part;
+    const struct value_hints *hints;
+};
+
+/* Whether the part may hold the value `index` of the question, as far as the
+ * hierarchy told. */
+static bool
+may_hold(const struct asked *asked, const struct question *question,
+         size_t index)
+{
+    const struct value_hints *hints = asked->hints;
+    size_t place = question->first_value + index;
+
+    return hints->bits == NULL ||
+           (hints->bits[place * hints->stride] >> hints->shift & 1) != 0;
+}
+
 /* ------------------------------------------------------------- equality --- */
 
 /* Looks one value up; `ranges` NULL: only counts. */
 static enum colander_code
-locate(const struct filter *filter, const struct filter_part *part,
-       uint64_t hash, unsigned tag, struct row_ranges *ranges,
-       struct locator_answer *answer, struct colander_error *err)
+locate(const struct asked *asked, uint64_t hash, unsigned tag,
+       struct row_ranges *ranges, struct locator_answer *answer,
+       struct colander_error *err)
 {
+    const struct filter *filter = asked->filter;
+    const struct filter_part *part = asked->part;
     struct cached_block *block;
     enum colander_code code;
     uint32_t first;
@@ -69,9 +91,11 @@ locate(const struct filter *filter, const struct filter_part *part,
 
 /* Whether the part's presence, on disk, may hold the value. */
 static enum colander_code
-ask_presence(const struct filter *filter, const struct filter_part *part,
-             uint64_t hash, bool *may_hold, struct colander_error *err)
+ask_presence(const struct asked *asked, uint64_t hash, bool *is_there,
+             struct colander_error *err)
 {
+    const struct filter *filter = asked->filter;
+    const struct filter_part *part = asked->part;
     struct presence_probe probe;
     struct cached_block *block;
     enum colander_code code;
@@ -84,45 +108,62 @@ ask_presence(const struct filter *filter, const struct filter_part *part,
     if (code != COLANDER_OK)
         return code;
     offset = (size_t)(probe.block - first) * (PRESENCE_BLOCK_BITS / 8);
-    *may_hold = true;
+    *is_there = true;
     if (offset + PRESENCE_BLOCK_BITS / 8 > block->bytes.size)
         code = COLANDER_FAIL(err, COLANDER_CORRUPT, "a presence is cut off");
     for (uint32_t i = 0; i < part->presence.probes && code == COLANDER_OK; i++)
-        *may_hold =
-            *may_hold && (block->bytes.data[offset + probe.bits[i] / 8] >>
+        *is_there =
+            *is_there && (block->bytes.data[offset + probe.bits[i] / 8] >>
                               probe.bits[i] % 8 &
                           1) != 0;
     block_cache_release(filter->cache, block);
     return code;
 }
 
+/* All rows, if the part's presence may hold one of the values. */
 static enum colander_code
-find_values(const struct filter *filter, const struct filter_part *part,
-            const struct question *question, struct row_ranges *ranges,
-            struct colander_error *err)
+find_presence(const struct asked *asked, const struct question *question,
+              struct row_ranges *ranges, struct colander_error *err)
 {
+    enum colander_code code = COLANDER_OK;
+    bool is_there = false;
+
+    for (size_t i = 0;
+         i < question->value_count && !is_there && code == COLANDER_OK; i++) {
+        if (may_hold(asked, question, i))
+            code =
+                ask_presence(asked, question->value_hashes[i], &is_there, err);
+    }
+    if (code == COLANDER_OK && is_there)
+        code = all_rows(asked->part, ranges, err);
+    return code;
+}
+
+static enum colander_code
+find_values(const struct asked *asked, const struct question *question,
+            struct row_ranges *ranges, struct colander_error *err)
+{
+    const unsigned tag = tag_of(question);
+    struct locator_answer answer = {0, 0};
     struct row_ranges one = ROW_RANGES_EMPTY;
     enum colander_code code = COLANDER_OK;
 
     row_ranges_clear(ranges);
+    if (asked->part->presence.block_count != 0)
+        return find_presence(asked, question, ranges, err);
+    if (question->value_count == 1)
+        return locate(asked, question->value_hashes[0], tag, ranges, &answer,
+                      err);
     for (size_t i = 0; i < question->value_count && code == COLANDER_OK; i++) {
-        const uint64_t hash = colander_value_hash(&question->values[i]);
-        struct locator_answer answer = {0, 0};
-
-        row_ranges_clear(&one);
-        if (part->presence.block_count != 0) {
-            bool may_hold = true;
-
-            code = ask_presence(filter, part, hash, &may_hold, err);
-            if (code == COLANDER_OK && may_hold)
-                return all_rows(part, ranges, err);
+        if (!may_hold(asked, question, i))
             continue;
-        }
-        code = locate(filter, part, hash, tag_of(question),
-                      question->value_count == 1 ? ranges : &one, &answer, err);
-        if (code == COLANDER_OK && one.count > 0)
-            code = row_ranges_unite(ranges, &one, err);
+        row_ranges_clear(&one);
+        code =
+            locate(asked, question->value_hashes[i], tag, &one, &answer, err);
+        if (code == COLANDER_OK)
+            code = row_ranges_gather(ranges, &one, err);
     }
+    row_ranges_order(ranges);
     row_ranges_release(&one);
     return code;
 }
@@ -148,10 +189,11 @@ span_of(const struct question *question)
 }
 
 static enum colander_code
-find_zones(const struct filter *filter, const struct filter_part *part,
-           const struct question *question, struct row_ranges *ranges,
-           struct colander_error *err)
+find_zones(const struct asked *asked, const struct question *question,
+           struct row_ranges *ranges, struct colander_error *err)
 {
+    const struct filter *filter = asked->filter;
+    const struct filter_part *part = asked->part;
     struct cached_block *block;
     enum colander_code code;
     struct zone_span span;
@@ -177,49 +219,48 @@ find_zones(const struct filter *filter, const struct filter_part *part,
  */
 
 static bool
-is_countable(const struct question *question, const struct filter_head *head,
-             const struct filter_part *part)
+is_countable(const struct asked *asked, const struct question *question)
 {
+    const struct filter_head *head = filter_file_head(asked->filter->file);
+
     return question->kind == QUESTION_EQUAL &&
-           part->presence.block_count == 0 &&
+           asked->part->presence.block_count == 0 &&
            !question_is_left_out(question, head->left_out,
                                  head->left_out_count);
 }
 
 /* How many rows may answer, at most, known without reading lists of rows. */
 static enum colander_code
-count_rows(const struct filter *filter, const struct filter_part *part,
-           const struct question *question, uint64_t *rows,
-           struct colander_error *err)
+count_rows(const struct asked *asked, const struct question *question,
+           uint64_t *rows, struct colander_error *err)
 {
     struct locator_answer answer = {0, 0};
     enum colander_code code = COLANDER_OK;
 
-    for (size_t i = 0; i < question->value_count && code == COLANDER_OK; i++)
-        code = locate(filter, part, colander_value_hash(&question->values[i]),
-                      tag_of(question), NULL, &answer, err);
+    for (size_t i = 0; i < question->value_count && code == COLANDER_OK; i++) {
+        if (may_hold(asked, question, i))
+            code = locate(asked, question->value_hashes[i], tag_of(question),
+                          NULL, &answer, err);
+    }
     *rows = answer.rows;
     return code;
 }
 
 /* The operand with the fewest rows, as far as that can be told beforehand. */
 static enum colander_code
-find_rarest(const struct filter *filter, const struct filter_part *part,
-            const struct question *question, size_t *rarest,
-            struct colander_error *err)
+find_rarest(const struct asked *asked, const struct question *question,
+            size_t *rarest, struct colander_error *err)
 {
-    const struct filter_head *head = filter_file_head(filter->file);
     uint64_t fewest = UINT64_MAX;
     enum colander_code code = COLANDER_OK;
 
     *rarest = 0;
     for (size_t i = 0; i < question->operand_count && code == COLANDER_OK;
          i++) {
-        const struct question *operand = question->operands[i];
         uint64_t rows = UINT64_MAX;
 
-        if (is_countable(operand, head, part))
-            code = count_rows(filter, part, operand, &rows, err);
+        if (is_countable(asked, question->operands[i]))
+            code = count_rows(asked, question->operands[i], &rows, err);
         if (rows < fewest) {
             fewest = rows;
             *rarest = i;
@@ -228,23 +269,27 @@ find_rarest(const struct filter *filter, const struct filter_part *part,
     return code;
 }
 
+static enum colander_code find(const struct asked *asked,
+                               const struct question *question,
+                               struct row_ranges *ranges,
+                               struct colander_error *err);
+
 static enum colander_code
-find_all_of(const struct filter *filter, const struct filter_part *part,
-            const struct question *question, struct row_ranges *ranges,
-            struct colander_error *err)
+find_all_of(const struct asked *asked, const struct question *question,
+            struct row_ranges *ranges, struct colander_error *err)
 {
     struct row_ranges other = ROW_RANGES_EMPTY;
     enum colander_code code;
     size_t rarest;
 
-    code = find_rarest(filter, part, question, &rarest, err);
+    code = find_rarest(asked, question, &rarest, err);
     if (code == COLANDER_OK)
-        code = part_find(filter, part, question->operands[rarest], ranges, err);
+        code = find(asked, question->operands[rarest], ranges, err);
     for (size_t i = 0; i < question->operand_count && code == COLANDER_OK;
          i++) {
         if (i == rarest || row_ranges_rows(ranges) <= ROWS_WORTH_VERIFYING)
             continue;
-        code = part_find(filter, part, question->operands[i], &other, err);
+        code = find(asked, question->operands[i], &other, err);
         if (code == COLANDER_OK)
             code = row_ranges_intersect(ranges, &other, err);
     }
@@ -253,9 +298,8 @@ find_all_of(const struct filter *filter, const struct filter_part *part,
 }
 
 static enum colander_code
-find_any_of(const struct filter *filter, const struct filter_part *part,
-            const struct question *question, struct row_ranges *ranges,
-            struct colander_error *err)
+find_any_of(const struct asked *asked, const struct question *question,
+            struct row_ranges *ranges, struct colander_error *err)
 {
     struct row_ranges other = ROW_RANGES_EMPTY;
     enum colander_code code = COLANDER_OK;
@@ -263,28 +307,28 @@ find_any_of(const struct filter *filter, const struct filter_part *part,
     row_ranges_clear(ranges);
     for (size_t i = 0; i < question->operand_count && code == COLANDER_OK;
          i++) {
-        code = part_find(filter, part, question->operands[i], &other, err);
+        code = find(asked, question->operands[i], &other, err);
         if (code == COLANDER_OK)
-            code = row_ranges_unite(ranges, &other, err);
+            code = row_ranges_gather(ranges, &other, err);
     }
+    row_ranges_order(ranges);
     row_ranges_release(&other);
     return code;
 }
 
-enum colander_code
-part_find(const struct filter *filter, const struct filter_part *part,
-          const struct question *question, struct row_ranges *ranges,
-          struct colander_error *err)
+static enum colander_code
+find(const struct asked *asked, const struct question *question,
+     struct row_ranges *ranges, struct colander_error *err)
 {
-    const struct filter_head *head = filter_file_head(filter->file);
+    const struct filter_head *head = filter_file_head(asked->filter->file);
 
     switch (question->kind) {
     case QUESTION_ALL_OF:
-        return find_all_of(filter, part, question, ranges, err);
+        return find_all_of(asked, question, ranges, err);
     case QUESTION_ANY_OF:
-        return find_any_of(filter, part, question, ranges, err);
+        return find_any_of(asked, question, ranges, err);
     case QUESTION_OPEN:
-        return all_rows(part, ranges, err);
+        return all_rows(asked->part, ranges, err);
     case QUESTION_EQUAL:
     case QUESTION_RANGE:
     case QUESTION_PREFIX:
@@ -292,8 +336,18 @@ part_find(const struct filter *filter, const struct filter_part *part,
         break;
     }
     if (question_is_left_out(question, head->left_out, head->left_out_count))
-        return all_rows(part, ranges, err);
+        return all_rows(asked->part, ranges, err);
     if (question->kind == QUESTION_EQUAL)
-        return find_values(filter, part, question, ranges, err);
-    return find_zones(filter, part, question, ranges, err);
+        return find_values(asked, question, ranges, err);
+    return find_zones(asked, question, ranges, err);
+}
+
+enum colander_code
+part_find(const struct filter *filter, const struct filter_part *part,
+          const struct question *question, const struct value_hints *hints,
+          struct row_ranges *ranges, struct colander_error *err)
+{
+    const struct asked asked = {filter, part, hints};
+
+    return find(&asked, question, ranges, err);
 }

@@ -18,25 +18,19 @@
 #define COST_SEGMENT_ROW 200 /* a row read there */
 #define COST_VERIFY 3500     /* a candidate, read at the snapshot */
 
-/* A part that may have rows, or all of a file. */
-struct source {
-    struct sst_file *file; /* borrowed from the view */
-    uint32_t part;
-    bool is_whole; /* the SST is read from end to end */
-    struct row_ranges ranges;
-};
+/* Bytes of hints that are kept for single values. */
+#define HINTS_MAX (4u << 20)
 
 struct planning {
     struct plan *plan;
     const struct stream_find *find;
-    struct source *sources;
-    size_t source_count;
-    size_t source_capacity;
-    uint64_t *slots; /* that may hold the values, a bit for each */
+    struct row_ranges ranges; /* of the part under way */
+    uint64_t *slots;          /* that may answer, a bit for each */
     size_t slot_words;
-    uint64_t row_count; /* of all files, about */
-    uint64_t cost;      /* of the candidates found so far */
-    uint64_t rows;      /* that many */
+    uint64_t *value_slots; /* the same for each value; NULL: not kept */
+    uint64_t row_count;    /* of all files, about */
+    uint64_t cost;         /* of the candidates found so far */
+    uint64_t rows;         /* that many */
 };
 
 void
@@ -85,6 +79,27 @@ ask_operands(const struct planning *planning, const struct question *question,
     return code;
 }
 
+/* Sets in `slots` those that may hold one of the values, and notes of each
+ * value which. */
+static void
+ask_values(const struct planning *planning, const struct question *question,
+           uint64_t *slots)
+{
+    const size_t words = planning->slot_words;
+
+    memset(slots, 0, words * sizeof(*slots));
+    for (size_t i = 0; i < question->value_count; i++) {
+        uint64_t *one = slots;
+
+        if (planning->value_slots != NULL)
+            one = &planning->value_slots[(question->first_value + i) * words];
+        hierarchy_find(planning->plan->view->edition, question->value_hashes[i],
+                       one);
+        for (size_t k = 0; k < words; k++)
+            slots[k] |= one[k];
+    }
+}
+
 /* Fills `slots` with the parts that may answer the question, as far as the
  * hierarchy tells. */
 static enum colander_code
@@ -95,10 +110,7 @@ ask_hierarchy(const struct planning *planning, const struct question *question,
 
     switch (question->kind) {
     case QUESTION_EQUAL:
-        memset(slots, 0, size);
-        for (size_t i = 0; i < question->value_count; i++)
-            hierarchy_find(planning->plan->view->edition,
-                           colander_value_hash(&question->values[i]), slots);
+        ask_values(planning, question, slots);
         return COLANDER_OK;
     case QUESTION_ALL_OF:
     case QUESTION_ANY_OF:
@@ -131,24 +143,26 @@ is_left_out(const struct question *question, const struct filter_head *head)
     return false;
 }
 
-/* -------------------------------------------------------------- sources --- */
+/* -------------------------------------------------------------- streams --- */
 
+/* Takes the stream, also on failure. */
 static enum colander_code
-add_source(struct planning *planning, const struct source *source,
-           struct colander_error *err)
+add_stream(struct plan *plan, struct stream *stream, struct colander_error *err)
 {
-    if (planning->source_count == planning->source_capacity) {
-        size_t capacity = 2 * planning->source_capacity + 8;
-        struct source *grown =
-            realloc(planning->sources, capacity * sizeof(*grown));
+    if (plan->stream_count == plan->stream_capacity) {
+        size_t capacity = 2 * plan->stream_capacity + 8;
+        struct stream **grown =
+            realloc(plan->streams, capacity * sizeof(struct stream *));
 
-        if (grown == NULL)
+        if (grown == NULL) {
+            stream_close(stream);
             return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                                  "no memory for a find");
-        planning->sources = grown;
-        planning->source_capacity = capacity;
+        }
+        plan->streams = grown;
+        plan->stream_capacity = capacity;
     }
-    planning->sources[planning->source_count++] = *source;
+    plan->streams[plan->stream_count++] = stream;
     return COLANDER_OK;
 }
 
@@ -168,11 +182,13 @@ static enum colander_code
 add_whole(struct planning *planning, struct sst_file *file,
           struct colander_error *err)
 {
-    const struct source source = {file, 0, true, ROW_RANGES_EMPTY};
+    struct stream *stream;
+    enum colander_code code =
+        stream_open_sst(planning->find, file, &stream, err);
 
     planning->cost += rows_of(file) * COST_SEGMENT_ROW + COST_SEGMENT;
     explain_of(planning)->files_read++;
-    return add_source(planning, &source, err);
+    return code == COLANDER_OK ? add_stream(planning->plan, stream, err) : code;
 }
 
 /* Fills `bounds` with the rows of a part that are in the find's range of keys,
@@ -234,6 +250,20 @@ count_cost(struct planning *planning, const struct filter_part *part,
 
 enum part_fate { PART_PRUNED, PART_LOCATED, PART_READ, PART_WHOLE };
 
+/* What the hierarchy said of a part. */
+static struct value_hints
+hints_of(const struct planning *planning, const struct sst_file *file,
+         uint32_t part)
+{
+    struct value_hints hints = {NULL, planning->slot_words, 0};
+
+    if (file->state == FILE_LOADED && planning->value_slots != NULL) {
+        hints.bits = planning->value_slots + file->slots[part] / 64;
+        hints.shift = file->slots[part] % 64;
+    }
+    return hints;
+}
+
 /* Looks at one part of a file that the hierarchy lets through. */
 static enum colander_code
 plan_part(struct planning *planning, struct sst_file *file, uint32_t index,
@@ -242,27 +272,27 @@ plan_part(struct planning *planning, struct sst_file *file, uint32_t index,
 {
     const struct filter_part *part =
         filter_file_part(file->filter->file, index);
-    struct source source = {file, index, false, ROW_RANGES_EMPTY};
+    const struct value_hints hints = hints_of(planning, file, index);
+    const bool has_keys = part->block_count[FILTER_KEYS] != 0;
+    struct row_ranges *ranges = &planning->ranges;
+    struct stream *stream;
     enum colander_code code;
 
     code = part_find(file->filter, part, planning->find->request->question,
-                     &source.ranges, err);
-    if (code == COLANDER_OK && part->block_count[FILTER_KEYS] != 0)
-        row_ranges_clip(&source.ranges, bounds->first, bounds->end);
+                     &hints, ranges, err);
+    if (code != COLANDER_OK)
+        return code;
+    if (has_keys)
+        row_ranges_clip(ranges, bounds->first, bounds->end);
     *fate = PART_LOCATED;
-    if (code == COLANDER_OK && source.ranges.count > 0) {
-        *fate = PART_READ;
-        if (part->block_count[FILTER_KEYS] == 0) {
-            *fate = PART_WHOLE;
-        } else {
-            count_cost(planning, part, &source.ranges);
-            code = add_source(planning, &source, err);
-            if (code == COLANDER_OK)
-                return code;
-        }
-    }
-    row_ranges_release(&source.ranges);
-    return code;
+    if (ranges->count == 0)
+        return COLANDER_OK;
+    *fate = has_keys ? PART_READ : PART_WHOLE;
+    if (!has_keys)
+        return COLANDER_OK;
+    count_cost(planning, part, ranges);
+    code = stream_open_part(planning->find, file, index, ranges, &stream, err);
+    return code == COLANDER_OK ? add_stream(planning->plan, stream, err) : code;
 }
 
 static bool
@@ -330,7 +360,8 @@ plan_any_file(struct planning *planning, struct sst_file *file,
 {
     const uint64_t snapshot =
         snapshot_sequence(planning->find->request->snapshot);
-    const size_t before = planning->source_count;
+    struct plan *plan = planning->plan;
+    const size_t before = plan->stream_count;
     struct colander_error why;
     enum colander_code code;
 
@@ -351,96 +382,66 @@ plan_any_file(struct planning *planning, struct sst_file *file,
     }
     if (code != COLANDER_IO) /* which may pass */
         filters_doubt(planning->find->filters, file, &why);
-    while (planning->source_count > before)
-        row_ranges_release(&planning->sources[--planning->source_count].ranges);
+    while (plan->stream_count > before)
+        stream_close(plan->streams[--plan->stream_count]);
     explain_of(planning)->files_unsure++;
     return add_whole(planning, file, err);
 }
 
-/* -------------------------------------------------------------- streams --- */
+/* ---------------------------------------------------------- recent rows --- */
 
+/* Adds the stream of recent rows that may answer. They are counted; *is_told
+ * false: they do not tell which do. */
 static enum colander_code
-add_stream(struct plan *plan, struct stream *stream, struct colander_error *err)
+open_noted(struct planning *planning, struct family_filters *family,
+           const struct settings *settings, bool *is_told,
+           struct colander_error *err)
 {
-    if (plan->stream_count == plan->stream_capacity) {
-        size_t capacity = 2 * plan->stream_capacity + 8;
-        struct stream **grown =
-            realloc(plan->streams, capacity * sizeof(struct stream *));
+    struct plan *plan = planning->plan;
+    struct stream *stream;
+    uint64_t count;
+    enum colander_code code;
 
-        if (grown == NULL) {
-            stream_close(stream);
-            return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                                 "no memory for a find");
-        }
-        plan->streams = grown;
-        plan->stream_capacity = capacity;
-    }
-    plan->streams[plan->stream_count++] = stream;
-    return COLANDER_OK;
+    *is_told = true;
+    plan->recent = recent_view_create(family->recent);
+    if (plan->recent == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
+    if (recent_view_is_empty(plan->recent))
+        return COLANDER_OK;
+    code = stream_open_recent(planning->find, plan->recent, settings, &stream,
+                              &count, is_told, err);
+    planning->row_count = recent_sizes(family->recent).row_count;
+    planning->rows = count;
+    planning->cost = count * COST_VERIFY;
+    explain_of(planning)->recent_found = count;
+    return code == COLANDER_OK && stream != NULL ? add_stream(plan, stream, err)
+                                                 : code;
 }
 
 /* Adds the stream of rows that are in no SST. Before the view is taken: rows
  * leave the memtables only after their file has entered it. */
 static enum colander_code
 open_recent(struct planning *planning, struct family_filters *family,
-            struct colander_error *err)
+            const struct settings *settings, struct colander_error *err)
 {
     struct filters *filters = planning->find->filters;
-    struct plan *plan = planning->plan;
-    struct settings *settings = registry_settings(&filters->registry, family);
-    struct stream *stream = NULL;
-    uint64_t recent_rows;
-    uint64_t count = 0;
     enum colander_code code = COLANDER_OK;
+    struct stream *stream;
+    bool is_told = false;
 
+    explain_of(planning)->recent_found = 0;
     if (filters->is_read_only && settings->options.is_on &&
         !atomic_load(&family->is_recent_all))
         code =
             notes_of_log(filters, planning->find->request->family, family, err);
-    if (code == COLANDER_OK && atomic_load(&family->is_recent_all)) {
-        plan->recent = recent_view_create(family->recent);
-        code =
-            plan->recent == NULL
-                ? COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find")
-                : stream_open_recent(planning->find, plan->recent, settings,
-                                     &stream, &count, err);
-    }
-    settings_unref(settings);
-    recent_rows = recent_sizes(family->recent).row_count;
-    planning->row_count = recent_rows;
-    planning->rows = count;
-    planning->cost = count * COST_VERIFY;
-    explain_of(planning)->recent_found = count;
-    if (code == COLANDER_OK && stream == NULL) {
-        planning->cost = recent_rows * COST_SEGMENT_ROW;
-        code = stream_open_unflushed(planning->find, &stream, err);
-    } else if (code == COLANDER_OK && count == 0) {
-        stream_close(stream);
-        return COLANDER_OK;
-    }
-    if (code == COLANDER_OK)
-        code = add_stream(plan, stream, err);
-    return code;
-}
-
-static enum colander_code
-open_sources(struct planning *planning, struct colander_error *err)
-{
-    enum colander_code code = COLANDER_OK;
-
-    for (size_t i = 0; i < planning->source_count && code == COLANDER_OK; i++) {
-        struct source *source = &planning->sources[i];
-        struct stream *stream;
-
-        if (source->is_whole)
-            code = stream_open_sst(planning->find, source->file, &stream, err);
-        else
-            code = stream_open_part(planning->find, source->file, source->part,
-                                    &source->ranges, &stream, err);
-        if (code == COLANDER_OK)
-            code = add_stream(planning->plan, stream, err);
-    }
-    return code;
+    if (code == COLANDER_OK && atomic_load(&family->is_recent_all))
+        code = open_noted(planning, family, settings, &is_told, err);
+    if (code != COLANDER_OK || is_told)
+        return code;
+    planning->row_count = recent_sizes(family->recent).row_count;
+    planning->cost = planning->row_count * COST_SEGMENT_ROW;
+    code = stream_open_unflushed(planning->find, &stream, err);
+    return code == COLANDER_OK ? add_stream(planning->plan, stream, err) : code;
 }
 
 /* --------------------------------------------------------------- making --- */
@@ -470,19 +471,34 @@ take_view(struct planning *planning, struct family_filters *family,
     return code;
 }
 
+/* Makes room for what the hierarchy says. */
+static enum colander_code
+make_room(struct planning *planning, struct colander_error *err)
+{
+    const size_t words = (planning->plan->view->slot_count + 63) / 64;
+    const size_t places =
+        question_value_places(planning->find->request->question);
+
+    planning->slot_words = words;
+    planning->slots = malloc((words + 1) * sizeof(*planning->slots));
+    if (planning->slots == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
+    /* Of one value alone the slots tell all. Without memory more is asked. */
+    if (places > 1 && places <= HINTS_MAX / sizeof(uint64_t) / (words + 1))
+        planning->value_slots = calloc(places * words + 1, sizeof(uint64_t));
+    return COLANDER_OK;
+}
+
 static enum colander_code
 find_sources(struct planning *planning, struct colander_error *err)
 {
     const struct view *view = planning->plan->view;
     struct colander_explain *explain = explain_of(planning);
-    enum colander_code code;
+    enum colander_code code = make_room(planning, err);
 
-    planning->slot_words = (view->slot_count + 63) / 64;
-    planning->slots = malloc((planning->slot_words + 1) * sizeof(uint64_t));
-    if (planning->slots == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
-    code = ask_hierarchy(planning, planning->find->request->question,
-                         planning->slots, err);
+    if (code == COLANDER_OK)
+        code = ask_hierarchy(planning, planning->find->request->question,
+                             planning->slots, err);
     explain->file_count = view->file_count;
     explain->files_pruned = explain->files_located = 0;
     explain->files_read = explain->files_unsure = 0;
@@ -491,19 +507,17 @@ find_sources(struct planning *planning, struct colander_error *err)
     return code;
 }
 
-static enum colander_code
-choose(struct planning *planning, bool may_scan, struct colander_error *err)
+static void
+choose(struct planning *planning, bool may_scan)
 {
     struct colander_explain *explain = explain_of(planning);
 
     explain->rows_expected = planning->rows;
-    if (may_scan && planning->cost > planning->row_count * COST_SCAN_ROW) {
-        planning->plan->is_scan = true;
-        explain->reason = "reading candidates would cost more than all rows";
-        return COLANDER_OK;
-    }
-    explain->reason = "value filters tell which rows may match";
-    return open_sources(planning, err);
+    planning->plan->is_scan =
+        may_scan && planning->cost > planning->row_count * COST_SCAN_ROW;
+    explain->reason = planning->plan->is_scan
+                          ? "reading candidates would cost more than all rows"
+                          : "value filters tell which rows may match";
 }
 
 enum colander_code
@@ -511,25 +525,26 @@ plan_make(struct plan *plan, const struct stream_find *find, bool may_scan,
           struct colander_error *err)
 {
     struct planning planning = {.plan = plan, .find = find};
-    struct family_filters *family =
-        registry_family(&find->filters->registry,
-                        colander_engine_family_id(find->request->family));
+    struct settings *settings;
+    struct family_filters *family = registry_family_settings(
+        &find->filters->registry,
+        colander_engine_family_id(find->request->family), &settings);
     enum colander_code code;
 
     memset(plan, 0, sizeof(*plan));
     if (family == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
-    code = open_recent(&planning, family, err);
+    code = open_recent(&planning, family, settings, err);
+    settings_unref(settings);
     if (code == COLANDER_OK)
         code = take_view(&planning, family, err);
     if (code == COLANDER_OK)
         code = find_sources(&planning, err);
     if (code == COLANDER_OK)
-        code = choose(&planning, may_scan, err);
-    for (size_t i = 0; i < planning.source_count; i++)
-        row_ranges_release(&planning.sources[i].ranges);
-    free(planning.sources);
+        choose(&planning, may_scan);
+    row_ranges_release(&planning.ranges);
     free(planning.slots);
+    free(planning.value_slots);
     if (code != COLANDER_OK)
         plan_release(plan);
     return code;

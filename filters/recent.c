@@ -387,6 +387,12 @@ recent_view_release(struct recent_view *view)
     free(view);
 }
 
+bool
+recent_view_is_empty(const struct recent_view *view)
+{
+    return view->count == 0;
+}
+
 /* ------------------------------------------------------------- finding --- */
 
 /* Starts to fetch what tells of the hash in chunk `index`, if there is one. */

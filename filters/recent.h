@@ -80,6 +80,9 @@ struct recent_view *recent_view_create(struct recent *recent);
 /* NULL is allowed. */
 void recent_view_release(struct recent_view *view);
 
+/* Whether no row was noted when it was made, nor can be seen in it later. */
+bool recent_view_is_empty(const struct recent_view *view);
+
 /*
  * Gives to `visit` the key (borrowed until the view is released) of every row
  * of the view that may hold a value of this hash in a column of `tag`

@@ -572,9 +572,18 @@ void
 view_release(struct view *view)
 {
     struct registry *registry;
+    size_t count;
 
     if (view == NULL)
         return;
+    count = atomic_load_explicit(&view->reference_count, memory_order_relaxed);
+    /* Only the last of all frees, for which the mutex is needed. */
+    while (count > 1) {
+        if (atomic_compare_exchange_weak_explicit(
+                &view->reference_count, &count, count - 1, memory_order_release,
+                memory_order_relaxed))
+            return;
+    }
     registry = view->registry;
     pthread_mutex_lock(&registry->mutex);
     registry_unref_view(view);

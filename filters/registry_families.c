@@ -33,10 +33,8 @@ registry_destroy_family(struct family_filters *family)
     if (family == NULL)
         return;
     registry_unref_view(family->view);
-    for (size_t i = 0; i < family->file_count; i++) {
-        registry_leave_hierarchy(family, family->files[i]);
+    for (size_t i = 0; i < family->file_count; i++)
         registry_unref_file(family->files[i]);
-    }
     recent_destroy(family->recent);
     registry_unref_hierarchy(family->hierarchy);
     settings_unref(family->settings);
@@ -63,32 +61,47 @@ make_family(uint32_t id)
     return NULL;
 }
 
-/* Under the mutex. */
-static struct family_filters *
-find_family(const struct registry *registry, uint32_t id)
+/* Where the family of that id is, or would be: they ascend. */
+static size_t
+family_place(const struct registry *registry, uint32_t id)
 {
-    for (size_t i = 0; i < registry->family_count; i++) {
-        if (registry->families[i]->id == id)
-            return registry->families[i];
+    size_t low = 0;
+    size_t high = registry->family_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (registry->families[middle]->id < id)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return NULL;
+    return low;
 }
 
+/* The family, made when there is none; under the mutex. */
 static struct family_filters *
-add_family(struct registry *registry, uint32_t id)
+find_family(struct registry *registry, uint32_t id)
 {
-    size_t count = registry->family_count;
+    const size_t place = family_place(registry, id);
+    const size_t count = registry->family_count;
     struct family_filters *made;
     struct family_filters **grown;
 
+    if (place < count && registry->families[place]->id == id)
+        return registry->families[place];
     grown = realloc(registry->families,
                     (count + 1) * sizeof(struct family_filters *));
     if (grown == NULL)
         return NULL;
     registry->families = grown;
     made = make_family(id);
-    if (made != NULL)
-        grown[registry->family_count++] = made;
+    if (made == NULL)
+        return NULL;
+    memmove(&grown[place + 1], &grown[place],
+            (count - place) * sizeof(struct family_filters *));
+    grown[place] = made;
+    registry->family_count++;
     return made;
 }
 
@@ -99,8 +112,6 @@ registry_family(struct registry *registry, uint32_t id)
 
     pthread_mutex_lock(&registry->mutex);
     family = find_family(registry, id);
-    if (family == NULL)
-        family = add_family(registry, id);
     pthread_mutex_unlock(&registry->mutex);
     return family;
 }
@@ -113,8 +124,6 @@ registry_family_settings(struct registry *registry, uint32_t id,
 
     pthread_mutex_lock(&registry->mutex);
     family = find_family(registry, id);
-    if (family == NULL)
-        family = add_family(registry, id);
     *settings = family == NULL ? NULL : settings_ref(family->settings);
     pthread_mutex_unlock(&registry->mutex);
     return family;

@@ -132,6 +132,45 @@ row_ranges_unite(struct row_ranges *ranges, const struct row_ranges *other,
 }
 
 enum colander_code
+row_ranges_gather(struct row_ranges *ranges, const struct row_ranges *other,
+                  struct colander_error *err)
+{
+    enum colander_code code;
+
+    if (other->count == 0)
+        return COLANDER_OK;
+    code = reserve(ranges, other->count, err);
+    if (code != COLANDER_OK)
+        return code;
+    memcpy(ranges->ranges + ranges->count, other->ranges,
+           other->count * sizeof(*other->ranges));
+    ranges->count += other->count;
+    return COLANDER_OK;
+}
+
+static int
+compare_firsts(const void *left, const void *right)
+{
+    const struct row_range *a = left;
+    const struct row_range *b = right;
+
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+void
+row_ranges_order(struct row_ranges *ranges)
+{
+    size_t count = ranges->count;
+
+    if (count < 2)
+        return;
+    qsort(ranges->ranges, count, sizeof(*ranges->ranges), compare_firsts);
+    ranges->count = 0;
+    for (size_t i = 0; i < count; i++)
+        append(ranges, ranges->ranges[i]);
+}
+
+enum colander_code
 row_ranges_intersect(struct row_ranges *ranges, const struct row_ranges *other,
                      struct colander_error *err)
 {

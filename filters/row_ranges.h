@@ -50,6 +50,13 @@ COLANDER_CHECKED enum colander_code
 row_ranges_unite(struct row_ranges *ranges, const struct row_ranges *other,
                  struct colander_error *err);
 
+/* Adds the runs of `other` out of order. Before anything else is done with
+ * `ranges`, all that was added so is put in order. */
+COLANDER_CHECKED enum colander_code
+row_ranges_gather(struct row_ranges *ranges, const struct row_ranges *other,
+                  struct colander_error *err);
+void row_ranges_order(struct row_ranges *ranges);
+
 /* Leaves in `ranges` what is in both. */
 COLANDER_CHECKED enum colander_code
 row_ranges_intersect(struct row_ranges *ranges, const struct row_ranges *other,

@@ -37,13 +37,13 @@ struct stream {
     bool has_failed;       /* `next` gave an error */
 };
 
-/* The rows in `ranges` (taken) of part `index` of the file's filter. */
+/* The rows in `ranges` of part `index` of the file's filter. */
 COLANDER_CHECKED enum colander_code
 stream_open_part(const struct stream_find *find, struct sst_file *file,
-                 uint32_t index, struct row_ranges *ranges,
+                 uint32_t index, const struct row_ranges *ranges,
                  struct stream **stream, struct colander_error *err);
 
-/* All rows of a file that match. */
+/* All rows of a file that match. It is first read by `next`. */
 COLANDER_CHECKED enum colander_code
 stream_open_sst(const struct stream_find *find, struct sst_file *file,
                 struct stream **stream, struct colander_error *err);
@@ -53,13 +53,14 @@ COLANDER_CHECKED enum colander_code
 stream_open_unflushed(const struct stream_find *find, struct stream **stream,
                       struct colander_error *err);
 
-/* Keys of recent rows that may answer the question; *stream NULL: the recent
- * rows do not tell, ask the unflushed ones. */
+/* Keys of recent rows that may answer the question, `count` of them; *stream
+ * NULL: there are none, or (*is_told false) the recent rows do not tell, and
+ * the unflushed ones are to be asked. */
 COLANDER_CHECKED enum colander_code
 stream_open_recent(const struct stream_find *find,
                    const struct recent_view *recent,
                    const struct settings *settings, struct stream **stream,
-                   uint64_t *count, struct colander_error *err);
+                   uint64_t *count, bool *is_told, struct colander_error *err);
 
 /* NULL is allowed. */
 static inline void

@@ -19,7 +19,6 @@ struct part_stream {
     struct stream stream;
     const struct filter *filter;
     const struct filter_part *part;
-    struct row_ranges ranges;
     size_t place;      /* runs begun, in the order of the find */
     uint32_t row;      /* the next row of the run under way, by key */
     uint32_t row_left; /* so many of them */
@@ -36,6 +35,9 @@ struct part_stream {
     bool is_reading;
     struct colander_buffer low;  /* its keys are not below this */
     struct colander_buffer high; /* and below this */
+
+    size_t range_count;
+    struct row_range ranges[]; /* runs of rows, ascending */
 };
 
 static void
@@ -47,7 +49,6 @@ close_part(struct stream *stream)
     sst_close(part->sst);
     row_keys_reader_release(&part->keys);
     block_cache_release(part->filter->cache, part->block);
-    row_ranges_release(&part->ranges);
     colander_buffer_release(&part->low);
     colander_buffer_release(&part->high);
     free(part);
@@ -212,11 +213,11 @@ read_segment(struct part_stream *part, struct colander_error *err)
 static bool
 next_range(struct part_stream *part, struct row_range *range)
 {
-    if (part->place == part->ranges.count)
+    if (part->place == part->range_count)
         return false;
-    *range = part->ranges.ranges[part->stream.find->request->is_reverse
-                                     ? part->ranges.count - 1 - part->place
-                                     : part->place];
+    *range = part->ranges[part->stream.find->request->is_reverse
+                              ? part->range_count - 1 - part->place
+                              : part->place];
     part->place++;
     return true;
 }
@@ -271,24 +272,24 @@ next_part_key(struct stream *stream, struct colander_error *err)
 
 enum colander_code
 stream_open_part(const struct stream_find *find, struct sst_file *file,
-                 uint32_t index, struct row_ranges *ranges,
+                 uint32_t index, const struct row_ranges *ranges,
                  struct stream **stream, struct colander_error *err)
 {
-    struct part_stream *made = calloc(1, sizeof(*made));
+    const size_t size = ranges->count * sizeof(*ranges->ranges);
+    struct part_stream *made = malloc(sizeof(*made) + size);
 
     *stream = NULL;
-    if (made == NULL) {
-        row_ranges_release(ranges);
+    if (made == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
-    }
+    memset(made, 0, sizeof(*made));
     made->stream.find = find;
     made->stream.next = next_part_key;
     made->stream.close = close_part;
     made->stream.file = file;
     made->filter = file->filter;
     made->part = filter_file_part(file->filter->file, index);
-    made->ranges = *ranges;
-    *ranges = (struct row_ranges)ROW_RANGES_EMPTY;
+    made->range_count = ranges->count;
+    memcpy(made->ranges, ranges->ranges, size);
     *stream = &made->stream;
     return COLANDER_OK;
 }

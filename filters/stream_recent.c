@@ -68,7 +68,8 @@ tag_of(const struct question *question)
 
 /* Whether the notes tell all rows that may answer the question. */
 static bool
-is_told(const struct collection *collection, const struct question *question)
+is_told_by_notes(const struct collection *collection,
+                 const struct question *question)
 {
     const struct settings *settings = collection->settings;
 
@@ -78,13 +79,13 @@ is_told(const struct collection *collection, const struct question *question)
                                      settings->left_out_count);
     case QUESTION_ALL_OF:
         for (size_t i = 0; i < question->operand_count; i++) {
-            if (is_told(collection, question->operands[i]))
+            if (is_told_by_notes(collection, question->operands[i]))
                 return true;
         }
         return false;
     case QUESTION_ANY_OF:
         for (size_t i = 0; i < question->operand_count; i++) {
-            if (!is_told(collection, question->operands[i]))
+            if (!is_told_by_notes(collection, question->operands[i]))
                 return false;
         }
         return true;
@@ -106,8 +107,7 @@ count_notes(const struct collection *collection,
 
     if (question->kind == QUESTION_EQUAL) {
         for (size_t i = 0; i < question->value_count && count < COUNT_MAX; i++)
-            count += recent_count(collection->recent,
-                                  colander_value_hash(&question->values[i]),
+            count += recent_count(collection->recent, question->value_hashes[i],
                                   tag_of(question), COUNT_MAX);
         return count;
     }
@@ -147,8 +147,7 @@ collect(struct collection *collection, const struct question *question,
     if (question->kind == QUESTION_EQUAL) {
         for (size_t i = 0; i < question->value_count && code == COLANDER_OK;
              i++)
-            code = recent_find(collection->recent,
-                               colander_value_hash(&question->values[i]),
+            code = recent_find(collection->recent, question->value_hashes[i],
                                tag_of(question), take_key, collection, err);
         return code;
     }
@@ -158,7 +157,7 @@ collect(struct collection *collection, const struct question *question,
 
         if (question->kind == QUESTION_ANY_OF) {
             code = collect(collection, operand, err);
-        } else if (is_told(collection, operand)) {
+        } else if (is_told_by_notes(collection, operand)) {
             uint64_t count = count_notes(collection, operand);
 
             if (count < fewest) {
@@ -185,7 +184,7 @@ sort_keys(struct recent_stream *stream, const struct colander_buffer *sizes,
     const size_t count = sizes->size / sizeof(uint32_t);
     const uint8_t *at = stream->bytes.data;
 
-    stream->keys = calloc(count + 1, sizeof(*stream->keys));
+    stream->keys = calloc(count, sizeof(*stream->keys));
     if (stream->keys == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
     for (size_t i = 0; i < count; i++) {
@@ -205,32 +204,22 @@ sort_keys(struct recent_stream *stream, const struct colander_buffer *sizes,
     return COLANDER_OK;
 }
 
-enum colander_code
-stream_open_recent(const struct stream_find *find,
-                   const struct recent_view *recent,
-                   const struct settings *settings, struct stream **stream,
-                   uint64_t *count, struct colander_error *err)
+/* A stream of what was collected, and its bytes; there is something. */
+static enum colander_code
+make_stream(struct collection *collection, struct stream **stream,
+            uint64_t *count, struct colander_error *err)
 {
-    struct collection collection = {
-        find, recent, settings, COLANDER_BUFFER_EMPTY, COLANDER_BUFFER_EMPTY};
-    struct recent_stream *made;
+    struct recent_stream *made = calloc(1, sizeof(*made));
     enum colander_code code;
 
-    *stream = NULL;
-    *count = 0;
-    if (!is_told(&collection, find->request->question))
-        return COLANDER_OK;
-    made = calloc(1, sizeof(*made));
     if (made == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
-    made->stream.find = find;
+    made->stream.find = collection->find;
     made->stream.next = next_recent;
     made->stream.close = close_recent;
-    code = collect(&collection, find->request->question, err);
-    made->bytes = collection.bytes;
-    if (code == COLANDER_OK)
-        code = sort_keys(made, &collection.sizes, err);
-    colander_buffer_release(&collection.sizes);
+    made->bytes = collection->bytes;
+    collection->bytes = (struct colander_buffer)COLANDER_BUFFER_EMPTY;
+    code = sort_keys(made, &collection->sizes, err);
     if (code != COLANDER_OK) {
         close_recent(&made->stream);
         return code;
@@ -238,4 +227,27 @@ stream_open_recent(const struct stream_find *find,
     *count = made->count;
     *stream = &made->stream;
     return COLANDER_OK;
+}
+
+enum colander_code
+stream_open_recent(const struct stream_find *find,
+                   const struct recent_view *recent,
+                   const struct settings *settings, struct stream **stream,
+                   uint64_t *count, bool *is_told, struct colander_error *err)
+{
+    struct collection collection = {
+        find, recent, settings, COLANDER_BUFFER_EMPTY, COLANDER_BUFFER_EMPTY};
+    enum colander_code code;
+
+    *stream = NULL;
+    *count = 0;
+    *is_told = is_told_by_notes(&collection, find->request->question);
+    if (!*is_told)
+        return COLANDER_OK;
+    code = collect(&collection, find->request->question, err);
+    if (code == COLANDER_OK && collection.sizes.size > 0)
+        code = make_stream(&collection, stream, count, err);
+    colander_buffer_release(&collection.bytes);
+    colander_buffer_release(&collection.sizes);
+    return code;
 }

@@ -35,13 +35,38 @@ close_rows(struct stream *stream)
     free(rows);
 }
 
+/* Opens the SST, and seeks to where the find begins. */
+static enum colander_code
+open_sst(struct rows_stream *rows, struct colander_error *err)
+{
+    const struct stream_find *find = rows->stream.find;
+    const struct candidate_request *request = find->request;
+    enum colander_code code;
+
+    code = sst_open(find->filters->engine, rows->stream.file->number,
+                    &rows->sst, err);
+    if (code == COLANDER_OK)
+        code = sst_cursor_open(rows->sst, request->snapshot,
+                               request->is_reverse, &rows->sst_cursor, err);
+    if (code == COLANDER_OK)
+        sst_cursor_seek(rows->sst_cursor,
+                        request->is_reverse ? find->until : find->from);
+    return code;
+}
+
 static enum colander_code
 step_rows(struct rows_stream *rows, struct colander_slice *key,
           struct colander_slice *row, struct colander_error *err)
 {
+    enum colander_code code = COLANDER_OK;
+
     if (rows->unflushed != NULL)
         return colander_engine_cursor_next(rows->unflushed, key, row, err);
-    return sst_cursor_next(rows->sst_cursor, key, row, err);
+    if (rows->sst_cursor == NULL)
+        code = open_sst(rows, err);
+    if (code == COLANDER_OK)
+        code = sst_cursor_next(rows->sst_cursor, key, row, err);
+    return code;
 }
 
 static enum colander_code
@@ -90,24 +115,12 @@ enum colander_code
 stream_open_sst(const struct stream_find *find, struct sst_file *file,
                 struct stream **stream, struct colander_error *err)
 {
-    const struct candidate_request *request = find->request;
     struct rows_stream *made = make_rows(find);
-    enum colander_code code;
 
     *stream = NULL;
     if (made == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
     made->stream.file = file;
-    code = sst_open(find->filters->engine, file->number, &made->sst, err);
-    if (code == COLANDER_OK)
-        code = sst_cursor_open(made->sst, request->snapshot,
-                               request->is_reverse, &made->sst_cursor, err);
-    if (code != COLANDER_OK) {
-        close_rows(&made->stream);
-        return code;
-    }
-    sst_cursor_seek(made->sst_cursor,
-                    request->is_reverse ? find->until : find->from);
     *stream = &made->stream;
     return COLANDER_OK;
 }

@@ -318,9 +318,10 @@ static inline void
 model_add_random_blocks(struct model *model, uint64_t *random, size_t size_max)
 {
     const struct filter_part *part = &model->parts[model->part_count - 1].part;
-    const uint64_t ends[FILTER_KINDS] = {UINT64_C(1) << part->shape.group_bits,
-                                         part->shape.row_count, 1,
-                                         part->presence.block_count};
+    const uint64_t ends[FILTER_KINDS] = {
+        UINT64_C(1) << part->shape.group_bits,
+        locator_units(&part->shape, part->shape.fine), 1,
+        part->presence.block_count};
     uint64_t next[FILTER_KINDS] = {0};
     bool is_without[FILTER_KINDS];
     uint8_t *data = malloc(size_max);
