@@ -181,7 +181,7 @@ struct colander_engine {
     struct directory directory = DIRECTORY_CLOSED;
     struct colander_options options = {};
     std::unique_ptr<rocksdb::Env> env;
-    rocksdb::Options rocksdb_options; /* what new families get */
+    rocksdb::Options rocksdb_options; /* see family_options, too */
     std::unique_ptr<rocksdb::DB> db;
     std::unique_ptr<rocksdb::ColumnFamilyHandle> default_handle;
 
@@ -210,15 +210,12 @@ struct colander_snapshot {
 struct colander_engine_rows {
     static constexpr size_t few = 8; /* need no memory of their own */
 
-    rocksdb::Slice few_keys[few];
     rocksdb::PinnableSlice few_values[few];
-    rocksdb::Status few_statuses[few];
-    std::vector<rocksdb::Slice> many_keys;
+    bool few_found[few];
     std::vector<rocksdb::PinnableSlice> many_values;
-    std::vector<rocksdb::Status> many_statuses;
-    rocksdb::Slice *keys = nullptr; /* few or many */
-    rocksdb::PinnableSlice *values = nullptr;
-    rocksdb::Status *statuses = nullptr;
+    std::unique_ptr<bool[]> many_found;
+    rocksdb::PinnableSlice *values = few_values; /* or many_values */
+    bool *found = few_found;
     size_t count = 0; /* read */
 
     void reset(size_t size);
@@ -279,6 +276,10 @@ void close_families(struct colander_engine *engine);
 
 /* Whether everything written to the column family is in SST files. */
 bool is_flushed(rocksdb::DB *db, rocksdb::ColumnFamilyHandle *handle);
+
+/* Options of a family of users, when there are `count` others. */
+rocksdb::ColumnFamilyOptions
+family_options(const struct colander_engine *engine, size_t count);
 
 /* READ_ONLY when the store is. */
 enum colander_code check_writable(const struct colander_engine *engine,

@@ -114,7 +114,7 @@ is_ascending(const rocksdb::Slice *keys, size_t count)
     return true;
 }
 
-/* Makes room for `count` values, of which none is held. */
+/* Lets go of what is held, and makes room for `size` values. */
 void
 colander_engine_rows::reset(size_t size)
 {
@@ -122,13 +122,11 @@ colander_engine_rows::reset(size_t size)
         values[i].Reset();
     count = 0;
     if (size > few && size > many_values.size()) {
-        many_keys.resize(size);
+        many_found.reset(new bool[size]);
         many_values = std::vector<rocksdb::PinnableSlice>(size);
-        many_statuses.resize(size);
     }
-    keys = size <= few ? few_keys : many_keys.data();
     values = size <= few ? few_values : many_values.data();
-    statuses = size <= few ? few_statuses : many_statuses.data();
+    found = size <= few ? few_found : many_found.get();
 }
 
 enum colander_code
@@ -148,15 +146,34 @@ colander_engine_rows_destroy(struct colander_engine_rows *rows)
     delete rows;
 }
 
-/* The first status that is neither a value nor the lack of one. */
+/* Reads into `rows`, with room for the keys and what is said of each. */
 static enum colander_code
-check_statuses(const struct colander_engine_rows *rows,
-               const struct colander_engine_family *family,
-               struct colander_error *err)
+read_rows(struct colander_engine_rows *rows,
+          struct colander_engine_family *family,
+          const struct colander_snapshot *snapshot,
+          const struct colander_slice *keys, size_t count,
+          rocksdb::Slice *slices, rocksdb::Status *statuses,
+          struct colander_error *err)
 {
-    for (size_t i = 0; i < rows->count; i++) {
-        if (!rows->statuses[i].ok() && !rows->statuses[i].IsNotFound())
-            return family_result(family, rows->statuses[i], "read a key", err);
+    const rocksdb::ReadOptions options = read_options_at(snapshot);
+    rocksdb::DB *db = family->engine->db.get();
+
+    rows->reset(count);
+    for (size_t i = 0; i < count; i++)
+        slices[i] = to_rocksdb(keys[i]);
+    if (count == 1)
+        statuses[0] =
+            db->Get(options, family->handle.get(), slices[0], &rows->values[0]);
+    else
+        db->MultiGet(options, family->handle.get(), count, slices, rows->values,
+                     statuses, is_ascending(slices, count));
+    rows->count = count;
+    for (size_t i = 0; i < count; i++) {
+        rows->found[i] = statuses[i].ok();
+        if (statuses[i].ok() || statuses[i].IsNotFound())
+            continue;
+        rows->reset(0);
+        return family_result(family, statuses[i], "read a key", err);
     }
     return COLANDER_OK;
 }
@@ -169,25 +186,18 @@ colander_engine_rows_read(struct colander_engine_rows *rows,
                           struct colander_error *err)
 {
     return guard(err, "read keys", [&] {
-        const rocksdb::ReadOptions options = read_options_at(snapshot);
-        rocksdb::DB *db = family->engine->db.get();
-        rocksdb::ColumnFamilyHandle *handle = family->handle.get();
-        enum colander_code code;
+        if (count <= colander_engine_rows::few) {
+            rocksdb::Slice slices[colander_engine_rows::few];
+            rocksdb::Status statuses[colander_engine_rows::few];
 
-        rows->reset(count);
-        for (size_t i = 0; i < count; i++)
-            rows->keys[i] = to_rocksdb(keys[i]);
-        if (count == 1)
-            rows->statuses[0] =
-                db->Get(options, handle, rows->keys[0], &rows->values[0]);
-        else
-            db->MultiGet(options, handle, count, rows->keys, rows->values,
-                         rows->statuses, is_ascending(rows->keys, count));
-        rows->count = count;
-        code = check_statuses(rows, family, err);
-        if (code != COLANDER_OK)
-            rows->reset(0);
-        return code;
+            return read_rows(rows, family, snapshot, keys, count, slices,
+                             statuses, err);
+        }
+        std::vector<rocksdb::Slice> slices(count);
+        std::vector<rocksdb::Status> statuses(count);
+
+        return read_rows(rows, family, snapshot, keys, count, slices.data(),
+                         statuses.data(), err);
     });
 }
 
@@ -195,7 +205,7 @@ bool
 colander_engine_rows_get(const struct colander_engine_rows *rows, size_t index,
                          struct colander_slice *value)
 {
-    if (index >= rows->count || !rows->statuses[index].ok())
+    if (index >= rows->count || !rows->found[index])
         return false;
     *value = from_rocksdb(rows->values[index]);
     return true;
@@ -210,13 +220,12 @@ colander_engine_get_many(struct colander_engine_family *family,
 {
     return guard(err, "read keys", [&] {
         struct colander_engine_rows rows;
-        enum colander_code code =
-            colander_engine_rows_read(&rows, family, snapshot, keys, count,
-                                      err);
+        enum colander_code code = colander_engine_rows_read(
+            &rows, family, snapshot, keys, count, err);
 
         for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
             colander_buffer_clear(&values[i]);
-            found[i] = rows.statuses[i].ok();
+            found[i] = rows.found[i];
             if (found[i])
                 code = fill(&values[i], rows.values[i], err);
         }

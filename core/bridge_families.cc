@@ -158,13 +158,39 @@ take_family(struct colander_engine *engine, const char *name)
     return found->second.get();
 }
 
+/* A get of a row that is in no memtable need not walk a full one, which takes
+ * as long as the rest of it. But every memtable gets the whole Bloom filter
+ * when it is made: not those of hundreds of families. */
+rocksdb::ColumnFamilyOptions
+family_options(const struct colander_engine *engine, size_t count)
+{
+    const size_t families_max = 8;
+    const double share = 1.0 / 64; /* of the write buffer */
+    rocksdb::ColumnFamilyOptions options(engine->rocksdb_options);
+
+    if (count < families_max) {
+        options.memtable_prefix_bloom_size_ratio = share;
+        options.memtable_whole_key_filtering = true;
+    }
+    return options;
+}
+
+static size_t
+family_count(struct colander_engine *engine)
+{
+    std::lock_guard<std::mutex> hold(engine->families_mutex);
+
+    return engine->families.size();
+}
+
 static enum colander_code
 create_family(struct colander_engine *engine, const char *name,
               struct colander_error *err)
 {
     rocksdb::ColumnFamilyHandle *handle = nullptr;
     rocksdb::Status status = engine->db->CreateColumnFamily(
-        engine->rocksdb_options, family_prefix + std::string(name), &handle);
+        family_options(engine, family_count(engine)),
+        family_prefix + std::string(name), &handle);
 
     if (!status.ok())
         return fail_status(err, status, "create it");

@@ -41,6 +41,9 @@ bench_rocksdb_options(void)
     rocksdb_options_set_target_file_size_base(options, 64 << 20);
     rocksdb_options_set_max_bytes_for_level_base(options, 256 << 20);
     rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 1);
+    rocksdb_options_set_optimize_filters_for_hits(options, 1);
+    rocksdb_options_set_memtable_prefix_bloom_size_ratio(options, 1.0 / 64);
+    rocksdb_options_set_memtable_whole_key_filtering(options, 1);
     rocksdb_block_based_options_set_block_cache(table, cache);
     rocksdb_block_based_options_set_block_size(table, 16 << 10);
     rocksdb_block_based_options_set_format_version(table, 5);
