@@ -367,7 +367,8 @@ class Listener : public rocksdb::EventListener
             observer_.flushed(observer_.context, info.cf_id, sequence);
     }
 
-    /* Nobody saw its rows; its size is not told. */
+    /* Nobody saw its rows: a tag that it may have is of another file. Its size
+     * is not told. */
     void
     Ingested(const rocksdb::ExternalFileIngestionInfo &info)
     {
@@ -379,6 +380,7 @@ class Listener : public rocksdb::EventListener
             return;
         file.family = family->second;
         file.number = number_of_file(info.internal_file_path);
+        (void)engine_->env->GetFileSize(info.internal_file_path, &file.size);
         file.entry_count = info.table_properties.num_entries;
         file.is_ok = true;
         observer_.created(observer_.context, &file);

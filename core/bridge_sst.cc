@@ -216,25 +216,50 @@ sst_cursor_next(struct sst_cursor *cursor, struct colander_slice *key,
 
 /* ---------------------------------------------------------------- list --- */
 
+/* Notes what stands in the properties of a family's files, by number, as far as
+ * they can be read. Nothing else is read of a file that is not open. */
+static void
+read_properties(struct colander_engine *engine, uint32_t family,
+                std::map<uint64_t, struct sst_info> *known)
+{
+    auto handle = family_handle(engine, family);
+    rocksdb::TablePropertiesCollection found;
+
+    if (!handle)
+        return;
+    (void)engine->db->GetPropertiesOfAllTables(handle.get(), &found);
+    for (const auto &one : found) {
+        struct sst_info &file = (*known)[number_of_file(one.first)];
+
+        file.entry_count = one.second->num_entries;
+        file.is_tag_known = true;
+        (void)find_tag(*one.second, file.tag);
+    }
+}
+
 static void
 list_files(struct colander_engine *engine, std::vector<struct sst_info> *files)
 {
     std::vector<rocksdb::LiveFileMetaData> live;
+    std::map<uint64_t, struct sst_info> known;
     std::lock_guard<std::mutex> alone(engine->change_mutex);
     const auto ids = family_ids(engine);
 
     engine->db->GetLiveFilesMetaData(&live);
+    for (const auto &family : ids)
+        read_properties(engine, family.second, &known);
     for (const rocksdb::LiveFileMetaData &one : live) {
         auto family = ids.find(one.column_family_name);
-        struct sst_info file = {};
+        struct sst_info file = known[one.file_number];
 
         if (family == ids.end())
             continue; /* `default` */
         file.family = family->second;
         file.number = one.file_number;
         file.size = one.size;
-        file.entry_count = one.num_entries;
         file.last_sequence = one.largest_seqno;
+        if (!file.is_tag_known)
+            file.entry_count = one.num_entries;
         files->push_back(file);
     }
 }

@@ -88,8 +88,10 @@ struct sst_info {
     uint32_t family;
     uint64_t number;
     uint64_t size;
-    uint64_t entry_count;   /* 0: not known without opening the file */
-    uint64_t last_sequence; /* the newest write in it */
+    uint64_t entry_count;      /* 0: not known */
+    uint64_t last_sequence;    /* the newest write in it */
+    bool is_tag_known;         /* false: its properties cannot be read */
+    uint8_t tag[SST_TAG_SIZE]; /* zeros: its writer gave none */
 };
 
 /*

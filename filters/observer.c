@@ -272,17 +272,24 @@ static void
 file_created(void *context, const struct sst_created *file)
 {
     struct filters *filters = context;
+    struct sst_info info = {
+        .family = file->family,
+        .number = file->number,
+        .size = file->size,
+        .entry_count = file->entry_count,
+        .is_tag_known = file->is_tagged,
+    };
     struct colander_error err;
     bool has_filter;
 
+    memcpy(info.tag, file->tag, SST_TAG_SIZE);
     pthread_mutex_lock(&filters->names_mutex);
     has_filter = take_filter(filters, file);
     if (file->is_ok && !has_filter)
         remove_filter(filters, file->number, file->size); /* before a crash */
-    if (file->is_ok &&
-        registry_add(&filters->registry, file->family, file->number, file->size,
-                     file->entry_count, has_filter ? FILE_PENDING : FILE_UNSURE,
-                     &err) != COLANDER_OK)
+    if (file->is_ok && registry_add(&filters->registry, &info,
+                                    has_filter ? FILE_PENDING : FILE_UNSURE,
+                                    &err) != COLANDER_OK)
         filter_log_error(filters, "cannot list SST", file->number, &err);
     pthread_mutex_unlock(&filters->names_mutex);
     worker_kick(filters);
@@ -348,8 +355,7 @@ list_file(void *context, const struct sst_info *file,
         filter_path_of_sst(filters, file->number, file->size, path) &&
         access(path, R_OK) == 0;
 
-    return registry_add(&filters->registry, file->family, file->number,
-                        file->size, file->entry_count,
+    return registry_add(&filters->registry, file,
                         has_filter ? FILE_PENDING : FILE_UNSURE, err);
 }
 

@@ -239,8 +239,8 @@ forget_deleted(struct registry *registry)
 }
 
 static struct sst_file *
-make_file(struct family_filters *family, uint64_t number, uint64_t size,
-          uint64_t entry_count, enum file_state state)
+make_file(struct family_filters *family, const struct sst_info *file,
+          enum file_state state)
 {
     struct sst_file *made = calloc(1, sizeof(*made));
 
@@ -248,9 +248,11 @@ make_file(struct family_filters *family, uint64_t number, uint64_t size,
         return NULL;
     atomic_init(&made->reference_count, 1);
     made->family = family;
-    made->number = number;
-    made->size = size;
-    made->entry_count = entry_count;
+    made->number = file->number;
+    made->size = file->size;
+    made->entry_count = file->entry_count;
+    made->is_tag_known = file->is_tag_known;
+    memcpy(made->tag, file->tag, SST_TAG_SIZE);
     made->born = registry_clock();
     made->state = state;
     return made;
@@ -273,11 +275,10 @@ reserve_file(struct family_filters *family)
 }
 
 enum colander_code
-registry_add(struct registry *registry, uint32_t family_id, uint64_t number,
-             uint64_t size, uint64_t entry_count, enum file_state state,
-             struct colander_error *err)
+registry_add(struct registry *registry, const struct sst_info *file,
+             enum file_state state, struct colander_error *err)
 {
-    struct family_filters *family = registry_family(registry, family_id);
+    struct family_filters *family = registry_family(registry, file->family);
     struct family_filters *other;
     bool is_added = false;
     size_t place;
@@ -288,18 +289,17 @@ registry_add(struct registry *registry, uint32_t family_id, uint64_t number,
                              "no memory for filters of a family");
     }
     pthread_mutex_lock(&registry->mutex);
-    if (find_file(registry, number, &other, &place) ||
-        find_gone(registry, number) != NULL) {
+    if (find_file(registry, file->number, &other, &place) ||
+        find_gone(registry, file->number) != NULL) {
         is_added = true;
     } else if (reserve_file(family)) {
-        struct sst_file *file =
-            make_file(family, number, size, entry_count, state);
+        struct sst_file *made = make_file(family, file, state);
 
-        is_added = file != NULL;
+        is_added = made != NULL;
         if (is_added && registry->is_opening)
-            file->born = INT64_MIN; /* it was there before */
+            made->born = INT64_MIN; /* it was there before */
         if (is_added)
-            family->files[family->file_count++] = file;
+            family->files[family->file_count++] = made;
         registry_touch(family);
     }
     pthread_mutex_unlock(&registry->mutex);
@@ -445,9 +445,16 @@ struct sst_file *
 registry_derive_file(const struct sst_file *file, enum file_state state,
                      struct filter *filter, const struct presence *presences)
 {
-    struct sst_file *made = make_file(file->family, file->number, file->size,
-                                      file->entry_count, state);
+    struct sst_info info = {
+        .number = file->number,
+        .size = file->size,
+        .entry_count = file->entry_count,
+        .is_tag_known = file->is_tag_known,
+    };
+    struct sst_file *made;
 
+    memcpy(info.tag, file->tag, SST_TAG_SIZE);
+    made = make_file(file->family, &info, state);
     if (made == NULL)
         return NULL;
     made->born = file->born;

@@ -26,6 +26,7 @@
 #ifndef COLANDER_FILTERS_REGISTRY_H
 #define COLANDER_FILTERS_REGISTRY_H
 
+#include "core/sst.h"
 #include "filters/hierarchy.h"
 #include "filters/recent.h"
 #include "filters/settings.h"
@@ -54,7 +55,9 @@ struct sst_file {
     uint64_t number;
     uint64_t size;
     uint64_t entry_count; /* 0: not known */
-    int64_t born;         /* second of a clock that only goes forward */
+    bool is_tag_known;
+    uint8_t tag[SST_TAG_SIZE]; /* of the SST; zeros: it has none */
+    int64_t born;              /* second of a clock that only goes forward */
     enum file_state state;
     struct filter *filter; /* OPEN and LOADED */
     uint32_t *slots;       /* LOADED: of its parts in the hierarchy */
@@ -147,10 +150,10 @@ registry_set_settings(struct registry *registry, struct family_filters *family,
 
 /* Adds a file. One that is there already, or gone already, is left alone. On
  * failure the registry is blind: no view says all from then on. */
-COLANDER_CHECKED enum colander_code
-registry_add(struct registry *registry, uint32_t family, uint64_t number,
-             uint64_t size, uint64_t entry_count, enum file_state state,
-             struct colander_error *err);
+COLANDER_CHECKED enum colander_code registry_add(struct registry *registry,
+                                                 const struct sst_info *file,
+                                                 enum file_state state,
+                                                 struct colander_error *err);
 
 /* Removes a file; one that is not there is fine. */
 void registry_remove(struct registry *registry, uint64_t number);

@@ -158,7 +158,8 @@ closed(void *context)
     destroy(context);
 }
 
-/* Rows that no SST will ever hold need no memory. */
+/* Rows that no SST will ever hold need no memory. A find under way that plans
+ * anew looks at the unflushed rows themselves. */
 static void
 dropped(void *context, struct colander_engine_family *engine_family)
 {
@@ -166,8 +167,27 @@ dropped(void *context, struct colander_engine_family *engine_family)
     struct family_filters *family = registry_family(
         &filters->registry, colander_engine_family_id(engine_family));
 
-    if (family != NULL)
-        recent_flushed(family->recent, UINT64_MAX);
+    if (family == NULL)
+        return;
+    atomic_store(&family->is_recent_all, false);
+    recent_flushed(family->recent, UINT64_MAX);
+}
+
+/* A drop may have taken the notes away while the find looked for them. */
+static enum colander_code
+open_candidates(void *context, const struct candidate_request *request,
+                struct candidates **candidates, struct colander_error *err)
+{
+    enum colander_code code =
+        find_candidates_open(context, request, candidates, err);
+
+    if (code != COLANDER_OK ||
+        !colander_engine_family_is_dropped(request->family))
+        return code;
+    find_candidates_close(*candidates);
+    *candidates = NULL;
+    return COLANDER_FAIL(err, COLANDER_DROPPED, "family '%s' was dropped",
+                         colander_engine_family_name(request->family));
 }
 
 /* ----------------------------------------------------------------- open --- */
@@ -184,7 +204,7 @@ colander_store_open(const char *path, const struct colander_options *options,
         .dropped = dropped,
         .note_row = notes_row,
         .write_end = notes_end,
-        .candidates_open = find_candidates_open,
+        .candidates_open = open_candidates,
         .candidates_next = find_candidates_next,
         .candidates_close = find_candidates_close,
     };

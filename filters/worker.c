@@ -47,11 +47,9 @@ check_filter(const struct filter_file *filter, const struct sst_file *file,
         return COLANDER_FAIL(err, COLANDER_TOO_NEW,
                              "its hashes are of version %u, not %d",
                              head->hash_version, COLANDER_HASH_VERSION);
-    if (file->entry_count != 0 && head->entry_count != file->entry_count)
-        return COLANDER_FAIL(err, COLANDER_CORRUPT,
-                             "it is of an SST with %llu entries, not %llu",
-                             (unsigned long long)head->entry_count,
-                             (unsigned long long)file->entry_count);
+    if ((file->entry_count != 0 && head->entry_count != file->entry_count) ||
+        (file->is_tag_known && memcmp(head->tag, file->tag, SST_TAG_SIZE) != 0))
+        return COLANDER_FAIL(err, COLANDER_CORRUPT, "it is of another SST");
     return COLANDER_OK;
 }
 
@@ -240,12 +238,13 @@ add_rows(struct filters *filters, struct sst *sst,
  * so it is of no use to snapshots before this moment. */
 static enum colander_code
 build_at(struct filters *filters, struct sst_file *file, const char *path,
-         const uint8_t tag[SST_TAG_SIZE], struct colander_error *err)
+         struct colander_error *err)
 {
     const uint64_t sequence = engine_sequence(filters->engine);
     struct settings *settings =
         registry_settings(&filters->registry, file->family);
     struct filter_builder *builder = NULL;
+    uint8_t tag[SST_TAG_SIZE] = {0}; /* of an SST that has none */
     struct sst *sst = NULL;
     enum colander_code code;
 
@@ -254,9 +253,11 @@ build_at(struct filters *filters, struct sst_file *file, const char *path,
         code = filter_builder_create(path, settings, &builder, err);
     if (code == COLANDER_OK)
         code = add_rows(filters, sst, builder, err);
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK) {
+        (void)sst_tag(sst, tag);
         code = filter_builder_finish(builder, tag, sst_entry_count(sst),
                                      sequence, err);
+    }
     filter_builder_destroy(builder);
     sst_close(sst);
     settings_unref(settings);
@@ -267,17 +268,17 @@ enum colander_code
 worker_rebuild(struct filters *filters, struct sst_file *file, bool *is_done,
                struct colander_error *err)
 {
-    uint8_t tag[SST_TAG_SIZE];
+    uint8_t name[SST_TAG_SIZE]; /* for as long as it is built */
     char path[FILTER_PATH_MAX];
     struct sst_file *still;
     enum colander_code code;
 
     *is_done = false;
-    filter_tag_make(filters, tag);
-    if (!filter_path_of_tag(filters, tag, path))
+    filter_tag_make(filters, name);
+    if (!filter_path_of_tag(filters, name, path))
         return COLANDER_FAIL(err, COLANDER_IO,
                              "the path of the store is too long");
-    code = build_at(filters, file, path, tag, err);
+    code = build_at(filters, file, path, err);
     if (code != COLANDER_OK)
         return code;
     pthread_mutex_lock(&filters->names_mutex);

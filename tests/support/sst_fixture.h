@@ -529,7 +529,8 @@ is_view_live(struct watch *watch, const struct list *list)
 
         is_same = is_same && told != NULL && told->is_in_view &&
                   told->file.family == live->family &&
-                  told->file.size == live->size &&
+                  told->file.size == live->size && live->is_tag_known &&
+                  memcmp(told->file.tag, live->tag, SST_TAG_SIZE) == 0 &&
                   (live->entry_count == 0 ||
                    told->file.entry_count == live->entry_count);
     }

@@ -1,0 +1,301 @@
+/*
+ * Finds while RocksDB makes, moves and drops files in each of its ways: every
+ * compaction style, several threads in one compaction, files that change their
+ * level and nothing else. They give what scans give.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/compared_finds.h"
+#include "support/filter_files.h"
+#include "support/rocksdb_inside.h"
+
+#include "columns/candidates.h"
+
+#define KEYS 900
+#define LAST_LEVEL 6
+#define FILLER 1000
+
+struct writing {
+    struct store_fixture *fixture;
+    struct colander_family *family;
+    struct colander_engine_family *inside;
+    uint64_t random;
+    struct find_counts counts;
+};
+
+static void
+open_family(struct writing *writing)
+{
+    writing->family = fixture_family(writing->fixture, "rows");
+    OK(colander_family_create(writing->family, NULL));
+    OK(family_engine(writing->family, &writing->inside, NULL));
+}
+
+/* A new store, of the options that stand in the fixture. */
+static void
+begin(struct writing *writing, void **state, const char *name)
+{
+    memset(writing, 0, sizeof(*writing));
+    writing->fixture = *state;
+    writing->random = random_seed(name);
+    writing->fixture->options.compression = COLANDER_COMPRESSION_NONE;
+    fixture_remake(writing->fixture);
+    open_family(writing);
+}
+
+static void
+reopen(struct writing *writing)
+{
+    colander_family_close(writing->family);
+    fixture_reopen(writing->fixture, COLANDER_OPEN_OR_CREATE);
+    open_family(writing);
+}
+
+/* A row of FILLER bytes and some more. */
+static struct colander_slice
+large_row(struct writing *writing)
+{
+    struct colander_row_builder *builder = writing->fixture->builder;
+    char filler[FILLER + 1];
+
+    memset(filler, 'a' + (int)random_below(&writing->random, 26), FILLER);
+    filler[FILLER] = '\0';
+    colander_row_builder_add(builder, "filler", colander_text(filler));
+    return random_row(builder, &writing->random);
+}
+
+/* Puts, patches and deletes. */
+static void
+write_some(struct writing *writing, unsigned count)
+{
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+
+    while (count-- > 0) {
+        uint64_t choice = random_below(&writing->random, 10);
+        struct colander_slice at;
+
+        random_key(&writing->random, KEYS, &key);
+        at = colander_buffer_slice(&key);
+        if (choice < 2)
+            OK(colander_family_delete(writing->family, at, COLANDER_AS_STORE,
+                                      NULL));
+        else if (choice < 5)
+            OK(colander_family_patch(writing->family, at, large_row(writing),
+                                     COLANDER_AS_STORE, NULL));
+        else
+            OK(colander_family_put(writing->family, at, large_row(writing),
+                                   COLANDER_AS_STORE, NULL));
+    }
+    colander_buffer_release(&key);
+}
+
+static void
+compare_some(struct writing *writing, uint64_t count)
+{
+    compare_random_finds(writing->fixture->store, writing->family, KEYS, count,
+                         &writing->random, &writing->counts);
+}
+
+/* Every SST has the filter that was made with it. */
+static void
+end(struct writing *writing)
+{
+    struct colander_filter_stats stats;
+
+    assert_all_loaded(writing->family);
+    assert_filters_of_ssts(writing->fixture, &writing->family, 1);
+    stats = filter_stats(writing->family);
+    assert_int_equal(stats.rebuilt_count, 0);
+    assert_int_equal(stats.damaged_count, 0);
+    assert_int_equal(stats.error_count, 0);
+    assert_true(writing->counts.row_count > 0);
+    colander_family_close(writing->family);
+}
+
+/* ---------------------------------------------------------------- styles ---
+ */
+
+/* Settles before it compares where files go with rows that finds look for. */
+static void
+write_through(struct writing *writing, unsigned rounds, bool settles)
+{
+    for (unsigned i = 0; i < rounds; i++) {
+        write_some(writing, 150);
+        OK(colander_family_flush(writing->family, NULL));
+        if (i % 8 == 7)
+            OK(colander_family_compact(writing->family, NULL));
+        if (i % 10 == 9)
+            reopen(writing);
+        if (i % 3 != 0)
+            write_some(writing, 10);
+        if (settles)
+            rocksdb_settle(writing->inside);
+        compare_some(writing, 20);
+    }
+    OK(colander_family_flush(writing->family, NULL));
+}
+
+static void
+finds_equal_scans_in_a_leveled_store(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct writing writing;
+
+    fixture->options.compaction = COLANDER_COMPACTION_LEVELED;
+    fixture->options.sst_size = 64 << 10;
+    begin(&writing, state, "leveled");
+    write_through(&writing, 30, false);
+    end(&writing);
+}
+
+static void
+finds_equal_scans_in_a_universal_store(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct writing writing;
+
+    fixture->options.compaction = COLANDER_COMPACTION_UNIVERSAL;
+    begin(&writing, state, "universal");
+    write_through(&writing, 30, false);
+    end(&writing);
+}
+
+static void
+finds_equal_scans_in_a_fifo_store_that_dropped_files(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct writing writing;
+
+    fixture->options.compaction = COLANDER_COMPACTION_FIFO;
+    fixture->options.fifo_size = 1 << 20;
+    begin(&writing, state, "fifo");
+    write_through(&writing, 40, true);
+    rocksdb_settle(writing.inside);
+    assert_true(filter_stats(writing.family).file_count < 20);
+    end(&writing);
+}
+
+/* ------------------------------------------------- one compaction, threads ---
+ */
+
+/* Whether the engine's log has `text` with a number over 1 behind it. */
+static bool
+log_tells_many(const struct store_fixture *fixture, const char *text)
+{
+    char path[TEMPORARY_SIZE + 16];
+    bool is_told = false;
+    char *line = NULL;
+    size_t size = 0;
+    FILE *log;
+
+    snprintf(path, sizeof(path), "%s/rocksdb/LOG", fixture->directory);
+    log = fopen(path, "r");
+    assert_non_null(log);
+    while (getline(&line, &size, log) > 0) {
+        const char *found = strstr(line, text);
+
+        is_told |= found != NULL && atoi(found + strlen(text)) > 1;
+    }
+    free(line);
+    fclose(log);
+    return is_told;
+}
+
+static void
+finds_equal_scans_when_threads_share_a_compaction(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct writing writing;
+
+    fixture->options.sst_size = 64 << 10;
+    fixture->options.thread_count = 4;
+    begin(&writing, state, "sub-compactions");
+    rocksdb_set_option(writing.inside, "max_subcompactions", "4");
+    for (unsigned i = 0; i < 6; i++) {
+        write_some(&writing, 1500);
+        OK(colander_family_compact(writing.family, NULL));
+        compare_some(&writing, 60);
+    }
+    assert_true(log_tells_many(fixture, "\"num_subcompactions\": "));
+    assert_true(filter_stats(writing.family).file_count > 4);
+    end(&writing);
+}
+
+/* ----------------------------------------------------------------- moves ---
+ */
+
+/* Rows of keys that no other file has; so the file need not be merged. */
+static void
+write_apart(struct writing *writing, int64_t first)
+{
+    struct store_fixture *fixture = writing->fixture;
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+
+    for (int64_t i = first; i < first + 100; i++) {
+        struct colander_value part = colander_integer(i);
+
+        OK(colander_key_encode(&part, 1, &key, NULL));
+        OK(colander_family_put(writing->family, colander_buffer_slice(&key),
+                               random_row(fixture->builder, &writing->random),
+                               COLANDER_AS_STORE, NULL));
+    }
+    colander_buffer_release(&key);
+    OK(colander_family_flush(writing->family, NULL));
+}
+
+static void
+assert_same_filters(struct writing *writing, const struct file_numbers *before)
+{
+    struct file_numbers now;
+
+    assert_all_loaded(writing->family);
+    list_filters(writing->fixture, &now);
+    assert_int_equal(now.count, before->count);
+    assert_memory_equal(now.numbers, before->numbers,
+                        now.count * sizeof(now.numbers[0]));
+    compare_some(writing, 100);
+}
+
+static void
+file_that_changes_its_level_keeps_its_filter(void **state)
+{
+    struct colander_snapshot *first; /* keeps files from being rewritten */
+    struct file_numbers before;
+    struct writing writing;
+
+    begin(&writing, state, "moves");
+    OK(colander_store_snapshot(writing.fixture->store, &first, NULL));
+    for (int64_t i = 0; i < 3; i++) {
+        write_apart(&writing, i * 300);
+        list_filters(writing.fixture, &before);
+        assert_int_equal(rocksdb_files_at(writing.inside, 0), 1);
+        rocksdb_move_down(writing.inside);
+        assert_int_equal(rocksdb_files_at(writing.inside, LAST_LEVEL), i + 1);
+        assert_same_filters(&writing, &before);
+    }
+    assert_int_equal(before.count, 3);
+    rocksdb_move_to(writing.inside, LAST_LEVEL - 2);
+    assert_int_equal(rocksdb_files_at(writing.inside, LAST_LEVEL - 2), 3);
+    assert_same_filters(&writing, &before);
+    assert_int_equal(filter_stats(writing.family).built_count, 3);
+    colander_snapshot_release(first);
+    reopen(&writing);
+    compare_some(&writing, 100);
+    end(&writing);
+}
+
+int
+main(void)
+{
+#define TEST(test)                                                             \
+    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(finds_equal_scans_in_a_leveled_store),
+        TEST(finds_equal_scans_in_a_universal_store),
+        TEST(finds_equal_scans_in_a_fifo_store_that_dropped_files),
+        TEST(finds_equal_scans_when_threads_share_a_compaction),
+        TEST(file_that_changes_its_level_keeps_its_filter),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,126 @@
+/*
+ * Tags: a filter that stands under the name of another SST is doubted and made
+ * again; one that was made again is believed.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/compared_finds.h"
+#include "support/filter_files.h"
+
+#define ROWS 100
+
+/* A file of ROWS rows, each with a value of its own from `n` on. */
+static void
+write_file(struct store_fixture *fixture, struct colander_family *family,
+           int64_t n)
+{
+    for (int64_t i = n; i < n + ROWS; i++) {
+        char key[32];
+
+        snprintf(key, sizeof(key), "%d", (int)i);
+        OK(put_text(fixture, family, key, "n", colander_integer(i), NULL));
+    }
+    OK(colander_family_flush(family, NULL));
+}
+
+static struct colander_family *
+reopen(struct store_fixture *fixture, struct colander_family *family,
+       enum colander_open_mode mode)
+{
+    colander_family_close(family);
+    fixture_reopen(fixture, mode);
+    return fixture_family(fixture, "rows");
+}
+
+static void
+assert_found(struct store_fixture *fixture, struct colander_family *family)
+{
+    struct find_counts counts = {.row_count = 0};
+
+    for (int64_t n = 0; n < 2 * ROWS; n++) {
+        assert_int_equal(compare_equal(fixture->store, family, "n",
+                                       colander_integer(n), &counts),
+                         1);
+    }
+    assert_int_equal(counts.plans[COLANDER_PLAN_SCAN], 0);
+    assert_int_equal(counts.files_unsure, 0);
+}
+
+/* Both SSTs have as many entries. */
+static void
+filter_of_another_sst_is_doubted_and_made_again(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "rows");
+    struct file_numbers filters;
+    char paths[2][FILE_NAME_SIZE];
+
+    write_file(fixture, family, 0);
+    write_file(fixture, family, ROWS);
+    colander_family_close(family);
+    fixture_close(fixture);
+    list_filters(fixture, &filters);
+    assert_int_equal(filters.count, 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(find_filter(fixture, filters.numbers[i], paths[i]));
+    copy_file(paths[0], paths[1]);
+
+    fixture->options.mode = COLANDER_OPEN_READ_ONLY;
+    fixture_open(fixture);
+    family = fixture_family(fixture, "rows");
+    for (int64_t n = 0; n < 2 * ROWS; n++)
+        assert_int_equal(count_equal(fixture, family, "n", n), 1);
+    assert_int_equal(filter_stats(family).damaged_count, 1);
+
+    family = reopen(fixture, family, COLANDER_OPEN_OR_CREATE);
+    for (int64_t n = 0; n < 2 * ROWS; n++)
+        assert_int_equal(count_equal(fixture, family, "n", n), 1);
+    assert_all_loaded(family);
+    assert_int_equal(filter_stats(family).damaged_count, 1);
+    assert_int_equal(filter_stats(family).rebuilt_count, 1);
+    family = reopen(fixture, family, COLANDER_OPEN_OR_CREATE);
+    assert_found(fixture, family);
+    assert_int_equal(filter_stats(family).damaged_count, 0);
+    colander_family_close(family);
+}
+
+/* Also where the SST has no tag, as it was written without a filter. */
+static void
+filters_that_were_made_again_are_believed(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_filter_options options;
+    uint64_t count;
+
+    colander_filter_options_init(&options);
+    options.is_on = false;
+    OK(colander_family_set_filters(family, &options, NULL));
+    write_file(fixture, family, 0);
+    options.is_on = true;
+    OK(colander_family_set_filters(family, &options, NULL));
+    write_file(fixture, family, ROWS);
+    OK(colander_family_refilter(family, &count, NULL));
+    assert_int_equal(count, 2);
+    assert_found(fixture, family);
+    assert_int_equal(filter_stats(family).damaged_count, 0);
+    family = reopen(fixture, family, COLANDER_OPEN_OR_CREATE);
+    assert_found(fixture, family);
+    assert_all_loaded(family);
+    assert_int_equal(filter_stats(family).damaged_count, 0);
+    assert_int_equal(filter_stats(family).rebuilt_count, 0);
+    colander_family_close(family);
+}
+
+int
+main(void)
+{
+#define TEST(test)                                                             \
+    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(filter_of_another_sst_is_doubted_and_made_again),
+        TEST(filters_that_were_made_again_are_believed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

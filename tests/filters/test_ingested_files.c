@@ -1,0 +1,230 @@
+/*
+ * SST files that another program wrote, taken into an open store: their rows
+ * are found, before they have a filter, with one, and after a reopen.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/compared_finds.h"
+#include "support/filter_files.h"
+#include "support/rocksdb_inside.h"
+
+#include "columns/candidates.h"
+
+#define ROWS 200
+
+/* A row with a value that it shares, and one of its own: borrowed until the
+ * builder is next used. */
+static struct colander_slice
+row_of(struct store_fixture *fixture, int64_t key, int64_t n)
+{
+    colander_row_builder_add(fixture->builder, "id",
+                             colander_integer(10000 * n + key));
+    return fixture_row(fixture, "n", colander_integer(n));
+}
+
+/* Writes an SST of the keys first, first + 2, ...: each with the value `n`. */
+static void
+write_sst(struct store_fixture *fixture, const char *path, int64_t first,
+          int64_t n)
+{
+    struct colander_buffer keys[ROWS];
+    struct colander_buffer rows[ROWS];
+    struct colander_slice key_slices[ROWS];
+    struct colander_slice row_slices[ROWS];
+
+    memset(keys, 0, sizeof(keys));
+    memset(rows, 0, sizeof(rows));
+    for (int64_t i = 0; i < ROWS; i++) {
+        const struct colander_value part = colander_integer(first + 2 * i);
+        struct colander_slice row;
+
+        OK(colander_key_encode(&part, 1, &keys[i], NULL));
+        row = row_of(fixture, first + 2 * i, n);
+        OK(colander_buffer_append(&rows[i], row.data, row.size, NULL));
+        key_slices[i] = colander_buffer_slice(&keys[i]);
+        row_slices[i] = colander_buffer_slice(&rows[i]);
+    }
+    rocksdb_write_sst(path, key_slices, row_slices, ROWS);
+    for (size_t i = 0; i < ROWS; i++) {
+        colander_buffer_release(&keys[i]);
+        colander_buffer_release(&rows[i]);
+    }
+}
+
+static void
+put_numbers(struct store_fixture *fixture, struct colander_family *family,
+            int64_t first, int64_t count, int64_t n)
+{
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+
+    for (int64_t i = first; i < first + count; i++) {
+        const struct colander_value part = colander_integer(i);
+
+        OK(colander_key_encode(&part, 1, &key, NULL));
+        OK(colander_family_put(family, colander_buffer_slice(&key),
+                               row_of(fixture, i, n), COLANDER_AS_STORE, NULL));
+    }
+    colander_buffer_release(&key);
+}
+
+/* The row under `key` is found by its own value, as the writer of `n` wrote it,
+ * and by no other. */
+static void
+assert_version(struct store_fixture *fixture, struct colander_family *family,
+               int64_t key, int64_t n)
+{
+    struct find_counts counts = {.row_count = 0};
+
+    for (int64_t i = 1; i <= 4; i++) {
+        assert_int_equal(compare_equal(fixture->store, family, "id",
+                                       colander_integer(10000 * i + key),
+                                       &counts),
+                         i == n);
+    }
+}
+
+/* Rows of 1, some overwritten by rows of 2, many of both by rows of 3 that are
+ * ingested, and some of these by rows of 4. */
+static void
+assert_rows(struct store_fixture *fixture, struct colander_family *family)
+{
+    assert_int_equal(count_equal(fixture, family, "n", 1), 140);
+    assert_int_equal(count_equal(fixture, family, NULL, 2), 50);
+    assert_int_equal(count_equal(fixture, family, "n", 3), ROWS - 10);
+    assert_int_equal(count_equal(fixture, family, NULL, 3), ROWS - 10);
+    assert_int_equal(count_equal(fixture, family, "n", 4), 20);
+    assert_int_equal(count_equal(fixture, family, "n", 5), 0);
+    for (int64_t i = 0; i < 2 * ROWS; i += 7)
+        assert_version(fixture, family, i,
+                       i < 20       ? 4
+                       : i % 2 == 0 ? 3
+                       : i < 300    ? 1
+                                    : 2);
+}
+
+static void
+ingest_between_writes(struct store_fixture *fixture,
+                      struct colander_family *family, const char *path)
+{
+    struct colander_engine_family *inside;
+
+    put_numbers(fixture, family, 0, 400, 1);
+    put_numbers(fixture, family, 300, 100, 2);
+    OK(family_engine(family, &inside, NULL));
+    write_sst(fixture, path, 0, 3);
+    rocksdb_ingest(inside, path);
+    put_numbers(fixture, family, 0, 20, 4);
+}
+
+static void
+rows_of_an_ingested_file_are_found(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "rows");
+    struct find_counts counts = {.row_count = 0};
+    struct file_numbers before;
+    struct file_numbers now;
+    char path[TEMPORARY_SIZE + 16];
+
+    snprintf(path, sizeof(path), "%s/other", fixture->directory);
+    ingest_between_writes(fixture, family, path);
+    assert_rows(fixture, family); /* the filter may be there or not */
+    assert_all_loaded(family);
+    assert_int_equal(filter_stats(family).rebuilt_count, 1);
+    assert_rows(fixture, family);
+    OK(colander_family_flush(family, NULL));
+    assert_all_loaded(family);
+    list_filters(fixture, &before);
+    colander_family_close(family);
+
+    fixture_reopen(fixture, COLANDER_OPEN_OR_CREATE);
+    family = fixture_family(fixture, "rows");
+    assert_rows(fixture, family);
+    assert_int_equal(compare_equal(fixture->store, family, "n",
+                                   colander_integer(5), &counts),
+                     0);
+    assert_int_equal(counts.files_unsure, 0);
+    assert_all_loaded(family);
+    list_filters(fixture, &now);
+    assert_int_equal(now.count, before.count);
+    assert_int_equal(filter_stats(family).rebuilt_count, 0);
+    assert_int_equal(filter_stats(family).damaged_count, 0);
+    assert_filters_of_ssts(fixture, &family, 1);
+    OK(colander_family_compact(family, NULL));
+    assert_rows(fixture, family);
+    colander_family_close(family);
+}
+
+/* Without the worker's help: filters are off, and so nothing is made. */
+static void
+ingested_file_without_a_filter_reads_as_maybe(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "rows");
+    struct find_counts counts = {.row_count = 0};
+    struct colander_filter_options options;
+    char path[TEMPORARY_SIZE + 16];
+
+    colander_filter_options_init(&options);
+    options.is_on = false;
+    OK(colander_family_set_filters(family, &options, NULL));
+    snprintf(path, sizeof(path), "%s/other", fixture->directory);
+    ingest_between_writes(fixture, family, path);
+    OK(colander_family_flush(family, NULL));
+    assert_rows(fixture, family);
+    assert_int_equal(filter_stats(family).filter_count, 0);
+    options.is_on = true;
+    OK(colander_family_set_filters(family, &options, NULL));
+    assert_all_loaded(family);
+    assert_int_equal(filter_stats(family).filter_count,
+                     filter_stats(family).file_count);
+    assert_rows(fixture, family);
+    colander_family_close(family);
+    fixture_reopen(fixture, COLANDER_OPEN_OR_CREATE);
+    family = fixture_family(fixture, "rows");
+    assert_int_equal(compare_equal(fixture->store, family, "n",
+                                   colander_integer(5), &counts),
+                     0);
+    assert_int_equal(counts.files_unsure, 0);
+    assert_rows(fixture, family);
+    colander_family_close(family);
+}
+
+static void
+file_that_is_ingested_twice_gets_two_filters(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_engine_family *inside;
+    char path[TEMPORARY_SIZE + 16];
+
+    OK(colander_family_create(family, NULL));
+    OK(family_engine(family, &inside, NULL));
+    snprintf(path, sizeof(path), "%s/other", fixture->directory);
+    write_sst(fixture, path, 0, 3);
+    rocksdb_ingest(inside, path);
+    put_numbers(fixture, family, 0, ROWS, 4);
+    assert_int_equal(count_equal(fixture, family, "n", 3), ROWS / 2);
+    rocksdb_ingest(inside, path);
+    assert_int_equal(count_equal(fixture, family, "n", 3), ROWS);
+    assert_all_loaded(family);
+    assert_int_equal(count_equal(fixture, family, "n", 3), ROWS);
+    assert_int_equal(count_equal(fixture, family, "n", 4), ROWS / 2);
+    assert_int_equal(filter_stats(family).rebuilt_count, 2);
+    assert_filters_of_ssts(fixture, &family, 1);
+    colander_family_close(family);
+}
+
+int
+main(void)
+{
+#define TEST(test)                                                             \
+    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(rows_of_an_ingested_file_are_found),
+        TEST(ingested_file_without_a_filter_reads_as_maybe),
+        TEST(file_that_is_ingested_twice_gets_two_filters),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,132 @@
+/*
+ * RocksDB itself: see rocksdb_inside.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/rocksdb_inside.h"
+
+#include "core/bridge.h"
+
+#include <rocksdb/sst_file_writer.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+static void
+must(const rocksdb::Status &status)
+{
+    if (status.ok())
+        return;
+    (void)fprintf(stderr, "%s\n", status.ToString().c_str());
+    abort();
+}
+
+static rocksdb::DB *
+db_of(struct colander_engine_family *family)
+{
+    return family->engine->db.get();
+}
+
+void
+rocksdb_set_option(struct colander_engine_family *family, const char *name,
+                   const char *value)
+{
+    must(db_of(family)->SetDBOptions({{name, value}}));
+}
+
+static bool
+is_busy(struct colander_engine_family *family)
+{
+    static const char *const names[] = {
+        "rocksdb.mem-table-flush-pending",
+        "rocksdb.num-running-flushes",
+        "rocksdb.compaction-pending",
+        "rocksdb.num-running-compactions",
+    };
+
+    for (const char *name : names) {
+        uint64_t number = 0;
+
+        if (db_of(family)->GetIntProperty(family->handle.get(), name,
+                                          &number) &&
+            number > 0)
+            return true;
+    }
+    return false;
+}
+
+void
+rocksdb_settle(struct colander_engine_family *family)
+{
+    while (is_busy(family))
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+uint64_t
+rocksdb_files_at(struct colander_engine_family *family, int level)
+{
+    std::string number;
+
+    if (!db_of(family)->GetProperty(
+            family->handle.get(),
+            "rocksdb.num-files-at-level" + std::to_string(level), &number))
+        abort();
+    return strtoull(number.c_str(), nullptr, 10);
+}
+
+void
+rocksdb_move_down(struct colander_engine_family *family)
+{
+    rocksdb::CompactRangeOptions how;
+
+    how.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kSkip;
+    must(db_of(family)->CompactRange(how, family->handle.get(), nullptr,
+                                     nullptr));
+}
+
+void
+rocksdb_move_to(struct colander_engine_family *family, int level)
+{
+    rocksdb::CompactRangeOptions how;
+
+    how.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kSkip;
+    how.change_level = true;
+    how.target_level = level;
+    must(db_of(family)->CompactRange(how, family->handle.get(), nullptr,
+                                     nullptr));
+}
+
+void
+rocksdb_compact_files(struct colander_engine_family *family)
+{
+    const int last_level = 6;
+    rocksdb::ColumnFamilyMetaData meta;
+    std::vector<std::string> names;
+
+    db_of(family)->GetColumnFamilyMetaData(family->handle.get(), &meta);
+    for (const rocksdb::SstFileMetaData &file : meta.levels[0].files)
+        names.push_back(file.name);
+    must(db_of(family)->CompactFiles(rocksdb::CompactionOptions(),
+                                     family->handle.get(), names, last_level));
+}
+
+void
+rocksdb_write_sst(const char *path, const struct colander_slice *keys,
+                  const struct colander_slice *rows, size_t count)
+{
+    rocksdb::SstFileWriter writer{rocksdb::EnvOptions(), rocksdb::Options()};
+
+    must(writer.Open(path));
+    for (size_t i = 0; i < count; i++)
+        must(writer.Put(to_rocksdb(keys[i]), to_rocksdb(rows[i])));
+    must(writer.Finish());
+}
+
+void
+rocksdb_ingest(struct colander_engine_family *family, const char *path)
+{
+    must(db_of(family)->IngestExternalFile(
+        family->handle.get(), {path}, rocksdb::IngestExternalFileOptions()));
+}

@@ -1,0 +1,48 @@
+/*
+ * RocksDB itself, under a family of a store: what no store lets its users do.
+ *
+ * Every function fails the program when RocksDB does.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TESTS_SUPPORT_ROCKSDB_INSIDE_H
+#define TESTS_SUPPORT_ROCKSDB_INSIDE_H
+
+#include "core/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Sets a mutable option of the database. */
+void rocksdb_set_option(struct colander_engine_family *family, const char *name,
+                        const char *value);
+
+/* Waits until no flush or compaction is under way or due. */
+void rocksdb_settle(struct colander_engine_family *family);
+
+/* How many files are in a level. */
+uint64_t rocksdb_files_at(struct colander_engine_family *family, int level);
+
+/* Compacts without rewriting files that can be moved as they are. */
+void rocksdb_move_down(struct colander_engine_family *family);
+
+/* Moves the files of the last level to `level`, which is empty. */
+void rocksdb_move_to(struct colander_engine_family *family, int level);
+
+/* Compacts the files of the first level; what is unflushed stays so. */
+void rocksdb_compact_files(struct colander_engine_family *family);
+
+/* Writes rows, in order of keys, into an SST at `path`, as another program
+ * would. */
+void rocksdb_write_sst(const char *path, const struct colander_slice *keys,
+                       const struct colander_slice *rows, size_t count);
+
+/* Takes a copy of such an SST into the family. */
+void rocksdb_ingest(struct colander_engine_family *family, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
