@@ -180,6 +180,34 @@ read_extension(const uint8_t *type, size_t size, struct colander_value *value)
     return MSGPACK_FINE;
 }
 
+/* Numbers are put into the value field by field: a copy of a whole one would
+ * wait for its fields to be written. The other fields are clear already. */
+static enum msgpack_result
+give_integer(struct colander_value *value, int64_t integer)
+{
+    value->type = COLANDER_INTEGER;
+    value->integer = integer;
+    return MSGPACK_FINE;
+}
+
+static enum msgpack_result
+give_double(struct colander_value *value, double number)
+{
+    value->type = COLANDER_DOUBLE;
+    value->number = number;
+    return MSGPACK_FINE;
+}
+
+static enum msgpack_result
+give_natural(struct colander_value *value, uint64_t natural)
+{
+    if (natural <= INT64_MAX)
+        return give_integer(value, (int64_t)natural);
+    value->type = COLANDER_UNSIGNED;
+    value->natural = natural;
+    return MSGPACK_FINE;
+}
+
 /* A head from 0xc0 to 0xdf whose size msgpack_sizes knows. */
 static enum msgpack_result
 read_sized(const uint8_t *at, struct colander_value *value)
@@ -193,35 +221,25 @@ read_sized(const uint8_t *at, struct colander_value *value)
         *value = colander_boolean(*at == 0xc3);
         return MSGPACK_FINE;
     case 0xca:
-        *value = colander_double(load_float(at + 1));
-        return MSGPACK_FINE;
+        return give_double(value, load_float(at + 1));
     case 0xcb:
-        *value = colander_double(load_double(at + 1));
-        return MSGPACK_FINE;
+        return give_double(value, load_double(at + 1));
     case 0xcc:
-        *value = colander_integer(at[1]);
-        return MSGPACK_FINE;
+        return give_integer(value, at[1]);
     case 0xcd:
-        *value = colander_integer(load16(at + 1));
-        return MSGPACK_FINE;
+        return give_integer(value, load16(at + 1));
     case 0xce:
-        *value = colander_integer(load32(at + 1));
-        return MSGPACK_FINE;
+        return give_integer(value, load32(at + 1));
     case 0xcf:
-        *value = colander_unsigned(load64(at + 1));
-        return MSGPACK_FINE;
+        return give_natural(value, load64(at + 1));
     case 0xd0:
-        *value = colander_integer((int8_t)at[1]);
-        return MSGPACK_FINE;
+        return give_integer(value, (int8_t)at[1]);
     case 0xd1:
-        *value = colander_integer((int16_t)load16(at + 1));
-        return MSGPACK_FINE;
+        return give_integer(value, (int16_t)load16(at + 1));
     case 0xd2:
-        *value = colander_integer((int32_t)load32(at + 1));
-        return MSGPACK_FINE;
+        return give_integer(value, (int32_t)load32(at + 1));
     case 0xd3:
-        *value = colander_integer((int64_t)load64(at + 1));
-        return MSGPACK_FINE;
+        return give_integer(value, (int64_t)load64(at + 1));
     default: /* 0xd4 ... 0xd8 */
         return read_extension(at + 1, (size_t)1 << (*at - 0xd4), value);
     }

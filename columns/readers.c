@@ -55,8 +55,7 @@ can_take(const struct readers *readers)
 }
 
 static enum row_answer
-answer_of(const struct candidate_request *request,
-          struct colander_slice row)
+answer_of(const struct candidate_request *request, struct colander_slice row)
 {
     bool is_match;
     enum colander_code code = predicate_evaluate(
@@ -79,10 +78,9 @@ read_rows(const struct readers *readers, struct row_group *group, size_t *bytes)
     if (group->rows == NULL &&
         colander_engine_rows_create(&group->rows, NULL) != COLANDER_OK)
         return false;
-    if (colander_engine_rows_read(group->rows, request->family,
-                                  request->snapshot,
-                                  readers->keys + group->first, group->count,
-                                  NULL) != COLANDER_OK)
+    if (colander_engine_rows_read(
+            group->rows, request->family, request->snapshot,
+            readers->keys + group->first, group->count, NULL) != COLANDER_OK)
         return false;
     for (size_t i = 0; i < group->count; i++) {
         if (!colander_engine_rows_get(group->rows, i, &row))

@@ -5,41 +5,6 @@
  */
 #include "columns/row_walk.h"
 
-static enum msgpack_result
-enter(struct row_walk *walk, bool is_map, uint32_t count)
-{
-    struct row_walk_level *level;
-
-    if (walk->open == COLANDER_ROW_DEPTH_MAX)
-        return MSGPACK_TOO_DEEP;
-    level = &walk->levels[walk->open++];
-    level->left = count;
-    level->step.is_element = !is_map;
-    level->step.name = colander_slice_of(NULL, 0);
-    return MSGPACK_FINE;
-}
-
-static enum msgpack_result
-step(struct row_walk *walk, struct colander_value *value)
-{
-    struct row_walk_level *level = &walk->levels[walk->open - 1];
-    enum msgpack_result result;
-    uint32_t count;
-
-    level->left--;
-    if (!level->step.is_element) {
-        result = msgpack_read_name(&walk->reader, &level->step.name);
-        if (result != MSGPACK_FINE)
-            return result;
-    }
-    walk->start = walk->reader.at;
-    walk->depth = walk->open;
-    result = msgpack_read(&walk->reader, value, &count);
-    if (result != MSGPACK_FINE || value->type < COLANDER_ARRAY)
-        return result;
-    return enter(walk, value->type == COLANDER_MAP, count);
-}
-
 enum colander_code
 row_walk_begin(struct row_walk *walk, struct colander_slice row,
                struct colander_error *err)
@@ -60,25 +25,8 @@ row_walk_begin(struct row_walk *walk, struct colander_slice row,
         return COLANDER_FAIL(err, COLANDER_CORRUPT,
                              "row is no map but of type %s",
                              colander_type_name(head.type));
-    (void)enter(walk, true, count);
+    (void)row_walk_enter(walk, true, count);
     return COLANDER_OK;
-}
-
-enum colander_code
-row_walk_next(struct row_walk *walk, struct colander_value *value,
-              bool *is_value, struct colander_error *err)
-{
-    enum msgpack_result result;
-
-    while (walk->open > 0 && walk->levels[walk->open - 1].left == 0)
-        walk->open--;
-    *is_value = walk->open > 0;
-    if (!*is_value)
-        return COLANDER_OK;
-    result = step(walk, value);
-    if (result == MSGPACK_FINE)
-        return COLANDER_OK;
-    return msgpack_fail(result, COLANDER_CORRUPT, "row", err);
 }
 
 size_t

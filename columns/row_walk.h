@@ -9,6 +9,9 @@
  * from the path before, and knows one that it has built: what is in an array
  * costs its path once, not once for every element.
  *
+ * Its steps are inlined: every row is walked when it is written, flushed and
+ * compacted.
+ *
  * Life:   begin -> next until *is_value is false; offset and trail in between
  * Memory: values and names are borrowed from the row
  *
@@ -40,12 +43,62 @@ COLANDER_CHECKED enum colander_code row_walk_begin(struct row_walk *walk,
                                                    struct colander_slice row,
                                                    struct colander_error *err);
 
+/* Goes into a container of `count` members; for row_walk_next. */
+static inline enum msgpack_result
+row_walk_enter(struct row_walk *walk, bool is_map, uint32_t count)
+{
+    struct row_walk_level *level;
+
+    if (walk->open == COLANDER_ROW_DEPTH_MAX)
+        return MSGPACK_TOO_DEEP;
+    level = &walk->levels[walk->open++];
+    level->left = count;
+    level->step.is_element = !is_map;
+    level->step.name = colander_slice_of(NULL, 0);
+    return MSGPACK_FINE;
+}
+
+/* Goes to the next member of the container that the walk is in; the same. */
+static inline enum msgpack_result
+row_walk_step(struct row_walk *walk, struct colander_value *value)
+{
+    struct row_walk_level *level = &walk->levels[walk->open - 1];
+    enum msgpack_result result;
+    uint32_t count;
+
+    level->left--;
+    if (!level->step.is_element) {
+        result = msgpack_read_name(&walk->reader, &level->step.name);
+        if (result != MSGPACK_FINE)
+            return result;
+    }
+    walk->start = walk->reader.at;
+    walk->depth = walk->open;
+    result = msgpack_read(&walk->reader, value, &count);
+    if (result != MSGPACK_FINE || value->type < COLANDER_ARRAY)
+        return result;
+    return row_walk_enter(walk, value->type == COLANDER_MAP, count);
+}
+
 /* Gives the next value; of a container only its type. *is_value is false at
  * the end. CORRUPT when the bytes are no row. */
-COLANDER_CHECKED enum colander_code row_walk_next(struct row_walk *walk,
-                                                  struct colander_value *value,
-                                                  bool *is_value,
-                                                  struct colander_error *err);
+COLANDER_CHECKED static inline enum colander_code
+row_walk_next(struct row_walk *walk, struct colander_value *value,
+              bool *is_value, struct colander_error *err)
+{
+    enum msgpack_result result;
+
+    while (walk->open > 0 && walk->levels[walk->open - 1].left == 0)
+        walk->open--;
+    *is_value = walk->open > 0;
+    if (!*is_value)
+        return COLANDER_OK;
+    result = row_walk_step(walk, value);
+    if (result == MSGPACK_FINE)
+        return COLANDER_OK;
+    (void)msgpack_fail(result, COLANDER_CORRUPT, "row", err);
+    return COLANDER_CORRUPT;
+}
 
 /* Where in the row the value given last begins. */
 size_t row_walk_offset(const struct row_walk *walk);

@@ -16,14 +16,16 @@ struct entry_seen;
 
 struct entry_list {
     uint64_t *entries; /* see locator_entry */
+    uint64_t *spare;   /* as many, to sort into; NULL: none yet */
     size_t count;
     size_t capacity;
-    uint64_t hash_mask;      /* the bits of an entry's hash that are kept */
-    uint32_t coarse;         /* rows of a unit in long lists */
+    uint32_t hash_bits;      /* kept of an entry's hash */
+    unsigned coarse_shift;   /* units of long lists have 2^coarse_shift rows */
     struct entry_seen *seen; /* values of late, by their hash */
 };
 
-/* `hash_bits` of each hash are kept. */
+/* `hash_bits` of each hash are kept; `coarse`, a power of two, are the rows of
+ * a unit in long lists. */
 COLANDER_CHECKED enum colander_code entry_list_init(struct entry_list *list,
                                                     uint32_t hash_bits,
                                                     uint32_t coarse,

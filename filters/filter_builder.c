@@ -27,7 +27,7 @@ struct filter_builder {
     /* the part under way */
     uint32_t row_count;
     struct colander_buffer keys;   /* of its rows: size and bytes of each */
-    struct colander_buffer last;   /* the key of the row under way */
+    size_t last;                   /* where in them the last begins */
     bool is_row_open;              /* it is a row of this part */
     uint64_t row_bytes;            /* of keys and rows */
     uint64_t key_bytes;            /* of the keys, front-coded */
@@ -90,7 +90,6 @@ filter_builder_destroy(struct filter_builder *builder)
     entry_list_release(&builder->entries);
     zones_builder_destroy(builder->zones);
     colander_buffer_release(&builder->keys);
-    colander_buffer_release(&builder->last);
     settings_unref(builder->settings);
     free(builder);
 }
@@ -122,6 +121,15 @@ read_key(const struct colander_buffer *keys, size_t *offset)
     key = colander_slice_of(keys->data + *offset + sizeof(size), size);
     *offset += sizeof(size) + size;
     return key;
+}
+
+/* The key of the row under way. */
+static struct colander_slice
+last_key(const struct filter_builder *builder)
+{
+    size_t offset = builder->last;
+
+    return read_key(&builder->keys, &offset);
 }
 
 /* Writes the keys of all rows, or with more rows to a unit the anchors. */
@@ -260,7 +268,7 @@ end_part(struct filter_builder *builder, struct colander_error *err)
     part.shape.coarse = 1;
     part.shape.hash_bits = (uint8_t)builder->settings->options.hash_bits;
     part.first_key = read_key(&builder->keys, &offset);
-    part.last_key = colander_buffer_slice(&builder->last);
+    part.last_key = last_key(builder);
     code = has_locator(builder) ? write_located(builder, &part, err)
                                 : write_presence(builder, &part, err);
     if (code == COLANDER_OK)
@@ -299,31 +307,41 @@ visit_value(void *context, const struct row_value *value)
             builder->visit_err);
 }
 
+static size_t
+shared_size(struct colander_slice a, struct colander_slice b)
+{
+    size_t shared = 0;
+
+    while (shared < a.size && shared < b.size &&
+           a.data[shared] == b.data[shared])
+        shared++;
+    return shared;
+}
+
 static enum colander_code
 begin_row(struct filter_builder *builder, struct colander_slice key,
           struct colander_error *err)
 {
     const uint32_t size = (uint32_t)key.size;
+    const size_t start = builder->keys.size;
     size_t shared = 0;
     enum colander_code code;
 
     if (builder->is_row_open && builder->zones != NULL)
         zones_builder_row_end(builder->zones);
-    while (builder->row_count > 0 && shared < size &&
-           shared < builder->last.size &&
-           builder->last.data[shared] == key.data[shared])
-        shared++;
+    if (builder->row_count > 0)
+        shared = shared_size(last_key(builder), key);
     code = colander_buffer_append(&builder->keys, &size, sizeof(size), err);
     if (code == COLANDER_OK)
         code = colander_buffer_append(&builder->keys, key.data, key.size, err);
-    colander_buffer_clear(&builder->last);
-    if (code == COLANDER_OK)
-        code = colander_buffer_append(&builder->last, key.data, key.size, err);
+    if (code != COLANDER_OK)
+        return code;
+    builder->last = start;
     builder->is_row_open = true;
     builder->row_count++;
     builder->key_bytes += 1 + size - shared;
     builder->row_bytes += size;
-    return code;
+    return COLANDER_OK;
 }
 
 static bool
@@ -341,8 +359,7 @@ filter_builder_add(struct filter_builder *builder, struct colander_slice key,
 {
     enum colander_code code = COLANDER_OK;
     bool is_same =
-        builder->is_row_open &&
-        colander_slice_equal(key, colander_buffer_slice(&builder->last));
+        builder->is_row_open && colander_slice_equal(key, last_key(builder));
 
     builder->entry_count++;
     if (!is_put)

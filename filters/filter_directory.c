@@ -88,7 +88,7 @@ shape_is_valid(const struct locator_shape *shape)
 {
     return shape->row_count >= 1 && shape->row_count <= LOCATOR_ROWS_MAX &&
            is_power_of_two(shape->fine) && shape->coarse >= shape->fine &&
-           shape->coarse <= LOCATOR_ROWS_MAX &&
+           shape->coarse <= LOCATOR_UNIT_MAX &&
            shape->coarse % shape->fine == 0 &&
            shape->hash_bits <= LOCATOR_HASH_BITS &&
            shape->group_bits <= shape->hash_bits && shape->group_bits <= 32;

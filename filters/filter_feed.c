@@ -18,7 +18,8 @@ struct feed_head {
 
 struct filter_feed {
     struct filter_builder *builder;
-    struct colander_buffer filling; /* the lot that is added to */
+    struct colander_buffer lots[FEED_LOTS]; /* used in turn */
+    size_t filling;                         /* the lot that is added to */
 
     bool has_thread;
     pthread_t thread;
@@ -26,18 +27,19 @@ struct filter_feed {
     pthread_cond_t changed;
 
     /* under the mutex */
-    struct colander_buffer full; /* the thread's, while has_full */
-    bool has_full;
-    bool is_over; /* no lot comes any more */
+    size_t full_count; /* lots before the one that is filled: the thread's */
+    bool is_over;      /* no lot comes any more */
+    enum colander_code told; /* how building went, as far as lots are done */
 
-    /* the thread's; ours when it has ended, or there is none */
+    /* the thread's; ours when it has ended, or there is none, or when told of
+     * a failure: it changes neither after that */
     enum colander_code code;
     struct colander_error err;
 };
 
-/* Builds from a lot; after a failure lots are only dropped. */
+/* Builds from a lot and empties it; after a failure that is all. */
 static void
-build(struct filter_feed *feed, const struct colander_buffer *lot)
+build(struct filter_feed *feed, struct colander_buffer *lot)
 {
     size_t offset = 0;
 
@@ -54,24 +56,29 @@ build(struct filter_feed *feed, const struct colander_buffer *lot)
         feed->code = filter_builder_add(feed->builder, key, row, head.is_put,
                                         &feed->err);
     }
+    if (lot->capacity > 2 * FEED_LOT_SIZE)
+        colander_buffer_release(lot);
+    colander_buffer_clear(lot);
 }
 
 static void *
 run(void *context)
 {
     struct filter_feed *feed = context;
+    size_t lot = 0; /* before it there is no thread, and none is passed */
 
     pthread_mutex_lock(&feed->mutex);
-    while (feed->has_full || !feed->is_over) {
-        if (!feed->has_full) {
+    while (feed->full_count > 0 || !feed->is_over) {
+        if (feed->full_count == 0) {
             pthread_cond_wait(&feed->changed, &feed->mutex);
             continue;
         }
         pthread_mutex_unlock(&feed->mutex);
-        build(feed, &feed->full);
+        build(feed, &feed->lots[lot]);
+        lot = (lot + 1) % FEED_LOTS;
         pthread_mutex_lock(&feed->mutex);
-        colander_buffer_clear(&feed->full);
-        feed->has_full = false;
+        feed->full_count--;
+        feed->told = feed->code;
         pthread_cond_signal(&feed->changed);
     }
     pthread_mutex_unlock(&feed->mutex);
@@ -134,34 +141,31 @@ filter_feed_destroy(struct filter_feed *feed)
     filter_builder_destroy(feed->builder);
     pthread_mutex_destroy(&feed->mutex);
     pthread_cond_destroy(&feed->changed);
-    colander_buffer_release(&feed->filling);
-    colander_buffer_release(&feed->full);
+    for (size_t i = 0; i < FEED_LOTS; i++)
+        colander_buffer_release(&feed->lots[i]);
     free(feed);
 }
 
-/* Hands the lot over, once the thread is done with the one before; whether it
- * is well is told then. Small SSTs never come here, and need no thread. */
+/* Hands the lot over, once there is another to fill; what went wrong in those
+ * that were built by then is told. Small SSTs never come here, and need no
+ * thread. */
 static enum colander_code
 hand_over(struct filter_feed *feed, struct colander_error *err)
 {
-    struct colander_buffer empty;
     enum colander_code code;
 
     if (!feed->has_thread)
         start_thread(feed);
     if (!feed->has_thread) {
-        build(feed, &feed->filling);
-        colander_buffer_clear(&feed->filling);
+        build(feed, &feed->lots[feed->filling]);
         code = feed->code;
     } else {
         pthread_mutex_lock(&feed->mutex);
-        while (feed->has_full)
+        while (feed->full_count == FEED_LOTS - 1)
             pthread_cond_wait(&feed->changed, &feed->mutex);
-        code = feed->code;
-        empty = feed->full;
-        feed->full = feed->filling;
-        feed->filling = empty;
-        feed->has_full = true;
+        code = feed->told;
+        feed->full_count++;
+        feed->filling = (feed->filling + 1) % FEED_LOTS;
         pthread_cond_signal(&feed->changed);
         pthread_mutex_unlock(&feed->mutex);
     }
@@ -170,27 +174,42 @@ hand_over(struct filter_feed *feed, struct colander_error *err)
     return code;
 }
 
+static uint8_t *
+put_bytes(uint8_t *end, const void *bytes, size_t size)
+{
+    if (size > 0)
+        memcpy(end, bytes, size);
+    return end + size;
+}
+
 enum colander_code
 filter_feed_add(struct filter_feed *feed, struct colander_slice key,
                 struct colander_slice row, bool is_put,
                 struct colander_error *err)
 {
+    struct colander_buffer *lot = &feed->lots[feed->filling];
     struct feed_head head;
     enum colander_code code;
+    size_t size;
+    uint8_t *end;
 
     memset(&head, 0, sizeof(head));
     head.key_size = (uint32_t)key.size;
     head.row_size = is_put ? (uint32_t)row.size : 0;
     head.is_put = is_put;
-    code = colander_buffer_append(&feed->filling, &head, sizeof(head), err);
-    if (code == COLANDER_OK)
-        code = colander_buffer_append(&feed->filling, key.data, key.size, err);
-    if (code == COLANDER_OK)
-        code = colander_buffer_append(&feed->filling, row.data, head.row_size,
-                                      err);
-    if (code == COLANDER_OK && feed->filling.size >= FEED_LOT_SIZE)
-        code = hand_over(feed, err);
-    return code;
+    size = sizeof(head) + key.size + head.row_size;
+    /* At once, if it is empty, what a lot takes: growing copies. */
+    if (lot->size == 0 && size < FEED_LOT_SIZE)
+        code = colander_buffer_reserve(lot, FEED_LOT_SIZE, err);
+    else
+        code = colander_buffer_reserve(lot, size, err);
+    if (code != COLANDER_OK)
+        return code;
+    end = put_bytes(lot->data + lot->size, &head, sizeof(head));
+    end = put_bytes(end, key.data, key.size);
+    (void)put_bytes(end, row.data, head.row_size);
+    lot->size += size;
+    return lot->size < FEED_LOT_SIZE ? COLANDER_OK : hand_over(feed, err);
 }
 
 enum colander_code
@@ -198,7 +217,7 @@ filter_feed_finish(struct filter_feed *feed, const uint8_t tag[SST_TAG_SIZE],
                    struct colander_error *err)
 {
     end_thread(feed);
-    build(feed, &feed->filling);
+    build(feed, &feed->lots[feed->filling]);
     if (feed->code != COLANDER_OK) {
         if (err != NULL)
             *err = feed->err;

@@ -4,10 +4,11 @@
  *
  * A compaction waits for each row to be taken, and building a filter costs
  * about as much as compacting does. So a feed takes copies, in lots, and a
- * thread builds: two cores do the work of one SST.
+ * thread builds: two cores do the work of one SST. There are enough lots that
+ * the compaction goes on while the thread ends a part.
  *
  * Life:   create -> add ... -> finish or not -> destroy
- * Memory: two lots of FEED_LOT_SIZE bytes, or of one row that is larger
+ * Memory: FEED_LOTS lots of FEED_LOT_SIZE bytes, or of one row that is larger
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,7 +17,8 @@
 
 #include "filters/filter_builder.h"
 
-#define FEED_LOT_SIZE (4u << 20)
+#define FEED_LOTS 8
+#define FEED_LOT_SIZE (2u << 20)
 
 struct filter_feed;
 

@@ -4,11 +4,12 @@
  * An *entry* says that row `row` holds a value of hash `hash` in a column of
  * tag `tag`. A locator keeps of every hash the first `hash_bits` bits, and for
  * each (hash, tag) a list of rows, coded as short as can be:
- *     up to LOCATOR_SHORT_MAX units of `fine` rows: which units
- *     more: which units of `coarse` rows, as gaps or as a bitmap
+ *     units of `fine` rows: which, as gaps
+ *     where there are several in a unit of `coarse` rows: which of those, as
+ *     gaps or as a bitmap
  *     nearly all coarse units: nothing but that (*everywhere*)
- * So a rare value leads to its very rows (with fine = 1), and a common one, of
- * which there are several in a unit, costs a bit or less for each row.
+ * So a value leads to its very rows (with fine = 1), unless they lie close
+ * together or are so many that reading all between them costs no more.
  *
  * Entries lie in groups, by the first `group_bits` bits of their hash, and
  * groups in blocks: a lookup reads one block and decodes one group. All hashes
@@ -28,14 +29,21 @@
 #include "filters/row_ranges.h"
 
 #define LOCATOR_ROW_BITS 20
-#define LOCATOR_ROWS_MAX (UINT32_C(1) << LOCATOR_ROW_BITS) /* of a part */
+#define LOCATOR_ROWS_MAX                                                       \
+    ((UINT32_C(1) << LOCATOR_ROW_BITS) - 1)                /* of a part        \
+                                                            */
+#define LOCATOR_UNIT_MAX (UINT32_C(1) << LOCATOR_ROW_BITS) /* rows */
 #define LOCATOR_HASH_BITS 40                               /* of an entry */
 #define LOCATOR_TAG_BITS 4
 #define LOCATOR_TAGS (1u << LOCATOR_TAG_BITS)
 #define LOCATOR_TAG_ANY LOCATOR_TAGS /* asks for a value in any column */
 #define LOCATOR_GROUP_BITS_MAX 28
-#define LOCATOR_SHORT_MAX 128
+#define LOCATOR_SHORT_MAX 128         /* units of a short list */
 #define LOCATOR_BLOCK_SIZE (4u << 10) /* where a block is ended */
+
+/* As the row of an entry: rows were left out that share a coarse unit with one
+ * that was not, so that the list must be one of coarse units. */
+#define LOCATOR_ROW_LEFT_OUT LOCATOR_ROWS_MAX
 
 /* An entry in one word, so that sorting words sorts entries. */
 static inline uint64_t
@@ -48,8 +56,8 @@ locator_entry(uint64_t value_hash, unsigned tag, uint32_t row)
 /* What a locator's bytes mean; kept in the filter's directory. */
 struct locator_shape {
     uint32_t row_count; /* 1 to LOCATOR_ROWS_MAX */
-    uint32_t fine;      /* rows in a unit of a short list, a power of two */
-    uint32_t coarse;    /* rows in a unit of a long list, a multiple of it */
+    uint32_t fine;      /* rows in a unit, a power of two */
+    uint32_t coarse;    /* in one of lists of many rows, a multiple of it */
     uint8_t hash_bits;  /* kept of each hash: group_bits, or 1, to 40 */
     uint8_t group_bits; /* 0 to LOCATOR_GROUP_BITS_MAX */
 };
@@ -79,9 +87,9 @@ typedef enum colander_code locator_sink(void *context,
 
 /*
  * Codes `entries` (ascending; doubles are allowed and count once; rows below
- * row_count) and gives the blocks in order to `sink`, whose failure it returns.
- * The first block begins with group 0, and no group is left out. `shape` is
- * sound.
+ * row_count, or behind one of those LOCATOR_ROW_LEFT_OUT) and gives the blocks
+ * in order to `sink`, whose failure it returns. The first block begins with
+ * group 0, and no group is left out. `shape` is sound.
  */
 COLANDER_CHECKED enum colander_code
 locator_build(const struct locator_shape *shape, const uint64_t *entries,
@@ -120,7 +128,13 @@ locator_hashes(const struct locator_shape *shape, struct colander_slice block,
 
 /* ----------------------------------- for locator_build and locator_find --- */
 
-/* What stands where a list's length stands, when it is none of a short list. */
+/* A list is one of coarse units when more fine ones lie in one of those, in the
+ * mean, or when more than one of so many holds the value. */
+#define LOCATOR_DENSE 2
+#define LOCATOR_COMMON 256
+
+/* What stands where a list's length stands, when it is none of a short list,
+ * which lies among the values and not behind them. */
 #define LOCATOR_LONG (LOCATOR_SHORT_MAX + 1)
 #define LOCATOR_EVERYWHERE (LOCATOR_SHORT_MAX + 2)
 

@@ -27,6 +27,9 @@
 
 struct builder {
     const struct locator_shape *shape;
+    unsigned fine_shift; /* shape->fine is 2^fine_shift */
+    uint32_t fine_units; /* that cover all rows */
+    uint32_t coarse_units;
     locator_sink *sink;
     void *context; /* of the sink */
 
@@ -79,7 +82,7 @@ locator_shape_fit(struct locator_shape *shape, uint64_t hash_count)
 static uint32_t
 row_of(uint64_t entry)
 {
-    return (uint32_t)(entry & (LOCATOR_ROWS_MAX - 1));
+    return (uint32_t)(entry & (LOCATOR_UNIT_MAX - 1));
 }
 
 static unsigned
@@ -88,16 +91,33 @@ tag_of(uint64_t entry)
     return (unsigned)(entry >> LOCATOR_ROW_BITS & (LOCATOR_TAGS - 1));
 }
 
-/* Fills `units` with the units of `unit_rows` rows that the entries (of one
- * value, ascending) are in, and gives how many: `max` when there are more. */
+/* Fills `units` with the fine units that the entries (of one value, ascending)
+ * are in, and gives how many: `max` when there are more. */
+static inline uint32_t
+collect_fine(uint32_t *units, uint32_t max, const uint64_t *entries,
+             size_t count, unsigned shift)
+{
+    uint32_t found = 1;
+
+    units[0] = row_of(entries[0]) >> shift;
+    for (size_t i = 1; i < count && found < max; i++) {
+        uint32_t unit = row_of(entries[i]) >> shift;
+
+        if (unit != units[found - 1])
+            units[found++] = unit;
+    }
+    return found;
+}
+
+/* The same with units of `unit_rows` rows, and all of them. */
 static uint32_t
-collect_units(uint32_t *units, uint32_t max, const uint64_t *entries,
-              size_t count, uint32_t unit_rows)
+collect_coarse(uint32_t *units, const uint64_t *entries, size_t count,
+               uint32_t unit_rows)
 {
     uint32_t found = 0;
     uint32_t next = 0; /* the first row behind the last unit */
 
-    for (size_t i = 0; i < count && found < max; i++) {
+    for (size_t i = 0; i < count; i++) {
         uint32_t row = row_of(entries[i]);
 
         if (row < next)
@@ -208,13 +228,14 @@ bitmap_is_shorter(const uint32_t *units, uint32_t count, uint32_t limit)
     return limit < size + bits_width_below(limit);
 }
 
-/* Writes the long list of builder->units and, in the group, how long it is. */
+/* Writes the long list of builder->units, `count` of `limit`, and, in the
+ * group, how long it is. */
 static enum colander_code
-put_long_list(struct builder *builder, uint32_t count, uint32_t rows,
-              struct colander_error *err)
+put_long_list(struct builder *builder, bool is_fine, uint32_t count,
+              uint32_t rows, struct colander_error *err)
 {
     struct bit_writer *lists = &builder->lists;
-    uint32_t limit = locator_units(builder->shape, builder->shape->coarse);
+    uint32_t limit = is_fine ? builder->fine_units : builder->coarse_units;
     size_t start = lists->bytes.size;
     bool is_bitmap = bitmap_is_shorter(builder->units, count, limit);
     enum colander_code code;
@@ -223,6 +244,7 @@ put_long_list(struct builder *builder, uint32_t count, uint32_t rows,
     if (code != COLANDER_OK)
         return code;
     bit_put(lists, is_bitmap, 1);
+    bit_put(lists, is_fine, 1);
     bit_put_gamma(lists, count);
     bit_put_gamma(lists, rows - count + 1);
     if (is_bitmap)
@@ -237,29 +259,56 @@ put_long_list(struct builder *builder, uint32_t count, uint32_t rows,
                                   sizeof(lists->bytes.size), err);
 }
 
+static uint32_t
+least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Writes which units hold a value that has too many for a short list. */
+static enum colander_code
+put_many(struct builder *builder, const uint64_t *entries, size_t count,
+         bool may_be_fine, struct colander_error *err)
+{
+    const uint32_t unit_rows = builder->shape->coarse;
+    uint32_t rows = count_rows(entries, count);
+    uint32_t coarse = collect_coarse(builder->units, entries, count, unit_rows);
+    uint32_t fine_max =
+        least(LOCATOR_DENSE * coarse, builder->fine_units / LOCATOR_COMMON);
+
+    if (may_be_fine) {
+        uint32_t fine = collect_fine(builder->units, fine_max + 1, entries,
+                                     count, builder->fine_shift);
+
+        if (fine <= fine_max)
+            return put_long_list(builder, true, fine, rows, err);
+        (void)collect_coarse(builder->units, entries, count, unit_rows);
+    }
+    if ((uint64_t)coarse * 8 >= (uint64_t)builder->coarse_units * 7) {
+        bit_put_gamma(&builder->groups, LOCATOR_EVERYWHERE);
+        return COLANDER_OK;
+    }
+    return put_long_list(builder, false, coarse, rows, err);
+}
+
 /* Writes which units hold a value, whose entries are given. */
 static enum colander_code
 put_list(struct builder *builder, const uint64_t *entries, size_t count,
          struct colander_error *err)
 {
-    const struct locator_shape *shape = builder->shape;
-    uint32_t limit = locator_units(shape, shape->coarse);
-    uint32_t unit_count = collect_units(builder->units, LOCATOR_SHORT_MAX + 1,
-                                        entries, count, shape->fine);
+    const bool is_one_size = builder->shape->fine == builder->shape->coarse;
+    bool is_whole = true;
+    uint32_t fine;
 
-    if (unit_count <= LOCATOR_SHORT_MAX) {
-        bit_put_gamma(&builder->groups, unit_count);
-        put_units(&builder->groups, builder->units, unit_count,
-                  locator_units(shape, shape->fine));
-        return COLANDER_OK;
-    }
-    unit_count =
-        collect_units(builder->units, limit, entries, count, shape->coarse);
-    if ((uint64_t)unit_count * 8 >= (uint64_t)limit * 7) {
-        bit_put_gamma(&builder->groups, LOCATOR_EVERYWHERE);
-        return COLANDER_OK;
-    }
-    return put_long_list(builder, unit_count, count_rows(entries, count), err);
+    for (; row_of(entries[count - 1]) == LOCATOR_ROW_LEFT_OUT; count--)
+        is_whole = false;
+    fine = collect_fine(builder->units, LOCATOR_SHORT_MAX + 1, entries, count,
+                        builder->fine_shift);
+    if (fine > LOCATOR_SHORT_MAX || !(is_whole || is_one_size))
+        return put_many(builder, entries, count, is_whole && !is_one_size, err);
+    bit_put_gamma(&builder->groups, fine);
+    put_units(&builder->groups, builder->units, fine, builder->fine_units);
+    return COLANDER_OK;
 }
 
 /* -------------------------------------------------------------- groups --- */
@@ -368,7 +417,7 @@ add_value(struct builder *builder, uint64_t hash, const uint64_t *entries,
     uint64_t remainder = hash & bits_mask(locator_remainder_bits(shape));
     enum colander_code code;
 
-    assert(row_of(entries[count - 1]) < shape->row_count);
+    assert(row_of(entries[0]) < shape->row_count);
     code = bit_writer_reserve(&builder->groups, VALUE_SIZE_MAX, err);
     if (code != COLANDER_OK)
         return code;
@@ -473,10 +522,16 @@ builder_create(const struct locator_shape *shape, locator_sink *sink,
     if (builder == NULL)
         return NULL;
     builder->shape = shape;
+    builder->fine_shift = (unsigned)__builtin_ctz(shape->fine);
+    builder->fine_units = locator_units(shape, shape->fine);
+    builder->coarse_units = units;
     builder->sink = sink;
     builder->context = context;
-    if (units <= LOCATOR_SHORT_MAX)
-        units = LOCATOR_SHORT_MAX + 1;
+    if (units < builder->fine_units / LOCATOR_COMMON)
+        units = builder->fine_units / LOCATOR_COMMON;
+    if (units < LOCATOR_SHORT_MAX)
+        units = LOCATOR_SHORT_MAX;
+    units++; /* whether there are more fine ones is looked for */
     builder->units = malloc(units * sizeof(*builder->units));
     if (builder->units == NULL) {
         builder_destroy(builder);

@@ -254,18 +254,19 @@ read_long_list(const struct finding *finding, struct bit_reader *list,
 {
     const struct locator_shape *shape = finding->shape;
     bool is_bitmap = bit_take(list, 1) != 0;
+    uint32_t unit_rows = bit_take(list, 1) != 0 ? shape->fine : shape->coarse;
     uint32_t count = bit_take_gamma(list);
     uint32_t rows = count + bit_take_gamma(list) - 1;
 
-    if (bit_overran(list) || count > locator_units(shape, shape->coarse) ||
+    if (bit_overran(list) || count > locator_units(shape, unit_rows) ||
         rows > shape->row_count)
         return damaged(err);
     finding->answer->rows += rows;
     finding->answer->units += count;
     if (finding->ranges == NULL)
         return COLANDER_OK;
-    return is_bitmap ? read_bitmap(finding, list, shape->coarse, count, err)
-                     : read_units(finding, list, shape->coarse, count, err);
+    return is_bitmap ? read_bitmap(finding, list, unit_rows, count, err)
+                     : read_units(finding, list, unit_rows, count, err);
 }
 
 static enum colander_code

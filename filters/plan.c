@@ -390,8 +390,8 @@ plan_any_file(struct planning *planning, struct sst_file *file,
 
 /* ---------------------------------------------------------- recent rows --- */
 
-/* Adds the stream of recent rows that may answer. They are counted; *is_told
- * false: they do not tell which do. */
+/* Adds the stream of noted rows that may answer. They are counted; *is_told
+ * false: the notes do not tell which do. */
 static enum colander_code
 open_noted(struct planning *planning, struct family_filters *family,
            const struct settings *settings, bool *is_told,
@@ -406,7 +406,9 @@ open_noted(struct planning *planning, struct family_filters *family,
     plan->recent = recent_view_create(family->recent);
     if (plan->recent == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
-    if (recent_view_is_empty(plan->recent))
+    /* Asked last: once it is false, notes may be gone that no view has. */
+    *is_told = atomic_load(&family->is_recent_all);
+    if (!*is_told || recent_view_is_empty(plan->recent))
         return COLANDER_OK;
     code = stream_open_recent(planning->find, plan->recent, settings, &stream,
                               &count, is_told, err);
@@ -414,8 +416,9 @@ open_noted(struct planning *planning, struct family_filters *family,
     planning->rows = count;
     planning->cost = count * COST_VERIFY;
     explain_of(planning)->recent_found = count;
-    return code == COLANDER_OK && stream != NULL ? add_stream(plan, stream, err)
-                                                 : code;
+    if (code == COLANDER_OK && stream != NULL)
+        code = add_stream(plan, stream, err);
+    return code;
 }
 
 /* Adds the stream of rows that are in no SST. Before the view is taken: rows
@@ -434,7 +437,7 @@ open_recent(struct planning *planning, struct family_filters *family,
         !atomic_load(&family->is_recent_all))
         code =
             notes_of_log(filters, planning->find->request->family, family, err);
-    if (code == COLANDER_OK && atomic_load(&family->is_recent_all))
+    if (code == COLANDER_OK)
         code = open_noted(planning, family, settings, &is_told, err);
     if (code != COLANDER_OK || is_told)
         return code;

@@ -70,6 +70,40 @@ slice_matrix_release(struct slice_matrix *matrix)
 
 /* ------------------------------------------------------------- changing --- */
 
+/* Eight bits as the lowest of eight bytes. */
+static inline uint64_t
+spread(uint64_t bits)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t apart = bits * ones & UINT64_C(0x8040201008040201);
+
+    return (apart + 0x7f * ones) >> 7 & ones;
+}
+
+/* Writes bits of 64 rows of 8 columns, from bit `at` on: 8 rows to a word. One
+ * by one, each would wait for the one before in its word. */
+static void
+write_narrow(struct slice_matrix *matrix, size_t at, uint64_t bits)
+{
+    const uint64_t written = spread(0xff) << at % 64;
+
+    for (_Atomic uint64_t *place = matrix->words + at / 64, *end = place + 8;
+         place < end; place++, bits >>= 8)
+        store(place, (load(place) & ~written) | spread(bits & 0xff) << at % 64);
+}
+
+static void
+write_wide(struct slice_matrix *matrix, size_t at, uint64_t bits)
+{
+    for (unsigned row = 0; row < 64; row++, bits >>= 1) {
+        _Atomic uint64_t *place = matrix->words + at / 64;
+
+        store(place, (load(place) & ~(UINT64_C(1) << at % 64)) |
+                         (bits & 1) << at % 64);
+        at += matrix->column_count;
+    }
+}
+
 void
 slice_matrix_write(struct slice_matrix *matrix, uint32_t column,
                    const struct presence *presence)
@@ -78,22 +112,19 @@ slice_matrix_write(struct slice_matrix *matrix, uint32_t column,
         (size_t)matrix->shape.block_count * PRESENCE_BLOCK_WORDS;
     const size_t all =
         (size_t)presence->shape.block_count * PRESENCE_BLOCK_WORDS;
-    size_t at = column;
 
     assert(column < matrix->column_count);
     assert(all % count == 0);
     for (size_t i = 0; i < count; i++) {
+        size_t at = i * 64 * matrix->column_count + column;
         uint64_t word = 0;
 
         for (size_t j = i; j < all; j += count)
             word |= presence->words[j];
-        for (unsigned bit = 0; bit < 64; bit++, word >>= 1) {
-            _Atomic uint64_t *place = matrix->words + at / 64;
-
-            store(place, (load(place) & ~(UINT64_C(1) << at % 64)) |
-                             (word & 1) << at % 64);
-            at += matrix->column_count;
-        }
+        if (matrix->column_count == 8)
+            write_narrow(matrix, at, word);
+        else
+            write_wide(matrix, at, word);
     }
 }
 

@@ -47,7 +47,7 @@ model_rows(const struct entries *entries, unsigned hash_bits, uint64_t hash,
     *rows = 0;
     for (; low < entries->count; low++) {
         uint64_t word = entries->words[low];
-        uint32_t row = word & (LOCATOR_ROWS_MAX - 1);
+        uint32_t row = word & (LOCATOR_UNIT_MAX - 1);
 
         if (word >> (64 - hash_bits) != hash >> (64 - hash_bits))
             break;
@@ -88,18 +88,25 @@ model_find(const struct locator_shape *shape, const struct entries *entries,
     bool *has = calloc(shape->row_count, sizeof(*has));
     uint64_t all = (shape->row_count - 1) / shape->coarse + 1;
     uint64_t units;
+    uint64_t coarse;
+    uint64_t fine = (shape->row_count - 1) / shape->fine + 1;
     uint32_t rows;
 
     assert_non_null(has);
     model_rows(entries, shape->hash_bits, hash, tag, has, &rows);
     units = model_units(shape, shape->fine, has, NULL);
+    coarse = model_units(shape, shape->coarse, has, NULL);
     if (units <= LOCATOR_SHORT_MAX) {
         model_units(shape, shape->fine, has, found);
         answer->units += units;
         answer->rows += units * shape->fine < shape->row_count
                             ? units * shape->fine
                             : shape->row_count;
-    } else if (model_units(shape, shape->coarse, has, NULL) * 8 >= all * 7) {
+    } else if (shape->fine < shape->coarse && units <= 2 * coarse &&
+               units <= fine / 256) {
+        answer->units += model_units(shape, shape->fine, has, found);
+        answer->rows += rows;
+    } else if (coarse * 8 >= all * 7) {
         memset(found, true, shape->row_count);
         answer->units += all;
         answer->rows += shape->row_count;
@@ -249,7 +256,7 @@ no_entry_of_the_largest_part_is_denied(void **state)
             assert_ranges_are_sound(&ranges, shape.row_count);
         }
         last = word >> LOCATOR_ROW_BITS;
-        assert_true(ranges_hold(&ranges, word & (LOCATOR_ROWS_MAX - 1)));
+        assert_true(ranges_hold(&ranges, word & (LOCATOR_UNIT_MAX - 1)));
     }
     row_ranges_release(&ranges);
     locator_release(&locator);
@@ -499,13 +506,13 @@ static void
 blocks_keep_their_bytes(void **state)
 {
     const uint8_t golden[] = {
-        0x02, 0x00, 0x06, 0x00, 0x16, 0x00,             /* head */
+        0x02, 0x00, 0x06, 0x00, 0x17, 0x00,             /* head */
         0xb0, 0x53, 0x09, 0x91, 0x28, 0xc4, 0x01, 0xff, /* group 0 */
-        0x25, 0x00, 0x06, 0x08,                         /* its end */
-        0x08, 0xe0, 0xc4, 0xe2,                         /* and its list */
+        0x25, 0x00, 0x06, 0x18,                         /* its end */
+        0x10, 0xc0, 0x89, 0xc5, 0x01,                   /* and its list */
         0x00, 0xf1, 0x80, 0x01, 0x0e, 0xf8, 0x07, 0x14, /* group 1 */
         0x00,                                           /* its end */
-        0xf1, 0x80, 0xaa, 0x5a, 0x86, 0x58, 0x69,       /* and its list */
+        0xe1, 0x01, 0x55, 0xb5, 0x0c, 0xb1, 0xd2,       /* and its list */
     };
     const struct locator_shape shape = {2000, 1, 64, 8, 1};
     const uint32_t bitmap = 0xd2b10cb5;

@@ -268,13 +268,16 @@ what_no_builder_writes_is_corrupt(void **state)
         {"0000000000000000 1 0000 1 0111 1", bad, bad}, /* gap 16 of 0 to 15 */
         {"0000000001 0001 1 0111 1 0000000001 0000 1 0111 1", fine, fine},
         /* Long lists: how long, then whether a bitmap, units, more rows. */
-        {"1 0000 " LONG " 1 | 0 1 010 110", fine, fine},
+        {"1 0000 " LONG " 010 | 0 0 1 010 110 |", fine, fine},
         {"1 0000 " LONG " 0000001001001", bad, bad}, /* beyond the group */
-        {"1 0000 " LONG " 010 | 0 1 000011111 110 |", bad, bad}, /* 31 rows */
-        {"1 0000 " LONG " 010 | 1 0001110 1 |", bad, bad}, /* 11 units of 10 */
-        {"1 0000 " LONG " 1 | 1 010 1 110", bad, fine},    /* bits for 3 */
-        {"1 0000 " LONG " 010 | 1 010 1 1100000000 |", fine, fine},
-        {"1 0000 " LONG " 010 | 1 010 1 1110000000 |", bad, fine}, /* not 2 */
+        {"1 0000 " LONG " 010 | 0 0 1 000011111 110 |", bad, bad}, /* 31 rows */
+        {"1 0000 " LONG " 010 | 1 0 0001110 1 |", bad,
+         bad},                                           /* 11 units of 10 */
+        {"1 0000 " LONG " 1 | 1 0 010 1 11", bad, fine}, /* bits for 2 */
+        {"1 0000 " LONG " 010 | 1 0 010 1 1100000000 |", fine, fine},
+        {"1 0000 " LONG " 010 | 1 0 010 1 1110000000 |", bad, fine}, /* not 2 */
+        {"1 0000 " LONG " 010 | 0 1 010 1 1 1100 1 00 |", fine, fine},
+        {"1 0000 " LONG " 010 | 0 1 000011010 1 |", bad, bad}, /* 21 of 20 */
     };
 
     (void)state;

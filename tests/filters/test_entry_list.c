@@ -1,0 +1,132 @@
+/*
+ * Entry lists: what is in them once they are sorted, against all that was
+ * added.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filters/entry_list.h"
+
+#include "support/random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define OK(call) assert_int_equal((call), COLANDER_OK)
+
+#define ROWS 20000
+#define COARSE 16
+#define FREQUENT 8 /* values that may be in every row */
+
+struct added {
+    uint64_t entries[ROWS * (FREQUENT + 2)];
+    size_t count;
+};
+
+static uint64_t
+hash_of(uint64_t number)
+{
+    return (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static void
+add(struct entry_list *list, struct added *added, unsigned hash_bits,
+    uint64_t hash, unsigned tag, uint32_t row)
+{
+    uint64_t kept = hash >> (64 - hash_bits) << (64 - hash_bits);
+
+    added->entries[added->count++] = locator_entry(kept, tag, row);
+    OK(entry_list_add(list, hash, tag, row, NULL));
+}
+
+/* In three columns, value i is in every (i^3 + 1)th row or so; the others are
+ * in one row. */
+static void
+fill(struct entry_list *list, struct added *added, unsigned hash_bits,
+     uint64_t *random)
+{
+    added->count = 0;
+    for (uint32_t row = 0; row < ROWS; row++) {
+        for (uint64_t i = 0; i < FREQUENT; i++) {
+            if (random_below(random, i * i * i + 1) == 0)
+                add(list, added, hash_bits, hash_of(i),
+                    (unsigned)random_below(random, 3) * 5, row);
+        }
+        add(list, added, hash_bits, hash_of(1000 + row), 3, row);
+        add(list, added, hash_bits, hash_of(1000 + row), 3, row);
+    }
+}
+
+/* Whether the sorted list has an entry from `first` to `last`. */
+static bool
+has_between(const struct entry_list *list, uint64_t first, uint64_t last)
+{
+    size_t low = 0;
+    size_t high = list->count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (list->entries[middle] < first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < list->count && list->entries[low] <= last;
+}
+
+/* Each row, or of a value that is said to lack some each unit. */
+static void
+assert_list_has_all(const struct entry_list *list, const struct added *added)
+{
+    for (size_t i = 1; i < list->count; i++)
+        assert_true(list->entries[i - 1] < list->entries[i]);
+    for (size_t i = 0; i < added->count; i++) {
+        uint64_t entry = added->entries[i];
+        uint64_t unit = entry / COARSE * COARSE;
+
+        if (has_between(list, entry, entry))
+            continue;
+        assert_true(has_between(list, unit, entry - 1));
+        entry |= LOCATOR_ROW_LEFT_OUT;
+        assert_true(has_between(list, entry, entry));
+    }
+}
+
+static void
+a_sorted_list_has_every_row_or_the_unit_of_a_frequent_value(void **state)
+{
+    static const unsigned hash_bits[] = {16, 24, 32, 33, 40};
+    struct added *added = malloc(sizeof(*added));
+    uint64_t random = random_seed("entry_list");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(hash_bits) / sizeof(hash_bits[0]); i++) {
+        struct entry_list list;
+
+        OK(entry_list_init(&list, hash_bits[i], COARSE, NULL));
+        for (unsigned part = 0; part < 2; part++) {
+            fill(&list, added, hash_bits[i], &random);
+            OK(entry_list_sort(&list, NULL));
+            assert_true(list.count < added->count - ROWS);
+            assert_list_has_all(&list, added);
+            entry_list_clear(&list);
+        }
+        entry_list_release(&list);
+    }
+    free(added);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            a_sorted_list_has_every_row_or_the_unit_of_a_frequent_value),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
