@@ -148,11 +148,11 @@ static uint32_t
 search_block(const struct filter_place *blocks, uint32_t count, uint32_t place,
              uint64_t place_count)
 {
-    uint32_t low = (uint32_t)((uint64_t)count * place / place_count);
-    uint32_t high = low < count ? low + 1 : count; /* begins behind it */
+    uint64_t guess = (uint64_t)count * place / place_count;
+    uint32_t low = guess < count ? (uint32_t)guess : count - 1;
+    uint32_t high = low + 1; /* begins behind it, or is the end */
     uint32_t step = 1;
 
-    low = low < count ? low : count - 1;
     for (; high < count && blocks[high].first <= place; step *= 2) {
         low = high;
         high = step < count - high ? high + step : count;
@@ -178,15 +178,14 @@ filter_file_block(const struct filter_file *file, struct block_cache *cache,
                   uint32_t place, struct cached_block **block, uint32_t *first,
                   struct colander_error *err)
 {
+    const struct filter_place *blocks = &file->places[part->block_first[kind]];
+    const uint32_t count = part->block_count[kind];
     uint32_t index = part->block_first[kind];
-    const uint64_t place_count = filter_part_places(part, kind);
 
     *block = NULL;
-    if (part->block_count[kind] == 0 || place_count == 0 ||
-        file->places[index].first > place)
+    if (count == 0 || blocks->first > place)
         return filter_fail_damaged(file->path, "it lacks a block", err);
-    index += search_block(&file->places[index], part->block_count[kind], place,
-                          place_count);
+    index += search_block(blocks, count, place, filter_part_places(part, kind));
     *first = file->places[index].first;
     *block = block_cache_find(cache, file->salt, index);
     if (*block != NULL)

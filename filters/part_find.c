@@ -23,6 +23,21 @@ question_is_left_out(const struct question *question, const uint64_t *left_out,
     return false;
 }
 
+bool
+question_has_left_out(const struct question *question, const uint64_t *left_out,
+                      uint32_t count)
+{
+    if (count == 0 || question->kind == QUESTION_OPEN)
+        return false;
+    if (question->kind != QUESTION_ALL_OF && question->kind != QUESTION_ANY_OF)
+        return question_is_left_out(question, left_out, count);
+    for (size_t i = 0; i < question->operand_count; i++) {
+        if (question_has_left_out(question->operands[i], left_out, count))
+            return true;
+    }
+    return false;
+}
+
 static uint64_t
 path_hash_of(const struct question *question)
 {

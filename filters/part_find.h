@@ -40,4 +40,9 @@ part_bounds(const struct filter *filter, const struct filter_part *part,
 bool question_is_left_out(const struct question *question,
                           const uint64_t *left_out, uint32_t count);
 
+/* The same of the question or one that it is made of: then what a hierarchy
+ * says of it means nothing. */
+bool question_has_left_out(const struct question *question,
+                           const uint64_t *left_out, uint32_t count);
+
 #endif

@@ -28,7 +28,8 @@ struct planning {
     uint64_t *slots;          /* that may answer, a bit for each */
     size_t slot_words;
     uint64_t *value_slots; /* the same for each value; NULL: not kept */
-    uint64_t row_count;    /* of all files, about */
+    uint64_t row_count;    /* that a scan would read, about */
+    bool is_whole_range;   /* of keys: they are counted already */
     uint64_t cost;         /* of the candidates found so far */
     uint64_t rows;         /* that many */
 };
@@ -126,23 +127,6 @@ ask_hierarchy(const struct planning *planning, const struct question *question,
     return COLANDER_OK;
 }
 
-/* Whether some column of the question is not in the file's filter: then what
- * the hierarchy says of it means nothing. */
-static bool
-is_left_out(const struct question *question, const struct filter_head *head)
-{
-    if (head->left_out_count == 0 || question->kind == QUESTION_OPEN)
-        return false;
-    if (question->kind != QUESTION_ALL_OF && question->kind != QUESTION_ANY_OF)
-        return question_is_left_out(question, head->left_out,
-                                    head->left_out_count);
-    for (size_t i = 0; i < question->operand_count; i++) {
-        if (is_left_out(question->operands[i], head))
-            return true;
-    }
-    return false;
-}
-
 /* -------------------------------------------------------------- streams --- */
 
 /* Takes the stream, also on failure. */
@@ -166,18 +150,6 @@ add_stream(struct plan *plan, struct stream *stream, struct colander_error *err)
     return COLANDER_OK;
 }
 
-/* How many rows a file has, about. */
-static uint64_t
-rows_of(const struct sst_file *file)
-{
-    const uint64_t typical_row = 100; /* bytes */
-
-    if (file->filter != NULL)
-        return filter_file_head(file->filter->file)->entry_count;
-    return file->entry_count != 0 ? file->entry_count
-                                  : file->size / typical_row;
-}
-
 static enum colander_code
 add_whole(struct planning *planning, struct sst_file *file,
           struct colander_error *err)
@@ -186,7 +158,7 @@ add_whole(struct planning *planning, struct sst_file *file,
     enum colander_code code =
         stream_open_sst(planning->find, file, &stream, err);
 
-    planning->cost += rows_of(file) * COST_SEGMENT_ROW + COST_SEGMENT;
+    planning->cost += sst_file_rows(file) * COST_SEGMENT_ROW + COST_SEGMENT;
     explain_of(planning)->files_read++;
     return code == COLANDER_OK ? add_stream(planning->plan, stream, err) : code;
 }
@@ -212,7 +184,7 @@ find_bounds(struct planning *planning, struct sst_file *file, uint32_t index,
     else if (part->block_count[FILTER_KEYS] != 0)
         code = part_bounds(file->filter, part, find->from, find->until, bounds,
                            err);
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK && !planning->is_whole_range)
         planning->row_count += bounds->end - bounds->first;
     return code;
 }
@@ -326,17 +298,20 @@ plan_file(struct planning *planning, struct sst_file *file,
     const struct filter_head *head = filter_file_head(file->filter->file);
     const uint32_t count = filter_file_part_count(file->filter->file);
     const bool asks_hierarchy =
-        !is_left_out(planning->find->request->question, head);
+        !question_has_left_out(planning->find->request->question,
+                               head->left_out, head->left_out_count);
     enum part_fate fate = PART_PRUNED;
     enum colander_code code = COLANDER_OK;
 
     for (uint32_t i = 0; i < count && code == COLANDER_OK; i++) {
+        const bool is_out = asks_hierarchy && is_pruned(planning, file, i);
         enum part_fate one = PART_PRUNED;
         struct row_range bounds;
 
+        if (is_out && planning->is_whole_range)
+            continue;
         code = find_bounds(planning, file, i, &bounds, err);
-        if (code != COLANDER_OK || bounds.first == bounds.end ||
-            (asks_hierarchy && is_pruned(planning, file, i)))
+        if (code != COLANDER_OK || bounds.first == bounds.end || is_out)
             continue;
         code = plan_part(planning, file, i, &bounds, &one, err);
         if (one > fate)
@@ -367,7 +342,8 @@ plan_any_file(struct planning *planning, struct sst_file *file,
 
     if (file->filter == NULL ||
         filter_file_head(file->filter->file)->valid_from > snapshot) {
-        planning->row_count += rows_of(file);
+        if (!planning->is_whole_range)
+            planning->row_count += sst_file_rows(file);
         explain_of(planning)->files_unsure++;
         return add_whole(planning, file, err);
     }
@@ -460,6 +436,8 @@ take_view(struct planning *planning, struct family_filters *family,
     bool is_opened = false;
 
     code = registry_view(&filters->registry, family, view, err);
+    if (code != COLANDER_OK || !(*view)->has_pending)
+        return code;
     for (size_t i = 0; code == COLANDER_OK && i < (*view)->file_count; i++) {
         if ((*view)->files[i]->state != FILE_PENDING)
             continue;
@@ -492,21 +470,76 @@ make_room(struct planning *planning, struct colander_error *err)
     return COLANDER_OK;
 }
 
+/* Marks the files of the parts that the hierarchy lets through. */
+static void
+mark_files(const struct planning *planning, uint64_t *marks)
+{
+    const struct view *view = planning->plan->view;
+
+    for (size_t word = 0; word < planning->slot_words; word++) {
+        uint64_t slots = planning->slots[word];
+
+        for (; slots != 0; slots &= slots - 1) {
+            size_t slot = word * 64 + (unsigned)__builtin_ctzll(slots);
+            uint32_t file =
+                slot < view->slot_count ? view->slot_files[slot] : 0;
+
+            marks[file / 64] |= UINT64_C(1) << file % 64;
+        }
+    }
+}
+
+/* Plans the files whose bit is set, one by one. */
 static enum colander_code
-find_sources(struct planning *planning, struct colander_error *err)
+plan_files(struct planning *planning, const uint64_t *marks,
+           struct colander_error *err)
 {
     const struct view *view = planning->plan->view;
     struct colander_explain *explain = explain_of(planning);
-    enum colander_code code = make_room(planning, err);
+    enum colander_code code = COLANDER_OK;
 
-    if (code == COLANDER_OK)
-        code = ask_hierarchy(planning, planning->find->request->question,
-                             planning->slots, err);
     explain->file_count = view->file_count;
     explain->files_pruned = explain->files_located = 0;
     explain->files_read = explain->files_unsure = 0;
-    for (size_t i = 0; i < view->file_count && code == COLANDER_OK; i++)
-        code = plan_any_file(planning, view->files[i], err);
+    for (size_t i = 0; i < view->file_count && code == COLANDER_OK; i++) {
+        if ((marks[i / 64] >> i % 64 & 1) != 0)
+            code = plan_any_file(planning, view->files[i], err);
+        else
+            explain->files_pruned++;
+    }
+    return code;
+}
+
+static enum colander_code
+find_sources(struct planning *planning, struct colander_error *err)
+{
+    const struct stream_find *find = planning->find;
+    const struct view *view = planning->plan->view;
+    const size_t words = view->file_count / 64 + 1;
+    enum colander_code code = make_room(planning, err);
+    uint64_t *marks;
+
+    if (code == COLANDER_OK)
+        code = ask_hierarchy(planning, find->request->question, planning->slots,
+                             err);
+    if (code != COLANDER_OK)
+        return code;
+    marks = malloc(words * sizeof(*marks));
+    if (marks == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
+    planning->is_whole_range = find->from.size == 0 && find->until.size == 0;
+    if (planning->is_whole_range &&
+        view->valid_from <= snapshot_sequence(find->request->snapshot)) {
+        planning->row_count += view->row_count;
+        memcpy(marks, view->asides, words * sizeof(*marks));
+        mark_files(planning, marks);
+    } else {
+        /* Old snapshots know no filter, and rows are counted in the range. */
+        planning->is_whole_range = false;
+        memset(marks, 0xff, words * sizeof(*marks));
+    }
+    code = plan_files(planning, marks, err);
+    free(marks);
     return code;
 }
 

@@ -138,21 +138,6 @@ registry_unref_hierarchy(struct shared_hierarchy *shared)
     free(shared);
 }
 
-void
-registry_unref_view(struct view *view)
-{
-    if (view == NULL || atomic_fetch_sub_explicit(&view->reference_count, 1,
-                                                  memory_order_acq_rel) != 1)
-        return;
-    for (size_t i = 0; i < view->file_count; i++)
-        registry_unref_file(view->files[i]);
-    hierarchy_edition_release(view->edition);
-    registry_unref_hierarchy(view->hierarchy);
-    settings_unref(view->settings);
-    free(view->files);
-    free(view);
-}
-
 /* The family has changed: the next view is a new one. */
 void
 registry_touch(struct family_filters *family)
@@ -524,75 +509,5 @@ registry_open_end(struct registry *registry)
     pthread_mutex_lock(&registry->mutex);
     registry->is_opening = false;
     forget_deleted(registry);
-    pthread_mutex_unlock(&registry->mutex);
-}
-
-/* --------------------------------------------------------------- views --- */
-
-/* Makes the view of now, under the mutex; NULL when memory is short. */
-static struct view *
-make_view(struct registry *registry, struct family_filters *family)
-{
-    struct view *view = calloc(1, sizeof(*view));
-
-    if (view == NULL)
-        return NULL;
-    atomic_init(&view->reference_count, 1);
-    view->registry = registry;
-    view->family = family;
-    view->settings = settings_ref(family->settings);
-    view->hierarchy = family->hierarchy;
-    view->hierarchy->reference_count++;
-    view->files = calloc(family->file_count + 1, sizeof(struct sst_file *));
-    if (view->files != NULL) {
-        for (size_t i = 0; i < family->file_count; i++)
-            view->files[view->file_count++] = sst_file_ref(family->files[i]);
-        if (hierarchy_publish(family->hierarchy->hierarchy, &view->edition,
-                              NULL) == COLANDER_OK) {
-            view->slot_count = hierarchy_edition_slots(view->edition);
-            return view;
-        }
-    }
-    registry_unref_view(view);
-    return NULL;
-}
-
-enum colander_code
-registry_view(struct registry *registry, struct family_filters *family,
-              struct view **view, struct colander_error *err)
-{
-    pthread_mutex_lock(&registry->mutex);
-    if (family->view == NULL)
-        family->view = make_view(registry, family);
-    *view = family->view;
-    if (*view != NULL)
-        atomic_fetch_add_explicit(&(*view)->reference_count, 1,
-                                  memory_order_relaxed);
-    pthread_mutex_unlock(&registry->mutex);
-    if (*view == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "no memory for a view of the filters");
-    return COLANDER_OK;
-}
-
-void
-view_release(struct view *view)
-{
-    struct registry *registry;
-    size_t count;
-
-    if (view == NULL)
-        return;
-    count = atomic_load_explicit(&view->reference_count, memory_order_relaxed);
-    /* Only the last of all frees, for which the mutex is needed. */
-    while (count > 1) {
-        if (atomic_compare_exchange_weak_explicit(
-                &view->reference_count, &count, count - 1, memory_order_release,
-                memory_order_relaxed))
-            return;
-    }
-    registry = view->registry;
-    pthread_mutex_lock(&registry->mutex);
-    registry_unref_view(view);
     pthread_mutex_unlock(&registry->mutex);
 }

@@ -79,6 +79,13 @@ struct view {
     struct shared_hierarchy *hierarchy;
     struct hierarchy_edition *edition;
     uint32_t slot_count; /* of the edition */
+
+    /* Known of the files as a whole. */
+    uint32_t *slot_files; /* by slot, the index of the file; else 0 */
+    uint64_t *asides;    /* a bit for each: the hierarchy does not tell of it */
+    uint64_t row_count;  /* about */
+    uint64_t valid_from; /* snapshots before: some say maybe */
+    bool has_pending;
 };
 
 /* The filters of one family. */
@@ -187,6 +194,9 @@ bool registry_change(struct registry *registry, struct sst_file *file,
  * Counted. */
 struct sst_file *registry_next(struct registry *registry, uint64_t number,
                                enum file_state state);
+
+/* How many rows a file has, about. */
+uint64_t sst_file_rows(const struct sst_file *file);
 
 /* Seconds on the clock of sst_file.born. */
 int64_t registry_clock(void);
