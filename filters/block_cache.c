@@ -12,6 +12,8 @@
  */
 #include "filters/block_cache.h"
 
+#include "filters/block_slots.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -28,6 +30,7 @@ struct shard;
 
 struct block {
     struct cached_block shown; /* first: what callers have */
+    struct block_slots *slots; /* where it has a slot; NULL: malloc's */
     struct shard *shard;       /* that counts it; NULL until it is added */
     struct block *next;        /* in its bucket */
     struct block *newer;
@@ -60,6 +63,7 @@ struct shard {
 struct block_cache {
     size_t shard_count; /* a power of two */
     struct shard shards[SHARDS_MAX];
+    struct block_slots slots;
 };
 
 /* -------------------------------------------------------------- shards --- */
@@ -105,7 +109,10 @@ block_free(struct block *block)
     if (block->shard != NULL)
         atomic_fetch_sub_explicit(&block->shard->bytes, block->cost,
                                   memory_order_relaxed);
-    free(block);
+    if (block->slots != NULL)
+        block_slots_give(block->slots, block);
+    else
+        free(block);
 }
 
 /* One holder less; gives how many there were. */
@@ -269,6 +276,7 @@ block_cache_create(size_t capacity)
 
     if (cache == NULL)
         return NULL;
+    block_slots_init(&cache->slots);
     while (count > 1 && capacity / count < SHARD_CAPACITY_MIN)
         count /= 2;
     while (cache->shard_count < count) {
@@ -288,6 +296,7 @@ block_cache_destroy(struct block_cache *cache)
         return;
     for (size_t i = 0; i < cache->shard_count; i++)
         shard_release(&cache->shards[i]);
+    block_slots_release(&cache->slots);
     free(cache);
 }
 
@@ -313,19 +322,22 @@ block_cache_find(struct block_cache *cache, uint64_t file, uint32_t index)
 struct cached_block *
 block_cache_allocate(struct block_cache *cache, size_t size)
 {
+    const bool is_usual = size <= BLOCK_SLOT_SIZE - sizeof(struct block) &&
+                          size > BLOCK_SLOT_SIZE / 2;
     struct block *block;
 
-    (void)cache;
     if (size > SIZE_MAX - BLOCK_OVERHEAD)
         return NULL;
-    block = malloc(sizeof(*block) + size);
+    block = is_usual ? block_slots_take(&cache->slots)
+                     : malloc(sizeof(*block) + size);
     if (block == NULL)
         return NULL;
+    block->slots = is_usual ? &cache->slots : NULL;
     block->shown.bytes.data = block->data;
     block->shown.bytes.size = size;
     block->shard = NULL;
     block->is_used = false;
-    block->cost = BLOCK_OVERHEAD + size;
+    block->cost = is_usual ? BLOCK_SLOT_SIZE : BLOCK_OVERHEAD + size;
     atomic_init(&block->holders, 1);
     return &block->shown;
 }

@@ -1,0 +1,68 @@
+/*
+ * Slots of the block cache: each is its taker's alone, and used again.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filters/block_slots.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT 1500 /* more than three chunks */
+
+static int
+compare(const void *left, const void *right)
+{
+    uintptr_t a = (uintptr_t) * (void *const *)left;
+    uintptr_t b = (uintptr_t) * (void *const *)right;
+
+    return (a > b) - (a < b);
+}
+
+static void
+slots_lie_apart_and_are_used_again(void **state)
+{
+    static void *slots[COUNT];
+    static void *again[COUNT];
+    struct block_slots all;
+
+    (void)state;
+    block_slots_init(&all);
+    for (size_t i = 0; i < COUNT; i++) {
+        slots[i] = block_slots_take(&all);
+        assert_non_null(slots[i]);
+        assert_int_equal((uintptr_t)slots[i] % 64, 0);
+        memset(slots[i], (int)i, BLOCK_SLOT_SIZE);
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        const uint8_t *bytes = slots[i];
+
+        assert_int_equal(bytes[0], (uint8_t)i);
+        assert_int_equal(bytes[BLOCK_SLOT_SIZE - 1], (uint8_t)i);
+    }
+    for (size_t i = 0; i < COUNT; i++)
+        block_slots_give(&all, slots[i]);
+    for (size_t i = 0; i < COUNT; i++)
+        again[i] = block_slots_take(&all);
+    qsort(slots, COUNT, sizeof(slots[0]), compare);
+    qsort(again, COUNT, sizeof(again[0]), compare);
+    assert_memory_equal(slots, again, sizeof(slots));
+    for (size_t i = 0; i < COUNT; i++)
+        block_slots_give(&all, again[i]);
+    block_slots_release(&all);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slots_lie_apart_and_are_used_again),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
