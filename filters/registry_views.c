@@ -41,18 +41,21 @@ static void
 survey(struct view *view, size_t index)
 {
     const struct sst_file *file = view->files[index];
-    const struct filter_head *head =
-        file->filter == NULL ? NULL : filter_file_head(file->filter->file);
+    const struct filter *filter = file->filter;
+    const struct filter_head *head;
 
     view->row_count += sst_file_rows(file);
     view->has_pending |= file->state == FILE_PENDING;
-    if (head != NULL && head->valid_from > view->valid_from)
-        view->valid_from = head->valid_from;
-    if (file->state != FILE_LOADED || head->left_out_count > 0)
+    if (filter == NULL || file->state != FILE_LOADED) {
         view->asides[index / 64] |= UINT64_C(1) << index % 64;
-    if (file->state != FILE_LOADED)
         return;
-    for (uint32_t i = 0; i < filter_file_part_count(file->filter->file); i++)
+    }
+    head = filter_file_head(filter->file);
+    if (head->valid_from > view->valid_from)
+        view->valid_from = head->valid_from;
+    if (head->left_out_count > 0)
+        view->asides[index / 64] |= UINT64_C(1) << index % 64;
+    for (uint32_t i = 0; i < filter_file_part_count(filter->file); i++)
         view->slot_files[file->slots[i]] = (uint32_t)index;
 }
 
