@@ -309,10 +309,11 @@ count_group(struct colander_cursor *cursor,
 
     for (size_t i = 0; i < count; i++) {
         struct colander_slice row = {NULL, 0};
+        size_t size = colander_engine_rows_size(candidates->rows, i);
 
         (void)colander_engine_rows_get(candidates->rows, i, &row);
         explain->bytes_read += row.size;
-        largest = row.size > largest ? row.size : largest;
+        largest = size > largest ? size : largest;
     }
     explain->rows_verified += count;
     candidates->row_largest = largest;

@@ -86,7 +86,7 @@ read_rows(const struct readers *readers, struct row_group *group, size_t *bytes)
         if (!colander_engine_rows_get(group->rows, i, &row))
             continue;
         group->answers[i] = answer_of(request, row);
-        *bytes += row.size;
+        *bytes += colander_engine_rows_size(group->rows, i);
     }
     return true;
 }
@@ -292,4 +292,8 @@ readers_end(struct readers *readers)
     while (readers->busy_count > 0)
         pthread_cond_wait(&readers->read, &readers->mutex);
     pthread_mutex_unlock(&readers->mutex);
+    for (size_t i = 0; i < readers->group_count; i++) {
+        if (readers->groups[i].rows != NULL)
+            colander_engine_rows_clear(readers->groups[i].rows);
+    }
 }

@@ -57,12 +57,12 @@ void readers_destroy(struct readers *readers);
 void readers_begin(struct readers *readers, const struct colander_slice *keys,
                    size_t count, size_t group_size);
 
-/* Gives the next group, borrowed until the next lot begins. False: there is
+/* Gives the next group, borrowed until the end of the lot. False: there is
  * none, or the giver should read it, or memory is used up, or the find is
  * cancelled; then the lot is to be ended. */
 bool readers_next(struct readers *readers, const struct row_group **group);
 
-/* Ends the lot; its keys may go. */
+/* Ends the lot; its keys may go, and its rows do. */
 void readers_end(struct readers *readers);
 
 #endif

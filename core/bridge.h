@@ -216,7 +216,8 @@ struct colander_engine_rows {
     std::unique_ptr<bool[]> many_found;
     rocksdb::PinnableSlice *values = few_values; /* or many_values */
     bool *found = few_found;
-    size_t count = 0; /* read */
+    size_t count = 0;      /* read */
+    size_t block_size = 0; /* of the engine's SST files */
 
     void reset(size_t size);
 };

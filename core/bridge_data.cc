@@ -168,6 +168,7 @@ read_rows(struct colander_engine_rows *rows,
         db->MultiGet(options, family->handle.get(), count, slices, rows->values,
                      statuses, is_ascending(slices, count));
     rows->count = count;
+    rows->block_size = family->engine->options.block_size;
     for (size_t i = 0; i < count; i++) {
         rows->found[i] = statuses[i].ok();
         if (statuses[i].ok() || statuses[i].IsNotFound())
@@ -209,6 +210,20 @@ colander_engine_rows_get(const struct colander_engine_rows *rows, size_t index,
         return false;
     *value = from_rocksdb(rows->values[index]);
     return true;
+}
+
+size_t
+colander_engine_rows_size(const struct colander_engine_rows *rows, size_t index)
+{
+    if (index >= rows->count || !rows->found[index])
+        return 0;
+    return std::max(rows->values[index].size(), rows->block_size);
+}
+
+void
+colander_engine_rows_clear(struct colander_engine_rows *rows)
+{
+    rows->reset(0);
 }
 
 enum colander_code

@@ -370,8 +370,8 @@ colander_engine_get_many(struct colander_engine_family *family,
                          struct colander_error *err);
 
 /* Values that are read at once and held as the engine has them, without a copy.
- * Blocks of the cache stay there while their values are held. By one thread at
- * a time; not to outlive the engine. */
+ * Blocks of the cache stay in memory while their values are held, whatever the
+ * size of the cache. By one thread at a time; not to outlive the engine. */
 struct colander_engine_rows;
 
 COLANDER_API COLANDER_CHECKED enum colander_code
@@ -394,6 +394,13 @@ COLANDER_API COLANDER_CHECKED enum colander_code colander_engine_rows_read(
 COLANDER_API bool
 colander_engine_rows_get(const struct colander_engine_rows *rows, size_t index,
                          struct colander_slice *value);
+
+/* The memory that holding that value may take: its block's, or its own. */
+COLANDER_API size_t colander_engine_rows_size(
+    const struct colander_engine_rows *rows, size_t index);
+
+/* Lets go of all values. */
+COLANDER_API void colander_engine_rows_clear(struct colander_engine_rows *rows);
 
 /* Walks the keys of one family in one state of it, in byte order. */
 struct colander_engine_cursor;

@@ -59,6 +59,9 @@ change_settings(struct filters *filters,
         code = colander_engine_family_flush(engine_family, err);
     if (code == COLANDER_OK)
         atomic_store(&family->is_recent_all, is_on);
+    /* A drop may have thrown the notes away meanwhile. */
+    if (colander_engine_family_is_dropped(engine_family))
+        atomic_store(&family->is_recent_all, false);
     worker_kick(filters);
     return code;
 }

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 /* An entry in a lot, followed by key and row. */
 struct feed_head {
@@ -15,6 +16,8 @@ struct feed_head {
     uint32_t row_size;
     bool is_put;
 };
+
+#define FEED_NICENESS 10
 
 struct filter_feed {
     struct filter_builder *builder;
@@ -56,9 +59,19 @@ build(struct filter_feed *feed, struct colander_buffer *lot)
         feed->code = filter_builder_add(feed->builder, key, row, head.is_put,
                                         &feed->err);
     }
-    if (lot->capacity > 2 * FEED_LOT_SIZE)
+    if (lot->capacity > FEED_LOT_SIZE)
         colander_buffer_release(lot);
     colander_buffer_clear(lot);
+}
+
+/* Who writes rows should not wait for the core on which a filter is built
+ * meanwhile: compactions wait for it anyway. Linux lets each thread have a
+ * niceness of its own. */
+static void
+yield_to_others(void)
+{
+    (void)setpriority(PRIO_PROCESS, 0,
+                      getpriority(PRIO_PROCESS, 0) + FEED_NICENESS);
 }
 
 static void *
@@ -67,6 +80,7 @@ run(void *context)
     struct filter_feed *feed = context;
     size_t lot = 0; /* before it there is no thread, and none is passed */
 
+    yield_to_others();
     pthread_mutex_lock(&feed->mutex);
     while (feed->full_count > 0 || !feed->is_over) {
         if (feed->full_count == 0) {
@@ -188,8 +202,8 @@ filter_feed_add(struct filter_feed *feed, struct colander_slice key,
                 struct colander_error *err)
 {
     struct colander_buffer *lot = &feed->lots[feed->filling];
+    enum colander_code code = COLANDER_OK;
     struct feed_head head;
-    enum colander_code code;
     size_t size;
     uint8_t *end;
 
@@ -198,18 +212,21 @@ filter_feed_add(struct filter_feed *feed, struct colander_slice key,
     head.row_size = is_put ? (uint32_t)row.size : 0;
     head.is_put = is_put;
     size = sizeof(head) + key.size + head.row_size;
-    /* At once, if it is empty, what a lot takes: growing copies. */
-    if (lot->size == 0 && size < FEED_LOT_SIZE)
-        code = colander_buffer_reserve(lot, FEED_LOT_SIZE, err);
-    else
-        code = colander_buffer_reserve(lot, size, err);
+    if (lot->size > 0 && lot->size + size > FEED_LOT_SIZE) {
+        code = hand_over(feed, err);
+        lot = &feed->lots[feed->filling];
+    }
+    /* What a lot takes at once: growing copies. */
+    if (code == COLANDER_OK && lot->size == 0)
+        code = colander_buffer_reserve(
+            lot, size < FEED_LOT_SIZE ? FEED_LOT_SIZE : size, err);
     if (code != COLANDER_OK)
         return code;
     end = put_bytes(lot->data + lot->size, &head, sizeof(head));
     end = put_bytes(end, key.data, key.size);
     (void)put_bytes(end, row.data, head.row_size);
     lot->size += size;
-    return lot->size < FEED_LOT_SIZE ? COLANDER_OK : hand_over(feed, err);
+    return COLANDER_OK;
 }
 
 enum colander_code

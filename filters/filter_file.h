@@ -30,7 +30,7 @@
 #include "filters/locator.h"
 #include "filters/presence.h"
 
-#define FILTER_FILE_VERSION 1
+#define FILTER_FILE_VERSION 2
 #define FILTER_LEFT_OUT_MAX 64
 
 enum filter_block_kind {

@@ -98,9 +98,10 @@ locator_build(const struct locator_shape *shape, const uint64_t *entries,
 
 /* What a lookup found out. */
 struct locator_answer {
-    uint64_t rows;  /* an upper bound of the rows that hold the value: exact
-                       with fine = 1, but for *everywhere* and for hashes that
-                       agree in hash_bits; of TAG_ANY, the sum over the tags */
+    uint64_t rows;  /* about how many hold the value: as many with fine = 1,
+                       but for hashes that agree in hash_bits, for *everywhere*
+                       (all) and where rows were left out (fewer); of TAG_ANY,
+                       the sum over the tags */
     uint64_t units; /* units (fine or coarse) that may hold one */
 };
 

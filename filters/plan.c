@@ -384,7 +384,7 @@ open_noted(struct planning *planning, struct family_filters *family,
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
     /* Asked last: once it is false, notes may be gone that no view has. */
     *is_told = atomic_load(&family->is_recent_all);
-    if (!*is_told || recent_view_is_empty(plan->recent))
+    if (!*is_told)
         return COLANDER_OK;
     code = stream_open_recent(planning->find, plan->recent, settings, &stream,
                               &count, is_told, err);

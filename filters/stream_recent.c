@@ -242,7 +242,7 @@ stream_open_recent(const struct stream_find *find,
     *stream = NULL;
     *count = 0;
     *is_told = is_told_by_notes(&collection, find->request->question);
-    if (!*is_told)
+    if (!*is_told || recent_view_is_empty(recent))
         return COLANDER_OK;
     code = collect(&collection, find->request->question, err);
     if (code == COLANDER_OK && collection.sizes.size > 0)

@@ -124,13 +124,44 @@ add_all(struct filter_builder *builder, struct filter_feed *feed,
 }
 
 static void
-assert_parts_equal(const struct filter_part *built,
-                   const struct filter_part *fed)
+assert_blocks_equal(struct filter_file *built, struct filter_file *fed,
+                    uint32_t part, enum filter_block_kind kind)
 {
-    assert_int_equal(fed->shape.row_count, built->shape.row_count);
-    assert_int_equal(fed->hash_count, built->hash_count);
-    assert_true(colander_slice_equal(fed->first_key, built->first_key));
-    assert_true(colander_slice_equal(fed->last_key, built->last_key));
+    struct block_cache *cache = block_cache_create(1 << 20);
+    const struct filter_part *ours = filter_file_part(built, part);
+    const struct filter_part *theirs = filter_file_part(fed, part);
+
+    assert_int_equal(theirs->block_count[kind], ours->block_count[kind]);
+    for (uint32_t i = 0; i < ours->block_count[kind]; i++) {
+        struct cached_block *a;
+        struct cached_block *b;
+        uint32_t first[2];
+
+        OK(filter_file_nth_block(built, cache, ours, kind, i, &a, &first[0],
+                                 NULL));
+        OK(filter_file_nth_block(fed, cache, theirs, kind, i, &b, &first[1],
+                                 NULL));
+        assert_int_equal(first[0], first[1]);
+        assert_true(colander_slice_equal(a->bytes, b->bytes));
+        block_cache_release(cache, a);
+        block_cache_release(cache, b);
+    }
+    block_cache_destroy(cache);
+}
+
+static void
+assert_parts_equal(struct filter_file *built, struct filter_file *fed,
+                   uint32_t part)
+{
+    const struct filter_part *ours = filter_file_part(built, part);
+    const struct filter_part *theirs = filter_file_part(fed, part);
+
+    assert_int_equal(theirs->shape.row_count, ours->shape.row_count);
+    assert_int_equal(theirs->hash_count, ours->hash_count);
+    assert_true(colander_slice_equal(theirs->first_key, ours->first_key));
+    assert_true(colander_slice_equal(theirs->last_key, ours->last_key));
+    for (unsigned kind = 0; kind < FILTER_KINDS; kind++)
+        assert_blocks_equal(built, fed, part, (enum filter_block_kind)kind);
 }
 
 static void
@@ -148,8 +179,7 @@ assert_files_equal(const struct pair *pair)
     assert_int_equal(filter_file_part_count(fed),
                      filter_file_part_count(built));
     for (uint32_t i = 0; i < filter_file_part_count(built); i++)
-        assert_parts_equal(filter_file_part(built, i),
-                           filter_file_part(fed, i));
+        assert_parts_equal(built, fed, i);
     filter_file_close(built);
     filter_file_close(fed);
 }
@@ -200,6 +230,51 @@ a_feed_that_is_not_finished_leaves_no_file(void **state)
     rows_free(&rows);
 }
 
+/* Feeds the rows, of which that at `bad` is cut short, to the end or until a
+ * failure is told. */
+static enum colander_code
+feed_all(struct filter_feed *feed, const struct rows *rows, uint32_t bad)
+{
+    enum colander_code code = COLANDER_OK;
+    size_t start = 0;
+
+    for (uint32_t i = 0; i < rows->count && code == COLANDER_OK; i++) {
+        size_t size = i == bad ? 3 : rows->ends[i] - start;
+        char text[16];
+
+        (void)snprintf(text, sizeof(text), "%09u", i);
+        code = filter_feed_add(
+            feed, colander_slice_text(text),
+            colander_slice_of(rows->bytes.data + start, size), true, NULL);
+        start = rows->ends[i];
+    }
+    return code;
+}
+
+static void
+a_row_that_is_none_is_told_and_leaves_no_file(void **state)
+{
+    struct rows rows = rows_make(BYTES / ROW_SIZE, ROW_SIZE);
+    const uint32_t bad[] = {5, rows.count / 2, rows.count - 1};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct pair pair;
+        enum colander_code code;
+
+        pair_begin(&pair);
+        code = feed_all(pair.feed, &rows, bad[i]);
+        if (code == COLANDER_OK)
+            code = filter_feed_finish(pair.feed, tag, NULL);
+        assert_int_equal(code, COLANDER_CORRUPT);
+        filter_feed_destroy(pair.feed);
+        pair.feed = NULL;
+        assert_int_equal(access(pair.fed, F_OK), -1);
+        pair_end(&pair);
+    }
+    rows_free(&rows);
+}
+
 int
 main(void)
 {
@@ -209,6 +284,7 @@ main(void)
         cmocka_unit_test(
             rows_larger_than_a_lot_make_the_filter_that_a_builder_makes),
         cmocka_unit_test(a_feed_that_is_not_finished_leaves_no_file),
+        cmocka_unit_test(a_row_that_is_none_is_told_and_leaves_no_file),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,6 +123,40 @@ options_are_kept_over_a_reopen(void **state)
     colander_family_close(family);
 }
 
+/* Such rows leave no notes of what was written lately. */
+static void
+rows_without_an_indexed_value_are_found_before_a_flush(void **state)
+{
+    static const char *const left_out[] = {"a"};
+    static const uint8_t empty[] = {0x81, 0xa1, 't', 0x90}; /* {t: []} */
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_buffer key = text_key("k2");
+    struct colander_filter_options options;
+    struct colander_query query;
+    uint64_t count;
+
+    colander_filter_options_init(&options);
+    options.left_out = left_out;
+    options.left_out_count = 1;
+    OK(colander_family_set_filters(family, &options, NULL));
+    OK(put_text(fixture, family, "k1", "a", colander_integer(7), NULL));
+    assert_int_equal(count_equal(fixture, family, "a", 7), 1);
+    OK(colander_family_flush(family, NULL));
+    assert_int_equal(count_equal(fixture, family, "a", 7), 1);
+
+    OK(colander_family_put(family, colander_buffer_slice(&key),
+                           colander_slice_of(empty, sizeof(empty)),
+                           COLANDER_AS_STORE, NULL));
+    colander_query_init(&query);
+    query.where = colander_where_exists("t", NULL);
+    OK(colander_family_count(family, &query, &count, NULL));
+    assert_int_equal(count, 1);
+    colander_predicate_destroy((struct colander_predicate *)query.where);
+    colander_buffer_release(&key);
+    colander_family_close(family);
+}
+
 static void
 columns_left_out_are_in_no_filter_and_found(void **state)
 {
@@ -277,6 +311,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         TEST(bad_options_are_refused_by_name),
         TEST(options_are_kept_over_a_reopen),
+        TEST(rows_without_an_indexed_value_are_found_before_a_flush),
         TEST(columns_left_out_are_in_no_filter_and_found),
         TEST(finds_equal_scans_while_options_change),
     };

@@ -464,6 +464,35 @@ blocks_follow_each_other_and_end_when_full(void **state)
 }
 
 static void
+rows_that_were_left_out_are_found_by_their_units(void **state)
+{
+    struct locator_shape shape = {100000, 1, 16, 32, 0};
+    struct row_ranges ranges = ROW_RANGES_EMPTY;
+    struct entries entries = {NULL, 0, 0};
+    struct locator_answer answer;
+    struct locator locator;
+
+    (void)state;
+    /* rows 4, 5 and 6 of some units, of which only the first was noted; too few
+     * for coarse units, were it not told */
+    for (uint32_t unit = 0; unit < 150; unit++)
+        entries_add(&entries, hash_of(0, 1), 3, unit * 640 + 4);
+    entries_add(&entries, hash_of(0, 1), 3, LOCATOR_ROW_LEFT_OUT);
+    entries_add(&entries, hash_of(0, 2), 3, 77);
+    locator = locator_of(shape, true, &entries);
+    look_up(&locator, hash_of(0, 1), 3, &ranges, &answer);
+    assert_ranges_are_sound(&ranges, shape.row_count);
+    assert_int_equal(ranges.count, 150);
+    for (uint32_t unit = 0; unit < 150; unit++) {
+        assert_int_equal(ranges.ranges[unit].first, unit * 640);
+        assert_int_equal(ranges.ranges[unit].end, unit * 640 + 16);
+    }
+    row_ranges_release(&ranges);
+    locator_release(&locator);
+    free(entries.words);
+}
+
+static void
 a_failure_of_the_sink_ends_the_build(void **state)
 {
     struct locator_shape shape = {1 << 16, 1, 16, 32, 0};
@@ -551,6 +580,7 @@ main(void)
         cmocka_unit_test(hashes_are_those_of_the_entries_each_once),
         cmocka_unit_test(groups_have_eight_to_sixteen_hashes),
         cmocka_unit_test(blocks_follow_each_other_and_end_when_full),
+        cmocka_unit_test(rows_that_were_left_out_are_found_by_their_units),
         cmocka_unit_test(a_failure_of_the_sink_ends_the_build),
         cmocka_unit_test(a_locator_of_nothing_finds_nothing),
         cmocka_unit_test(blocks_keep_their_bytes),
