@@ -272,10 +272,10 @@ later_version_is_told_from_damage(void **state)
 
     (void)state;
     memcpy(bytes, golden, sizeof(golden));
-    bytes[sizeof(golden) - 12] = 2;
+    bytes[sizeof(golden) - 12] = 3;
     bytes_write(path, bytes, sizeof(bytes));
     assert_int_equal(filter_file_open(path, &file, &err), COLANDER_TOO_NEW);
-    assert_non_null(strstr(err.message, "has version 2"));
+    assert_non_null(strstr(err.message, "has version 3"));
     unlink(path);
 }
 
