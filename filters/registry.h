@@ -100,7 +100,9 @@ struct family_filters {
     struct sst_file **files;
     size_t file_count;
     size_t file_capacity;
-    struct view *view; /* NULL: to be made anew */
+    struct view *view;   /* NULL: to be made anew */
+    uint64_t fold_count; /* of the hierarchy, when it was filled anew */
+    bool is_remade;      /* it is being filled */
     uint64_t *used_slots;
     uint32_t slot_capacity; /* a multiple of 64 */
 };
@@ -152,6 +154,14 @@ struct hierarchy_sizes registry_hierarchy_sizes(struct registry *registry,
 COLANDER_CHECKED enum colander_code
 registry_set_settings(struct registry *registry, struct family_filters *family,
                       struct settings *settings, struct colander_error *err);
+
+/*
+ * Makes those hierarchies anew that were folded for files that are gone, as
+ * compactions leave them: what was folded stays so, and finds would look into
+ * many parts in vain. Their files become OPEN. To be called when all files are
+ * loaded. Whether there was one.
+ */
+bool registry_unfold(struct registry *registry);
 
 /* --------------------------------------------------------------- files --- */
 

@@ -199,7 +199,39 @@ remake_hierarchy(struct family_filters *family, const struct settings *settings)
     registry_touch(family);
     registry_unref_hierarchy(family->hierarchy);
     family->hierarchy = made;
+    family->fold_count = 0;
     return true;
+}
+
+/* Whether the hierarchy was folded, since it was made and filled, as often as
+ * there are parts in it: then most of that was for parts that are gone. */
+static bool
+is_overfolded(struct family_filters *family)
+{
+    const struct hierarchy_sizes sizes =
+        hierarchy_sizes(family->hierarchy->hierarchy);
+
+    if (family->is_remade)
+        family->fold_count = sizes.fold_count;
+    family->is_remade = false;
+    return sizes.fold_count > family->fold_count + sizes.part_count;
+}
+
+bool
+registry_unfold(struct registry *registry)
+{
+    bool is_any = false;
+
+    pthread_mutex_lock(&registry->mutex);
+    for (size_t i = 0; i < registry->family_count; i++) {
+        struct family_filters *family = registry->families[i];
+
+        if (is_overfolded(family) &&
+            remake_hierarchy(family, family->settings))
+            is_any = family->is_remade = true;
+    }
+    pthread_mutex_unlock(&registry->mutex);
+    return is_any;
 }
 
 enum colander_code

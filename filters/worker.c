@@ -19,7 +19,6 @@
  * that made it, is no good. And what counts as a failure. */
 #define REBUILDS_MAX 4
 #define GIVEN_UP 8
-
 #define LOADING_AGE 2 /* seconds */
 
 static bool
@@ -445,8 +444,7 @@ advance(struct filters *filters, struct sst_file *file)
 }
 
 /* Whether the file may be replaced soon, as most are that are flushed while
- * much is written: loading it then would have been for nothing, and until it is
- * loaded its locator answers. */
+ * much is written: loading it might be for nothing, and its locator answers. */
 static bool
 is_young(const struct sst_file *file)
 {
@@ -514,6 +512,8 @@ run(void *context)
         (void)advance_all(filters, FILE_UNSURE, hurries);
         is_left = advance_all(filters, FILE_PENDING, hurries);
         is_left = advance_all(filters, FILE_OPEN, hurries) || is_left;
+        if (!is_left && registry_unfold(&filters->registry))
+            (void)advance_all(filters, FILE_OPEN, true);
         pthread_mutex_lock(&worker->mutex);
         worker->is_waiting = is_left;
     }
