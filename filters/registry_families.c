@@ -226,8 +226,7 @@ registry_unfold(struct registry *registry)
     for (size_t i = 0; i < registry->family_count; i++) {
         struct family_filters *family = registry->families[i];
 
-        if (is_overfolded(family) &&
-            remake_hierarchy(family, family->settings))
+        if (is_overfolded(family) && remake_hierarchy(family, family->settings))
             is_any = family->is_remade = true;
     }
     pthread_mutex_unlock(&registry->mutex);
