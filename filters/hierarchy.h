@@ -69,7 +69,8 @@ void hierarchy_find(const struct hierarchy_edition *edition,
 struct hierarchy_sizes {
     uint64_t part_count;
     uint64_t bytes;      /* of bits in memory */
-    uint64_t fold_count; /* presences halved to keep to the budget */
+    uint64_t used_bytes; /* those of columns that no part has left out */
+    uint64_t fold_count; /* how often its parts were halved, for the budget */
     uint32_t height;     /* levels of the tree; 1 for slices */
 };
 

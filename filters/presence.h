@@ -53,6 +53,14 @@ presence_shape_is_valid(const struct presence_shape *shape)
            shape->hash_bits <= 64;
 }
 
+static inline bool
+presence_is_same_shape(const struct presence_shape *a,
+                       const struct presence_shape *b)
+{
+    return a->block_count == b->block_count && a->probes == b->probes &&
+           a->hash_bits == b->hash_bits;
+}
+
 /* The smallest power of two of blocks with which `value_count` values are taken
  * for held wrongly at most at `fp_rate` (above 0, below 1), and the number of
  * probes that suits the rate, whatever the count. All 64 bits of a hash count;

@@ -508,6 +508,8 @@ registry_open_end(struct registry *registry)
 {
     pthread_mutex_lock(&registry->mutex);
     registry->is_opening = false;
+    for (size_t i = 0; i < registry->family_count; i++)
+        registry->families[i]->is_refilled = true;
     forget_deleted(registry);
     pthread_mutex_unlock(&registry->mutex);
 }

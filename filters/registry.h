@@ -101,8 +101,8 @@ struct family_filters {
     size_t file_count;
     size_t file_capacity;
     struct view *view;   /* NULL: to be made anew */
-    uint64_t fold_count; /* of the hierarchy, when it was filled anew */
-    bool is_remade;      /* it is being filled */
+    uint64_t full_bytes; /* what the budget allowed, or UINT64_MAX: not known */
+    bool is_refilled;    /* all parts go into the hierarchy anew */
     uint64_t *used_slots;
     uint32_t slot_capacity; /* a multiple of 64 */
 };

@@ -51,6 +51,7 @@ make_family(uint32_t id)
     if (made == NULL)
         return NULL;
     made->id = id;
+    made->full_bytes = UINT64_MAX;
     atomic_init(&made->is_recent_all, true);
     made->recent = recent_create();
     if (settings_create(NULL, &made->settings, NULL) == COLANDER_OK)
@@ -199,22 +200,30 @@ remake_hierarchy(struct family_filters *family, const struct settings *settings)
     registry_touch(family);
     registry_unref_hierarchy(family->hierarchy);
     family->hierarchy = made;
-    family->fold_count = 0;
+    family->is_refilled = true;
     return true;
 }
 
-/* Whether the hierarchy was folded, since it was made and filled, as often as
- * there are parts in it: then most of that was for parts that are gone. */
+/*
+ * Whether parts are folded though the budget has room for twice as many bytes.
+ * What a hierarchy made anew came to is what the budget has room for: one that
+ * has not become a good deal smaller since would be the same again.
+ */
 static bool
 is_overfolded(struct family_filters *family)
 {
     const struct hierarchy_sizes sizes =
         hierarchy_sizes(family->hierarchy->hierarchy);
+    const uint64_t half = family->settings->options.memory_budget / 2;
 
-    if (family->is_remade)
-        family->fold_count = sizes.fold_count;
-    family->is_remade = false;
-    return sizes.fold_count > family->fold_count + sizes.part_count;
+    if (family->is_refilled)
+        family->full_bytes =
+            sizes.fold_count > 0 ? sizes.used_bytes : UINT64_MAX;
+    else if (sizes.used_bytes > family->full_bytes)
+        family->full_bytes = sizes.used_bytes;
+    family->is_refilled = false;
+    return sizes.fold_count > 0 && sizes.used_bytes <= half &&
+           sizes.used_bytes <= family->full_bytes / 4 * 3;
 }
 
 bool
@@ -227,7 +236,7 @@ registry_unfold(struct registry *registry)
         struct family_filters *family = registry->families[i];
 
         if (is_overfolded(family) && remake_hierarchy(family, family->settings))
-            is_any = family->is_remade = true;
+            is_any = true;
     }
     pthread_mutex_unlock(&registry->mutex);
     return is_any;

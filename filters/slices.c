@@ -1,5 +1,5 @@
 /*
- * Slices: what classes are there, how presences find theirs, and editions.
+ * Slices: what classes are there, and how presences find theirs.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,30 +14,17 @@
 struct slice_place {
     struct slice_class *class; /* NULL: no part */
     uint32_t column;
+    uint32_t block_count; /* of its presence before it was folded */
 };
 
 struct slices {
     uint64_t budget;
-    uint64_t fold_count;
     struct slice_class **classes;
     size_t class_count;
     size_t class_capacity;
     struct slice_place *places; /* by slot */
     uint32_t place_count;
 };
-
-struct slices_edition {
-    uint32_t slot_count;
-    size_t view_count;
-    struct slice_view *views[]; /* counted; of one shape side by side */
-};
-
-static bool
-is_same_shape(const struct presence_shape *a, const struct presence_shape *b)
-{
-    return a->block_count == b->block_count && a->probes == b->probes &&
-           a->hash_bits == b->hash_bits;
-}
 
 static void
 place_part(struct slices *slices, struct slice_class *class, uint32_t column,
@@ -182,7 +169,8 @@ tidy(struct slices *slices, struct slice_class *class)
 
         /* a quarter stays free: else the next part would undo it */
         if (other != class &&
-            is_same_shape(&other->matrix.shape, &class->matrix.shape) &&
+            presence_is_same_shape(&other->matrix.shape,
+                                   &class->matrix.shape) &&
             class->live_count + other->live_count <= room / 4 * 3) {
             if (other->live_count > class->live_count)
                 (void)remake(slices, other, class, room);
@@ -211,7 +199,6 @@ fold(struct slices *slices, struct slice_class *class)
     slice_matrix_fold(&made->matrix, &class->matrix);
     keep_columns(slices, made, class);
     made->fill = class->fill * (2 - class->fill);
-    slices->fold_count += class->live_count;
     slices_replace(slices, class, made);
     tidy(slices, made);
     return true;
@@ -225,13 +212,41 @@ struct newcomer {
 
 enum relief { RELIEVED, NOTHING_TO_FOLD, NO_ROOM_TO_FOLD };
 
-/* Folds the class or newcomer that loses least by it. */
+/* Takes columns without parts away from one class. False: there are not enough
+ * to make any class narrower, or two one, or memory is short for that. */
+static bool
+pack(struct slices *slices)
+{
+    for (size_t i = 0; i < slices->class_count; i++) {
+        struct slice_class *class = slices->classes[i];
+        const uint32_t column_count = class->matrix.column_count;
+
+        if (column_count > SLICE_COLUMNS_MIN &&
+            class->live_count <= column_count / 2)
+            return remake(slices, class, NULL, column_count / 2);
+        for (size_t k = 0; k < slices->class_count; k++) {
+            struct slice_class *other = slices->classes[k];
+
+            if (k != i &&
+                presence_is_same_shape(&other->matrix.shape,
+                                       &class->matrix.shape) &&
+                class->live_count + other->live_count <= column_count)
+                return remake(slices, class, other, column_count);
+        }
+    }
+    return false;
+}
+
+/* Makes room where nothing is lost by it; else folds what loses least, one part
+ * rather than many. */
 static enum relief
 relieve(struct slices *slices, struct newcomer *newcomer)
 {
     struct slice_class *class = NULL;
     double lowest = 2;
 
+    if (pack(slices))
+        return RELIEVED;
     for (size_t i = 0; i < slices->class_count; i++) {
         struct slice_class *one = slices->classes[i];
 
@@ -242,7 +257,7 @@ relieve(struct slices *slices, struct newcomer *newcomer)
         class = one;
         lowest = one->fill;
     }
-    if (newcomer->shape.block_count % 2 == 0 && newcomer->fill < lowest) {
+    if (newcomer->shape.block_count % 2 == 0 && newcomer->fill < lowest * 1.1) {
         newcomer->shape.block_count /= 2;
         newcomer->fill *= 2 - newcomer->fill;
         return RELIEVED;
@@ -272,6 +287,23 @@ struct plan {
     uint64_t growth;           /* bytes */
 };
 
+/* Classes are folded as a whole: so that this is done to a fraction of the
+ * parts, when a fraction of the budget is missing, none is larger than this. */
+static uint64_t
+class_size_max(const struct slices *slices)
+{
+    const uint64_t always = UINT64_C(1) << 16;
+
+    return slices->budget / 4 > always ? slices->budget / 4 : always;
+}
+
+static bool
+may_double(const struct slices *slices, const struct slice_class *class)
+{
+    return class->matrix.column_count < SLICE_COLUMNS_MAX &&
+           slice_class_size(class) <= class_size_max(slices) / 2;
+}
+
 static struct plan
 plan_for(struct slices *slices, const struct presence_shape *shape)
 {
@@ -283,7 +315,7 @@ plan_for(struct slices *slices, const struct presence_shape *shape)
         uint32_t column_count = class->matrix.column_count;
         uint32_t column;
 
-        if (!is_same_shape(&class->matrix.shape, shape))
+        if (!presence_is_same_shape(&class->matrix.shape, shape))
             continue;
         column = slice_class_free_column(class);
         if (column != SLICE_NO_COLUMN)
@@ -291,7 +323,7 @@ plan_for(struct slices *slices, const struct presence_shape *shape)
         if (class->live_count <= column_count / 4 * 3)
             /* old editions hold the others: a copy that they do not see */
             plan = (struct plan){class, SLICE_NO_COLUMN, column_count, 0};
-        else if (column_count < SLICE_COLUMNS_MAX && plan.class == NULL)
+        else if (plan.class == NULL && may_double(slices, class))
             plan = (struct plan){class, SLICE_NO_COLUMN, column_count * 2,
                                  slice_class_size(class)};
     }
@@ -375,10 +407,8 @@ slices_add(struct slices *slices, uint32_t slot,
     class = plan.class;
     slice_matrix_write(&class->matrix, plan.column, presence);
     place_part(slices, class, plan.column, slot);
+    slices->places[slot].block_count = presence->shape.block_count;
     class->fill += (newcomer.fill - class->fill) / class->live_count;
-    for (uint32_t count = presence->shape.block_count;
-         count > newcomer.shape.block_count; count /= 2)
-        slices->fold_count++;
     return COLANDER_OK;
 }
 
@@ -421,148 +451,44 @@ slices_destroy(struct slices *slices)
     free(slices);
 }
 
+/* How often the part was halved. */
+static uint32_t
+folds_of(const struct slice_place *place)
+{
+    uint32_t folds = 0;
+
+    for (uint32_t count = place->class->matrix.shape.block_count;
+         count < place->block_count; count *= 2)
+        folds++;
+    return folds;
+}
+
 struct hierarchy_sizes
 slices_sizes(const struct slices *slices)
 {
     struct hierarchy_sizes sizes = {0};
 
-    for (size_t i = 0; i < slices->class_count; i++)
-        sizes.part_count += slices->classes[i]->live_count;
+    for (uint32_t slot = 0; slot < slices->place_count; slot++) {
+        const struct slice_place *place = &slices->places[slot];
+
+        if (place->class == NULL)
+            continue;
+        sizes.part_count++;
+        sizes.used_bytes += presence_size(&place->class->matrix.shape);
+        sizes.fold_count += folds_of(place);
+    }
     sizes.bytes = slices_size(slices);
-    sizes.fold_count = slices->fold_count;
     sizes.height = slices->class_count > 0;
     return sizes;
-}
-
-/* ------------------------------------------------------------ editions --- */
-
-static bool
-is_before(const struct presence_shape *a, const struct presence_shape *b)
-{
-    if (a->block_count != b->block_count)
-        return a->block_count < b->block_count;
-    if (a->probes != b->probes)
-        return a->probes < b->probes;
-    return a->hash_bits < b->hash_bits;
-}
-
-/* Puts a view among those of its shape. */
-static void
-edition_insert(struct slices_edition *edition, struct slice_view *view)
-{
-    size_t at = edition->view_count++;
-
-    for (; at > 0 && is_before(&view->matrix.shape,
-                               &edition->views[at - 1]->matrix.shape);
-         at--)
-        edition->views[at] = edition->views[at - 1];
-    edition->views[at] = view;
 }
 
 struct slices_edition *
 slices_publish(struct slices *slices)
 {
-    struct slices_edition *edition = malloc(
-        sizeof(*edition) + slices->class_count * sizeof(edition->views[0]));
     uint32_t slot_count = slices->place_count;
 
-    if (edition == NULL)
-        return NULL;
     while (slot_count > 0 && slices->places[slot_count - 1].class == NULL)
         slot_count--;
-    edition->slot_count = slot_count;
-    edition->view_count = 0;
-    for (size_t i = 0; i < slices->class_count; i++) {
-        struct slice_view *view = slice_class_view(slices->classes[i]);
-
-        if (view == NULL) {
-            slices_edition_release(edition);
-            return NULL;
-        }
-        edition_insert(edition, view);
-    }
-    return edition;
-}
-
-void
-slices_edition_release(struct slices_edition *edition)
-{
-    if (edition == NULL)
-        return;
-    for (size_t i = 0; i < edition->view_count; i++)
-        slice_view_unref(edition->views[i]);
-    free(edition);
-}
-
-uint32_t
-slices_edition_slots(const struct slices_edition *edition)
-{
-    return edition->slot_count;
-}
-
-/* The columns whose bit is set, in order; gives their number. */
-static inline size_t
-list_columns(const uint64_t *hits, uint32_t column_count, uint16_t *columns)
-{
-    size_t count = 0;
-
-    for (uint32_t first = 0; first < column_count; first += 64) {
-        uint64_t word = hits[first / 64];
-
-        /* Most words have one bit or none, by chance: asking which would be
-         * guessed wrongly half the time, so the first is always listed. */
-        columns[count] = (uint16_t)(first + (unsigned)__builtin_ctzll(
-                                                word | UINT64_C(1) << 63));
-        count += word != 0;
-        for (word &= word - 1; word != 0; word &= word - 1)
-            columns[count++] =
-                (uint16_t)(first + (unsigned)__builtin_ctzll(word));
-    }
-    return count;
-}
-
-static void
-view_find(const struct slice_view *view, const struct presence_probe *probe,
-          uint64_t *slots)
-{
-    uint64_t hits[SLICE_WORDS_MAX];
-    uint16_t columns[SLICE_COLUMNS_MAX];
-    size_t count;
-
-    slice_matrix_find(&view->matrix, probe, view->mask, hits);
-    count = list_columns(hits, view->matrix.column_count, columns);
-    for (size_t i = 0; i < count; i++) {
-        uint32_t slot = view->slots[columns[i]];
-
-        slots[slot / 64] |= UINT64_C(1) << slot % 64;
-    }
-}
-
-/* Memory is asked for a lot of views at once, and answers while the first of
- * them are looked at. */
-#define LOT 16
-
-void
-slices_find(const struct slices_edition *edition, uint64_t value_hash,
-            uint64_t *slots)
-{
-    struct presence_probe probes[LOT];
-
-    for (size_t first = 0; first < edition->view_count; first += LOT) {
-        struct slice_view *const *views = edition->views + first;
-        size_t count = edition->view_count - first;
-
-        for (size_t i = 0; i < count && i < LOT; i++) {
-            const struct slice_matrix *matrix = &views[i]->matrix;
-
-            if (i > 0 &&
-                is_same_shape(&matrix->shape, &views[i - 1]->matrix.shape))
-                probes[i] = probes[i - 1];
-            else
-                presence_locate(&matrix->shape, value_hash, &probes[i]);
-            slice_matrix_prefetch(matrix, &probes[i]);
-        }
-        for (size_t i = 0; i < count && i < LOT; i++)
-            view_find(views[i], &probes[i], slots);
-    }
+    return slices_edition_make(slices->classes, slices->class_count,
+                               slot_count);
 }

@@ -4,9 +4,9 @@
  *
  * A *class* is a matrix of presences of one shape, with room for more: it is
  * made narrow, doubles as parts come, and gets a sibling of the same shape when
- * it is as wide as matrices are. A change of the matrix itself (wider,
- * narrower, folded, two made one) makes a new class; the old one stays with the
- * editions that see it.
+ * it is as wide as matrices are or takes a quarter of the budget. A change of
+ * the matrix itself (wider, narrower, folded, two made one) makes a new class;
+ * the old one stays with the editions that see it.
  *
  * A *view* is what editions see of a class: which columns, and whose they are.
  * Editions share the views of classes that did not change between them. A
@@ -14,8 +14,9 @@
  * a class are numbered, a column notes the last that may have it, and the
  * oldest that is left decides.
  *
- * Memory: over the budget, the class (or the new presence) with the smallest
- *         share of bits set is folded, as it loses least by it
+ * Memory: when the budget is short, classes that have room give it up; then
+ *         the new presence, or the class, with the smallest share of bits set
+ *         is folded, as it loses least by it
  *
  * SPDX-License-Identifier: MIT
  */
@@ -23,9 +24,9 @@
 #define COLANDER_FILTERS_SLICES_H
 
 #include "filters/hierarchy.h"
+#include "filters/slices_edition.h"
 
 struct slices;
-struct slices_edition;
 
 struct slices *slices_create(uint64_t budget);
 void slices_destroy(struct slices *slices);
@@ -38,11 +39,6 @@ void slices_remove(struct slices *slices, uint32_t slot);
 
 /* NULL when memory is short. */
 struct slices_edition *slices_publish(struct slices *slices);
-void slices_edition_release(struct slices_edition *edition);
-
-uint32_t slices_edition_slots(const struct slices_edition *edition);
-void slices_find(const struct slices_edition *edition, uint64_t value_hash,
-                 uint64_t *slots);
 
 struct hierarchy_sizes slices_sizes(const struct slices *slices);
 

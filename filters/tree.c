@@ -20,7 +20,6 @@ struct grove {
 struct tree {
     struct tree_changer changer;
     uint64_t budget;
-    uint64_t fold_count;
     struct grove *groves;
     size_t grove_count;
     uint64_t *live; /* slots that are parts: a bit for each */
@@ -94,7 +93,6 @@ keep_to_budget(struct tree *tree, const struct grove *grove,
         struct grove *victim = largest_grove(tree, grove, *root);
         struct tree_node **folded;
         struct tree_node *made;
-        uint64_t fold_count = 0;
         uint32_t block_max;
 
         if (victim == NULL)
@@ -102,7 +100,7 @@ keep_to_budget(struct tree *tree, const struct grove *grove,
         folded = victim == grove ? root : &victim->root;
         assert(*folded != NULL);
         block_max = (*folded)->presence.shape.block_count / 2;
-        made = tree_node_folded(*folded, block_max, &fold_count);
+        made = tree_node_folded(*folded, block_max);
         if (made == NULL)
             return false;
         if (victim != grove)
@@ -110,7 +108,6 @@ keep_to_budget(struct tree *tree, const struct grove *grove,
         tree_node_unref(*folded);
         *folded = made;
         victim->block_max = block_max;
-        tree->fold_count += fold_count;
     }
     return true;
 }
@@ -221,12 +218,11 @@ root_with(struct tree *tree, struct grove *grove, uint32_t slot,
 {
     struct tree_node *root = NULL;
     struct tree_node *leaf;
-    uint64_t fold_count = 0;
 
     if (grove->block_max < PRESENCE_BLOCKS_MAX &&
         tree_size(tree) < tree->budget / 4)
         grove->block_max *= 2;
-    leaf = tree_leaf_make(slot, presence, grove->block_max, &fold_count);
+    leaf = tree_leaf_make(slot, presence, grove->block_max);
     if (leaf == NULL ||
         !tree_changer_insert(&tree->changer, grove->root, leaf, &root))
         return NULL;
@@ -234,7 +230,6 @@ root_with(struct tree *tree, struct grove *grove, uint32_t slot,
         tree_node_unref(root);
         return NULL;
     }
-    tree->fold_count += fold_count;
     return root;
 }
 
@@ -315,12 +310,13 @@ tree_sizes(const struct tree *tree)
         if (root == NULL)
             continue;
         sizes.part_count += root->part_count;
+        sizes.fold_count += root->fold_count;
         if (root->level + 1 > sizes.height)
             sizes.height = root->level + 1;
     }
     sizes.part_count -= tree->dead_count;
     sizes.bytes = tree_size(tree);
-    sizes.fold_count = tree->fold_count;
+    sizes.used_bytes = sizes.bytes;
     return sizes;
 }
 

@@ -49,28 +49,35 @@ node_create(const struct presence_shape *shape, size_t child_max)
     return node;
 }
 
-/* `shape` folded to at most `block_max` blocks; adds how often. */
-static struct presence_shape
-shape_within(struct presence_shape shape, uint32_t block_max,
-             uint64_t *fold_count)
+/* `presence` folded to at most `block_max` blocks, in a node for it. */
+static struct tree_node *
+node_within(const struct presence *presence, uint32_t block_max,
+            size_t child_max)
 {
+    struct presence_shape shape = presence->shape;
+    struct tree_node *node;
+    uint32_t folds = 0;
+
     for (; shape.block_count > block_max && shape.block_count % 2 == 0;
          shape.block_count /= 2)
-        *fold_count += 1;
-    return shape;
+        folds++;
+    node = node_create(&shape, child_max);
+    if (node == NULL)
+        return NULL;
+    presence_unite(&node->presence, presence);
+    if (child_max == 0)
+        node->fold_count = folds;
+    return node;
 }
 
 struct tree_node *
 tree_leaf_make(uint32_t slot, const struct presence *presence,
-               uint32_t block_max, uint64_t *fold_count)
+               uint32_t block_max)
 {
-    struct presence_shape shape =
-        shape_within(presence->shape, block_max, fold_count);
-    struct tree_node *leaf = node_create(&shape, 0);
+    struct tree_node *leaf = node_within(presence, block_max, 0);
 
     if (leaf == NULL)
         return NULL;
-    presence_unite(&leaf->presence, presence);
     leaf->slot = slot;
     leaf->part_count = 1;
     return leaf;
@@ -84,6 +91,7 @@ adopt(struct tree_node *node, struct tree_node *child)
     node->level = child->level + 1;
     node->size += child->size;
     node->part_count += child->part_count;
+    node->fold_count += child->fold_count;
     node->children[node->child_count++] = child;
 }
 
@@ -110,22 +118,21 @@ tree_node_make(struct tree_node *const *children, size_t count)
 /* ------------------------------------------------------------- folding --- */
 
 static struct tree_node *
-fold_node(const struct tree_node *node, uint32_t block_max,
-          uint64_t *fold_count)
+fold_node(const struct tree_node *node, uint32_t block_max)
 {
-    struct presence_shape shape =
-        shape_within(node->presence.shape, block_max, fold_count);
-    struct tree_node *made = node_create(&shape, node->child_count);
+    struct tree_node *made =
+        node_within(&node->presence, block_max, node->child_count);
 
     if (made == NULL)
         return NULL;
-    presence_unite(&made->presence, &node->presence);
-    made->slot = node->slot;
-    if (node->level == 0)
+    if (node->level == 0) {
+        made->slot = node->slot;
         made->part_count = 1;
+        made->fold_count += node->fold_count;
+    }
     for (uint32_t i = 0; i < node->child_count; i++) {
         struct tree_node *child =
-            tree_node_folded(node->children[i], block_max, fold_count);
+            tree_node_folded(node->children[i], block_max);
 
         if (child == NULL) {
             tree_node_unref(made);
@@ -137,13 +144,12 @@ fold_node(const struct tree_node *node, uint32_t block_max,
 }
 
 struct tree_node *
-tree_node_folded(struct tree_node *node, uint32_t block_max,
-                 uint64_t *fold_count)
+tree_node_folded(struct tree_node *node, uint32_t block_max)
 {
     /* no child is larger */
     if (node->presence.shape.block_count <= block_max)
         return tree_node_ref(node);
-    return fold_node(node, block_max, fold_count);
+    return fold_node(node, block_max);
 }
 
 /* ---------------------------------------------------------- similarity --- */

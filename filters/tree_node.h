@@ -24,6 +24,7 @@
 struct tree_node {
     struct presence presence;
     uint64_t size;       /* bytes of presences, its own and all below */
+    uint64_t fold_count; /* how often the leaves below, or it, were halved */
     uint32_t part_count; /* leaves below, or 1 */
     uint32_t reference_count;
     uint32_t slot;  /* of a leaf */
@@ -33,9 +34,9 @@ struct tree_node {
 };
 
 /* A leaf: `presence` copied, folded until it has at most `block_max` blocks if
- * that can be; adds to `fold_count` how often. NULL when memory is short. */
+ * that can be. NULL when memory is short. */
 struct tree_node *tree_leaf_make(uint32_t slot, const struct presence *presence,
-                                 uint32_t block_max, uint64_t *fold_count);
+                                 uint32_t block_max);
 
 /* An inner node over `count` nodes of one level, at least one. NULL when memory
  * is short. */
@@ -52,10 +53,8 @@ uint32_t tree_node_closest(const struct tree_node *node,
                            const struct presence *presence);
 
 /* The same tree with no presence of more than `block_max` blocks, sharing what
- * is small enough, counted; adds the presences halved to `fold_count`. NULL
- * when memory is short. */
-struct tree_node *tree_node_folded(struct tree_node *node, uint32_t block_max,
-                                   uint64_t *fold_count);
+ * is small enough, counted. NULL when memory is short. */
+struct tree_node *tree_node_folded(struct tree_node *node, uint32_t block_max);
 
 /* Sets in `slots` those of the leaves that may hold the value and are in
  * `live`: a bit for each. */
