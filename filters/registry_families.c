@@ -205,16 +205,16 @@ remake_hierarchy(struct family_filters *family, const struct settings *settings)
 }
 
 /*
- * Whether parts are folded though the budget has room for twice as many bytes.
- * What a hierarchy made anew came to is what the budget has room for: one that
- * has not become a good deal smaller since would be the same again.
+ * Whether parts are folded further than the budget asks for: a quarter of it is
+ * free. How much of it a hierarchy made anew leaves free is known once one was:
+ * that is then the measure, as it would be the same again.
  */
 static bool
 is_overfolded(struct family_filters *family)
 {
     const struct hierarchy_sizes sizes =
         hierarchy_sizes(family->hierarchy->hierarchy);
-    const uint64_t half = family->settings->options.memory_budget / 2;
+    uint64_t most = family->settings->options.memory_budget;
 
     if (family->is_refilled)
         family->full_bytes =
@@ -222,8 +222,9 @@ is_overfolded(struct family_filters *family)
     else if (sizes.used_bytes > family->full_bytes)
         family->full_bytes = sizes.used_bytes;
     family->is_refilled = false;
-    return sizes.fold_count > 0 && sizes.used_bytes <= half &&
-           sizes.used_bytes <= family->full_bytes / 4 * 3;
+    if (family->full_bytes < most)
+        most = family->full_bytes;
+    return sizes.fold_count > 0 && sizes.used_bytes <= most / 4 * 3;
 }
 
 bool

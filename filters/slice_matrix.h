@@ -17,7 +17,7 @@
 #include "filters/presence.h"
 
 /* Columns in a row: a power of two between these. */
-#define SLICE_COLUMNS_MIN 8u
+#define SLICE_COLUMNS_MIN 1u
 #define SLICE_COLUMNS_MAX 1024u
 #define SLICE_WORDS_MAX (SLICE_COLUMNS_MAX / 64)
 

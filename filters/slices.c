@@ -10,6 +10,10 @@
 
 #include "filters/slice_class.h"
 
+/* Columns that a class has at first, and keeps unless the budget is short: with
+ * fewer, the first parts would be copied again and again. */
+#define COLUMNS_FIRST 8u
+
 /* Where a slot's part is. */
 struct slice_place {
     struct slice_class *class; /* NULL: no part */
@@ -179,8 +183,7 @@ tidy(struct slices *slices, struct slice_class *class)
             return;
         }
     }
-    if (column_count > SLICE_COLUMNS_MIN &&
-        class->live_count <= column_count / 4)
+    if (column_count > COLUMNS_FIRST && class->live_count <= column_count / 4)
         (void)remake(slices, class, NULL, column_count / 2);
 }
 
@@ -307,8 +310,8 @@ may_double(const struct slices *slices, const struct slice_class *class)
 static struct plan
 plan_for(struct slices *slices, const struct presence_shape *shape)
 {
-    struct plan plan = {NULL, SLICE_NO_COLUMN, SLICE_COLUMNS_MIN,
-                        slice_matrix_size(shape, SLICE_COLUMNS_MIN)};
+    const uint64_t size = slices_size(slices);
+    struct plan plan = {NULL, SLICE_NO_COLUMN, COLUMNS_FIRST, 0};
 
     for (size_t i = 0; i < slices->class_count; i++) {
         struct slice_class *class = slices->classes[i];
@@ -326,6 +329,14 @@ plan_for(struct slices *slices, const struct presence_shape *shape)
         else if (plan.class == NULL && may_double(slices, class))
             plan = (struct plan){class, SLICE_NO_COLUMN, column_count * 2,
                                  slice_class_size(class)};
+    }
+    if (plan.class != NULL)
+        return plan;
+    plan.growth = slice_matrix_size(shape, COLUMNS_FIRST);
+    while (plan.column_count > SLICE_COLUMNS_MIN &&
+           size + plan.growth > slices->budget) {
+        plan.column_count /= 2;
+        plan.growth /= 2;
     }
     return plan;
 }

@@ -284,6 +284,61 @@ file_that_changes_its_level_keeps_its_filter(void **state)
     end(&writing);
 }
 
+static void
+write_numbers(struct writing *writing, int64_t first, int64_t count)
+{
+    struct store_fixture *fixture = writing->fixture;
+
+    for (int64_t i = first; i < first + count; i++) {
+        char text[16];
+
+        (void)snprintf(text, sizeof(text), "%08d", (int)i);
+        OK(put_text(fixture, writing->family, text, "n", colander_integer(i),
+                    NULL));
+    }
+    OK(colander_family_flush(writing->family, NULL));
+}
+
+/* Four files stay of sixteen that were folded to a quarter of their bytes. */
+static void
+files_that_stay_are_unfolded_when_others_go(void **state)
+{
+    enum { ROWS = 4000, FILES = 16, KEPT = 4 };
+    struct colander_filter_options options;
+    struct colander_key_range range = {0};
+    struct colander_buffer key = text_key("00016000");
+    struct writing writing;
+    uint64_t deleted;
+
+    begin(&writing, state, "unfolding");
+    rocksdb_stop_compactions(writing.inside);
+    colander_filter_options_init(&options);
+    options.memory_budget = 1 << 16;
+    OK(colander_family_set_filters(writing.family, &options, NULL));
+    for (int64_t i = 0; i < FILES; i++) {
+        write_numbers(&writing, i * ROWS, ROWS);
+        rocksdb_move_down(writing.inside);
+        assert_all_loaded(writing.family);
+    }
+    assert_int_equal(rocksdb_files_at(writing.inside, LAST_LEVEL), FILES);
+    assert_true(filter_stats(writing.family).fold_count >= FILES);
+    range.from = colander_buffer_slice(&key);
+    OK(colander_family_delete_range(writing.family, &range, COLANDER_AS_STORE,
+                                    &deleted, NULL));
+    assert_int_equal(deleted, (FILES - KEPT) * ROWS);
+    OK(colander_family_flush(writing.family, NULL));
+    rocksdb_move_down(writing.inside);
+    assert_all_loaded(writing.family);
+    assert_int_equal(rocksdb_files_at(writing.inside, LAST_LEVEL), KEPT);
+    assert_int_equal(filter_stats(writing.family).part_count, KEPT);
+    assert_int_equal(filter_stats(writing.family).fold_count, 0);
+    for (int64_t i = 0; i < FILES * ROWS; i += 499)
+        assert_int_equal(count_equal(writing.fixture, writing.family, "n", i),
+                         i < KEPT * ROWS);
+    colander_buffer_release(&key);
+    colander_family_close(writing.family);
+}
+
 int
 main(void)
 {
@@ -295,6 +350,7 @@ main(void)
         TEST(finds_equal_scans_in_a_fifo_store_that_dropped_files),
         TEST(finds_equal_scans_when_threads_share_a_compaction),
         TEST(file_that_changes_its_level_keeps_its_filter),
+        TEST(files_that_stay_are_unfolded_when_others_go),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,49 +129,6 @@ rows_without_an_indexed_value_are_found_before_a_flush(void **state)
     colander_family_close(family);
 }
 
-/* Writes a file of rows `first` to before `end`, and has it loaded. */
-static void
-write_numbers(struct store_fixture *fixture, struct colander_family *family,
-              int64_t first, int64_t end)
-{
-    for (int64_t i = first; i < end; i++) {
-        char text[16];
-
-        (void)snprintf(text, sizeof(text), "%08d", (int)i);
-        OK(put_text(fixture, family, text, "n", colander_integer(i), NULL));
-    }
-    OK(colander_family_flush(family, NULL));
-    OK(colander_family_await_filters(family, NULL));
-}
-
-static void
-what_was_folded_for_files_that_are_gone_is_unfolded(void **state)
-{
-    struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "rows");
-    struct colander_buffer key = text_key("00000500");
-    struct colander_key_range range = {.from = colander_buffer_slice(&key)};
-    struct colander_filter_options options;
-    uint64_t deleted;
-
-    colander_filter_options_init(&options);
-    options.memory_budget = 1 << 16;
-    OK(colander_family_set_filters(family, &options, NULL));
-    for (int64_t i = 0; i < 4; i++)
-        write_numbers(fixture, family, i * 8000, i * 8000 + 8000);
-    assert_true(filter_stats(family).fold_count >= 4);
-    OK(colander_family_delete_range(family, &range, COLANDER_AS_STORE, &deleted,
-                                    NULL));
-    assert_int_equal(deleted, 31500);
-    OK(colander_family_compact(family, NULL));
-    assert_all_loaded(family);
-    assert_int_equal(filter_stats(family).fold_count, 0);
-    for (int64_t i = 0; i < 1000; i++)
-        assert_int_equal(count_equal(fixture, family, "n", i), i < 500);
-    colander_buffer_release(&key);
-    colander_family_close(family);
-}
-
 static void
 columns_left_out_are_in_no_filter_and_found(void **state)
 {
@@ -327,7 +284,6 @@ main(void)
         TEST(bad_options_are_refused_by_name),
         TEST(options_are_kept_over_a_reopen),
         TEST(rows_without_an_indexed_value_are_found_before_a_flush),
-        TEST(what_was_folded_for_files_that_are_gone_is_unfolded),
         TEST(columns_left_out_are_in_no_filter_and_found),
         TEST(finds_equal_scans_while_options_change),
     };

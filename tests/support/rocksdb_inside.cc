@@ -36,6 +36,13 @@ rocksdb_set_option(struct colander_engine_family *family, const char *name,
     must(db_of(family)->SetDBOptions({{name, value}}));
 }
 
+void
+rocksdb_stop_compactions(struct colander_engine_family *family)
+{
+    must(db_of(family)->SetOptions(family->handle.get(),
+                                   {{"disable_auto_compactions", "true"}}));
+}
+
 static bool
 is_busy(struct colander_engine_family *family)
 {

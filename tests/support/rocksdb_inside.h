@@ -18,6 +18,9 @@ extern "C" {
 void rocksdb_set_option(struct colander_engine_family *family, const char *name,
                         const char *value);
 
+/* From now on files are compacted only when that is asked for. */
+void rocksdb_stop_compactions(struct colander_engine_family *family);
+
 /* Waits until no flush or compaction is under way or due. */
 void rocksdb_settle(struct colander_engine_family *family);
 
