@@ -4,10 +4,10 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/bridge.h"
+#include "core/bridge_cache.h"
 #include "core/bridge_files.h"
 #include "core/options.h"
 
-#include <rocksdb/cache.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/table_properties_collectors.h>
@@ -118,14 +118,10 @@ set_family_options(const struct colander_options &options,
 static void
 set_rocksdb_options(struct colander_engine *engine)
 {
-    /* Few shards: the default gives each 1 MiB or less, and the Bloom filter
-     * of one SST, which is one block, would fill it. */
-    const int shard_bits = 2;
-    auto cache = rocksdb::NewLRUCache(engine->options.cache_size, shard_bits);
-
     engine->env = rocksdb::NewCompositeEnv(make_store_files());
     set_database_options(engine->options, &engine->rocksdb_options);
-    set_family_options(engine->options, cache, &engine->rocksdb_options);
+    set_family_options(engine->options, make_block_cache(engine->options),
+                       &engine->rocksdb_options);
     engine->rocksdb_options.env = engine->env.get();
     /* A store without its database is damaged, not new. */
     engine->rocksdb_options.create_if_missing = !engine->directory.is_store;

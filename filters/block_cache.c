@@ -12,7 +12,7 @@
  */
 #include "filters/block_cache.h"
 
-#include "filters/block_slots.h"
+#include "core/block_slots.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -42,6 +42,9 @@ struct block {
     size_t cost;
     _Alignas(max_align_t) uint8_t data[];
 };
+
+/* A block of a filter file is seldom larger, with what is kept beside it. */
+#define SLOT_SIZE 4608u
 
 /* What a block takes beside its bytes; 32 for its bucket and the allocator. */
 #define BLOCK_OVERHEAD (sizeof(struct block) + 32)
@@ -276,7 +279,7 @@ block_cache_create(size_t capacity)
 
     if (cache == NULL)
         return NULL;
-    block_slots_init(&cache->slots);
+    block_slots_init(&cache->slots, SLOT_SIZE);
     while (count > 1 && capacity / count < SHARD_CAPACITY_MIN)
         count /= 2;
     while (cache->shard_count < count) {
@@ -322,8 +325,8 @@ block_cache_find(struct block_cache *cache, uint64_t file, uint32_t index)
 struct cached_block *
 block_cache_allocate(struct block_cache *cache, size_t size)
 {
-    const bool is_usual = size <= BLOCK_SLOT_SIZE - sizeof(struct block) &&
-                          size > BLOCK_SLOT_SIZE / 2;
+    const bool is_usual =
+        size <= SLOT_SIZE - sizeof(struct block) && size > SLOT_SIZE / 2;
     struct block *block;
 
     if (size > SIZE_MAX - BLOCK_OVERHEAD)
@@ -337,7 +340,7 @@ block_cache_allocate(struct block_cache *cache, size_t size)
     block->shown.bytes.size = size;
     block->shard = NULL;
     block->is_used = false;
-    block->cost = is_usual ? BLOCK_SLOT_SIZE : BLOCK_OVERHEAD + size;
+    block->cost = is_usual ? SLOT_SIZE : BLOCK_OVERHEAD + size;
     atomic_init(&block->holders, 1);
     return &block->shown;
 }

@@ -9,6 +9,7 @@ local layers = { "core", "columns", "filters", "scripting", "shell" }
 -- A folder's front headers besides the one that is named like it. Users get
 -- those with COLANDER_API in them; the others are for the layers above.
 local published = {
+    ["core/block_slots.h"] = true,
     ["core/sst.h"] = true,
     ["columns/limits.h"] = true,
     ["columns/candidates.h"] = true,

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "filters/block_slots.h"
+#include "core/block_slots.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#define SLOT_SIZE 4608u
 #define COUNT 1500 /* more than three chunks */
 
 static int
@@ -32,18 +33,18 @@ slots_lie_apart_and_are_used_again(void **state)
     struct block_slots all;
 
     (void)state;
-    block_slots_init(&all);
+    block_slots_init(&all, SLOT_SIZE);
     for (size_t i = 0; i < COUNT; i++) {
         slots[i] = block_slots_take(&all);
         assert_non_null(slots[i]);
         assert_int_equal((uintptr_t)slots[i] % 64, 0);
-        memset(slots[i], (int)i, BLOCK_SLOT_SIZE);
+        memset(slots[i], (int)i, SLOT_SIZE);
     }
     for (size_t i = 0; i < COUNT; i++) {
         const uint8_t *bytes = slots[i];
 
         assert_int_equal(bytes[0], (uint8_t)i);
-        assert_int_equal(bytes[BLOCK_SLOT_SIZE - 1], (uint8_t)i);
+        assert_int_equal(bytes[SLOT_SIZE - 1], (uint8_t)i);
     }
     for (size_t i = 0; i < COUNT; i++)
         block_slots_give(&all, slots[i]);

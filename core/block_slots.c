@@ -3,30 +3,30 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "filters/block_slots.h"
+#include "core/block_slots.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #define CHUNK_SIZE ((size_t)2 << 20) /* a large page */
-#define CACHE_LINE 64u
 
 struct block_chunk {
     struct block_chunk *next;
-    unsigned char rest[CACHE_LINE - sizeof(struct block_chunk *)];
-    unsigned char slots[CHUNK_SIZE - CACHE_LINE];
+    unsigned char rest[BLOCK_SLOT_ALIGNMENT - sizeof(struct block_chunk *)];
+    unsigned char slots[CHUNK_SIZE - BLOCK_SLOT_ALIGNMENT];
 };
 
-#define CHUNK_SLOTS ((CHUNK_SIZE - CACHE_LINE) / BLOCK_SLOT_SIZE)
-
 _Static_assert(sizeof(struct block_chunk) == CHUNK_SIZE, "a chunk is a page");
-_Static_assert(BLOCK_SLOT_SIZE % CACHE_LINE == 0, "slots are on cache lines");
 
 void
-block_slots_init(struct block_slots *slots)
+block_slots_init(struct block_slots *slots, size_t size)
 {
+    assert(size > 0 && size % BLOCK_SLOT_ALIGNMENT == 0);
+    assert(size <= sizeof(((struct block_chunk *)NULL)->slots));
     memset(slots, 0, sizeof(*slots));
+    slots->size = size;
     pthread_mutex_init(&slots->mutex, NULL);
 }
 
@@ -53,7 +53,7 @@ add_chunk(struct block_slots *slots)
     (void)madvise(chunk, sizeof(*chunk), MADV_HUGEPAGE); /* or as it is */
     chunk->next = slots->chunks;
     slots->chunks = chunk;
-    slots->left = CHUNK_SLOTS;
+    slots->left = sizeof(chunk->slots) / slots->size;
 }
 
 void *
@@ -69,7 +69,7 @@ block_slots_take(struct block_slots *slots)
         if (slots->left == 0)
             add_chunk(slots);
         if (slots->left > 0)
-            slot = &slots->chunks->slots[--slots->left * BLOCK_SLOT_SIZE];
+            slot = &slots->chunks->slots[--slots->left * slots->size];
     }
     pthread_mutex_unlock(&slots->mutex);
     return slot;
