@@ -110,7 +110,7 @@ struct colander_filter_stats {
     uint64_t keys_size;      /*   keys or anchors */
     uint64_t zones_size;     /*   smallest and largest values */
     uint64_t hierarchy_size; /* bytes in memory */
-    uint64_t fold_count;     /* filters folded to keep to memory_budget */
+    uint64_t fold_count;     /* how often its parts were halved to fit */
     uint64_t recent_size;    /* bytes in memory for rows in no SST yet */
     uint64_t recent_count;   /* those rows */
 

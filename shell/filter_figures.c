@@ -127,9 +127,8 @@ add_memory(const struct colander_filter_stats *stats, struct report *report)
     report_add(report, " for the hierarchy of ");
     report_add_number(report, stats->part_count, "part");
     if (stats->fold_count > 0) {
-        report_add(report, ", ");
-        report_add_count(report, stats->fold_count);
-        report_add(report, " folded");
+        report_add(report, ", folded ");
+        report_add_number(report, stats->fold_count, "time");
     }
     if (stats->recent_count > 0) {
         report_add(report, ", ");
