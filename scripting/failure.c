@@ -1,0 +1,78 @@
+/*
+ * Failures: see failure.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "scripting/failure.h"
+
+#include <lauxlib.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TYPE "colander.error"
+
+static int
+failure_text(lua_State *L)
+{
+    lua_getfield(L, 1, "message");
+    return 1;
+}
+
+static int
+failure_concat(lua_State *L)
+{
+    luaL_tolstring(L, 1, NULL);
+    luaL_tolstring(L, 2, NULL);
+    lua_concat(L, 2);
+    return 1;
+}
+
+void
+failure_open(lua_State *L)
+{
+    static const struct luaL_Reg metamethods[] = {
+        {"__tostring", failure_text},
+        {"__concat", failure_concat},
+        {NULL, NULL},
+    };
+
+    if (luaL_newmetatable(L, TYPE) != 0) {
+        luaL_setfuncs(L, metamethods, 0);
+        lua_pushstring(L, TYPE);
+        lua_setfield(L, -2, "__name");
+    }
+    lua_pop(L, 1);
+}
+
+/* With where the script stands, as luaL_error tells it. */
+void
+failure_raise(lua_State *L, const struct colander_error *err)
+{
+    luaL_checkstack(L, 5, NULL);
+    lua_createtable(L, 0, 2);
+    luaL_where(L, 1);
+    lua_pushstring(L, err->message);
+    lua_concat(L, 2);
+    lua_setfield(L, -2, "message");
+    lua_pushstring(L, colander_code_name(err->code));
+    lua_setfield(L, -2, "code");
+    luaL_setmetatable(L, TYPE);
+    (void)lua_error(L);
+    abort(); /* lua_error does not return */
+}
+
+void
+failure_misuse(lua_State *L, const char *format, ...)
+{
+    struct colander_error err;
+    va_list arguments;
+
+    err.code = COLANDER_INVALID;
+    err.file = __FILE__;
+    err.line = __LINE__;
+    va_start(arguments, format);
+    (void)vsnprintf(err.message, sizeof(err.message), format, arguments);
+    va_end(arguments);
+    failure_raise(L, &err);
+}

@@ -1,0 +1,67 @@
+/*
+ * The module: see scripting.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "scripting/scripting.h"
+
+#include "scripting/conditions.h"
+#include "scripting/failure.h"
+#include "scripting/families.h"
+#include "scripting/queries.h"
+#include "scripting/rows.h"
+#include "scripting/scratch.h"
+#include "scripting/stores.h"
+#include "scripting/values.h"
+
+#include <lauxlib.h>
+
+/* colander.newkey(): a new key, later than those before */
+static int
+new_key(lua_State *L)
+{
+    struct scratch *scratch = scratch_get(L);
+    struct colander_error err;
+
+    failure_check(L, colander_key_generate(&scratch->key, &err), &err);
+    value_push_key(L, colander_buffer_slice(&scratch->key), &scratch->parts);
+    return 1;
+}
+
+/* colander.name(text): as it must stand in a path */
+static int
+name_of(lua_State *L)
+{
+    struct scratch *scratch = scratch_get(L);
+    struct colander_error err;
+    struct colander_slice name;
+
+    name.data = (const uint8_t *)luaL_checklstring(L, 1, &name.size);
+    scratch->text.size = 0;
+    failure_check(L, colander_path_append_name(&scratch->text, name, &err),
+                  &err);
+    lua_pushlstring(L, (const char *)scratch->text.data, scratch->text.size);
+    return 1;
+}
+
+int
+luaopen_colander(lua_State *L)
+{
+    static const struct luaL_Reg functions[] = {
+        {"newkey", new_key},
+        {"name", name_of},
+        {NULL, NULL},
+    };
+
+    failure_open(L);
+    luaL_newlib(L, functions);
+    values_open(L);
+    rows_open(L);
+    stores_open(L);
+    families_open(L);
+    queries_open(L);
+    conditions_open(L);
+    lua_pushstring(L, colander_version());
+    lua_setfield(L, -2, "version");
+    return 1;
+}

@@ -1,0 +1,66 @@
+/*
+ * Scratch: see scratch.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "scripting/scratch.h"
+
+#include <lauxlib.h>
+
+#define TYPE "colander.scratch"
+
+static const char scratch_key; /* its address: the scratch in the registry */
+
+static int
+scratch_collect(lua_State *L)
+{
+    struct scratch *scratch = lua_touserdata(L, 1);
+
+    colander_buffer_release(&scratch->key);
+    colander_buffer_release(&scratch->last_key);
+    colander_buffer_release(&scratch->parts);
+    colander_buffer_release(&scratch->row);
+    colander_buffer_release(&scratch->text);
+    colander_row_builder_destroy(scratch->builder);
+    scratch->builder = NULL;
+    return 0;
+}
+
+struct scratch *
+scratch_get(lua_State *L)
+{
+    struct scratch *scratch;
+
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &scratch_key);
+    scratch = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    if (scratch != NULL)
+        return scratch;
+    scratch = lua_newuserdatauv(L, sizeof(*scratch), 0);
+    memset(scratch, 0, sizeof(*scratch));
+    if (luaL_newmetatable(L, TYPE) != 0) {
+        lua_pushcfunction(L, scratch_collect);
+        lua_setfield(L, -2, "__gc");
+    }
+    lua_setmetatable(L, -2);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &scratch_key);
+    return scratch;
+}
+
+struct colander_row_builder *
+scratch_builder(lua_State *L)
+{
+    struct scratch *scratch = scratch_get(L);
+
+    if (scratch->is_building) {
+        colander_row_builder_destroy(scratch->builder);
+        scratch->builder = NULL;
+        scratch->is_building = false;
+    }
+    if (scratch->builder == NULL) {
+        scratch->builder = colander_row_builder_create();
+        if (scratch->builder == NULL)
+            luaL_error(L, "no memory to build a row");
+    }
+    return scratch->builder;
+}

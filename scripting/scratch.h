@@ -1,0 +1,33 @@
+/*
+ * Scratch: memory of a Lua state that functions of the module write to, so that
+ * nothing is lost when Lua throws in the midst of it.
+ *
+ * Who uses one of the buffers is done with it before anything else of the
+ * module can run: so there are few, and each has a purpose.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_SCRIPTING_SCRATCH_H
+#define COLANDER_SCRIPTING_SCRATCH_H
+
+#include "columns/columns.h"
+
+#include <lua.h>
+
+struct scratch {
+    struct colander_buffer key;      /* that is asked for, or written */
+    struct colander_buffer last_key; /* of a range: its end */
+    struct colander_buffer parts;    /* of a key that is being decoded */
+    struct colander_buffer row;      /* that was read */
+    struct colander_buffer text;     /* paths, JSON */
+    struct colander_row_builder *builder;
+    bool is_building; /* it holds what an error left in it */
+};
+
+/* The state's. */
+struct scratch *scratch_get(lua_State *L);
+
+/* The builder, with nothing in it. */
+struct colander_row_builder *scratch_builder(lua_State *L);
+
+#endif

@@ -1,0 +1,373 @@
+/*
+ * Values: see values.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "scripting/values.h"
+
+#include "scripting/failure.h"
+#include "scripting/special.h"
+
+#include <inttypes.h>
+#include <lauxlib.h>
+#include <stdio.h>
+
+#define ARRAY "colander.array"
+
+/* ------------------------------------------------------------- pushing --- */
+
+/* Rows were checked when they were written: they are at most so deep. */
+static void
+push_members(lua_State *L, const struct colander_value *container)
+{
+    struct colander_members members;
+    struct colander_value value;
+    struct colander_slice name;
+    struct colander_error err;
+    lua_Integer number = 0;
+    bool is_member;
+    bool is_map = container->type == COLANDER_MAP;
+
+    luaL_checkstack(L, 8, "a value is nested too deeply");
+    failure_check(L, colander_members_init(&members, container->bytes, &err),
+                  &err);
+    lua_createtable(L, is_map ? 0 : (int)(members.left & 0xffff),
+                    is_map ? (int)(members.left & 0xffff) : 0);
+    for (;;) {
+        failure_check(
+            L, colander_members_next(&members, &is_member, &name, &value, &err),
+            &err);
+        if (!is_member)
+            break;
+        if (is_map)
+            lua_pushlstring(L, (const char *)name.data, name.size);
+        value_push(L, &value);
+        if (is_map)
+            lua_rawset(L, -3);
+        else
+            lua_rawseti(L, -2, ++number);
+    }
+    if (!is_map)
+        luaL_setmetatable(L, ARRAY);
+}
+
+void
+value_push(lua_State *L, const struct colander_value *value)
+{
+    switch (value->type) {
+    case COLANDER_BOOLEAN:
+        lua_pushboolean(L, value->boolean);
+        break;
+    case COLANDER_INTEGER:
+        lua_pushinteger(L, value->integer);
+        break;
+    case COLANDER_DOUBLE:
+        lua_pushnumber(L, value->number);
+        break;
+    case COLANDER_STRING:
+        lua_pushlstring(L, (const char *)value->bytes.data, value->bytes.size);
+        break;
+    case COLANDER_NULL:
+    case COLANDER_UNSIGNED:
+    case COLANDER_BINARY:
+    case COLANDER_TIMESTAMP:
+    case COLANDER_EXTENSION:
+        special_push(L, value);
+        break;
+    case COLANDER_ARRAY:
+    case COLANDER_MAP:
+        push_members(L, value);
+        break;
+    }
+}
+
+/* -------------------------------------------------------------- taking --- */
+
+bool
+value_get(lua_State *L, int index, struct colander_value *value)
+{
+    const struct colander_value *special;
+    struct colander_slice bytes;
+
+    switch (lua_type(L, index)) {
+    case LUA_TBOOLEAN:
+        *value = colander_boolean(lua_toboolean(L, index));
+        return true;
+    case LUA_TNUMBER:
+        *value = lua_isinteger(L, index)
+                     ? colander_integer(lua_tointeger(L, index))
+                     : colander_double(lua_tonumber(L, index));
+        return true;
+    case LUA_TSTRING:
+        bytes.data = (const uint8_t *)lua_tolstring(L, index, &bytes.size);
+        *value = colander_string(bytes);
+        return true;
+    default:
+        special = special_get(L, index);
+        if (special == NULL)
+            return false;
+        *value = *special;
+        return true;
+    }
+}
+
+struct colander_value
+value_check(lua_State *L, int index, const char *what)
+{
+    struct colander_value value = colander_null();
+
+    if (lua_isnil(L, index))
+        failure_misuse(L, "%s: nil is no value (colander.null is one)", what);
+    if (!value_get(L, index, &value))
+        failure_misuse(L,
+                       "%s: a %s is no single value (a string, a number, a "
+                       "boolean, colander.null, ...)",
+                       what, luaL_typename(L, index));
+    return value;
+}
+
+static bool
+is_marked(lua_State *L, int index)
+{
+    bool is_same;
+
+    if (lua_getmetatable(L, index) == 0)
+        return false;
+    luaL_getmetatable(L, ARRAY);
+    is_same = lua_rawequal(L, -1, -2);
+    lua_pop(L, 2);
+    return is_same;
+}
+
+bool
+value_is_array(lua_State *L, int index)
+{
+    return is_marked(L, index) || lua_rawlen(L, index) > 0;
+}
+
+/* ------------------------------------------------------------ building --- */
+
+static void
+path_append(struct value_path *path, const char *text, size_t size)
+{
+    size_t room = sizeof(path->text) - 1 - path->size;
+
+    if (size > room)
+        size = room;
+    memcpy(path->text + path->size, text, size);
+    path->size += size;
+    path->text[path->size] = '\0';
+}
+
+static void value_add(lua_State *L, int index,
+                      struct colander_row_builder *builder,
+                      const struct colander_slice *name,
+                      struct value_path *path, unsigned depth);
+
+/* Adds the elements 1..n, and sees that there is nothing else. */
+static void
+add_elements(lua_State *L, int index, struct colander_row_builder *builder,
+             struct value_path *path, unsigned depth)
+{
+    const lua_Unsigned count = lua_rawlen(L, index);
+    lua_Unsigned key_count = 0;
+    size_t size = path->size;
+
+    for (lua_Unsigned i = 1; i <= count; i++) {
+        char number[32];
+
+        (void)snprintf(number, sizeof(number), "[%" PRIu64 "]", (uint64_t)i);
+        path_append(path, number, strlen(number));
+        lua_rawgeti(L, index, (lua_Integer)i);
+        value_add(L, lua_gettop(L), builder, NULL, path, depth + 1);
+        lua_pop(L, 1);
+        path->size = size;
+        path->text[size] = '\0';
+    }
+    lua_pushnil(L);
+    while (lua_next(L, index) != 0) {
+        lua_pop(L, 1);
+        key_count++;
+    }
+    if (key_count != count)
+        failure_misuse(L,
+                       "column '%s': a table is an array (1 to n) or a map "
+                       "(names), and this one is neither: it has %d elements "
+                       "and %d keys",
+                       path->text, (int)count, (int)key_count);
+}
+
+static void
+add_columns(lua_State *L, int index, struct colander_row_builder *builder,
+            struct value_path *path, unsigned depth)
+{
+    const size_t size = path->size;
+
+    lua_pushnil(L);
+    while (lua_next(L, index) != 0) {
+        struct colander_slice name;
+
+        if (lua_type(L, -2) != LUA_TSTRING)
+            failure_misuse(L,
+                           "column '%s': a name is a string, and this is a %s",
+                           path->text, luaL_typename(L, -2));
+        name.data = (const uint8_t *)lua_tolstring(L, -2, &name.size);
+        if (size > 0)
+            path_append(path, ".", 1);
+        path_append(path, (const char *)name.data, name.size);
+        value_add(L, lua_gettop(L), builder, &name, path, depth + 1);
+        lua_pop(L, 1);
+        path->size = size;
+        path->text[size] = '\0';
+    }
+}
+
+static void
+add_table(lua_State *L, int index, struct colander_row_builder *builder,
+          const struct colander_slice *name, struct value_path *path,
+          unsigned depth)
+{
+    if (depth > COLANDER_ROW_DEPTH_MAX)
+        failure_misuse(L,
+                       "column '%s': nested deeper than %d (a table that is in "
+                       "itself?)",
+                       path->text, COLANDER_ROW_DEPTH_MAX);
+    luaL_checkstack(L, 8, "a value is nested too deeply");
+    if (value_is_array(L, index)) {
+        if (name != NULL)
+            colander_row_builder_begin_array_named(builder, *name);
+        else
+            colander_row_builder_begin_array(builder, NULL);
+        add_elements(L, index, builder, path, depth);
+    } else {
+        if (name != NULL)
+            colander_row_builder_begin_map_named(builder, *name);
+        else
+            colander_row_builder_begin_map(builder, NULL);
+        add_columns(L, index, builder, path, depth);
+    }
+    colander_row_builder_end(builder);
+}
+
+static void
+value_add(lua_State *L, int index, struct colander_row_builder *builder,
+          const struct colander_slice *name, struct value_path *path,
+          unsigned depth)
+{
+    struct colander_value value;
+
+    if (lua_istable(L, index)) {
+        add_table(L, index, builder, name, path, depth);
+        return;
+    }
+    if (!value_get(L, index, &value))
+        failure_misuse(L, "column '%s': a %s is no value", path->text,
+                       luaL_typename(L, index));
+    if (name != NULL)
+        colander_row_builder_add_named(builder, *name, value);
+    else
+        colander_row_builder_add(builder, NULL, value);
+}
+
+void
+value_add_columns(lua_State *L, int index, struct colander_row_builder *builder,
+                  struct value_path *path)
+{
+    luaL_checkstack(L, 8, "a value is nested too deeply");
+    add_columns(L, index, builder, path, 1);
+}
+
+/* ---------------------------------------------------------------- keys --- */
+
+void
+value_key(lua_State *L, int index, struct colander_buffer *key)
+{
+    struct colander_value parts[COLANDER_KEY_PARTS_MAX];
+    struct colander_error err;
+    size_t count = 1;
+
+    if (!lua_istable(L, index)) {
+        parts[0] = value_check(L, index, "a key");
+    } else {
+        count = (size_t)lua_rawlen(L, index);
+        if (count == 0 || count > COLANDER_KEY_PARTS_MAX)
+            failure_misuse(L, "a key has 1 to %d parts, not %d",
+                           COLANDER_KEY_PARTS_MAX, (int)count);
+        luaL_checkstack(L, COLANDER_KEY_PARTS_MAX, NULL);
+        for (size_t i = 0; i < count; i++) {
+            lua_rawgeti(L, index, (lua_Integer)i + 1);
+            parts[i] = value_check(L, -1, "a part of a key");
+        }
+        lua_pop(L, (int)count); /* the table keeps them alive */
+    }
+    failure_check(L, colander_key_encode(parts, count, key, &err), &err);
+}
+
+void
+value_push_key(lua_State *L, struct colander_slice key,
+               struct colander_buffer *scratch)
+{
+    struct colander_value parts[COLANDER_KEY_PARTS_MAX];
+    struct colander_error err;
+    size_t count;
+
+    failure_check(L, colander_key_decode(key, parts, &count, scratch, &err),
+                  &err);
+    if (count == 1) {
+        value_push(L, &parts[0]);
+        return;
+    }
+    lua_createtable(L, (int)count, 0);
+    for (size_t i = 0; i < count; i++) {
+        value_push(L, &parts[i]);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    luaL_setmetatable(L, ARRAY);
+}
+
+/* -------------------------------------------------------------- module --- */
+
+/* colander.array(table): the same table, marked as an array also while it is
+ * empty. */
+static int
+mark_array(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 1);
+    luaL_setmetatable(L, ARRAY);
+    return 1;
+}
+
+/* colander.type(value): as what it would be written; nil for what cannot be. */
+static int
+type_of(lua_State *L)
+{
+    struct colander_value value;
+
+    luaL_checkany(L, 1);
+    if (value_get(L, 1, &value))
+        lua_pushstring(L, colander_type_name(value.type));
+    else if (lua_istable(L, 1))
+        lua_pushstring(L, value_is_array(L, 1) ? "array" : "map");
+    else
+        lua_pushnil(L);
+    return 1;
+}
+
+void
+values_open(lua_State *L)
+{
+    static const struct luaL_Reg functions[] = {
+        {"array", mark_array},
+        {"type", type_of},
+        {NULL, NULL},
+    };
+
+    if (luaL_newmetatable(L, ARRAY) != 0) {
+        lua_pushstring(L, ARRAY);
+        lua_setfield(L, -2, "__name");
+    }
+    lua_pop(L, 1);
+    luaL_setfuncs(L, functions, 0);
+    special_open(L);
+}

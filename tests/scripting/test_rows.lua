@@ -1,0 +1,180 @@
+-- Rows through put and get, lazily read, changed, put again.
+--
+-- SPDX-License-Identifier: MIT
+package.path = "./?.lua;" .. package.path
+local colander = require "colander"
+local support = require "support"
+local same, fails = support.same, support.fails
+
+-- A value of any type that a row may have, at most `depth` levels deep.
+local function random_value(depth)
+    local kinds = {
+        function() return math.random(0) end,
+        function() return math.random(-10, 10) end,
+        function() return math.random() * 10 ^ math.random(-300, 300) end,
+        function() return math.random(5) + 0.0 end,
+        function() return 0 / 0 end,
+        function() return 1 / 0 end,
+        function() return math.random(2) == 1 end,
+        function() return colander.null end,
+        function() return ("ä€x\0"):rep(math.random(0, 9)) end,
+        function() return colander.binary(("\0\xff"):rep(math.random(0, 9))) end,
+        function()
+            return colander.timestamp(math.random(0) >> math.random(0, 63),
+                                      math.random(0, 999999999))
+        end,
+        function() return colander.extension(math.random(0, 127), "\x80x") end,
+        function() return colander.unsigned("18446744073709551615") end,
+    }
+    local kind = math.random(depth > 0 and #kinds + 2 or #kinds)
+
+    if kind <= #kinds then return kinds[kind]() end
+    if kind == #kinds + 1 then
+        local array = colander.array {}
+
+        for i = 1, math.random(0, 4) do array[i] = random_value(depth - 1) end
+        return array
+    end
+    local map = {}
+
+    for _ = 1, math.random(0, 4) do
+        map["c" .. math.random(20)] = random_value(depth - 1)
+    end
+    return map
+end
+
+local function random_row()
+    local row = {}
+
+    for _ = 1, math.random(0, 8) do
+        row["c" .. math.random(30)] = random_value(3)
+    end
+    return row
+end
+
+-- Of random rows: what was put is got, got again from disk, and put again.
+support.with_store(function(store)
+    local family = store:family("rows")
+    local runs = support.random("rows", 20000)
+    local values = 0
+    local kept = {}
+
+    for run = 1, runs do
+        local row = random_row()
+
+        family:put(run, row)
+        assert(same(colander.table(family:get(run)), row), "got another row")
+        for _ in pairs(row) do values = values + 1 end
+        if run % 10 == 0 then kept[run] = row end
+    end
+    family:flush()
+    for run, row in pairs(kept) do
+        local got = family:get(run)
+
+        for name, value in pairs(row) do
+            assert(same(got[name], value), "a column is another")
+        end
+        assert(got.no_such_column == nil)
+        family:put(-run, got)
+        assert(same(colander.table(family:get(-run)), row), "put again")
+    end
+    print(values .. " values")
+end)
+
+-- A row behaves as a table.
+support.with_store(function(store)
+    local family = store:family("rows")
+
+    family:put("k", {a = 1, b = {x = {1, 2}}, c = "c", no = false})
+    local row = family:get("k")
+    assert(row._key == "k" and row.a == 1 and row.no == false)
+    assert(row.b == row.b, "a column that is a table is one table")
+    row.b.x[3] = 3
+    row.a = nil
+    row.c = false
+    row.d = "new"
+    local columns = {}
+    for name, value in pairs(row) do columns[name] = value end
+    assert(same(columns, {b = {x = {1, 2, 3}}, c = false, d = "new",
+                          no = false}))
+    assert(row.a == nil)
+    assert(family:put(row) == "k")
+    assert(same(colander.table(family:get("k")), columns))
+    family:patch("k", {b = {y = 1}, c = colander.null})
+    columns.b.y, columns.c = 1, nil
+    assert(same(colander.table(family:get("k")), columns))
+    family:delete("k")
+    assert(family:get("k") == nil)
+    assert(tostring(row):find('"d":"new"', 1, true))
+    fails({"the key of a row cannot be set"},
+          function() row._key = "other" end)
+    fails({"name of a column is a string"}, function() row[1] = 1 end)
+end)
+
+-- Keys: any scalar, or several parts; made where there is none.
+support.with_store(function(store)
+    local family = store:family("rows")
+    local keys = {"text", 5, -5, 1.5, true, {"sensor", 7},
+                  colander.binary("\0"), colander.timestamp(5),
+                  {colander.timestamp(5, 1), "", math.mininteger}}
+
+    for i, key in ipairs(keys) do
+        assert(same(family:put(key, {number = i}), key))
+        assert(family:get(key).number == i)
+        assert(same(family:get(key)._key, key))
+    end
+    local first, second = family:put {}, family:put {a = 1}
+    assert(#first == 26 and first < second)
+    assert(family:get(second).a == 1)
+    assert(family:count() == #keys + 2)
+    fails({"a key: a function"}, family.get, family, print)
+    fails({"1 to 16 parts"}, family.get, family, {})
+    fails({"a key and a row"}, family.put, family, "k", "row")
+    fails({"null"}, family.get, family, colander.null)
+end)
+
+-- What has no place in a row is refused by name, and nothing is written.
+support.with_store(function(store)
+    local family = store:family("rows")
+    local deep = {}
+    local circle = {}
+
+    circle.inside = {circle}
+    for _ = 1, 70 do deep = {deep} end
+    for text, row in pairs {
+        ["column 'f': a function"] = {f = print},
+        ["column 'a.b[2]': a function"] = {a = {b = {1, print}}},
+        ["column 'a': a table is an array"] = {a = {1, 2, x = 3}},
+        ["column 'm': a name is a string"] = {m = {[true] = 1}},
+        ["a name is a string"] = {"no", "names"},
+        ["nested deeper"] = circle,
+        ["nested deeper than 64"] = {deep = deep},
+        ["UTF-8"] = {text = "\xff"},
+        ["_key"] = {_key = "k"},
+    } do
+        assert(fails({text}, family.put, family, "k", row).code == "invalid")
+        assert(family:get("k") == nil)
+    end
+    family:put("k", {fine = true})
+    assert(family:get("k").fine)
+end)
+
+-- Values that Lua has no type for.
+local at = colander.timestamp(1600000000, 5)
+assert(at.seconds == 1600000000 and at.nanoseconds == 5)
+assert(tostring(at) == "2020-09-13T12:26:40.000000005Z")
+assert(at == colander.timestamp(1600000000, 5))
+assert(at < colander.timestamp(1600000001) and at <= at)
+assert(colander.binary("ab").bytes == "ab" and #colander.binary("ab") == 2)
+assert(colander.extension(3, "x").kind == 3)
+assert(colander.unsigned("9223372036854775807") == math.maxinteger)
+local large = colander.unsigned("9223372036854775808")
+assert(tostring(large) == "9223372036854775808" and large > math.maxinteger)
+assert(colander.binary("a") ~= "a" and colander.null ~= nil)
+assert(colander.type({}) == "map" and colander.type({1}) == "array")
+assert(colander.type(colander.array {}) == "array")
+assert(colander.type(1) == "integer" and colander.type(1.0) == "double")
+assert(colander.type(print) == nil and colander.type(at) == "timestamp")
+fails({"64 bits"}, colander.unsigned, "18446744073709551616")
+fails({"0 to 999999999"}, colander.timestamp, 1, 1000000000)
+fails({"has no length"}, function() return #at end)
