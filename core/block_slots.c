@@ -6,15 +6,25 @@
 #include "core/block_slots.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #define CHUNK_SIZE ((size_t)2 << 20) /* a large page */
 
+struct chunk_head {
+    struct block_chunk *next; /* that has a slot to take */
+    struct block_chunk *previous;
+    void *free;  /* the first of those given back: each leads to the next */
+    size_t left; /* slots that were never taken */
+    size_t used; /* slots that are taken */
+};
+
 struct block_chunk {
-    struct block_chunk *next;
-    unsigned char rest[BLOCK_SLOT_ALIGNMENT - sizeof(struct block_chunk *)];
+    struct chunk_head head;
+    unsigned char rest[BLOCK_SLOT_ALIGNMENT - sizeof(struct chunk_head)];
     unsigned char slots[CHUNK_SIZE - BLOCK_SLOT_ALIGNMENT];
 };
 
@@ -36,13 +46,39 @@ block_slots_release(struct block_slots *slots)
     while (slots->chunks != NULL) {
         struct block_chunk *chunk = slots->chunks;
 
-        slots->chunks = chunk->next;
+        slots->chunks = chunk->head.next;
         free(chunk);
     }
     pthread_mutex_destroy(&slots->mutex);
 }
 
-/* Begins another chunk; under the mutex. */
+static bool
+has_slot(const struct block_chunk *chunk)
+{
+    return chunk->head.free != NULL || chunk->head.left > 0;
+}
+
+static void
+link_chunk(struct block_slots *slots, struct block_chunk *chunk)
+{
+    chunk->head.previous = NULL;
+    chunk->head.next = slots->chunks;
+    if (slots->chunks != NULL)
+        slots->chunks->head.previous = chunk;
+    slots->chunks = chunk;
+}
+
+static void
+unlink_chunk(struct block_slots *slots, struct block_chunk *chunk)
+{
+    if (chunk->head.next != NULL)
+        chunk->head.next->head.previous = chunk->head.previous;
+    if (chunk->head.previous != NULL)
+        chunk->head.previous->head.next = chunk->head.next;
+    else
+        slots->chunks = chunk->head.next;
+}
+
 static void
 add_chunk(struct block_slots *slots)
 {
@@ -51,35 +87,67 @@ add_chunk(struct block_slots *slots)
     if (chunk == NULL)
         return;
     (void)madvise(chunk, sizeof(*chunk), MADV_HUGEPAGE); /* or as it is */
-    chunk->next = slots->chunks;
-    slots->chunks = chunk;
-    slots->left = sizeof(chunk->slots) / slots->size;
+    memset(&chunk->head, 0, sizeof(chunk->head));
+    chunk->head.left = sizeof(chunk->slots) / slots->size;
+    link_chunk(slots, chunk);
+}
+
+/* A slot of a chunk that has one. */
+static void *
+take_from(struct block_slots *slots, struct block_chunk *chunk)
+{
+    void *slot = chunk->head.free;
+
+    if (slot != NULL)
+        memcpy(&chunk->head.free, slot, sizeof(slot));
+    else
+        slot = &chunk->slots[--chunk->head.left * slots->size];
+    chunk->head.used++;
+    if (!has_slot(chunk))
+        unlink_chunk(slots, chunk);
+    return slot;
 }
 
 void *
 block_slots_take(struct block_slots *slots)
 {
-    void *slot;
+    void *slot = NULL;
 
     pthread_mutex_lock(&slots->mutex);
-    slot = slots->free;
-    if (slot != NULL) {
-        memcpy(&slots->free, slot, sizeof(slots->free));
-    } else {
-        if (slots->left == 0)
-            add_chunk(slots);
-        if (slots->left > 0)
-            slot = &slots->chunks->slots[--slots->left * slots->size];
-    }
+    if (slots->chunks == NULL)
+        add_chunk(slots);
+    if (slots->chunks != NULL)
+        slot = take_from(slots, slots->chunks);
     pthread_mutex_unlock(&slots->mutex);
     return slot;
+}
+
+/* Chunks begin where large pages do. */
+static struct block_chunk *
+chunk_of(void *slot)
+{
+    unsigned char *bytes = slot;
+
+    return (struct block_chunk *)(void *)(bytes - (uintptr_t)slot % CHUNK_SIZE);
 }
 
 void
 block_slots_give(struct block_slots *slots, void *slot)
 {
+    struct block_chunk *chunk = chunk_of(slot);
+    struct block_chunk *unused = NULL;
+
     pthread_mutex_lock(&slots->mutex);
-    memcpy(slot, &slots->free, sizeof(slots->free));
-    slots->free = slot;
+    if (!has_slot(chunk))
+        link_chunk(slots, chunk);
+    memcpy(slot, &chunk->head.free, sizeof(chunk->head.free));
+    chunk->head.free = slot;
+    chunk->head.used--;
+    if (chunk->head.used == 0 &&
+        (chunk->head.next != NULL || chunk->head.previous != NULL)) {
+        unlink_chunk(slots, chunk);
+        unused = chunk;
+    }
     pthread_mutex_unlock(&slots->mutex);
+    free(unused);
 }

@@ -6,7 +6,8 @@
  * lie in chunks of large pages.
  *
  * Threads: any
- * Memory:  what was given back is used again; chunks are freed at the end
+ * Memory:  what was given back is used again; a chunk of which all was given
+ *          back is freed, but for one
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,10 +27,8 @@ struct block_chunk;
 
 struct block_slots {
     pthread_mutex_t mutex;
-    size_t size; /* of a slot */
-    void *free;  /* the first of those given back: each leads to the next */
-    struct block_chunk *chunks; /* the one begun last leads to the others */
-    size_t left;                /* slots of it that were never taken */
+    size_t size;                /* of a slot */
+    struct block_chunk *chunks; /* that have a slot to take */
 };
 
 /* Of slots of `size` bytes, a multiple of BLOCK_SLOT_ALIGNMENT. */

@@ -9,6 +9,7 @@
 
 #include <rocksdb/memory_allocator.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <new>
 
@@ -56,6 +57,8 @@ class slot_allocator : public rocksdb::MemoryAllocator
         void *memory = nullptr;
         struct prefix *made;
 
+        if (full < size)
+            throw std::bad_alloc();
         /* what is much smaller would waste the rest */
         if (full <= slots.size && full > slots.size / 4 * 3)
             memory = block_slots_take(&slots);
@@ -77,6 +80,15 @@ class slot_allocator : public rocksdb::MemoryAllocator
             block_slots_give(&slots, made);
         else
             std::free(made);
+    }
+
+    /* What counts against the cache: all of a slot. */
+    size_t
+    UsableSize(void *bytes, size_t size) const override
+    {
+        const struct prefix *made = static_cast<struct prefix *>(bytes) - 1;
+
+        return made->is_slot ? slots.size - sizeof(prefix) : size;
     }
 
   private:

@@ -69,8 +69,8 @@ void hierarchy_find(const struct hierarchy_edition *edition,
 struct hierarchy_sizes {
     uint64_t part_count;
     uint64_t bytes;      /* of bits in memory */
-    uint64_t used_bytes; /* those of columns that no part has left out */
-    uint64_t fold_count; /* how often its parts were halved, for the budget */
+    uint64_t full_bytes; /* what its parts would take, had none been folded */
+    uint64_t fold_count; /* how often those were halved, for the budget */
     uint32_t height;     /* levels of the tree; 1 for slices */
 };
 

@@ -302,6 +302,7 @@ files_replaced(void *context, const uint64_t *numbers, size_t count)
 
     for (size_t i = 0; i < count; i++)
         registry_remove(&filters->registry, numbers[i]);
+    worker_kick(filters); /* there may be room to unfold others */
 }
 
 static void

@@ -100,9 +100,10 @@ struct family_filters {
     struct sst_file **files;
     size_t file_count;
     size_t file_capacity;
-    struct view *view;   /* NULL: to be made anew */
-    uint64_t full_bytes; /* what the budget allowed, or UINT64_MAX: not known */
-    bool is_refilled;    /* all parts go into the hierarchy anew */
+    struct view *view;       /* NULL: to be made anew */
+    bool is_refilled;        /* all parts go into the hierarchy anew */
+    uint64_t refilled_bytes; /* what they came to then, unfolded, */
+    uint64_t refilled_folds; /* and how often they were folded */
     uint64_t *used_slots;
     uint32_t slot_capacity; /* a multiple of 64 */
 };
@@ -159,7 +160,7 @@ registry_set_settings(struct registry *registry, struct family_filters *family,
  * Makes those hierarchies anew that were folded for files that are gone, as
  * compactions leave them: what was folded stays so, and finds would look into
  * many parts in vain. Their files become OPEN. To be called when all files are
- * loaded. Whether there was one.
+ * loaded, and again when those are; says whether there was one.
  */
 bool registry_unfold(struct registry *registry);
 

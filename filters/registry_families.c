@@ -51,7 +51,6 @@ make_family(uint32_t id)
     if (made == NULL)
         return NULL;
     made->id = id;
-    made->full_bytes = UINT64_MAX;
     atomic_init(&made->is_recent_all, true);
     made->recent = recent_create();
     if (settings_create(NULL, &made->settings, NULL) == COLANDER_OK)
@@ -153,25 +152,29 @@ registry_hierarchy_sizes(struct registry *registry,
     return sizes;
 }
 
-/* Takes every part out of the family's hierarchy: what is LOADED becomes OPEN.
- * False when memory is short; files that became OPEN stay so. */
-static bool
-unload_files(struct family_filters *family)
+/* What the files of the family are when none is in a hierarchy: LOADED ones are
+ * OPEN. The caller's, and each of the files; NULL when memory is short. */
+static struct sst_file **
+list_unloaded(struct family_filters *family)
 {
-    for (size_t i = 0; i < family->file_count; i++) {
-        struct sst_file *file = family->files[i];
-        struct sst_file *made;
+    struct sst_file **files =
+        malloc((family->file_count + 1) * sizeof(struct sst_file *));
 
-        if (file->state != FILE_LOADED)
-            continue;
-        made = registry_derive_file(file, FILE_OPEN, file->filter, NULL);
-        if (made == NULL)
-            return false;
-        registry_leave_hierarchy(family, file);
-        family->files[i] = made;
-        registry_unref_file(file);
+    for (size_t i = 0; files != NULL && i < family->file_count; i++) {
+        struct sst_file *file = family->files[i];
+
+        files[i] =
+            file->state == FILE_LOADED
+                ? registry_derive_file(file, FILE_OPEN, file->filter, NULL)
+                : sst_file_ref(file);
+        if (files[i] == NULL) {
+            while (i-- > 0)
+                registry_unref_file(files[i]);
+            free(files);
+            files = NULL;
+        }
     }
-    return true;
+    return files;
 }
 
 /* Whether the presences in memory stay as they are. */
@@ -190,13 +193,17 @@ static bool
 remake_hierarchy(struct family_filters *family, const struct settings *settings)
 {
     struct shared_hierarchy *made = make_hierarchy(settings);
+    struct sst_file **files = made == NULL ? NULL : list_unloaded(family);
 
-    if (made == NULL)
-        return false;
-    if (!unload_files(family)) {
+    if (files == NULL) {
         registry_unref_hierarchy(made);
         return false;
     }
+    for (size_t i = 0; i < family->file_count; i++) {
+        registry_unref_file(family->files[i]);
+        family->files[i] = files[i];
+    }
+    free(files);
     registry_touch(family);
     registry_unref_hierarchy(family->hierarchy);
     family->hierarchy = made;
@@ -204,27 +211,46 @@ remake_hierarchy(struct family_filters *family, const struct settings *settings)
     return true;
 }
 
+/* How often presences must be halved to fit the budget, when all are alike and
+ * an eighth of it is lost to columns that no part has. */
+static uint64_t
+folds_needed(const struct hierarchy_sizes *sizes, uint64_t budget)
+{
+    const uint64_t room = budget - budget / 8;
+    uint64_t bytes = sizes->full_bytes;
+    uint64_t folds = 0;
+
+    for (; bytes / 2 > room; bytes /= 2)
+        folds += sizes->part_count;
+    if (bytes > room)
+        folds += (uint64_t)((double)sizes->part_count * (double)(bytes - room) /
+                            ((double)bytes / 2));
+    return folds;
+}
+
 /*
- * Whether parts are folded further than the budget asks for: a quarter of it is
- * free. How much of it a hierarchy made anew leaves free is known once one was:
- * that is then the measure, as it would be the same again.
+ * Whether the parts were folded a good deal more often than they need be. What
+ * a hierarchy made anew came to is what it would come to again, as long as
+ * there is about as much in it: so this does not go on for ever.
  */
 static bool
 is_overfolded(struct family_filters *family)
 {
     const struct hierarchy_sizes sizes =
         hierarchy_sizes(family->hierarchy->hierarchy);
-    uint64_t most = family->settings->options.memory_budget;
+    uint64_t folds =
+        folds_needed(&sizes, family->settings->options.memory_budget);
 
-    if (family->is_refilled)
-        family->full_bytes =
-            sizes.fold_count > 0 ? sizes.used_bytes : UINT64_MAX;
-    else if (sizes.used_bytes > family->full_bytes)
-        family->full_bytes = sizes.used_bytes;
-    family->is_refilled = false;
-    if (family->full_bytes < most)
-        most = family->full_bytes;
-    return sizes.fold_count > 0 && sizes.used_bytes <= most / 4 * 3;
+    if (family->is_refilled) {
+        family->refilled_bytes = sizes.full_bytes;
+        family->refilled_folds = sizes.fold_count;
+        family->is_refilled = false;
+    }
+    if (sizes.full_bytes >= family->refilled_bytes / 4 * 3 &&
+        sizes.full_bytes / 4 * 3 <= family->refilled_bytes &&
+        family->refilled_folds > folds)
+        folds = family->refilled_folds;
+    return sizes.fold_count > folds + folds / 4 + sizes.part_count / 8;
 }
 
 bool

@@ -151,6 +151,11 @@ slice_matrix_copy(struct slice_matrix *to, const struct slice_matrix *from)
         common < 64 ? (UINT64_C(1) << common) - 1 : UINT64_MAX;
 
     assert(rows == row_count_of(from));
+    if (to->column_count == from->column_count) {
+        for (size_t i = 0; i < rows * common / 64; i++)
+            store(to->words + i, load(from->words + i));
+        return;
+    }
     for (size_t row = 0; row < rows; row++) {
         size_t to_at = row * to->column_count;
         size_t from_at = row * from->column_count;
@@ -194,7 +199,8 @@ slice_matrix_move(struct slice_matrix *to, const struct slice_matrix *from,
             _Atomic uint64_t *place = to->words + to_at / 64;
             uint64_t bit = load(from->words + from_at / 64) >> from_at % 64 & 1;
 
-            store(place, load(place) | bit << to_at % 64);
+            store(place, (load(place) & ~(UINT64_C(1) << to_at % 64)) |
+                             bit << to_at % 64);
         }
     }
 }

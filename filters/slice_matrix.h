@@ -17,7 +17,7 @@
 #include "filters/presence.h"
 
 /* Columns in a row: a power of two between these. */
-#define SLICE_COLUMNS_MIN 1u
+#define SLICE_COLUMNS_MIN 8u
 #define SLICE_COLUMNS_MAX 1024u
 #define SLICE_WORDS_MAX (SLICE_COLUMNS_MAX / 64)
 
@@ -52,7 +52,7 @@ void slice_matrix_copy(struct slice_matrix *to,
 void slice_matrix_fold(struct slice_matrix *to,
                        const struct slice_matrix *from);
 
-/* Adds columns of `from` to zero columns of `to`, blocks alike. */
+/* Makes columns of `to` those of `from`, blocks alike. */
 struct slice_move {
     uint16_t from;
     uint16_t to;

@@ -10,10 +10,6 @@
 
 #include "filters/slice_class.h"
 
-/* Columns that a class has at first, and keeps unless the budget is short: with
- * fewer, the first parts would be copied again and again. */
-#define COLUMNS_FIRST 8u
-
 /* Where a slot's part is. */
 struct slice_place {
     struct slice_class *class; /* NULL: no part */
@@ -93,8 +89,7 @@ keep_columns(struct slices *slices, struct slice_class *to,
     }
 }
 
-/* The parts of `from` from column `first` on get columns that are free. What
- * the copy left in those goes first. */
+/* The parts of `from` from column `first` on get columns that are free. */
 static void
 move_columns(struct slices *slices, struct slice_class *to,
              const struct slice_class *from, uint32_t first)
@@ -183,7 +178,8 @@ tidy(struct slices *slices, struct slice_class *class)
             return;
         }
     }
-    if (column_count > COLUMNS_FIRST && class->live_count <= column_count / 4)
+    if (column_count > SLICE_COLUMNS_MIN &&
+        class->live_count <= column_count / 4)
         (void)remake(slices, class, NULL, column_count / 2);
 }
 
@@ -223,10 +219,12 @@ pack(struct slices *slices)
     for (size_t i = 0; i < slices->class_count; i++) {
         struct slice_class *class = slices->classes[i];
         const uint32_t column_count = class->matrix.column_count;
+        uint32_t enough = column_count;
 
-        if (column_count > SLICE_COLUMNS_MIN &&
-            class->live_count <= column_count / 2)
-            return remake(slices, class, NULL, column_count / 2);
+        while (enough > SLICE_COLUMNS_MIN && class->live_count <= enough / 2)
+            enough /= 2;
+        if (enough < column_count)
+            return remake(slices, class, NULL, enough);
         for (size_t k = 0; k < slices->class_count; k++) {
             struct slice_class *other = slices->classes[k];
 
@@ -240,8 +238,11 @@ pack(struct slices *slices)
     return false;
 }
 
-/* Makes room where nothing is lost by it; else folds what loses least, one part
- * rather than many. */
+/* So much fuller than a class may a newcomer be to be folded in its stead: it
+ * is one part, and they are many. */
+#define NEWCOMER_FULLER 1.1
+
+/* Makes room where nothing is lost by it; else folds what loses least. */
 static enum relief
 relieve(struct slices *slices, struct newcomer *newcomer)
 {
@@ -260,7 +261,8 @@ relieve(struct slices *slices, struct newcomer *newcomer)
         class = one;
         lowest = one->fill;
     }
-    if (newcomer->shape.block_count % 2 == 0 && newcomer->fill < lowest * 1.1) {
+    if (newcomer->shape.block_count % 2 == 0 &&
+        newcomer->fill < lowest * NEWCOMER_FULLER) {
         newcomer->shape.block_count /= 2;
         newcomer->fill *= 2 - newcomer->fill;
         return RELIEVED;
@@ -291,7 +293,7 @@ struct plan {
 };
 
 /* Classes are folded as a whole: so that this is done to a fraction of the
- * parts, when a fraction of the budget is missing, none is larger than this. */
+ * parts, when a fraction of the budget is missing, none grows beyond this. */
 static uint64_t
 class_size_max(const struct slices *slices)
 {
@@ -311,7 +313,9 @@ static struct plan
 plan_for(struct slices *slices, const struct presence_shape *shape)
 {
     const uint64_t size = slices_size(slices);
-    struct plan plan = {NULL, SLICE_NO_COLUMN, COLUMNS_FIRST, 0};
+    const struct plan made = {NULL, SLICE_NO_COLUMN, SLICE_COLUMNS_MIN,
+                              slice_matrix_size(shape, SLICE_COLUMNS_MIN)};
+    struct plan plan = {NULL, SLICE_NO_COLUMN, 0, 0};
 
     for (size_t i = 0; i < slices->class_count; i++) {
         struct slice_class *class = slices->classes[i];
@@ -330,14 +334,10 @@ plan_for(struct slices *slices, const struct presence_shape *shape)
             plan = (struct plan){class, SLICE_NO_COLUMN, column_count * 2,
                                  slice_class_size(class)};
     }
-    if (plan.class != NULL)
-        return plan;
-    plan.growth = slice_matrix_size(shape, COLUMNS_FIRST);
-    while (plan.column_count > SLICE_COLUMNS_MIN &&
-           size + plan.growth > slices->budget) {
-        plan.column_count /= 2;
-        plan.growth /= 2;
-    }
+    /* a new class when none can double, or that takes too much */
+    if (plan.class == NULL || (size + plan.growth > slices->budget &&
+                               size + made.growth <= slices->budget))
+        return made;
     return plan;
 }
 
@@ -485,8 +485,9 @@ slices_sizes(const struct slices *slices)
         if (place->class == NULL)
             continue;
         sizes.part_count++;
-        sizes.used_bytes += presence_size(&place->class->matrix.shape);
         sizes.fold_count += folds_of(place);
+        sizes.full_bytes += presence_size(&place->class->matrix.shape)
+                            << folds_of(place);
     }
     sizes.bytes = slices_size(slices);
     sizes.height = slices->class_count > 0;

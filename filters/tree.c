@@ -311,12 +311,12 @@ tree_sizes(const struct tree *tree)
             continue;
         sizes.part_count += root->part_count;
         sizes.fold_count += root->fold_count;
+        sizes.full_bytes += root->full_size;
         if (root->level + 1 > sizes.height)
             sizes.height = root->level + 1;
     }
     sizes.part_count -= tree->dead_count;
     sizes.bytes = tree_size(tree);
-    sizes.used_bytes = sizes.bytes;
     return sizes;
 }
 

@@ -65,8 +65,11 @@ node_within(const struct presence *presence, uint32_t block_max,
     if (node == NULL)
         return NULL;
     presence_unite(&node->presence, presence);
-    if (child_max == 0)
+    if (child_max == 0) {
         node->fold_count = folds;
+        node->full_block_count = presence->shape.block_count;
+        node->full_size = presence_size(&presence->shape);
+    }
     return node;
 }
 
@@ -83,6 +86,13 @@ tree_leaf_make(uint32_t slot, const struct presence *presence,
     return leaf;
 }
 
+/* Of the presence of an inner node alone, had no leaf been folded. */
+static uint64_t
+full_size_of(const struct tree_node *node)
+{
+    return (uint64_t)node->full_block_count * (PRESENCE_BLOCK_BITS / 8);
+}
+
 /* Appends a child (taken) to a node that is being made. */
 static void
 adopt(struct tree_node *node, struct tree_node *child)
@@ -92,6 +102,12 @@ adopt(struct tree_node *node, struct tree_node *child)
     node->size += child->size;
     node->part_count += child->part_count;
     node->fold_count += child->fold_count;
+    node->full_size += child->full_size;
+    if (child->full_block_count > node->full_block_count) {
+        node->full_size -= full_size_of(node);
+        node->full_block_count = child->full_block_count;
+        node->full_size += full_size_of(node);
+    }
     node->children[node->child_count++] = child;
 }
 
@@ -129,6 +145,8 @@ fold_node(const struct tree_node *node, uint32_t block_max)
         made->slot = node->slot;
         made->part_count = 1;
         made->fold_count += node->fold_count;
+        made->full_block_count = node->full_block_count;
+        made->full_size = node->full_size;
     }
     for (uint32_t i = 0; i < node->child_count; i++) {
         struct tree_node *child =
@@ -265,6 +283,7 @@ static enum colander_code
 check_sums(const struct tree_node *node, struct colander_error *err)
 {
     uint64_t size = presence_size(&node->presence.shape);
+    uint64_t fold_count = 0;
     uint32_t part_count = node->level == 0;
     uint32_t blocks = 0;
 
@@ -273,6 +292,7 @@ check_sums(const struct tree_node *node, struct colander_error *err)
 
         size += child->size;
         part_count += child->part_count;
+        fold_count += child->fold_count;
         if (child->presence.shape.block_count > blocks)
             blocks = child->presence.shape.block_count;
         if (child->level + 1 != node->level)
@@ -281,6 +301,7 @@ check_sums(const struct tree_node *node, struct colander_error *err)
                                  child->level, node->level);
     }
     if (size != node->size || part_count != node->part_count ||
+        (node->level > 0 && fold_count != node->fold_count) ||
         (node->level > 0 && blocks != node->presence.shape.block_count))
         return COLANDER_FAIL(err, COLANDER_CORRUPT,
                              "sums or size of level %u are wrong", node->level);

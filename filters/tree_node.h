@@ -24,8 +24,10 @@
 struct tree_node {
     struct presence presence;
     uint64_t size;       /* bytes of presences, its own and all below */
+    uint64_t full_size;  /* the same, had no leaf been folded */
     uint64_t fold_count; /* how often the leaves below, or it, were halved */
-    uint32_t part_count; /* leaves below, or 1 */
+    uint32_t full_block_count; /* of the largest of them before that */
+    uint32_t part_count;       /* leaves below, or 1 */
     uint32_t reference_count;
     uint32_t slot;  /* of a leaf */
     uint32_t level; /* 0 for a leaf */

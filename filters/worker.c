@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A filter that is found damaged so often is left so: the disk, or the code
- * that made it, is no good. And what counts as a failure. */
+/* A filter found damaged so often is left so: the disk, or the code that made
+ * it, is no good. And what counts as a failure. */
 #define REBUILDS_MAX 4
 #define GIVEN_UP 8
 #define LOADING_AGE 2 /* seconds */
@@ -24,12 +24,11 @@
 static bool
 is_stopping(struct filters *filters)
 {
-    struct worker *worker = &filters->worker;
     bool is_it;
 
-    pthread_mutex_lock(&worker->mutex);
-    is_it = worker->is_stopping;
-    pthread_mutex_unlock(&worker->mutex);
+    pthread_mutex_lock(&filters->worker.mutex);
+    is_it = filters->worker.is_stopping;
+    pthread_mutex_unlock(&filters->worker.mutex);
     return is_it;
 }
 
@@ -509,11 +508,12 @@ run(void *context)
         worker->is_idle = false;
         hurries = worker->awaiting > 0;
         pthread_mutex_unlock(&worker->mutex);
-        (void)advance_all(filters, FILE_UNSURE, hurries);
-        is_left = advance_all(filters, FILE_PENDING, hurries);
-        is_left = advance_all(filters, FILE_OPEN, hurries) || is_left;
-        if (!is_left && registry_unfold(&filters->registry))
-            (void)advance_all(filters, FILE_OPEN, true);
+        do {
+            (void)advance_all(filters, FILE_UNSURE, hurries);
+            is_left = advance_all(filters, FILE_PENDING, hurries);
+            is_left = advance_all(filters, FILE_OPEN, hurries) || is_left;
+        } while (!is_left && !is_stopping(filters) &&
+                 registry_unfold(&filters->registry));
         pthread_mutex_lock(&worker->mutex);
         worker->is_waiting = is_left;
     }

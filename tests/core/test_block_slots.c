@@ -25,6 +25,18 @@ compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+/* How many chunks have a slot to take; the first of a chunk is the next one. */
+static size_t
+chunk_count(struct block_slots *all)
+{
+    size_t count = 0;
+
+    for (const struct block_chunk *chunk = all->chunks; chunk != NULL;
+         chunk = *(struct block_chunk *const *)chunk)
+        count++;
+    return count;
+}
+
 static void
 slots_lie_apart_and_are_used_again(void **state)
 {
@@ -47,14 +59,17 @@ slots_lie_apart_and_are_used_again(void **state)
         assert_int_equal(bytes[SLOT_SIZE - 1], (uint8_t)i);
     }
     for (size_t i = 0; i < COUNT; i++)
-        block_slots_give(&all, slots[i]);
-    for (size_t i = 0; i < COUNT; i++)
+        again[i] = slots[i];
+    for (size_t i = 0; i < COUNT; i += 2)
+        block_slots_give(&all, again[i]);
+    for (size_t i = 0; i < COUNT; i += 2)
         again[i] = block_slots_take(&all);
     qsort(slots, COUNT, sizeof(slots[0]), compare);
     qsort(again, COUNT, sizeof(again[0]), compare);
     assert_memory_equal(slots, again, sizeof(slots));
     for (size_t i = 0; i < COUNT; i++)
         block_slots_give(&all, again[i]);
+    assert_int_equal(chunk_count(&all), 1); /* the others are given back */
     block_slots_release(&all);
 }
 
