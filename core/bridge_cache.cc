@@ -106,6 +106,10 @@ make_block_cache(const struct colander_options &options)
     /* Few shards: the default gives each 1 MiB or less, and the Bloom filter
      * of one SST, which is one block, would fill it. */
     cache.num_shard_bits = 2;
+    /* What is kept longer, indexes and Bloom filters of SSTs, is so also when
+     * compactions have deleted those: half of the cache, as is the default, is
+     * taken by them after a load. */
+    cache.high_pri_pool_ratio = 0.2;
     if (options.block_size <= BLOCK_IN_SLOT_MAX)
         cache.memory_allocator =
             std::make_shared<slot_allocator>(options.block_size);
