@@ -145,16 +145,25 @@ family_delete(lua_State *L)
 static int
 family_get(lua_State *L)
 {
+    static const char *const known[] = {"at", "select", NULL};
     struct script_family *family = family_check(L, 1);
     struct scratch *scratch = scratch_get(L);
+    struct colander_read read = {NULL, NULL, 0};
     struct colander_error err;
     bool found;
 
+    lua_settop(L, 3);
     value_key(L, 2, &scratch->key);
+    if (!lua_isnil(L, 3)) {
+        fields_check(L, 3, "get", known);
+        read.paths = field_texts(L, 3, "select", &read.path_count);
+        if (lua_getfield(L, 3, "at") != LUA_TNIL)
+            read.snapshot = snapshot_check(L, lua_gettop(L));
+    }
     failure_check(L,
                   colander_family_get(family->family,
                                       colander_buffer_slice(&scratch->key),
-                                      NULL, &scratch->row, &found, &err),
+                                      &read, &scratch->row, &found, &err),
                   &err);
     if (found)
         row_push(L, colander_buffer_slice(&scratch->key),
@@ -164,57 +173,45 @@ family_get(lua_State *L)
     return 1;
 }
 
-/* -------------------------------------------------------------- upkeep --- */
-
-static int
-family_name(lua_State *L)
+void
+family_key_field(lua_State *L, int index, const char *name,
+                 struct colander_buffer *key)
 {
-    lua_pushstring(L, colander_family_name(family_check(L, 1)->family));
-    return 1;
+    key->size = 0;
+    if (lua_getfield(L, index, name) != LUA_TNIL)
+        value_key(L, lua_gettop(L), key);
+    lua_pop(L, 1);
 }
 
+/* family:delete_range{prefix = , from = , to = [, sync = ]}: how many rows
+ * there were; {} is all of them. */
 static int
-family_exists(lua_State *L)
+family_delete_range(lua_State *L)
 {
-    lua_pushboolean(L, colander_family_exists(family_check(L, 1)->family));
-    return 1;
-}
-
-/* Those that take nothing and give the family. */
-static int
-keep_up(lua_State *L, enum colander_code (*function)(struct colander_family *,
-                                                     struct colander_error *))
-{
+    static const char *const known[] = {"prefix", "from", "to", "sync", NULL};
     struct script_family *family = family_check(L, 1);
+    struct scratch *scratch = scratch_get(L);
+    struct colander_key_range range;
     struct colander_error err;
+    enum colander_durability durability = COLANDER_AS_STORE;
+    uint64_t count;
 
-    failure_check(L, function(family->family, &err), &err);
-    lua_settop(L, 1);
+    fields_check(L, 2, "delete_range", known);
+    if (lua_getfield(L, 2, "sync") != LUA_TNIL)
+        durability = field_boolean(L, 2, "sync", false) ? COLANDER_SYNC
+                                                        : COLANDER_NO_SYNC;
+    family_key_field(L, 2, "prefix", &scratch->key);
+    family_key_field(L, 2, "from", &scratch->first_key);
+    family_key_field(L, 2, "to", &scratch->last_key);
+    range.prefix = colander_buffer_slice(&scratch->key);
+    range.from = colander_buffer_slice(&scratch->first_key);
+    range.to = colander_buffer_slice(&scratch->last_key);
+    failure_check(L,
+                  colander_family_delete_range(family->family, &range,
+                                               durability, &count, &err),
+                  &err);
+    lua_pushinteger(L, (lua_Integer)count);
     return 1;
-}
-
-static int
-family_create(lua_State *L)
-{
-    return keep_up(L, colander_family_create);
-}
-
-static int
-family_drop(lua_State *L)
-{
-    return keep_up(L, colander_family_drop);
-}
-
-static int
-family_flush(lua_State *L)
-{
-    return keep_up(L, colander_family_flush);
-}
-
-static int
-family_compact(lua_State *L)
-{
-    return keep_up(L, colander_family_compact);
 }
 
 static int
@@ -233,14 +230,17 @@ void
 families_open(lua_State *L)
 {
     static const struct luaL_Reg methods[] = {
-        {"put", family_put},           {"patch", family_patch},
-        {"delete", family_delete},     {"get", family_get},
-        {"find", query_find},          {"find_value", query_find_value},
-        {"scan", query_scan},          {"count", query_count_of},
-        {"explain", query_explain_of}, {"name", family_name},
-        {"exists", family_exists},     {"create", family_create},
-        {"drop", family_drop},         {"flush", family_flush},
-        {"compact", family_compact},   {NULL, NULL},
+        {"put", family_put},
+        {"patch", family_patch},
+        {"delete", family_delete},
+        {"delete_range", family_delete_range},
+        {"get", family_get},
+        {"find", query_find},
+        {"find_value", query_find_value},
+        {"scan", query_scan},
+        {"count", query_count_of},
+        {"explain", query_explain_of},
+        {NULL, NULL},
     };
     static const struct luaL_Reg metamethods[] = {
         {"__tostring", family_text},
@@ -248,5 +248,7 @@ families_open(lua_State *L)
     };
 
     handle_type(L, TYPE, methods, metamethods);
-    lua_pop(L, 1);
+    lua_getfield(L, -1, "__index");
+    upkeep_open(L);
+    lua_pop(L, 2);
 }

@@ -22,8 +22,12 @@ void family_push(lua_State *L, int index, struct script_store *store,
 
 struct script_family *family_check(lua_State *L, int index);
 
-/* Fills a range of keys from the fields `prefix`, `from` and `to` of the table
- * at `index`; the bytes are in the scratch. */
-void family_range(lua_State *L, int index, struct colander_key_range *range);
+/* Puts the encoded key in the field `name` of the table at `index` into `key`;
+ * without the field it is empty. */
+void family_key_field(lua_State *L, int index, const char *name,
+                      struct colander_buffer *key);
+
+/* Adds the methods for sizes, filters and the like to the table on top. */
+void upkeep_open(lua_State *L);
 
 #endif

@@ -138,6 +138,28 @@ field_choice(lua_State *L, int index, const char *name,
     return absent;
 }
 
+const char *const *
+field_texts(lua_State *L, int index, const char *name, size_t *count)
+{
+    const char **texts;
+
+    *count = 0;
+    if (lua_getfield(L, index, name) == LUA_TNIL)
+        return NULL;
+    if (!lua_istable(L, -1))
+        expect(L, name, "a list");
+    *count = (size_t)lua_rawlen(L, -1);
+    texts = lua_newuserdatauv(L, (*count + 1) * sizeof(char *), 0);
+    for (size_t i = 0; i < *count; i++) {
+        if (lua_rawgeti(L, -2, (lua_Integer)i + 1) != LUA_TSTRING)
+            expect(L, name, "a list of strings");
+        texts[i] = lua_tostring(L, -1);
+        lua_pop(L, 1);
+    }
+    lua_remove(L, -2);
+    return texts;
+}
+
 enum colander_durability
 field_durability(lua_State *L, int index)
 {

@@ -30,6 +30,11 @@ field_size(lua_State *L, int index, const char *name, uint64_t absent)
 int field_choice(lua_State *L, int index, const char *name,
                  const char *const *choices, int absent);
 
+/* A list of texts, in userdata that is pushed; they are borrowed from the
+ * field. NULL, and nil is pushed, when there is none. */
+const char *const *field_texts(lua_State *L, int index, const char *name,
+                               size_t *count);
+
 /* `{sync = true}` or nothing. */
 enum colander_durability field_durability(lua_State *L, int index);
 

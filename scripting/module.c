@@ -44,12 +44,27 @@ name_of(lua_State *L)
     return 1;
 }
 
+/* colander.memory_limit([bytes]): what one query may hold; gives what it was */
+static int
+memory_limit(lua_State *L)
+{
+    struct scratch *scratch = scratch_get(L);
+    size_t before = scratch->memory_limit;
+    lua_Integer bytes = luaL_optinteger(L, 1, (lua_Integer)before);
+
+    luaL_argcheck(L, bytes > 0, 1, "a number of bytes is expected");
+    scratch->memory_limit = (size_t)bytes;
+    lua_pushinteger(L, (lua_Integer)before);
+    return 1;
+}
+
 int
 luaopen_colander(lua_State *L)
 {
     static const struct luaL_Reg functions[] = {
         {"newkey", new_key},
         {"name", name_of},
+        {"memory_limit", memory_limit},
         {NULL, NULL},
     };
 

@@ -1,15 +1,11 @@
 /*
  * Queries: see queries.h.
  *
- * User values: 1 the family, 2 the condition, 3 the table of paths, 4 the
- * function that rows must pass.
- *
  * SPDX-License-Identifier: MIT
  */
-#include "scripting/queries.h"
+#include "scripting/query.h"
 
 #include "scripting/conditions.h"
-#include "scripting/explain.h"
 #include "scripting/failure.h"
 #include "scripting/fields.h"
 #include "scripting/rows.h"
@@ -19,37 +15,17 @@
 #include <lauxlib.h>
 #include <stdlib.h>
 
-#define TYPE "colander.query"
-
-enum { FAMILY = 1, CONDITION, PATHS, FILTER, USER_VALUES = FILTER };
-
-struct query {
-    struct handle handle;
-    struct script_family *family;
-    struct colander_query asked; /* `where` and `paths` only while it runs */
-    struct colander_buffer bounds[3]; /* of keys: prefix, from, to */
-    struct shared_snapshot *snapshot;
-    const char **paths; /* the strings are in the user value */
-    uint64_t limit;
-    uint64_t skip;
-    bool has_filter;
-
-    struct colander_predicate *where; /* while it runs */
-    struct colander_cursor *cursor;   /* NULL: it does not run */
-    uint64_t left;
-    uint64_t to_skip;
-};
-
 /* ---------------------------------------------------------------- life --- */
 
-/* Ends a run; the query may be run again. */
-static void
-stop(struct query *query)
+void
+query_stop(struct query *query)
 {
     colander_cursor_close(query->cursor);
     colander_predicate_destroy(query->where);
+    ordered_release(&query->ordered);
     query->cursor = NULL;
     query->where = NULL;
+    query->is_running = false;
 }
 
 static enum colander_code
@@ -58,29 +34,31 @@ close_query(struct handle *handle, struct colander_error *err)
     struct query *query = (struct query *)handle;
 
     (void)err;
-    stop(query);
+    query_stop(query);
     snapshot_unref(query->snapshot);
     for (size_t i = 0; i < 3; i++)
         colander_buffer_release(&query->bounds[i]);
     free(query->paths);
+    colander_matches_destroy(query->matches);
     query->snapshot = NULL;
     query->paths = NULL;
+    query->matches = NULL;
     return COLANDER_OK;
 }
 
-static struct query *
-check(lua_State *L)
+struct query *
+query_check(lua_State *L, int index)
 {
-    return handle_check(L, 1, TYPE, "query");
+    return handle_check(L, index, QUERY_TYPE, "query");
 }
 
 /* The query at 1, which does not run: for methods that change it. */
 static struct query *
 check_changeable(lua_State *L)
 {
-    struct query *query = check(L);
+    struct query *query = query_check(L, 1);
 
-    if (query->cursor != NULL)
+    if (query->is_running)
         failure_misuse(L, "a query cannot be changed while it runs");
     return query;
 }
@@ -90,12 +68,13 @@ static struct query *
 make(lua_State *L)
 {
     struct script_family *family = family_check(L, 1);
-    struct query *query = lua_newuserdatauv(L, sizeof(*query), USER_VALUES);
+    struct query *query =
+        lua_newuserdatauv(L, sizeof(*query), QUERY_USER_VALUES);
 
     memset(query, 0, sizeof(*query));
-    luaL_setmetatable(L, TYPE);
+    luaL_setmetatable(L, QUERY_TYPE);
     lua_pushvalue(L, 1);
-    lua_setiuservalue(L, -2, FAMILY);
+    lua_setiuservalue(L, -2, QUERY_FAMILY);
     handle_init(&query->handle, &family->handle, close_query);
     query->family = family;
     colander_query_init(&query->asked);
@@ -107,7 +86,7 @@ make(lua_State *L)
 static void
 set_condition(lua_State *L)
 {
-    lua_setiuservalue(L, -2, CONDITION);
+    lua_setiuservalue(L, -2, QUERY_CONDITION);
 }
 
 int
@@ -136,17 +115,6 @@ query_find_value(lua_State *L)
     return 1;
 }
 
-/* Copies the encoded key in the field `name` of the table at `index`. */
-static void
-set_bound(lua_State *L, struct query *query, int index, const char *name,
-          size_t number)
-{
-    lua_getfield(L, index, name);
-    if (!lua_isnil(L, -1))
-        value_key(L, lua_gettop(L), &query->bounds[number]);
-    lua_pop(L, 1);
-}
-
 /* family:scan{prefix = , from = , to = , reverse = } */
 int
 query_scan(lua_State *L)
@@ -160,24 +128,23 @@ query_scan(lua_State *L)
     if (lua_isnil(L, 2))
         return 1;
     fields_check(L, 2, "scan", known);
-    set_bound(L, query, 2, "prefix", 0);
-    set_bound(L, query, 2, "from", 1);
-    set_bound(L, query, 2, "to", 2);
+    family_key_field(L, 2, "prefix", &query->bounds[0]);
+    family_key_field(L, 2, "from", &query->bounds[1]);
+    family_key_field(L, 2, "to", &query->bounds[2]);
     query->asked.is_reverse = field_boolean(L, 2, "reverse", false);
     return 1;
 }
 
 /* ------------------------------------------------------------- running --- */
 
-/* Starts the query, which is at `index`. */
+/* What is asked of C, for the query at `index`. */
 static void
-start(lua_State *L, struct query *query, int index)
+describe(lua_State *L, struct query *query, int index, bool is_whole)
 {
     struct colander_query *asked = &query->asked;
-    struct colander_error err;
-    enum colander_code code;
+    const bool is_changed = query->has_filter || query->order != NULL;
 
-    lua_getiuservalue(L, index, CONDITION);
+    lua_getiuservalue(L, index, QUERY_CONDITION);
     query->where = condition_compile(L, lua_gettop(L));
     lua_pop(L, 1);
     asked->where = query->where;
@@ -186,56 +153,122 @@ start(lua_State *L, struct query *query, int index)
     asked->keys.to = colander_buffer_slice(&query->bounds[2]);
     asked->snapshot =
         query->snapshot == NULL ? NULL : query->snapshot->snapshot;
-    asked->paths = query->has_filter ? NULL : query->paths;
+    asked->paths = is_whole || is_changed ? NULL : query->paths;
+    asked->path_count = asked->paths == NULL ? 0 : query->path_count;
     asked->limit = UINT64_MAX;
-    if (!query->has_filter && query->limit < UINT64_MAX - query->skip)
+    if (!is_changed && query->limit < UINT64_MAX - query->skip)
         asked->limit = query->limit + query->skip;
     query->left = query->limit;
     query->to_skip = query->skip;
-    code = colander_family_find(query->family->family, asked, &query->cursor,
-                                &err);
-    if (code != COLANDER_OK) {
-        query->cursor = NULL;
-        stop(query);
-        failure_raise(L, &err);
-    }
 }
 
-/* Whether the row passes the filter of the query at `index`; leaves the row. */
+/* Whether the row passes the filter of the query at `index`, which may not run
+ * the same query or close it: the row is no more then. */
 static bool
-passes(lua_State *L, int index, const struct colander_result *result)
+passes(lua_State *L, const struct query *query, int index,
+       const struct colander_result *result)
 {
+    const uint64_t run = query->run;
     bool is_passed;
 
+    lua_getiuservalue(L, index, QUERY_FILTER);
     row_push(L, result->key, result->row);
-    lua_getiuservalue(L, index, FILTER);
-    lua_pushvalue(L, -2);
     lua_call(L, 1, 1);
     is_passed = lua_toboolean(L, -1);
-    lua_pop(L, 2);
+    lua_pop(L, 1);
+    if (query->run != run || !query->is_running)
+        failure_misuse(L, "a function of where ended the query that it is of");
     return is_passed;
 }
 
-/* The next row of the query at `index`, which runs; false: it has ended. A
- * filter may have closed it. */
+/* The next row that C gives and that passes; false: there is none. */
 static bool
-step(lua_State *L, struct query *query, int index,
-     struct colander_result *result)
+read_row(lua_State *L, struct query *query, int index,
+         struct colander_result *result)
 {
     struct colander_error err;
-    enum colander_code code;
-    bool is_row = false;
+    bool is_row;
 
-    while (query->cursor != NULL && query->left > 0) {
-        code = colander_cursor_next(query->cursor, &is_row, result, &err);
-        if (code != COLANDER_OK) {
-            stop(query);
+    while (query->cursor != NULL) {
+        if (colander_cursor_next(query->cursor, &is_row, result, &err) !=
+            COLANDER_OK) {
+            query_stop(query);
             failure_raise(L, &err);
         }
         if (!is_row)
-            break;
-        if (query->has_filter && !passes(L, index, result))
-            continue;
+            return false;
+        if (!query->has_filter || passes(L, query, index, result))
+            return true;
+    }
+    return false;
+}
+
+/* Reads all rows, and puts them in order. */
+static void
+order_rows(lua_State *L, struct query *query, int index)
+{
+    const uint64_t wanted = query->limit < UINT64_MAX - query->skip
+                                ? query->limit + query->skip
+                                : UINT64_MAX;
+    struct colander_result result;
+    struct colander_value value;
+    struct colander_error err;
+    enum colander_code code;
+    bool found;
+
+    ordered_init(&query->ordered, query->is_descending, wanted,
+                 scratch_get(L)->memory_limit);
+    while (read_row(L, query, index, &result)) {
+        code = colander_row_get(result.row, query->order, &value, &found, &err);
+        if (code == COLANDER_OK)
+            code = ordered_add(&query->ordered, &result, found ? &value : NULL,
+                               &err);
+        if (code != COLANDER_OK) {
+            query_stop(query);
+            failure_raise(L, &err);
+        }
+    }
+    ordered_finish(&query->ordered);
+    colander_cursor_close(query->cursor);
+    query->cursor = NULL;
+}
+
+/* Starts the query at `index`, which does not run. */
+static void
+start(lua_State *L, struct query *query, int index, bool is_whole)
+{
+    struct colander_error err;
+
+    query->run++;
+    describe(L, query, index, is_whole);
+    if (colander_family_find(query->family->family, &query->asked,
+                             &query->cursor, &err) != COLANDER_OK) {
+        query->cursor = NULL;
+        query_stop(query);
+        failure_raise(L, &err);
+    }
+    query->is_running = true;
+    if (query->order != NULL)
+        order_rows(L, query, index);
+}
+
+struct query *
+query_begin(lua_State *L, bool is_whole)
+{
+    struct query *query = query_check(L, 1);
+
+    query_stop(query);
+    start(L, query, 1, is_whole);
+    return query;
+}
+
+bool
+query_step(lua_State *L, struct query *query, int index,
+           struct colander_result *result)
+{
+    while (query->left > 0 &&
+           (query->order != NULL ? ordered_next(&query->ordered, result)
+                                 : read_row(L, query, index, result))) {
         if (query->to_skip > 0) {
             query->to_skip--;
             continue;
@@ -243,203 +276,23 @@ step(lua_State *L, struct query *query, int index,
         query->left--;
         return true;
     }
-    stop(query);
+    query_stop(query);
     return false;
-}
-
-/* Pushes key, row and, when they are told, the columns that matched. */
-static int
-push_result(lua_State *L, const struct query *query,
-            const struct colander_result *result)
-{
-    value_push_key(L, result->key, &scratch_get(L)->parts);
-    row_push(L, result->key, result->row);
-    if (!query->asked.tells_columns)
-        return 2;
-    lua_createtable(L, (int)result->columns.count, 0);
-    for (size_t i = 0; i < result->columns.count; i++) {
-        lua_pushstring(L, result->columns.paths[i]);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-    return 3;
 }
 
 /* for key, row in query do ... */
 static int
 query_call(lua_State *L)
 {
-    struct query *query = check(L);
+    struct query *query = query_check(L, 1);
     struct colander_result result;
 
-    if (query->cursor == NULL)
-        start(L, query, 1);
-    if (step(L, query, 1, &result))
-        return push_result(L, query, &result);
+    if (!query->is_running)
+        start(L, query, 1, false);
+    if (query_step(L, query, 1, &result))
+        return result_push(L, query, &result);
     lua_pushnil(L);
     return 1;
-}
-
-/* The query at 1, begun anew. */
-static struct query *
-begin(lua_State *L)
-{
-    struct query *query = check(L);
-
-    stop(query);
-    start(L, query, 1);
-    return query;
-}
-
-/* query:first(): key and row, or nil */
-static int
-query_first(lua_State *L)
-{
-    struct query *query = begin(L);
-    struct colander_result result;
-    int count;
-
-    if (!step(L, query, 1, &result))
-        return 0;
-    count = push_result(L, query, &result);
-    stop(query);
-    return count;
-}
-
-/* query:all(): the rows as an array */
-static int
-query_all(lua_State *L)
-{
-    struct query *query = begin(L);
-    struct colander_result result;
-    lua_Integer count = 0;
-
-    lua_newtable(L);
-    while (step(L, query, 1, &result)) {
-        row_push(L, result.key, result.row);
-        lua_rawseti(L, -2, ++count);
-    }
-    return 1;
-}
-
-/* query:each(f): calls f(key, row, ...) for each row; gives how many. */
-static int
-query_each(lua_State *L)
-{
-    struct query *query;
-    struct colander_result result;
-    lua_Integer count = 0;
-
-    luaL_checktype(L, 2, LUA_TFUNCTION);
-    query = begin(L);
-    while (step(L, query, 1, &result)) {
-        int arguments;
-
-        lua_pushvalue(L, 2);
-        arguments = push_result(L, query, &result);
-        lua_call(L, arguments, 0);
-        count++;
-    }
-    lua_pushinteger(L, count);
-    return 1;
-}
-
-/* query:count() */
-static int
-query_count(lua_State *L)
-{
-    struct query *query = begin(L);
-    struct colander_result result;
-    lua_Integer count = 0;
-
-    while (step(L, query, 1, &result))
-        count++;
-    lua_pushinteger(L, count);
-    return 1;
-}
-
-/* query:tojson(): a line for each row */
-static int
-query_tojson(lua_State *L)
-{
-    struct query *query = begin(L);
-    struct scratch *scratch = scratch_get(L);
-    struct colander_result result;
-    struct colander_error err;
-    luaL_Buffer lines;
-
-    luaL_buffinit(L, &lines);
-    while (step(L, query, 1, &result)) {
-        scratch->text.size = 0;
-        failure_check(L,
-                      colander_json_append_row(&scratch->text, result.key,
-                                               result.row, &err),
-                      &err);
-        luaL_addlstring(&lines, (const char *)scratch->text.data,
-                        scratch->text.size);
-        luaL_addchar(&lines, '\n');
-    }
-    luaL_pushresult(&lines);
-    return 1;
-}
-
-/* query:plan(): how it would be run */
-static int
-query_plan(lua_State *L)
-{
-    struct query *query = begin(L);
-
-    explain_push(L, query->cursor, false);
-    stop(query);
-    return 1;
-}
-
-/* query:explain(): runs it, and tells how that went */
-static int
-query_explain(lua_State *L)
-{
-    struct query *query = check_changeable(L);
-    struct colander_result result;
-    const bool tells_columns = query->asked.tells_columns;
-
-    query->asked.is_timed = true;
-    query->asked.tells_columns = true;
-    start(L, query, 1);
-    query->asked.is_timed = false;
-    query->asked.tells_columns = tells_columns;
-    for (query->left = UINT64_MAX; query->cursor != NULL;) {
-        struct colander_error err;
-        bool is_row;
-        enum colander_code code =
-            colander_cursor_next(query->cursor, &is_row, &result, &err);
-
-        if (code != COLANDER_OK) {
-            stop(query);
-            failure_raise(L, &err);
-        }
-        if (!is_row)
-            break;
-    }
-    explain_push(L, query->cursor, true);
-    stop(query);
-    return 1;
-}
-
-int
-query_count_of(lua_State *L)
-{
-    (void)query_find(L);
-    lua_replace(L, 1);
-    lua_settop(L, 1);
-    return query_count(L);
-}
-
-int
-query_explain_of(lua_State *L)
-{
-    (void)query_find(L);
-    lua_replace(L, 1);
-    lua_settop(L, 1);
-    return query_explain(L);
 }
 
 /* ------------------------------------------------------------ chaining --- */
@@ -460,14 +313,14 @@ query_select(lua_State *L)
         lua_pushvalue(L, i + 2);
         lua_rawseti(L, -2, i + 1);
     }
-    lua_setiuservalue(L, 1, PATHS);
+    lua_setiuservalue(L, 1, QUERY_PATHS);
     paths = realloc(query->paths, (size_t)count * sizeof(char *));
     if (paths == NULL)
         return luaL_error(L, "no memory for the columns that are wanted");
     query->paths = paths;
     for (int i = 0; i < count; i++)
         paths[i] = lua_tostring(L, i + 2);
-    query->asked.path_count = (size_t)count;
+    query->path_count = (size_t)count;
     lua_settop(L, 1);
     return 1;
 }
@@ -546,8 +399,24 @@ query_where(lua_State *L)
 
     luaL_checktype(L, 2, LUA_TFUNCTION);
     lua_settop(L, 2);
-    lua_setiuservalue(L, 1, FILTER);
+    lua_setiuservalue(L, 1, QUERY_FILTER);
     query->has_filter = true;
+    return 1;
+}
+
+/* query:order(path [, "desc"]) */
+static int
+query_order(lua_State *L)
+{
+    static const char *const ways[] = {"asc", "desc", NULL};
+    struct query *query = check_changeable(L);
+    const char *path = luaL_checkstring(L, 2);
+    bool is_descending = luaL_checkoption(L, 3, "asc", ways) == 1;
+
+    lua_settop(L, 2);
+    lua_setiuservalue(L, 1, QUERY_ORDER);
+    query->order = path;
+    query->is_descending = is_descending;
     return 1;
 }
 
@@ -562,13 +431,7 @@ queries_open(lua_State *L)
         {"at", query_at},
         {"columns", query_columns},
         {"where", query_where},
-        {"first", query_first},
-        {"all", query_all},
-        {"each", query_each},
-        {"count", query_count},
-        {"tojson", query_tojson},
-        {"plan", query_plan},
-        {"explain", query_explain},
+        {"order", query_order},
         {NULL, NULL},
     };
     static const struct luaL_Reg metamethods[] = {
@@ -576,6 +439,9 @@ queries_open(lua_State *L)
         {NULL, NULL},
     };
 
-    handle_type(L, TYPE, methods, metamethods);
-    lua_pop(L, 1);
+    handle_type(L, QUERY_TYPE, methods, metamethods);
+    lua_getfield(L, -1, "__index");
+    results_open(L);
+    aggregates_open(L);
+    lua_pop(L, 2);
 }

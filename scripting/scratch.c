@@ -8,6 +8,7 @@
 #include <lauxlib.h>
 
 #define TYPE "colander.scratch"
+#define MEMORY_LIMIT ((size_t)64 << 20)
 
 static const char scratch_key; /* its address: the scratch in the registry */
 
@@ -17,6 +18,7 @@ scratch_collect(lua_State *L)
     struct scratch *scratch = lua_touserdata(L, 1);
 
     colander_buffer_release(&scratch->key);
+    colander_buffer_release(&scratch->first_key);
     colander_buffer_release(&scratch->last_key);
     colander_buffer_release(&scratch->parts);
     colander_buffer_release(&scratch->row);
@@ -38,6 +40,7 @@ scratch_get(lua_State *L)
         return scratch;
     scratch = lua_newuserdatauv(L, sizeof(*scratch), 0);
     memset(scratch, 0, sizeof(*scratch));
+    scratch->memory_limit = MEMORY_LIMIT;
     if (luaL_newmetatable(L, TYPE) != 0) {
         lua_pushcfunction(L, scratch_collect);
         lua_setfield(L, -2, "__gc");

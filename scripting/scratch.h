@@ -15,13 +15,15 @@
 #include <lua.h>
 
 struct scratch {
-    struct colander_buffer key;      /* that is asked for, or written */
-    struct colander_buffer last_key; /* of a range: its end */
-    struct colander_buffer parts;    /* of a key that is being decoded */
-    struct colander_buffer row;      /* that was read */
-    struct colander_buffer text;     /* paths, JSON */
+    struct colander_buffer key;       /* that is asked for, or written */
+    struct colander_buffer first_key; /* of a range */
+    struct colander_buffer last_key;
+    struct colander_buffer parts; /* of a key that is being decoded */
+    struct colander_buffer row;   /* that was read */
+    struct colander_buffer text;  /* paths, JSON */
     struct colander_row_builder *builder;
-    bool is_building; /* it holds what an error left in it */
+    bool is_building;    /* it holds what an error left in it */
+    size_t memory_limit; /* of what one query may hold: rows, groups */
 };
 
 /* The state's. */

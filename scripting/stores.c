@@ -200,6 +200,15 @@ snapshot_ref(lua_State *L, int index)
     return snapshot->shared;
 }
 
+const struct colander_snapshot *
+snapshot_check(lua_State *L, int index)
+{
+    struct script_snapshot *snapshot =
+        handle_check(L, index, SNAPSHOT, "snapshot");
+
+    return snapshot->shared->snapshot;
+}
+
 static enum colander_code
 close_snapshot(struct handle *handle, struct colander_error *err)
 {

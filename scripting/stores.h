@@ -31,6 +31,9 @@ struct script_store *store_check(lua_State *L, int index);
 /* The snapshot at `index`, counted for the caller. */
 struct shared_snapshot *snapshot_ref(lua_State *L, int index);
 
+/* The same, borrowed from the handle. */
+const struct colander_snapshot *snapshot_check(lua_State *L, int index);
+
 /* Its snapshot may have been the last thing of a closed handle. NULL is
  * allowed. */
 void snapshot_unref(struct shared_snapshot *shared);

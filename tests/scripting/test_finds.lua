@@ -292,6 +292,147 @@ support.with_store(function(store)
     for _ in family:find() do family:put("new", {}) break end
 end)
 
+-- Order, groups and sums, of random rows, against the same by Lua.
+local function by_value(a, b)
+    local order = {null = 1, boolean = 2, number = 3, string = 4, binary = 5,
+                   timestamp = 6}
+
+    if order[class(a)] ~= order[class(b)] then
+        return order[class(a)] < order[class(b)]
+    end
+    return less(a, b)
+end
+
+local function collect(...)
+    local list = {}
+
+    for value, measure in ... do
+        list[#list + 1] = {value, measure}
+    end
+    return list
+end
+
+support.with_store(function(store)
+    local family = store:family("rows")
+    local rows = {}
+
+    support.random("order", 1)
+    for key = 1, ROWS do
+        rows[key] = random_row()
+        rows[key].n = math.random(2) == 1 and math.random(-50, 50) or
+                      math.random(-50, 50) / 4
+        family:put(key, rows[key])
+    end
+    for _ = 1, 40 do
+        local is_descending = math.random(2) == 1
+        local first, limit = math.random(0, 20), math.random(0, 200)
+        local expected = {}
+
+        for key = 1, ROWS do expected[key] = key end
+        table.sort(expected, function(a, b)
+            local x, y = rows[a].a, rows[b].a
+
+            if x == nil or y == nil then
+                if x ~= nil or y ~= nil then return x ~= nil end
+            elseif is_descending and by_value(y, x) or
+                   not is_descending and by_value(x, y) then
+                return true
+            elseif by_value(x, y) or by_value(y, x) then
+                return false
+            end
+            return a < b
+        end)
+        local query = family:find():order("a", is_descending and "desc" or nil)
+        local count = 0
+        query:skip(first):limit(limit):select("n")
+        for key, row in query do
+            count = count + 1
+            assert(key == expected[first + count], "another order")
+            assert(row.n == rows[key].n and row.a == nil)
+        end
+        assert(count == math.min(limit, ROWS - first))
+    end
+    local counts, sums, least, most, numbers = {}, {}, {}, {}, {}
+    for key = 1, ROWS do
+        local value = rows[key].a
+
+        if value ~= nil then
+            local name = class(value) .. tostring(
+                class(value) == "number" and value + 0.0 or value)
+
+            counts[name] = (counts[name] or 0) + 1
+            sums[name] = (sums[name] or 0) + rows[key].n
+            least[name] = math.min(least[name] or 99, rows[key].n)
+            most[name] = math.max(most[name] or -99, rows[key].n)
+        end
+        numbers[#numbers + 1] = rows[key].n
+    end
+    local groups = family:find():group("a")
+    local counted = collect(groups:count())
+    local summed = collect(groups:sum("n"))
+    local values = collect(family:find():distinct("a"))
+    local smallest, largest = collect(groups:min("n")), collect(groups:max("n"))
+    local averages = collect(groups:avg("n"))
+    local number = 0
+    for _ in pairs(counts) do number = number + 1 end
+    assert(#counted == number and #values == number and #summed == number)
+    for i, group in ipairs(counted) do
+        local value, count = table.unpack(group)
+        local name = class(value) .. tostring(
+            class(value) == "number" and value + 0.0 or value)
+
+        assert(i == 1 or by_value(counted[i - 1][1], value), "groups in order")
+        assert(equal(values[i][1], value))
+        assert(count == counts[name])
+        assert(math.abs(summed[i][2] - sums[name]) < 1e-9)
+        assert(smallest[i][2] == least[name] and largest[i][2] == most[name])
+        assert(math.abs(averages[i][2] - sums[name] / count) < 1e-9)
+    end
+    table.sort(numbers)
+    assert(family:find():min("n") == numbers[1])
+    assert(family:find():max("n") == numbers[#numbers])
+    assert(family:find():min("nowhere") == nil)
+    assert(family:find():avg("nowhere") == nil)
+    assert(family:find():sum("nowhere") == 0)
+    assert(family:find {n = colander.gt(0)}:sum("n") > 0)
+end)
+
+-- Sums stay integers where they can; what holds too much says so.
+support.with_store(function(store)
+    local family = store:family("rows")
+
+    for i = 1, 5000 do family:put(i, {n = i, s = ("x"):rep(50) .. i}) end
+    assert(math.type(family:find():sum("n")) == "integer")
+    assert(family:find():sum("n") == 12502500)
+    family:put("large", {n = math.maxinteger})
+    assert(family:find():sum("n") == 12502500 + 2.0 ^ 63)
+    assert(family:find():min("s") == ("x"):rep(50) .. "1")
+    local before = colander.memory_limit(200000)
+    assert(before == 64 << 20 and colander.memory_limit() == 200000)
+    for _, run in ipairs {
+        function() return family:find():order("s"):first() end,
+        function() return family:find():distinct("s") end,
+        function() return family:find():group("s"):count() end,
+    } do
+        assert(fails({"200000 bytes", "memory_limit"}, run).code == "limit")
+    end
+    local top = family:find():order("n", "desc"):limit(3):all()
+    assert(top[1]._key == "large" and top[2].n == 5000 and top[3].n == 4999)
+    for key, _, columns in family:find_value(7):order("s") do
+        assert(key == 7 and columns[1] == "n")
+    end
+    colander.memory_limit(before)
+    local query = family:find():order("n"):limit(2)
+    assert(query:explain().rows_returned == 5001 and query:plan().plan)
+    assert(query:count() == 2)
+    query = family:find()
+    query:where(function() return query:plan() ~= nil end)
+    fails({"ended the query"}, query)
+    query = family:find()
+    query:where(function() query:close() end)
+    fails({"ended the query"}, query)
+end)
+
 -- Mistakes.
 support.with_store(function(store)
     local family = store:family("rows")

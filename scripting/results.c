@@ -1,0 +1,255 @@
+/*
+ * What a query gives: row by row, as an array, as JSON, counted, explained.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "scripting/query.h"
+
+#include "scripting/explain.h"
+#include "scripting/failure.h"
+#include "scripting/rows.h"
+#include "scripting/scratch.h"
+#include "scripting/values.h"
+
+#include <lauxlib.h>
+
+/* The row as it was selected: where C has given all of it, cut down now. */
+static struct colander_slice
+selected(lua_State *L, const struct query *query,
+         const struct colander_result *result)
+{
+    struct scratch *scratch = scratch_get(L);
+    struct colander_error err;
+
+    if (query->paths == NULL || query->asked.paths != NULL)
+        return result->row;
+    failure_check(L,
+                  colander_row_select(result->row, query->paths,
+                                      query->path_count, &scratch->row, &err),
+                  &err);
+    return colander_buffer_slice(&scratch->row);
+}
+
+/* Which columns matched: told by C, or found out again for an ordered row. */
+static struct colander_columns
+columns_of(lua_State *L, struct query *query,
+           const struct colander_result *result)
+{
+    struct colander_columns none = {NULL, 0, false};
+    struct colander_error err;
+    bool is_match;
+
+    if (query->order == NULL)
+        return result->columns;
+    if (query->where == NULL)
+        return none;
+    if (query->matches == NULL)
+        query->matches = colander_matches_create();
+    if (query->matches == NULL)
+        luaL_error(L, "no memory for the columns that matched");
+    failure_check(L,
+                  colander_predicate_evaluate(query->where, result->row,
+                                              &is_match, query->matches, &err),
+                  &err);
+    return colander_matches_columns(query->matches);
+}
+
+int
+result_push(lua_State *L, struct query *query,
+            const struct colander_result *result)
+{
+    struct colander_columns columns;
+
+    value_push_key(L, result->key, &scratch_get(L)->parts);
+    row_push(L, result->key, selected(L, query, result));
+    if (!query->asked.tells_columns)
+        return 2;
+    columns = columns_of(L, query, result);
+    lua_createtable(L, (int)columns.count, 0);
+    for (size_t i = 0; i < columns.count; i++) {
+        lua_pushstring(L, columns.paths[i]);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 3;
+}
+
+/* query:first(): key and row, or nil */
+static int
+query_first(lua_State *L)
+{
+    struct query *query = query_begin(L, false);
+    struct colander_result result;
+    int count;
+
+    if (!query_step(L, query, 1, &result))
+        return 0;
+    count = result_push(L, query, &result);
+    query_stop(query);
+    return count;
+}
+
+/* query:all(): the rows as an array */
+static int
+query_all(lua_State *L)
+{
+    struct query *query = query_begin(L, false);
+    struct colander_result result;
+    lua_Integer count = 0;
+
+    lua_settop(L, 1);
+    lua_newtable(L);
+    while (query_step(L, query, 1, &result)) {
+        row_push(L, result.key, selected(L, query, &result));
+        lua_rawseti(L, 2, ++count);
+    }
+    return 1;
+}
+
+/* query:each(f): calls f(key, row, ...) for each row; gives how many. */
+static int
+query_each(lua_State *L)
+{
+    struct query *query;
+    struct colander_result result;
+    lua_Integer count = 0;
+
+    luaL_checktype(L, 2, LUA_TFUNCTION);
+    query = query_begin(L, false);
+    while (query_step(L, query, 1, &result)) {
+        int arguments;
+
+        lua_pushvalue(L, 2);
+        arguments = result_push(L, query, &result);
+        lua_call(L, arguments, 0);
+        count++;
+    }
+    lua_pushinteger(L, count);
+    return 1;
+}
+
+/* query:count() */
+static int
+query_count(lua_State *L)
+{
+    struct query *query = query_begin(L, false);
+    struct colander_result result;
+    lua_Integer count = 0;
+
+    while (query_step(L, query, 1, &result))
+        count++;
+    lua_pushinteger(L, count);
+    return 1;
+}
+
+/* query:tojson(): a line for each row */
+static int
+query_tojson(lua_State *L)
+{
+    struct query *query = query_begin(L, false);
+    struct scratch *scratch = scratch_get(L);
+    struct colander_result result;
+    struct colander_error err;
+    luaL_Buffer lines;
+
+    luaL_buffinit(L, &lines);
+    while (query_step(L, query, 1, &result)) {
+        scratch->text.size = 0;
+        failure_check(L,
+                      colander_json_append_row(&scratch->text, result.key,
+                                               selected(L, query, &result),
+                                               &err),
+                      &err);
+        luaL_addlstring(&lines, (const char *)scratch->text.data,
+                        scratch->text.size);
+        luaL_addchar(&lines, '\n');
+    }
+    luaL_pushresult(&lines);
+    return 1;
+}
+
+/* Begins the query at 1 as C sees it: in the order of keys, which is how the
+ * rows of an ordered one are read. */
+static struct query *
+begin_reading(lua_State *L)
+{
+    struct query *query = query_check(L, 1);
+    const char *order = query->order;
+    const uint64_t limit = query->limit;
+
+    if (order != NULL)
+        query->limit = UINT64_MAX;
+    query->order = NULL;
+    (void)query_begin(L, false);
+    query->order = order;
+    query->limit = limit;
+    return query;
+}
+
+/* query:plan(): how it would be run */
+static int
+query_plan(lua_State *L)
+{
+    struct query *query = begin_reading(L);
+
+    explain_push(L, query->cursor, false);
+    query_stop(query);
+    return 1;
+}
+
+/* query:explain(): runs it, and tells how that went */
+static int
+query_explain(lua_State *L)
+{
+    struct query *query = query_check(L, 1);
+    const bool tells_columns = query->asked.tells_columns;
+    struct colander_result result;
+    struct colander_error err;
+    bool is_row = true;
+
+    query->asked.is_timed = true;
+    query->asked.tells_columns = true;
+    (void)begin_reading(L);
+    query->asked.is_timed = false;
+    query->asked.tells_columns = tells_columns;
+    while (is_row) {
+        if (colander_cursor_next(query->cursor, &is_row, &result, &err) !=
+            COLANDER_OK) {
+            query_stop(query);
+            failure_raise(L, &err);
+        }
+    }
+    explain_push(L, query->cursor, true);
+    query_stop(query);
+    return 1;
+}
+
+int
+query_count_of(lua_State *L)
+{
+    (void)query_find(L);
+    lua_replace(L, 1);
+    lua_settop(L, 1);
+    return query_count(L);
+}
+
+int
+query_explain_of(lua_State *L)
+{
+    (void)query_find(L);
+    lua_replace(L, 1);
+    lua_settop(L, 1);
+    return query_explain(L);
+}
+
+void
+results_open(lua_State *L)
+{
+    static const struct luaL_Reg methods[] = {
+        {"first", query_first},     {"all", query_all},
+        {"each", query_each},       {"count", query_count},
+        {"tojson", query_tojson},   {"plan", query_plan},
+        {"explain", query_explain}, {NULL, NULL},
+    };
+
+    luaL_setfuncs(L, methods, 0);
+}

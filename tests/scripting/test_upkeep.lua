@@ -1,0 +1,59 @@
+-- Families besides their rows: reads with options, ranges, sizes, filters.
+--
+-- SPDX-License-Identifier: MIT
+package.path = "./?.lua;" .. package.path
+local colander = require "colander"
+local support = require "support"
+local same, fails = support.same, support.fails
+
+support.with_store(function(store)
+    local family = store:family("rows")
+
+    assert(not family:exists() and family:create():exists())
+    for i = 1, 100 do family:put({"k", i}, {n = i, m = {x = i, y = 0}}) end
+    family:put("other", {n = 0})
+    local snapshot <close> = store:snapshot()
+    family:put({"k", 1}, {n = -1})
+    assert(family:get({"k", 1}).n == -1)
+    assert(family:get({"k", 1}, {at = snapshot}).n == 1)
+    assert(same(colander.table(family:get({"k", 2}, {select = {"m.x"}})),
+                {m = {x = 2}}))
+    fails({"get knows no 'form'"}, family.get, family, 1, {form = 1})
+    fails({"'select' is a list of strings, not a number"}, family.get, family,
+          1, {select = {1}})
+    assert(family:delete_range {prefix = {"k"}, from = {"k", 51}} == 50)
+    assert(family:count() == 51)
+    assert(family:find():at(snapshot):count() == 101)
+    family:flush():compact()
+    local sizes = family:sizes()
+    assert(sizes.sst_count >= 1 and sizes.sst_size > 0)
+    assert(family:delete_range {} == 51 and family:count() == 0)
+end)
+
+-- Without value filters there is nothing to set.
+support.with_store(function(store)
+    local family = store:family("rows")
+
+    if not family.filters then return end
+    for i = 1, 1000 do family:put(i, {n = i, text = "row " .. i}) end
+    family:flush():await_filters()
+    local options = family:filters()
+    assert(options.on and options.rows_per_segment == "auto")
+    assert(options.hash_bits == 32 and #options.noindex == 0)
+    assert(family:find {text = "row 7"}:plan().plan == "candidates")
+    options = family:filters {noindex = {"text"}, rows_per_segment = 16}
+    assert(options.noindex[1] == "text" and options.rows_per_segment == 16)
+    assert(same(family:filters(), options))
+    assert(family:refilter() == 1)
+    assert(family:find {text = "row 7"}:plan().plan == "scan")
+    assert(family:find {text = "row 7"}:count() == 1)
+    local stats = family:await_filters():stats()
+    assert(stats.filter_count == 1 and stats.row_count == 1000)
+    assert(family:filters {rows_per_segment = "auto", noindex = {}}.on)
+    fails({"filters knows no 'of'"}, family.filters, family, {of = true})
+    fails({"hash_bits is 16 to 40"}, family.filters, family, {hash_bits = 1})
+    fails({"hierarchy knows no 'heap'", "slices"}, family.filters, family,
+          {hierarchy = "heap"})
+    fails({"'noindex' is a list"}, family.filters, family, {noindex = "text"})
+    assert(family:filters().hash_bits == 32)
+end)
