@@ -33,7 +33,7 @@ enum measure {
 static int
 groups_collect(lua_State *L)
 {
-    groups_release(lua_touserdata(L, 1));
+    groups_release(luaL_checkudata(L, 1, GROUPS));
     return 0;
 }
 
@@ -96,7 +96,7 @@ gather(lua_State *L, const char *by, const char *of)
     struct colander_result result;
     struct colander_error err;
 
-    (void)query_begin(L, true);
+    (void)query_begin(L, QUERY_WHOLE_ROWS);
     while (query_step(L, query, 1, &result)) {
         if (add_row(groups, result.row, by, of, &err) != COLANDER_OK) {
             query_stop(query);
@@ -226,8 +226,7 @@ grouped_measure(lua_State *L)
 
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_rawgeti(L, 1, 2);
-    by = luaL_checkstring(L, -1); /* the table keeps it */
-    lua_pop(L, 1);
+    by = luaL_checkstring(L, -1); /* it stays on the stack */
     lua_rawgeti(L, 1, 1);
     lua_replace(L, 1);
     (void)gather(L, by, of);

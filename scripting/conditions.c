@@ -54,7 +54,7 @@ struct stack {
 static int
 stack_collect(lua_State *L)
 {
-    struct stack *stack = lua_touserdata(L, 1);
+    struct stack *stack = luaL_checkudata(L, 1, STACK);
 
     while (stack->count > 0)
         colander_predicate_destroy(stack->items[--stack->count]);
@@ -89,7 +89,7 @@ stack_reserve(lua_State *L, struct stack *stack)
         return;
     grown = realloc(stack->items, capacity * sizeof(*grown));
     if (grown == NULL)
-        luaL_error(L, "no memory for a condition");
+        failure_memory(L, "for a condition");
     stack->items = grown;
     stack->capacity = capacity;
 }
@@ -330,6 +330,16 @@ operator_of(lua_State *L, int index)
     return op;
 }
 
+static bool
+is_empty(lua_State *L, int index)
+{
+    lua_pushnil(L);
+    if (lua_next(L, index) == 0)
+        return true;
+    lua_pop(L, 2);
+    return false;
+}
+
 /* It calls itself for what is inside, so deep as predicates may be. */
 static void
 compile(lua_State *L, struct stack *stack, int index, unsigned depth)
@@ -349,6 +359,11 @@ compile(lua_State *L, struct stack *stack, int index, unsigned depth)
         } else if (stack->path.size > 0 && value_is_array(L, index)) {
             compile_in(L, stack, index);
         } else {
+            if (stack->path.size > 0 && is_empty(L, index))
+                failure_misuse(L,
+                               "column '%s': an empty table is no condition "
+                               "(colander.array{} is one of none)",
+                               path_of(stack));
             compile_columns(L, stack, index, depth);
         }
         return;

@@ -25,25 +25,28 @@ static const struct {
 };
 
 static void
-push_matched(lua_State *L, const struct colander_cursor *cursor)
+push_matched(lua_State *L, const struct query *query)
 {
+    const uint64_t step_count = query->step_count;
     const char *path;
     uint64_t row_count;
 
     lua_newtable(L);
-    for (size_t i = 0; colander_cursor_matched(cursor, i, &path, &row_count);
-         i++) {
+    for (size_t i = 0;; i++) {
+        query_check_step(L, query, step_count);
+        if (!colander_cursor_matched(query->cursor, i, &path, &row_count))
+            break;
         lua_pushinteger(L, (lua_Integer)row_count);
         lua_setfield(L, -2, path);
     }
 }
 
 void
-explain_push(lua_State *L, const struct colander_cursor *cursor, bool was_run)
+explain_push(lua_State *L, const struct query *query, bool was_run)
 {
     struct colander_explain explain;
 
-    colander_cursor_explain(cursor, &explain);
+    colander_cursor_explain(query->cursor, &explain);
     lua_newtable(L);
     lua_pushstring(L, colander_plan_name(explain.plan));
     lua_setfield(L, -2, "plan");
@@ -61,6 +64,6 @@ explain_push(lua_State *L, const struct colander_cursor *cursor, bool was_run)
         lua_pushinteger(L, (lua_Integer)count);
         lua_setfield(L, -2, counts[i].name);
     }
-    push_matched(L, cursor);
+    push_matched(L, query);
     lua_setfield(L, -2, "matched");
 }

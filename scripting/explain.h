@@ -6,12 +6,9 @@
 #ifndef COLANDER_SCRIPTING_EXPLAIN_H
 #define COLANDER_SCRIPTING_EXPLAIN_H
 
-#include "columns/columns.h"
+#include "scripting/query.h"
 
-#include <lua.h>
-
-/* Pushes the plan of a find, and with `was_run` what it has done. */
-void explain_push(lua_State *L, const struct colander_cursor *cursor,
-                  bool was_run);
+/* Pushes the plan of a query that runs, and with `was_run` what it has done. */
+void explain_push(lua_State *L, const struct query *query, bool was_run);
 
 #endif

@@ -76,3 +76,12 @@ failure_misuse(lua_State *L, const char *format, ...)
     va_end(arguments);
     failure_raise(L, &err);
 }
+
+void
+failure_memory(lua_State *L, const char *what)
+{
+    struct colander_error err;
+
+    (void)COLANDER_FAIL(&err, COLANDER_NO_MEMORY, "no memory %s", what);
+    failure_raise(L, &err);
+}

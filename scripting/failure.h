@@ -31,6 +31,9 @@ failure_check(lua_State *L, enum colander_code code,
         failure_raise(L, err);
 }
 
+/* Raises that there is no memory: `what` is "for ...", "to ...". */
+__attribute__((noreturn)) void failure_memory(lua_State *L, const char *what);
+
 /* Raises what the script did wrong, an error with the code "invalid". */
 __attribute__((noreturn, format(printf, 2, 3))) void
 failure_misuse(lua_State *L, const char *format, ...);

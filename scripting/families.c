@@ -13,6 +13,7 @@
 #include "scripting/values.h"
 
 #include <lauxlib.h>
+#include <stdlib.h>
 
 #define TYPE "colander.family"
 
@@ -22,13 +23,23 @@ family_check(lua_State *L, int index)
     return handle_check(L, index, TYPE, "family");
 }
 
+void
+shared_family_unref(struct shared_family *shared)
+{
+    if (shared == NULL || --shared->reference_count > 0)
+        return;
+    colander_family_close(shared->family);
+    free(shared);
+}
+
 static enum colander_code
 close_family(struct handle *handle, struct colander_error *err)
 {
     struct script_family *family = (struct script_family *)handle;
 
     (void)err;
-    colander_family_close(family->family);
+    shared_family_unref(family->shared);
+    family->shared = NULL;
     family->family = NULL;
     return COLANDER_OK;
 }
@@ -46,42 +57,34 @@ family_push(lua_State *L, int index, struct script_store *store,
     luaL_setmetatable(L, TYPE);
     lua_pushvalue(L, index);
     lua_setiuservalue(L, -2, 1);
-    handle_init(&family->handle, &store->handle, close_family);
+    handle_init(L, &family->handle, &store->handle, close_family);
+    family->shared = calloc(1, sizeof(*family->shared));
+    if (family->shared == NULL)
+        failure_memory(L, "for a family");
+    family->shared->reference_count = 1;
     failure_check(
-        L, colander_family_open(store->store, name, &family->family, &err),
+        L,
+        colander_family_open(store->store, name, &family->shared->family, &err),
         &err);
+    family->family = family->shared->family;
 }
 
 /* -------------------------------------------------------------- writes --- */
 
-/* Leaves the encoded key of what is at 2 and the row at 3 in the scratch:
- * put(key, row), or put(row) for a row with a key of its own, or a new key.
- * Gives where the options are. */
-static int
-take_key(lua_State *L, struct scratch *scratch)
+/* Puts the key for the row at `index` alone into the scratch: its own, or a new
+ * one. */
+static void
+own_key(lua_State *L, struct scratch *scratch, int index)
 {
-    struct colander_slice own;
+    const struct colander_slice own = row_key(L, index);
     struct colander_error err;
+    enum colander_code code;
 
-    if (lua_type(L, 3) != LUA_TNONE && !lua_isnil(L, 3) &&
-        (lua_istable(L, 3) || lua_isuserdata(L, 3))) {
-        value_key(L, 2, &scratch->key);
-        return 4;
-    }
-    own = row_key(L, 2);
-    if (own.size > 0) {
-        scratch->key.size = 0;
-        failure_check(
-            L, colander_buffer_append(&scratch->key, own.data, own.size, &err),
-            &err);
-    } else if (lua_istable(L, 2)) {
-        failure_check(L, colander_key_generate(&scratch->key, &err), &err);
-    } else {
-        failure_misuse(L, "a key and a row are expected, or a row alone");
-    }
-    lua_pushnil(L);
-    lua_insert(L, 2);
-    return 4;
+    scratch->key.size = 0;
+    code = own.size > 0
+               ? colander_buffer_append(&scratch->key, own.data, own.size, &err)
+               : colander_key_generate(&scratch->key, &err);
+    failure_check(L, code, &err);
 }
 
 typedef enum colander_code (*row_write)(struct colander_family *,
@@ -90,17 +93,23 @@ typedef enum colander_code (*row_write)(struct colander_family *,
                                         enum colander_durability,
                                         struct colander_error *);
 
-/* Writes a row; gives its key. */
+/* Writes the row at `index` under the key at 2, or, when that is the row, under
+ * its own; gives the key. The key and the family come last: what is before them
+ * may run functions of the script (see scratch.h). */
 static int
-write_row(lua_State *L, row_write write)
+write_row(lua_State *L, int index, row_write write)
 {
-    struct script_family *family = family_check(L, 1);
     struct scratch *scratch = scratch_get(L);
-    int options = take_key(L, scratch);
-    enum colander_durability durability = field_durability(L, options);
-    struct colander_slice row = row_check(L, 3);
+    enum colander_durability durability = field_durability(L, 4);
+    struct colander_slice row = row_check(L, index);
+    struct script_family *family;
     struct colander_error err;
 
+    if (index == 2)
+        own_key(L, scratch, index);
+    else
+        value_key(L, 2, &scratch->key);
+    family = family_check(L, 1);
     failure_check(L,
                   write(family->family, colander_buffer_slice(&scratch->key),
                         row, durability, &err),
@@ -109,18 +118,25 @@ write_row(lua_State *L, row_write write)
     return 1;
 }
 
-/* family:put([key,] row [, options]): the key */
+/* family:put(key, row [, options]), family:put(row): the key */
 static int
 family_put(lua_State *L)
 {
-    return write_row(L, colander_family_put);
+    const bool is_alone = lua_isnoneornil(L, 3);
+
+    (void)family_check(L, 1);
+    if (is_alone && !lua_isnoneornil(L, 4))
+        failure_misuse(L, "options are for a key and a row: put(key, row, "
+                          "options)");
+    return write_row(L, is_alone ? 2 : 3, colander_family_put);
 }
 
 /* family:patch(key, columns [, options]): the key */
 static int
 family_patch(lua_State *L)
 {
-    return write_row(L, colander_family_patch);
+    (void)family_check(L, 1);
+    return write_row(L, 3, colander_family_patch);
 }
 
 /* family:delete(key [, options]) */
@@ -157,8 +173,9 @@ family_get(lua_State *L)
     if (!lua_isnil(L, 3)) {
         fields_check(L, 3, "get", known);
         read.paths = field_texts(L, 3, "select", &read.path_count);
-        if (lua_getfield(L, 3, "at") != LUA_TNIL)
-            read.snapshot = snapshot_check(L, lua_gettop(L));
+        if (field_push(L, 3, "at"))
+            read.snapshot =
+                snapshot_check(L, lua_gettop(L), family->handle.parent);
     }
     failure_check(L,
                   colander_family_get(family->family,
@@ -178,8 +195,9 @@ family_key_field(lua_State *L, int index, const char *name,
                  struct colander_buffer *key)
 {
     key->size = 0;
-    if (lua_getfield(L, index, name) != LUA_TNIL)
-        value_key(L, lua_gettop(L), key);
+    if (!field_push(L, index, name))
+        return;
+    value_key(L, lua_gettop(L), key);
     lua_pop(L, 1);
 }
 
@@ -197,7 +215,7 @@ family_delete_range(lua_State *L)
     uint64_t count;
 
     fields_check(L, 2, "delete_range", known);
-    if (lua_getfield(L, 2, "sync") != LUA_TNIL)
+    if (field_push(L, 2, "sync"))
         durability = field_boolean(L, 2, "sync", false) ? COLANDER_SYNC
                                                         : COLANDER_NO_SYNC;
     family_key_field(L, 2, "prefix", &scratch->key);

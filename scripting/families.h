@@ -8,9 +8,19 @@
 
 #include "scripting/stores.h"
 
+/* A family stays open as long as its handle, or a batch that writes to it:
+ * counted. */
+struct shared_family {
+    struct colander_family *family;
+    unsigned reference_count;
+};
+
+void shared_family_unref(struct shared_family *shared);
+
 struct script_family {
     struct handle handle;
-    struct colander_family *family;
+    struct colander_family *family; /* the shared one's */
+    struct shared_family *shared;
 };
 
 /* Makes the type known to `L`. */

@@ -55,9 +55,8 @@ fields_check(lua_State *L, int index, const char *what,
     }
 }
 
-/* Pushes a field; false when there is none, and nothing is pushed. */
-static bool
-push(lua_State *L, int index, const char *name)
+bool
+field_push(lua_State *L, int index, const char *name)
 {
     lua_pushstring(L, name);
     if (lua_rawget(L, index) != LUA_TNIL)
@@ -78,7 +77,7 @@ field_boolean(lua_State *L, int index, const char *name, bool absent)
 {
     bool boolean;
 
-    if (!push(L, index, name))
+    if (!field_push(L, index, name))
         return absent;
     if (!lua_isboolean(L, -1))
         expect(L, name, "true or false");
@@ -94,7 +93,7 @@ field_number(lua_State *L, int index, const char *name, uint64_t absent,
     lua_Integer number;
     int is_number;
 
-    if (!push(L, index, name))
+    if (!field_push(L, index, name))
         return absent;
     number = lua_tointegerx(L, -1, &is_number);
     if (!is_number || lua_type(L, -1) != LUA_TNUMBER)
@@ -111,7 +110,7 @@ field_double(lua_State *L, int index, const char *name, double absent)
 {
     double number;
 
-    if (!push(L, index, name))
+    if (!field_push(L, index, name))
         return absent;
     if (lua_type(L, -1) != LUA_TNUMBER)
         expect(L, name, "a number");
@@ -124,7 +123,7 @@ int
 field_choice(lua_State *L, int index, const char *name,
              const char *const *choices, int absent)
 {
-    if (!push(L, index, name))
+    if (!field_push(L, index, name))
         return absent;
     if (lua_type(L, -1) != LUA_TSTRING)
         expect(L, name, "a word");
@@ -144,7 +143,7 @@ field_texts(lua_State *L, int index, const char *name, size_t *count)
     const char **texts;
 
     *count = 0;
-    if (lua_getfield(L, index, name) == LUA_TNIL)
+    if (!field_push(L, index, name))
         return NULL;
     if (!lua_istable(L, -1))
         expect(L, name, "a list");
@@ -168,7 +167,7 @@ field_durability(lua_State *L, int index)
     if (lua_isnoneornil(L, index))
         return COLANDER_AS_STORE;
     fields_check(L, index, "a write", known);
-    if (!push(L, index, "sync"))
+    if (!field_push(L, index, "sync"))
         return COLANDER_AS_STORE;
     lua_pop(L, 1);
     return field_boolean(L, index, "sync", false) ? COLANDER_SYNC

@@ -15,6 +15,10 @@
 void fields_check(lua_State *L, int index, const char *what,
                   const char *const *known);
 
+/* Pushes a field, as it stands in the table itself; false when there is none,
+ * and nothing is pushed. */
+bool field_push(lua_State *L, int index, const char *name);
+
 bool field_boolean(lua_State *L, int index, const char *name, bool absent);
 uint64_t field_number(lua_State *L, int index, const char *name,
                       uint64_t absent, uint64_t most);
@@ -31,7 +35,7 @@ int field_choice(lua_State *L, int index, const char *name,
                  const char *const *choices, int absent);
 
 /* A list of texts, in userdata that is pushed; they are borrowed from the
- * field. NULL, and nil is pushed, when there is none. */
+ * field. NULL, and nothing is pushed, when there is none. */
 const char *const *field_texts(lua_State *L, int index, const char *name,
                                size_t *count);
 

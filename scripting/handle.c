@@ -10,10 +10,12 @@
 #include <lauxlib.h>
 
 void
-handle_init(struct handle *handle, struct handle *parent,
+handle_init(lua_State *L, struct handle *handle, struct handle *parent,
             enum colander_code (*close)(struct handle *handle,
                                         struct colander_error *err))
 {
+    if (parent != NULL && !parent->is_open)
+        luaL_error(L, "what this is made from was closed meanwhile");
     handle->parent = parent;
     handle->first_child = NULL;
     handle->previous = NULL;
@@ -59,11 +61,26 @@ handle_close(struct handle *handle, struct colander_error *err)
     return code == COLANDER_OK ? own : code;
 }
 
+static const char handle_mark; /* its address: in metatables of handles */
+
+/* The handle at 1; NULL: it is none, whatever a script has put there. */
+static struct handle *
+to_handle(lua_State *L)
+{
+    bool is_handle;
+
+    if (lua_type(L, 1) != LUA_TUSERDATA || lua_getmetatable(L, 1) == 0)
+        return NULL;
+    is_handle = lua_rawgetp(L, -1, &handle_mark) == LUA_TBOOLEAN;
+    lua_pop(L, 2);
+    return is_handle ? lua_touserdata(L, 1) : NULL;
+}
+
 /* `handle:close()`, and at the end of a <close> variable. */
 static int
 close_handle(lua_State *L)
 {
-    struct handle *handle = lua_touserdata(L, 1);
+    struct handle *handle = to_handle(L);
     struct colander_error err;
 
     luaL_argcheck(L, handle != NULL, 1,
@@ -76,10 +93,10 @@ close_handle(lua_State *L)
 static int
 collect_handle(lua_State *L)
 {
-    struct handle *handle = lua_touserdata(L, 1);
+    struct handle *handle = to_handle(L);
     struct colander_error err;
 
-    if (handle_close(handle, &err) != COLANDER_OK) {
+    if (handle != NULL && handle_close(handle, &err) != COLANDER_OK) {
         lua_warning(L, "colander: ", 1);
         lua_warning(L, err.message, 0);
     }
@@ -106,6 +123,8 @@ handle_type(lua_State *L, const char *name, const luaL_Reg *methods,
     lua_pushcfunction(L, close_handle);
     lua_setfield(L, -2, "close");
     lua_setfield(L, -2, "__index");
+    lua_pushboolean(L, true);
+    lua_rawsetp(L, -2, &handle_mark);
     lua_pushstring(L, name);
     lua_setfield(L, -2, "__metatable");
 }

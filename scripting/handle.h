@@ -30,8 +30,9 @@ struct handle {
     bool is_open;
 };
 
-/* A handle that is open, under `parent` (NULL: none), which is. */
-void handle_init(struct handle *handle, struct handle *parent,
+/* A handle that is open, under `parent` (NULL: none); an error when that is not
+ * open: making the userdata may have run a function of the script. */
+void handle_init(lua_State *L, struct handle *handle, struct handle *parent,
                  enum colander_code (*close)(struct handle *handle,
                                              struct colander_error *err));
 

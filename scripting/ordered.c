@@ -119,6 +119,8 @@ ordered_add(struct ordered *ordered, const struct colander_result *result,
     }
     ordered->rows[ordered->count++] = row;
     ordered->size += size_of(row);
+    if (ordered->size > ordered->size_max && ordered->count > ordered->wanted)
+        sort(ordered);
     if (ordered->size > ordered->size_max)
         return COLANDER_FAIL(err, COLANDER_LIMIT,
                              "%zu rows to order take more than %zu bytes "

@@ -26,6 +26,16 @@ query_stop(struct query *query)
     query->cursor = NULL;
     query->where = NULL;
     query->is_running = false;
+    query->is_gathering = false;
+    query->step_count++;
+}
+
+void
+query_check_step(lua_State *L, const struct query *query, uint64_t step_count)
+{
+    if (query->step_count != step_count)
+        failure_misuse(L, "a function that a query runs went on with the same "
+                          "query, or ended it");
 }
 
 static enum colander_code
@@ -75,7 +85,7 @@ make(lua_State *L)
     luaL_setmetatable(L, QUERY_TYPE);
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, -2, QUERY_FAMILY);
-    handle_init(&query->handle, &family->handle, close_query);
+    handle_init(L, &query->handle, &family->handle, close_query);
     query->family = family;
     colander_query_init(&query->asked);
     query->limit = UINT64_MAX;
@@ -109,7 +119,7 @@ query_find_value(lua_State *L)
     lua_settop(L, 2);
     (void)value_check(L, 2, "find_value");
     query = make(L);
-    query->asked.tells_columns = true;
+    query->tells_columns = true;
     condition_push_value(L, 2);
     set_condition(L);
     return 1;
@@ -139,7 +149,7 @@ query_scan(lua_State *L)
 
 /* What is asked of C, for the query at `index`. */
 static void
-describe(lua_State *L, struct query *query, int index, bool is_whole)
+describe(lua_State *L, struct query *query, int index)
 {
     struct colander_query *asked = &query->asked;
     const bool is_changed = query->has_filter || query->order != NULL;
@@ -147,13 +157,18 @@ describe(lua_State *L, struct query *query, int index, bool is_whole)
     lua_getiuservalue(L, index, QUERY_CONDITION);
     query->where = condition_compile(L, lua_gettop(L));
     lua_pop(L, 1);
+    (void)query_check(L, index); /* that may have run a function */
     asked->where = query->where;
     asked->keys.prefix = colander_buffer_slice(&query->bounds[0]);
     asked->keys.from = colander_buffer_slice(&query->bounds[1]);
     asked->keys.to = colander_buffer_slice(&query->bounds[2]);
     asked->snapshot =
         query->snapshot == NULL ? NULL : query->snapshot->snapshot;
-    asked->paths = is_whole || is_changed ? NULL : query->paths;
+    asked->is_timed = query->way == QUERY_EXPLAINED;
+    asked->tells_columns =
+        query->tells_columns || query->way == QUERY_EXPLAINED;
+    asked->paths =
+        query->way == QUERY_WHOLE_ROWS || is_changed ? NULL : query->paths;
     asked->path_count = asked->paths == NULL ? 0 : query->path_count;
     asked->limit = UINT64_MAX;
     if (!is_changed && query->limit < UINT64_MAX - query->skip)
@@ -162,13 +177,12 @@ describe(lua_State *L, struct query *query, int index, bool is_whole)
     query->to_skip = query->skip;
 }
 
-/* Whether the row passes the filter of the query at `index`, which may not run
- * the same query or close it: the row is no more then. */
+/* Whether the row passes the filter of the query at `index`. */
 static bool
 passes(lua_State *L, const struct query *query, int index,
        const struct colander_result *result)
 {
-    const uint64_t run = query->run;
+    const uint64_t step_count = query->step_count;
     bool is_passed;
 
     lua_getiuservalue(L, index, QUERY_FILTER);
@@ -176,8 +190,7 @@ passes(lua_State *L, const struct query *query, int index,
     lua_call(L, 1, 1);
     is_passed = lua_toboolean(L, -1);
     lua_pop(L, 1);
-    if (query->run != run || !query->is_running)
-        failure_misuse(L, "a function of where ended the query that it is of");
+    query_check_step(L, query, step_count);
     return is_passed;
 }
 
@@ -190,6 +203,7 @@ read_row(lua_State *L, struct query *query, int index,
     bool is_row;
 
     while (query->cursor != NULL) {
+        query->step_count++;
         if (colander_cursor_next(query->cursor, &is_row, result, &err) !=
             COLANDER_OK) {
             query_stop(query);
@@ -218,6 +232,7 @@ order_rows(lua_State *L, struct query *query, int index)
 
     ordered_init(&query->ordered, query->is_descending, wanted,
                  scratch_get(L)->memory_limit);
+    query->is_gathering = true;
     while (read_row(L, query, index, &result)) {
         code = colander_row_get(result.row, query->order, &value, &found, &err);
         if (code == COLANDER_OK)
@@ -228,6 +243,7 @@ order_rows(lua_State *L, struct query *query, int index)
             failure_raise(L, &err);
         }
     }
+    query->is_gathering = false;
     ordered_finish(&query->ordered);
     colander_cursor_close(query->cursor);
     query->cursor = NULL;
@@ -235,12 +251,12 @@ order_rows(lua_State *L, struct query *query, int index)
 
 /* Starts the query at `index`, which does not run. */
 static void
-start(lua_State *L, struct query *query, int index, bool is_whole)
+start(lua_State *L, struct query *query, int index, enum query_way way)
 {
     struct colander_error err;
 
-    query->run++;
-    describe(L, query, index, is_whole);
+    query->way = way;
+    describe(L, query, index);
     if (colander_family_find(query->family->family, &query->asked,
                              &query->cursor, &err) != COLANDER_OK) {
         query->cursor = NULL;
@@ -248,17 +264,17 @@ start(lua_State *L, struct query *query, int index, bool is_whole)
         failure_raise(L, &err);
     }
     query->is_running = true;
-    if (query->order != NULL)
+    if (query_is_ordered(query))
         order_rows(L, query, index);
 }
 
 struct query *
-query_begin(lua_State *L, bool is_whole)
+query_begin(lua_State *L, enum query_way way)
 {
     struct query *query = query_check(L, 1);
 
     query_stop(query);
-    start(L, query, 1, is_whole);
+    start(L, query, 1, way);
     return query;
 }
 
@@ -267,8 +283,8 @@ query_step(lua_State *L, struct query *query, int index,
            struct colander_result *result)
 {
     while (query->left > 0 &&
-           (query->order != NULL ? ordered_next(&query->ordered, result)
-                                 : read_row(L, query, index, result))) {
+           (query_is_ordered(query) ? ordered_next(&query->ordered, result)
+                                    : read_row(L, query, index, result))) {
         if (query->to_skip > 0) {
             query->to_skip--;
             continue;
@@ -287,8 +303,13 @@ query_call(lua_State *L)
     struct query *query = query_check(L, 1);
     struct colander_result result;
 
+    /* of a loop: nothing yet, or the key of the row before */
+    if (lua_gettop(L) >= 3 && !lua_isnil(L, 3) && !query->is_running)
+        failure_misuse(L, "the query of this loop was run by something else");
+    if (query->is_gathering || (lua_gettop(L) >= 3 && lua_isnil(L, 3)))
+        query_stop(query); /* what an error or a break has left */
     if (!query->is_running)
-        start(L, query, 1, false);
+        start(L, query, 1, QUERY_AS_TOLD);
     if (query_step(L, query, 1, &result))
         return result_push(L, query, &result);
     lua_pushnil(L);
@@ -316,7 +337,7 @@ query_select(lua_State *L)
     lua_setiuservalue(L, 1, QUERY_PATHS);
     paths = realloc(query->paths, (size_t)count * sizeof(char *));
     if (paths == NULL)
-        return luaL_error(L, "no memory for the columns that are wanted");
+        failure_memory(L, "for the columns that are wanted");
     query->paths = paths;
     for (int i = 0; i < count; i++)
         paths[i] = lua_tostring(L, i + 2);
@@ -372,7 +393,8 @@ static int
 query_at(lua_State *L)
 {
     struct query *query = check_changeable(L);
-    struct shared_snapshot *snapshot = snapshot_ref(L, 2);
+    struct shared_snapshot *snapshot =
+        snapshot_ref(L, 2, query->family->handle.parent);
 
     snapshot_unref(query->snapshot);
     query->snapshot = snapshot;
@@ -386,7 +408,7 @@ query_columns(lua_State *L)
 {
     struct query *query = check_changeable(L);
 
-    query->asked.tells_columns = true;
+    query->tells_columns = true;
     lua_settop(L, 1);
     return 1;
 }

@@ -21,6 +21,14 @@ enum {
     QUERY_USER_VALUES = QUERY_ORDER,
 };
 
+/* How a query is run. */
+enum query_way {
+    QUERY_AS_TOLD,
+    QUERY_WHOLE_ROWS, /* with all their columns; which they are, matters, their
+                       * order does not */
+    QUERY_EXPLAINED,  /* as C reads them, timed */
+};
+
 struct query {
     struct handle handle;
     struct script_family *family;
@@ -32,24 +40,43 @@ struct query {
     uint64_t limit;
     uint64_t skip;
     bool has_filter;
-    const char *order; /* a path; NULL: that of the keys */
+    bool tells_columns; /* that matched */
+    const char *order;  /* a path; NULL: that of the keys */
     bool is_descending;
 
-    struct colander_predicate *where; /* while it runs */
+    enum query_way way; /* from here on: while it runs */
+    struct colander_predicate *where;
     struct colander_cursor *cursor;   /* NULL: it does not run, or all rows */
     struct ordered ordered;           /* are here */
     struct colander_matches *matches; /* of ordered rows, when asked for */
     bool is_running;
-    uint64_t run; /* how often it was begun */
+    bool is_gathering;   /* rows to put in order: not all are there yet */
+    uint64_t step_count; /* changes when a row that was given is no more */
     uint64_t left;
     uint64_t to_skip;
 };
 
+/* Whether its rows come in the order of a column: all that is done to whole
+ * rows has its own order. */
+static inline bool
+query_is_ordered(const struct query *query)
+{
+    return query->order != NULL &&
+           (query->way == QUERY_AS_TOLD ||
+            (query->way == QUERY_WHOLE_ROWS &&
+             (query->skip > 0 || query->limit != UINT64_MAX)));
+}
+
 /* The query at `index`. */
 struct query *query_check(lua_State *L, int index);
 
-/* Begins the query at 1 anew. With `is_whole` rows have all their columns. */
-struct query *query_begin(lua_State *L, bool is_whole);
+/* Begins the query at 1 anew. */
+struct query *query_begin(lua_State *L, enum query_way way);
+
+/* Raises an error when the row that `step_count` belongs to is no more: a
+ * function of the script has run meanwhile that went on with the query. */
+void query_check_step(lua_State *L, const struct query *query,
+                      uint64_t step_count);
 
 /* The next row of the query at `index`, which runs; false: it has ended, and
  * does not run any more. The row is borrowed until the next step. */

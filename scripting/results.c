@@ -39,14 +39,14 @@ columns_of(lua_State *L, struct query *query,
     struct colander_error err;
     bool is_match;
 
-    if (query->order == NULL)
+    if (!query_is_ordered(query))
         return result->columns;
     if (query->where == NULL)
         return none;
     if (query->matches == NULL)
         query->matches = colander_matches_create();
     if (query->matches == NULL)
-        luaL_error(L, "no memory for the columns that matched");
+        failure_memory(L, "for the columns that matched");
     failure_check(L,
                   colander_predicate_evaluate(query->where, result->row,
                                               &is_match, query->matches, &err),
@@ -58,15 +58,20 @@ int
 result_push(lua_State *L, struct query *query,
             const struct colander_result *result)
 {
+    const uint64_t step_count = query->step_count;
     struct colander_columns columns;
 
-    value_push_key(L, result->key, &scratch_get(L)->parts);
+    /* the row first: from then on nothing is borrowed but the columns */
     row_push(L, result->key, selected(L, query, result));
-    if (!query->asked.tells_columns)
+    value_push_key(L, row_key(L, -1), &scratch_get(L)->parts);
+    lua_insert(L, -2);
+    if (!query->tells_columns)
         return 2;
+    query_check_step(L, query, step_count);
     columns = columns_of(L, query, result);
     lua_createtable(L, (int)columns.count, 0);
     for (size_t i = 0; i < columns.count; i++) {
+        query_check_step(L, query, step_count);
         lua_pushstring(L, columns.paths[i]);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
@@ -77,7 +82,7 @@ result_push(lua_State *L, struct query *query,
 static int
 query_first(lua_State *L)
 {
-    struct query *query = query_begin(L, false);
+    struct query *query = query_begin(L, QUERY_AS_TOLD);
     struct colander_result result;
     int count;
 
@@ -92,7 +97,7 @@ query_first(lua_State *L)
 static int
 query_all(lua_State *L)
 {
-    struct query *query = query_begin(L, false);
+    struct query *query = query_begin(L, QUERY_AS_TOLD);
     struct colander_result result;
     lua_Integer count = 0;
 
@@ -114,13 +119,16 @@ query_each(lua_State *L)
     lua_Integer count = 0;
 
     luaL_checktype(L, 2, LUA_TFUNCTION);
-    query = query_begin(L, false);
+    query = query_begin(L, QUERY_AS_TOLD);
     while (query_step(L, query, 1, &result)) {
+        uint64_t step_count;
         int arguments;
 
         lua_pushvalue(L, 2);
         arguments = result_push(L, query, &result);
+        step_count = query->step_count;
         lua_call(L, arguments, 0);
+        query_check_step(L, query, step_count);
         count++;
     }
     lua_pushinteger(L, count);
@@ -131,7 +139,7 @@ query_each(lua_State *L)
 static int
 query_count(lua_State *L)
 {
-    struct query *query = query_begin(L, false);
+    struct query *query = query_begin(L, QUERY_WHOLE_ROWS);
     struct colander_result result;
     lua_Integer count = 0;
 
@@ -145,7 +153,7 @@ query_count(lua_State *L)
 static int
 query_tojson(lua_State *L)
 {
-    struct query *query = query_begin(L, false);
+    struct query *query = query_begin(L, QUERY_AS_TOLD);
     struct scratch *scratch = scratch_get(L);
     struct colander_result result;
     struct colander_error err;
@@ -159,39 +167,22 @@ query_tojson(lua_State *L)
                                                selected(L, query, &result),
                                                &err),
                       &err);
-        luaL_addlstring(&lines, (const char *)scratch->text.data,
-                        scratch->text.size);
+        lua_pushlstring(L, (const char *)scratch->text.data,
+                        scratch->text.size); /* copied: see scratch.h */
+        luaL_addvalue(&lines);
         luaL_addchar(&lines, '\n');
     }
     luaL_pushresult(&lines);
     return 1;
 }
 
-/* Begins the query at 1 as C sees it: in the order of keys, which is how the
- * rows of an ordered one are read. */
-static struct query *
-begin_reading(lua_State *L)
-{
-    struct query *query = query_check(L, 1);
-    const char *order = query->order;
-    const uint64_t limit = query->limit;
-
-    if (order != NULL)
-        query->limit = UINT64_MAX;
-    query->order = NULL;
-    (void)query_begin(L, false);
-    query->order = order;
-    query->limit = limit;
-    return query;
-}
-
 /* query:plan(): how it would be run */
 static int
 query_plan(lua_State *L)
 {
-    struct query *query = begin_reading(L);
+    struct query *query = query_begin(L, QUERY_EXPLAINED);
 
-    explain_push(L, query->cursor, false);
+    explain_push(L, query, false);
     query_stop(query);
     return 1;
 }
@@ -200,17 +191,11 @@ query_plan(lua_State *L)
 static int
 query_explain(lua_State *L)
 {
-    struct query *query = query_check(L, 1);
-    const bool tells_columns = query->asked.tells_columns;
+    struct query *query = query_begin(L, QUERY_EXPLAINED);
     struct colander_result result;
     struct colander_error err;
     bool is_row = true;
 
-    query->asked.is_timed = true;
-    query->asked.tells_columns = true;
-    (void)begin_reading(L);
-    query->asked.is_timed = false;
-    query->asked.tells_columns = tells_columns;
     while (is_row) {
         if (colander_cursor_next(query->cursor, &is_row, &result, &err) !=
             COLANDER_OK) {
@@ -218,7 +203,7 @@ query_explain(lua_State *L)
             failure_raise(L, &err);
         }
     }
-    explain_push(L, query->cursor, true);
+    explain_push(L, query, true);
     query_stop(query);
     return 1;
 }

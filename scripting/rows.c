@@ -1,9 +1,9 @@
 /*
  * Rows: see rows.h.
  *
- * The user value of a row is a table of the columns that were set, or that are
+ * User value 1 of a row is a table of the columns that were set, or that are
  * tables and were asked for; one that was removed is the light userdata
- * `removed` there.
+ * `removed` there. User value 2 is the string that has its bytes.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,7 +20,7 @@
 struct row {
     size_t key_size;
     size_t row_size;
-    uint8_t bytes[]; /* the key, then the row */
+    const uint8_t *bytes; /* the key, then the row: those of a string */
 };
 
 static const char removed; /* its address stands for a column that is gone */
@@ -34,15 +34,25 @@ bytes_of(const struct row *row)
 void
 row_push(lua_State *L, struct colander_slice key, struct colander_slice bytes)
 {
-    struct row *row =
-        lua_newuserdatauv(L, sizeof(*row) + key.size + bytes.size, 1);
+    struct colander_buffer *joined = &scratch_get(L)->joined;
+    struct colander_error err;
+    struct row *row;
+    enum colander_code code;
 
+    /* What is borrowed is copied before Lua may collect: that runs functions of
+     * the script, which may use the store. Pushing a string copies first. */
+    joined->size = 0;
+    code = colander_buffer_append(joined, key.data, key.size, &err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(joined, bytes.data, bytes.size, &err);
+    failure_check(L, code, &err);
+    lua_pushlstring(L, (const char *)joined->data, joined->size);
+    row = lua_newuserdatauv(L, sizeof(*row), 2);
     row->key_size = key.size;
     row->row_size = bytes.size;
-    if (key.size > 0)
-        memcpy(row->bytes, key.data, key.size);
-    if (bytes.size > 0)
-        memcpy(row->bytes + key.size, bytes.data, bytes.size);
+    row->bytes = (const uint8_t *)lua_tostring(L, -2);
+    lua_insert(L, -2);
+    lua_setiuservalue(L, -2, 2);
     luaL_setmetatable(L, TYPE);
 }
 
@@ -120,7 +130,7 @@ push_changed(lua_State *L, int index)
 static int
 row_index(lua_State *L)
 {
-    const struct row *row = lua_touserdata(L, 1);
+    const struct row *row = luaL_checkudata(L, 1, TYPE);
     struct colander_slice name;
     struct colander_value value;
 
@@ -153,6 +163,7 @@ row_index(lua_State *L)
 static int
 row_newindex(lua_State *L)
 {
+    (void)luaL_checkudata(L, 1, TYPE);
     luaL_argcheck(L, lua_type(L, 2) == LUA_TSTRING, 2,
                   "the name of a column is a string");
     if (strcmp(lua_tostring(L, 2), COLANDER_KEY_COLUMN) == 0)
@@ -210,10 +221,23 @@ push_table(lua_State *L)
     lua_pop(L, 1);
 }
 
+/* As `next`, which a script may have set to something else. */
+static int
+next_column(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 2);
+    if (lua_next(L, 1) != 0)
+        return 2;
+    lua_pushnil(L);
+    return 1;
+}
+
 static int
 row_pairs(lua_State *L)
 {
-    lua_getglobal(L, "next");
+    (void)luaL_checkudata(L, 1, TYPE);
+    lua_pushcfunction(L, next_column);
     push_table(L);
     lua_pushnil(L);
     return 3;

@@ -5,6 +5,8 @@
  */
 #include "scripting/scratch.h"
 
+#include "scripting/failure.h"
+
 #include <lauxlib.h>
 
 #define TYPE "colander.scratch"
@@ -15,14 +17,16 @@ static const char scratch_key; /* its address: the scratch in the registry */
 static int
 scratch_collect(lua_State *L)
 {
-    struct scratch *scratch = lua_touserdata(L, 1);
+    struct scratch *scratch = luaL_checkudata(L, 1, TYPE);
 
+    scratch->is_gone = true;
     colander_buffer_release(&scratch->key);
     colander_buffer_release(&scratch->first_key);
     colander_buffer_release(&scratch->last_key);
     colander_buffer_release(&scratch->parts);
     colander_buffer_release(&scratch->row);
     colander_buffer_release(&scratch->text);
+    colander_buffer_release(&scratch->joined);
     colander_row_builder_destroy(scratch->builder);
     scratch->builder = NULL;
     return 0;
@@ -36,6 +40,8 @@ scratch_get(lua_State *L)
     lua_rawgetp(L, LUA_REGISTRYINDEX, &scratch_key);
     scratch = lua_touserdata(L, -1);
     lua_pop(L, 1);
+    if (scratch != NULL && scratch->is_gone)
+        luaL_error(L, "Lua is being closed");
     if (scratch != NULL)
         return scratch;
     scratch = lua_newuserdatauv(L, sizeof(*scratch), 0);
@@ -63,7 +69,7 @@ scratch_builder(lua_State *L)
     if (scratch->builder == NULL) {
         scratch->builder = colander_row_builder_create();
         if (scratch->builder == NULL)
-            luaL_error(L, "no memory to build a row");
+            failure_memory(L, "to build a row");
     }
     return scratch->builder;
 }

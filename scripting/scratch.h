@@ -2,8 +2,9 @@
  * Scratch: memory of a Lua state that functions of the module write to, so that
  * nothing is lost when Lua throws in the midst of it.
  *
- * Who uses one of the buffers is done with it before anything else of the
- * module can run: so there are few, and each has a purpose.
+ * Whenever Lua may collect, functions of the script may run, and use the
+ * module: so what is in a buffer is used up before anything is pushed that is
+ * made for it, but a string, which is copied first.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,11 +19,14 @@ struct scratch {
     struct colander_buffer key;       /* that is asked for, or written */
     struct colander_buffer first_key; /* of a range */
     struct colander_buffer last_key;
-    struct colander_buffer parts; /* of a key that is being decoded */
-    struct colander_buffer row;   /* that was read */
-    struct colander_buffer text;  /* paths, JSON */
+    struct colander_buffer parts;  /* of a key that is being decoded */
+    struct colander_buffer row;    /* that was read */
+    struct colander_buffer text;   /* paths, JSON */
+    struct colander_buffer joined; /* a key and its row */
     struct colander_row_builder *builder;
-    bool is_building;    /* it holds what an error left in it */
+    bool is_building; /* it holds what an error left in it */
+    bool is_gone; /* Lua is being closed, and functions of the script still run
+                   */
     size_t memory_limit; /* of what one query may hold: rows, groups */
 };
 

@@ -27,6 +27,8 @@ struct script_snapshot {
 struct script_batch {
     struct handle handle;
     struct colander_batch *batch;
+    struct shared_family **families; /* that it writes to, counted */
+    size_t family_count;
 };
 
 /* -------------------------------------------------------------- stores --- */
@@ -56,7 +58,7 @@ make_store(lua_State *L)
 
     memset(store, 0, sizeof(*store));
     luaL_setmetatable(L, STORE);
-    handle_init(&store->handle, NULL, close_store);
+    handle_init(L, &store->handle, NULL, close_store);
     return store;
 }
 
@@ -190,23 +192,30 @@ snapshot_unref(struct shared_snapshot *shared)
     free(shared);
 }
 
-struct shared_snapshot *
-snapshot_ref(lua_State *L, int index)
+static struct shared_snapshot *
+shared_of(lua_State *L, int index, const struct handle *store)
 {
     struct script_snapshot *snapshot =
         handle_check(L, index, SNAPSHOT, "snapshot");
 
-    snapshot->shared->reference_count++;
+    if (snapshot->handle.parent != store)
+        failure_misuse(L, "the snapshot is of another store");
     return snapshot->shared;
 }
 
-const struct colander_snapshot *
-snapshot_check(lua_State *L, int index)
+struct shared_snapshot *
+snapshot_ref(lua_State *L, int index, const struct handle *store)
 {
-    struct script_snapshot *snapshot =
-        handle_check(L, index, SNAPSHOT, "snapshot");
+    struct shared_snapshot *shared = shared_of(L, index, store);
 
-    return snapshot->shared->snapshot;
+    shared->reference_count++;
+    return shared;
+}
+
+const struct colander_snapshot *
+snapshot_check(lua_State *L, int index, const struct handle *store)
+{
+    return shared_of(L, index, store)->snapshot;
 }
 
 static enum colander_code
@@ -234,10 +243,10 @@ store_snapshot(lua_State *L)
     luaL_setmetatable(L, SNAPSHOT);
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, -2, 1);
-    handle_init(&snapshot->handle, &store->handle, close_snapshot);
+    handle_init(L, &snapshot->handle, &store->handle, close_snapshot);
     shared = calloc(1, sizeof(*shared));
     if (shared == NULL)
-        return luaL_error(L, "no memory for a snapshot");
+        failure_memory(L, "for a snapshot");
     shared->reference_count = 1;
     snapshot->shared = shared;
     failure_check(
@@ -254,6 +263,34 @@ batch_check(lua_State *L, int index)
     return handle_check(L, index, BATCH, "batch");
 }
 
+/* Lets go of the families, when the batch writes to none. */
+static void
+forget_families(struct script_batch *batch)
+{
+    while (batch->family_count > 0)
+        shared_family_unref(batch->families[--batch->family_count]);
+}
+
+/* Keeps the family until it is forgotten. */
+static void
+keep_family(lua_State *L, struct script_batch *batch,
+            struct shared_family *shared)
+{
+    struct shared_family **grown;
+
+    for (size_t i = 0; i < batch->family_count; i++) {
+        if (batch->families[i] == shared)
+            return;
+    }
+    grown = realloc(batch->families,
+                    (batch->family_count + 1) * sizeof(struct shared_family *));
+    if (grown == NULL)
+        failure_memory(L, "for a batch");
+    batch->families = grown;
+    batch->families[batch->family_count++] = shared;
+    shared->reference_count++;
+}
+
 static enum colander_code
 close_batch(struct handle *handle, struct colander_error *err)
 {
@@ -261,7 +298,10 @@ close_batch(struct handle *handle, struct colander_error *err)
 
     (void)err;
     colander_batch_destroy(batch->batch);
+    forget_families(batch);
+    free(batch->families);
     batch->batch = NULL;
+    batch->families = NULL;
     return COLANDER_OK;
 }
 
@@ -277,7 +317,7 @@ store_batch(lua_State *L)
     luaL_setmetatable(L, BATCH);
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, -2, 1);
-    handle_init(&batch->handle, &store->handle, close_batch);
+    handle_init(L, &batch->handle, &store->handle, close_batch);
     failure_check(L, colander_batch_create(store->store, &batch->batch, &err),
                   &err);
     return 1;
@@ -293,14 +333,17 @@ typedef enum colander_code (*batch_write)(struct colander_batch *,
 static int
 write_row(lua_State *L, batch_write write)
 {
-    struct script_batch *batch = batch_check(L, 1);
-    struct script_family *family = family_check(L, 2);
     struct scratch *scratch = scratch_get(L);
+    struct colander_slice row = row_check(L, 4);
+    struct script_batch *batch;
+    struct script_family *family;
     struct colander_error err;
-    struct colander_slice row;
 
+    /* last: what is before may run functions of the script (see scratch.h) */
     value_key(L, 3, &scratch->key);
-    row = row_check(L, 4);
+    batch = batch_check(L, 1);
+    family = family_check(L, 2);
+    keep_family(L, batch, family->shared);
     failure_check(L,
                   write(batch->batch, family->family,
                         colander_buffer_slice(&scratch->key), row, &err),
@@ -331,6 +374,7 @@ batch_delete(lua_State *L)
     struct colander_error err;
 
     value_key(L, 3, &scratch->key);
+    keep_family(L, batch, family->shared);
     failure_check(L,
                   colander_batch_delete(batch->batch, family->family,
                                         colander_buffer_slice(&scratch->key),
@@ -343,7 +387,10 @@ batch_delete(lua_State *L)
 static int
 batch_clear(lua_State *L)
 {
-    colander_batch_clear(batch_check(L, 1)->batch);
+    struct script_batch *batch = batch_check(L, 1);
+
+    colander_batch_clear(batch->batch);
+    forget_families(batch);
     lua_settop(L, 1);
     return 1;
 }
@@ -360,12 +407,13 @@ batch_size(lua_State *L)
 static int
 batch_commit(lua_State *L)
 {
-    struct script_batch *batch = batch_check(L, 1);
     enum colander_durability durability = field_durability(L, 2);
+    struct script_batch *batch = batch_check(L, 1);
     struct colander_error err;
 
     failure_check(L, colander_batch_commit(batch->batch, durability, &err),
                   &err);
+    forget_families(batch);
     return 0;
 }
 

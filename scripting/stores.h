@@ -28,11 +28,14 @@ void store_push(lua_State *L, struct colander_store *store);
 
 struct script_store *store_check(lua_State *L, int index);
 
-/* The snapshot at `index`, counted for the caller. */
-struct shared_snapshot *snapshot_ref(lua_State *L, int index);
+/* The snapshot at `index`, of the store that `store` is, counted for the
+ * caller. */
+struct shared_snapshot *snapshot_ref(lua_State *L, int index,
+                                     const struct handle *store);
 
 /* The same, borrowed from the handle. */
-const struct colander_snapshot *snapshot_check(lua_State *L, int index);
+const struct colander_snapshot *snapshot_check(lua_State *L, int index,
+                                               const struct handle *store);
 
 /* Its snapshot may have been the last thing of a closed handle. NULL is
  * allowed. */

@@ -91,6 +91,8 @@ family_sizes(lua_State *L)
 
 #ifdef COLANDER_FILTERS
 
+#define OPTIONS "colander.filter_options"
+
 static const char *const hierarchies[] = {"slices", "tree", NULL};
 
 /* What is not given stays as it is in `options`. */
@@ -114,13 +116,12 @@ read_options(lua_State *L, struct colander_filter_options *options)
 
     fields_check(L, 2, "filters", known);
     options->is_on = field_boolean(L, 2, "on", options->is_on);
-    if (lua_getfield(L, 2, "rows_per_segment") == LUA_TSTRING &&
-        strcmp(lua_tostring(L, -1), "auto") == 0)
+    lua_pushliteral(L, "auto");
+    if (field_push(L, 2, "rows_per_segment") && lua_rawequal(L, -1, -2))
         options->rows_per_segment = COLANDER_SEGMENT_AUTO;
     else
         options->rows_per_segment = (uint32_t)field_number(
             L, 2, "rows_per_segment", options->rows_per_segment, UINT32_MAX);
-    lua_pop(L, 1);
     options->hash_bits = (uint32_t)field_number(L, 2, "hash_bits",
                                                 options->hash_bits, UINT32_MAX);
     options->fp_rate = field_double(L, 2, "fp_rate", options->fp_rate);
@@ -174,7 +175,7 @@ push_options(lua_State *L, const struct colander_filter_options *options)
 static int
 options_collect(lua_State *L)
 {
-    colander_filter_options_release(lua_touserdata(L, 1));
+    colander_filter_options_release(luaL_checkudata(L, 1, OPTIONS));
     return 0;
 }
 
@@ -187,7 +188,7 @@ push_kept(lua_State *L, struct script_family *family)
     struct colander_error err;
 
     memset(kept, 0, sizeof(*kept));
-    if (luaL_newmetatable(L, "colander.filter_options") != 0) {
+    if (luaL_newmetatable(L, OPTIONS) != 0) {
         lua_pushcfunction(L, options_collect);
         lua_setfield(L, -2, "__gc");
     }

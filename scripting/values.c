@@ -308,7 +308,9 @@ value_push_key(lua_State *L, struct colander_slice key,
                struct colander_buffer *scratch)
 {
     struct colander_value parts[COLANDER_KEY_PARTS_MAX];
+    uint8_t copies[COLANDER_KEY_SIZE_MAX];
     struct colander_error err;
+    size_t copied = 0;
     size_t count;
 
     failure_check(L, colander_key_decode(key, parts, &count, scratch, &err),
@@ -316,6 +318,17 @@ value_push_key(lua_State *L, struct colander_slice key,
     if (count == 1) {
         value_push(L, &parts[0]);
         return;
+    }
+    /* pushing may run functions of the script: see scratch.h */
+    for (size_t i = 0; i < count; i++) {
+        struct colander_slice *bytes = &parts[i].bytes;
+
+        if (parts[i].type < COLANDER_STRING ||
+            parts[i].type == COLANDER_TIMESTAMP)
+            continue;
+        memcpy(copies + copied, bytes->data, bytes->size);
+        bytes->data = copies + copied;
+        copied += bytes->size;
     }
     lua_createtable(L, (int)count, 0);
     for (size_t i = 0; i < count; i++) {

@@ -126,3 +126,85 @@ support.with_store(function(store)
     family:drop()
     assert(#store:families() == 0)
 end)
+
+-- What a batch writes to stays open until it is written.
+support.with_store(function(store)
+    local batch = store:batch()
+
+    batch:put(store:family("a"), "k", {n = 1})
+    local closed = store:family("b")
+    batch:put(closed, "k", {n = 2})
+    closed:close()
+    collectgarbage()
+    collectgarbage()
+    batch:commit()
+    assert(store:family("a"):get("k").n == 1)
+    assert(store:family("b"):get("k").n == 2)
+end)
+
+-- What is no handle is not closed.
+support.with_store(function(store)
+    for _, other in ipairs {colander.binary(("\1"):rep(200)), io.stdout,
+                            colander.null, 5, {}} do
+        fails({"a handle is expected"}, store.close, other)
+    end
+    fails({"of another store"}, function()
+        support.with_store(function(other)
+            store:family("rows"):find():at(other:snapshot())
+        end)
+    end)
+end)
+
+-- Functions that run in between: of a table of options, of a query, of the
+-- collector. They may use the same family; nothing is mixed up.
+support.with_store(function(store)
+    local family = store:family("rows")
+
+    for i = 1, 50 do family:put({"key", i}, {n = i, s = "text " .. i}) end
+    local meddles = setmetatable({}, {__index = function() family:get("x") end})
+    assert(family:get({"key", 7}, meddles).n == 7)
+    local query = family:find()
+    query:where(function() return true end)
+    for key in query do
+        if key[2] == 3 then break end
+    end
+    local count = 0
+    for _ in query do count = count + 1 end
+    assert(count == 50, "a loop begins anew after a break")
+    fails({"run by something else"}, function()
+        for _ in query do query:count() end
+    end)
+    fails({"went on with the same query"}, function()
+        query:each(function() query:count() end)
+    end)
+    local names = 0
+    for i = 1, 20 do
+        local text = "s" .. i
+
+        for _ in family:find():group(text:sub(1, 1)):count() do
+            names = names + 1
+            collectgarbage()
+        end
+    end
+    assert(names == 20 * 50)
+    local is_meddling = true
+    local function meddle()
+        if not is_meddling then return end
+        family:get({"key", math.random(50)})
+        setmetatable({}, {__gc = meddle})
+    end
+    meddle()
+    collectgarbage("generational")
+    for round = 1, 20 do
+        for key, row in family:find():columns() do
+            assert(key[1] == "key" and row.n == key[2])
+            assert(row._key[2] == key[2] and row.s == "text " .. key[2])
+        end
+        for i = 1, 50 do
+            assert(family:put({"key", i}, {n = i, s = "text " .. i})[2] == i)
+        end
+    end
+    is_meddling = false
+    collectgarbage("incremental")
+    assert(family:count() == 50)
+end)

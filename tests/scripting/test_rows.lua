@@ -129,7 +129,7 @@ support.with_store(function(store)
     assert(family:count() == #keys + 2)
     fails({"a key: a function"}, family.get, family, print)
     fails({"1 to 16 parts"}, family.get, family, {})
-    fails({"a key and a row"}, family.put, family, "k", "row")
+    fails({"a row is a table"}, family.put, family, "k", "row")
     fails({"null"}, family.get, family, colander.null)
 end)
 
