@@ -219,7 +219,8 @@ every_string_of_bytes_gives_valid_text(void **state)
         assert_true(utf8_is_valid(json.data, json.size));
         for (size_t j = 0; j < json.size; j++)
             assert_true(json.data[j] >= 0x20);
-        if (utf8_is_valid(bytes, size))
+        if (utf8_is_valid(bytes, size) &&
+            memmem(bytes, size, "\xEF\xBF\xBD", 3) == NULL)
             assert_null(memmem(json.data, json.size, "\xEF\xBF\xBD", 3));
     }
     colander_buffer_release(&json);
