@@ -143,12 +143,13 @@ family_patch(lua_State *L)
 static int
 family_delete(lua_State *L)
 {
-    struct script_family *family = family_check(L, 1);
     struct scratch *scratch = scratch_get(L);
     enum colander_durability durability = field_durability(L, 3);
+    struct script_family *family;
     struct colander_error err;
 
     value_key(L, 2, &scratch->key);
+    family = family_check(L, 1); /* last, as in write_row */
     failure_check(L,
                   colander_family_delete(family->family,
                                          colander_buffer_slice(&scratch->key),
@@ -162,21 +163,23 @@ static int
 family_get(lua_State *L)
 {
     static const char *const known[] = {"at", "select", NULL};
-    struct script_family *family = family_check(L, 1);
     struct scratch *scratch = scratch_get(L);
     struct colander_read read = {NULL, NULL, 0};
+    struct script_family *family;
     struct colander_error err;
+    bool has_snapshot = false;
     bool found;
 
     lua_settop(L, 3);
-    value_key(L, 2, &scratch->key);
     if (!lua_isnil(L, 3)) {
         fields_check(L, 3, "get", known);
         read.paths = field_texts(L, 3, "select", &read.path_count);
-        if (field_push(L, 3, "at"))
-            read.snapshot =
-                snapshot_check(L, lua_gettop(L), family->handle.parent);
+        has_snapshot = field_push(L, 3, "at");
     }
+    value_key(L, 2, &scratch->key);
+    family = family_check(L, 1); /* last, as in write_row */
+    if (has_snapshot)
+        read.snapshot = snapshot_check(L, lua_gettop(L), family->handle.parent);
     failure_check(L,
                   colander_family_get(family->family,
                                       colander_buffer_slice(&scratch->key),
@@ -207,8 +210,11 @@ static int
 family_delete_range(lua_State *L)
 {
     static const char *const known[] = {"prefix", "from", "to", "sync", NULL};
-    struct script_family *family = family_check(L, 1);
+    static const char *const bounds[] = {"prefix", "from", "to"};
     struct scratch *scratch = scratch_get(L);
+    struct colander_buffer *keys[] = {&scratch->key, &scratch->first_key,
+                                      &scratch->last_key};
+    struct script_family *family;
     struct colander_key_range range;
     struct colander_error err;
     enum colander_durability durability = COLANDER_AS_STORE;
@@ -218,9 +224,17 @@ family_delete_range(lua_State *L)
     if (field_push(L, 2, "sync"))
         durability = field_boolean(L, 2, "sync", false) ? COLANDER_SYNC
                                                         : COLANDER_NO_SYNC;
-    family_key_field(L, 2, "prefix", &scratch->key);
-    family_key_field(L, 2, "from", &scratch->first_key);
-    family_key_field(L, 2, "to", &scratch->last_key);
+    /* all fields before the first key, as in write_row */
+    for (size_t i = 0; i < 3; i++) {
+        if (!field_push(L, 2, bounds[i]))
+            lua_pushnil(L);
+    }
+    for (int i = 0; i < 3; i++) {
+        keys[i]->size = 0;
+        if (!lua_isnil(L, i - 3))
+            value_key(L, lua_gettop(L) + i - 2, keys[i]);
+    }
+    family = family_check(L, 1);
     range.prefix = colander_buffer_slice(&scratch->key);
     range.from = colander_buffer_slice(&scratch->first_key);
     range.to = colander_buffer_slice(&scratch->last_key);

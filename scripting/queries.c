@@ -153,11 +153,16 @@ describe(lua_State *L, struct query *query, int index)
 {
     struct colander_query *asked = &query->asked;
     const bool is_changed = query->has_filter || query->order != NULL;
+    struct colander_predicate *where;
 
     lua_getiuservalue(L, index, QUERY_CONDITION);
-    query->where = condition_compile(L, lua_gettop(L));
+    where = condition_compile(L, lua_gettop(L));
     lua_pop(L, 1);
-    (void)query_check(L, index); /* that may have run a function */
+    if (!query->handle.is_open) { /* by a function that ran meanwhile */
+        colander_predicate_destroy(where);
+        (void)query_check(L, index);
+    }
+    query->where = where;
     asked->where = query->where;
     asked->keys.prefix = colander_buffer_slice(&query->bounds[0]);
     asked->keys.from = colander_buffer_slice(&query->bounds[1]);
@@ -334,10 +339,10 @@ query_select(lua_State *L)
         lua_pushvalue(L, i + 2);
         lua_rawseti(L, -2, i + 1);
     }
-    lua_setiuservalue(L, 1, QUERY_PATHS);
     paths = realloc(query->paths, (size_t)count * sizeof(char *));
     if (paths == NULL)
         failure_memory(L, "for the columns that are wanted");
+    lua_setiuservalue(L, 1, QUERY_PATHS);
     query->paths = paths;
     for (int i = 0; i < count; i++)
         paths[i] = lua_tostring(L, i + 2);

@@ -208,3 +208,30 @@ support.with_store(function(store)
     collectgarbage("incremental")
     assert(family:count() == 50)
 end)
+
+-- Nor are the keys of a range, of a get or of a delete.
+support.with_store(function(store)
+    local family = store:family("rows")
+    local is_meddling = true
+    local function meddle()
+        if not is_meddling then return end
+        family:get({"z", math.random(50)})
+        setmetatable({}, {__gc = meddle})
+    end
+
+    collectgarbage("generational")
+    meddle()
+    for round = 1, 100 do
+        local name = "a" .. round
+
+        for i = 1, 6 do family:put({name, i}, {n = i}) end
+        assert(family:delete_range {prefix = {name}, from = {name, 3},
+                                    to = {name, 4}} == 2)
+        family:delete({name, 6})
+        assert(family:get({name, 5}, {select = {"n"}}).n == 5)
+        assert(family:get({name, 6}, {select = {"n"}}) == nil)
+    end
+    is_meddling = false
+    collectgarbage("incremental")
+    assert(family:count() == 300)
+end)
