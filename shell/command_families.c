@@ -66,7 +66,7 @@ show(const struct session *session, const struct colander_names *names,
 static enum session_exit
 run_families(struct session *session, const struct arguments *arguments)
 {
-    struct output_options options = {OUTPUT_JSONL, NULL, 0, false};
+    struct output_options options = {.format = OUTPUT_JSONL};
     struct colander_names names = {NULL, 0};
     struct output *output = NULL;
     struct colander_error err;
@@ -96,8 +96,8 @@ static const char help[] =
     "bytes of rows that are in no SST file yet.\n"
     "\n"
     "options:\n"
-    "  --format FORMAT         jsonl, table or line (on a terminal: table,\n"
-    "                          else: jsonl)\n";
+    "  --format FORMAT         jsonl, json, csv, table or line (on a\n"
+    "                          terminal: table, else: jsonl)\n";
 
 const struct command command_families = {
     "families",

@@ -185,7 +185,7 @@ static enum colander_code
 open_output(struct find *find, const struct session *session,
             const struct arguments *arguments, struct colander_error *err)
 {
-    struct output_options options = {OUTPUT_JSONL, NULL, 0, false};
+    struct output_options options = {.format = OUTPUT_JSONL};
     enum colander_code code;
 
     code = session_format(session, arguments_value(arguments, "format"),
@@ -282,8 +282,8 @@ static const char help[] =
     "                          columns matched\n"
     "  --scan                  reads every row, as without value filters: to\n"
     "                          compare\n"
-    "  --format FORMAT         jsonl, table or line (on a terminal: table,\n"
-    "                          else: jsonl)\n";
+    "  --format FORMAT         jsonl, json, csv, table or line (on a\n"
+    "                          terminal: table, else: jsonl)\n";
 
 const struct command command_find = {
     "find",

@@ -57,7 +57,7 @@ get(const struct session *session, const struct arguments *arguments,
 static enum session_exit
 run_get(struct session *session, const struct arguments *arguments)
 {
-    struct output_options options = {OUTPUT_JSONL, NULL, 0, false};
+    struct output_options options = {.format = OUTPUT_JSONL};
     struct selection selection = SELECTION_EMPTY;
     struct colander_buffer key = COLANDER_BUFFER_EMPTY;
     enum session_exit status = SESSION_FINE;
@@ -99,8 +99,8 @@ static const char help[] =
     "\n"
     "options:\n"
     "  --select COL[,COL]      only these columns\n"
-    "  --format FORMAT         jsonl, table or line (on a terminal: line,\n"
-    "                          else: jsonl)\n";
+    "  --format FORMAT         jsonl, json, csv, table or line (on a\n"
+    "                          terminal: line, else: jsonl)\n";
 
 const struct command command_get = {
     "get",

@@ -104,7 +104,7 @@ print_row(struct output *output, struct colander_row_builder *builder,
 static enum colander_code
 show_json(const struct family_stats *stats, struct colander_error *err)
 {
-    const struct output_options options = {OUTPUT_JSONL, NULL, 0, false};
+    const struct output_options options = {.format = OUTPUT_JSONL};
     struct colander_row_builder *builder = colander_row_builder_create();
     struct output *output = NULL;
     enum colander_code code;

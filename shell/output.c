@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "shell/output.h"
+#include "shell/cells.h"
+#include "shell/csv.h"
 #include "shell/grid.h"
 #include "shell/text.h"
 
@@ -15,15 +17,13 @@
 #define TABLE_ROWS 200   /* rows that a table is fitted to, and kept back */
 #define CELL_SIZE_MAX 16 /* bytes that one cell of a terminal may need */
 
-#define MATCHED_COLUMN "_matched"
-
 struct output {
     FILE *file;
     struct output_options options;
+    struct cells cells;
     struct grid *grid;           /* of TABLE */
-    size_t size_max;             /* bytes of a value worth showing */
-    struct colander_buffer text; /* of one row or cell */
-    struct colander_buffer name; /* of one column */
+    struct csv *csv;             /* of CSV */
+    struct colander_buffer text; /* of one row of JSON */
     uint64_t row_count;
 };
 
@@ -31,7 +31,8 @@ enum colander_code
 output_format_parse(const char *name, enum output_format *format,
                     struct colander_error *err)
 {
-    static const char *const names[] = {"jsonl", "table", "line"};
+    static const char *const names[] = {"jsonl", "json", "csv", "table",
+                                        "line"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(name, names[i]) == 0) {
@@ -39,9 +40,11 @@ output_format_parse(const char *name, enum output_format *format,
             return COLANDER_OK;
         }
     }
-    return COLANDER_FAIL(err, COLANDER_INVALID,
-                         "no format '%s': there are jsonl, table and line",
-                         name);
+    return COLANDER_FAIL(
+        err, COLANDER_INVALID,
+        "no format '%s': there are jsonl, json, csv, table and "
+        "line",
+        name);
 }
 
 size_t
@@ -57,25 +60,60 @@ output_width(void)
     return width > 0 && width < 100000 ? (size_t)width : 80;
 }
 
+/* Takes a column that is known before the first row. */
+static enum colander_code
+add_to_csv(void *taker, const struct cell *cell, struct colander_error *err)
+{
+    struct output *output = taker;
+    size_t column;
+
+    if (cell->kind == CELL_COLUMN)
+        return csv_column(output->csv, cell->name, &column, err);
+    return csv_add_column(output->csv, cell->name, err);
+}
+
+/* Makes what the format needs. */
+static enum colander_code
+begin(struct output *output, struct colander_error *err)
+{
+    switch (output->options.format) {
+    case OUTPUT_TABLE:
+        output->cells.size_max = output_width() * CELL_SIZE_MAX;
+        output->grid = grid_create(output_width());
+        if (output->grid == NULL)
+            return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                                 "no memory for a table");
+        return COLANDER_OK;
+    case OUTPUT_CSV:
+        output->cells.is_exact = !isatty(fileno(output->file));
+        output->csv = csv_create(output->file);
+        if (output->csv == NULL)
+            return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for CSV");
+        return cells_give_names(&output->cells, add_to_csv, output, err);
+    default:
+        return COLANDER_OK;
+    }
+}
+
 enum colander_code
 output_create(FILE *file, const struct output_options *options,
               struct output **output, struct colander_error *err)
 {
+    enum colander_code code;
+
     *output = calloc(1, sizeof(**output));
     if (*output == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for output");
     (*output)->file = file;
     (*output)->options = *options;
-    (*output)->size_max = SIZE_MAX;
-    if (options->format != OUTPUT_TABLE)
-        return COLANDER_OK;
-    (*output)->size_max = output_width() * CELL_SIZE_MAX;
-    (*output)->grid = grid_create(output_width());
-    if ((*output)->grid != NULL)
-        return COLANDER_OK;
-    free(*output);
-    *output = NULL;
-    return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a table");
+    (*output)->cells.options = &(*output)->options;
+    (*output)->cells.size_max = SIZE_MAX;
+    code = begin(*output, err);
+    if (code != COLANDER_OK) {
+        output_destroy(*output);
+        *output = NULL;
+    }
+    return code;
 }
 
 void
@@ -84,8 +122,9 @@ output_destroy(struct output *output)
     if (output == NULL)
         return;
     grid_destroy(output->grid);
+    csv_destroy(output->csv);
+    cells_release(&output->cells);
     colander_buffer_release(&output->text);
-    colander_buffer_release(&output->name);
     free(output);
 }
 
@@ -110,242 +149,105 @@ output_flush(FILE *file, struct colander_error *err)
     return COLANDER_OK;
 }
 
-/* Writes the text of the row. */
-static enum colander_code
-write_text(struct output *output, struct colander_error *err)
-{
-    const struct colander_buffer *text = &output->text;
+/* ---------------------------------------------------------------- JSON --- */
 
-    if (fwrite(text->data, 1, text->size, output->file) != text->size)
-        return write_failure(output->file, err);
-    return COLANDER_OK;
+/* Appends the row as an object; without its key, a row is one as it stands. */
+static enum colander_code
+append_object(struct output *output, const struct colander_result *result,
+              struct colander_error *err)
+{
+    struct colander_value columns = colander_null();
+
+    if (!output->options.has_no_key)
+        return colander_json_append_row(&output->text, result->key, result->row,
+                                        err);
+    columns.type = COLANDER_MAP;
+    columns.bytes = result->row;
+    return colander_json_append_value(&output->text, &columns, err);
 }
 
-/* Appends the paths as a JSON array. */
+/* Puts the columns that matched into the object at the end of the text. */
 static enum colander_code
-append_matches(struct colander_buffer *json,
-               const struct colander_columns *columns,
+append_matches(struct output *output, const struct colander_result *result,
                struct colander_error *err)
 {
-    enum colander_code code = colander_buffer_append(json, "[", 1, err);
+    struct colander_buffer *text = &output->text;
+    bool is_first = text->data[text->size - 2] == '{';
+    enum colander_code code;
 
-    for (size_t i = 0; i < columns->count && code == COLANDER_OK; i++) {
-        struct colander_value path = colander_text(columns->paths[i]);
-
-        if (i > 0)
-            code = colander_buffer_append(json, ",", 1, err);
-        if (code == COLANDER_OK)
-            code = colander_json_append_value(json, &path, err);
-    }
+    text->size--; /* the closing brace comes after one column more */
+    code = text_append_format(
+        text, err, "%s\"" CELLS_MATCHED_COLUMN "\":", is_first ? "" : ",");
     if (code == COLANDER_OK)
-        code = colander_buffer_append(json, "]", 1, err);
+        code = cells_append_matches(text, &result->columns, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(text, "}", 1, err);
     return code;
 }
 
+/* Writes the row between these texts. */
 static enum colander_code
-write_jsonl(struct output *output, const struct colander_result *result,
-            struct colander_error *err)
+write_json(struct output *output, const struct colander_result *result,
+           const char *before, const char *behind, struct colander_error *err)
 {
     struct colander_buffer *text = &output->text;
     enum colander_code code;
 
     colander_buffer_clear(text);
-    code = colander_json_append_row(text, result->key, result->row, err);
-    if (code == COLANDER_OK && output->options.shows_matches) {
-        text->size--; /* the closing brace comes after one column more */
-        code = text_append_format(text, err, ",\"" MATCHED_COLUMN "\":");
-        if (code == COLANDER_OK)
-            code = append_matches(text, &result->columns, err);
-        if (code == COLANDER_OK)
-            code = colander_buffer_append(text, "}", 1, err);
-    }
+    code = colander_buffer_append(text, before, strlen(before), err);
     if (code == COLANDER_OK)
-        code = colander_buffer_append(text, "\n", 1, err);
-    return code == COLANDER_OK ? write_text(output, err) : code;
-}
-
-/* ------------------------------------------------- what a row shows --- */
-
-/* Takes one named cell of a row; `name` and `text` are printable. */
-typedef enum colander_code (*cell_taker)(struct output *output,
-                                         struct colander_slice name,
-                                         struct colander_slice text,
-                                         bool is_number,
-                                         struct colander_error *err);
-
-static bool
-is_number(const struct colander_value *value)
-{
-    return value->type == COLANDER_INTEGER ||
-           value->type == COLANDER_UNSIGNED || value->type == COLANDER_DOUBLE;
-}
-
-/* Gives the value to `take`, under the name that stands in output->name. */
-static enum colander_code
-give_value(struct output *output, const struct colander_value *value,
-           cell_taker take, struct colander_error *err)
-{
-    enum colander_code code;
-
-    colander_buffer_clear(&output->text);
-    code = text_append_value(&output->text, value, output->size_max, err);
-    if (code != COLANDER_OK)
-        return code;
-    return take(output, colander_buffer_slice(&output->name),
-                colander_buffer_slice(&output->text), is_number(value), err);
-}
-
-/* The part of `path` before the first [] leads to one value, the whole array:
- * the row is cut down to what the path selects in it. */
-static size_t
-size_before_elements(const char *path)
-{
-    size_t size = 0;
-
-    while (path[size] != '\0' && path[size] != '[') {
-        if (path[size] == '\\' && path[size + 1] != '\0')
-            size++;
-        size++;
-    }
-    return size;
-}
-
-static enum colander_code
-give_path(struct output *output, struct colander_slice row, const char *path,
-          cell_taker take, struct colander_error *err)
-{
-    char *whole = strndup(path, size_before_elements(path));
-    struct colander_value value;
-    enum colander_code code;
-    bool found = false;
-
-    if (whole == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a path");
-    code = colander_row_get(row, whole, &value, &found, err);
-    free(whole);
-    if (code != COLANDER_OK)
-        return code;
-    colander_buffer_clear(&output->name);
-    code = text_append_printable(&output->name, colander_slice_text(path), err);
-    if (code != COLANDER_OK)
-        return code;
-    if (!found)
-        return take(output, colander_buffer_slice(&output->name),
-                    colander_slice_text(""), true, err);
-    return give_value(output, &value, take, err);
-}
-
-static enum colander_code
-give_members(struct output *output, struct colander_slice row, cell_taker take,
-             struct colander_error *err)
-{
-    struct colander_members members;
-    enum colander_code code = colander_members_init(&members, row, err);
-
-    while (code == COLANDER_OK) {
-        struct colander_slice name;
-        struct colander_value value;
-        bool is_member = false;
-
-        code = colander_members_next(&members, &is_member, &name, &value, err);
-        if (code != COLANDER_OK || !is_member)
-            break;
-        colander_buffer_clear(&output->name);
-        code = text_append_printable(&output->name, name, err);
-        if (code == COLANDER_OK)
-            code = give_value(output, &value, take, err);
-    }
+        code = append_object(output, result, err);
+    if (code == COLANDER_OK && output->options.shows_matches)
+        code = append_matches(output, result, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(text, behind, strlen(behind), err);
+    if (code == COLANDER_OK &&
+        fwrite(text->data, 1, text->size, output->file) != text->size)
+        code = write_failure(output->file, err);
     return code;
 }
 
-static enum colander_code
-give_key(struct output *output, struct colander_slice key, cell_taker take,
-         struct colander_error *err)
-{
-    enum colander_code code;
-
-    colander_buffer_clear(&output->text);
-    code = text_append_key(&output->text, key, err);
-    if (code != COLANDER_OK)
-        return code;
-    return take(output, colander_slice_text(COLANDER_KEY_COLUMN),
-                colander_buffer_slice(&output->text), false, err);
-}
+/* -------------------------------------------------------------- takers --- */
 
 static enum colander_code
-give_matches(struct output *output, const struct colander_columns *columns,
-             cell_taker take, struct colander_error *err)
+put_in_grid(void *taker, const struct cell *cell, struct colander_error *err)
 {
-    struct colander_buffer *text = &output->text;
-    enum colander_code code = COLANDER_OK;
-
-    colander_buffer_clear(text);
-    for (size_t i = 0; i < columns->count && code == COLANDER_OK; i++) {
-        if (i > 0)
-            code = colander_buffer_append(text, ", ", 2, err);
-        if (code == COLANDER_OK)
-            code = text_append_printable(
-                text, colander_slice_text(columns->paths[i]), err);
-    }
-    if (code != COLANDER_OK)
-        return code;
-    return take(output, colander_slice_text(MATCHED_COLUMN),
-                colander_buffer_slice(text), false, err);
-}
-
-/* Whether the row shows this as a column of its own, selected or not. */
-static bool
-is_shown_anyway(const struct output_options *options, const char *path)
-{
-    return strcmp(path, COLANDER_KEY_COLUMN) == 0 ||
-           (options->shows_matches && strcmp(path, MATCHED_COLUMN) == 0);
-}
-
-/* Gives key, matches and columns to `take`, in this order. */
-static enum colander_code
-give_row(struct output *output, const struct colander_result *result,
-         cell_taker take, struct colander_error *err)
-{
-    const struct output_options *options = &output->options;
-    enum colander_code code = give_key(output, result->key, take, err);
-
-    if (code == COLANDER_OK && options->shows_matches)
-        code = give_matches(output, &result->columns, take, err);
-    if (code == COLANDER_OK && options->path_count == 0)
-        code = give_members(output, result->row, take, err);
-    for (size_t i = 0; i < options->path_count && code == COLANDER_OK; i++) {
-        if (!is_shown_anyway(options, options->paths[i]))
-            code = give_path(output, result->row, options->paths[i], take, err);
-    }
-    return code;
-}
-
-/* ------------------------------------------------------ two takers --- */
-
-static enum colander_code
-put_in_grid(struct output *output, struct colander_slice name,
-            struct colander_slice text, bool is_right,
-            struct colander_error *err)
-{
+    struct output *output = taker;
     size_t column;
-    enum colander_code code = grid_column(output->grid, name, &column, err);
+    enum colander_code code;
 
+    code = grid_column(output->grid, cell->name, &column, err);
     if (code != COLANDER_OK)
         return code;
-    return grid_put(output->grid, column, text, is_right, err);
+    return grid_put(output->grid, column, cell->text, cell->is_number, err);
 }
 
 static enum colander_code
-print_line(struct output *output, struct colander_slice name,
-           struct colander_slice text, bool is_right,
-           struct colander_error *err)
+print_line(void *taker, const struct cell *cell, struct colander_error *err)
 {
-    (void)is_right;
-    if (fprintf(output->file, "%.*s = %.*s\n", (int)name.size,
-                (const char *)name.data, (int)text.size,
-                (const char *)text.data) < 0)
+    struct output *output = taker;
+
+    if (fprintf(output->file, "%.*s = %.*s\n", (int)cell->name.size,
+                (const char *)cell->name.data, (int)cell->text.size,
+                (const char *)cell->text.data) < 0)
         return write_failure(output->file, err);
     return COLANDER_OK;
+}
+
+static enum colander_code
+put_in_csv(void *taker, const struct cell *cell, struct colander_error *err)
+{
+    struct output *output = taker;
+    size_t column = 0;
+    enum colander_code code = COLANDER_OK;
+
+    if (cell->kind == CELL_MATCHES)
+        column = output->options.has_no_key ? 0 : 1;
+    if (cell->kind == CELL_COLUMN)
+        code = csv_column(output->csv, cell->name, &column, err);
+    if (code != COLANDER_OK || cell->is_empty)
+        return code;
+    return csv_put(output->csv, column, cell->text, err);
 }
 
 static enum colander_code
@@ -362,7 +264,7 @@ write_table(struct output *output, const struct colander_result *result,
     enum colander_code code = grid_row(output->grid, err);
 
     if (code == COLANDER_OK)
-        code = give_row(output, result, put_in_grid, err);
+        code = cells_give(&output->cells, result, put_in_grid, output, err);
     if (code == COLANDER_OK && grid_row_count(output->grid) == TABLE_ROWS)
         code = print_grid(output, err);
     return code;
@@ -374,18 +276,44 @@ write_lines(struct output *output, const struct colander_result *result,
 {
     if (output->row_count > 0)
         fputc('\n', output->file);
-    return give_row(output, result, print_line, err);
+    return cells_give(&output->cells, result, print_line, output, err);
 }
+
+static enum colander_code
+write_csv(struct output *output, const struct colander_result *result,
+          struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if (output->options.path_count > 0 && output->row_count == 0)
+        code = csv_fix(output->csv, err);
+    if (code == COLANDER_OK)
+        code = cells_give(&output->cells, result, put_in_csv, output, err);
+    if (code == COLANDER_OK)
+        code = csv_end_row(output->csv, err);
+    if (code == COLANDER_OK && ferror(output->file))
+        code = write_failure(output->file, err);
+    return code;
+}
+
+/* ---------------------------------------------------------------- rows --- */
 
 enum colander_code
 output_row(struct output *output, const struct colander_result *result,
            struct colander_error *err)
 {
+    bool is_first = output->row_count == 0;
     enum colander_code code = COLANDER_OK;
 
     switch (output->options.format) {
     case OUTPUT_JSONL:
-        code = write_jsonl(output, result, err);
+        code = write_json(output, result, "", "\n", err);
+        break;
+    case OUTPUT_JSON:
+        code = write_json(output, result, is_first ? "[\n" : ",\n", "", err);
+        break;
+    case OUTPUT_CSV:
+        code = write_csv(output, result, err);
         break;
     case OUTPUT_TABLE:
         code = write_table(output, result, err);
@@ -394,16 +322,23 @@ output_row(struct output *output, const struct colander_result *result,
         code = write_lines(output, result, err);
         break;
     }
-    output->row_count++;
+    if (code == COLANDER_OK)
+        output->row_count++;
     return code;
 }
 
 enum colander_code
 output_finish(struct output *output, struct colander_error *err)
 {
+    enum colander_code code = COLANDER_OK;
+
+    if (output->options.format == OUTPUT_JSON)
+        fputs(output->row_count == 0 ? "[]\n" : "\n]\n", output->file);
+    if (output->csv != NULL)
+        code = csv_finish(output->csv, err);
     if (output->grid != NULL && grid_row_count(output->grid) > 0)
         grid_print(output->grid, output->file);
-    return output_flush(output->file, err);
+    return code == COLANDER_OK ? output_flush(output->file, err) : code;
 }
 
 enum colander_code

@@ -1,5 +1,7 @@
 /*
- * Output: rows as JSON lines, as a table or line by line.
+ * Output: rows as JSON lines, JSON, CSV, a table, or line by line.
+ *
+ * Rows need not be those of a store: see has_no_key.
  *
  * Life:   create -> row* -> finish -> destroy
  * Memory: the paths of the options are borrowed until destroy
@@ -15,6 +17,8 @@
 
 enum output_format {
     OUTPUT_JSONL = 0, /* one JSON object a line, exact */
+    OUTPUT_JSON,      /* one array, a row a line */
+    OUTPUT_CSV,       /* as in csv.h */
     OUTPUT_TABLE,     /* fitted to the terminal */
     OUTPUT_LINE,      /* one column a line, a blank line between rows */
 };
@@ -24,11 +28,12 @@ struct output_options {
     const char *const *paths; /* columns selected */
     size_t path_count;        /* 0: those the rows have */
     bool shows_matches;       /* the columns that matched, too */
+    bool has_no_key;          /* rows are columns alone: no "_key" is shown */
 };
 
 struct output;
 
-/* Reads "jsonl", "table" or "line". */
+/* Reads a name such as "jsonl". */
 COLANDER_CHECKED enum colander_code
 output_format_parse(const char *name, enum output_format *format,
                     struct colander_error *err);
@@ -39,12 +44,13 @@ output_create(FILE *file, const struct output_options *options,
               struct output **output, struct colander_error *err);
 
 /* IO when the file cannot take the row, CANCELLED when nobody reads it any
- * more. A table keeps its rows back until it has seen some. */
+ * more. A table keeps its rows back until it has seen some, CSV all of them
+ * where no columns are selected: after LIMIT, finish writes those before. */
 COLANDER_CHECKED enum colander_code
 output_row(struct output *output, const struct colander_result *result,
            struct colander_error *err);
 
-/* Writes what was kept back. */
+/* Writes what was kept back, and the end; also after a row failed. */
 COLANDER_CHECKED enum colander_code output_finish(struct output *output,
                                                   struct colander_error *err);
 

@@ -1,0 +1,323 @@
+/*
+ * Output: every format, byte for byte, of rows that a store has and of rows
+ * without a key.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell/csv.h"
+#include "shell/output.h"
+
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define UNICODE "\xC5\xBC\xC3\xB3\xC5\x82w \xF0\x9F\x90\xA2"
+
+/* Rows under way, and what was printed of them. */
+struct shown {
+    char *text;
+    size_t size;
+    FILE *file;
+    struct output *output;
+    struct colander_row_builder *builder;
+    struct colander_buffer key;
+    struct colander_columns matched;
+};
+
+static void
+begin(struct shown *shown, const struct output_options *options)
+{
+    memset(shown, 0, sizeof(*shown));
+    shown->file = open_memstream(&shown->text, &shown->size);
+    shown->builder = colander_row_builder_create();
+    assert_non_null(shown->file);
+    assert_non_null(shown->builder);
+    assert_int_equal(output_create(shown->file, options, &shown->output, NULL),
+                     COLANDER_OK);
+}
+
+static void
+add(struct shown *shown, const char *name, struct colander_value value)
+{
+    colander_row_builder_add(shown->builder, name, value);
+}
+
+/* Ends the row; with NULL, it has no key. */
+static enum colander_code
+end_row(struct shown *shown, const char *key, struct colander_error *err)
+{
+    struct colander_result result;
+
+    memset(&result, 0, sizeof(result));
+    if (key != NULL) {
+        assert_int_equal(colander_key_text(key, &shown->key, NULL),
+                         COLANDER_OK);
+        result.key = colander_buffer_slice(&shown->key);
+    }
+    result.columns = shown->matched;
+    assert_int_equal(
+        colander_row_builder_finish(shown->builder, &result.row, NULL),
+        COLANDER_OK);
+    return output_row(shown->output, &result, err);
+}
+
+static void
+row(struct shown *shown, const char *key)
+{
+    assert_int_equal(end_row(shown, key, NULL), COLANDER_OK);
+}
+
+static void
+assert_shows(struct shown *shown, const char *text)
+{
+    assert_int_equal(output_finish(shown->output, NULL), COLANDER_OK);
+    output_destroy(shown->output);
+    assert_int_equal(fclose(shown->file), 0);
+    assert_string_equal(shown->text, text);
+    free(shown->text);
+    colander_row_builder_destroy(shown->builder);
+    colander_buffer_release(&shown->key);
+}
+
+/* ----------------------------------------------------------------- CSV --- */
+
+static void
+csv_has_quotes_where_a_field_needs_them(void **state)
+{
+    struct shown shown;
+
+    (void)state;
+    begin(&shown, &(struct output_options){.format = OUTPUT_CSV});
+    add(&shown, "plain", colander_text("two words"));
+    add(&shown, "a,b", colander_text("say \"no\""));
+    add(&shown, "lines", colander_text("one\ntwo\r\nthree"));
+    add(&shown, "", colander_text(""));
+    add(&shown, "\"", colander_text(UNICODE));
+    row(&shown, "k,1");
+    assert_shows(&shown, "_key,plain,\"a,b\",lines,\"\",\"\"\"\"\n"
+                         "\"k,1\",two words,\"say \"\"no\"\"\","
+                         "\"one\ntwo\r\nthree\",\"\"," UNICODE "\n");
+}
+
+static void
+csv_shows_every_type(void **state)
+{
+    const struct colander_slice bytes = {(const uint8_t *)"\0\1\2", 3};
+    struct shown shown;
+
+    (void)state;
+    begin(&shown, &(struct output_options){.format = OUTPUT_CSV});
+    add(&shown, "null", colander_null());
+    add(&shown, "true", colander_boolean(true));
+    add(&shown, "integer", colander_integer(-5));
+    add(&shown, "large", colander_unsigned(UINT64_MAX));
+    add(&shown, "double", colander_double(5.0));
+    add(&shown, "infinite", colander_double(INFINITY));
+    add(&shown, "digits", colander_text("5"));
+    add(&shown, "binary", colander_binary(bytes));
+    add(&shown, "time", colander_timestamp(1600000000, 0));
+    colander_row_builder_begin_array(shown.builder, "list");
+    add(&shown, NULL, colander_integer(1));
+    add(&shown, NULL, colander_text("x"));
+    colander_row_builder_end(shown.builder);
+    colander_row_builder_begin_map(shown.builder, "map");
+    add(&shown, "a", colander_null());
+    colander_row_builder_end(shown.builder);
+    row(&shown, "k");
+    assert_shows(&shown,
+                 "_key,null,true,integer,large,double,infinite,digits,binary,"
+                 "time,list,map\n"
+                 "k,,true,-5,18446744073709551615,5.0,,5,AAEC,"
+                 "2020-09-13T12:26:40Z,\"[1,\"\"x\"\"]\",\"{\"\"a\"\":null}\""
+                 "\n");
+}
+
+static void
+csv_has_the_columns_of_all_rows(void **state)
+{
+    struct shown shown;
+
+    (void)state;
+    begin(&shown, &(struct output_options){.format = OUTPUT_CSV});
+    add(&shown, "b", colander_integer(1));
+    row(&shown, "k1");
+    add(&shown, "a", colander_integer(2));
+    add(&shown, "b", colander_integer(3));
+    row(&shown, "k2");
+    row(&shown, "k3");
+    add(&shown, "c", colander_integer(4));
+    row(&shown, "k4");
+    assert_shows(&shown, "_key,b,a,c\nk1,1,,\nk2,3,2,\nk3,,,\nk4,,,4\n");
+}
+
+static void
+csv_has_the_columns_selected(void **state)
+{
+    const char *const paths[] = {"b", "_key", "u.name", "b"};
+    const struct output_options options = {
+        .format = OUTPUT_CSV, .paths = paths, .path_count = 4};
+    struct shown shown;
+
+    (void)state;
+    begin(&shown, &options);
+    assert_shows(&shown, "_key,b,u.name\n");
+    begin(&shown, &options);
+    add(&shown, "a", colander_integer(1));
+    add(&shown, "b", colander_integer(2));
+    row(&shown, "k1");
+    colander_row_builder_begin_map(shown.builder, "u");
+    add(&shown, "name", colander_text("Ann"));
+    colander_row_builder_end(shown.builder);
+    row(&shown, "k2");
+    assert_shows(&shown, "_key,b,u.name\nk1,2,\nk2,,Ann\n");
+}
+
+/* Nor is a column lost whose name is that of what a find adds. */
+static void
+csv_tells_the_columns_that_matched(void **state)
+{
+    const char *const paths[] = {"a", "b"};
+    struct shown shown;
+
+    (void)state;
+    begin(&shown, &(struct output_options){.format = OUTPUT_CSV,
+                                           .shows_matches = true});
+    shown.matched = (struct colander_columns){paths, 2, false};
+    add(&shown, "_matched", colander_integer(7));
+    row(&shown, "k");
+    assert_shows(&shown,
+                 "_key,_matched,_matched\nk,\"[\"\"a\"\",\"\"b\"\"]\",7\n");
+}
+
+static void
+csv_has_no_blank_line(void **state)
+{
+    struct shown shown;
+
+    (void)state;
+    begin(&shown,
+          &(struct output_options){.format = OUTPUT_CSV, .has_no_key = true});
+    add(&shown, "a", colander_null());
+    row(&shown, NULL);
+    add(&shown, "a", colander_integer(1));
+    row(&shown, NULL);
+    assert_shows(&shown, "a\n\"\"\n1\n");
+}
+
+static void
+csv_refuses_too_many_columns_and_keeps_the_rows_before(void **state)
+{
+    struct colander_error err;
+    struct shown shown;
+    char name[16];
+
+    (void)state;
+    begin(&shown, &(struct output_options){.format = OUTPUT_CSV});
+    for (int i = 1; i <= CSV_COLUMNS_MAX; i++) {
+        (void)snprintf(name, sizeof(name), "c%d", i);
+        add(&shown, name, colander_integer(i));
+        if (i < 3)
+            row(&shown, "k");
+    }
+    assert_int_equal(end_row(&shown, "k", &err), COLANDER_LIMIT);
+    assert_string_equal(err.message,
+                        "more than 16384 different columns for one line of "
+                        "names: choose some with --select");
+    assert_int_equal(output_finish(shown.output, NULL), COLANDER_OK);
+    assert_non_null(strstr(shown.text, ",c16383\nk,1,,,"));
+    shown.text[8] = '\0';
+    assert_string_equal(shown.text, "_key,c1,");
+    output_destroy(shown.output);
+    assert_int_equal(fclose(shown.file), 0);
+    free(shown.text);
+    colander_row_builder_destroy(shown.builder);
+    colander_buffer_release(&shown.key);
+}
+
+/* -------------------------------------------------------- other formats --- */
+
+static void
+json_is_one_array(void **state)
+{
+    const struct output_options options = {.format = OUTPUT_JSON};
+    struct shown shown;
+
+    (void)state;
+    begin(&shown, &options);
+    assert_shows(&shown, "[]\n");
+    begin(&shown, &options);
+    add(&shown, "a", colander_text("x\ny"));
+    row(&shown, "k1");
+    assert_shows(&shown, "[\n{\"_key\":\"k1\",\"a\":\"x\\ny\"}\n]\n");
+    begin(&shown, &options);
+    row(&shown, "k1");
+    row(&shown, "k2");
+    assert_shows(&shown, "[\n{\"_key\":\"k1\"},\n{\"_key\":\"k2\"}\n]\n");
+}
+
+static void
+rows_without_a_key_are_shown_in_every_format(void **state)
+{
+    static const struct {
+        enum output_format format;
+        const char *text;
+    } cases[] = {
+        {OUTPUT_JSONL, "{\"a\":1,\"b\":\"x\"}\n{}\n"},
+        {OUTPUT_JSON, "[\n{\"a\":1,\"b\":\"x\"},\n{}\n]\n"},
+        {OUTPUT_CSV, "a,b\n1,x\n,\n"},
+        {OUTPUT_TABLE, "a  b\n-  -\n1  x\n   \n"},
+        {OUTPUT_LINE, "a = 1\nb = x\n\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct shown shown;
+
+        begin(&shown, &(struct output_options){.format = cases[i].format,
+                                               .has_no_key = true});
+        add(&shown, "a", colander_integer(1));
+        add(&shown, "b", colander_text("x"));
+        row(&shown, NULL);
+        row(&shown, NULL);
+        assert_shows(&shown, cases[i].text);
+    }
+}
+
+static void
+matches_of_an_empty_row_are_json(void **state)
+{
+    const char *const paths[] = {"a"};
+    struct shown shown;
+
+    (void)state;
+    begin(&shown,
+          &(struct output_options){.has_no_key = true, .shows_matches = true});
+    shown.matched = (struct colander_columns){paths, 1, false};
+    row(&shown, NULL);
+    assert_shows(&shown, "{\"_matched\":[\"a\"]}\n");
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(csv_has_quotes_where_a_field_needs_them),
+        cmocka_unit_test(csv_shows_every_type),
+        cmocka_unit_test(csv_has_the_columns_of_all_rows),
+        cmocka_unit_test(csv_has_the_columns_selected),
+        cmocka_unit_test(csv_tells_the_columns_that_matched),
+        cmocka_unit_test(csv_has_no_blank_line),
+        cmocka_unit_test(
+            csv_refuses_too_many_columns_and_keeps_the_rows_before),
+        cmocka_unit_test(json_is_one_array),
+        cmocka_unit_test(rows_without_a_key_are_shown_in_every_format),
+        cmocka_unit_test(matches_of_an_empty_row_are_json),
+    };
+
+    (void)setlocale(LC_ALL, "C.UTF-8");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
