@@ -10,6 +10,7 @@
 #include "scripting/query.h"
 
 #include "scripting/failure.h"
+#include "scripting/fields.h"
 #include "scripting/groups.h"
 #include "scripting/scratch.h"
 #include "scripting/values.h"
@@ -174,7 +175,7 @@ static int
 query_distinct(lua_State *L)
 {
     (void)query_check(L, 1);
-    (void)gather(L, luaL_checkstring(L, 2), NULL);
+    (void)gather(L, text_check(L, 2, "a path"), NULL);
     push_walk(L, -1);
     return 1;
 }
@@ -188,7 +189,7 @@ query_measure(lua_State *L)
     const struct groups *groups;
 
     (void)query_check(L, 1);
-    groups = gather(L, NULL, luaL_checkstring(L, 2));
+    groups = gather(L, NULL, text_check(L, 2, "a path"));
     if (groups->count > 0)
         push_measure(L, &groups->items[0], measure);
     else if (measure == MEASURE_SUM)
@@ -204,7 +205,7 @@ static int
 query_group(lua_State *L)
 {
     (void)query_check(L, 1);
-    (void)luaL_checkstring(L, 2);
+    (void)text_check(L, 2, "a path");
     lua_createtable(L, 2, 0);
     lua_pushvalue(L, 1);
     lua_rawseti(L, -2, 1);
@@ -221,12 +222,13 @@ grouped_measure(lua_State *L)
 {
     const enum measure measure =
         (enum measure)lua_tointeger(L, lua_upvalueindex(1));
-    const char *of = measure == MEASURE_COUNT ? NULL : luaL_checkstring(L, 2);
+    const char *of =
+        measure == MEASURE_COUNT ? NULL : text_check(L, 2, "a path");
     const char *by;
 
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_rawgeti(L, 1, 2);
-    by = luaL_checkstring(L, -1); /* it stays on the stack */
+    by = text_check(L, -1, "a path"); /* it stays on the stack */
     lua_rawgeti(L, 1, 1);
     lua_replace(L, 1);
     (void)gather(L, by, of);

@@ -10,6 +10,7 @@
 #include "scripting/conditions.h"
 
 #include "scripting/failure.h"
+#include "scripting/fields.h"
 #include "scripting/values.h"
 
 #include <lauxlib.h>
@@ -191,7 +192,8 @@ operand(lua_State *L, int index, int number)
 static void
 compile_in(lua_State *L, struct stack *stack, int index)
 {
-    const size_t count = (size_t)lua_rawlen(L, index);
+    const size_t count =
+        list_check(L, index, path_of(stack), COLANDER_PREDICATE_VALUES_MAX);
     struct colander_value *values =
         lua_newuserdatauv(L, (count + 1) * sizeof(*values), 0);
     struct colander_error err;
@@ -219,7 +221,7 @@ compile_columns(lua_State *L, struct stack *stack, int index, unsigned depth)
                            "a condition on columns has their names, and this "
                            "is a %s",
                            luaL_typename(L, -2));
-        size = path_enter(L, stack, lua_tostring(L, -2));
+        size = path_enter(L, stack, text_check(L, -2, "a path"));
         compile(L, stack, lua_gettop(L), depth + 1);
         path_leave(stack, size);
         lua_pop(L, 1);

@@ -9,6 +9,33 @@
 
 #include <lauxlib.h>
 
+#define LIST_MAX 100000 /* of texts */
+
+size_t
+list_check(lua_State *L, int index, const char *what, size_t most)
+{
+    const lua_Unsigned count = lua_rawlen(L, index);
+    struct colander_error err;
+
+    if (count > most)
+        failure_check(L,
+                      COLANDER_FAIL(&err, COLANDER_LIMIT,
+                                    "%s: a list of more than %zu", what, most),
+                      &err);
+    return (size_t)count;
+}
+
+const char *
+text_check(lua_State *L, int index, const char *what)
+{
+    size_t size;
+    const char *text = luaL_checklstring(L, index, &size);
+
+    if (strlen(text) != size)
+        failure_misuse(L, "%s has a zero byte in it", what);
+    return text;
+}
+
 static bool
 is_known(const char *name, const char *const *known)
 {
@@ -50,7 +77,7 @@ fields_check(lua_State *L, int index, const char *what,
         if (lua_type(L, -1) != LUA_TSTRING)
             failure_misuse(L, "%s: options have names, and this is a %s", what,
                            luaL_typename(L, -1));
-        if (!is_known(lua_tostring(L, -1), known))
+        if (!is_known(text_check(L, -1, "the name of an option"), known))
             refuse(L, what, lua_tostring(L, -1), known);
     }
 }
@@ -127,6 +154,7 @@ field_choice(lua_State *L, int index, const char *name,
         return absent;
     if (lua_type(L, -1) != LUA_TSTRING)
         expect(L, name, "a word");
+    (void)text_check(L, -1, name);
     for (int i = 0; choices[i] != NULL; i++) {
         if (strcmp(lua_tostring(L, -1), choices[i]) == 0) {
             lua_pop(L, 1);
@@ -147,14 +175,16 @@ field_texts(lua_State *L, int index, const char *name, size_t *count)
         return NULL;
     if (!lua_istable(L, -1))
         expect(L, name, "a list");
-    *count = (size_t)lua_rawlen(L, -1);
-    texts = lua_newuserdatauv(L, (*count + 1) * sizeof(char *), 0);
+    *count = list_check(L, lua_gettop(L), name, LIST_MAX);
+    texts = lua_newuserdatauv(L, (*count + 1) * sizeof(char *), 1);
+    lua_createtable(L, (int)*count, 0);
     for (size_t i = 0; i < *count; i++) {
-        if (lua_rawgeti(L, -2, (lua_Integer)i + 1) != LUA_TSTRING)
+        if (lua_rawgeti(L, -3, (lua_Integer)i + 1) != LUA_TSTRING)
             expect(L, name, "a list of strings");
-        texts[i] = lua_tostring(L, -1);
-        lua_pop(L, 1);
+        texts[i] = text_check(L, -1, name);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
+    lua_setiuservalue(L, -2, 1);
     lua_remove(L, -2);
     return texts;
 }

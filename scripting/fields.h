@@ -34,10 +34,18 @@ field_size(lua_State *L, int index, const char *name, uint64_t absent)
 int field_choice(lua_State *L, int index, const char *name,
                  const char *const *choices, int absent);
 
-/* A list of texts, in userdata that is pushed; they are borrowed from the
- * field. NULL, and nothing is pushed, when there is none. */
+/* A list of texts, in userdata that is pushed and keeps them, whatever becomes
+ * of the field. NULL, and nothing is pushed, when there is none. */
 const char *const *field_texts(lua_State *L, int index, const char *name,
                                size_t *count);
+
+/* How long the list at `index` is; LIMIT when that is more than `most`: a table
+ * says any length that its script likes. */
+size_t list_check(lua_State *L, int index, const char *what, size_t most);
+
+/* The string at `index`, for C, which reads it to its first zero byte: an error
+ * that names `what` when there is one before its end. */
+const char *text_check(lua_State *L, int index, const char *what);
 
 /* `{sync = true}` or nothing. */
 enum colander_durability field_durability(lua_State *L, int index);

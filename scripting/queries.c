@@ -332,7 +332,7 @@ query_select(lua_State *L)
     const char **paths;
 
     for (int i = 0; i < count; i++)
-        (void)luaL_checkstring(L, i + 2);
+        (void)text_check(L, i + 2, "a path");
     luaL_argcheck(L, count > 0, 2, "select takes the columns that are wanted");
     lua_createtable(L, count, 0);
     for (int i = 0; i < count; i++) {
@@ -437,7 +437,7 @@ query_order(lua_State *L)
 {
     static const char *const ways[] = {"asc", "desc", NULL};
     struct query *query = check_changeable(L);
-    const char *path = luaL_checkstring(L, 2);
+    const char *path = text_check(L, 2, "a path");
     bool is_descending = luaL_checkoption(L, 3, "asc", ways) == 1;
 
     lua_settop(L, 2);

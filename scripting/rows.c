@@ -68,6 +68,15 @@ row_key(lua_State *L, int index)
 
 /* ------------------------------------------------------------- reading --- */
 
+static bool
+is_key_column(lua_State *L, int index)
+{
+    struct colander_slice name;
+
+    name.data = (const uint8_t *)lua_tolstring(L, index, &name.size);
+    return colander_slice_equal(name, colander_slice_text(COLANDER_KEY_COLUMN));
+}
+
 /* The column `name` as it was read. */
 static bool
 find_column(lua_State *L, const struct row *row, struct colander_slice name,
@@ -150,8 +159,7 @@ row_index(lua_State *L)
             lua_rawset(L, -3);
             lua_pop(L, 1);
         }
-    } else if (strcmp((const char *)name.data, COLANDER_KEY_COLUMN) == 0 &&
-               row->key_size > 0) {
+    } else if (row->key_size > 0 && is_key_column(L, 2)) {
         value_push_key(L, colander_slice_of(row->bytes, row->key_size),
                        &scratch_get(L)->parts);
     } else {
@@ -166,7 +174,7 @@ row_newindex(lua_State *L)
     (void)luaL_checkudata(L, 1, TYPE);
     luaL_argcheck(L, lua_type(L, 2) == LUA_TSTRING, 2,
                   "the name of a column is a string");
-    if (strcmp(lua_tostring(L, 2), COLANDER_KEY_COLUMN) == 0)
+    if (is_key_column(L, 2))
         failure_misuse(L, "the key of a row cannot be set: put it under "
                           "another key");
     push_changes(L);

@@ -6,6 +6,7 @@
 #include "scripting/special.h"
 
 #include "scripting/failure.h"
+#include "scripting/fields.h"
 
 #include <inttypes.h>
 #include <lauxlib.h>
@@ -242,7 +243,7 @@ make_extension(lua_State *L)
 static int
 make_unsigned(lua_State *L)
 {
-    const char *digits = luaL_checkstring(L, 1);
+    const char *digits = text_check(L, 1, "a number");
     struct colander_value value;
     uint64_t number = 0;
 

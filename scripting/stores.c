@@ -114,7 +114,7 @@ read_options(lua_State *L, int index, struct colander_options *options)
 static int
 open_store(lua_State *L)
 {
-    const char *path = luaL_checkstring(L, 1);
+    const char *path = text_check(L, 1, "the path of a store");
     struct colander_options options;
     struct colander_error err;
     struct script_store *store;
@@ -143,7 +143,7 @@ store_family(lua_State *L)
 {
     struct script_store *store = store_check(L, 1);
 
-    family_push(L, 1, store, luaL_checkstring(L, 2));
+    family_push(L, 1, store, text_check(L, 2, "the name of a family"));
     return 1;
 }
 

@@ -235,3 +235,73 @@ support.with_store(function(store)
     collectgarbage("incremental")
     assert(family:count() == 300)
 end)
+
+-- C reads a name to its first zero byte: so it may have none.
+support.with_store(function(store, path)
+    local family = store:family("rows")
+    local zero = "n\0x"
+    local query = family:find()
+
+    family:put("k", {n = 1, m = {[zero] = 2}, [zero] = 3})
+    for text, uses in pairs {
+        ["the path of a store"] = {colander.open, path .. zero},
+        ["the name of a family"] = {store.family, store, zero},
+        ["a path"] = {family.find, family, {[zero] = 1}},
+        ["select"] = {family.get, family, "k", {select = {zero}}},
+        ["the name of an option"] = {family.put, family, "k", {},
+                                     {["sync\0"] = true}},
+        ["mode"] = {colander.open, path, {mode = "new\0"}},
+        ["a number"] = {colander.unsigned, "1\0002"},
+    } do
+        fails({text .. " has a zero byte in it"}, table.unpack(uses))
+    end
+    for _, method in ipairs {"select", "order", "distinct", "group", "sum"} do
+        fails({"a path has a zero byte in it"}, query[method], query, zero)
+    end
+    fails({"a path has a zero byte in it"}, function()
+        query:group("n"):max(zero)
+    end)
+    -- columns may have such names: in a path they are escaped
+    local row = family:get("k")
+    assert(row[zero] == 3 and row["_key\0"] == nil and row._key == "k")
+    assert(family:count {[colander.name(zero)] = 3} == 1)
+    assert(family:count {["m." .. colander.name(zero)] = 2} == 1)
+    row["_key\0"] = 4
+    assert(family:get(family:put(row))["_key\0"] == 4)
+end)
+
+-- A table says any length that its script likes.
+support.with_store(function(store)
+    local family = store:family("rows")
+    local long = {}
+
+    for i = 0, 61 do long[1 << i], long[(1 << i) + 1] = "n", "n" end
+    assert(#long > 1 << 60)
+    for _, refused in ipairs {
+        fails({"a list of more than"}, family.find, family, {n = long}),
+        fails({"a list of more than"}, family.get, family, 1, {select = long}),
+    } do
+        assert(refused.code == "limit")
+    end
+    fails({"a key has 1 to 16 parts"}, family.get, family, long)
+end)
+
+-- A list of paths stays while it is used, whatever becomes of its table.
+support.with_store(function(store)
+    local family = store:family("rows")
+
+    family:put("k", {n = 1, m = 2})
+    collectgarbage("generational")
+    for i = 1, 200 do
+        local paths = {"m" .. ("x"):rep(60) .. i, "n"}
+        local function meddle()
+            paths[1], paths[2] = nil, nil
+            collectgarbage()
+            assert(#(("y"):rep(61) .. i) > 61)
+        end
+        setmetatable({}, {__gc = meddle})
+        local done, row = pcall(family.get, family, "k", {select = paths})
+        assert(not done or row.n == 1 or #paths == 0)
+    end
+    collectgarbage("incremental")
+end)
