@@ -158,41 +158,6 @@ family_delete(lua_State *L)
     return 0;
 }
 
-/* family:get(key [, {at = snapshot, select = {path, ...}}]): a row, or nil */
-static int
-family_get(lua_State *L)
-{
-    static const char *const known[] = {"at", "select", NULL};
-    struct scratch *scratch = scratch_get(L);
-    struct colander_read read = {NULL, NULL, 0};
-    struct script_family *family;
-    struct colander_error err;
-    bool has_snapshot = false;
-    bool found;
-
-    lua_settop(L, 3);
-    if (!lua_isnil(L, 3)) {
-        fields_check(L, 3, "get", known);
-        read.paths = field_texts(L, 3, "select", &read.path_count);
-        has_snapshot = field_push(L, 3, "at");
-    }
-    value_key(L, 2, &scratch->key);
-    family = family_check(L, 1); /* last, as in write_row */
-    if (has_snapshot)
-        read.snapshot = snapshot_check(L, lua_gettop(L), family->handle.parent);
-    failure_check(L,
-                  colander_family_get(family->family,
-                                      colander_buffer_slice(&scratch->key),
-                                      &read, &scratch->row, &found, &err),
-                  &err);
-    if (found)
-        row_push(L, colander_buffer_slice(&scratch->key),
-                 colander_buffer_slice(&scratch->row));
-    else
-        lua_pushnil(L);
-    return 1;
-}
-
 void
 family_key_field(lua_State *L, int index, const char *name,
                  struct colander_buffer *key)
@@ -262,17 +227,12 @@ void
 families_open(lua_State *L)
 {
     static const struct luaL_Reg methods[] = {
-        {"put", family_put},
-        {"patch", family_patch},
-        {"delete", family_delete},
-        {"delete_range", family_delete_range},
-        {"get", family_get},
-        {"find", query_find},
-        {"find_value", query_find_value},
-        {"scan", query_scan},
-        {"count", query_count_of},
-        {"explain", query_explain_of},
-        {NULL, NULL},
+        {"put", family_put},           {"patch", family_patch},
+        {"delete", family_delete},     {"delete_range", family_delete_range},
+        {"get", family_get},           {"get_many", family_get_many},
+        {"find", query_find},          {"find_value", query_find_value},
+        {"scan", query_scan},          {"count", query_count_of},
+        {"explain", query_explain_of}, {NULL, NULL},
     };
     static const struct luaL_Reg metamethods[] = {
         {"__tostring", family_text},

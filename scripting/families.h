@@ -32,6 +32,12 @@ void family_push(lua_State *L, int index, struct script_store *store,
 
 struct script_family *family_check(lua_State *L, int index);
 
+/* family:get(key [, {at = snapshot, select = {path, ...}}]): a row, or nil.
+ * family:get_many(keys [, the same]): a table of rows under the numbers of
+ * their keys, and `n`. As C functions. */
+int family_get(lua_State *L);
+int family_get_many(lua_State *L);
+
 /* Puts the encoded key in the field `name` of the table at `index` into `key`;
  * without the field it is empty. */
 void family_key_field(lua_State *L, int index, const char *name,

@@ -133,6 +133,40 @@ support.with_store(function(store)
     fails({"null"}, family.get, family, colander.null)
 end)
 
+-- Many at once: each as it is alone.
+support.with_store(function(store)
+    local family = store:family("rows")
+    local keys = {}
+
+    assert(family:get_many({}).n == 0 and family:get_many({1, 2})[2] == nil)
+    for i = 1, 500 do
+        family:put({"k", i}, {n = i, s = ("x"):rep(i)})
+        if i == 250 then family:flush() end
+    end
+    local before <close> = store:snapshot()
+    family:delete({"k", 7})
+    for i = 1, 1000 do keys[i] = {"k", math.random(600)} end
+    keys[1001] = {"k", 7}
+    for _, options in ipairs {{}, {select = {"n"}}, {at = before},
+                              {at = before, select = {"s", "n"}}} do
+        local rows = family:get_many(keys, options)
+
+        assert(rows.n == #keys)
+        for i, key in ipairs(keys) do
+            local alone = family:get(key, options)
+
+            assert(tostring(rows[i]) == tostring(alone))
+            assert(not alone or same(rows[i]._key, key))
+        end
+    end
+    assert(family:get_many {1, "k", true}.n == 3)
+    fails({"a list of keys"}, family.get_many, family, "k")
+    fails({"a part of a key: a function"}, family.get_many, family, {{print}})
+    fails({"a key: nil"}, family.get_many, family, {n = 1, [2] = 1, [1] = nil,
+                                                    [4] = 1, 5, nil, 5})
+    fails({"get_many knows no 'form'"}, family.get_many, family, {}, {form = 1})
+end)
+
 -- What has no place in a row is refused by name, and nothing is written.
 support.with_store(function(store)
     local family = store:family("rows")
