@@ -152,7 +152,8 @@ static void
 describe(lua_State *L, struct query *query, int index)
 {
     struct colander_query *asked = &query->asked;
-    const bool is_changed = query->has_filter || query->order != NULL;
+    const bool is_changed = query->has_filter || (query->order != NULL &&
+                                                  query->way != QUERY_COUNTED);
     struct colander_predicate *where;
 
     lua_getiuservalue(L, index, QUERY_CONDITION);
@@ -171,9 +172,12 @@ describe(lua_State *L, struct query *query, int index)
         query->snapshot == NULL ? NULL : query->snapshot->snapshot;
     asked->is_timed = query->way == QUERY_EXPLAINED;
     asked->tells_columns =
-        query->tells_columns || query->way == QUERY_EXPLAINED;
-    asked->paths =
-        query->way == QUERY_WHOLE_ROWS || is_changed ? NULL : query->paths;
+        query->way == QUERY_EXPLAINED ||
+        (query->way == QUERY_AS_TOLD && query->tells_columns);
+    asked->paths = query->way == QUERY_WHOLE_ROWS ||
+                           query->way == QUERY_COUNTED || is_changed
+                       ? NULL
+                       : query->paths;
     asked->path_count = asked->paths == NULL ? 0 : query->path_count;
     asked->limit = UINT64_MAX;
     if (!is_changed && query->limit < UINT64_MAX - query->skip)

@@ -26,6 +26,7 @@ enum query_way {
     QUERY_AS_TOLD,
     QUERY_WHOLE_ROWS, /* with all their columns; which they are, matters, their
                        * order does not */
+    QUERY_COUNTED,    /* only how many there are */
     QUERY_EXPLAINED,  /* as C reads them, timed */
 };
 

@@ -135,11 +135,12 @@ query_each(lua_State *L)
     return 1;
 }
 
-/* query:count() */
+/* query:count(): by steps of a cursor, as colander_family_count does it, but
+ * one that can be cancelled */
 static int
 query_count(lua_State *L)
 {
-    struct query *query = query_begin(L, QUERY_WHOLE_ROWS);
+    struct query *query = query_begin(L, QUERY_COUNTED);
     struct colander_result result;
     lua_Integer count = 0;
 

@@ -243,6 +243,15 @@ support.with_store(function(store)
             end
         end
         assert(count == #expected, "too few rows")
+        if run % 4 == 0 then
+            if math.random(2) == 1 then query:order("a") end
+            if math.random(2) == 1 then query:columns() end
+            if math.random(2) == 1 then query:select("m.x") end
+            if math.random(2) == 1 then
+                query:where(function() return true end)
+            end
+            assert(query:count() == count, "a count is not that of the rows")
+        end
         found = found + count
     end
     assert(found > runs, "hardly anything was found")
