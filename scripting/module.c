@@ -72,6 +72,7 @@ luaopen_colander(lua_State *L)
     luaL_newlib(L, functions);
     values_open(L);
     rows_open(L);
+    row_functions_open(L);
     stores_open(L);
     families_open(L);
     queries_open(L);

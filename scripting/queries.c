@@ -99,11 +99,28 @@ set_condition(lua_State *L)
     lua_setiuservalue(L, -2, QUERY_CONDITION);
 }
 
+/* The bounds of the query on top: {prefix = , from = , to = , reverse = } at
+ * `index`, or nil. */
+static void
+set_range(lua_State *L, struct query *query, int index, const char *what)
+{
+    static const char *const known[] = {"prefix", "from", "to", "reverse",
+                                        NULL};
+
+    if (lua_isnil(L, index))
+        return;
+    fields_check(L, index, what, known);
+    family_key_field(L, index, "prefix", &query->bounds[0]);
+    family_key_field(L, index, "from", &query->bounds[1]);
+    family_key_field(L, index, "to", &query->bounds[2]);
+    query->asked.is_reverse = field_boolean(L, index, "reverse", false);
+}
+
 int
 query_find(lua_State *L)
 {
-    lua_settop(L, 2);
-    (void)make(L);
+    lua_settop(L, 3);
+    set_range(L, make(L), 3, "find");
     lua_pushvalue(L, 2);
     if (!lua_isnil(L, 2))
         colander_predicate_destroy(condition_compile(L, 2)); /* to tell now */
@@ -125,23 +142,11 @@ query_find_value(lua_State *L)
     return 1;
 }
 
-/* family:scan{prefix = , from = , to = , reverse = } */
 int
 query_scan(lua_State *L)
 {
-    static const char *const known[] = {"prefix", "from", "to", "reverse",
-                                        NULL};
-    struct query *query;
-
     lua_settop(L, 2);
-    query = make(L);
-    if (lua_isnil(L, 2))
-        return 1;
-    fields_check(L, 2, "scan", known);
-    family_key_field(L, 2, "prefix", &query->bounds[0]);
-    family_key_field(L, 2, "from", &query->bounds[1]);
-    family_key_field(L, 2, "to", &query->bounds[2]);
-    query->asked.is_reverse = field_boolean(L, 2, "reverse", false);
+    set_range(L, make(L), 2, "scan");
     return 1;
 }
 
@@ -386,6 +391,20 @@ query_skip(lua_State *L)
     return 1;
 }
 
+/* query:threads(count): that read a large result; 0: as many as cores */
+static int
+query_threads(lua_State *L)
+{
+    struct query *query = check_changeable(L);
+    lua_Integer count = luaL_checkinteger(L, 2);
+
+    luaL_argcheck(L, count >= 0 && count <= 1024, 2,
+                  "a number of threads is 0 to 1024");
+    query->asked.thread_count = (uint32_t)count;
+    lua_settop(L, 1);
+    return 1;
+}
+
 /* query:reverse([whether]) */
 static int
 query_reverse(lua_State *L)
@@ -455,15 +474,11 @@ void
 queries_open(lua_State *L)
 {
     static const struct luaL_Reg methods[] = {
-        {"select", query_select},
-        {"limit", query_limit},
-        {"skip", query_skip},
-        {"reverse", query_reverse},
-        {"at", query_at},
-        {"columns", query_columns},
-        {"where", query_where},
-        {"order", query_order},
-        {NULL, NULL},
+        {"select", query_select},   {"limit", query_limit},
+        {"skip", query_skip},       {"threads", query_threads},
+        {"reverse", query_reverse}, {"at", query_at},
+        {"columns", query_columns}, {"where", query_where},
+        {"order", query_order},     {NULL, NULL},
     };
     static const struct luaL_Reg metamethods[] = {
         {"__call", query_call},

@@ -15,8 +15,9 @@
 /* Makes the type known to `L`. */
 void queries_open(lua_State *L);
 
-/* family:find(condition), family:find_value(value), family:scan(options),
- * family:count(condition), family:explain(condition), as C functions. */
+/* family:find(condition [, range]), family:find_value(value),
+ * family:scan(range), family:count(condition [, range]),
+ * family:explain(condition [, range]), as C functions. */
 int query_find(lua_State *L);
 int query_find_value(lua_State *L);
 int query_scan(lua_State *L);

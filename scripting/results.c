@@ -75,6 +75,10 @@ result_push(lua_State *L, struct query *query,
         lua_pushstring(L, columns.paths[i]);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
+    if (columns.is_cut) {
+        lua_pushboolean(L, true);
+        lua_setfield(L, -2, "is_cut");
+    }
     return 3;
 }
 

@@ -56,6 +56,12 @@ row_push(lua_State *L, struct colander_slice key, struct colander_slice bytes)
     luaL_setmetatable(L, TYPE);
 }
 
+bool
+row_is(lua_State *L, int index)
+{
+    return luaL_testudata(L, index, TYPE) != NULL;
+}
+
 struct colander_slice
 row_key(lua_State *L, int index)
 {
@@ -311,15 +317,21 @@ row_text(lua_State *L)
     const struct row *row = luaL_checkudata(L, 1, TYPE);
     struct colander_slice bytes = row_check(L, 1);
     struct scratch *scratch = scratch_get(L);
+    struct colander_value value = colander_null();
     struct colander_error err;
+    enum colander_code code;
 
     scratch->text.size = 0;
-    failure_check(
-        L,
-        colander_json_append_row(&scratch->text,
-                                 colander_slice_of(row->bytes, row->key_size),
-                                 bytes, &err),
-        &err);
+    if (row->key_size == 0) {
+        value.type = COLANDER_MAP;
+        value.bytes = bytes;
+        code = colander_json_append_value(&scratch->text, &value, &err);
+    } else {
+        code = colander_json_append_row(
+            &scratch->text, colander_slice_of(row->bytes, row->key_size), bytes,
+            &err);
+    }
+    failure_check(L, code, &err);
     lua_pushlstring(L, (const char *)scratch->text.data, scratch->text.size);
     return 1;
 }

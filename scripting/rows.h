@@ -18,6 +18,11 @@
 /* Makes the type known to `L`. */
 void rows_open(lua_State *L);
 
+/* Adds functions of rows to the module's table on top. */
+void row_functions_open(lua_State *L);
+
+bool row_is(lua_State *L, int index);
+
 /* Pushes a row: both are copied. */
 void row_push(lua_State *L, struct colander_slice key,
               struct colander_slice row);

@@ -71,15 +71,15 @@ store_push(lua_State *L, struct colander_store *store)
     made->is_borrowed = true;
 }
 
+static const char *const modes[] = {"create", "existing", "new", "readonly",
+                                    NULL};
+static const char *const compressions[] = {"keep", "none", "lz4", "zstd", NULL};
+static const char *const compactions[] = {"keep", "leveled", "universal",
+                                          "fifo", NULL};
+
 static void
 read_options(lua_State *L, int index, struct colander_options *options)
 {
-    static const char *const modes[] = {"create", "existing", "new", "readonly",
-                                        NULL};
-    static const char *const compressions[] = {"keep", "none", "lz4", "zstd",
-                                               NULL};
-    static const char *const compactions[] = {"keep", "leveled", "universal",
-                                              "fifo", NULL};
     static const char *const known[] = {
         "mode",       "sync",     "cache_size",  "write_buffer_size",
         "open_files", "threads",  "compression", "compaction",
@@ -125,6 +125,37 @@ open_store(lua_State *L)
     lua_setiuservalue(L, -2, 1);
     failure_check(L, colander_store_open(path, &options, &store->store, &err),
                   &err);
+    return 1;
+}
+
+/* store:options(): those in force, as open takes them */
+static int
+store_options(lua_State *L)
+{
+    struct script_store *store = store_check(L, 1);
+    struct colander_options options;
+
+    colander_store_options(store->store, &options);
+    lua_newtable(L);
+    lua_pushstring(L, modes[options.mode]);
+    lua_setfield(L, -2, "mode");
+    lua_pushboolean(L, options.sync);
+    lua_setfield(L, -2, "sync");
+    lua_pushstring(L, compressions[options.compression]);
+    lua_setfield(L, -2, "compression");
+    lua_pushstring(L, compactions[options.compaction]);
+    lua_setfield(L, -2, "compaction");
+#define SET(name, number)                                                      \
+    lua_pushinteger(L, (lua_Integer)(number));                                 \
+    lua_setfield(L, -2, name)
+    SET("cache_size", options.cache_size);
+    SET("write_buffer_size", options.write_buffer_size);
+    SET("open_files", options.open_files_max);
+    SET("threads", options.thread_count);
+    SET("block_size", options.block_size);
+    SET("sst_size", options.sst_size);
+    SET("fifo_size", options.fifo_size);
+#undef SET
     return 1;
 }
 
@@ -423,9 +454,13 @@ void
 stores_open(lua_State *L)
 {
     static const struct luaL_Reg store_methods[] = {
-        {"family", store_family}, {"families", store_families},
-        {"path", store_path},     {"snapshot", store_snapshot},
-        {"batch", store_batch},   {NULL, NULL},
+        {"family", store_family},
+        {"families", store_families},
+        {"options", store_options},
+        {"path", store_path},
+        {"snapshot", store_snapshot},
+        {"batch", store_batch},
+        {NULL, NULL},
     };
     static const struct luaL_Reg store_metamethods[] = {
         {"__tostring", store_text},

@@ -367,11 +367,24 @@ type_of(lua_State *L)
     return 1;
 }
 
+/* colander.compare(a, b): -1, 0 or 1, as keys and orders have it */
+static int
+compare_values(lua_State *L)
+{
+    struct colander_value a = value_check(L, 1, "compare");
+    struct colander_value b = value_check(L, 2, "compare");
+    int order = colander_value_compare(&a, &b);
+
+    lua_pushinteger(L, (order > 0) - (order < 0));
+    return 1;
+}
+
 void
 values_open(lua_State *L)
 {
     static const struct luaL_Reg functions[] = {
         {"array", mark_array},
+        {"compare", compare_values},
         {"type", type_of},
         {NULL, NULL},
     };

@@ -243,6 +243,8 @@ support.with_store(function(store)
             end
         end
         assert(count == #expected, "too few rows")
+        local key = math.random(ROWS)
+        assert(colander.matches(rows[key], condition) == test(rows[key]))
         if run % 4 == 0 then
             if math.random(2) == 1 then query:order("a") end
             if math.random(2) == 1 then query:columns() end
@@ -288,6 +290,21 @@ support.with_store(function(store)
         keys[#keys + 1] = each[2]
     end
     assert(table.concat(keys, " ") == "5 4 3")
+    local function ranged(...)
+        local list = {}
+        for each in family:find(...) do list[#list + 1] = each[2] end
+        return table.concat(list, " ")
+    end
+    assert(ranged({["t.u"] = 1}, {from = {"k", 3}, to = {"k", 7}}) == "3 5 7")
+    assert(ranged({n = 1}, {prefix = {"k", 2}}) == "")
+    assert(ranged(nil, {from = {"k", 9}, reverse = true}) == "10 9")
+    assert(family:count({s = "x"}, {to = {"k", 4}}) == 4)
+    fails({"find knows no 'form'"}, family.find, family, nil, {form = 1})
+    for threads = 0, 2 do
+        assert(family:find {s = "x"}:threads(threads):count() == 10)
+    end
+    local query = family:find()
+    fails({"0 to 1024"}, query.threads, query, -1)
     local plan = family:find {n = 5}:plan()
     assert(plan.plan and plan.reason and plan.rows_read == nil)
     local told = family:explain {n = 5}

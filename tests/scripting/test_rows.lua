@@ -167,6 +167,63 @@ support.with_store(function(store)
     fails({"get_many knows no 'form'"}, family.get_many, family, {}, {form = 1})
 end)
 
+-- Rows in hand are asked as the store is, read ones and tables.
+support.with_store(function(store)
+    local family = store:family("rows")
+    local plain = {a = 1, m = {x = {1, 2}, y = "z"}, t = {{u = 5}, {u = 6}}}
+
+    family:put("k", plain)
+    local changed = family:get("k")
+    changed.b = 1
+    changed.b = nil
+    for _, row in ipairs {plain, family:get("k"), changed} do
+        assert(colander.get(row, "a") == 1)
+        assert(same(colander.get(row, "m.x"), {1, 2}))
+        assert(colander.get(row, "t[].u") == 5)
+        assert(colander.get(row, "m.z") == nil)
+        local cut = colander.select(row, "t[].u", "m.y")
+        assert(same(colander.table(cut), {m = {y = "z"}, t = plain.t}))
+        local new = colander.patch(row, {m = {y = colander.null, z = 1}, b = 2})
+        assert(same(colander.table(new),
+                    {a = 1, b = 2, m = {x = {1, 2}, z = 1}, t = plain.t}))
+        assert(row.b == nil and row.m.y == "z")
+        assert(colander.matches(row, {["m.x[]"] = colander.gt(1)}))
+        assert(not colander.matches(row, {a = 2}))
+        assert(cut._key == row._key and new._key == row._key)
+    end
+    assert(family:put(colander.patch(family:get("k"), {a = 5})) == "k")
+    assert(family:get("k").a == 5)
+    assert(tostring(colander.select({a = 1}, "a")) == '{"a":1}')
+    assert(#family:put(colander.select({a = 1}, "a")) == 26)
+    for text, value in pairs {["[]"] = colander.array {}, ["{}"] = {},
+                              ['"x\\u0000"'] = "x\0", ["null"] = colander.null,
+                              ["1.0"] = 1.0, ['{"a":[1,{"b":true}]}'] = {
+                                  a = {1, {b = true}}}} do
+        assert(colander.tojson(value) == text, colander.tojson(value))
+    end
+    assert(colander.tojson(nil) == "null")
+    assert(colander.tojson(family:get("k")) == tostring(family:get("k")))
+    fails({"a path has a zero byte"}, colander.get, {}, "a\0")
+    fails({"a row is a table"}, colander.get, 5, "a")
+    fails({"a function is no value"}, colander.tojson, print)
+    fails({"the columns that are wanted"}, colander.select, {})
+    fails({"path 'a\\'"}, colander.get, {}, "a\\")
+    fails({"table expected"}, colander.matches, {}, nil)
+end)
+
+-- The order of values, whatever their types.
+local sorted = {colander.null, false, true, -1, 0.5, 1,
+                colander.unsigned("9223372036854775808"), "", "a", "b",
+                colander.binary(""), colander.timestamp(-1),
+                colander.extension(1, "")}
+for i, a in ipairs(sorted) do
+    for j, b in ipairs(sorted) do
+        assert(colander.compare(a, b) == (i < j and -1 or i > j and 1 or 0))
+    end
+end
+assert(colander.compare(1, 1.0) == 0 and colander.compare(0/0, 0/0) == 0)
+fails({"compare: a table is no single value"}, colander.compare, 1, {})
+
 -- What has no place in a row is refused by name, and nothing is written.
 support.with_store(function(store)
     local family = store:family("rows")

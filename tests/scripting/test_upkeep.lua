@@ -30,6 +30,21 @@ support.with_store(function(store)
     assert(family:delete_range {} == 51 and family:count() == 0)
 end)
 
+-- Options as they were given, kept ones as the store has them.
+local given = {cache_size = 8 << 20, write_buffer_size = 1 << 20, sync = true,
+               open_files = 64, threads = 1, compression = "zstd",
+               compaction = "universal", block_size = 4096,
+               sst_size = 2 << 20, fifo_size = 4 << 20, mode = "new"}
+support.with_store(function(store, path)
+    assert(same(store:options(), given))
+    store:close()
+    local again <close> = colander.open(path, {mode = "existing"})
+    local options = again:options()
+    assert(options.compression == "zstd" and options.block_size == 4096)
+    assert(options.compaction == "universal" and not options.sync)
+    assert(options.mode == "existing" and options.cache_size == 64 << 20)
+end, given)
+
 -- Without value filters there is nothing to set.
 support.with_store(function(store)
     local family = store:family("rows")
