@@ -28,6 +28,9 @@ enum measure {
     MEASURE_AVG
 };
 
+static const char *const measure_names[] = {"count", "sum", "min", "max",
+                                            "avg"};
+
 /* ------------------------------------------------------------- gathering ---
  */
 
@@ -97,7 +100,7 @@ gather(lua_State *L, const char *by, const char *of)
     struct colander_result result;
     struct colander_error err;
 
-    (void)query_begin(L, QUERY_WHOLE_ROWS);
+    (void)query_begin(L, 1, QUERY_WHOLE_ROWS);
     while (query_step(L, query, 1, &result)) {
         if (add_row(groups, result.row, by, of, &err) != COLANDER_OK) {
             query_stop(query);
@@ -111,63 +114,142 @@ gather(lua_State *L, const char *by, const char *of)
 /* --------------------------------------------------------------- telling ---
  */
 
-static void
-push_measure(lua_State *L, const struct group *group, enum measure measure)
+/* What a group comes to; null: none of its rows has a number. */
+static struct colander_value
+measure_of(const struct group *group, enum measure measure)
 {
     switch (measure) {
     case MEASURE_COUNT:
-        lua_pushinteger(L, (lua_Integer)group->row_count);
         break;
     case MEASURE_SUM:
-        if (group->is_double)
-            lua_pushnumber(L, group->double_sum);
-        else
-            lua_pushinteger(L, group->integer_sum);
-        break;
+        return group->is_double ? colander_double(group->double_sum)
+                                : colander_integer(group->integer_sum);
     case MEASURE_MIN:
-        value_push(L, &group->least);
-        break;
+        return group->least;
     case MEASURE_MAX:
-        value_push(L, &group->most);
-        break;
+        return group->most;
     case MEASURE_AVG:
         if (group->number_count == 0)
-            lua_pushnil(L);
-        else
-            lua_pushnumber(L, group->double_sum / (double)group->number_count);
-        break;
+            return colander_null();
+        return colander_double(group->double_sum / (double)group->number_count);
     }
+    return colander_integer((int64_t)group->row_count);
 }
 
-/* What the function that goes through groups does: upvalues are the groups, the
- * number of the next one, and the measure; -1: none. */
+static void
+push_measure(lua_State *L, const struct group *group, enum measure measure)
+{
+    const struct colander_value value = measure_of(group, measure);
+
+    if (value.type == COLANDER_NULL)
+        lua_pushnil(L);
+    else
+        value_push(L, &value);
+}
+
+/* Upvalues of a walk. */
+enum {
+    WALK_GROUPS = 1,
+    WALK_NEXT,    /* number of the group that is next */
+    WALK_MEASURE, /* -1: none */
+    WALK_BY,      /* the path of the column */
+    WALK_NAME,    /* of the measure; nil: none */
+    WALK_UPVALUES = WALK_NAME,
+};
+
+/* The next group of the walk at `index`; NULL: there is none. */
+static const struct group *
+take_group(lua_State *L, int index)
+{
+    const struct groups *groups;
+    size_t next;
+
+    (void)lua_getupvalue(L, index, WALK_GROUPS);
+    (void)lua_getupvalue(L, index, WALK_NEXT);
+    groups = lua_touserdata(L, -2);
+    next = (size_t)lua_tointeger(L, -1);
+    lua_pop(L, 2);
+    if (next >= groups->count)
+        return NULL;
+    lua_pushinteger(L, (lua_Integer)next + 1);
+    (void)lua_setupvalue(L, index, WALK_NEXT);
+    return &groups->items[next];
+}
+
+/* What the function that goes through groups does. */
 static int
 next_group(lua_State *L)
 {
-    const struct groups *groups = lua_touserdata(L, lua_upvalueindex(1));
-    const size_t next = (size_t)lua_tointeger(L, lua_upvalueindex(2));
-    const lua_Integer measure = lua_tointeger(L, lua_upvalueindex(3));
+    const lua_Integer measure =
+        lua_tointeger(L, lua_upvalueindex(WALK_MEASURE));
+    const struct group *group;
+    lua_Debug self;
 
-    if (next >= groups->count) {
+    lua_settop(L, 0);
+    (void)lua_getstack(L, 0, &self);
+    (void)lua_getinfo(L, "f", &self);
+    group = take_group(L, 1);
+    if (group == NULL) {
         lua_pushnil(L);
         return 1;
     }
-    lua_pushinteger(L, (lua_Integer)next + 1);
-    lua_replace(L, lua_upvalueindex(2));
-    value_push(L, &groups->items[next].value);
+    value_push(L, &group->value);
     if (measure < 0)
         return 1;
-    push_measure(L, &groups->items[next], (enum measure)measure);
+    push_measure(L, group, (enum measure)measure);
     return 2;
 }
 
-/* Makes of the groups on top a function that goes through them. */
+/* Makes of the groups on top a function that goes through them; `of` may be
+ * NULL, `measure` -1. */
 static void
-push_walk(lua_State *L, int measure)
+push_walk(lua_State *L, int measure, const char *by, const char *of)
 {
     lua_pushinteger(L, 0);
     lua_pushinteger(L, measure);
-    lua_pushcclosure(L, next_group, 3);
+    lua_pushstring(L, by);
+    if (measure < 0)
+        lua_pushnil(L);
+    else if (of == NULL)
+        lua_pushstring(L, measure_names[measure]);
+    else
+        lua_pushfstring(L, "%s %s", measure_names[measure], of);
+    lua_pushcclosure(L, next_group, WALK_UPVALUES);
+}
+
+bool
+aggregates_is_walk(lua_State *L, int index)
+{
+    return lua_tocfunction(L, index) == next_group;
+}
+
+void
+scripting_walk_names(lua_State *L, int index, const char **by,
+                     const char **measure)
+{
+    (void)lua_getupvalue(L, index, WALK_BY);
+    (void)lua_getupvalue(L, index, WALK_NAME);
+    *by = lua_tostring(L, -2);
+    *measure = lua_tostring(L, -1);
+    lua_pop(L, 2); /* the function keeps them */
+}
+
+bool
+scripting_walk_next(lua_State *L, int index, struct colander_value *value,
+                    struct colander_value *measure)
+{
+    const struct group *group = take_group(L, index);
+    lua_Integer number;
+
+    if (group == NULL)
+        return false;
+    (void)lua_getupvalue(L, index, WALK_MEASURE);
+    number = lua_tointeger(L, -1);
+    lua_pop(L, 1);
+    *value = group->value;
+    *measure =
+        number < 0 ? colander_null() : measure_of(group, (enum measure)number);
+    return true;
 }
 
 /* query:distinct(path): each value of the column once, in order */
@@ -176,7 +258,7 @@ query_distinct(lua_State *L)
 {
     (void)query_check(L, 1);
     (void)gather(L, text_check(L, 2, "a path"), NULL);
-    push_walk(L, -1);
+    push_walk(L, -1, lua_tostring(L, 2), NULL);
     return 1;
 }
 
@@ -232,14 +314,13 @@ grouped_measure(lua_State *L)
     lua_rawgeti(L, 1, 1);
     lua_replace(L, 1);
     (void)gather(L, by, of);
-    push_walk(L, (int)measure);
+    push_walk(L, (int)measure, by, of);
     return 1;
 }
 
 void
 aggregates_open(lua_State *L)
 {
-    static const char *const names[] = {"count", "sum", "min", "max", "avg"};
     static const struct luaL_Reg methods[] = {
         {"distinct", query_distinct},
         {"group", query_group},
@@ -250,14 +331,14 @@ aggregates_open(lua_State *L)
     for (int measure = MEASURE_SUM; measure <= MEASURE_AVG; measure++) {
         lua_pushinteger(L, measure);
         lua_pushcclosure(L, query_measure, 1);
-        lua_setfield(L, -2, names[measure]);
+        lua_setfield(L, -2, measure_names[measure]);
     }
     if (luaL_newmetatable(L, GROUPED) != 0) {
         lua_newtable(L);
         for (int measure = MEASURE_COUNT; measure <= MEASURE_AVG; measure++) {
             lua_pushinteger(L, measure);
             lua_pushcclosure(L, grouped_measure, 1);
-            lua_setfield(L, -2, names[measure]);
+            lua_setfield(L, -2, measure_names[measure]);
         }
         lua_setfield(L, -2, "__index");
     }

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "scripting/failure.h"
+#include "scripting/scripting.h"
 
 #include <lauxlib.h>
 #include <stdarg.h>
@@ -43,6 +44,29 @@ failure_open(lua_State *L)
         lua_setfield(L, -2, "__name");
     }
     lua_pop(L, 1);
+}
+
+enum colander_code
+scripting_error_code(lua_State *L, int index)
+{
+    enum colander_code code = COLANDER_OK;
+    bool is_failure;
+
+    if (!lua_istable(L, index) || lua_getmetatable(L, index) == 0)
+        return COLANDER_OK;
+    luaL_getmetatable(L, TYPE);
+    is_failure = lua_rawequal(L, -1, -2) != 0;
+    lua_pop(L, 2);
+    if (!is_failure)
+        return COLANDER_OK;
+    if (lua_getfield(L, index, "code") == LUA_TSTRING) {
+        for (int i = COLANDER_OK; i <= COLANDER_NO_MEMORY; i++) {
+            if (strcmp(lua_tostring(L, -1), colander_code_name(i)) == 0)
+                code = (enum colander_code)i;
+        }
+    }
+    lua_pop(L, 1);
+    return code;
 }
 
 /* With where the script stands, as luaL_error tells it. */

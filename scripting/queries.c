@@ -175,10 +175,10 @@ describe(lua_State *L, struct query *query, int index)
     asked->keys.to = colander_buffer_slice(&query->bounds[2]);
     asked->snapshot =
         query->snapshot == NULL ? NULL : query->snapshot->snapshot;
-    asked->is_timed = query->way == QUERY_EXPLAINED;
-    asked->tells_columns =
-        query->way == QUERY_EXPLAINED ||
-        (query->way == QUERY_AS_TOLD && query->tells_columns);
+    asked->is_timed =
+        query->way == QUERY_EXPLAINED || query->way == QUERY_SHOWN;
+    asked->tells_columns = asked->is_timed || (query->way == QUERY_AS_TOLD &&
+                                               query->tells_columns);
     asked->paths = query->way == QUERY_WHOLE_ROWS ||
                            query->way == QUERY_COUNTED || is_changed
                        ? NULL
@@ -208,22 +208,33 @@ passes(lua_State *L, const struct query *query, int index,
     return is_passed;
 }
 
+bool
+query_read(lua_State *L, struct query *query, struct colander_result *result)
+{
+    struct colander_error err;
+    enum colander_code code;
+    bool is_row;
+
+    query->step_count++;
+    if (query->watch != NULL)
+        query->watch(query->cursor);
+    code = colander_cursor_next(query->cursor, &is_row, result, &err);
+    if (query->watch != NULL)
+        query->watch(NULL);
+    if (code != COLANDER_OK) {
+        query_stop(query);
+        failure_raise(L, &err);
+    }
+    return is_row;
+}
+
 /* The next row that C gives and that passes; false: there is none. */
 static bool
 read_row(lua_State *L, struct query *query, int index,
          struct colander_result *result)
 {
-    struct colander_error err;
-    bool is_row;
-
     while (query->cursor != NULL) {
-        query->step_count++;
-        if (colander_cursor_next(query->cursor, &is_row, result, &err) !=
-            COLANDER_OK) {
-            query_stop(query);
-            failure_raise(L, &err);
-        }
-        if (!is_row)
+        if (!query_read(L, query, result))
             return false;
         if (!query->has_filter || passes(L, query, index, result))
             return true;
@@ -259,8 +270,10 @@ order_rows(lua_State *L, struct query *query, int index)
     }
     query->is_gathering = false;
     ordered_finish(&query->ordered);
-    colander_cursor_close(query->cursor);
-    query->cursor = NULL;
+    if (query->way != QUERY_SHOWN) {
+        colander_cursor_close(query->cursor);
+        query->cursor = NULL;
+    }
 }
 
 /* Starts the query at `index`, which does not run. */
@@ -270,6 +283,7 @@ start(lua_State *L, struct query *query, int index, enum query_way way)
     struct colander_error err;
 
     query->way = way;
+    query->watch = scratch_get(L)->watch;
     describe(L, query, index);
     if (colander_family_find(query->family->family, &query->asked,
                              &query->cursor, &err) != COLANDER_OK) {
@@ -283,12 +297,12 @@ start(lua_State *L, struct query *query, int index, enum query_way way)
 }
 
 struct query *
-query_begin(lua_State *L, enum query_way way)
+query_begin(lua_State *L, int index, enum query_way way)
 {
-    struct query *query = query_check(L, 1);
+    struct query *query = query_check(L, index);
 
     query_stop(query);
-    start(L, query, 1, way);
+    start(L, query, index, way);
     return query;
 }
 
@@ -306,7 +320,8 @@ query_step(lua_State *L, struct query *query, int index,
         query->left--;
         return true;
     }
-    query_stop(query);
+    if (query->way != QUERY_SHOWN)
+        query_stop(query);
     return false;
 }
 

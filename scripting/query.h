@@ -8,6 +8,7 @@
 
 #include "scripting/ordered.h"
 #include "scripting/queries.h"
+#include "scripting/scripting.h"
 
 #define QUERY_TYPE "colander.query"
 
@@ -28,6 +29,7 @@ enum query_way {
                        * order does not */
     QUERY_COUNTED,    /* only how many there are */
     QUERY_EXPLAINED,  /* as C reads them, timed */
+    QUERY_SHOWN,      /* as told, timed; its cursor stays until it is stopped */
 };
 
 struct query {
@@ -50,6 +52,7 @@ struct query {
     struct colander_cursor *cursor;   /* NULL: it does not run, or all rows */
     struct ordered ordered;           /* are here */
     struct colander_matches *matches; /* of ordered rows, when asked for */
+    scripting_watch watch;            /* may be NULL */
     bool is_running;
     bool is_gathering;   /* rows to put in order: not all are there yet */
     uint64_t step_count; /* changes when a row that was given is no more */
@@ -63,7 +66,7 @@ static inline bool
 query_is_ordered(const struct query *query)
 {
     return query->order != NULL &&
-           (query->way == QUERY_AS_TOLD ||
+           (query->way == QUERY_AS_TOLD || query->way == QUERY_SHOWN ||
             (query->way == QUERY_WHOLE_ROWS &&
              (query->skip > 0 || query->limit != UINT64_MAX)));
 }
@@ -71,8 +74,12 @@ query_is_ordered(const struct query *query)
 /* The query at `index`. */
 struct query *query_check(lua_State *L, int index);
 
-/* Begins the query at 1 anew. */
-struct query *query_begin(lua_State *L, enum query_way way);
+/* Begins the query at `index` anew. */
+struct query *query_begin(lua_State *L, int index, enum query_way way);
+
+/* The next row that C gives, whatever is told of order and filters. */
+bool query_read(lua_State *L, struct query *query,
+                struct colander_result *result);
 
 /* Raises an error when the row that `step_count` belongs to is no more: a
  * function of the script has run meanwhile that went on with the query. */
@@ -87,6 +94,14 @@ bool query_step(lua_State *L, struct query *query, int index,
 /* Ends a run; the query may be run again. */
 void query_stop(struct query *query);
 
+/* The row as it was selected: where C has given all of it, cut down now. */
+struct colander_slice query_selected(lua_State *L, const struct query *query,
+                                     const struct colander_result *result);
+
+/* Which columns matched: told by C, or found out again for an ordered row. */
+struct colander_columns query_matched(lua_State *L, struct query *query,
+                                      const struct colander_result *result);
+
 /* Pushes key, row and, when they are told, the columns that matched; gives how
  * many that is. */
 int result_push(lua_State *L, struct query *query,
@@ -95,5 +110,8 @@ int result_push(lua_State *L, struct query *query,
 /* Methods that run a query: added to the table on top. */
 void results_open(lua_State *L);
 void aggregates_open(lua_State *L);
+
+/* Whether the function at `index` goes through groups or values. */
+bool aggregates_is_walk(lua_State *L, int index);
 
 #endif

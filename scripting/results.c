@@ -13,10 +13,9 @@
 
 #include <lauxlib.h>
 
-/* The row as it was selected: where C has given all of it, cut down now. */
-static struct colander_slice
-selected(lua_State *L, const struct query *query,
-         const struct colander_result *result)
+struct colander_slice
+query_selected(lua_State *L, const struct query *query,
+               const struct colander_result *result)
 {
     struct scratch *scratch = scratch_get(L);
     struct colander_error err;
@@ -30,10 +29,9 @@ selected(lua_State *L, const struct query *query,
     return colander_buffer_slice(&scratch->row);
 }
 
-/* Which columns matched: told by C, or found out again for an ordered row. */
-static struct colander_columns
-columns_of(lua_State *L, struct query *query,
-           const struct colander_result *result)
+struct colander_columns
+query_matched(lua_State *L, struct query *query,
+              const struct colander_result *result)
 {
     struct colander_columns none = {NULL, 0, false};
     struct colander_error err;
@@ -62,13 +60,13 @@ result_push(lua_State *L, struct query *query,
     struct colander_columns columns;
 
     /* the row first: from then on nothing is borrowed but the columns */
-    row_push(L, result->key, selected(L, query, result));
+    row_push(L, result->key, query_selected(L, query, result));
     value_push_key(L, row_key(L, -1), &scratch_get(L)->parts);
     lua_insert(L, -2);
     if (!query->tells_columns)
         return 2;
     query_check_step(L, query, step_count);
-    columns = columns_of(L, query, result);
+    columns = query_matched(L, query, result);
     lua_createtable(L, (int)columns.count, 0);
     for (size_t i = 0; i < columns.count; i++) {
         query_check_step(L, query, step_count);
@@ -86,7 +84,7 @@ result_push(lua_State *L, struct query *query,
 static int
 query_first(lua_State *L)
 {
-    struct query *query = query_begin(L, QUERY_AS_TOLD);
+    struct query *query = query_begin(L, 1, QUERY_AS_TOLD);
     struct colander_result result;
     int count;
 
@@ -101,14 +99,14 @@ query_first(lua_State *L)
 static int
 query_all(lua_State *L)
 {
-    struct query *query = query_begin(L, QUERY_AS_TOLD);
+    struct query *query = query_begin(L, 1, QUERY_AS_TOLD);
     struct colander_result result;
     lua_Integer count = 0;
 
     lua_settop(L, 1);
     lua_newtable(L);
     while (query_step(L, query, 1, &result)) {
-        row_push(L, result.key, selected(L, query, &result));
+        row_push(L, result.key, query_selected(L, query, &result));
         lua_rawseti(L, 2, ++count);
     }
     return 1;
@@ -123,7 +121,7 @@ query_each(lua_State *L)
     lua_Integer count = 0;
 
     luaL_checktype(L, 2, LUA_TFUNCTION);
-    query = query_begin(L, QUERY_AS_TOLD);
+    query = query_begin(L, 1, QUERY_AS_TOLD);
     while (query_step(L, query, 1, &result)) {
         uint64_t step_count;
         int arguments;
@@ -144,7 +142,7 @@ query_each(lua_State *L)
 static int
 query_count(lua_State *L)
 {
-    struct query *query = query_begin(L, QUERY_COUNTED);
+    struct query *query = query_begin(L, 1, QUERY_COUNTED);
     struct colander_result result;
     lua_Integer count = 0;
 
@@ -158,7 +156,7 @@ query_count(lua_State *L)
 static int
 query_tojson(lua_State *L)
 {
-    struct query *query = query_begin(L, QUERY_AS_TOLD);
+    struct query *query = query_begin(L, 1, QUERY_AS_TOLD);
     struct scratch *scratch = scratch_get(L);
     struct colander_result result;
     struct colander_error err;
@@ -167,11 +165,11 @@ query_tojson(lua_State *L)
     luaL_buffinit(L, &lines);
     while (query_step(L, query, 1, &result)) {
         scratch->text.size = 0;
-        failure_check(L,
-                      colander_json_append_row(&scratch->text, result.key,
-                                               selected(L, query, &result),
-                                               &err),
-                      &err);
+        failure_check(
+            L,
+            colander_json_append_row(&scratch->text, result.key,
+                                     query_selected(L, query, &result), &err),
+            &err);
         lua_pushlstring(L, (const char *)scratch->text.data,
                         scratch->text.size); /* copied: see scratch.h */
         luaL_addvalue(&lines);
@@ -185,7 +183,7 @@ query_tojson(lua_State *L)
 static int
 query_plan(lua_State *L)
 {
-    struct query *query = query_begin(L, QUERY_EXPLAINED);
+    struct query *query = query_begin(L, 1, QUERY_EXPLAINED);
 
     explain_push(L, query, false);
     query_stop(query);
@@ -196,18 +194,11 @@ query_plan(lua_State *L)
 static int
 query_explain(lua_State *L)
 {
-    struct query *query = query_begin(L, QUERY_EXPLAINED);
+    struct query *query = query_begin(L, 1, QUERY_EXPLAINED);
     struct colander_result result;
-    struct colander_error err;
-    bool is_row = true;
 
-    while (is_row) {
-        if (colander_cursor_next(query->cursor, &is_row, &result, &err) !=
-            COLANDER_OK) {
-            query_stop(query);
-            failure_raise(L, &err);
-        }
-    }
+    while (query_read(L, query, &result))
+        continue;
     explain_push(L, query, true);
     query_stop(query);
     return 1;

@@ -32,6 +32,9 @@ void row_push(lua_State *L, struct colander_slice key,
  * wrong with it. */
 struct colander_slice row_check(lua_State *L, int index);
 
+/* Whether that is a row, and not a table. */
+bool row_is(lua_State *L, int index);
+
 /* The encoded key of the row at `index`; an empty slice when that is no row. */
 struct colander_slice row_key(lua_State *L, int index);
 

@@ -11,9 +11,7 @@
 #ifndef COLANDER_SCRIPTING_SCRATCH_H
 #define COLANDER_SCRIPTING_SCRATCH_H
 
-#include "columns/columns.h"
-
-#include <lua.h>
+#include "scripting/scripting.h"
 
 struct scratch {
     struct colander_buffer key;       /* that is asked for, or written */
@@ -27,7 +25,8 @@ struct scratch {
     bool is_building; /* it holds what an error left in it */
     bool is_gone; /* Lua is being closed, and functions of the script still run
                    */
-    size_t memory_limit; /* of what one query may hold: rows, groups */
+    size_t memory_limit;   /* of what one query may hold: rows, groups */
+    scripting_watch watch; /* of the program; may be NULL */
 };
 
 /* The state's. */

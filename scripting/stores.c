@@ -63,7 +63,7 @@ make_store(lua_State *L)
 }
 
 void
-store_push(lua_State *L, struct colander_store *store)
+scripting_push_store(lua_State *L, struct colander_store *store)
 {
     struct script_store *made = make_store(L);
 

@@ -23,9 +23,6 @@ struct shared_snapshot {
 /* Makes the types known to `L`, and adds open to the module's table on top. */
 void stores_open(lua_State *L);
 
-/* Pushes a handle for a store of the program, which outlives the state. */
-void store_push(lua_State *L, struct colander_store *store);
-
 struct script_store *store_check(lua_State *L, int index);
 
 /* The snapshot at `index`, of the store that `store` is, counted for the

@@ -41,21 +41,23 @@ add_option(struct arguments *arguments, const struct argument_option *options,
     const struct argument_option *option = NULL;
     const char *value = word[size] == '=' ? word + size + 1 : NULL;
 
-    if (size > 2 && word[1] == '-')
+    if (size > 3 && word[1] == '-')
         option = find_option(options, word + 2, size - 2);
+    else if (size == 2)
+        option = find_option(options, word + 1, 1);
     if (option == NULL)
         return COLANDER_FAIL(err, COLANDER_INVALID, "unknown option '%.*s'",
                              (int)size, word);
     if (!option->repeats && arguments_has(arguments, option->name))
-        return COLANDER_FAIL(err, COLANDER_INVALID, "--%s is given twice",
-                             option->name);
+        return COLANDER_FAIL(err, COLANDER_INVALID, "%.*s is given twice",
+                             (int)size, word);
     if (!option->has_value && value != NULL)
-        return COLANDER_FAIL(err, COLANDER_INVALID, "--%s takes no value",
-                             option->name);
+        return COLANDER_FAIL(err, COLANDER_INVALID, "%.*s takes no value",
+                             (int)size, word);
     if (option->has_value && value == NULL) {
         if (*index + 1 >= argc)
-            return COLANDER_FAIL(err, COLANDER_INVALID, "--%s needs a value",
-                                 option->name);
+            return COLANDER_FAIL(err, COLANDER_INVALID, "%.*s needs a value",
+                                 (int)size, word);
         value = argv[++*index];
     }
     arguments->choices[arguments->choice_count].option = option;
@@ -65,8 +67,8 @@ add_option(struct arguments *arguments, const struct argument_option *options,
 
 enum colander_code
 arguments_parse(struct arguments *arguments,
-                const struct argument_option *options, int argc,
-                const char *const *argv, struct colander_error *err)
+                const struct argument_option *options, size_t option_words,
+                int argc, const char *const *argv, struct colander_error *err)
 {
     size_t room = argc > 0 ? (size_t)argc : 1;
     bool is_open = true; /* options may still come */
@@ -89,6 +91,7 @@ arguments_parse(struct arguments *arguments,
                 return code;
         } else {
             arguments->words[arguments->word_count++] = argv[i];
+            is_open = is_open && arguments->word_count < option_words;
         }
     }
     return COLANDER_OK;

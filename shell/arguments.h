@@ -1,7 +1,8 @@
 /*
  * Arguments: the words of one command, told apart from its options.
  *
- * An option is --name, --name VALUE or --name=VALUE; "--" ends the options.
+ * An option is --name, --name VALUE or --name=VALUE; one of a single letter has
+ * one dash. "--" ends the options.
  * A word such as -5 is a word, so that negative keys need no quoting.
  *
  * Life:   parse -> has, value, number -> release
@@ -40,11 +41,12 @@ struct arguments {
         NULL, 0, NULL, 0, false                                                \
     }
 
-/* Reads argv[1] and on. INVALID for an option that is not in `options`. */
+/* Reads argv[1] and on; behind `option_words` words all is words. INVALID for
+ * an option that is not in `options`. */
 COLANDER_CHECKED enum colander_code
 arguments_parse(struct arguments *arguments,
-                const struct argument_option *options, int argc,
-                const char *const *argv, struct colander_error *err);
+                const struct argument_option *options, size_t option_words,
+                int argc, const char *const *argv, struct colander_error *err);
 
 void arguments_release(struct arguments *arguments);
 

@@ -353,5 +353,6 @@ const struct command command_demo = {
     options,
     0,
     1,
+    SIZE_MAX,
     run_demo,
 };

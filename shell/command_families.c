@@ -108,5 +108,6 @@ const struct command command_families = {
     options,
     0,
     0,
+    SIZE_MAX,
     run_families,
 };

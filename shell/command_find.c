@@ -294,5 +294,6 @@ const struct command command_find = {
     options,
     1,
     SIZE_MAX - 1,
+    SIZE_MAX,
     run_find,
 };

@@ -111,5 +111,6 @@ const struct command command_get = {
     options,
     2,
     2,
+    SIZE_MAX,
     run_get,
 };

@@ -307,5 +307,6 @@ const struct command command_refilter = {
     options,
     2,
     2,
+    SIZE_MAX,
     run_refilter,
 };

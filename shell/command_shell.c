@@ -1,147 +1,138 @@
 /*
- * The command shell: runs commands line by line, typed or piped.
+ * The command shell: Lua on a store, typed, piped, or as a script.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "shell/command_shell.h"
 #include "shell/commands.h"
-#include "shell/interrupt.h"
-#include "shell/line_input.h"
+#include "shell/entries.h"
 
-#include <histedit.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-static bool
-is_blank(const char *line)
+/* What somebody at a terminal has had done at each start: a file of entries,
+ * the caller's to free; NULL: there is no place for one. */
+static char *
+find_init_file(void)
 {
-    char first = line[strspn(line, " \t")];
+    const char *config = getenv("XDG_CONFIG_HOME");
+    const char *home = getenv("HOME");
+    char *path = NULL;
+    int size = -1;
 
-    return first == '\0' || first == '#';
+    /* the XDG rules: a path that is not absolute counts as none */
+    if (config != NULL && config[0] == '/')
+        size = asprintf(&path, "%s/colander/init.lua", config);
+    else if (home != NULL && home[0] == '/')
+        size = asprintf(&path, "%s/.config/colander/init.lua", home);
+    return size < 0 ? NULL : path;
 }
 
-/* Whether the last backslash has nothing to hide. The tokenizer would read on
- * behind such a line. */
-static bool
-ends_in_escape(const char *line)
+/* Runs the file, if there is one; what fails in it is told, and no more. */
+static void
+run_init_file(struct entries *entries)
 {
-    size_t size = strlen(line);
-    size_t count = 0;
+    char *path = find_init_file();
+    FILE *file = path == NULL ? NULL : fopen(path, "re");
 
-    while (count < size && line[size - count - 1] == '\\')
-        count++;
-    return count % 2 == 1;
-}
-
-/* Runs one line; *is_end tells whether it was the last. */
-static enum session_exit
-run_line(struct session *session, Tokenizer *words, const char *line,
-         bool *is_end)
-{
-    const char **argv = NULL;
-    int argc = 0;
-
-    *is_end = false;
-    if (is_blank(line))
-        return SESSION_FINE;
-    if (ends_in_escape(line)) {
-        session_complain(session, "nothing stands behind the last '\\' (a "
-                                  "command is one line)");
-        return SESSION_USAGE;
+    if (file != NULL) {
+        (void)entries_run_file(entries, file, path);
+        (void)fclose(file);
+    } else if (path != NULL && errno != ENOENT) {
+        session_complain(entries->session, "cannot read '%s': %s", path,
+                         strerror(errno));
     }
-    tok_reset(words);
-    if (tok_str(words, line, &argc, &argv) != 0) {
-        session_complain(session, "a quote is not closed");
-        return SESSION_USAGE;
-    }
-    if (argc == 0)
-        return SESSION_FINE;
-    *is_end = strcmp(argv[0], "quit") == 0 || strcmp(argv[0], "exit") == 0;
-    return *is_end ? SESSION_FINE
-                   : commands_run(session, argc, (const char *const *)argv);
+    free(path);
 }
 
-/* A line did not come: Ctrl-C at the prompt only asks for a new one. */
+/* Somebody types: what fails was told, and does not make the program fail. */
 static enum session_exit
-stop_reading(const struct session *session, const struct colander_error *err,
-             bool *is_end)
+run_terminal(struct entries *entries, bool has_init)
 {
-    *is_end = true;
-    if (err->code != COLANDER_CANCELLED || !session->is_prompt)
-        return session_fail(session, err);
-    fputc('\n', stdout);
-    *is_end = false;
-    return SESSION_FINE;
+    struct session *session = entries->session;
+
+    printf("colander %s: %s%s. Try .help.\n", colander_version(), session->path,
+           session->is_read_only ? " (read only)" : "");
+    session->is_prompt = true;
+    if (has_init)
+        run_init_file(entries);
+    return entries->is_ended ? SESSION_FINE : entries_run_terminal(entries);
 }
+
+/* What the shell is to run. */
+struct task {
+    const char *code;         /* of -e; NULL: none */
+    const char *const *words; /* the script and what it gets; none: entries */
+    size_t word_count;
+    bool has_init;
+};
 
 static enum session_exit
-run_lines(struct session *session, struct line_input *input, Tokenizer *words)
+run_task(struct entries *entries, const struct task *task)
 {
-    enum session_exit status = SESSION_FINE;
-    bool is_end = false;
+    if (task->code != NULL)
+        return entries_run_chunk(entries, task->code, "=-e");
+    if (task->word_count > 0)
+        return interpreter_run_script(entries->interpreter, task->words[0],
+                                      NULL, task->words + 1,
+                                      task->word_count - 1);
+    if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+        return run_terminal(entries, task->has_init);
+    return entries_run_file(entries, stdin, NULL);
+}
 
-    while (!is_end && (status == SESSION_FINE || session->is_prompt)) {
-        struct colander_error err;
-        const char *line;
+static enum session_exit
+run_on_store(struct session *session, const struct task *task)
+{
+    struct interpreter *interpreter = NULL;
+    struct entries entries;
+    struct colander_error err;
+    enum session_exit status;
 
-        if (line_input_read(input, &line, &err) != COLANDER_OK) {
-            status = stop_reading(session, &err, &is_end);
-        } else if (line == NULL) {
-            if (session->is_prompt)
-                fputc('\n', stdout);
-            break;
-        } else {
-            if (session->is_prompt)
-                interrupt_forget(); /* it was not meant for this line */
-            else
-                session->line++;
-            status = run_line(session, words, line, &is_end);
-        }
-        if (session->is_prompt)
-            interrupt_forget();
-    }
-    return session->is_prompt && is_end ? SESSION_FINE : status;
+    if (interpreter_create(session, &interpreter, &err) != COLANDER_OK)
+        return session_fail(session, &err);
+    session->is_shell = true;
+    session->command = NULL;
+    entries_init(&entries, session, interpreter);
+    status = run_task(&entries, task);
+    entries_release(&entries);
+    interpreter_destroy(interpreter);
+    session->is_shell = false;
+    return status;
 }
 
 enum session_exit
 command_shell_run(struct session *session)
 {
-    struct line_input *input = NULL;
-    Tokenizer *words = tok_init(NULL);
-    struct colander_error err;
-    enum session_exit status;
+    const struct task task = {.has_init = true};
 
-    session->is_shell = true;
-    session->is_prompt = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-    session->command = NULL;
-    if (words == NULL) {
-        session_complain(session, "no memory for words");
-        return SESSION_FAILED;
-    }
-    if (session->is_prompt)
-        printf("colander %s: %s. Try help.\n", colander_version(),
-               session->path);
-    if (line_input_open(session->is_prompt, &input, &err) == COLANDER_OK)
-        status = run_lines(session, input, words);
-    else
-        status = session_fail(session, &err);
-    line_input_close(input);
-    tok_end(words);
-    session->is_shell = false;
-    if (session->is_prompt)
-        return SESSION_FINE; /* whoever typed has seen what failed */
-    return status;
+    return run_on_store(session, &task);
 }
 
 static enum session_exit
 run_shell(struct session *session, const struct arguments *arguments)
 {
+    const bool is_read_only = arguments_has(arguments, "readonly");
+    const struct task task = {
+        .code = arguments_value(arguments, "e"),
+        .words = arguments->words + 1,
+        .word_count = arguments->word_count - 1,
+        .has_init = !arguments_has(arguments, "no-init"),
+    };
     struct colander_error err;
     enum session_exit status;
 
-    if (session_open(session, arguments->words[0], COLANDER_OPEN_READ_ONLY,
+    if (task.code != NULL && task.word_count > 0) {
+        session_complain(session, "-e and a script do not go together");
+        return SESSION_USAGE;
+    }
+    if (session_open(session, arguments->words[0],
+                     is_read_only ? COLANDER_OPEN_READ_ONLY
+                                  : COLANDER_OPEN_OR_CREATE,
                      &err) != COLANDER_OK)
         return session_fail(session, &err);
-    status = command_shell_run(session);
+    status = run_on_store(session, &task);
     if (session_close(session, &err) != COLANDER_OK) {
         enum session_exit closed = session_fail(session, &err);
 
@@ -151,29 +142,40 @@ run_shell(struct session *session, const struct arguments *arguments)
 }
 
 static const struct argument_option options[] = {
-    {"readonly", false, false}, /* says what is done anyway */
+    {"e", true, false},
+    {"readonly", false, false},
+    {"no-init", false, false},
     {NULL, false, false},
 };
 
 static const char help[] =
-    "Opens the store and runs commands: find, get, families, stats, help,\n"
-    "quit. They are those of the program, without STORE; words are split and\n"
-    "quoted as in sh. Ctrl-C stops a find, Ctrl-D leaves.\n"
+    "Opens the store, made if there is none, and runs Lua on it: a script "
+    "with\n"
+    "its words, the code of -e, or what is typed or piped in, chunk by chunk.\n"
+    "What an expression gives is shown; .help at the prompt says what else\n"
+    "there is. docs/lua.md is the manual of the language.\n"
     "\n"
-    "Lines that come from a file or pipe run until one fails; blank lines and\n"
-    "those that begin with # are skipped.\n"
+    "Ctrl-C stops what runs, a second one within a second leaves; so does\n"
+    "Ctrl-D at the prompt.\n"
     "\n"
     "options:\n"
-    "  --readonly              what is done anyway: no command writes\n";
+    "  -e CODE                 runs this, and shows what it gives\n"
+    "  --readonly              nothing is written, and others may read as "
+    "well\n"
+    "  --no-init               without init.lua, which is else run before the\n"
+    "                          first prompt ($XDG_CONFIG_HOME/colander/)\n"
+    "\n"
+    "A script named - is read from standard input.\n";
 
 const struct command command_shell = {
     "shell",
-    "STORE [--readonly]",
-    "commands on a store, typed or piped",
+    "STORE [OPTION...] [SCRIPT [ARG...]]",
+    "Lua on a store: typed, piped, or a script",
     help,
     COMMAND_OPENS,
     options,
     1,
-    1,
+    SIZE_MAX - 1,
+    2,
     run_shell,
 };

@@ -191,5 +191,6 @@ const struct command command_stats = {
     options,
     0,
     1,
+    SIZE_MAX,
     run_stats,
 };

@@ -8,11 +8,12 @@
 #include <stdio.h>
 
 static const struct command *const commands[] = {
-    &command_find,     &command_get,  &command_families, &command_stats,
+    &command_find,     &command_get,   &command_families,
+    &command_columns,  &command_stats,
 #ifdef COLANDER_FILTERS
     &command_refilter,
 #endif
-    &command_shell,    &command_demo, &command_help,
+    &command_shell,    &command_demo,  &command_help,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -42,7 +43,7 @@ print_usage(const struct session *session, const struct command *command,
 {
     bool names_store = command->store == COMMAND_READS && !session->is_shell;
 
-    fprintf(file, "usage: %s%s%s%s%s\n", session->is_shell ? "" : "colander ",
+    fprintf(file, "usage: %s%s%s%s%s\n", session->is_shell ? "." : "colander ",
             command->name, names_store ? " STORE" : "",
             command->words[0] == '\0' ? "" : " ", command->words);
 }
@@ -55,20 +56,32 @@ print_help(const struct session *session, const struct command *command)
 }
 
 static void
-print_overview(const struct session *session)
+print_overview(void)
 {
-    if (!session->is_shell)
-        fputs(overview, stdout);
+    fputs(overview, stdout);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
+    printf("\ncolander COMMAND --help tells more. So does man colander, once "
+           "installed.\n");
+}
+
+void
+commands_print_shell(void)
+{
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (!session->is_shell || commands[i]->store != COMMAND_OPENS)
-            printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
+        if (commands[i]->store == COMMAND_READS)
+            printf("  .%-9s %s\n", commands[i]->name, commands[i]->summary);
     }
-    if (session->is_shell)
-        printf("  %-9s leave the shell (so does Ctrl-D)\n", "quit");
-    printf("\n%s COMMAND%s tells more.%s\n",
-           session->is_shell ? "help" : "colander",
-           session->is_shell ? "" : " --help",
-           session->is_shell ? "" : " So does man colander, once installed.");
+}
+
+const char *
+commands_shell_name(size_t index)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (commands[i]->store == COMMAND_READS && index-- == 0)
+            return commands[i]->name;
+    }
+    return NULL;
 }
 
 static const struct argument_option no_options[] = {{NULL, false, false}};
@@ -79,7 +92,7 @@ run_help(struct session *session, const struct arguments *arguments)
     const struct command *command;
 
     if (arguments->word_count == 0) {
-        print_overview(session);
+        print_overview();
         return SESSION_FINE;
     }
     command = commands_find(arguments->words[0]);
@@ -100,6 +113,7 @@ const struct command command_help = {
     no_options,
     0,
     1,
+    SIZE_MAX,
     run_help,
 };
 
@@ -161,7 +175,7 @@ static enum session_exit
 refuse(const struct session *session, const char *name)
 {
     if (session->is_shell)
-        session_complain(session, "no command '%s' (see help)", name);
+        session_complain(session, "no command '.%s' (see .help)", name);
     else
         session_complain(session,
                          "neither a command nor a store: '%s' (see colander "
@@ -181,8 +195,8 @@ commands_run(struct session *session, int argc, const char *const *argv)
     if (command == NULL)
         return refuse(session, argv[0]);
     session->command = command->name;
-    if (arguments_parse(&arguments, command->options, argc, argv, &err) ==
-        COLANDER_OK)
+    if (arguments_parse(&arguments, command->options, command->option_words,
+                        argc, argv, &err) == COLANDER_OK)
         status = run_parsed(session, command, &arguments);
     else
         status = session_misused(session, &err);

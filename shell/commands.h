@@ -24,10 +24,12 @@ struct command {
     const struct argument_option *options;
     size_t word_count_min; /* without a STORE to read */
     size_t word_count_max;
+    size_t option_words; /* options end behind so many words */
     enum session_exit (*run)(struct session *session,
                              const struct arguments *arguments);
 };
 
+extern const struct command command_columns;
 extern const struct command command_demo;
 extern const struct command command_families;
 extern const struct command command_find;
@@ -39,6 +41,12 @@ extern const struct command command_stats;
 
 /* NULL when there is none. */
 const struct command *commands_find(const char *name);
+
+/* Prints a line for each command that goes within the shell as well. */
+void commands_print_shell(void);
+
+/* The name of such a command; NULL behind the last. */
+const char *commands_shell_name(size_t index);
 
 /* Runs the command argv[0] with the words behind it. */
 enum session_exit commands_run(struct session *session, int argc,

@@ -7,9 +7,26 @@
 
 #include <signal.h>
 #include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+#define AGAIN_MS 1000 /* two within so long: somebody wants out */
 
 static _Atomic(struct colander_cursor *) watched;
+static _Atomic(interrupt_stop) stops; /* may be NULL */
 static atomic_bool has_happened;
+static atomic_llong happened_ms = -AGAIN_MS;
+
+bool
+interrupt_note(void)
+{
+    struct timespec now;
+    long long ms;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* every Linux has this one */
+    ms = (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return ms - atomic_exchange(&happened_ms, ms) < AGAIN_MS;
+}
 
 /* The engine's threads block signals: this runs in the main thread, which alone
  * closes cursors. So `watched` is never closed here. */
@@ -17,12 +34,24 @@ static void
 handle(int number)
 {
     struct colander_cursor *cursor;
+    interrupt_stop stop;
 
     (void)number;
+    if (interrupt_note())
+        _exit(INTERRUPT_STATUS); /* as killed: a store survives that */
     atomic_store(&has_happened, true);
     cursor = atomic_load(&watched);
     if (cursor != NULL)
         colander_cursor_cancel(cursor);
+    stop = atomic_load(&stops);
+    if (stop != NULL)
+        stop();
+}
+
+void
+interrupt_set_stop(interrupt_stop stop)
+{
+    atomic_store(&stops, stop);
 }
 
 void

@@ -1,8 +1,9 @@
 /*
  * Interrupt: what Ctrl-C does.
  *
- * It cancels the find that is watched, if any, and is remembered until it is
- * forgotten; unless told so, it never ends the program by itself.
+ * It cancels the find that is watched, if any, stops the script that runs, and
+ * is remembered until it is forgotten. A second one within a second ends the
+ * program at once, whatever it does.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,11 +12,20 @@
 
 #include "colander.h"
 
+#define INTERRUPT_STATUS 130 /* how the program exits */
+
 /* From now on Ctrl-C is ours; called once, by the main thread. */
 void interrupt_install(void);
 
 /* Ctrl-C cancels `cursor`; NULL: nothing any more. */
 void interrupt_watch(struct colander_cursor *cursor);
+
+/* Ctrl-C also calls `stop`, in the signal's handler; NULL: no more. */
+typedef void (*interrupt_stop)(void);
+void interrupt_set_stop(interrupt_stop stop);
+
+/* Notes a Ctrl-C that came as a key; whether it is the second in a second. */
+bool interrupt_note(void);
 
 /* Whether Ctrl-C was typed since it was last forgotten. */
 bool interrupt_happened(void);

@@ -5,8 +5,10 @@
  */
 #include "shell/line_input.h"
 #include "shell/interrupt.h"
+#include "shell/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <histedit.h>
 #include <limits.h>
 #include <signal.h>
@@ -18,21 +20,37 @@
 #define HISTORY_LINES 1000
 
 struct line_input {
-    EditLine *editor; /* NULL: lines come as they are */
+    FILE *file;       /* lines come from here, as they are; borrowed, or */
+    EditLine *editor; /* they are typed */
+    FILE *terminal;   /* standard output as it was at first */
     History *history;
     char *history_path; /* NULL: nowhere to keep it */
+    const char *prompt; /* borrowed while a line is read */
+    line_completer complete;
+    void *context; /* of `complete` */
     char *line;
     size_t capacity;
-    bool is_dropped; /* Ctrl-C was typed */
+    bool is_dropped; /* Ctrl-C was typed, */
+    bool was_left;   /* and shortly before as well */
 };
+
+static struct line_input *
+input_of(EditLine *editor)
+{
+    struct line_input *input = NULL;
+
+    (void)el_get(editor, EL_CLIENTDATA, (void **)&input);
+    return input;
+}
 
 static char *
 prompt(EditLine *editor)
 {
-    static char text[] = "colander> ";
+    static char none[] = "";
+    const struct line_input *input = input_of(editor);
 
-    (void)editor;
-    return text;
+    return input == NULL || input->prompt == NULL ? none
+                                                  : (char *)input->prompt;
 }
 
 /* ---------------------------------------------------------- history --- */
@@ -130,11 +148,13 @@ start_history(struct line_input *input)
 static unsigned char
 drop_line(EditLine *editor, int key)
 {
-    struct line_input *input = NULL;
+    struct line_input *input = input_of(editor);
 
     (void)key;
-    if (el_get(editor, EL_CLIENTDATA, (void **)&input) == 0 && input != NULL)
+    if (input != NULL) {
         input->is_dropped = true;
+        input->was_left = interrupt_note();
+    }
     return CC_EOF;
 }
 
@@ -160,6 +180,100 @@ suspend(EditLine *editor, int key)
     return CC_REDISPLAY;
 }
 
+/* ------------------------------------------------------- completion --- */
+
+/* How far the texts, of which there are some, begin alike. */
+static size_t
+common_size(const struct colander_buffer *texts)
+{
+    const char *first = (const char *)texts->data;
+    size_t size = strlen(first);
+
+    for (size_t at = 0; at < texts->size;) {
+        const char *text = first + at;
+        size_t i = 0;
+
+        while (i < size && text[i] == first[i])
+            i++;
+        size = i;
+        at += strlen(text) + 1;
+    }
+    return size;
+}
+
+/* Whether all texts are one. */
+static bool
+is_single(const struct colander_buffer *texts)
+{
+    return texts->size == strlen((const char *)texts->data) + 1;
+}
+
+/* Shows them below the line. */
+static void
+list_texts(const struct line_input *input, const struct colander_buffer *texts)
+{
+    size_t width = 0;
+    size_t column = 0;
+
+    fputc('\n', input->terminal);
+    for (size_t at = 0; at < texts->size;) {
+        const char *text = (const char *)texts->data + at;
+        const size_t size = strlen(text);
+
+        width = size > width ? size : width;
+        at += size + 1;
+    }
+    for (size_t at = 0; at < texts->size;) {
+        const char *text = (const char *)texts->data + at;
+
+        if (column > 0 && column + width > output_width()) {
+            fputc('\n', input->terminal);
+            column = 0;
+        }
+        fprintf(input->terminal, "%-*s  ", (int)width, text);
+        column += width + 2;
+        at += strlen(text) + 1;
+    }
+    fputc('\n', input->terminal);
+}
+
+/* What Tab does: adds what all texts have in common, or lists them. */
+static unsigned char
+complete_line(EditLine *editor, int key)
+{
+    struct line_input *input = input_of(editor);
+    const LineInfo *line = el_line(editor);
+    struct colander_buffer texts = COLANDER_BUFFER_EMPTY;
+    struct colander_slice before;
+    unsigned char done = CC_ERROR;
+    size_t size = 0;
+
+    (void)key;
+    if (input == NULL || input->complete == NULL || line == NULL)
+        return CC_ERROR;
+    before =
+        colander_slice_of(line->buffer, (size_t)(line->cursor - line->buffer));
+    input->complete(input->context, before, &size, &texts);
+    if (texts.size > 0) {
+        const size_t common = common_size(&texts);
+        char *added = strndup((const char *)texts.data + size,
+                              common > size ? common - size : 0);
+
+        if (added != NULL && added[0] != '\0' &&
+            el_insertstr(editor, added) == 0) {
+            done = CC_REFRESH;
+        } else if (!is_single(&texts)) {
+            list_texts(input, &texts);
+            done = CC_REDISPLAY;
+        }
+        free(added);
+    }
+    colander_buffer_release(&texts);
+    return done;
+}
+
+/* ------------------------------------------------------------- keys --- */
+
 /* Binds a key in the editor's two maps, of which vi's commands are one. */
 static void
 bind_key(EditLine *editor, const char *key, const char *name)
@@ -177,39 +291,73 @@ bind_keys(EditLine *editor)
                   drop_line);
     (void)el_wset(editor, EL_ADDFN, L"colander-suspend", L"stops the program",
                   suspend);
+    (void)el_wset(editor, EL_ADDFN, L"colander-complete", L"completes a name",
+                  complete_line);
+    bind_key(editor, "^I", "colander-complete");
     bind_key(editor, "^C", "colander-drop-line");
     bind_key(editor, "^Z", "colander-suspend");
+}
+
+/* What a script does to standard output is not done to the prompt. */
+static FILE *
+open_terminal(void)
+{
+    const int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+
+    if (file == NULL && fd >= 0)
+        close(fd);
+    return file;
 }
 
 static bool
 start_editor(struct line_input *input)
 {
-    input->editor = el_init("colander", stdin, stdout, stderr);
+    input->terminal = open_terminal();
+    if (input->terminal == NULL)
+        return false;
+    input->editor = el_init("colander", stdin, input->terminal, stderr);
     if (input->editor == NULL)
         return false;
+    (void)el_set(input->editor, EL_CLIENTDATA, input);
     (void)el_set(input->editor, EL_PROMPT, prompt);
     (void)el_set(input->editor, EL_EDITOR, "emacs");
     (void)el_set(input->editor, EL_SIGNAL, 1);
     (void)el_set(input->editor, EL_HIST, history, input->history);
     (void)el_set(input->editor, EL_BIND, "^R", "em-inc-search-prev", NULL);
-    (void)el_set(input->editor, EL_CLIENTDATA, input);
     (void)el_source(input->editor, NULL);
     bind_keys(input->editor); /* last: the user's file may change the maps */
     return true;
 }
 
 enum colander_code
-line_input_open(bool is_prompt, struct line_input **input,
-                struct colander_error *err)
+line_input_open_terminal(line_completer complete, void *context,
+                         struct line_input **input, struct colander_error *err)
+{
+    struct line_input *opened = calloc(1, sizeof(*opened));
+
+    *input = NULL;
+    if (opened == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for input");
+    opened->complete = complete;
+    opened->context = context;
+    if (!start_history(opened) || !start_editor(opened)) {
+        line_input_close(opened);
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot edit lines here");
+    }
+    *input = opened;
+    return COLANDER_OK;
+}
+
+enum colander_code
+line_input_open_file(FILE *file, struct line_input **input,
+                     struct colander_error *err)
 {
     *input = calloc(1, sizeof(**input));
     if (*input == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for input");
-    if (!is_prompt || (start_history(*input) && start_editor(*input)))
-        return COLANDER_OK;
-    line_input_close(*input);
-    *input = NULL;
-    return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot edit lines here");
+    (*input)->file = file;
+    return COLANDER_OK;
 }
 
 void
@@ -221,6 +369,8 @@ line_input_close(struct line_input *input)
         save_history(input);
         el_end(input->editor);
     }
+    if (input->terminal != NULL)
+        (void)fclose(input->terminal);
     if (input->history != NULL)
         history_end(input->history);
     free(input->history_path);
@@ -247,11 +397,11 @@ static enum colander_code
 read_typed(struct line_input *input, const char **line,
            struct colander_error *err)
 {
-    HistEvent event;
     const char *typed;
     int size = 0;
 
     input->is_dropped = false;
+    input->was_left = false;
     /* before the prompt, so that whoever answers it meets the editor's keys */
     (void)el_set(input->editor, EL_PREP_TERM, 1);
     typed = el_gets(input->editor, &size);
@@ -261,8 +411,6 @@ read_typed(struct line_input *input, const char **line,
     input->line = strndup(typed, strcspn(typed, "\r\n"));
     if (input->line == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a line");
-    if (input->line[strspn(input->line, " \t")] != '\0')
-        (void)history(input->history, &event, H_ENTER, input->line);
     *line = input->line;
     return COLANDER_OK;
 }
@@ -271,10 +419,10 @@ static enum colander_code
 read_plain(struct line_input *input, const char **line,
            struct colander_error *err)
 {
-    ssize_t size = getline(&input->line, &input->capacity, stdin);
+    ssize_t size = getline(&input->line, &input->capacity, input->file);
 
     if (size < 0)
-        return explain_end(input, feof(stdin) != 0, err);
+        return explain_end(input, feof(input->file) != 0, err);
     if (strlen(input->line) != (size_t)size)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "the line has a zero byte in it");
@@ -284,15 +432,31 @@ read_plain(struct line_input *input, const char **line,
 }
 
 enum colander_code
-line_input_read(struct line_input *input, const char **line,
-                struct colander_error *err)
+line_input_read(struct line_input *input, const char *prompt_text,
+                const char **line, struct colander_error *err)
 {
     enum colander_code code;
 
     *line = NULL;
+    input->prompt = prompt_text;
     interrupt_ends_reads(true);
     code = input->editor != NULL ? read_typed(input, line, err)
                                  : read_plain(input, line, err);
     interrupt_ends_reads(false);
     return code;
+}
+
+bool
+line_input_was_left(const struct line_input *input)
+{
+    return input->was_left;
+}
+
+void
+line_input_remember(struct line_input *input, const char *text)
+{
+    HistEvent event;
+
+    if (input->history != NULL && text[strspn(text, " \t")] != '\0')
+        (void)history(input->history, &event, H_ENTER, text);
 }

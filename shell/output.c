@@ -27,13 +27,18 @@ struct output {
     uint64_t row_count;
 };
 
+static const char *const names[] = {"jsonl", "json", "csv", "table", "line"};
+
+const char *
+output_format_name(enum output_format format)
+{
+    return names[format];
+}
+
 enum colander_code
 output_format_parse(const char *name, enum output_format *format,
                     struct colander_error *err)
 {
-    static const char *const names[] = {"jsonl", "json", "csv", "table",
-                                        "line"};
-
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(name, names[i]) == 0) {
             *format = (enum output_format)i;

@@ -33,6 +33,8 @@ struct output_options {
 
 struct output;
 
+const char *output_format_name(enum output_format format);
+
 /* Reads a name such as "jsonl". */
 COLANDER_CHECKED enum colander_code
 output_format_parse(const char *name, enum output_format *format,

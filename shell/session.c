@@ -20,6 +20,7 @@ session_open(struct session *session, const char *path,
     colander_options_init(&options);
     options.mode = mode;
     session->path = path;
+    session->is_read_only = mode == COLANDER_OPEN_READ_ONLY;
     return colander_store_open(path, &options, &session->store, err);
 }
 
@@ -77,6 +78,9 @@ session_format(const struct session *session, const char *name,
 {
     if (name != NULL)
         return output_format_parse(name, format, err);
+    *format = session->format;
+    if (session->has_format)
+        return COLANDER_OK;
     *format =
         session->is_demo || isatty(STDOUT_FILENO) ? terminal : OUTPUT_JSONL;
     return COLANDER_OK;
@@ -113,6 +117,8 @@ session_complain(const struct session *session, const char *format, ...)
     va_end(list);
     if (!session->is_prompt)
         fprintf(stderr, "colander: ");
+    if (session->file != NULL)
+        fprintf(stderr, "%s: ", session->file);
     if (session->line > 0)
         fprintf(stderr, "line %lu: ", session->line);
     if (session->command != NULL)

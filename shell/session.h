@@ -28,15 +28,19 @@ struct session {
     struct colander_store *store; /* NULL while none is open */
     const char *path;             /* of the store; borrowed */
     const char *command;          /* that runs, for messages; may be NULL */
-    unsigned long line;           /* of piped input; 0: there is none */
-    bool is_shell;                /* commands do not name the store */
-    bool is_prompt;               /* somebody types the commands */
-    bool is_demo;                 /* rows are a table, whoever reads */
+    const char *file;             /* that commands come from; may be NULL */
+    unsigned long line;           /* of it; 0: there is none */
+    bool is_read_only;
+    bool has_format; /* was chosen for all that is shown: */
+    enum output_format format;
+    bool is_shell;  /* commands do not name the store */
+    bool is_prompt; /* somebody types the commands */
+    bool is_demo;   /* rows are a table, whoever reads */
 };
 
 #define SESSION_EMPTY                                                          \
     {                                                                          \
-        NULL, NULL, NULL, 0, false, false, false                               \
+        .store = NULL                                                          \
     }
 
 /* `path` is borrowed until close. */
@@ -54,8 +58,8 @@ COLANDER_CHECKED enum colander_code
 session_family(const struct session *session, const char *name,
                struct colander_family **family, struct colander_error *err);
 
-/* The format `name`, or with NULL `terminal` for a reader and JSON lines for
- * a program. */
+/* The format `name`, or with NULL the one that was chosen, or else `terminal`
+ * for a reader and JSON lines for a program. */
 COLANDER_CHECKED enum colander_code
 session_format(const struct session *session, const char *name,
                enum output_format terminal, enum output_format *format,

@@ -138,7 +138,7 @@ load(struct experiment *it, const char *path)
     lua_settop(it->L, 0);
     if (luaL_loadstring(it->L, script) != LUA_OK)
         bench_fail("lua", lua_tostring(it->L, -1));
-    store_push(it->L, it->store.store);
+    scripting_push_store(it->L, it->store.store);
     if (lua_pcall(it->L, 1, 1, 0) != LUA_OK)
         bench_fail("lua", luaL_tolstring(it->L, -1, NULL));
 }

@@ -5,149 +5,24 @@
  */
 #include "colander.h"
 #include "support/temporary.h"
+#include "support/terminal.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <pty.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#define WAIT_MS 30000 /* so long without a word, and the program hangs */
 #define PROMPT "colander> "
+#define MORE "      ... "
 #define ROW_COUNT 50000
 
 static char directory[TEMPORARY_SIZE];
 static char store_path[TEMPORARY_SIZE + 16];
 static char history_path[TEMPORARY_SIZE + 32];
-
-/* The program on a terminal of its own, and what it has shown. */
-struct session {
-    pid_t pid;
-    int fd;
-    struct colander_buffer shown; /* since the last expect, with a zero */
-    size_t total;                 /* bytes shown in all */
-};
-
-static void
-execute(void)
-{
-    setenv("TERM", "dumb", 1);
-    execl(getenv("COLANDER"), "colander", "shell", store_path, (char *)NULL);
-    _exit(127);
-}
-
-/* What a shell with job control does: the program gets the terminal, and when
- * it stops that is told, and it goes on. */
-static void
-execute_as_job(void)
-{
-    int status = 0;
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        setpgid(0, 0);
-        (void)signal(SIGTTOU, SIG_IGN);
-        tcsetpgrp(STDIN_FILENO, getpid());
-        (void)signal(SIGTTOU, SIG_DFL);
-        execute();
-    }
-    while (pid > 0 && waitpid(pid, &status, WUNTRACED) == pid &&
-           WIFSTOPPED(status)) {
-        dprintf(STDOUT_FILENO, "[stopped]");
-        kill(pid, SIGCONT);
-    }
-    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 127);
-}
-
-static void
-start_by(struct session *session, void (*run)(void))
-{
-    const struct winsize size = {.ws_row = 24, .ws_col = 80};
-
-    memset(session, 0, sizeof(*session));
-    assert_non_null(getenv("COLANDER"));
-    session->pid = forkpty(&session->fd, NULL, NULL, &size);
-    assert_true(session->pid >= 0);
-    if (session->pid == 0)
-        run();
-}
-
-static void
-start(struct session *session)
-{
-    start_by(session, execute);
-}
-
-/* Reads some of what is shown; false at the end. */
-static bool
-read_some(struct session *session)
-{
-    struct pollfd poll_fd = {session->fd, POLLIN, 0};
-    char bytes[4096];
-    ssize_t size;
-
-    if (poll(&poll_fd, 1, WAIT_MS) <= 0)
-        fail_msg("the program hangs after '%.*s'", (int)session->shown.size,
-                 (const char *)session->shown.data);
-    size = read(session->fd, bytes, sizeof(bytes));
-    if (size <= 0)
-        return false;
-    session->total += (size_t)size;
-    assert_int_equal(
-        colander_buffer_append(&session->shown, bytes, (size_t)size, NULL),
-        COLANDER_OK);
-    return true;
-}
-
-/* Waits until `text` is shown, and forgets all up to its end. */
-static void
-expect(struct session *session, const char *text)
-{
-    size_t size = strlen(text);
-    const uint8_t *at;
-
-    while ((at = session->shown.size == 0
-                     ? NULL
-                     : memmem(session->shown.data, session->shown.size, text,
-                              size)) == NULL) {
-        if (!read_some(session))
-            fail_msg("'%s' never came after '%.*s'", text,
-                     (int)session->shown.size,
-                     (const char *)session->shown.data);
-    }
-    at += size;
-    session->shown.size -= (size_t)(at - session->shown.data);
-    memmove(session->shown.data, at, session->shown.size);
-}
-
-static void
-type(struct session *session, const char *text)
-{
-    assert_int_equal(write(session->fd, text, strlen(text)),
-                     (ssize_t)strlen(text));
-}
-
-/* Waits for the end; how the program exits. */
-static int
-finish(struct session *session)
-{
-    int status = 0;
-
-    while (read_some(session))
-        continue;
-    assert_int_equal(waitpid(session->pid, &status, 0), session->pid);
-    close(session->fd);
-    colander_buffer_release(&session->shown);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 static void
 put_rows(struct colander_store *store, struct colander_family *family)
@@ -166,6 +41,7 @@ put_rows(struct colander_store *store, struct colander_family *family)
                          COLANDER_OK);
         colander_row_builder_add(builder, "user", colander_text("Smith"));
         colander_row_builder_add(builder, "number", part);
+        colander_row_builder_add(builder, "note", colander_text("n"));
         assert_int_equal(colander_row_builder_finish(builder, &row, NULL),
                          COLANDER_OK);
         assert_int_equal(colander_batch_put(batch, family,
@@ -193,7 +69,10 @@ make_store(void **state)
              directory);
     setenv("HOME", directory, 1);
     setenv("XDG_STATE_HOME", directory, 1);
+    setenv("XDG_CONFIG_HOME", directory, 1);
     unsetenv("EDITRC");
+    unsetenv("PAGER");
+    unsetenv("COLANDER_PAGER");
     assert_int_equal(colander_store_open(store_path, NULL, &store, NULL),
                      COLANDER_OK);
     assert_int_equal(colander_family_open(store, "tweets", &family, NULL),
@@ -213,160 +92,409 @@ remove_store(void **state)
 }
 
 static void
-a_find_at_the_prompt_shows_a_table_and_its_counts(void **state)
+start(struct terminal *terminal)
 {
-    struct session session;
+    const char *const words[] = {"colander", "shell", store_path, "--readonly",
+                                 NULL};
+
+    terminal_start(terminal, words);
+    terminal_expect(terminal, PROMPT);
+}
+
+/* Types a line, and waits until `text` and then the prompt are shown. */
+static void
+enter(struct terminal *terminal, const char *line, const char *text)
+{
+    terminal_type(terminal, line);
+    terminal_type(terminal, "\r");
+    terminal_expect(terminal, "\r\n");
+    terminal_expect(terminal, text);
+    terminal_expect(terminal, PROMPT);
+}
+
+static void
+quit(struct terminal *terminal)
+{
+    terminal_type(terminal, ".quit\r");
+    assert_int_equal(terminal_finish(terminal), 0);
+}
+
+/* Types Ctrl-C, and waits for the prompt; it would count with one shortly
+ * before. */
+static void
+interrupt(struct terminal *terminal)
+{
+    terminal_type(terminal, "\x03");
+    terminal_expect(terminal, "interrupted");
+    terminal_expect(terminal, PROMPT);
+    usleep(1100000);
+}
+
+static void
+a_find_is_shown_as_a_table_with_its_counts(void **state)
+{
+    struct terminal terminal;
 
     (void)state;
-    start(&session);
-    expect(&session, PROMPT);
-    type(&session, "find tweets number=7\r");
-    expect(&session, "_key  user   number\r\n");
-    expect(&session, "\n7     Smith       7\r\n");
+    start(&terminal);
+    terminal_type(&terminal, "tweets:find{number = 7}\r");
+    terminal_expect(&terminal, "_key  user   number  note\r\n");
+    terminal_expect(&terminal, "\n7     Smith       7  n\r\n");
 #ifdef COLANDER_FILTERS
-    expect(&session, "1 row: read ");
-    expect(&session, " of about 50,000 rows (");
+    terminal_expect(&terminal, "1 row: read ");
+    terminal_expect(&terminal, " of about 50,000 rows (");
 #else
-    expect(&session, "1 row: scanned 50,000 rows (");
+    terminal_expect(&terminal, "1 row: scanned 50,000 rows (");
 #endif
-    expect(&session, PROMPT);
-    type(&session, "quit\r");
-    assert_int_equal(finish(&session), 0);
+    terminal_expect(&terminal, PROMPT);
+    quit(&terminal);
 }
 
 static void
-a_failed_command_leaves_the_prompt(void **state)
+expressions_show_what_they_give_and_statements_nothing(void **state)
 {
-    struct session session;
+    struct terminal terminal;
 
     (void)state;
-    start(&session);
-    expect(&session, PROMPT);
-    type(&session, "find tweets number\r");
-    expect(&session, "find: expected =, !=");
-    expect(&session, "    number\r\n          ^\r\n");
-    expect(&session, PROMPT);
-    type(&session, "families\r");
-    expect(&session, "tweets");
-    expect(&session, PROMPT);
-    type(&session, "\x04");
-    assert_int_equal(finish(&session), 0);
+    start(&terminal);
+    enter(&terminal, "1 + 1, 'x'", "2\tx\r\n");
+    enter(&terminal, "kept = {b = 2, 1, a = {}}", "");
+    enter(&terminal, "kept", "{1, a = {}, b = 2}\r\n");
+    enter(&terminal, "nil", "nil\r\n");
+    enter(&terminal, "tweets:get(8)", "_key = 8\r\nuser = Smith\r\n");
+    enter(&terminal, "tweets:find{number = lt(3)}:group('number'):count()",
+          "number  count\r\n------  -----\r\n     0      1\r\n");
+    quit(&terminal);
 }
 
 static void
-ctrl_c_stops_a_find_and_returns_to_the_prompt(void **state)
+a_failure_leaves_the_prompt(void **state)
 {
-    struct session session;
+    struct terminal terminal;
 
     (void)state;
-    start(&session);
-    expect(&session, PROMPT);
-    type(&session, "find tweets --format jsonl\r");
-    expect(&session, "{\"_key\":10,");
-    type(&session, "\x03");
-    expect(&session, "interrupted");
-    expect(&session, PROMPT);
-    assert_true(session.total < ROW_COUNT * strlen("{\"_key\":1}") / 2);
-    type(&session, "find tweets --count\r");
-    expect(&session, "\n50000\r\n");
-    expect(&session, PROMPT);
-    type(&session, "quit\r");
-    assert_int_equal(finish(&session), 0);
+    start(&terminal);
+    enter(&terminal, "1 +* 2", "stdin:1: unexpected symbol near '*'");
+    enter(&terminal, "nothing.at.all", "attempt to index a nil value");
+    enter(&terminal, "tweets:put(1, {})", "is open for reading only");
+    enter(&terminal, ".bogus", "no command '.bogus' (see .help)");
+    enter(&terminal, ".find tweets number",
+          "find: expected =, !=, <, <=, >, >=, ~, ? or ! after the column\r\n"
+          "    number\r\n          ^\r\n");
+    enter(&terminal, ".mode xml", "mode: no format 'xml'");
+    enter(&terminal, ".families", "tweets");
+    terminal_type(&terminal, "\x04");
+    assert_int_equal(terminal_finish(&terminal), 0);
+}
+
+static void
+a_chunk_goes_on_until_it_is_whole(void **state)
+{
+    struct terminal terminal;
+
+    (void)state;
+    start(&terminal);
+    terminal_type(&terminal, "for i = 1, 2 do\r");
+    terminal_expect(&terminal, MORE);
+    terminal_type(&terminal, "\r"); /* an empty line ends nothing */
+    terminal_expect(&terminal, MORE);
+    terminal_type(&terminal, "print('round', i)\r");
+    terminal_expect(&terminal, MORE);
+    terminal_type(&terminal, "end\r");
+    terminal_expect(&terminal, "\r\nround\t1\r\nround\t2\r\n");
+    terminal_expect(&terminal, PROMPT);
+    terminal_type(&terminal, "tweets:find{\r");
+    terminal_expect(&terminal, MORE);
+    terminal_type(&terminal, "\x03");
+    terminal_expect(&terminal, PROMPT);
+    enter(&terminal, "'whole'", "whole\r\n");
+    quit(&terminal);
+}
+
+static void
+tab_completes_what_there_is(void **state)
+{
+    struct terminal terminal;
+
+    (void)state;
+    start(&terminal);
+    terminal_type(&terminal, "twe\t");
+    terminal_expect(&terminal, "tweets");
+    terminal_type(&terminal, ":fi\t\t"); /* several: they are listed */
+    terminal_expect(&terminal, "find        find_value");
+    terminal_type(&terminal, "nd{numb\t");
+    terminal_expect(&terminal, "tweets:find{number");
+    terminal_type(&terminal, " = 9}:sel\t");
+    terminal_expect(&terminal, "= 9}:select");
+    terminal_type(&terminal, "(\"us\t");
+    terminal_expect(&terminal, "(\"user");
+    terminal_type(&terminal, "\")\r");
+    terminal_expect(&terminal, "\n9     Smith\r\n");
+    terminal_expect(&terminal, PROMPT);
+    terminal_type(&terminal, "string.fo\t");
+    terminal_expect(&terminal, "string.format");
+    terminal_type(&terminal, "\x15.fam\t"); /* Ctrl-U: away with it */
+    terminal_expect(&terminal, ".families");
+    terminal_type(&terminal, "\r");
+    terminal_expect(&terminal, "sst_files");
+    terminal_expect(&terminal, PROMPT);
+    quit(&terminal);
+}
+
+static void
+ctrl_c_stops_whatever_runs(void **state)
+{
+    static const char *const endless[] = {
+        "while true do end",
+        "while true do pcall(function() while true do end end) end",
+        "coroutine.wrap(function() while true do end end)()",
+        "co = coroutine.create(function() while true do "
+        "coroutine.resume(coroutine.create(function() while true do end end)) "
+        "end end) while true do coroutine.resume(co) end",
+        "while true do tweets:count{number = 5} end",
+        "tweets:find():where(function() while true do end end):count()",
+        "for i = 1, 1e9 do tweets:find():order('number'):first() end",
+    };
+    struct terminal terminal;
+
+    (void)state;
+    start(&terminal);
+    for (size_t i = 0; i < sizeof(endless) / sizeof(endless[0]); i++) {
+        terminal_type(&terminal, "print('it ' .. 'runs') ");
+        terminal_type(&terminal, endless[i]);
+        terminal_type(&terminal, "\r");
+        terminal_expect(&terminal, "it runs");
+        interrupt(&terminal);
+    }
+    enter(&terminal, "tweets:count()", "50000\r\n");
+    quit(&terminal);
+}
+
+static void
+ctrl_c_stops_a_find_that_is_shown(void **state)
+{
+    struct terminal terminal;
+
+    (void)state;
+    start(&terminal);
+    enter(&terminal, ".limit off", "");
+    enter(&terminal, ".mode jsonl", "");
+    enter(&terminal, ".pager off", "");
+    terminal_type(&terminal, "tweets:find()\r");
+    terminal_expect(&terminal, "{\"_key\":10,");
+    interrupt(&terminal);
+    assert_true(terminal.total < ROW_COUNT * strlen("{\"_key\":1}") / 2);
+    enter(&terminal, "tweets:count()", "50000\r\n");
+    quit(&terminal);
 }
 
 static void
 ctrl_c_at_the_prompt_drops_the_line(void **state)
 {
-    struct session session;
+    struct terminal terminal;
 
     (void)state;
-    start(&session);
-    expect(&session, PROMPT);
-    type(&session, "quit no, not yet");
-    expect(&session, "not yet");
-    type(&session, "\x03");
-    expect(&session, PROMPT);
-    type(&session, "find tweets number=8 --count\r");
-    expect(&session, "\n1\r\n");
-    type(&session, "quit\r");
-    assert_int_equal(finish(&session), 0);
+    start(&terminal);
+    terminal_type(&terminal, "os.exit(1) -- not yet");
+    terminal_expect(&terminal, "not yet");
+    terminal_type(&terminal, "\x03");
+    terminal_expect(&terminal, PROMPT);
+    enter(&terminal, "tweets:count{number = 8}", "1\r\n");
+    quit(&terminal);
+}
+
+static void
+a_second_ctrl_c_within_a_second_leaves(void **state)
+{
+    struct terminal terminal;
+
+    (void)state;
+    start(&terminal);
+    terminal_type(&terminal, "\x03");
+    terminal_expect(&terminal, PROMPT);
+    terminal_type(&terminal, "\x03");
+    assert_int_equal(terminal_finish(&terminal), 130);
+
+    start(&terminal); /* a finalizer, which no hook stops */
+    terminal_type(&terminal,
+                  "setmetatable({}, {__gc = function() print('it ' .. 'runs') "
+                  "while true do end end}) collectgarbage()\r");
+    terminal_expect(&terminal, "it runs");
+    terminal_type(&terminal, "\x03");
+    usleep(200000); /* two signals at once would be one */
+    terminal_type(&terminal, "\x03");
+    assert_int_equal(terminal_finish(&terminal), 130);
 }
 
 static void
 ctrl_z_suspends_and_keeps_the_line(void **state)
 {
-    struct session session;
+    const char *const words[] = {"colander", "shell", store_path, "--readonly",
+                                 NULL};
+    struct terminal terminal;
 
     (void)state;
-    start_by(&session, execute_as_job);
-    expect(&session, PROMPT);
-    type(&session, "find tweets num");
-    expect(&session, "num");
-    type(&session, "\x1a");
-    expect(&session, "[stopped]");
-    expect(&session, PROMPT "find tweets num");
-    type(&session, "ber=8 --count\r");
-    expect(&session, "\n1\r\n");
-    expect(&session, PROMPT);
-    type(&session, "quit\r");
-    assert_int_equal(finish(&session), 0);
+    terminal_start_job(&terminal, words);
+    terminal_expect(&terminal, PROMPT);
+    terminal_type(&terminal, "tweets:count{num");
+    terminal_expect(&terminal, "num");
+    terminal_type(&terminal, "\x1a");
+    terminal_expect(&terminal, "[stopped]");
+    terminal_expect(&terminal, PROMPT "tweets:count{num");
+    terminal_type(&terminal, "ber = 8}\r");
+    terminal_expect(&terminal, "\n1\r\n");
+    terminal_expect(&terminal, PROMPT);
+    quit(&terminal);
+}
+
+static void
+long_results_go_through_a_pager_and_are_limited(void **state)
+{
+    struct terminal terminal;
+
+    (void)state;
+    setenv("PAGER", "sed -u 's/^/paged /'", 1);
+    start(&terminal);
+    terminal_type(&terminal, "tweets:find()\r");
+    terminal_expect(&terminal, "paged _key  user   number");
+    terminal_expect(&terminal, "paged 999   Smith     999");
+    terminal_expect(&terminal,
+                    "[the first 1000 rows; there are more: see .limit]");
+    terminal_expect(&terminal, PROMPT);
+    assert_false(terminal_has(&terminal, "paged 1000"));
+    enter(&terminal, ".limit 30", "");
+    terminal_type(&terminal, "tweets:find():all()\r");
+    terminal_expect(&terminal, "paged 29");
+    terminal_expect(&terminal, "[the first 30 of 50000 rows: see .limit]");
+    terminal_expect(&terminal, PROMPT);
+    terminal_type(&terminal, "tweets:find():limit(3)\r"); /* fits */
+    terminal_expect(&terminal, "\r\n0     Smith       0");
+    terminal_expect(&terminal, PROMPT);
+    enter(&terminal, ".pager off", "");
+    terminal_type(&terminal, "tweets:find():limit(25)\r");
+    terminal_expect(&terminal, "\r\n24    Smith      24");
+    terminal_expect(&terminal, PROMPT);
+    enter(&terminal, ".pager 'head -n 1 | tr n N'", ""); /* is left early */
+    enter(&terminal, "tweets:find()", "Number");
+    quit(&terminal);
+    unsetenv("PAGER");
+}
+
+static void
+results_can_go_to_a_file(void **state)
+{
+    char line[TEMPORARY_SIZE + 64];
+    struct terminal terminal;
+    char text[128];
+    FILE *file;
+
+    (void)state;
+    snprintf(line, sizeof(line), ".output '%s/results'", directory);
+    start(&terminal);
+    enter(&terminal, line, "");
+    enter(&terminal, "tweets:find{number = 5}", "");
+    enter(&terminal, "print('printed')", "");
+    enter(&terminal, ".output", "");
+    enter(&terminal, "'here again'", "here again\r\n");
+    quit(&terminal);
+    snprintf(line, sizeof(line), "%s/results", directory);
+    file = fopen(line, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(text, sizeof(text), file));
+    assert_string_equal(
+        text, "{\"_key\":5,\"user\":\"Smith\",\"number\":5,\"note\":\"n\"}\n");
+    assert_non_null(fgets(text, sizeof(text), file));
+    assert_string_equal(text, "printed\n");
+    assert_null(fgets(text, sizeof(text), file));
+    (void)fclose(file);
 }
 
 static void
 a_second_shell_runs_beside_the_first(void **state)
 {
-    struct session sessions[2];
+    struct terminal terminals[2];
 
     (void)state;
     for (int i = 0; i < 2; i++) {
-        start(&sessions[i]);
-        expect(&sessions[i], PROMPT);
-        type(&sessions[i], "find tweets number=8 --count\r");
-        expect(&sessions[i], "\n1\r\n");
+        start(&terminals[i]);
+        enter(&terminals[i], "tweets:count{number = 8}", "1\r\n");
     }
-    for (int i = 0; i < 2; i++) {
-        type(&sessions[i], "quit\r");
-        assert_int_equal(finish(&sessions[i]), 0);
-    }
+    for (int i = 0; i < 2; i++)
+        quit(&terminals[i]);
 }
 
 static void
 the_history_comes_back_and_is_for_its_owner_only(void **state)
 {
-    struct session session;
+    struct terminal terminal;
     struct stat status;
 
     (void)state;
-    start(&session);
-    expect(&session, PROMPT);
-    type(&session, "find tweets number=4321 --count\r");
-    expect(&session, "\n1\r\n");
-    type(&session, "quit\r");
-    assert_int_equal(finish(&session), 0);
+    start(&terminal);
+    terminal_type(&terminal, "tweets:count{\r");
+    terminal_expect(&terminal, MORE);
+    terminal_type(&terminal, "number = 4321}\r");
+    terminal_expect(&terminal, "\n1\r\n");
+    quit(&terminal);
     assert_int_equal(stat(history_path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
 
-    start(&session);
-    expect(&session, PROMPT);
-    type(&session, "\x10\x10"); /* Ctrl-P: past "quit" */
-    expect(&session, "number=4321 --count");
-    type(&session, "\r");
-    expect(&session, "\n1\r\n");
-    type(&session, "quit\r");
-    assert_int_equal(finish(&session), 0);
+    start(&terminal);
+    terminal_type(&terminal, "\x10\x10"); /* Ctrl-P: past ".quit" */
+    terminal_expect(&terminal, "tweets:count{ number = 4321}");
+    terminal_type(&terminal, "\r");
+    terminal_expect(&terminal, "\n1\r\n");
+    quit(&terminal);
+}
+
+static void
+the_init_file_runs_before_the_first_prompt(void **state)
+{
+    const char *const words[] = {"colander",   "shell",     store_path,
+                                 "--readonly", "--no-init", NULL};
+    char path[TEMPORARY_SIZE + 32];
+    struct terminal terminal;
+    FILE *file;
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s/colander", directory);
+    (void)mkdir(path, 0700);
+    snprintf(path, sizeof(path), "%s/colander/init.lua", directory);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("function twice(x)\n  return 2 * x\nend\n.mode line\n", file);
+    assert_int_equal(fclose(file), 0);
+    start(&terminal);
+    enter(&terminal, "twice(21)", "42\r\n");
+    enter(&terminal, "tweets:find{number = 3}", "_key = 3\r\n");
+    quit(&terminal);
+    terminal_start(&terminal, words);
+    terminal_expect(&terminal, PROMPT);
+    enter(&terminal, "twice", "nil\r\n");
+    quit(&terminal);
+    assert_int_equal(unlink(path), 0);
 }
 
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_find_at_the_prompt_shows_a_table_and_its_counts),
-        cmocka_unit_test(a_failed_command_leaves_the_prompt),
-        cmocka_unit_test(ctrl_c_stops_a_find_and_returns_to_the_prompt),
+        cmocka_unit_test(a_find_is_shown_as_a_table_with_its_counts),
+        cmocka_unit_test(
+            expressions_show_what_they_give_and_statements_nothing),
+        cmocka_unit_test(a_failure_leaves_the_prompt),
+        cmocka_unit_test(a_chunk_goes_on_until_it_is_whole),
+        cmocka_unit_test(tab_completes_what_there_is),
+        cmocka_unit_test(ctrl_c_stops_whatever_runs),
+        cmocka_unit_test(ctrl_c_stops_a_find_that_is_shown),
         cmocka_unit_test(ctrl_c_at_the_prompt_drops_the_line),
+        cmocka_unit_test(a_second_ctrl_c_within_a_second_leaves),
         cmocka_unit_test(ctrl_z_suspends_and_keeps_the_line),
+        cmocka_unit_test(long_results_go_through_a_pager_and_are_limited),
+        cmocka_unit_test(results_can_go_to_a_file),
         cmocka_unit_test(a_second_shell_runs_beside_the_first),
         cmocka_unit_test(the_history_comes_back_and_is_for_its_owner_only),
+        cmocka_unit_test(the_init_file_runs_before_the_first_prompt),
     };
 
     return cmocka_run_group_tests(tests, make_store, remove_store);

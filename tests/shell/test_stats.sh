@@ -26,7 +26,7 @@ run 0 stats "$demo" tweets --json
 prints_some '^{"_key":"tweets","rows":100000,"sst_files":[1-9]'
 size=$(find "$demo" -name '*.sst' -printf '%s\n' | sort -n | tail -n 1)
 [ "$(bytes sst_bytes)" = "$size" ] || complain 'stats tells another SST size'
-printf 'stats tweets\nstats --json\n' | "$COLANDER" shell "$demo" |
+printf '.stats tweets\n.stats --json\n' | "$COLANDER" shell "$demo" |
     grep -q '^family   tweets$' || complain 'no stats in the shell'
 
 if ! has_filters; then

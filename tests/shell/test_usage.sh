@@ -21,7 +21,7 @@ for word in --version --help; do
     says_some 'cannot write output: No space left on device'
 done
 run 0 --help
-commands='find get families stats shell demo help'
+commands='find get families columns stats shell demo help'
 if has_filters; then
     commands+=' refilter'
 else
@@ -71,6 +71,6 @@ run 1 find "$work/none" family
 says_some 'there is no such store'
 prints ''
 [ ! -e "$work/none" ] || complain 'a find makes a store'
-run 1 shell "$work/none"
-[ ! -e "$work/none" ] || complain 'the shell makes a store'
+run 1 shell "$work/none" --readonly
+[ ! -e "$work/none" ] || complain 'a shell that reads only makes a store'
 finish

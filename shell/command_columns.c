@@ -1,0 +1,133 @@
+/*
+ * The command columns: lists the columns that rows have.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell/census.h"
+#include "shell/commands.h"
+#include "shell/interrupt.h"
+#include "shell/output.h"
+
+#include <inttypes.h>
+
+#define ROWS 10000 /* looked at unless told so */
+
+/* Makes the row that tells of one column. */
+static enum colander_code
+describe(const struct census_column *column,
+         struct colander_row_builder *builder, struct colander_slice *row,
+         struct colander_error *err)
+{
+    colander_row_builder_add(builder, "column", colander_text(column->path));
+    colander_row_builder_add(builder, "rows",
+                             colander_unsigned(column->row_count));
+    colander_row_builder_begin_map(builder, "types");
+    for (int type = 0; type < CENSUS_TYPES; type++) {
+        if (column->type_counts[type] > 0)
+            colander_row_builder_add(
+                builder, colander_type_name((enum colander_type)type),
+                colander_unsigned(column->type_counts[type]));
+    }
+    colander_row_builder_end(builder);
+    return colander_row_builder_finish(builder, row, err);
+}
+
+static enum colander_code
+show(const struct census *census, struct output *output,
+     struct colander_error *err)
+{
+    struct colander_row_builder *builder = colander_row_builder_create();
+    enum colander_code code = COLANDER_OK;
+
+    if (builder == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a row");
+    for (size_t i = 0; i < census_count(census) && code == COLANDER_OK; i++) {
+        struct colander_result result;
+
+        memset(&result, 0, sizeof(result));
+        code = describe(census_column(census, i), builder, &result.row, err);
+        if (code == COLANDER_OK)
+            code = output_row(output, &result, err);
+    }
+    if (code == COLANDER_OK)
+        code = output_finish(output, err);
+    colander_row_builder_destroy(builder);
+    return code;
+}
+
+/* Takes the census and shows it. */
+static enum colander_code
+run(const struct session *session, const struct arguments *arguments,
+    struct colander_error *err)
+{
+    struct output_options options = {.has_no_key = true};
+    uint64_t row_limit = ROWS;
+    uint64_t row_count = 0;
+    struct colander_family *family = NULL;
+    struct census *census = census_create();
+    struct output *output = NULL;
+    enum colander_code code;
+
+    if (census == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for columns");
+    code = session_format(session, arguments_value(arguments, "format"),
+                          OUTPUT_TABLE, &options.format, err);
+    if (code == COLANDER_OK)
+        code = arguments_number(arguments, "rows", &row_limit, err);
+    if (code == COLANDER_OK)
+        code = session_family(session, arguments->words[0], &family, err);
+    if (code == COLANDER_OK)
+        code = census_take(census, family, row_limit, interrupt_watch,
+                           &row_count, err);
+    if (code == COLANDER_OK)
+        code = output_create(stdout, &options, &output, err);
+    if (code == COLANDER_OK)
+        code = show(census, output, err);
+    if (code == COLANDER_OK && row_count == row_limit)
+        fprintf(stderr, "[of the first %" PRIu64 " rows: see --rows]\n",
+                row_count);
+    output_destroy(output);
+    colander_family_close(family);
+    census_destroy(census);
+    return code;
+}
+
+static enum session_exit
+run_columns(struct session *session, const struct arguments *arguments)
+{
+    struct colander_error err;
+
+    return run(session, arguments, &err) == COLANDER_OK
+               ? SESSION_FINE
+               : session_misused(session, &err);
+}
+
+static const struct argument_option options[] = {
+    {"rows", true, false},
+    {"format", true, false},
+    {NULL, false, false},
+};
+
+static const char help[] =
+    "Lists the columns that rows of a family have, at any depth: in how many\n"
+    "rows each is, and how many values of which types it has. A column inside\n"
+    "another is told by its path, the elements of an array by [].\n"
+    "\n"
+    "options:\n"
+    "  --rows N                looks at the first N rows (10,000)\n"
+    "  --format FORMAT         jsonl, json, csv, table or line (on a "
+    "terminal:\n"
+    "                          table, else: jsonl)\n";
+
+const struct command command_columns = {
+    "columns",
+    "FAMILY [OPTION...]",
+    "the columns that rows have, and their types",
+    help,
+    COMMAND_READS,
+    options,
+    1,
+    1,
+    SIZE_MAX,
+    run_columns,
+};

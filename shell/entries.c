@@ -1,0 +1,361 @@
+/*
+ * Entries: see entries.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell/entries.h"
+#include "shell/chunk.h"
+#include "shell/completion.h"
+#include "shell/dot_commands.h"
+#include "shell/interrupt.h"
+#include "shell/line_input.h"
+#include "shell/pager.h"
+#include "shell/text.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PROMPT "colander> "
+#define PROMPT_MORE "      ... "
+#define BLANKS " \t"
+#define TYPED "=stdin" /* what messages call that which was typed */
+
+void
+entries_init(struct entries *entries, struct session *session,
+             struct interpreter *interpreter)
+{
+    memset(entries, 0, sizeof(*entries));
+    entries->session = session;
+    entries->interpreter = interpreter;
+    entries->display.session = session;
+    entries->display.row_limit = UINT64_MAX;
+    entries->stdout_fd = -1;
+}
+
+void
+entries_release(struct entries *entries)
+{
+    report_release(&entries->display.notes);
+    free(entries->pager);
+    if (entries->stdout_fd >= 0)
+        close(entries->stdout_fd);
+}
+
+/* -------------------------------------------------------------- chunks --- */
+
+/* Shows its arguments but the first, which is the display. */
+static int
+show(lua_State *L)
+{
+    display_show(L, lua_touserdata(L, 1), 2);
+    return 0;
+}
+
+/* Shows what stands on the stack, if anything, and takes it away. */
+static enum session_exit
+show_results(struct entries *entries)
+{
+    lua_State *L = interpreter_state(entries->interpreter);
+    const int count = lua_gettop(L);
+    const bool is_paged = entries->is_paged && pager_begin(entries->pager);
+    struct colander_error err;
+    enum session_exit status;
+
+    lua_pushcfunction(L, show);
+    lua_insert(L, 1);
+    lua_pushlightuserdata(L, &entries->display);
+    lua_insert(L, 2);
+    status =
+        interpreter_call(entries->interpreter, count + 1, INTERPRETER_MESSAGE);
+    if (is_paged)
+        pager_end();
+    lua_settop(L, 0);
+    display_tell(&entries->display);
+    if (status == SESSION_FINE && output_flush(stdout, &err) != COLANDER_OK)
+        status = session_fail(entries->session, &err);
+    return status;
+}
+
+static double
+now_seconds(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* every Linux has this one */
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Calls the chunk on the stack, and shows what it gives. */
+static enum session_exit
+run_loaded(struct entries *entries, enum interpreter_detail detail)
+{
+    lua_State *L = interpreter_state(entries->interpreter);
+    const double start = now_seconds();
+    enum session_exit status;
+
+    status = interpreter_call(entries->interpreter, 0, detail);
+    if (status == SESSION_FINE && lua_gettop(L) > 0)
+        status = show_results(entries);
+    lua_settop(L, 0);
+    if (entries->is_timed) {
+        (void)fflush(stdout);
+        fprintf(stderr, "time: %.6f s\n", now_seconds() - start);
+    }
+    return status;
+}
+
+enum session_exit
+entries_run_chunk(struct entries *entries, const char *text, const char *name)
+{
+    lua_State *L = interpreter_state(entries->interpreter);
+
+    switch (chunk_load(L, colander_slice_text(text), name)) {
+    case CHUNK_READY:
+        break;
+    case CHUNK_UNFINISHED:
+        session_complain(entries->session, "%s: the end is missing", name + 1);
+        return SESSION_FAILED;
+    case CHUNK_WRONG:
+        return interpreter_fail(entries->interpreter);
+    }
+    return run_loaded(entries, INTERPRETER_TRACEBACK);
+}
+
+/* --------------------------------------------------------------- entries ---
+ */
+
+/* One entry as it comes, line by line. */
+struct entry {
+    struct colander_buffer text; /* without its last line's end */
+    unsigned long line;          /* of its first line */
+};
+
+/* Whether the line is a dot command: `.5` is a number. */
+static bool
+is_dot_command(const char *line)
+{
+    line += strspn(line, BLANKS);
+    return line[0] == '.' && isalpha((unsigned char)line[1]);
+}
+
+/* Adds a line. */
+static enum colander_code
+add_line(struct entry *entry, const char *line, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if (entry->text.size > 0)
+        code = colander_buffer_append(&entry->text, "\n", 1, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&entry->text, line, strlen(line), err);
+    return code;
+}
+
+/* Keeps the entry for the history: as one line where that means the same. */
+static void
+remember(struct line_input *input, const struct entry *entry)
+{
+    char *text = text_copy(colander_buffer_slice(&entry->text));
+    char *rest;
+
+    if (text == NULL)
+        return;
+    if (strstr(text, "--") == NULL && strstr(text, "[[") == NULL &&
+        strstr(text, "[=") == NULL && strchr(text, '\\') == NULL) {
+        for (char *end = text; (end = strchr(end, '\n')) != NULL;)
+            *end = ' ';
+    }
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest))
+        line_input_remember(input, line);
+    free(text);
+}
+
+/* Runs the entry if it is whole, and empties it. */
+static enum session_exit
+try_entry(struct entries *entries, struct entry *entry)
+{
+    lua_State *L = interpreter_state(entries->interpreter);
+    enum session_exit status = SESSION_FINE;
+
+    switch (chunk_load(L, colander_buffer_slice(&entry->text), TYPED)) {
+    case CHUNK_UNFINISHED:
+        return SESSION_FINE;
+    case CHUNK_READY:
+        status = run_loaded(entries, INTERPRETER_MESSAGE);
+        break;
+    case CHUNK_WRONG:
+        status = interpreter_fail(entries->interpreter);
+        break;
+    }
+    entry->text.size = 0;
+    return status;
+}
+
+/* Runs what a line completes, if it completes something. */
+static enum session_exit
+run_line(struct entries *entries, struct line_input *input, struct entry *entry,
+         const char *line)
+{
+    struct session *session = entries->session;
+    const unsigned long here = session->line;
+    enum session_exit status;
+    struct colander_error err;
+
+    if (entry->text.size == 0 && line[strspn(line, BLANKS)] == '\0')
+        return SESSION_FINE;
+    if (entry->text.size == 0)
+        entry->line = here;
+    if (add_line(entry, line, &err) != COLANDER_OK)
+        return session_fail(session, &err);
+    session->line = entry->line;
+    if (is_dot_command(line) && entry->text.size == strlen(line)) {
+        remember(input, entry);
+        entry->text.size = 0;
+        status = dot_commands_run(entries, line + strspn(line, BLANKS));
+    } else {
+        struct entry whole = *entry; /* its bytes stay when it is emptied */
+
+        status = try_entry(entries, entry);
+        if (entry->text.size == 0)
+            remember(input, &whole);
+    }
+    session->line = here;
+    return status;
+}
+
+/* The input has ended: nothing may be left over. */
+static enum session_exit
+end_input(const struct entries *entries, const struct entry *entry)
+{
+    if (entry->text.size == 0)
+        return SESSION_FINE;
+    entries->session->line = entry->line;
+    session_complain(entries->session, "the chunk that begins here has no end");
+    return SESSION_FAILED;
+}
+
+/* ------------------------------------------------------------- terminal --- */
+
+/* A line was not given: Ctrl-C at the prompt only asks for a new one, but a
+ * second within a second leaves. */
+static enum session_exit
+stop_typing(struct entries *entries, const struct line_input *input,
+            const struct colander_error *err)
+{
+    if (err->code == COLANDER_CANCELLED && !line_input_was_left(input)) {
+        fputc('\n', stdout);
+        return SESSION_FINE;
+    }
+    entries->is_ended = true;
+    if (err->code != COLANDER_CANCELLED)
+        return session_fail(entries->session, err);
+    fputc('\n', stdout);
+    return SESSION_INTERRUPTED;
+}
+
+static enum session_exit
+run_typed(struct entries *entries, struct line_input *input)
+{
+    struct entry entry = {COLANDER_BUFFER_EMPTY, 0};
+    enum session_exit status = SESSION_FINE;
+
+    while (!entries->is_ended) {
+        const bool is_new = entry.text.size == 0;
+        struct colander_error err;
+        const char *line;
+
+        if (line_input_read(input, is_new ? PROMPT : PROMPT_MORE, &line,
+                            &err) != COLANDER_OK) {
+            entry.text.size = 0;
+            status = stop_typing(entries, input, &err);
+        } else if (line == NULL) {
+            fputc('\n', stdout);
+            break;
+        } else {
+            interrupt_forget(); /* it was not meant for this line */
+            (void)run_line(entries, input, &entry, line);
+        }
+        interrupt_forget();
+    }
+    colander_buffer_release(&entry.text);
+    return status;
+}
+
+enum session_exit
+entries_run_terminal(struct entries *entries)
+{
+    struct completion *completion;
+    struct line_input *input = NULL;
+    struct colander_error err;
+    enum session_exit status;
+
+    completion = completion_create(entries->interpreter, entries->session);
+    if (completion == NULL) {
+        session_complain(entries->session, "no memory to complete names");
+        return SESSION_FAILED;
+    }
+    entries->session->is_prompt = true;
+    entries->is_paged = true;
+    entries->display.row_limit = DISPLAY_ROWS;
+    if (line_input_open_terminal(completion_find, completion, &input, &err) ==
+        COLANDER_OK)
+        status = run_typed(entries, input);
+    else
+        status = session_fail(entries->session, &err);
+    line_input_close(input);
+    completion_destroy(completion);
+    return status;
+}
+
+/* ----------------------------------------------------------------- files ---
+ */
+
+static enum session_exit
+run_lines(struct entries *entries, struct line_input *input)
+{
+    struct entry entry = {COLANDER_BUFFER_EMPTY, 0};
+    struct session *session = entries->session;
+    enum session_exit status = SESSION_FINE;
+
+    while (status == SESSION_FINE && !entries->is_ended) {
+        struct colander_error err;
+        const char *line;
+
+        if (line_input_read(input, NULL, &line, &err) != COLANDER_OK) {
+            status = session_fail(session, &err);
+        } else if (line == NULL) {
+            status = end_input(entries, &entry);
+            break;
+        } else {
+            session->line++;
+            status = run_line(entries, input, &entry, line);
+        }
+    }
+    colander_buffer_release(&entry.text);
+    return status;
+}
+
+enum session_exit
+entries_run_file(struct entries *entries, FILE *file, const char *name)
+{
+    struct session *session = entries->session;
+    const unsigned long line_before = session->line;
+    const char *file_before = session->file;
+    struct line_input *input = NULL;
+    struct colander_error err;
+    enum session_exit status;
+
+    session->line = 0;
+    session->file = name;
+    if (line_input_open_file(file, &input, &err) == COLANDER_OK)
+        status = run_lines(entries, input);
+    else
+        status = session_fail(session, &err);
+    line_input_close(input);
+    session->line = line_before;
+    session->file = file_before;
+    return status;
+}

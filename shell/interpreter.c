@@ -1,0 +1,316 @@
+/*
+ * Interpreter: see interpreter.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell/interpreter.h"
+#include "shell/coroutines.h"
+#include "shell/interrupt.h"
+#include "shell/text.h"
+
+#include "scripting/scripting.h"
+
+#include <lauxlib.h>
+#include <lualib.h>
+#include <stdlib.h>
+
+struct interpreter {
+    struct session *session;
+    lua_State *L;
+    enum interpreter_detail detail; /* of the call under way */
+    enum colander_code code;        /* of the error that has ended it */
+};
+
+static const char self_key; /* its address: the interpreter in the registry */
+
+static struct interpreter *
+self(lua_State *L)
+{
+    struct interpreter *interpreter;
+
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &self_key);
+    interpreter = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    return interpreter;
+}
+
+/* ------------------------------------------------------------- globals --- */
+
+/* os.exit([status]): as Lua's, but the store is closed first, always */
+static int
+exit_program(lua_State *L)
+{
+    struct interpreter *interpreter = self(L);
+    struct session *session = interpreter->session;
+    struct colander_error err;
+    int status = EXIT_SUCCESS;
+
+    if (lua_isboolean(L, 1))
+        status = lua_toboolean(L, 1) ? EXIT_SUCCESS : EXIT_FAILURE;
+    else
+        status = (int)luaL_optinteger(L, 1, EXIT_SUCCESS);
+    lua_close(L); /* of a coroutine, too, this closes all there is */
+    if (session_close(session, &err) != COLANDER_OK)
+        status = (int)session_fail(session, &err);
+    if (output_flush(stdout, &err) != COLANDER_OK && status == 0)
+        status = (int)session_fail(session, &err);
+    exit(status);
+}
+
+/* A global that is not there: a family of this name. Upvalue 1 is the store,
+ * upvalue 2 has those that were asked for before. */
+static int
+find_global(lua_State *L)
+{
+    struct colander_family *family = NULL;
+    struct session *session = self(L)->session;
+    bool exists;
+
+    if (lua_type(L, 2) != LUA_TSTRING)
+        return 0;
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TNIL)
+        return 1;
+    if (colander_family_open(session->store, lua_tostring(L, 2), &family,
+                             NULL) != COLANDER_OK)
+        return 0; /* no name for a family */
+    exists = colander_family_exists(family);
+    colander_family_close(family);
+    if (!exists)
+        return 0;
+    lua_getfield(L, lua_upvalueindex(1), "family");
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_pushvalue(L, 2);
+    if (lua_pcall(L, 2, 1, 0) != LUA_OK)
+        return 0; /* a script has closed the store */
+    lua_pushvalue(L, 2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, lua_upvalueindex(2));
+    return 1;
+}
+
+/* Makes what is in the table on top a global as well, but for its functions
+ * that are not about conditions. */
+static void
+share_operators(lua_State *L)
+{
+    static const char *const names[] = {
+        "eq",       "ne",      "lt",   "le",    "gt",    "ge",
+        "between",  "prefix",  "any",  "all",   "none",  "exists",
+        "contains", "missing", "null", "where", "value",
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        lua_getfield(L, -1, names[i]);
+        lua_setglobal(L, names[i]);
+    }
+}
+
+/* Makes globals of the families of the store on top. */
+static void
+share_families(lua_State *L)
+{
+    lua_pushglobaltable(L);
+    lua_createtable(L, 0, 1);
+    lua_pushvalue(L, -3);
+    lua_newtable(L);
+    lua_pushcclosure(L, find_global, 2);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
+    lua_pop(L, 1);
+}
+
+/* Fills a new state; in protected mode. */
+static int
+furnish(lua_State *L)
+{
+    struct interpreter *interpreter = lua_touserdata(L, 1);
+
+    luaL_openlibs(L);
+    coroutines_track(L);
+    lua_pushlightuserdata(L, interpreter);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &self_key);
+    luaL_requiref(L, "colander", luaopen_colander, 1);
+    share_operators(L);
+    scripting_set_watch(L, interrupt_watch);
+    scripting_push_store(L, interpreter->session->store);
+    lua_pushvalue(L, -1);
+    lua_setglobal(L, "db");
+    share_families(L);
+    lua_getglobal(L, "os");
+    lua_pushcfunction(L, exit_program);
+    lua_setfield(L, -2, "exit");
+    return 0;
+}
+
+/* ---------------------------------------------------------------- life --- */
+
+enum colander_code
+interpreter_create(struct session *session, struct interpreter **interpreter,
+                   struct colander_error *err)
+{
+    struct interpreter *created = calloc(1, sizeof(*created));
+
+    *interpreter = NULL;
+    if (created != NULL)
+        created->L = luaL_newstate();
+    if (created == NULL || created->L == NULL) {
+        free(created);
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for Lua");
+    }
+    created->session = session;
+    lua_pushcfunction(created->L, furnish);
+    lua_pushlightuserdata(created->L, created);
+    if (lua_pcall(created->L, 1, 0, 0) != LUA_OK) {
+        COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start Lua: %s",
+                      lua_tostring(created->L, -1));
+        interpreter_destroy(created);
+        return COLANDER_NO_MEMORY;
+    }
+    *interpreter = created;
+    return COLANDER_OK;
+}
+
+void
+interpreter_destroy(struct interpreter *interpreter)
+{
+    if (interpreter == NULL)
+        return;
+    lua_close(interpreter->L);
+    free(interpreter);
+}
+
+lua_State *
+interpreter_state(struct interpreter *interpreter)
+{
+    return interpreter->L;
+}
+
+/* ---------------------------------------------------------------- calls --- */
+
+/* Makes a text of an error, with what was being called if that is wanted. */
+static int
+describe_error(lua_State *L)
+{
+    struct interpreter *interpreter = self(L);
+
+    interpreter->code = scripting_error_code(L, 1);
+    luaL_tolstring(L, 1, NULL);
+    if (interpreter->detail == INTERPRETER_TRACEBACK)
+        luaL_traceback(L, L, lua_tostring(L, -1), 1);
+    return 1;
+}
+
+/* Prints a text of several lines, none of which can move a cursor. */
+static void
+complain_of(const struct session *session, const char *text)
+{
+    size_t size = strcspn(text, "\n");
+
+    session_complain(session, "%.*s", (int)size, text);
+    for (text += size; *text == '\n'; text += size) {
+        const bool is_set_in = *++text == '\t'; /* as tracebacks are */
+        struct colander_buffer line = COLANDER_BUFFER_EMPTY;
+
+        text += is_set_in;
+        size = strcspn(text, "\n");
+        if (text_append_printable(&line, colander_slice_of(text, size), NULL) ==
+            COLANDER_OK)
+            fprintf(stderr, "%s%.*s\n", is_set_in ? "    " : "", (int)line.size,
+                    (const char *)line.data);
+        colander_buffer_release(&line);
+    }
+}
+
+/* Complains of the text of an error on the stack, which came with `code`. */
+static enum session_exit
+fail(struct interpreter *interpreter, enum colander_code code)
+{
+    const struct session *session = interpreter->session;
+    const char *text = lua_tostring(interpreter->L, -1);
+    enum session_exit status = SESSION_FAILED;
+
+    if (interrupt_happened()) {
+        session_complain(session, "interrupted");
+        status = SESSION_INTERRUPTED;
+    } else if (code == COLANDER_CANCELLED) {
+        status = SESSION_UNREAD;
+    } else {
+        complain_of(session, text == NULL ? "an error without text" : text);
+        if (code == COLANDER_CORRUPT || code == COLANDER_IO)
+            status = SESSION_DAMAGED;
+    }
+    lua_pop(interpreter->L, 1);
+    return status;
+}
+
+enum session_exit
+interpreter_fail(struct interpreter *interpreter)
+{
+    return fail(interpreter, COLANDER_INVALID);
+}
+
+enum session_exit
+interpreter_call(struct interpreter *interpreter, int argument_count,
+                 enum interpreter_detail detail)
+{
+    lua_State *L = interpreter->L;
+    const int base = lua_gettop(L) - argument_count;
+    int status;
+
+    interpreter->detail = detail;
+    interpreter->code = COLANDER_OK;
+    lua_pushcfunction(L, describe_error);
+    lua_insert(L, base);
+    coroutines_begin(L);
+    status = lua_pcall(L, argument_count, LUA_MULTRET, base);
+    coroutines_end(L);
+    lua_remove(L, base);
+    return status == LUA_OK ? SESSION_FINE
+                            : fail(interpreter, interpreter->code);
+}
+
+/* --------------------------------------------------------------- scripts ---
+ */
+
+static void
+set_arguments(lua_State *L, const char *name, const char *const *words,
+              size_t word_count)
+{
+    lua_createtable(L, (int)word_count, 1);
+    lua_pushstring(L, name);
+    lua_rawseti(L, -2, 0);
+    for (size_t i = 0; i < word_count; i++) {
+        lua_pushstring(L, words[i]);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    lua_setglobal(L, "arg");
+}
+
+enum session_exit
+interpreter_run_script(struct interpreter *interpreter, const char *name,
+                       const char *code, const char *const *words,
+                       size_t word_count)
+{
+    lua_State *L = interpreter->L;
+    enum session_exit status;
+    int loaded;
+
+    if (code != NULL)
+        loaded = luaL_loadbufferx(L, code, strlen(code), name, "t");
+    else
+        loaded = luaL_loadfilex(L, strcmp(name, "-") == 0 ? NULL : name, "t");
+    if (loaded != LUA_OK)
+        return interpreter_fail(interpreter);
+    if (!lua_checkstack(L, (int)word_count + LUA_MINSTACK)) {
+        session_complain(interpreter->session, "too many words");
+        return SESSION_USAGE;
+    }
+    set_arguments(L, name, words, word_count);
+    for (size_t i = 0; i < word_count; i++)
+        lua_pushstring(L, words[i]);
+    status =
+        interpreter_call(interpreter, (int)word_count, INTERPRETER_TRACEBACK);
+    lua_settop(L, 0);
+    return status;
+}

@@ -1,0 +1,168 @@
+/*
+ * Pager: see pager.h.
+ *
+ * glibc's stdout is a variable that may be set: so all that is printed
+ * meanwhile goes through here, whoever prints it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell/pager.h"
+#include "shell/output.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NOT_RUN 127 /* what sh exits with when there is no such program */
+
+static struct {
+    FILE *terminal; /* standard output as it was */
+    FILE *stream;   /* that stands for it */
+    FILE *pager;    /* NULL: not started; `terminal`: it could not start */
+    const char *command;
+    struct colander_buffer held;
+    size_t line_width; /* bytes of the line under way */
+    size_t line_count;
+    size_t line_max;            /* that fit on the screen */
+    size_t width;               /* of it */
+    struct sigaction interrupt; /* what Ctrl-C did */
+} state;
+
+/* Counts the lines that `bytes` take; a character may be several bytes, so a
+ * line may take less than is counted. */
+static void
+count_lines(const char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (bytes[i] == '\n' || ++state.line_width > state.width) {
+            state.line_count++;
+            state.line_width = 0;
+        }
+    }
+}
+
+/* Ctrl-C is the pager's: it comes to us as well, and would end the shell. */
+static void
+start_pager(void)
+{
+    struct sigaction ignore;
+
+    memset(&ignore, 0, sizeof(ignore));
+    ignore.sa_handler = SIG_IGN;
+    sigemptyset(&ignore.sa_mask);
+    (void)fflush(state.terminal);
+    state.pager = popen(state.command, "we");
+    if (state.pager == NULL) { /* no process: it is shown as it comes */
+        state.pager = state.terminal;
+        return;
+    }
+    (void)sigaction(SIGINT, &ignore, &state.interrupt);
+}
+
+/* 0: nobody reads it any more. */
+static ssize_t
+write_to_pager(const void *bytes, size_t size)
+{
+    if (fwrite(bytes, 1, size, state.pager) != size || fflush(state.pager) != 0)
+        return 0;
+    return (ssize_t)size;
+}
+
+static ssize_t
+take(void *cookie, const char *bytes, size_t size)
+{
+    (void)cookie;
+    if (state.pager != NULL)
+        return write_to_pager(bytes, size);
+    if (colander_buffer_append(&state.held, bytes, size, NULL) != COLANDER_OK) {
+        errno = ENOMEM;
+        return 0;
+    }
+    count_lines(bytes, size);
+    if (state.line_count < state.line_max)
+        return (ssize_t)size;
+    start_pager();
+    if (write_to_pager(state.held.data, state.held.size) == 0)
+        return 0;
+    return (ssize_t)size;
+}
+
+/* Whether the directories of $PATH have the program. */
+static bool
+has_program(const char *name)
+{
+    const char *path = getenv("PATH");
+
+    while (path != NULL && path[0] != '\0') {
+        const size_t size = strcspn(path, ":");
+        char file[PATH_MAX];
+
+        if (snprintf(file, sizeof(file), "%.*s/%s", (int)size, path, name) <
+                (int)sizeof(file) &&
+            access(file, X_OK) == 0)
+            return true;
+        path += size + (path[size] == ':');
+    }
+    return false;
+}
+
+/* NULL: there is no pager. */
+static const char *
+find_command(const char *command)
+{
+    if (command == NULL)
+        command = getenv("COLANDER_PAGER");
+    if (command == NULL)
+        command = getenv("PAGER");
+    if (command != NULL)
+        return command[0] == '\0' ? NULL : command;
+    if (!has_program("less"))
+        return NULL;
+    (void)setenv("LESS", "FRSX", 0); /* sideways, and without clearing */
+    return "less";
+}
+
+bool
+pager_begin(const char *command)
+{
+    const cookie_io_functions_t functions = {NULL, take, NULL, NULL};
+    struct winsize size = {0};
+
+    memset(&state, 0, sizeof(state));
+    state.command = find_command(command);
+    if (state.command == NULL || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
+        size.ws_row < 3 || size.ws_col == 0)
+        return false;
+    state.line_max = size.ws_row - 1U;
+    state.width = size.ws_col;
+    state.stream = fopencookie(NULL, "w", functions);
+    if (state.stream == NULL)
+        return false;
+    state.terminal = stdout;
+    stdout = state.stream;
+    return true;
+}
+
+void
+pager_end(void)
+{
+    (void)fflush(state.stream);
+    stdout = state.terminal;
+    (void)fclose(state.stream);
+    if (state.pager != NULL && state.pager != state.terminal) {
+        int status = pclose(state.pager);
+
+        (void)sigaction(SIGINT, &state.interrupt, NULL);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_RUN)
+            state.pager = NULL;
+    }
+    if (state.pager == NULL)
+        (void)fwrite(state.held.data, 1, state.held.size, stdout);
+    (void)fflush(stdout);
+    colander_buffer_release(&state.held);
+}

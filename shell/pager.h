@@ -1,0 +1,25 @@
+/*
+ * Pager: what is longer than the screen is shown by another program.
+ *
+ * From begin to end standard output is held back; when it is more than fits,
+ * the pager starts and gets it and all that follows. It is $COLANDER_PAGER or
+ * $PAGER, or else less where there is one; an empty text is none.
+ *
+ * Life:    begin -> (output) -> end
+ * Threads: one at a time, in the main thread
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef SHELL_PAGER_H
+#define SHELL_PAGER_H
+
+#include "colander.h"
+
+/* `command` NULL: as the environment says. False: standard output is no screen
+ * that could be too short, or there is no pager; then there is no end. */
+bool pager_begin(const char *command);
+
+/* Shows what is held back, and waits until the pager is left. */
+void pager_end(void);
+
+#endif
