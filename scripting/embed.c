@@ -30,6 +30,13 @@ scripting_kind_of(lua_State *L, int index)
 }
 
 void
+scripting_push_row(lua_State *L, struct colander_slice key,
+                   struct colander_slice row)
+{
+    row_push(L, key, row);
+}
+
+void
 scripting_get_row(lua_State *L, int index, struct colander_slice *key,
                   struct colander_slice *row)
 {

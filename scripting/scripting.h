@@ -53,6 +53,10 @@ enum scripting_kind {
 
 enum scripting_kind scripting_kind_of(lua_State *L, int index);
 
+/* Pushes a row as finds give them to scripts; both are copied. */
+void scripting_push_row(lua_State *L, struct colander_slice key,
+                        struct colander_slice row);
+
 /* The key (empty: it has none) and the columns of the row, or of the table of
  * columns, at `index`: borrowed from it, or until the module is used again. */
 void scripting_get_row(lua_State *L, int index, struct colander_slice *key,
@@ -85,5 +89,14 @@ void scripting_walk_names(lua_State *L, int index, const char **by,
  * false: there is none. */
 bool scripting_walk_next(lua_State *L, int index, struct colander_value *value,
                          struct colander_value *measure);
+
+/*
+ * Makes `L`, in which the module was opened, a state for expressions over rows
+ * that need not have every column, or not of one type: scalars that have no
+ * order are neither below nor above each other, what is nil or null gives nil
+ * where one calculates with it, and nil where a scalar is indexed. Nothing else
+ * is to run in such a state.
+ */
+void scripting_forgive(lua_State *L);
 
 #endif

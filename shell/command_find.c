@@ -16,17 +16,76 @@ struct find {
     const struct request *request;
     struct colander_family *family;
     struct output *output; /* NULL: only counted */
+    uint64_t row_count;    /* shown, or counted */
     struct explanation explanation;
 };
 
 /* ------------------------------------------------------------- rows --- */
 
+static uint64_t
+now_us(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* every Linux has this one */
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+/* Shows a row, or only counts it. */
+static enum colander_code
+show_row(struct find *find, const struct colander_result *result,
+         struct colander_error *err)
+{
+    find->row_count++;
+    return find->output == NULL ? COLANDER_OK
+                                : output_row(find->output, result, err);
+}
+
+/* Asks the expressions, and counts what they say. */
+static enum colander_code
+ask_expressions(struct find *find, const struct colander_result *result,
+                bool *accepts, struct colander_error *err)
+{
+    struct explanation *explanation = &find->explanation;
+    bool is_timed = find->request->query.is_timed;
+    uint64_t start = is_timed ? now_us() : 0;
+    enum colander_code code;
+
+    code = where_accepts(find->request->expressions, result->key, result->row,
+                         accepts, err);
+    if (is_timed)
+        explanation->where_time += now_us() - start;
+    if (code == COLANDER_OK && *accepts)
+        explanation->rows_accepted++;
+    else if (code == COLANDER_OK)
+        explanation->rows_rejected++;
+    return code;
+}
+
+/* Shows a row that meets the conditions, cut down to the selection, if the
+ * expressions let it through: they see all of it. */
 static enum colander_code
 take_row(struct find *find, const struct colander_result *result,
          struct colander_error *err)
 {
-    return find->output == NULL ? COLANDER_OK
-                                : output_row(find->output, result, err);
+    const struct selection *selection = &find->request->selection;
+    struct colander_buffer cut = COLANDER_BUFFER_EMPTY;
+    struct colander_result shown = *result;
+    enum colander_code code;
+    bool accepts = false;
+
+    if (find->request->expressions == NULL)
+        return show_row(find, result, err);
+    code = ask_expressions(find, result, &accepts, err);
+    if (code == COLANDER_OK && accepts && selection->count > 0) {
+        code = colander_row_select(result->row, selection->paths,
+                                   selection->count, &cut, err);
+        shown.row = colander_buffer_slice(&cut);
+    }
+    if (code == COLANDER_OK && accepts)
+        code = show_row(find, &shown, err);
+    colander_buffer_release(&cut);
+    return code;
 }
 
 static enum colander_code
@@ -40,7 +99,7 @@ search(struct find *find, struct colander_error *err)
     if (code != COLANDER_OK)
         return code;
     interrupt_watch(cursor);
-    for (;;) {
+    while (find->row_count < find->request->limit) {
         struct colander_result result;
         bool is_row = false;
 
@@ -80,22 +139,13 @@ take_if_match(struct find *find, struct colander_slice row,
                                    err);
         result.row = colander_buffer_slice(&cut);
     }
-    if (code == COLANDER_OK && is_match && query->limit > 0) {
+    if (code == COLANDER_OK && is_match && find->request->limit > 0) {
         find->explanation.counts.rows_returned = 1;
         explanation_take_row(&find->explanation, &result.columns);
         code = take_row(find, &result, err);
     }
     colander_buffer_release(&cut);
     return code;
-}
-
-static uint64_t
-now_us(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* every Linux has this one */
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
 /* A find with --key: no scan, one get. */
@@ -172,7 +222,7 @@ show(struct find *find, struct colander_error *err)
     enum colander_code finished = COLANDER_OK;
 
     if (find->output == NULL && code == COLANDER_OK) {
-        printf("%" PRIu64 "\n", find->explanation.counts.rows_returned);
+        printf("%" PRIu64 "\n", explanation_row_count(&find->explanation));
         return output_flush(stdout, err);
     }
     if (find->output != NULL) /* also what an interrupted find has found */
@@ -243,13 +293,13 @@ run_find(struct session *session, const struct arguments *arguments)
 }
 
 static const struct argument_option options[] = {
-    {"any", true, true},     {"select", true, true},
-    {"limit", true, false},  {"reverse", false, false},
-    {"count", false, false}, {"explain", false, false},
-    {"format", true, false}, {"key", true, false},
-    {"prefix", true, false}, {"from", true, false},
-    {"to", true, false},     {"scan", false, false},
-    {NULL, false, false},
+    {"any", true, true},       {"where", true, true},
+    {"select", true, true},    {"limit", true, false},
+    {"reverse", false, false}, {"count", false, false},
+    {"explain", false, false}, {"format", true, false},
+    {"key", true, false},      {"prefix", true, false},
+    {"from", true, false},     {"to", true, false},
+    {"scan", false, false},    {NULL, false, false},
 };
 
 static const char help[] =
@@ -262,6 +312,7 @@ static const char help[] =
     "  COL~TEXT                begins with TEXT\n"
     "  COL?  COL!              is there; is not there\n"
     "  --any VALUE             some column, at any depth, equals VALUE\n"
+    "  --where EXPRESSION      one of Lua holds, as 'likes > 2 * #tags'\n"
     "\n"
     "5, -2.5, 1e3, true, false and null are typed; \"5\" in double quotes and\n"
     "everything else is text; what begins with one of = < > ~ ' or a space\n"

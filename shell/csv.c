@@ -280,7 +280,7 @@ spool_row(struct csv *csv, struct colander_error *err)
     if (csv->spool == NULL)
         csv->spool = tmpfile();
     if (csv->spool == NULL || fwrite(&size, sizeof(size), 1, csv->spool) != 1 ||
-        fwrite(csv->row.data, 1, size, csv->spool) != size)
+        (size > 0 && fwrite(csv->row.data, size, 1, csv->spool) != 1))
         return spool_failure(err);
     return COLANDER_OK;
 }
@@ -310,7 +310,7 @@ unspool_row(struct csv *csv, bool *is_row, struct colander_error *err)
     if (code != COLANDER_OK)
         return code;
     csv->row.size = size;
-    if (fread(csv->row.data, 1, size, csv->spool) != size)
+    if (size > 0 && fread(csv->row.data, size, 1, csv->spool) != 1)
         return spool_failure(err);
     return COLANDER_OK;
 }

@@ -92,15 +92,24 @@ add_share(const struct explanation *explanation, struct report *report)
     }
 }
 
+uint64_t
+explanation_row_count(const struct explanation *explanation)
+{
+    return explanation->request->expressions == NULL
+               ? explanation->counts.rows_returned
+               : explanation->rows_accepted;
+}
+
 void
 explanation_add_counts(const struct explanation *explanation,
                        struct report *report)
 {
     const struct colander_explain *counts = &explanation->counts;
-    uint64_t time = counts->plan_time + counts->read_time + counts->verify_time;
+    uint64_t time = counts->plan_time + counts->read_time +
+                    counts->verify_time + explanation->where_time;
     bool is_scan = counts->plan == COLANDER_PLAN_SCAN;
 
-    report_add_number(report, counts->rows_returned, "row");
+    report_add_number(report, explanation_row_count(explanation), "row");
     report_add(report, ": ");
     if (is_get(explanation) || is_scan) {
         report_add(report, is_get(explanation) ? "looked up " : "scanned ");
@@ -208,6 +217,19 @@ add_candidates(const struct colander_explain *counts, struct report *report)
 }
 
 static void
+add_expressions(const struct explanation *explanation, struct report *report)
+{
+    if (explanation->request->expressions == NULL)
+        return;
+    report_line(report, "where");
+    report_add_number(report, explanation->rows_accepted, "row");
+    report_add(report, " let through, ");
+    report_add_count(report, explanation->rows_rejected);
+    report_add(report, " rejected in ");
+    report_add_number(report, explanation->where_time, "microsecond");
+}
+
+static void
 add_times(const struct colander_explain *counts, struct report *report)
 {
     if (counts->plan != COLANDER_PLAN_CANDIDATES ||
@@ -232,6 +254,7 @@ explanation_add(const struct explanation *explanation, struct report *report)
         add_files(counts, report);
         add_candidates(counts, report);
     }
+    add_expressions(explanation, report);
     report_line(report, "work");
     explanation_add_counts(explanation, report);
     add_times(counts, report);

@@ -20,13 +20,16 @@ struct explanation {
     const struct request *request;
     const char *family; /* its name; borrowed */
     struct colander_explain counts;
-    uint64_t key_count;    /* of the family, about; 0: not known */
-    struct report matched; /* "user 3, text 1"; empty: none did */
+    uint64_t rows_accepted; /* by expressions, */
+    uint64_t rows_rejected; /* of those that the cursor gave */
+    uint64_t where_time;    /* microseconds that it took */
+    uint64_t key_count;     /* of the family, about; 0: not known */
+    struct report matched;  /* "user 3, text 1"; empty: none did */
 };
 
 #define EXPLANATION_EMPTY                                                      \
     {                                                                          \
-        NULL, NULL, {0}, 0, REPORT_EMPTY                                       \
+        NULL, NULL, {0}, 0, 0, 0, 0, REPORT_EMPTY                              \
     }
 
 /* Takes what a find tells before its cursor is closed. */
@@ -36,6 +39,9 @@ void explanation_take_cursor(struct explanation *explanation,
 /* Takes the columns that matched in the one row of a get. */
 void explanation_take_row(struct explanation *explanation,
                           const struct colander_columns *columns);
+
+/* How many rows the find has given. */
+uint64_t explanation_row_count(const struct explanation *explanation);
 
 /* Adds "3 rows: scanned 100,000 rows (9,000 bytes) in 12,345 microseconds", or
  * of how many rows some were read. */

@@ -137,6 +137,35 @@ read_keys(struct request *request, const struct session *session,
     return status;
 }
 
+static enum session_exit
+read_expressions(struct request *request, const struct session *session,
+                 const struct arguments *arguments)
+{
+    enum session_exit status = SESSION_FINE;
+    struct colander_error err;
+
+    if (!arguments_has(arguments, "where"))
+        return SESSION_FINE;
+    request->expressions = where_create();
+    if (request->expressions == NULL) {
+        (void)COLANDER_FAIL(&err, COLANDER_NO_MEMORY, "no memory for Lua");
+        return session_fail(session, &err);
+    }
+    for (size_t i = 0; i < arguments->choice_count && status == SESSION_FINE;
+         i++) {
+        const struct argument_choice *choice = &arguments->choices[i];
+        size_t offset = 0;
+
+        if (strcmp(choice->option->name, "where") != 0 ||
+            where_add(request->expressions, choice->value, &offset, &err) ==
+                COLANDER_OK)
+            continue;
+        colander_error_context(&err, "--where");
+        status = session_misread(session, choice->value, offset, &err);
+    }
+    return status;
+}
+
 static void
 fill_query(struct request *request, const struct session *session,
            const struct arguments *arguments)
@@ -148,8 +177,11 @@ fill_query(struct request *request, const struct session *session,
     query->keys.prefix = colander_buffer_slice(&request->prefix);
     query->keys.from = colander_buffer_slice(&request->from);
     query->keys.to = colander_buffer_slice(&request->to);
-    query->paths = request->selection.paths;
-    query->path_count = request->selection.count;
+    if (request->expressions == NULL) {
+        query->limit = request->limit;
+        query->paths = request->selection.paths;
+        query->path_count = request->selection.count;
+    }
     query->is_reverse = arguments_has(arguments, "reverse");
     request->is_any = arguments_has(arguments, "any");
     query->tells_columns = request->is_any || explains;
@@ -165,7 +197,8 @@ request_read(struct request *request, const struct session *session,
 
     memset(request, 0, sizeof(*request));
     colander_query_init(&request->query);
-    if (arguments_number(arguments, "limit", &request->query.limit, &err) !=
+    request->limit = UINT64_MAX;
+    if (arguments_number(arguments, "limit", &request->limit, &err) !=
             COLANDER_OK ||
         selection_parse(&request->selection, arguments, &err) != COLANDER_OK)
         return session_misused(session, &err);
@@ -173,6 +206,8 @@ request_read(struct request *request, const struct session *session,
     status = read_keys(request, session, arguments);
     if (status == SESSION_FINE)
         status = read_where(request, session, arguments);
+    if (status == SESSION_FINE)
+        status = read_expressions(request, session, arguments);
     if (status == SESSION_FINE)
         fill_query(request, session, arguments);
     return status;
@@ -182,6 +217,7 @@ void
 request_release(struct request *request)
 {
     colander_predicate_destroy(request->where);
+    where_destroy(request->expressions);
     selection_release(&request->selection);
     colander_buffer_release(&request->key);
     colander_buffer_release(&request->prefix);

@@ -12,10 +12,14 @@
 #include "shell/arguments.h"
 #include "shell/selection.h"
 #include "shell/session.h"
+#include "shell/where.h"
 
 struct request {
     struct colander_query query; /* borrows from what is below */
     struct colander_predicate *where;
+    struct where *expressions; /* of --where; NULL: none. Then rows are asked
+                                * for whole and without a limit */
+    uint64_t limit;            /* of rows shown */
     struct selection selection;
     struct colander_buffer key; /* of --key; empty: not given */
     struct colander_buffer prefix;

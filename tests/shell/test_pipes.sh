@@ -114,7 +114,7 @@ for word in --readonly ''; do
     fi
     exec 3>&-
     wait $! || complain "the shell beside a find: $(cat "$work/shell")"
-    rm "$work/commands"
+    rm "$work/commands" "$work/shell"
 done
 
 # With its descriptors closed, what is printed ends up in no file of a store.

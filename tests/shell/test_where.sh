@@ -1,0 +1,122 @@
+#!/bin/bash
+# Finds with --where: the rows that conditions find as well, and all else that a
+# find can be asked for.
+#
+# SPDX-License-Identifier: MIT
+source "$(dirname "$0")/lib"
+make_demo
+demo=$work/demo
+
+same() { # EXPRESSION CONDITION...: both find the same rows
+    local expression=$1
+    shift
+    run 0 find "$demo" tweets --where "$expression"
+    cp "$work/out" "$work/found"
+    run 0 find "$demo" tweets "$@"
+    cmp -s "$work/out" "$work/found" ||
+        complain "'--where $expression' finds other rows than '$*'"
+}
+
+same 'user == "Smith"' user=Smith
+same 'likes >= 900 and likes < 1000' 'likes>=900' 'likes<1000'
+same 'lang == "pl" or lang == "de"' 'lang=["pl","de"]'
+same 'lang and lang ~= "en"' 'lang!=en'
+same 'place' 'place?'
+same 'not place' 'place!'
+same 'place < "K"' 'place<K'
+same 'place < 5' 'place<5'
+same 'profile.city == "Houston"' profile.city=Houston
+same 'text:sub(1, 4) == "rain"' text~rain
+same '(function()
+    for _, tag in ipairs(entities.hashtags) do
+        if tag.text == "coffee" then return true end
+    end
+end)()' 'entities.hashtags[].text=coffee'
+
+# With conditions, which still tell what is read.
+run 0 find "$demo" tweets user=Smith 'likes>100'
+cp "$work/out" "$work/found"
+run 0 find "$demo" tweets user=Smith --where 'likes > 100' --explain
+cmp -s "$work/out" "$work/found" || complain "'$last' finds other rows"
+rows=$(wc -l <"$work/out")
+says_some "^where    $rows rows let through, $((15 - rows)) rejected in "
+if has_filters; then
+    says_some '^plan     candidates '
+    says_some "^work     $rows rows: read 15 of about 100,000 rows "
+fi
+run 0 find "$demo" tweets user=Smith --where 'likes > 100' --count
+prints "$rows"
+run 0 find "$demo" tweets user=Smith --where 'likes > 100' \
+    --where 'likes > 1000000' --count
+prints 0
+
+# Limits count what is let through; the expression sees what is not selected.
+"$COLANDER" find "$demo" tweets 'likes>=900' --select user >"$work/found"
+run 0 find "$demo" tweets --where 'likes >= 900' --limit 3 --select user
+prints "$(head -n 3 "$work/found")"
+run 0 find "$demo" tweets --where 'likes >= 900' --limit 3 --count
+prints 3
+run 0 find "$demo" tweets --where 'likes >= 900' --limit 0
+prints ''
+run 0 find "$demo" tweets --where 'likes >= 900' --limit 3 --select user --reverse
+prints "$(tail -n 3 "$work/found" | tac)"
+run 0 find "$demo" tweets --where '_key >= "t000010"' --limit 1 --select _key
+prints '{"_key":"t000010"}'
+run 0 find "$demo" sensors --where '_key[1] == "sensor-7"' --count
+prints 1000
+run 0 find "$demo" tweets --any Houston --where 'likes > 900' --limit 1 \
+    --select likes --format csv
+prints_some '^_key,_matched,likes$'
+
+# One row by its key.
+run 0 find "$demo" tweets --key t000001 --where 'likes == 313' --select likes
+prints '{"_key":"t000001","likes":313}'
+run 0 find "$demo" tweets --key t000001 --where 'likes == 314' --explain
+prints ''
+says_some '^where    0 rows let through, 1 rejected in '
+run 0 find "$demo" tweets --key t000001 --where true --limit 0
+prints ''
+
+# Mistakes
+run 2 find "$demo" tweets --where true --where 'likes = 5'
+says "colander: find: --where: '=' stands behind the expression (equal is ==)
+    likes = 5
+          ^"
+run 2 find "$demo" tweets --where
+says 'colander: find: --where needs a value'
+run 2 find "$demo" tweets --where 'likes > 0 and likes.more()'
+says "colander: find: row 't000001': attempt to call a nil value (field 'more'): \
+in --where 'likes > 0 and likes.more()'"
+prints ''
+
+# The examples of the manual are taken as they stand.
+count=0
+while IFS= read -r line; do
+    last=$line
+    (cd "$work" && eval "\"\$COLANDER\" ${line#    colander }") >"$work/out" \
+        2>"$work/err" || complain "'$last' fails: $(cat "$work/err")"
+    prints_some '^([0-9]+|\{.*)$'
+    count=$((count + 1))
+done < <(grep '^    colander find .*--where' \
+    "$(dirname "$0")/../../docs/queries.md")
+[ "$count" -ge 5 ] || complain "only $count examples"
+
+# Ctrl-C ends a find whose expression does not; it has shown the rows before.
+mkfifo "$work/fifo"
+"$COLANDER" find "$demo" tweets --select user \
+    --where '_key < "t001000" or (function() while true do end end)()' \
+    >"$work/fifo" 2>"$work/err" &
+exec 3<"$work/fifo"
+for _ in {1..800}; do
+    read -r -u 3 row
+done
+sleep 0.1 # it has nothing left to wait for
+kill -INT $!
+rest=$(wc -l <&3)
+wait $!
+[ $? = 130 ] || complain 'an endless expression is no 130'
+[ "$rest" = 200 ] || complain "$rest rows, not 200, come last of 1000"
+last='an endless expression'
+says_some '^colander: find: interrupted$'
+exec 3<&-
+finish
