@@ -259,9 +259,10 @@ row_pairs(lua_State *L)
 
 /* ------------------------------------------------------------- writing --- */
 
-/* The table of columns at `index`, encoded: borrowed from the builder. */
+/* The table of columns at `index`, or, given a row, that with the changes that
+ * the table has, encoded: borrowed from the builder. */
 static struct colander_slice
-encode(lua_State *L, int index)
+encode(lua_State *L, int index, const struct row *row)
 {
     struct value_path path = {"", 0};
     struct colander_row_builder *builder;
@@ -271,7 +272,10 @@ encode(lua_State *L, int index)
 
     builder = scratch_builder(L);
     scratch->is_building = true;
-    value_add_columns(L, index, builder, &path);
+    if (row == NULL)
+        value_add_columns(L, index, builder, &path);
+    else
+        value_change_columns(L, index, bytes_of(row), &removed, builder);
     scratch->is_building = false;
     failure_check(L, colander_row_builder_finish(builder, &bytes, &err), &err);
     return bytes;
@@ -296,17 +300,13 @@ row_check(lua_State *L, int index)
         if (!lua_istable(L, index))
             failure_misuse(L, "a row is a table of columns, and this is a %s",
                            luaL_typename(L, index));
-        return encode(L, index);
+        return encode(L, index, NULL);
     }
     if (lua_getiuservalue(L, index, 1) != LUA_TTABLE) {
         lua_pop(L, 1);
         return bytes_of(row);
     }
-    lua_pop(L, 1);
-    lua_pushcfunction(L, table_of);
-    lua_pushvalue(L, index);
-    lua_call(L, 1, 1);
-    bytes = encode(L, lua_gettop(L));
+    bytes = encode(L, lua_gettop(L), row);
     lua_pop(L, 1);
     return bytes;
 }

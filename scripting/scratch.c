@@ -27,6 +27,7 @@ scratch_collect(lua_State *L)
     colander_buffer_release(&scratch->row);
     colander_buffer_release(&scratch->text);
     colander_buffer_release(&scratch->joined);
+    colander_buffer_release(&scratch->columns);
     colander_row_builder_destroy(scratch->builder);
     scratch->builder = NULL;
     return 0;

@@ -17,10 +17,11 @@ struct scratch {
     struct colander_buffer key;       /* that is asked for, or written */
     struct colander_buffer first_key; /* of a range */
     struct colander_buffer last_key;
-    struct colander_buffer parts;  /* of a key that is being decoded */
-    struct colander_buffer row;    /* that was read */
-    struct colander_buffer text;   /* paths, JSON */
-    struct colander_buffer joined; /* a key and its row */
+    struct colander_buffer parts;   /* of a key that is being decoded */
+    struct colander_buffer row;     /* that was read */
+    struct colander_buffer text;    /* paths, JSON */
+    struct colander_buffer joined;  /* a key and its row */
+    struct colander_buffer columns; /* of tables that are being added */
     struct colander_row_builder *builder;
     bool is_building; /* it holds what an error left in it */
     bool is_gone; /* Lua is being closed, and functions of the script still run

@@ -6,11 +6,13 @@
 #include "scripting/values.h"
 
 #include "scripting/failure.h"
+#include "scripting/scratch.h"
 #include "scripting/special.h"
 
 #include <inttypes.h>
 #include <lauxlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define ARRAY "colander.array"
 
@@ -197,29 +199,96 @@ add_elements(lua_State *L, int index, struct colander_row_builder *builder,
                        path->text, (int)count, (int)key_count);
 }
 
-static void
-add_columns(lua_State *L, int index, struct colander_row_builder *builder,
-            struct value_path *path, unsigned depth)
+/* A column of a table; its name and its value are on the stack. */
+struct column {
+    struct colander_slice name;
+    int value; /* where */
+};
+
+static int
+compare_columns(const void *a, const void *b)
 {
-    const size_t size = path->size;
+    const struct column *left = a;
+    const struct column *right = b;
+
+    return colander_slice_compare(left->name, right->name);
+}
+
+/* They are in a buffer that grows, from `first` bytes on. */
+static struct column *
+column_at(const struct colander_buffer *columns, size_t first, size_t number)
+{
+    return (struct column *)(void *)(columns->data + first) + number;
+}
+
+/* Pushes all names and values of the table at `index`, adds the columns to
+ * `columns`, in the order of their names, and gives how many they are. Nothing
+ * that is made here is Lua's: a collection may run a function of the script,
+ * and that may put a row while this one is being built. */
+static size_t
+push_columns(lua_State *L, int index, struct colander_buffer *columns,
+             const struct value_path *path)
+{
+    const size_t first = columns->size;
+    struct colander_error err;
+    struct column column;
+    size_t count;
 
     lua_pushnil(L);
     while (lua_next(L, index) != 0) {
-        struct colander_slice name;
-
         if (lua_type(L, -2) != LUA_TSTRING)
             failure_misuse(L,
                            "column '%s': a name is a string, and this is a %s",
                            path->text, luaL_typename(L, -2));
-        name.data = (const uint8_t *)lua_tolstring(L, -2, &name.size);
-        if (size > 0)
-            path_append(path, ".", 1);
-        path_append(path, (const char *)name.data, name.size);
-        value_add(L, lua_gettop(L), builder, &name, path, depth + 1);
-        lua_pop(L, 1);
-        path->size = size;
-        path->text[size] = '\0';
+        column.name.data =
+            (const uint8_t *)lua_tolstring(L, -2, &column.name.size);
+        column.value = lua_gettop(L);
+        failure_check(
+            L, colander_buffer_append(columns, &column, sizeof(column), &err),
+            &err);
+        luaL_checkstack(L, 8, "a row has too many columns");
+        lua_pushvalue(L, -2);
     }
+    count = (columns->size - first) / sizeof(column);
+    if (count > 1)
+        qsort(column_at(columns, first, 0), count, sizeof(column),
+              compare_columns);
+    return count;
+}
+
+static void
+add_column(lua_State *L, const struct column *column,
+           struct colander_row_builder *builder, struct value_path *path,
+           unsigned depth)
+{
+    const size_t size = path->size;
+
+    if (size > 0)
+        path_append(path, ".", 1);
+    path_append(path, (const char *)column->name.data, column->name.size);
+    value_add(L, column->value, builder, &column->name, path, depth);
+    path->size = size;
+    path->text[size] = '\0';
+}
+
+/* In the order of their names: that of a table is another in every run. */
+static void
+add_columns(lua_State *L, int index, struct colander_row_builder *builder,
+            struct value_path *path, unsigned depth)
+{
+    struct colander_buffer *columns = &scratch_get(L)->columns;
+    const int top = lua_gettop(L);
+    const size_t first = columns->size;
+    const size_t count = push_columns(L, index, columns, path);
+
+    for (size_t i = 0; i < count; i++) {
+        /* copied: what is in its value adds columns as well */
+        const struct column column = *column_at(columns, first, i);
+
+        add_column(L, &column, builder, path, depth + 1);
+    }
+    columns->size = first;
+    lua_settop(L, top);
 }
 
 static void
@@ -274,7 +343,71 @@ value_add_columns(lua_State *L, int index, struct colander_row_builder *builder,
                   struct value_path *path)
 {
     luaL_checkstack(L, 8, "a value is nested too deeply");
+    scratch_get(L)->columns.size = 0; /* an error may have left some */
     add_columns(L, index, builder, path, 1);
+}
+
+/* The column `name` of those that are sorted; NULL: it is not among them. */
+static struct column *
+find_column(struct column *columns, size_t count, struct colander_slice name)
+{
+    const struct column wanted = {name, 0};
+
+    if (count == 0)
+        return NULL;
+    return bsearch(&wanted, columns, count, sizeof(*columns), compare_columns);
+}
+
+/* Adds a column that was changed, unless it was removed, and marks it. */
+static void
+add_change(lua_State *L, struct column *change, const void *removed,
+           struct colander_row_builder *builder)
+{
+    const struct column column = *change;
+    struct value_path path = {"", 0};
+
+    change->value = 0;
+    if (lua_touserdata(L, column.value) != removed)
+        add_column(L, &column, builder, &path, 2);
+}
+
+void
+value_change_columns(lua_State *L, int index, struct colander_slice row,
+                     const void *removed, struct colander_row_builder *builder)
+{
+    struct colander_buffer *changes = &scratch_get(L)->columns;
+    const struct value_path path = {"", 0};
+    const int top = lua_gettop(L);
+    struct colander_members members;
+    struct colander_slice name;
+    struct colander_value value;
+    struct colander_error err;
+    bool is_member;
+    size_t count;
+
+    luaL_checkstack(L, 8, "a value is nested too deeply");
+    changes->size = 0; /* an error may have left some */
+    count = push_columns(L, index, changes, &path);
+    failure_check(L, colander_members_init(&members, row, &err), &err);
+    for (;;) {
+        struct column *change;
+
+        failure_check(
+            L, colander_members_next(&members, &is_member, &name, &value, &err),
+            &err);
+        if (!is_member)
+            break;
+        change = find_column(column_at(changes, 0, 0), count, name);
+        if (change == NULL)
+            colander_row_builder_add_named(builder, name, value);
+        else
+            add_change(L, change, removed, builder);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (column_at(changes, 0, i)->value != 0)
+            add_change(L, column_at(changes, 0, i), removed, builder);
+    }
+    lua_settop(L, top);
 }
 
 /* ---------------------------------------------------------------- keys --- */

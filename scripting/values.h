@@ -47,11 +47,18 @@ struct value_path {
 };
 
 /* Adds the columns of the table at `index`, with all that is in them, to what
- * is being built. What has no place in a row is an error that names its
- * path. */
+ * is being built, in the order of their names. What has no place in a row is an
+ * error that names its path. */
 void value_add_columns(lua_State *L, int index,
                        struct colander_row_builder *builder,
                        struct value_path *path);
+
+/* The same of `row` with the changes that the table at `index` has: what is in
+ * it stays where it was, what is new comes last, and what is the light userdata
+ * `removed` goes. */
+void value_change_columns(lua_State *L, int index, struct colander_slice row,
+                          const void *removed,
+                          struct colander_row_builder *builder);
 
 /* Puts the encoded key at `index` (a scalar, or an array of its parts) into
  * `key`. */

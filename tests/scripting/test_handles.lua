@@ -236,6 +236,41 @@ support.with_store(function(store)
     assert(family:count() == 300)
 end)
 
+-- Nor are the columns of a row that is being built.
+support.with_store(function(store)
+    local family = store:family("rows")
+    local is_meddling = true
+    local function meddle()
+        if not is_meddling then return end
+        family:put("z", {z = {y = {x = 1}}, w = 1})
+        setmetatable({}, {__gc = meddle})
+    end
+    local columns = {}
+
+    for i = 1, 40 do
+        columns["c" .. i] = {[("d"):rep(50) .. i] = {x = i, y = {i}}}
+    end
+    collectgarbage("generational")
+    meddle()
+    for i = 1, 500 do
+        family:put(i, columns)
+        local row = family:get(i)
+        row.c7["e" .. i] = i
+        row.c8 = nil
+        family:put(row)
+        assert(family:get(i).c7["e" .. i] == i)
+        assert(colander.get(row, "c9." .. ("d"):rep(50) .. "9.x") == 9)
+    end
+    is_meddling = false
+    collectgarbage("incremental")
+    columns.c8 = nil
+    for i = 1, 500 do
+        local row = colander.table(family:get(i))
+        row.c7["e" .. i] = nil
+        assert(support.same(row, columns))
+    end
+end)
+
 -- C reads a name to its first zero byte: so it may have none.
 support.with_store(function(store, path)
     local family = store:family("rows")

@@ -111,6 +111,57 @@ support.with_store(function(store)
     fails({"name of a column is a string"}, function() row[1] = 1 end)
 end)
 
+-- Columns come in the order of their names, and stay where they are in a row
+-- that was read.
+support.with_store(function(store)
+    local family = store:family("rows")
+
+    local function text(row)
+        return tostring(family:get(family:put("k", row))):sub(13)
+    end
+    local row = {b = 1, [""] = 2, ["a\0b"] = 3, a = {z = {{d = 1, c = 2}}, y = 1}}
+    for _ = 1, 20 do
+        assert(text(row) == '"":2,"a":{"y":1,"z":[{"c":2,"d":1}]},' ..
+                            '"a\\u0000b":3,"b":1}', text(row))
+        local other = {}
+        for _, name in ipairs {"b", "a\0b", "a", ""} do
+            other[name] = row[name]
+            other["x" .. math.random(100)] = nil
+        end
+        assert(text(other) == text(row))
+    end
+    local wide, names = {}, {}
+    for i = 1, 3000 do
+        names[i] = ("%x"):format(math.random(0))
+        wide[names[i]] = i
+    end
+    table.sort(names)
+    local got = text(wide)
+    local last = ""
+    for name in got:gmatch('"(%x+)":') do
+        assert(last < name)
+        last = name
+    end
+    assert(same(colander.table(family:get("k")), wide))
+    family:put("k", {d = 1})
+    for _, name in ipairs {"c", "a", "b", "e"} do
+        family:patch("k", {[name] = {1}})
+    end
+    local read = family:get("k")
+    assert(text(read) == '"d":1,"c":[1],"a":[1],"b":[1],"e":[1]}')
+    read.a[2] = 2
+    read.c = nil
+    read.e, read.z, read.y, read.b = 5, 1, {1}, read.b
+    assert(text(read) == '"d":1,"a":[1,2],"b":[1],"e":5,"y":[1],"z":1}')
+    assert(text(read) == tostring(read):sub(13))
+    read.d, read.a, read.b, read.e, read.y, read.z = nil, nil
+    assert(family:put(read) == "k" and tostring(family:get("k")) == '{"_key":"k"}')
+    read.q = print
+    fails({"column 'q': a function is no value"}, family.put, family, read)
+    read.q = {r = {1, {s = print}}}
+    fails({"column 'q.r[2].s': a function"}, family.put, family, read)
+end)
+
 -- Keys: any scalar, or several parts; made where there is none.
 support.with_store(function(store)
     local family = store:family("rows")
