@@ -55,13 +55,14 @@ end
 -- Of random rows: what was put is got, got again from disk, and put again.
 support.with_store(function(store)
     local family = store:family("rows")
-    local runs = support.random("rows", 20000)
-    local values = 0
+    local wanted = support.random("values of rows", 250000)
+    local values, run = 0, 0
     local kept = {}
 
-    for run = 1, runs do
+    while values < wanted do
         local row = random_row()
 
+        run = run + 1
         family:put(run, row)
         assert(same(colander.table(family:get(run)), row), "got another row")
         for _ in pairs(row) do values = values + 1 end
@@ -78,7 +79,8 @@ support.with_store(function(store)
         family:put(-run, got)
         assert(same(colander.table(family:get(-run)), row), "put again")
     end
-    print(values .. " values")
+    print(values .. " values of " .. run .. " rows")
+    assert(values >= wanted)
 end)
 
 -- A row behaves as a table.
