@@ -1,0 +1,34 @@
+-- The rockspec: it is text of Lua, of this version, and names what there is.
+--
+-- SPDX-License-Identifier: MIT
+local colander = require "colander"
+local top = "../../"
+
+local function read(path)
+    local file <close> = assert(io.open(top .. path))
+
+    return file:read("a")
+end
+
+local path = ("colander-%s-1.rockspec"):format(colander.version)
+local rock = {}
+assert(load(read(path), "@" .. path, "t", rock))()
+assert(rock.package == "colander" and type(rock.source.url) == "string")
+assert(rock.version == colander.version .. "-1", rock.version)
+assert(rock.description.license == "MIT" and read("LICENSE"):find("^MIT"))
+for _, directory in ipairs(rock.build.copy_directories) do
+    assert(os.rename(top .. directory, top .. directory), directory)
+end
+
+-- Its options are there, and what it installs is where the build puts it.
+local command = rock.build.build_command
+for option in command:gmatch("%-D(COLANDER_[%w_]+)") do
+    assert(read("CMakeLists.txt"):find("option(" .. option .. " ", 1, true))
+end
+local target = command:match("%-%-target ([%w_]+)")
+assert(read("scripting/CMakeLists.txt"):find(
+    "add_library(" .. target .. " MODULE", 1, true))
+local build, installed = command:match("%-B ([%w/]+)"), rock.build.install.lib
+assert(installed.colander == build .. "/scripting/colander.so")
+local so = read("cmake/Library.cmake"):match("SOVERSION (%d+)")
+assert(installed[1] == build .. "/libcolander.so." .. so and not installed[2])
