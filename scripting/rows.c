@@ -3,7 +3,7 @@
  *
  * User value 1 of a row is a table of the columns that were set, or that are
  * tables and were asked for; one that was removed is the light userdata
- * `removed` there. User value 2 is the string that has its bytes.
+ * `removed` there.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,7 +20,7 @@
 struct row {
     size_t key_size;
     size_t row_size;
-    const uint8_t *bytes; /* the key, then the row: those of a string */
+    uint8_t bytes[]; /* the key, then the row */
 };
 
 static const char removed; /* its address stands for a column that is gone */
@@ -35,24 +35,26 @@ void
 row_push(lua_State *L, struct colander_slice key, struct colander_slice bytes)
 {
     struct colander_buffer *joined = &scratch_get(L)->joined;
+    const size_t first = joined->size;
+    const size_t size = key.size + bytes.size;
     struct colander_error err;
     struct row *row;
     enum colander_code code;
 
     /* What is borrowed is copied before Lua may collect: that runs functions of
-     * the script, which may use the store. Pushing a string copies first. */
-    joined->size = 0;
+     * the script, which may use the store, and push rows behind this one. */
     code = colander_buffer_append(joined, key.data, key.size, &err);
     if (code == COLANDER_OK)
         code = colander_buffer_append(joined, bytes.data, bytes.size, &err);
-    failure_check(L, code, &err);
-    lua_pushlstring(L, (const char *)joined->data, joined->size);
-    row = lua_newuserdatauv(L, sizeof(*row), 2);
+    if (code != COLANDER_OK) {
+        joined->size = first;
+        failure_raise(L, &err);
+    }
+    row = lua_newuserdatauv(L, sizeof(*row) + size, 1);
     row->key_size = key.size;
     row->row_size = bytes.size;
-    row->bytes = (const uint8_t *)lua_tostring(L, -2);
-    lua_insert(L, -2);
-    lua_setiuservalue(L, -2, 2);
+    memcpy(row->bytes, joined->data + first, size);
+    joined->size = first;
     luaL_setmetatable(L, TYPE);
 }
 

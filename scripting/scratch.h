@@ -20,7 +20,7 @@ struct scratch {
     struct colander_buffer parts;   /* of a key that is being decoded */
     struct colander_buffer row;     /* that was read */
     struct colander_buffer text;    /* paths, JSON */
-    struct colander_buffer joined;  /* a key and its row */
+    struct colander_buffer joined;  /* keys and rows that are being pushed */
     struct colander_buffer columns; /* of tables that are being added */
     struct colander_row_builder *builder;
     bool is_building; /* it holds what an error left in it */
