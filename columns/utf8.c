@@ -81,21 +81,59 @@ utf8_cut(const uint8_t *data, size_t size, size_t max)
     return cut;
 }
 
+static uint64_t
+load64(const uint8_t *at)
+{
+    uint64_t word;
+
+    memcpy(&word, at, sizeof(word));
+    return word;
+}
+
+static uint32_t
+load32(const uint8_t *at)
+{
+    uint32_t word;
+
+    memcpy(&word, at, sizeof(word));
+    return word;
+}
+
 /* How many bytes from `data` on are ASCII; stops early, never late. */
 static size_t
 ascii_run(const uint8_t *data, size_t size)
 {
     size_t run = 0;
 
-    while (size - run >= sizeof(uint64_t)) {
-        uint64_t word;
-
-        memcpy(&word, data + run, sizeof(word));
-        if ((word & HIGH_BITS) != 0)
-            return run;
-        run += sizeof(word);
-    }
+    while (size - run >= sizeof(uint64_t) &&
+           (load64(data + run) & HIGH_BITS) == 0)
+        run += sizeof(uint64_t);
     return run;
+}
+
+/* Of fewer than 8 bytes. Two words that overlap are all of them. */
+static bool
+short_is_ascii(const uint8_t *data, size_t size)
+{
+    uint32_t bits;
+
+    if (size >= sizeof(uint32_t))
+        bits = load32(data) | load32(data + size - sizeof(uint32_t));
+    else if (size > 0)
+        bits = data[0] | data[size / 2] | data[size - 1];
+    else
+        bits = 0;
+    return (bits & (uint32_t)HIGH_BITS) == 0;
+}
+
+/* Most strings are, and short. */
+static bool
+is_ascii(const uint8_t *data, size_t size)
+{
+    if (size < sizeof(uint64_t))
+        return short_is_ascii(data, size);
+    return size - ascii_run(data, size) < sizeof(uint64_t) &&
+           (load64(data + size - sizeof(uint64_t)) & HIGH_BITS) == 0;
 }
 
 bool
@@ -103,6 +141,8 @@ utf8_is_valid(const uint8_t *data, size_t size)
 {
     size_t at = 0;
 
+    if (is_ascii(data, size))
+        return true;
     while (at < size) {
         size_t step = 1;
 
