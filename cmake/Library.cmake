@@ -7,7 +7,8 @@ set(COLANDER_PUBLISHED ${PROJECT_BINARY_DIR}/include)
 # In the tree headers name each other by folder; published they stand side by
 # side in colander/, and their includes are rewritten to say so.
 function(colander_publish)
-    set(headers colander.h core/core.h columns/limits.h columns/columns.h)
+    set(headers colander.h core/core.h columns/limits.h columns/json.h
+        columns/columns.h)
     if(COLANDER_FILTERS)
         list(APPEND headers filters/filters.h)
     endif()

@@ -11,6 +11,7 @@
  * Threads: stores, families, snapshots and predicates may be used by many
  *          threads at once; builders, batches and cursors by one at a time,
  *          except colander_cursor_cancel, which any thread may call
+ * JSON:    columns/json.h: rows as text
  * Bytes:   columns/FORMAT.md: keys and rows as they stand on disk
  * Knows:   nothing of how candidates for a find are found fast; complete
  *          without that
@@ -20,6 +21,7 @@
 #ifndef COLANDER_COLUMNS_H
 #define COLANDER_COLUMNS_H
 
+#include "columns/json.h"
 #include "columns/limits.h"
 #include "core/core.h"
 
@@ -337,32 +339,6 @@ colander_path_append_name(struct colander_buffer *text,
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_row_patch(struct colander_slice row, struct colander_slice patch,
                    struct colander_buffer *out, struct colander_error *err);
-
-/* ---------------------------------------------------------------- JSON --- */
-
-/*
- * Appends `value` as JSON on one line. Binaries become base64 strings,
- * timestamps RFC 3339 strings (outside the years 0000 to 9999, which those
- * cannot say, {"seconds":..,"nanoseconds":..}), other extensions
- * {"type":..,"data":base64}, NaN and infinities null; a DOUBLE keeps a point or
- * an exponent.
- */
-COLANDER_API COLANDER_CHECKED enum colander_code
-colander_json_append_value(struct colander_buffer *json,
-                           const struct colander_value *value,
-                           struct colander_error *err);
-
-/* Appends a key: its part, or an array of its parts when there are several. */
-COLANDER_API COLANDER_CHECKED enum colander_code
-colander_json_append_key(struct colander_buffer *json,
-                         struct colander_slice key, struct colander_error *err);
-
-/* Appends a row with its key as first column "_key": the part, or an array of
- * the parts when there are several. */
-COLANDER_API COLANDER_CHECKED enum colander_code
-colander_json_append_row(struct colander_buffer *json,
-                         struct colander_slice key, struct colander_slice row,
-                         struct colander_error *err);
 
 /* ---------------------------------------------------------- predicates --- */
 

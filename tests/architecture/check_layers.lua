@@ -11,6 +11,7 @@ local layers = { "core", "columns", "filters", "scripting", "shell" }
 local published = {
     ["core/block_slots.h"] = true,
     ["core/sst.h"] = true,
+    ["columns/json.h"] = true,
     ["columns/limits.h"] = true,
     ["columns/candidates.h"] = true,
 }
