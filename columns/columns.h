@@ -11,7 +11,7 @@
  * Threads: stores, families, snapshots and predicates may be used by many
  *          threads at once; builders, batches and cursors by one at a time,
  *          except colander_cursor_cancel, which any thread may call
- * JSON:    columns/json.h: rows as text
+ * JSON:    columns/json.h: rows as text, and back
  * Bytes:   columns/FORMAT.md: keys and rows as they stand on disk
  * Knows:   nothing of how candidates for a find are found fast; complete
  *          without that

@@ -14,6 +14,10 @@
  * the largest API object, and a handful of them still fit a laptop's memory. */
 #define COLANDER_ROW_SIZE_MAX (16u << 20)
 
+/* Bytes of a row as JSON, where one is read. Most rows take about as much there
+ * as they take stored; short numbers and control characters take more. */
+#define COLANDER_JSON_SIZE_MAX (2 * COLANDER_ROW_SIZE_MAX)
+
 /* Maps and arrays inside each other, the row itself included. Real records
  * stay under 20; walkers keep a small stack of this many levels. */
 #define COLANDER_ROW_DEPTH_MAX 64

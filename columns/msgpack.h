@@ -16,6 +16,10 @@
 
 #include "columns/columns.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct msgpack_reader {
     const uint8_t *at;
     const uint8_t *end;
@@ -171,5 +175,9 @@ msgpack_container_begin(struct colander_buffer *out, size_t *start,
 COLANDER_CHECKED enum colander_code
 msgpack_container_end(struct colander_buffer *out, size_t start, bool is_map,
                       uint32_t count, struct colander_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

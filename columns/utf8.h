@@ -13,6 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* `data` may be NULL when `size` is 0: no bytes are valid text. */
 bool utf8_is_valid(const uint8_t *data, size_t size);
 
@@ -22,5 +26,9 @@ size_t utf8_character_size(const uint8_t *data, size_t size);
 /* How much of a text fits `max` bytes without a cut inside a character; of
  * bytes that are no text, at most 3 fewer. */
 size_t utf8_cut(const uint8_t *data, size_t size, size_t max);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -16,7 +16,7 @@ local published = {
     ["columns/candidates.h"] = true,
 }
 
--- The bridge: the C++ files of core, and the headers that they share.
+-- A bridge: the C++ files of a layer, and the headers that they share.
 local function is_bridge(path)
     return path:find("%.cc$") or path:find("/bridge[%w_]*%.h$")
 end
@@ -25,6 +25,7 @@ end
 local libraries = {
     { header = "^rocksdb/", layers = { core = true }, files = is_bridge },
     { header = "^msgpack", layers = { columns = true, shell = true } },
+    { header = "^simdjson", layers = { columns = true }, files = is_bridge },
     { header = "^lua[a-z]*%.h", layers = { scripting = true, shell = true } },
     { header = "^histedit%.h", layers = { shell = true } },
     { header = "^editline/", layers = { shell = true } },
@@ -65,7 +66,7 @@ local function check_library(place, path, layer, included)
             if not library.layers[layer] then
                 complain("%s: %s may not know %s", place, layer, included)
             elseif library.files and not library.files(path) then
-                complain("%s: only the bridge may know %s", place, included)
+                complain("%s: only a bridge may know %s", place, included)
             end
         end
     end

@@ -376,6 +376,48 @@ a_row_is_printed_or_memory_is_short(void **state)
     assert_true(failures_of(append_json_row) >= 4);
 }
 
+static struct colander_buffer large_json;
+
+/* A failure changes nothing: a reader that failed reads on. */
+static enum colander_code
+read_json_row(struct colander_error *err)
+{
+    struct colander_slice text = colander_buffer_slice(&large_json);
+    struct colander_json_reader *reader = colander_json_reader_create();
+    struct colander_slice key, row;
+    enum colander_code code;
+    bool has_key;
+
+    if (reader == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no reader");
+    code = colander_json_reader_row(reader, text, &key, &has_key, &row, err);
+    allocations_left = -1;
+    if (code != COLANDER_OK) {
+        assert_int_equal(row.size, 0);
+        assert_int_equal(
+            colander_json_reader_row(reader, text, &key, &has_key, &row, NULL),
+            COLANDER_OK);
+    }
+    assert_true(has_key);
+    assert_true(colander_slice_equal(row, colander_buffer_slice(&large_row)));
+    colander_json_reader_destroy(reader);
+    return code;
+}
+
+static void
+a_row_is_read_or_memory_is_short(void **state)
+{
+    struct colander_slice key = BYTES("\x30\0\xff\0\x1a\x05");
+
+    (void)state;
+    assert_int_equal(colander_json_append_row(&large_json, key,
+                                              colander_buffer_slice(&large_row),
+                                              NULL),
+                     COLANDER_OK);
+    assert_true(failures_of(read_json_row) >= 10);
+    colander_buffer_release(&large_json);
+}
+
 /* ------------------------------------------------------------- questions ---
  */
 
@@ -450,6 +492,7 @@ main(void)
         cmocka_unit_test(a_key_is_replaced_or_stays),
         cmocka_unit_test(a_key_is_decoded_or_memory_is_short),
         cmocka_unit_test(a_row_is_printed_or_memory_is_short),
+        cmocka_unit_test(a_row_is_read_or_memory_is_short),
         cmocka_unit_test(a_find_is_planned_and_counted_or_memory_is_short),
     };
 

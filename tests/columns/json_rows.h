@@ -1,0 +1,74 @@
+/*
+ * A reader of JSON for tests, and what it reads.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TESTS_COLUMNS_JSON_ROWS_H
+#define TESTS_COLUMNS_JSON_ROWS_H
+
+#include "rows.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static struct colander_json_reader *reader;
+
+static inline int
+reader_create(void **state)
+{
+    (void)state;
+    reader = colander_json_reader_create();
+    return reader == NULL ? -1 : 0;
+}
+
+static inline int
+reader_destroy(void **state)
+{
+    (void)state;
+    colander_json_reader_destroy(reader);
+    return 0;
+}
+
+/* What was read; borrowed until the next. */
+struct read_row {
+    struct colander_slice key;
+    struct colander_slice row;
+    bool has_key;
+};
+
+/* From a copy of its own size, so that a sanitizer sees a step behind it. */
+static inline enum colander_code
+read_text(struct colander_slice text, struct read_row *got,
+          struct colander_error *err)
+{
+    struct colander_slice copy = exact_copy(text);
+    enum colander_code code = colander_json_reader_row(
+        reader, copy, &got->key, &got->has_key, &got->row, err);
+
+    exact_free(copy);
+    if (code != COLANDER_OK) {
+        assert_false(got->has_key);
+        assert_int_equal(got->key.size, 0);
+        assert_int_equal(got->row.size, 0);
+    }
+    return code;
+}
+
+static inline struct read_row
+read_fine(struct colander_slice text)
+{
+    struct colander_error err;
+    struct read_row got;
+
+    ASSERT_OK(read_text(text, &got, &err), err);
+    ASSERT_OK(colander_row_check(got.row, &err), err);
+    return got;
+}
+
+static inline void
+assert_bytes(struct colander_slice got, struct colander_slice wanted)
+{
+    assert_int_equal(got.size, wanted.size);
+    assert_memory_equal(got.data, wanted.data, wanted.size);
+}
+
+#endif
