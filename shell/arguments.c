@@ -150,6 +150,32 @@ arguments_number(const struct arguments *arguments, const char *name,
 }
 
 enum colander_code
+arguments_size(const struct arguments *arguments, const char *name,
+               uint64_t *size, struct colander_error *err)
+{
+    static const char units[] = "kmg";
+    const char *text = arguments_value(arguments, name);
+    unsigned shift = 0;
+    uintmax_t parsed;
+    char *end;
+
+    if (text == NULL)
+        return COLANDER_OK;
+    errno = 0;
+    parsed = strtoumax(text, &end, 10);
+    if (*end != '\0' && strchr(units, *end) != NULL)
+        shift = 10 * (unsigned)(strchr(units, *end++) - units + 1);
+    if (!isdigit((unsigned char)text[0]) || *end != '\0' || errno != 0 ||
+        parsed == 0 || parsed > UINT64_MAX >> shift)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "--%s takes bytes such as 1000000 or 64m, not "
+                             "'%s'",
+                             name, text);
+    *size = parsed << shift;
+    return COLANDER_OK;
+}
+
+enum colander_code
 arguments_real(const struct arguments *arguments, const char *name,
                double *number, struct colander_error *err)
 {

@@ -64,6 +64,11 @@ COLANDER_CHECKED enum colander_code
 arguments_number(const struct arguments *arguments, const char *name,
                  uint64_t *number, struct colander_error *err);
 
+/* The same for bytes, where k, m or g behind the number multiply it. */
+COLANDER_CHECKED enum colander_code
+arguments_size(const struct arguments *arguments, const char *name,
+               uint64_t *size, struct colander_error *err);
+
 /* The same for a number with a fraction. */
 COLANDER_CHECKED enum colander_code
 arguments_real(const struct arguments *arguments, const char *name,

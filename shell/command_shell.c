@@ -6,6 +6,7 @@
 #include "shell/command_shell.h"
 #include "shell/commands.h"
 #include "shell/entries.h"
+#include "shell/safe_script.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -90,7 +91,7 @@ run_on_store(struct session *session, const struct task *task)
     struct colander_error err;
     enum session_exit status;
 
-    if (interpreter_create(session, &interpreter, &err) != COLANDER_OK)
+    if (interpreter_create(session, 0, &interpreter, &err) != COLANDER_OK)
         return session_fail(session, &err);
     session->is_shell = true;
     session->command = NULL;
@@ -127,6 +128,8 @@ run_shell(struct session *session, const struct arguments *arguments)
         session_complain(session, "-e and a script do not go together");
         return SESSION_USAGE;
     }
+    if (arguments_has(arguments, "safe"))
+        return safe_script_run(session, arguments);
     if (session_open(session, arguments->words[0],
                      is_read_only ? COLANDER_OPEN_READ_ONLY
                                   : COLANDER_OPEN_OR_CREATE,
@@ -142,10 +145,10 @@ run_shell(struct session *session, const struct arguments *arguments)
 }
 
 static const struct argument_option options[] = {
-    {"e", true, false},
-    {"readonly", false, false},
-    {"no-init", false, false},
-    {NULL, false, false},
+    {"e", true, false},        {"readonly", false, false},
+    {"no-init", false, false}, {"safe", false, false},
+    {"memory", true, false},   {"time", true, false},
+    {"output", true, false},   {NULL, false, false},
 };
 
 static const char help[] =
@@ -164,6 +167,12 @@ static const char help[] =
     "well\n"
     "  --no-init               without init.lua, which is else run before the\n"
     "                          first prompt ($XDG_CONFIG_HOME/colander/)\n"
+    "  --safe                  runs a script of a stranger: it reads this "
+    "store\n"
+    "                          and nothing else, in a process with limits\n"
+    "  --memory BYTES          of --safe: that Lua may have (64m)\n"
+    "  --time SECONDS          of --safe: that it may take (10)\n"
+    "  --output BYTES          of --safe: that it may print (16m)\n"
     "\n"
     "A script named - is read from standard input.\n";
 

@@ -6,6 +6,7 @@
 #include "shell/interpreter.h"
 #include "shell/coroutines.h"
 #include "shell/interrupt.h"
+#include "shell/sandbox.h"
 #include "shell/text.h"
 
 #include "scripting/scripting.h"
@@ -17,6 +18,8 @@
 struct interpreter {
     struct session *session;
     lua_State *L;
+    bool is_safe;
+    struct sandbox_memory memory;   /* when it is */
     enum interpreter_detail detail; /* of the call under way */
     enum colander_code code;        /* of the error that has ended it */
 };
@@ -55,6 +58,15 @@ exit_program(lua_State *L)
     if (output_flush(stdout, &err) != COLANDER_OK && status == 0)
         status = (int)session_fail(session, &err);
     exit(status);
+}
+
+static void
+replace_exit(lua_State *L)
+{
+    lua_getglobal(L, LUA_OSLIBNAME);
+    lua_pushcfunction(L, exit_program);
+    lua_setfield(L, -2, "exit");
+    lua_pop(L, 1);
 }
 
 /* A global that is not there: a family of this name. Upvalue 1 is the store,
@@ -126,34 +138,42 @@ furnish(lua_State *L)
 {
     struct interpreter *interpreter = lua_touserdata(L, 1);
 
-    luaL_openlibs(L);
-    coroutines_track(L);
+    if (interpreter->is_safe) {
+        sandbox_open(L);
+    } else {
+        luaL_openlibs(L);
+        coroutines_track(L);
+        replace_exit(L);
+    }
     lua_pushlightuserdata(L, interpreter);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &self_key);
     luaL_requiref(L, "colander", luaopen_colander, 1);
+    if (interpreter->is_safe)
+        sandbox_trim_module(L);
     share_operators(L);
     scripting_set_watch(L, interrupt_watch);
     scripting_push_store(L, interpreter->session->store);
     lua_pushvalue(L, -1);
     lua_setglobal(L, "db");
     share_families(L);
-    lua_getglobal(L, "os");
-    lua_pushcfunction(L, exit_program);
-    lua_setfield(L, -2, "exit");
     return 0;
 }
 
 /* ---------------------------------------------------------------- life --- */
 
 enum colander_code
-interpreter_create(struct session *session, struct interpreter **interpreter,
-                   struct colander_error *err)
+interpreter_create(struct session *session, size_t memory_size,
+                   struct interpreter **interpreter, struct colander_error *err)
 {
     struct interpreter *created = calloc(1, sizeof(*created));
 
     *interpreter = NULL;
-    if (created != NULL)
-        created->L = luaL_newstate();
+    if (created != NULL) {
+        created->is_safe = memory_size > 0;
+        created->memory.max = memory_size;
+        created->L = created->is_safe ? sandbox_new_state(&created->memory)
+                                      : luaL_newstate();
+    }
     if (created == NULL || created->L == NULL) {
         free(created);
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for Lua");

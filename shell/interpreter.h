@@ -22,9 +22,12 @@
 
 struct interpreter;
 
-/* `session` has a store, and outlives the interpreter. */
+/* `session` has a store, and outlives the interpreter. With `memory_size`, what
+ * runs is a stranger's: it gets the sandbox's libraries, and Lua so many bytes;
+ * 0: all of Lua, and no limit. */
 COLANDER_CHECKED enum colander_code
-interpreter_create(struct session *session, struct interpreter **interpreter,
+interpreter_create(struct session *session, size_t memory_size,
+                   struct interpreter **interpreter,
                    struct colander_error *err);
 
 /* Closes all that scripts have opened. NULL is allowed. */

@@ -5,6 +5,7 @@
  */
 #include "shell/commands.h"
 #include "shell/interrupt.h"
+#include "shell/safe_script.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -87,5 +88,7 @@ main(int argc, char **argv)
         fprintf(stderr, "usage: colander COMMAND ... (colander --help)\n");
         return SESSION_USAGE;
     }
+    if (strcmp(argv[1], SAFE_SCRIPT_CHILD) == 0)
+        return (int)safe_script_run_child(argc, (const char *const *)argv);
     return (int)run(argc, (const char **)argv);
 }

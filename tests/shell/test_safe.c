@@ -1,0 +1,340 @@
+/*
+ * Scripts of strangers: those of hostile_scripts all end as they should, take
+ * no more memory than they may, change nothing, and find no way out.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "colander.h"
+#include "support/temporary.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define SECONDS_SHORT "0.5" /* for what is to end by it */
+#define SECONDS_LONG "20"   /* for what ends before, also on a busy machine */
+#define MEMORY "32m"
+/* of a process: what Lua may have, and what an open store takes */
+#define MEMORY_KB_MAX ((32 + 96) * 1024)
+#define ROW_COUNT 5000
+
+static char directory[TEMPORARY_SIZE];
+static char store_path[TEMPORARY_SIZE + 16];
+static char out_path[TEMPORARY_SIZE + 16];
+static char err_path[TEMPORARY_SIZE + 16];
+static unsigned complaint_count;
+
+/* What a run came to. */
+struct run {
+    int status;
+    long memory_kb; /* of the largest process */
+    double seconds;
+    char out[65536];
+    char err[65536];
+};
+
+static double
+now_seconds(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void
+read_file(const char *path, char *text, size_t size)
+{
+    FILE *file = fopen(path, "r");
+    size_t count;
+
+    assert_non_null(file);
+    count = fread(text, 1, size - 1, file);
+    for (size_t i = 0; i < count; i++) {
+        if (text[i] == '\0')
+            text[i] = ' ';
+    }
+    text[count] = '\0';
+    (void)fclose(file);
+}
+
+/* Runs the program, with words of which the last is NULL. */
+static void
+run_program(struct run *run, const char *const *words)
+{
+    const double start = now_seconds();
+    struct rusage usage;
+    int status = 0;
+    pid_t pid;
+
+    assert_non_null(getenv("COLANDER"));
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        if (freopen("/dev/null", "r", stdin) == NULL ||
+            freopen(out_path, "w", stdout) == NULL ||
+            freopen(err_path, "w", stderr) == NULL)
+            _exit(126);
+        execv(getenv("COLANDER"), (char *const *)words);
+        _exit(127);
+    }
+    assert_int_equal(wait4(pid, &status, 0, &usage), pid);
+    run->status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    run->memory_kb = usage.ru_maxrss;
+    run->seconds = now_seconds() - start;
+    read_file(out_path, run->out, sizeof(run->out));
+    read_file(err_path, run->err, sizeof(run->err));
+}
+
+static void
+run_code(struct run *run, const char *seconds, const char *code)
+{
+    const char *const words[] = {"colander", "shell", store_path, "--safe",
+                                 "--time",   seconds, "--memory", MEMORY,
+                                 "--output", "1m",    "-e",       code,
+                                 NULL};
+
+    run_program(run, words);
+}
+
+static int
+make_store(void **state)
+{
+    struct colander_row_builder *builder = colander_row_builder_create();
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_store *store;
+    struct colander_family *family;
+    struct colander_slice row;
+
+    (void)state;
+    temporary_make(directory);
+    snprintf(store_path, sizeof(store_path), "%s/store", directory);
+    snprintf(out_path, sizeof(out_path), "%s/out", directory);
+    snprintf(err_path, sizeof(err_path), "%s/err", directory);
+    assert_int_equal(colander_store_open(store_path, NULL, &store, NULL),
+                     COLANDER_OK);
+    assert_int_equal(colander_family_open(store, "tweets", &family, NULL),
+                     COLANDER_OK);
+    for (int64_t i = 0; i < ROW_COUNT; i++) {
+        struct colander_value part = colander_integer(i);
+        char text[64];
+
+        snprintf(text, sizeof(text), "text number %d", (int)i);
+        assert_int_equal(colander_key_encode(&part, 1, &key, NULL),
+                         COLANDER_OK);
+        colander_row_builder_add(builder, "user", colander_text("Smith"));
+        colander_row_builder_add(builder, "likes", part);
+        colander_row_builder_add(builder, "text", colander_text(text));
+        assert_int_equal(colander_row_builder_finish(builder, &row, NULL),
+                         COLANDER_OK);
+        assert_int_equal(colander_family_put(family,
+                                             colander_buffer_slice(&key), row,
+                                             COLANDER_AS_STORE, NULL),
+                         COLANDER_OK);
+    }
+    colander_buffer_release(&key);
+    colander_row_builder_destroy(builder);
+    colander_family_close(family);
+    assert_int_equal(colander_store_close(store, NULL), COLANDER_OK);
+    return 0;
+}
+
+static int
+remove_store(void **state)
+{
+    (void)state;
+    temporary_remove(directory);
+    return 0;
+}
+
+/* Whether the run has ended as `ending` says. */
+static bool
+has_ended(const struct run *run, const char *ending)
+{
+    const bool is_late = strstr(run->err, "it took longer than") != NULL;
+    const bool is_long = strstr(run->err, "it printed more than") != NULL;
+
+    if (strcmp(ending, "fine") == 0)
+        return run->status == 0 && run->err[0] == '\0';
+    if (strcmp(ending, "any") == 0)
+        return run->status == 0 || run->status == 1;
+    if (run->status != 1)
+        return false;
+    if (strcmp(ending, "time") == 0)
+        return is_late;
+    if (strcmp(ending, "output") == 0)
+        return is_long;
+    if (strcmp(ending, "error") == 0 || strcmp(ending, "memory") == 0)
+        return !is_late && !is_long && run->err[0] != '\0';
+    fail_msg("no ending is called '%s'", ending);
+    return false;
+}
+
+/* A checksum over names and sizes of the files of the store. */
+static unsigned long
+sum_store(void)
+{
+    char command[TEMPORARY_SIZE + 64];
+    unsigned long sum = 0;
+    FILE *list;
+
+    snprintf(command, sizeof(command),
+             "find '%s' -printf '%%P %%s\\n' | sort | "
+             "cksum",
+             store_path);
+    list = popen(command, "r");
+    assert_non_null(list);
+    assert_int_equal(fscanf(list, "%lu", &sum), 1);
+    assert_int_equal(pclose(list), 0);
+    return sum;
+}
+
+/* Goes on, so that one run tells of all scripts. */
+static void __attribute__((format(printf, 1, 2)))
+complain(const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    vfprintf(stderr, format, list);
+    va_end(list);
+    fputc('\n', stderr);
+    complaint_count++;
+}
+
+/* Runs one script; `heading` is "ending: name". */
+static void
+check_script(char *heading, const char *code, struct run *most)
+{
+    static struct run run;
+    char *name = strstr(heading, ": ");
+    bool is_short;
+
+    assert_non_null(name);
+    *name = '\0';
+    name += 2;
+    is_short = strcmp(heading, "time") == 0 || strcmp(heading, "any") == 0;
+    run_code(&run, is_short ? SECONDS_SHORT : SECONDS_LONG, code);
+    if (!has_ended(&run, heading))
+        complain("'%s' exits %d, and is to end by %s: %s%s", name, run.status,
+                 heading, run.out, run.err);
+    if (strstr(run.out, "ESCAPED") != NULL)
+        complain("'%s' has found what it should not have: %s", name, run.out);
+    if (strchr(run.err, '\33') != NULL)
+        complain("'%s' sends the terminal what it likes", name);
+#ifndef __SANITIZE_ADDRESS__ /* its shadow is memory as well */
+    if (run.memory_kb > MEMORY_KB_MAX)
+        complain("'%s' takes %ld KiB", name, run.memory_kb);
+#endif
+    if (run.memory_kb > most->memory_kb)
+        most->memory_kb = run.memory_kb;
+    if (run.seconds > most->seconds)
+        most->seconds = run.seconds;
+}
+
+static void
+hostile_scripts_end_and_find_no_way_out(void **state)
+{
+    const char *path = getenv("HOSTILE_SCRIPTS");
+    const unsigned long before = sum_store();
+    static struct run most;
+    struct run *run = &most;
+    char heading[200] = "";
+    char code[8192] = "";
+    char line[2048];
+    unsigned count = 0;
+    FILE *file;
+
+    (void)state;
+    assert_non_null(path);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    for (bool is_line = true; is_line;) {
+        is_line = fgets(line, sizeof(line), file) != NULL;
+        if (heading[0] != '\0' && (!is_line || strncmp(line, "#! ", 3) == 0)) {
+            check_script(heading, code, run);
+            count++;
+        }
+        if (is_line && strncmp(line, "#! ", 3) == 0) {
+            line[strcspn(line, "\n")] = '\0';
+            snprintf(heading, sizeof(heading), "%.190s", line + 3);
+            code[0] = '\0';
+        } else if (is_line && heading[0] != '\0') {
+            strncat(code, line, sizeof(code) - strlen(code) - 1);
+        }
+    }
+    (void)fclose(file);
+    assert_true(count >= 120);
+    assert_int_equal(complaint_count, 0);
+    print_message("%u scripts: %.2f seconds and %ld KiB at most\n", count,
+                  most.seconds, most.memory_kb);
+    assert_int_equal(sum_store(), before);
+    run_code(run, SECONDS_LONG, "tweets:count()");
+    assert_string_equal(run->out, "5000\n");
+}
+
+static void
+a_script_gets_its_words_and_the_store(void **state)
+{
+    char path[TEMPORARY_SIZE + 16];
+    const char *const words[] = {"colander", "shell", store_path, "--safe",
+                                 path,       "--a",   "b",        NULL};
+    static struct run run;
+    FILE *file;
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s/script.lua", directory);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("print(#arg, arg[1], tweets:count{likes = lt(3)}, ...)", file);
+    assert_int_equal(fclose(file), 0);
+    run_program(&run, words);
+    assert_string_equal(run.err, "");
+    assert_string_equal(run.out, "2\t--a\t3\t--a\tb\n");
+    assert_int_equal(run.status, 0);
+}
+
+static void
+an_expression_is_shown(void **state)
+{
+    static struct run run;
+
+    (void)state;
+    run_code(&run, SECONDS_LONG, "tweets:find{likes = 7}:select('likes')");
+    assert_string_equal(run.out, "{\"_key\":7,\"likes\":7}\n");
+    assert_int_equal(run.status, 0);
+}
+
+static void
+what_is_wrong_is_told_with_its_place(void **state)
+{
+    static struct run run;
+
+    (void)state;
+    run_code(&run, SECONDS_LONG, "local x = 1\nlocal y = x.y.z");
+    assert_int_equal(run.status, 1);
+    assert_non_null(strstr(run.err, "-e:2: attempt to index a number value"));
+    assert_non_null(strstr(run.err, "stack traceback:"));
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hostile_scripts_end_and_find_no_way_out),
+        cmocka_unit_test(a_script_gets_its_words_and_the_store),
+        cmocka_unit_test(an_expression_is_shown),
+        cmocka_unit_test(what_is_wrong_is_told_with_its_place),
+    };
+
+    return cmocka_run_group_tests(tests, make_store, remove_store);
+}
