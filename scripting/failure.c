@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "scripting/failure.h"
-#include "scripting/scripting.h"
+#include "scripting/query.h"
 
 #include <lauxlib.h>
 #include <stdarg.h>
@@ -69,14 +69,34 @@ scripting_error_code(lua_State *L, int index)
     return code;
 }
 
-/* With where the script stands, as luaL_error tells it. */
+/* The name of the family, or of that of the query, at `index`. */
+static const char *
+family_name_of(lua_State *L, int index)
+{
+    const struct query *query = luaL_testudata(L, index, QUERY_TYPE);
+
+    if (query != NULL && query->handle.is_open)
+        return colander_family_name(query->family->family);
+    return family_name_at(L, index);
+}
+
+/* With where the script stands, as luaL_error tells it, and the family that the
+ * function was asked of, which only that knows. */
 void
 failure_raise(lua_State *L, const struct colander_error *err)
 {
+    const char *family;
+
     luaL_checkstack(L, 5, NULL);
+    family = family_name_of(L, 1);
+    if (family == NULL)
+        family = family_name_of(L, 2);
     lua_createtable(L, 0, 2);
     luaL_where(L, 1);
-    lua_pushstring(L, err->message);
+    if (family == NULL || strstr(err->message, family) != NULL)
+        lua_pushstring(L, err->message);
+    else
+        lua_pushfstring(L, "family '%s': %s", family, err->message);
     lua_concat(L, 2);
     lua_setfield(L, -2, "message");
     lua_pushstring(L, colander_code_name(err->code));

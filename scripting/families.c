@@ -23,6 +23,16 @@ family_check(lua_State *L, int index)
     return handle_check(L, index, TYPE, "family");
 }
 
+const char *
+family_name_at(lua_State *L, int index)
+{
+    const struct script_family *family = luaL_testudata(L, index, TYPE);
+
+    if (family == NULL || family->family == NULL)
+        return NULL;
+    return colander_family_name(family->family);
+}
+
 void
 shared_family_unref(struct shared_family *shared)
 {

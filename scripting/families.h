@@ -32,6 +32,9 @@ void family_push(lua_State *L, int index, struct script_store *store,
 
 struct script_family *family_check(lua_State *L, int index);
 
+/* The name of the family at `index`, if that is one and open; else NULL. */
+const char *family_name_at(lua_State *L, int index);
+
 /* family:get(key [, {at = snapshot, select = {path, ...}}]): a row, or nil.
  * family:get_many(keys [, the same]): a table of rows under the numbers of
  * their keys, and `n`. As C functions. */

@@ -106,6 +106,30 @@ matches_row(lua_State *L)
     return 1;
 }
 
+/* colander.fromjson(text): a row, with its key where the text has "_key" */
+static int
+from_json(lua_State *L)
+{
+    struct scratch *scratch = scratch_get(L);
+    struct colander_slice text;
+    struct colander_slice key;
+    struct colander_slice row;
+    struct colander_error err;
+    bool has_key;
+
+    text.data = (const uint8_t *)luaL_checklstring(L, 1, &text.size);
+    if (scratch->reader == NULL)
+        scratch->reader = colander_json_reader_create();
+    if (scratch->reader == NULL)
+        failure_memory(L, "to read JSON");
+    failure_check(L,
+                  colander_json_reader_row(scratch->reader, text, &key,
+                                           &has_key, &row, &err),
+                  &err);
+    row_push(L, has_key ? key : colander_slice_of(NULL, 0), row);
+    return 1;
+}
+
 /* colander.tojson(value): any that a row may have, or a row */
 static int
 to_json(lua_State *L)
@@ -141,9 +165,13 @@ void
 row_functions_open(lua_State *L)
 {
     static const struct luaL_Reg functions[] = {
-        {"get", get_value},   {"select", select_columns},
-        {"patch", patch_row}, {"matches", matches_row},
-        {"tojson", to_json},  {NULL, NULL},
+        {"get", get_value},
+        {"select", select_columns},
+        {"patch", patch_row},
+        {"matches", matches_row},
+        {"fromjson", from_json},
+        {"tojson", to_json},
+        {NULL, NULL},
     };
 
     luaL_setfuncs(L, functions, 0);

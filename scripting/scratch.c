@@ -29,7 +29,9 @@ scratch_collect(lua_State *L)
     colander_buffer_release(&scratch->joined);
     colander_buffer_release(&scratch->columns);
     colander_row_builder_destroy(scratch->builder);
+    colander_json_reader_destroy(scratch->reader);
     scratch->builder = NULL;
+    scratch->reader = NULL;
     return 0;
 }
 

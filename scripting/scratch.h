@@ -23,7 +23,8 @@ struct scratch {
     struct colander_buffer joined;  /* keys and rows that are being pushed */
     struct colander_buffer columns; /* of tables that are being added */
     struct colander_row_builder *builder;
-    bool is_building; /* it holds what an error left in it */
+    struct colander_json_reader *reader; /* NULL: none was needed yet */
+    bool is_building;                    /* it holds what an error left in it */
     bool is_gone; /* Lua is being closed, and functions of the script still run
                    */
     size_t memory_limit;   /* of what one query may hold: rows, groups */

@@ -256,6 +256,13 @@ support.with_store(function(store)
     end
     assert(colander.tojson(nil) == "null")
     assert(colander.tojson(family:get("k")) == tostring(family:get("k")))
+    local read = colander.fromjson('{"a":[1,2.0,{}],"_key":["k",7],"b":null}')
+    assert(tostring(read) ==
+           '{"_key":["k",7],"a":[1,2.0,{}],"b":null}', tostring(read))
+    assert(read._key[2] == 7 and read.b == colander.null)
+    assert(family:put(colander.fromjson("{}")))
+    fails({"byte 5: no value begins here"}, colander.fromjson, '{"a":}')
+    fails({"string expected"}, colander.fromjson, nil)
     fails({"a path has a zero byte"}, colander.get, {}, "a\0")
     fails({"a row is a table"}, colander.get, 5, "a")
     fails({"a function is no value"}, colander.tojson, print)

@@ -95,6 +95,23 @@ last='an interrupted find'
 says_some '^colander: find: interrupted$'
 exec 3<&-
 
+# Rows are loaded up to the first mistake, which is told with its place.
+printf '{"_key":"a","x":1}\n\n{"x":[2,{"y":null}]}\n{"x":}\n{"x":3}\n' \
+    >"$work/rows.jsonl"
+pipe 1 ".load things '$work/rows.jsonl'
+things:count()" shell "$work/new"
+says "colander: line 1: load: $work/rows.jsonl:4: byte 5: no value begins here
+2 rows loaded"
+pipe 0 'things:count(), things:get("a").x' shell "$work/new"
+prints "$(printf '2\t1')"
+pipe 1 '.load things nothing' shell "$work/new"
+says "colander: line 1: load: cannot read 'nothing': No such file or directory"
+head -n 1 "$work/rows.jsonl" >"$work/row.jsonl"
+pipe 1 ".load things '$work/row.jsonl'" shell "$work/new" --readonly
+says_some 'is open for reading only'
+pipe 2 '.load things' shell "$work/new"
+says 'colander: line 1: load: expected the name of a family and of a file'
+
 # Beside a shell that reads only others read; one that writes is alone.
 for word in --readonly ''; do
     mkfifo "$work/commands"

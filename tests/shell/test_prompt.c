@@ -248,9 +248,9 @@ ctrl_c_stops_whatever_runs(void **state)
         "while true do end",
         "while true do pcall(function() while true do end end) end",
         "coroutine.wrap(function() while true do end end)()",
-        "co = coroutine.create(function() while true do "
-        "coroutine.resume(coroutine.create(function() while true do end end)) "
-        "end end) while true do coroutine.resume(co) end",
+        ("co = coroutine.create(function() while true do "
+         "coroutine.resume(coroutine.create(function() while true do end end)) "
+         "end end) while true do coroutine.resume(co) end"),
         "while true do tweets:count{number = 5} end",
         "tweets:find():where(function() while true do end end):count()",
         "for i = 1, 1e9 do tweets:find():order('number'):first() end",
