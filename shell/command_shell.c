@@ -76,8 +76,8 @@ run_task(struct entries *entries, const struct task *task)
         return entries_run_chunk(entries, task->code, "=-e");
     if (task->word_count > 0)
         return interpreter_run_script(entries->interpreter, task->words[0],
-                                      NULL, task->words + 1,
-                                      task->word_count - 1);
+                                      colander_slice_of(NULL, 0),
+                                      task->words + 1, task->word_count - 1);
     if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
         return run_terminal(entries, task->has_init);
     return entries_run_file(entries, stdin, NULL);

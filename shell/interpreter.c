@@ -307,17 +307,36 @@ set_arguments(lua_State *L, const char *name, const char *const *words,
     lua_setglobal(L, "arg");
 }
 
+/* Loads a script as Lua loads its file: a first line that begins with # is for
+ * the system. */
+static int
+load_text(lua_State *L, const char *name, struct colander_slice text)
+{
+    size_t first = 0;
+    int loaded;
+
+    if (text.size > 0 && text.data[0] == '#') {
+        while (first < text.size && text.data[first] != '\n')
+            first++;
+    }
+    lua_pushfstring(L, "@%s", name);
+    loaded = luaL_loadbufferx(L, (const char *)text.data + first,
+                              text.size - first, lua_tostring(L, -1), "t");
+    lua_remove(L, -2);
+    return loaded;
+}
+
 enum session_exit
 interpreter_run_script(struct interpreter *interpreter, const char *name,
-                       const char *code, const char *const *words,
+                       struct colander_slice text, const char *const *words,
                        size_t word_count)
 {
     lua_State *L = interpreter->L;
     enum session_exit status;
     int loaded;
 
-    if (code != NULL)
-        loaded = luaL_loadbufferx(L, code, strlen(code), name, "t");
+    if (text.data != NULL)
+        loaded = load_text(L, name, text);
     else
         loaded = luaL_loadfilex(L, strcmp(name, "-") == 0 ? NULL : name, "t");
     if (loaded != LUA_OK)

@@ -50,11 +50,11 @@ interpreter_call(struct interpreter *interpreter, int argument_count,
 /* Complains of the error on the stack that loading a chunk has left there. */
 enum session_exit interpreter_fail(struct interpreter *interpreter);
 
-/* Runs a script, a file ("-": standard input) or, with `code`, that text, which
- * `name` then names. The words become `...` and the table `arg`. */
+/* Runs a script: `text` (of the file `name`), or, where that is NULL, the file,
+ * "-" being standard input. The words become `...` and the table `arg`. */
 COLANDER_CHECKED enum session_exit
 interpreter_run_script(struct interpreter *interpreter, const char *name,
-                       const char *code, const char *const *words,
+                       struct colander_slice text, const char *const *words,
                        size_t word_count);
 
 #endif

@@ -39,11 +39,10 @@ enum {
 
 /* ---------------------------------------------------------------- child --- */
 
-/* Runs what standard input holds, which was checked to be no longer than a
- * script may be. */
+/* Runs what standard input holds, with a zero at its end. */
 static enum session_exit
-run_text(struct session *session, size_t memory_size, const char *text,
-         int argc, const char *const *argv)
+run_text(struct session *session, size_t memory_size,
+         const struct colander_buffer *text, int argc, const char *const *argv)
 {
     const bool is_code = strcmp(argv[WORD_KIND], KIND_CODE) == 0;
     struct interpreter *interpreter = NULL;
@@ -56,11 +55,12 @@ run_text(struct session *session, size_t memory_size, const char *text,
         return session_fail(session, &err);
     entries_init(&entries, session, interpreter);
     if (is_code)
-        status = entries_run_chunk(&entries, text, "=-e");
+        status = entries_run_chunk(&entries, (const char *)text->data, "=-e");
     else
-        status = interpreter_run_script(interpreter, argv[WORD_NAME], text,
-                                        argv + WORD_FIRST,
-                                        (size_t)(argc - WORD_FIRST));
+        status = interpreter_run_script(
+            interpreter, argv[WORD_NAME],
+            colander_slice_of(text->data, text->size - 1), argv + WORD_FIRST,
+            (size_t)(argc - WORD_FIRST));
     if (output_flush(stdout, &err) != COLANDER_OK && status == SESSION_FINE)
         status = session_fail(session, &err);
     /* nothing is to be closed: what is written would be the script's doing,
@@ -113,7 +113,7 @@ safe_script_run_child(int argc, const char *const *argv)
         COLANDER_OK)
         return session_fail(&session, &err);
     return run_text(&session, (size_t)strtoumax(argv[WORD_MEMORY], NULL, 10),
-                    (const char *)text.data, argc, argv);
+                    &text, argc, argv);
 }
 
 /* --------------------------------------------------------------- parent --- */
