@@ -297,6 +297,17 @@ query_group(lua_State *L)
     return 1;
 }
 
+/* What is shown of a group whose methods nobody has called. */
+static int
+grouped_text(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_rawgeti(L, 1, 2);
+    lua_pushfstring(L, "rows by '%s' (:count(), :sum(column), ...)",
+                    text_check(L, -1, "a path"));
+    return 1;
+}
+
 /* grouped:count(), grouped:sum(path) and the like: a function that gives each
  * value and what it comes to, in the order of the values */
 static int
@@ -341,6 +352,8 @@ aggregates_open(lua_State *L)
             lua_setfield(L, -2, measure_names[measure]);
         }
         lua_setfield(L, -2, "__index");
+        lua_pushcfunction(L, grouped_text);
+        lua_setfield(L, -2, "__tostring");
     }
     lua_pop(L, 1);
 }

@@ -394,6 +394,7 @@ support.with_store(function(store)
         numbers[#numbers + 1] = rows[key].n
     end
     local groups = family:find():group("a")
+    assert(tostring(groups):find("rows by 'a'", 1, true) == 1)
     local counted = collect(groups:count())
     local summed = collect(groups:sum("n"))
     local values = collect(family:find():distinct("a"))
