@@ -50,6 +50,21 @@ static const struct query {
 
 #define QUERY_COUNT (sizeof(queries) / sizeof(queries[0]))
 
+static const struct example {
+    const char *comment;
+    const char *code; /* of Lua */
+} examples[] = {
+    {"in Lua: rows in the order of a column",
+     "tweets:find{user = \"Smith\"}:order(\"likes\", \"desc\")"
+     ":select(\"likes\", \"text\"):limit(3)"},
+    {"how many tweets are in which language",
+     "tweets:find():group(\"lang\"):count()"},
+    {"the mean of what one station has measured",
+     "sensors:scan{prefix = {\"sensor-7\"}}:avg(\"temperature\")"},
+};
+
+#define EXAMPLE_COUNT (sizeof(examples) / sizeof(examples[0]))
+
 /* ------------------------------------------------------------- load --- */
 
 /* What loading one family needs. */
@@ -302,16 +317,33 @@ show_queries(struct session *session)
 }
 
 static enum session_exit
+show_examples(struct session *session)
+{
+    enum session_exit status = SESSION_FINE;
+
+    for (size_t i = 0; i < EXAMPLE_COUNT && status == SESSION_FINE; i++) {
+        printf("\n# %s\n$ colander shell", examples[i].comment);
+        print_word(session->path);
+        printf(" -e '%s'\n", examples[i].code);
+        status = command_shell_run_code(session, examples[i].code);
+    }
+    return status;
+}
+
+static enum session_exit
 show_demo(struct session *session)
 {
     enum session_exit status;
 
     session->is_demo = true;
     status = show_queries(session);
+    if (status == SESSION_FINE)
+        status = show_examples(session);
     session->is_demo = false;
     if (status == SESSION_FINE && isatty(STDIN_FILENO) &&
         isatty(STDOUT_FILENO)) {
-        printf("\n");
+        printf("\nNow type Lua, such as what stands in quotes behind -e; or "
+               ".help, or .quit:\n");
         status = command_shell_run(session);
     }
     return status;
@@ -341,8 +373,8 @@ static const struct argument_option options[] = {{NULL, false, false}};
 static const char help[] =
     "Makes a store, ./demo if none is named, with 100,000 made-up tweets and\n"
     "as many sensor readings; one that is there already is used as it is.\n"
-    "Then shows some finds with what each had to read, and on a terminal\n"
-    "goes on as the shell.\n";
+    "Then shows some finds with what each had to read, and some in Lua, and\n"
+    "on a terminal goes on as the shell, for reading only.\n";
 
 const struct command command_demo = {
     "demo",

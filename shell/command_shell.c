@@ -104,6 +104,14 @@ run_on_store(struct session *session, const struct task *task)
 }
 
 enum session_exit
+command_shell_run_code(struct session *session, const char *code)
+{
+    const struct task task = {.code = code};
+
+    return run_on_store(session, &task);
+}
+
+enum session_exit
 command_shell_run(struct session *session)
 {
     const struct task task = {.has_init = true};
@@ -156,7 +164,8 @@ static const char help[] =
     "with\n"
     "its words, the code of -e, or what is typed or piped in, chunk by chunk.\n"
     "What an expression gives is shown; .help at the prompt says what else\n"
-    "there is. docs/lua.md is the manual of the language.\n"
+    "there is. docs/shell.md tells more, docs/lua.md is the manual of the\n"
+    "language.\n"
     "\n"
     "Ctrl-C stops what runs, a second one within a second leaves; so does\n"
     "Ctrl-D at the prompt.\n"

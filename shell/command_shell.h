@@ -8,7 +8,11 @@
 
 #include "shell/session.h"
 
-/* Runs the lines of standard input; from a terminal, with a prompt. */
+/* Runs what standard input has; at a terminal, what is typed at a prompt. */
 enum session_exit command_shell_run(struct session *session);
+
+/* Runs a chunk of Lua and shows what it gives, as -e does. */
+enum session_exit command_shell_run_code(struct session *session,
+                                         const char *code);
 
 #endif

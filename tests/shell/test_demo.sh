@@ -47,6 +47,18 @@ line=$(grep '^\$ colander find.*--count' "$work/first" | tail -n 1 |
 eval "\"\$COLANDER\" $line" >"$work/out" 2>/dev/null
 cmp -s "$work/out" "$work/shown" || complain 'a find shown cannot be repeated'
 
+# So does what it shows in Lua.
+count=0
+while IFS= read -r line; do
+    eval "\"\$COLANDER\" ${line#'$ colander '}" >"$work/out" 2>"$work/err" ||
+        complain "'$line' fails: $(cat "$work/err")"
+    [ -s "$work/out" ] || complain "'$line' shows nothing"
+    count=$((count + 1))
+done < <(grep '^\$ colander shell' "$work/first")
+[ "$count" -ge 3 ] || complain 'the demo shows too little Lua'
+tail -n 1 "$work/first" >"$work/shown"
+cmp -s "$work/out" "$work/shown" || complain 'Lua shown cannot be repeated'
+
 # With no name it is ./demo.
 (mkdir "$work/here" && cd "$work/here" &&
     "$COLANDER" demo >/dev/null 2>&1 </dev/null && [ -d demo ]) ||
