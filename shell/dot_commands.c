@@ -295,7 +295,9 @@ static const char overview[] =
     "  tweets:find():group(\"lang\"):count()\n"
     "  tweets:put(\"key\", {user = \"Wu\"})   db:family(\"new\"):put{...}\n"
     "\n"
-    "Ctrl-C stops what runs, Tab completes names; docs/lua.md has it all.\n"
+    "Ctrl-C stops what runs, Tab completes names; docs/shell.md and "
+    "docs/lua.md\n"
+    "have it all.\n"
     "\n";
 
 /* ".help find" as ".help .find". */

@@ -1,14 +1,17 @@
 #!/bin/bash
-# What docs/filters.md shows of the program is what it prints on a fresh demo
-# store, but for the figures.
+# What pages of docs/ show of the program is what it prints on a fresh demo
+# store: commands behind "$ ", and what is typed behind "colander> ".
 #
 # SPDX-License-Identifier: MIT
 source "$(dirname "$0")/lib"
-page=$(cd "$(dirname "$0")/../.." && pwd)/docs/filters.md
-has_filters || finish # it tells of a program that has them
+docs=$(cd "$(dirname "$0")/../../docs" && pwd)
 cd "$work" || exit 1
 "$COLANDER" demo </dev/null >"$work/out" 2>&1 ||
     complain "no demo store: $(cat "$work/out")"
+
+colander() {
+    "$COLANDER" "$@"
+}
 
 # Figures become N. A step that took no time, and work that a store has or has
 # not done yet, are not told.
@@ -17,28 +20,59 @@ without_figures() {
         -e 's/(microsecond|byte|row|part|file|candidate)s\b/\1/g'
 }
 
-count=0
-: >"$work/shown"
-check() { # COMMAND: it prints what is shown below it
-    [ -n "$1" ] || return
-    (eval "\"\$COLANDER\" $1") >"$work/out" 2>&1 </dev/null ||
-        complain "'$1' fails: $(cat "$work/out")"
-    diff <(without_figures <"$work/shown") <(without_figures <"$work/out") ||
-        complain "docs/filters.md shows something else for '$1'"
+# What a find took is told at a terminal alone.
+without_work() {
+    sed -E '/^[0-9,]+ rows?: (read|scanned) /d'
+}
+
+check_shown() { # NORMALISE WHAT: what was printed is what is shown
+    diff <("$1" <"$work/shown") <("$1" <"$work/out") ||
+        complain "$page shows something else for '$2'"
     count=$((count + 1))
 }
 
-command=
-while IFS= read -r line; do
-    case $line in
-    '    $ colander '*)
-        check "$command"
-        command=${line#'    $ colander '}
-        : >"$work/shown"
-        ;;
-    '    '*) echo "${line#    }" >>"$work/shown" ;;
-    esac
-done <"$page"
-check "$command"
-[ "$count" -ge 5 ] || complain "only $count commands are shown in $page"
+check_command() { # NORMALISE COMMAND
+    (eval "$2") >"$work/out" 2>&1 </dev/null ||
+        complain "'$2' fails: $(cat "$work/out")"
+    check_shown "$@"
+}
+
+check_typed() { # NORMALISE: a pipe shows no prompt, and no table by itself
+    (echo .mode table && cat "$work/typed") |
+        colander shell demo --readonly >"$work/out" 2>&1 ||
+        complain "what $page types fails: $(cat "$work/out")"
+    check_shown "$1" "$(cat "$work/typed")"
+}
+
+# check_page PAGE NORMALISE COUNT: it has at least so many examples.
+check_page() {
+    local command='' line
+
+    page=$1 count=0
+    : >"$work/shown"
+    : >"$work/typed"
+    while IFS= read -r line; do
+        case $line in
+        '    $ '*)
+            [ -z "$command" ] || check_command "$2" "$command"
+            command=${line#'    $ '}
+            : >"$work/shown"
+            ;;
+        '    colander> '*) echo "${line#'    colander> '}" >>"$work/typed" ;;
+        '          ... '*) echo "${line#'          ... '}" >>"$work/typed" ;;
+        '    '*) echo "${line#    }" >>"$work/shown" ;;
+        *) # the end of a block
+            [ -z "$command" ] || check_command "$2" "$command"
+            [ ! -s "$work/typed" ] || check_typed "$2"
+            command=
+            : >"$work/shown"
+            : >"$work/typed"
+            ;;
+        esac
+    done <"$docs/$1"
+    [ "$count" -ge "$3" ] || complain "only $count examples are shown in $1"
+}
+
+check_page shell.md without_work 15
+has_filters && check_page filters.md without_figures 5
 finish
