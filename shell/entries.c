@@ -175,23 +175,20 @@ remember(struct line_input *input, const struct entry *entry)
 
 /* Runs the entry if it is whole, and empties it. */
 static enum session_exit
-try_entry(struct entries *entries, struct entry *entry)
+try_entry(struct entries *entries, struct line_input *input,
+          struct entry *entry)
 {
     lua_State *L = interpreter_state(entries->interpreter);
-    enum session_exit status = SESSION_FINE;
+    const enum chunk_state state =
+        chunk_load(L, colander_buffer_slice(&entry->text), TYPED);
 
-    switch (chunk_load(L, colander_buffer_slice(&entry->text), TYPED)) {
-    case CHUNK_UNFINISHED:
+    if (state == CHUNK_UNFINISHED)
         return SESSION_FINE;
-    case CHUNK_READY:
-        status = run_loaded(entries, INTERPRETER_MESSAGE);
-        break;
-    case CHUNK_WRONG:
-        status = interpreter_fail(entries->interpreter);
-        break;
-    }
+    remember(input, entry);
     entry->text.size = 0;
-    return status;
+    if (state == CHUNK_WRONG)
+        return interpreter_fail(entries->interpreter);
+    return run_loaded(entries, INTERPRETER_MESSAGE);
 }
 
 /* Runs what a line completes, if it completes something. */
@@ -216,11 +213,7 @@ run_line(struct entries *entries, struct line_input *input, struct entry *entry,
         entry->text.size = 0;
         status = dot_commands_run(entries, line + strspn(line, BLANKS));
     } else {
-        struct entry whole = *entry; /* its bytes stay when it is emptied */
-
-        status = try_entry(entries, entry);
-        if (entry->text.size == 0)
-            remember(input, &whole);
+        status = try_entry(entries, input, entry);
     }
     session->line = here;
     return status;

@@ -365,10 +365,8 @@ line_input_close(struct line_input *input)
 {
     if (input == NULL)
         return;
-    if (input->editor != NULL) {
-        save_history(input);
+    if (input->editor != NULL)
         el_end(input->editor);
-    }
     if (input->terminal != NULL)
         (void)fclose(input->terminal);
     if (input->history != NULL)
@@ -457,6 +455,8 @@ line_input_remember(struct line_input *input, const char *text)
 {
     HistEvent event;
 
-    if (input->history != NULL && text[strspn(text, " \t")] != '\0')
-        (void)history(input->history, &event, H_ENTER, text);
+    if (input->history == NULL || text[strspn(text, " \t")] == '\0')
+        return;
+    (void)history(input->history, &event, H_ENTER, text);
+    save_history(input);
 }

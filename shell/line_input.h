@@ -46,10 +46,11 @@ COLANDER_CHECKED enum colander_code line_input_read(struct line_input *input,
 /* Whether the Ctrl-C of the last read was the second within a second. */
 bool line_input_was_left(const struct line_input *input);
 
-/* Adds what was typed to the history. */
+/* Adds what was typed to the history, and keeps that: what is run next may end
+ * the program. */
 void line_input_remember(struct line_input *input, const char *text);
 
-/* Keeps the history. NULL is allowed. */
+/* NULL is allowed. */
 void line_input_close(struct line_input *input);
 
 #endif

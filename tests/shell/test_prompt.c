@@ -448,6 +448,25 @@ the_history_comes_back_and_is_for_its_owner_only(void **state)
 }
 
 static void
+the_history_keeps_what_has_ended_the_program(void **state)
+{
+    struct terminal terminal;
+
+    (void)state;
+    start(&terminal);
+    terminal_type(&terminal, "print('bye ' .. 'then') os.exit(3)\r");
+    terminal_expect(&terminal, "bye then");
+    assert_int_equal(terminal_finish(&terminal), 3);
+
+    start(&terminal);
+    terminal_type(&terminal, "\x10"); /* Ctrl-P */
+    terminal_expect(&terminal, "print('bye ' .. 'then') os.exit(3)");
+    terminal_type(&terminal, "\x15"); /* Ctrl-U: away with it */
+    enter(&terminal, "'still here'", "still here\r\n");
+    quit(&terminal);
+}
+
+static void
 the_init_file_runs_before_the_first_prompt(void **state)
 {
     const char *const words[] = {"colander",   "shell",     store_path,
@@ -494,6 +513,7 @@ main(void)
         cmocka_unit_test(results_can_go_to_a_file),
         cmocka_unit_test(a_second_shell_runs_beside_the_first),
         cmocka_unit_test(the_history_comes_back_and_is_for_its_owner_only),
+        cmocka_unit_test(the_history_keeps_what_has_ended_the_program),
         cmocka_unit_test(the_init_file_runs_before_the_first_prompt),
     };
 
