@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#define PATH_SIZE 64 /* bytes, to begin with */
 #define PLACES 32768 /* over three for each column, a power of two */
 
 struct counted {
@@ -20,7 +21,7 @@ struct census {
     size_t count;
     size_t capacity;
     uint16_t places[PLACES]; /* by hash: number of the item, from 1; 0: free */
-    struct colander_buffer path; /* of the value that is looked at */
+    struct colander_buffer path; /* of the value looked at; never NULL */
     uint64_t row;                /* its number, from 1 */
 };
 
@@ -29,7 +30,15 @@ static_assert(CENSUS_COLUMNS_MAX < UINT16_MAX, "numbers fit into places");
 struct census *
 census_create(void)
 {
-    return calloc(1, sizeof(struct census));
+    struct census *census = calloc(1, sizeof(*census));
+
+    /* the path of the column "" has no bytes, and a place all the same */
+    if (census != NULL && colander_buffer_reserve(&census->path, PATH_SIZE,
+                                                  NULL) != COLANDER_OK) {
+        free(census);
+        return NULL;
+    }
+    return census;
 }
 
 void
@@ -111,16 +120,17 @@ count_value(struct census *census, enum colander_type type,
     return COLANDER_OK;
 }
 
-/* Appends what leads from a container to its member. */
+/* Appends what leads from a container, the row itself at `depth` 0, to its
+ * member. */
 static enum colander_code
-append_step(struct census *census, bool is_map, struct colander_slice name,
-            struct colander_error *err)
+append_step(struct census *census, bool is_map, unsigned depth,
+            struct colander_slice name, struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
 
     if (!is_map)
         return colander_buffer_append(&census->path, "[]", 2, err);
-    if (census->path.size > 0)
+    if (depth > 0)
         code = colander_buffer_append(&census->path, ".", 1, err);
     if (code == COLANDER_OK)
         code = colander_path_append_name(&census->path, name, err);
@@ -131,7 +141,7 @@ append_step(struct census *census, bool is_map, struct colander_slice name,
  * one. */
 static enum colander_code
 count_members(struct census *census, struct colander_slice container,
-              struct colander_error *err)
+              unsigned depth, struct colander_error *err)
 {
     const size_t size = census->path.size;
     struct colander_members members;
@@ -144,12 +154,12 @@ count_members(struct census *census, struct colander_slice container,
         code = colander_members_next(&members, &is_member, &name, &value, err);
         if (code != COLANDER_OK || !is_member)
             break;
-        code = append_step(census, members.is_map, name, err);
+        code = append_step(census, members.is_map, depth, name, err);
         if (code == COLANDER_OK)
             code = count_value(census, value.type, err);
         if (code == COLANDER_OK &&
             (value.type == COLANDER_MAP || value.type == COLANDER_ARRAY))
-            code = count_members(census, value.bytes, err);
+            code = count_members(census, value.bytes, depth + 1, err);
         census->path.size = size;
     }
     return code;
@@ -178,7 +188,7 @@ census_take(struct census *census, struct colander_family *family,
             break;
         census->row++;
         census->path.size = 0;
-        code = count_members(census, result.row, err);
+        code = count_members(census, result.row, 0, err);
     }
     if (watch != NULL)
         watch(NULL);

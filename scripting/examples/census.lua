@@ -47,10 +47,8 @@ local function path_of(prefix, name)
     local known = paths[prefix] or {}
 
     paths[prefix] = known
-    if not known[name] then
-        known[name] = (prefix == "" and "" or prefix .. ".") ..
-            tostring(colander.name(name)) -- "a.b" is the path a\.b
-    end
+    -- the name "a.b" is the path a\.b
+    known[name] = known[name] or prefix .. tostring(colander.name(name))
     return known[name]
 end
 
@@ -68,7 +66,7 @@ function visit_member(path, value)
 
     count(path, value, kind)
     if kind == "map" then
-        visit_map(path, value)
+        visit_map(path .. ".", value)
     elseif kind == "array" then
         for _, element in ipairs(value) do visit_member(path .. "[]", element) end
     end

@@ -48,7 +48,8 @@ says_some '^colander: usage: census.lua '
 
 # Both censuses, as lines of path, rows and types.
 "$COLANDER" shell odd -e 'local rows = db:family("rows")
-rows:put(1, {["a.b"] = 1, a = {b = "x"}, list = {1, {2, {c = 3}}}, [""] = 0})
+rows:put(0, {[""] = {x = 1, [""] = {2}}})
+rows:put(1, {x = 1, ["a.b"] = 1, a = {b = "x"}, list = {1, {2, {c = 3}}}, [""] = 0})
 rows:put(2, {a = colander.null, list = {}, b = colander.binary("x")})
 rows:put(3, {a = true, when = colander.timestamp(0), list = {4}})' ||
     complain 'no store with odd rows'
