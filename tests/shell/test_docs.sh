@@ -15,12 +15,14 @@ colander() {
 
 # Figures become N. A step that took no time, and work that a store has or has
 # not done yet, are not told.
+# shellcheck disable=SC2317 # check_page is told its name
 without_figures() {
     sed -E -e '/^(time|store) /d' -e 's/[0-9][0-9,]*(\.[0-9]+)?/N/g' \
         -e 's/(microsecond|byte|row|part|file|candidate)s\b/\1/g'
 }
 
 # What a find took is told at a terminal alone.
+# shellcheck disable=SC2317
 without_work() {
     sed -E '/^[0-9,]+ rows?: (read|scanned) /d'
 }
