@@ -7,8 +7,7 @@
 #include "shell/commands.h"
 #include "shell/interrupt.h"
 #include "shell/output.h"
-
-#include <inttypes.h>
+#include "shell/report.h"
 
 #define ROWS 10000 /* looked at unless told so */
 
@@ -55,6 +54,22 @@ show(const struct census *census, struct output *output,
     return code;
 }
 
+/* Tells that there may be more rows. */
+static enum colander_code
+tell_limit(uint64_t row_count, struct colander_error *err)
+{
+    struct report report = REPORT_EMPTY;
+    enum colander_code code;
+
+    report_add(&report, "[of the first ");
+    report_add_number(&report, row_count, "row");
+    report_add(&report, ": see --rows]");
+    (void)fflush(stdout); /* so that the two keep their order on a terminal */
+    code = report_print(&report, stderr, err);
+    report_release(&report);
+    return code;
+}
+
 /* Takes the census and shows it. */
 static enum colander_code
 run(const struct session *session, const struct arguments *arguments,
@@ -84,8 +99,7 @@ run(const struct session *session, const struct arguments *arguments,
     if (code == COLANDER_OK)
         code = show(census, output, err);
     if (code == COLANDER_OK && row_count == row_limit)
-        fprintf(stderr, "[of the first %" PRIu64 " rows: see --rows]\n",
-                row_count);
+        code = tell_limit(row_count, err);
     output_destroy(output);
     colander_family_close(family);
     census_destroy(census);

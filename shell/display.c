@@ -97,6 +97,17 @@ begin_note(struct display *display)
     return &display->notes;
 }
 
+/* Notes that no more rows than these are shown. */
+static void
+note_cut(struct display *display, uint64_t row_count, const char *and)
+{
+    struct report *note = begin_note(display);
+
+    report_add(note, "[the first ");
+    report_add_number(note, row_count, "row");
+    report_add(note, "%s: see .limit]", and);
+}
+
 /* Shows what is kept back, and notes what is not shown at all. */
 static void
 finish_output(lua_State *L, struct display *display, struct shown *shown)
@@ -159,9 +170,7 @@ show_query(lua_State *L, struct display *display, int index)
     }
     finish_output(L, display, shown);
     if (is_row)
-        report_add(begin_note(display),
-                   "[the first %" PRIu64 " rows; there are more: see .limit]",
-                   row_count);
+        note_cut(display, row_count, "; there are more");
     if (display->explains || session_shows_counts(display->session))
         tell_counts(L, display, shown, index, query.family, row_count);
     scripting_query_end(L, index);
@@ -275,9 +284,7 @@ show_row_list(lua_State *L, struct display *display, int index)
     }
     finish_output(L, display, shown);
     if (i <= count)
-        report_add(begin_note(display),
-                   "[the first %" PRId64 " of %" PRId64 " rows: see .limit]",
-                   (int64_t)i - 1, (int64_t)count);
+        note_cut(display, (uint64_t)i - 1, "");
     lua_pop(L, 1);
 }
 

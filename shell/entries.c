@@ -132,6 +132,18 @@ struct entry {
     unsigned long line;          /* of its first line */
 };
 
+/* What somebody means who types the first thing that comes to mind. */
+static const char *
+as_meant(const struct entries *entries, const char *line)
+{
+    if (!entries->session->is_prompt)
+        return line;
+    if (strcmp(line, "help") == 0)
+        return ".help";
+    return strcmp(line, "quit") == 0 || strcmp(line, "exit") == 0 ? ".quit"
+                                                                  : line;
+}
+
 /* Whether the line is a dot command: `.5` is a number. */
 static bool
 is_dot_command(const char *line)
@@ -203,8 +215,10 @@ run_line(struct entries *entries, struct line_input *input, struct entry *entry,
 
     if (entry->text.size == 0 && line[strspn(line, BLANKS)] == '\0')
         return SESSION_FINE;
-    if (entry->text.size == 0)
+    if (entry->text.size == 0) {
         entry->line = here;
+        line = as_meant(entries, line);
+    }
     if (add_line(entry, line, &err) != COLANDER_OK)
         return session_fail(session, &err);
     session->line = entry->line;

@@ -76,5 +76,6 @@ check_page() {
 }
 
 check_page shell.md without_work 15
+check_page safe_scripts.md cat 2
 has_filters && check_page filters.md without_figures 5
 finish

@@ -183,6 +183,7 @@ a_failure_leaves_the_prompt(void **state)
           "    number\r\n          ^\r\n");
     enter(&terminal, ".mode xml", "mode: no format 'xml'");
     enter(&terminal, ".families", "tweets");
+    enter(&terminal, "help", ".quit");
     terminal_type(&terminal, "\x04");
     assert_int_equal(terminal_finish(&terminal), 0);
 }
@@ -359,13 +360,13 @@ long_results_go_through_a_pager_and_are_limited(void **state)
     terminal_expect(&terminal, "paged _key  user   number");
     terminal_expect(&terminal, "paged 999   Smith     999");
     terminal_expect(&terminal,
-                    "[the first 1000 rows; there are more: see .limit]");
+                    "[the first 1,000 rows; there are more: see .limit]");
     terminal_expect(&terminal, PROMPT);
     assert_false(terminal_has(&terminal, "paged 1000"));
     enter(&terminal, ".limit 30", "");
     terminal_type(&terminal, "tweets:find():all()\r");
     terminal_expect(&terminal, "paged 29");
-    terminal_expect(&terminal, "[the first 30 of 50000 rows: see .limit]");
+    terminal_expect(&terminal, "[the first 30 rows: see .limit]");
     terminal_expect(&terminal, PROMPT);
     terminal_type(&terminal, "tweets:find():limit(3)\r"); /* fits */
     terminal_expect(&terminal, "\r\n0     Smith       0");

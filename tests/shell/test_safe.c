@@ -295,7 +295,9 @@ a_script_gets_its_words_and_the_store(void **state)
     snprintf(path, sizeof(path), "%s/script.lua", directory);
     file = fopen(path, "w");
     assert_non_null(file);
-    fputs("#!/usr/bin/env colander\nprint(#arg, arg[1], tweets:count{likes = lt(3)}, ...)", file);
+    fputs("#!/usr/bin/env colander\nprint(#arg, arg[1], tweets:count{likes = "
+          "lt(3)}, ...)",
+          file);
     assert_int_equal(fclose(file), 0);
     run_program(&run, words);
     assert_string_equal(run.err, "");
