@@ -71,7 +71,7 @@ make_store(void **state)
     setenv("XDG_STATE_HOME", directory, 1);
     setenv("XDG_CONFIG_HOME", directory, 1);
     unsetenv("EDITRC");
-    unsetenv("PAGER");
+    setenv("PAGER", "", 1); /* none */
     unsetenv("COLANDER_PAGER");
     assert_int_equal(colander_store_open(store_path, NULL, &store, NULL),
                      COLANDER_OK);
@@ -378,7 +378,7 @@ long_results_go_through_a_pager_and_are_limited(void **state)
     enter(&terminal, ".pager 'head -n 1 | tr n N'", ""); /* is left early */
     enter(&terminal, "tweets:find()", "Number");
     quit(&terminal);
-    unsetenv("PAGER");
+    setenv("PAGER", "", 1);
 }
 
 static void

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#define WAIT_MS 5000 /* so long without a word, and the program hangs */
+#define WAIT_MS 30000 /* so long without a word, and the program hangs */
 
 static void
 execute(const char *const *words)
