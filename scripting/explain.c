@@ -25,9 +25,8 @@ static const struct {
 };
 
 static void
-push_matched(lua_State *L, const struct query *query)
+push_matched(lua_State *L, const struct query *query, uint64_t step_count)
 {
-    const uint64_t step_count = query->step_count;
     const char *path;
     uint64_t row_count;
 
@@ -44,6 +43,7 @@ push_matched(lua_State *L, const struct query *query)
 void
 explain_push(lua_State *L, const struct query *query, bool was_run)
 {
+    const uint64_t step_count = query->step_count;
     struct colander_explain explain;
 
     colander_cursor_explain(query->cursor, &explain);
@@ -64,6 +64,6 @@ explain_push(lua_State *L, const struct query *query, bool was_run)
         lua_pushinteger(L, (lua_Integer)count);
         lua_setfield(L, -2, counts[i].name);
     }
-    push_matched(L, query);
+    push_matched(L, query, step_count);
     lua_setfield(L, -2, "matched");
 }

@@ -99,15 +99,19 @@ query_first(lua_State *L)
 static int
 query_all(lua_State *L)
 {
-    struct query *query = query_begin(L, 1, QUERY_AS_TOLD);
+    struct query *query;
     struct colander_result result;
     lua_Integer count = 0;
 
     lua_settop(L, 1);
     lua_newtable(L);
+    query = query_begin(L, 1, QUERY_AS_TOLD);
     while (query_step(L, query, 1, &result)) {
+        const uint64_t step_count = query->step_count;
+
         row_push(L, result.key, query_selected(L, query, &result));
         lua_rawseti(L, 2, ++count);
+        query_check_step(L, query, step_count);
     }
     return 1;
 }
@@ -164,6 +168,8 @@ query_tojson(lua_State *L)
 
     luaL_buffinit(L, &lines);
     while (query_step(L, query, 1, &result)) {
+        const uint64_t step_count = query->step_count;
+
         scratch->text.size = 0;
         failure_check(
             L,
@@ -174,6 +180,7 @@ query_tojson(lua_State *L)
                         scratch->text.size); /* copied: see scratch.h */
         luaL_addvalue(&lines);
         luaL_addchar(&lines, '\n');
+        query_check_step(L, query, step_count);
     }
     luaL_pushresult(&lines);
     return 1;

@@ -182,12 +182,13 @@ store_family(lua_State *L)
 static int
 store_families(lua_State *L)
 {
-    struct script_store *store = store_check(L, 1);
+    struct script_store *store;
     struct colander_names names = {0};
     struct colander_error err;
     enum colander_code code;
 
     lua_newtable(L);
+    store = store_check(L, 1); /* last: see scratch.h */
     code = colander_store_families(store->store, &names, &err);
     if (code == COLANDER_OK) {
         lua_pushcfunction(L, names_push);

@@ -181,7 +181,7 @@ options_collect(lua_State *L)
 
 /* Pushes the options in force, in userdata as they have memory of their own. */
 static const struct colander_filter_options *
-push_kept(lua_State *L, struct script_family *family)
+push_kept(lua_State *L)
 {
     struct colander_filter_options *kept =
         lua_newuserdatauv(L, sizeof(*kept), 0);
@@ -193,8 +193,9 @@ push_kept(lua_State *L, struct script_family *family)
         lua_setfield(L, -2, "__gc");
     }
     lua_setmetatable(L, -2);
-    failure_check(L, colander_family_get_filters(family->family, kept, &err),
-                  &err);
+    failure_check(
+        L, colander_family_get_filters(family_check(L, 1)->family, kept, &err),
+        &err);
     return kept;
 }
 
@@ -202,20 +203,20 @@ push_kept(lua_State *L, struct script_family *family)
 static int
 family_filters(lua_State *L)
 {
-    struct script_family *family = family_check(L, 1);
     struct colander_filter_options options;
     struct colander_error err;
 
     lua_settop(L, 2);
     if (!lua_isnil(L, 2)) {
-        options = *push_kept(L, family);
+        options = *push_kept(L);
         read_options(L, &options);
-        failure_check(
-            L, colander_family_set_filters(family->family, &options, &err),
-            &err);
+        failure_check(L,
+                      colander_family_set_filters(family_check(L, 1)->family,
+                                                  &options, &err),
+                      &err);
         lua_settop(L, 2);
     }
-    push_options(L, push_kept(L, family));
+    push_options(L, push_kept(L));
     return 1;
 }
 

@@ -448,10 +448,6 @@ value_push_key(lua_State *L, struct colander_slice key,
 
     failure_check(L, colander_key_decode(key, parts, &count, scratch, &err),
                   &err);
-    if (count == 1) {
-        value_push(L, &parts[0]);
-        return;
-    }
     /* pushing may run functions of the script: see scratch.h */
     for (size_t i = 0; i < count; i++) {
         struct colander_slice *bytes = &parts[i].bytes;
@@ -462,6 +458,10 @@ value_push_key(lua_State *L, struct colander_slice key,
         memcpy(copies + copied, bytes->data, bytes->size);
         bytes->data = copies + copied;
         copied += bytes->size;
+    }
+    if (count == 1) {
+        value_push(L, &parts[0]);
+        return;
     }
     lua_createtable(L, (int)count, 0);
     for (size_t i = 0; i < count; i++) {

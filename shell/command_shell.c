@@ -138,6 +138,13 @@ run_shell(struct session *session, const struct arguments *arguments)
     }
     if (arguments_has(arguments, "safe"))
         return safe_script_run(session, arguments);
+    if (arguments_has(arguments, "time") ||
+        arguments_has(arguments, "memory") ||
+        arguments_has(arguments, "output")) {
+        session_complain(session, "--time, --memory and --output are limits "
+                                  "of --safe, which is missing");
+        return SESSION_USAGE;
+    }
     if (session_open(session, arguments->words[0],
                      is_read_only ? COLANDER_OPEN_READ_ONLY
                                   : COLANDER_OPEN_OR_CREATE,

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,13 +24,17 @@
 #define STACK_SIZE (2u << 20)    /* of each thread of the child */
 #define LAST_STANDARD_FD STDERR_FILENO
 
-/* One stream of the child. */
+/* One stream of the child, and what of it is not copied yet. */
 struct stream {
-    int fd;        /* we read; -1: it is closed */
-    FILE *to;      /* where it is copied to */
+    int from;      /* we read; -1: it is closed */
+    int to;        /* we write */
     bool is_shown; /* on a terminal */
     bool is_lead;  /* the last byte was the first of two */
+    bool is_over;  /* it had more than it may have */
     uint64_t left; /* bytes it may still have */
+    size_t size;   /* of what is read, */
+    size_t at;     /* of which so much is written */
+    char bytes[16384];
 };
 
 struct guard {
@@ -41,11 +46,42 @@ struct guard {
 /* ---------------------------------------------------------------- child --- */
 
 static void
-limit(int resource, uint64_t value)
+limit(int resource, uint64_t soft, uint64_t hard)
 {
-    const struct rlimit both = {value, value};
+    const struct rlimit both = {soft, hard};
 
     (void)setrlimit((__rlimit_resource_t)resource, &both);
+}
+
+/* The signal that ends the child when its time is over, also when the parent
+ * waits for something else, or was stopped. */
+static void
+set_alarm(unsigned seconds)
+{
+    sigset_t set;
+
+    (void)signal(SIGALRM, SIG_DFL);
+    sigemptyset(&set);
+    sigaddset(&set, SIGALRM);
+    (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+    (void)alarm(seconds);
+}
+
+/* What the child gets of the environment: `kept` has room for it. */
+static void
+keep_environment(char **kept, size_t count_max)
+{
+    static const char *const names[] = {
+        "LANG=", "LC_ALL=", "LC_CTYPE=", "TZ=", "COLUMNS=", "LD_LIBRARY_PATH="};
+    size_t count = 0;
+
+    for (char **at = environ; *at != NULL && count + 1 < count_max; at++) {
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+            if (strncmp(*at, names[i], strlen(names[i])) == 0)
+                kept[count++] = *at;
+        }
+    }
+    kept[count] = NULL;
 }
 
 /* In the child, before it is another program: so the limits hold from its
@@ -54,6 +90,9 @@ static void
 become(const char *const *words, const int fds[3], pid_t parent,
        const struct guard_limits *limits)
 {
+    const uint64_t seconds = limits->milliseconds / 1000 + 1;
+    char *environment[16];
+
     /* not the terminal's: Ctrl-C is for the parent, which then kills */
     (void)setsid();
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -65,15 +104,20 @@ become(const char *const *words, const int fds[3], pid_t parent,
             _exit(127);
     }
     (void)close_range(LAST_STANDARD_FD + 1, ~0U, 0);
-    limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_FSIZE, 0);
-    limit(RLIMIT_STACK, STACK_SIZE);
+    limit(RLIMIT_CORE, 0, 0);
+    limit(RLIMIT_FSIZE, 0, 0);
+    limit(RLIMIT_STACK, STACK_SIZE, STACK_SIZE);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    limit(RLIMIT_DATA, limits->memory_size); /* their shadow counts as data */
+    /* their shadow counts as data */
+    limit(RLIMIT_DATA, limits->memory_size, limits->memory_size);
 #endif
-    limit(RLIMIT_CPU, limits->milliseconds / 1000 + 1);
-    execv("/proc/self/exe", (char *const *)words);
-    _exit(127);
+    limit(RLIMIT_CPU, seconds, seconds + 1); /* by a signal that tells */
+    set_alarm((unsigned)seconds + 1);
+    keep_environment(environment, sizeof(environment) / sizeof(char *));
+    execve("/proc/self/exe", (char *const *)words, environment);
+    dprintf(STDERR_FILENO, "colander: cannot start a process: %s\n",
+            strerror(errno));
+    _exit(1);
 }
 
 /* --------------------------------------------------------------- parent --- */
@@ -102,58 +146,92 @@ disarm(struct stream *stream, char *bytes, size_t size)
     }
 }
 
-/* Copies what there is; false: something is to end. */
-static bool
-copy(struct stream *stream, enum guard_end *end)
+/* Reads what there is. */
+static void
+read_some(struct stream *stream)
 {
-    char bytes[65536];
-    const ssize_t size = read(stream->fd, bytes, sizeof(bytes));
-    size_t taken = size < 0 ? 0 : (size_t)size;
+    const ssize_t size =
+        read(stream->from, stream->bytes, sizeof(stream->bytes));
 
     if (size < 0 && errno == EINTR)
-        return true;
+        return;
     if (size <= 0) {
-        close(stream->fd);
-        stream->fd = -1;
-        return true;
+        close(stream->from);
+        stream->from = -1;
+        return;
     }
-    if (taken > stream->left) {
-        taken = (size_t)stream->left;
-        *end = GUARD_OUT_OF_OUTPUT;
+    stream->at = 0;
+    stream->size = (size_t)size;
+    if (stream->size > stream->left) {
+        stream->size = (size_t)stream->left;
+        stream->is_over = true;
     }
-    stream->left -= taken;
+    stream->left -= stream->size;
     if (stream->is_shown)
-        disarm(stream, bytes, taken);
-    if (fwrite(bytes, 1, taken, stream->to) != taken || fflush(stream->to) != 0)
-        *end = GUARD_UNREAD;
-    return *end == GUARD_EXITED;
+        disarm(stream, stream->bytes, stream->size);
+}
+
+/* Writes some of it, no more than a pipe takes without waiting; false: nobody
+ * reads it. */
+static bool
+write_some(struct stream *stream)
+{
+    const size_t left = stream->size - stream->at;
+    const ssize_t size = write(stream->to, stream->bytes + stream->at,
+                               left < PIPE_BUF ? left : PIPE_BUF);
+
+    if (size < 0)
+        return errno == EINTR || errno == EAGAIN;
+    stream->at += (size_t)size;
+    return true;
+}
+
+/* Whether the stream has something that waits to be written. */
+static bool
+is_full(const struct stream *stream)
+{
+    return stream->at < stream->size;
 }
 
 /* Copies until both streams are closed, or something is to end; which. */
 static enum guard_end
 watch(struct guard *guard)
 {
-    enum guard_end end = GUARD_EXITED;
+    struct stream *out = &guard->streams[0];
+    struct stream *complaints = &guard->streams[1];
 
-    while (guard->streams[0].fd >= 0 || guard->streams[1].fd >= 0) {
-        struct pollfd fds[2] = {{guard->streams[0].fd, POLLIN, 0},
-                                {guard->streams[1].fd, POLLIN, 0}};
+    while (out->from >= 0 || complaints->from >= 0 || is_full(out) ||
+           is_full(complaints)) {
         const long long left = guard->deadline - now_ms();
+        struct pollfd fds[2];
 
+        if (out->is_over && !is_full(out))
+            return GUARD_OUT_OF_OUTPUT;
         if (interrupt_happened())
             return GUARD_INTERRUPTED;
         if (left <= 0)
             return GUARD_OUT_OF_TIME;
-        if (poll(fds, 2, left > 60000 ? 60000 : (int)left) < 0 &&
-            errno != EINTR)
-            return GUARD_KILLED;
         for (int i = 0; i < 2; i++) {
-            if (fds[i].fd >= 0 && fds[i].revents != 0 &&
-                !copy(&guard->streams[i], &end))
-                return end;
+            struct stream *stream = &guard->streams[i];
+
+            fds[i].fd = is_full(stream) ? stream->to : stream->from;
+            fds[i].events = is_full(stream) ? POLLOUT : POLLIN;
+            fds[i].revents = 0;
+        }
+        if (poll(fds, 2, left > 60000 ? 60000 : (int)left) <= 0)
+            continue; /* late or interrupted: looked at above */
+        for (int i = 0; i < 2; i++) {
+            struct stream *stream = &guard->streams[i];
+
+            if (fds[i].revents == 0)
+                continue;
+            if (!is_full(stream))
+                read_some(stream);
+            else if (!write_some(stream))
+                return GUARD_UNREAD;
         }
     }
-    return end;
+    return GUARD_EXITED;
 }
 
 /* Waits for the child, which may have closed its streams and go on. */
@@ -165,6 +243,8 @@ await(struct guard *guard, struct guard_outcome *outcome)
 
     while (outcome->end == GUARD_EXITED && ended == 0) {
         ended = waitpid(guard->pid, &status, WNOHANG);
+        if (ended < 0)
+            outcome->end = GUARD_KILLED; /* nobody knows: not by itself */
         if (ended != 0)
             break;
         if (now_ms() >= guard->deadline)
@@ -223,6 +303,7 @@ start(struct guard *guard, const char *const *words, struct colander_slice text,
                  pipe2(complaints, O_CLOEXEC) == 0;
     if (is_started) {
         (void)fflush(NULL);
+        (void)signal(SIGCHLD, SIG_DFL); /* ignored, it would leave no status */
         guard->pid = fork();
         is_started = guard->pid >= 0;
     }
@@ -234,8 +315,8 @@ start(struct guard *guard, const char *const *words, struct colander_slice text,
     if (!is_started)
         COLANDER_FAIL(err, COLANDER_IO, "cannot start a process: %s",
                       strerror(errno));
-    guard->streams[0].fd = out[0];
-    guard->streams[1].fd = complaints[0];
+    guard->streams[0].from = out[0];
+    guard->streams[1].from = complaints[0];
     if (input >= 0)
         close(input);
     if (out[1] >= 0)
@@ -251,8 +332,8 @@ guard_run(const char *const *words, struct colander_slice text,
           struct colander_error *err)
 {
     struct guard guard = {
-        .streams = {{.to = stdout, .left = limits->output_size},
-                    {.to = stderr, .left = COMPLAINT_SIZE_MAX}},
+        .streams = {{.to = STDOUT_FILENO, .left = limits->output_size},
+                    {.to = STDERR_FILENO, .left = COMPLAINT_SIZE_MAX}},
         .deadline = now_ms() + (long long)limits->milliseconds,
     };
     enum colander_code code;
@@ -268,8 +349,8 @@ guard_run(const char *const *words, struct colander_slice text,
         interrupt_ends_reads(false);
     }
     for (int i = 0; i < 2; i++) {
-        if (guard.streams[i].fd >= 0)
-            close(guard.streams[i].fd);
+        if (guard.streams[i].from >= 0)
+            close(guard.streams[i].from);
     }
     return code;
 }

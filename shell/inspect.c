@@ -98,11 +98,17 @@ push_names(lua_State *L, int index, lua_Integer element_count)
     return count;
 }
 
+/* A name in the list of them. */
+struct name {
+    struct colander_slice text;
+    lua_Integer number;
+};
+
 static int
 compare_names(const void *a, const void *b)
 {
-    const struct colander_slice *first = a;
-    const struct colander_slice *second = b;
+    const struct colander_slice *first = &((const struct name *)a)->text;
+    const struct colander_slice *second = &((const struct name *)b)->text;
     const size_t size = first->size < second->size ? first->size : second->size;
     const int order = memcmp(first->data, second->data, size);
 
@@ -115,23 +121,30 @@ compare_names(const void *a, const void *b)
 static void
 sort_names(lua_State *L, lua_Integer count)
 {
-    struct colander_slice *names =
+    struct name *names =
         lua_newuserdatauv(L, ((size_t)count + 1) * sizeof(*names), 0);
     bool is_sortable = true;
 
+    lua_createtable(L, (int)count, 0); /* the old list keeps the strings */
+
     for (lua_Integer i = 0; i < count && is_sortable; i++) {
-        is_sortable = lua_rawgeti(L, -2, i + 1) == LUA_TSTRING;
-        if (is_sortable) /* the table that is shown keeps it */
-            names[i].data =
-                (const uint8_t *)lua_tolstring(L, -1, &names[i].size);
+        is_sortable = lua_rawgeti(L, -3, i + 1) == LUA_TSTRING;
+        names[i].number = i + 1;
+        if (is_sortable)
+            names[i].text.data =
+                (const uint8_t *)lua_tolstring(L, -1, &names[i].text.size);
         lua_pop(L, 1);
     }
     if (is_sortable)
         qsort(names, (size_t)count, sizeof(*names), compare_names);
     for (lua_Integer i = 0; i < count && is_sortable; i++) {
-        lua_pushlstring(L, (const char *)names[i].data, names[i].size);
-        lua_rawseti(L, -3, i + 1);
+        lua_rawgeti(L, -3, names[i].number);
+        lua_rawseti(L, -2, i + 1);
     }
+    if (is_sortable)
+        lua_replace(L, -3);
+    else
+        lua_pop(L, 1);
     lua_pop(L, 1);
 }
 

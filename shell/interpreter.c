@@ -312,9 +312,12 @@ set_arguments(lua_State *L, const char *name, const char *const *words,
 static int
 load_text(lua_State *L, const char *name, struct colander_slice text)
 {
+    static const char mark[] = "\xEF\xBB\xBF"; /* of UTF-8 */
     size_t first = 0;
     int loaded;
 
+    if (text.size >= 3 && memcmp(text.data, mark, 3) == 0)
+        text = colander_slice_of(text.data + 3, text.size - 3);
     if (text.size > 0 && text.data[0] == '#') {
         while (first < text.size && text.data[first] != '\n')
             first++;

@@ -340,3 +340,49 @@ support.with_store(function(store)
     end
     collectgarbage("incremental")
 end)
+
+-- Finalizers that close a handle, or use the module, while a method of it runs:
+-- an error or the whole answer, and nothing else.
+support.with_store(function(store)
+    local family = store:family("rows")
+    local binary = store:family("binary")
+    local live
+    local meta = {__gc = function()
+        if live then live:close() end
+        binary:get(colander.binary(("\0\1\2"):rep(30)))
+    end}
+    -- Calls f(handle) often, with a garbage that is collected somewhere in it.
+    local function meddle(times, open, f)
+        for i = 1, times do
+            live = nil
+            for _ = 1, 60 do setmetatable({}, meta) end
+            local pad = ("p"):rep(i * 37 % 8000) -- another place each time
+            local handle = open()
+
+            live = handle
+            local done, result = pcall(f, handle)
+            live = nil
+            assert(#pad < 8000 and (not done or result), result)
+        end
+    end
+
+    for i = 1, 200 do
+        family:put(i, {n = i})
+        binary:put(colander.binary(("\0"):rep(i % 90)), {n = i % 90})
+    end
+    meddle(1500, function() return family:find {n = 5} end,
+           function(query) return query:explain().matched end)
+    meddle(400, function() return family:find() end,
+           function(query) return #query:all() == 200 end)
+    meddle(400, function() return family:find() end, function(query)
+        return select(2, query:tojson():gsub("\n", "")) == 200
+    end)
+    meddle(1500, function() return store:family("rows") end,
+           function(handle) return not handle.filters or handle:filters() end)
+    for _ = 1, 60 do
+        for _ = 1, 300 do setmetatable({}, meta) end
+        for key, row in binary:find() do
+            assert(#key.bytes == row.n, "the key of another row")
+        end
+    end
+end)

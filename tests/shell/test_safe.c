@@ -6,10 +6,12 @@
  */
 #include "colander.h"
 #include "support/temporary.h"
+#include "support/terminal.h"
 
 #include <ctype.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,13 +175,15 @@ has_ended(const struct run *run, const char *ending)
         return is_late;
     if (strcmp(ending, "output") == 0)
         return is_long;
-    if (strcmp(ending, "error") == 0 || strcmp(ending, "memory") == 0)
+    if (strcmp(ending, "memory") == 0)
+        return !is_late && !is_long && strstr(run->err, "memory") != NULL;
+    if (strcmp(ending, "error") == 0)
         return !is_late && !is_long && run->err[0] != '\0';
     fail_msg("no ending is called '%s'", ending);
     return false;
 }
 
-/* A checksum over names and sizes of the files of the store. */
+/* A checksum over the files of the store, names and bytes. */
 static unsigned long
 sum_store(void)
 {
@@ -188,9 +192,7 @@ sum_store(void)
     FILE *list;
 
     snprintf(command, sizeof(command),
-             "find '%s' -printf '%%P %%s\\n' | sort | "
-             "cksum",
-             store_path);
+             "find '%s' -type f | sort | xargs cksum | cksum", store_path);
     list = popen(command, "r");
     assert_non_null(list);
     assert_int_equal(fscanf(list, "%lu", &sum), 1);
@@ -328,6 +330,150 @@ what_is_wrong_is_told_with_its_place(void **state)
     assert_non_null(strstr(run.err, "stack traceback:"));
 }
 
+/* Starts the program on the code; its standard output is `out`. */
+static pid_t
+start_code(const char *seconds, const char *code, int out)
+{
+    const char *const words[] = {"colander", "shell",  store_path,
+                                 "--safe",   "--time", seconds,
+                                 "-e",       code,     NULL};
+    pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        if (dup2(out, STDOUT_FILENO) < 0)
+            _exit(126);
+        execv(getenv("COLANDER"), (char *const *)words);
+        _exit(127);
+    }
+    return pid;
+}
+
+/* The process that the program has started; waits for it. */
+static pid_t
+child_of(pid_t pid)
+{
+    char path[64];
+    int child = 0;
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid,
+             (int)pid);
+    while (child == 0) {
+        FILE *file = fopen(path, "r");
+
+        assert_non_null(file);
+        if (fscanf(file, "%d", &child) != 1)
+            child = 0;
+        (void)fclose(file);
+        usleep(1000);
+    }
+    return child;
+}
+
+/* Waits until there is no such process, or it is only a name. */
+static void
+await_end(pid_t pid)
+{
+    char path[64];
+    char state = '\0';
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    while (state != 'Z') {
+        FILE *file = fopen(path, "r");
+
+        if (file == NULL)
+            return;
+        if (fscanf(file, "%*d %*s %c", &state) != 1)
+            state = 'Z';
+        (void)fclose(file);
+        usleep(1000);
+    }
+}
+
+static int
+exit_of(pid_t pid)
+{
+    int status = 0;
+
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void
+a_script_ends_when_nobody_reads_what_it_prints(void **state)
+{
+    int fds[2];
+    pid_t pid;
+
+    (void)state;
+    assert_int_equal(pipe(fds), 0);
+    pid = start_code("1", "while true do print(('x'):rep(1000)) end", fds[1]);
+    assert_int_equal(exit_of(pid), 1);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static void
+a_script_dies_with_its_parent(void **state)
+{
+    const int out = open("/dev/null", O_WRONLY);
+    pid_t pid;
+    pid_t child;
+
+    (void)state;
+    assert_true(out >= 0);
+    pid = start_code("1000", "while true do end", out);
+    child = child_of(pid);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(exit_of(pid), -1);
+    await_end(child);
+    close(out);
+}
+
+static void
+ctrl_c_ends_a_script(void **state)
+{
+    const int out = open("/dev/null", O_WRONLY);
+    pid_t pid;
+    pid_t child;
+
+    (void)state;
+    assert_true(out >= 0);
+    pid = start_code("1000", "while true do end", out);
+    child = child_of(pid);
+    assert_int_equal(kill(pid, SIGINT), 0);
+    assert_int_equal(exit_of(pid), 130);
+    await_end(child);
+    close(out);
+}
+
+static void
+a_failure_is_one_also_where_children_are_ignored(void **state)
+{
+    char command[TEMPORARY_SIZE * 2 + 256];
+
+    (void)state;
+    snprintf(command, sizeof(command),
+             "trap '' CHLD; exec '%s' shell '%s' --safe -e 'error(1)' 2>'%s'",
+             getenv("COLANDER"), store_path, err_path);
+    assert_int_equal(WEXITSTATUS(system(command)), 1);
+}
+
+static void
+a_terminal_gets_no_control_characters(void **state)
+{
+    const char *const words[] = {"colander", "shell",
+                                 store_path, "--safe",
+                                 "-e",       "print('\\27[2J<\\194\\155>')",
+                                 NULL};
+    struct terminal terminal;
+
+    (void)state;
+    terminal_start(&terminal, words);
+    terminal_expect(&terminal, "?[2J<\302?>\r\n");
+    assert_int_equal(terminal_finish(&terminal), 0);
+}
+
 int
 main(void)
 {
@@ -336,6 +482,11 @@ main(void)
         cmocka_unit_test(a_script_gets_its_words_and_the_store),
         cmocka_unit_test(an_expression_is_shown),
         cmocka_unit_test(what_is_wrong_is_told_with_its_place),
+        cmocka_unit_test(a_script_ends_when_nobody_reads_what_it_prints),
+        cmocka_unit_test(a_script_dies_with_its_parent),
+        cmocka_unit_test(ctrl_c_ends_a_script),
+        cmocka_unit_test(a_failure_is_one_also_where_children_are_ignored),
+        cmocka_unit_test(a_terminal_gets_no_control_characters),
     };
 
     return cmocka_run_group_tests(tests, make_store, remove_store);
