@@ -221,9 +221,9 @@ tab_completes_what_there_is(void **state)
     start(&terminal);
     terminal_type(&terminal, "twe\t");
     terminal_expect(&terminal, "tweets");
-    terminal_type(&terminal, ":fi\t\t"); /* several: they are listed */
+    terminal_type(&terminal, ":fin\t\t"); /* several: they are listed */
     terminal_expect(&terminal, "find        find_value");
-    terminal_type(&terminal, "nd{numb\t");
+    terminal_type(&terminal, "{numb\t");
     terminal_expect(&terminal, "tweets:find{number");
     terminal_type(&terminal, " = 9}:sel\t");
     terminal_expect(&terminal, "= 9}:select");
