@@ -17,6 +17,12 @@ scripting_set_watch(lua_State *L, scripting_watch watch)
     scratch_get(L)->watch = watch;
 }
 
+bool
+scripting_is_open(lua_State *L, int index)
+{
+    return handle_is_open(L, index);
+}
+
 enum scripting_kind
 scripting_kind_of(lua_State *L, int index)
 {

@@ -63,24 +63,32 @@ handle_close(struct handle *handle, struct colander_error *err)
 
 static const char handle_mark; /* its address: in metatables of handles */
 
-/* The handle at 1; NULL: it is none, whatever a script has put there. */
+/* The handle at `index`; NULL: it is none, whatever a script has put there. */
 static struct handle *
-to_handle(lua_State *L)
+to_handle(lua_State *L, int index)
 {
     bool is_handle;
 
-    if (lua_type(L, 1) != LUA_TUSERDATA || lua_getmetatable(L, 1) == 0)
+    if (lua_type(L, index) != LUA_TUSERDATA || lua_getmetatable(L, index) == 0)
         return NULL;
     is_handle = lua_rawgetp(L, -1, &handle_mark) == LUA_TBOOLEAN;
     lua_pop(L, 2);
-    return is_handle ? lua_touserdata(L, 1) : NULL;
+    return is_handle ? lua_touserdata(L, index) : NULL;
+}
+
+bool
+handle_is_open(lua_State *L, int index)
+{
+    const struct handle *handle = to_handle(L, index);
+
+    return handle != NULL && handle->is_open;
 }
 
 /* `handle:close()`, and at the end of a <close> variable. */
 static int
 close_handle(lua_State *L)
 {
-    struct handle *handle = to_handle(L);
+    struct handle *handle = to_handle(L, 1);
     struct colander_error err;
 
     luaL_argcheck(L, handle != NULL, 1,
@@ -93,7 +101,7 @@ close_handle(lua_State *L)
 static int
 collect_handle(lua_State *L)
 {
-    struct handle *handle = to_handle(L);
+    struct handle *handle = to_handle(L, 1);
     struct colander_error err;
 
     if (handle != NULL && handle_close(handle, &err) != COLANDER_OK) {

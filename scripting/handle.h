@@ -41,6 +41,9 @@ void handle_init(lua_State *L, struct handle *handle, struct handle *parent,
 COLANDER_CHECKED enum colander_code handle_close(struct handle *handle,
                                                  struct colander_error *err);
 
+/* Whether what is at `index` is a handle that is open. */
+bool handle_is_open(lua_State *L, int index);
+
 /* Makes a metatable of the type `name`, unless it is there: `methods`, and
  * __gc, __close and close, which close the handle. Pushes it. */
 void handle_type(lua_State *L, const char *name, const luaL_Reg *methods,

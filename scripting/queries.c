@@ -191,9 +191,21 @@ describe(lua_State *L, struct query *query, int index)
     query->to_skip = query->skip;
 }
 
+void
+query_call_function(lua_State *L, struct query *query, uint64_t step_count,
+                    int argument_count, int result_count)
+{
+    if (lua_pcall(L, argument_count, result_count, 0) != LUA_OK) {
+        if (query->step_count == step_count)
+            query_stop(query); /* nobody goes on with it */
+        (void)lua_error(L);
+    }
+    query_check_step(L, query, step_count);
+}
+
 /* Whether the row passes the filter of the query at `index`. */
 static bool
-passes(lua_State *L, const struct query *query, int index,
+passes(lua_State *L, struct query *query, int index,
        const struct colander_result *result)
 {
     const uint64_t step_count = query->step_count;
@@ -201,10 +213,9 @@ passes(lua_State *L, const struct query *query, int index,
 
     lua_getiuservalue(L, index, QUERY_FILTER);
     row_push(L, result->key, result->row);
-    lua_call(L, 1, 1);
+    query_call_function(L, query, step_count, 1, 1);
     is_passed = lua_toboolean(L, -1);
     lua_pop(L, 1);
-    query_check_step(L, query, step_count);
     return is_passed;
 }
 
@@ -363,6 +374,7 @@ query_select(lua_State *L)
         lua_pushvalue(L, i + 2);
         lua_rawseti(L, -2, i + 1);
     }
+    query = check_changeable(L); /* last: see scratch.h */
     paths = realloc(query->paths, (size_t)count * sizeof(char *));
     if (paths == NULL)
         failure_memory(L, "for the columns that are wanted");

@@ -86,6 +86,11 @@ bool query_read(lua_State *L, struct query *query,
 void query_check_step(lua_State *L, const struct query *query,
                       uint64_t step_count);
 
+/* Calls a function of the script with the row of the step `step_count`; an
+ * error of it ends the query. */
+void query_call_function(lua_State *L, struct query *query, uint64_t step_count,
+                         int argument_count, int result_count);
+
 /* The next row of the query at `index`, which runs; false: it has ended, and
  * does not run any more. The row is borrowed until the next step. */
 bool query_step(lua_State *L, struct query *query, int index,

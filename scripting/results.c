@@ -127,14 +127,11 @@ query_each(lua_State *L)
     luaL_checktype(L, 2, LUA_TFUNCTION);
     query = query_begin(L, 1, QUERY_AS_TOLD);
     while (query_step(L, query, 1, &result)) {
-        uint64_t step_count;
-        int arguments;
+        const uint64_t step_count = query->step_count;
 
         lua_pushvalue(L, 2);
-        arguments = result_push(L, query, &result);
-        step_count = query->step_count;
-        lua_call(L, arguments, 0);
-        query_check_step(L, query, step_count);
+        query_call_function(L, query, step_count,
+                            result_push(L, query, &result), 0);
         count++;
     }
     lua_pushinteger(L, count);

@@ -43,6 +43,9 @@ enum colander_code scripting_error_code(lua_State *L, int index);
 __attribute__((noreturn)) void
 scripting_raise(lua_State *L, const struct colander_error *err);
 
+/* Whether what is at `index` is a handle that is open. */
+bool scripting_is_open(lua_State *L, int index);
+
 /* What the value at an index is, beside what Lua says. */
 enum scripting_kind {
     SCRIPTING_PLAIN, /* a value of Lua's, or another handle */

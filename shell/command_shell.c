@@ -6,6 +6,7 @@
 #include "shell/command_shell.h"
 #include "shell/commands.h"
 #include "shell/entries.h"
+#include "shell/interrupt.h"
 #include "shell/safe_script.h"
 
 #include <errno.h>
@@ -56,8 +57,10 @@ run_terminal(struct entries *entries, bool has_init)
     printf("colander %s: %s%s. Try .help.\n", colander_version(), session->path,
            session->is_read_only ? " (read only)" : "");
     session->is_prompt = true;
-    if (has_init)
+    if (has_init) {
         run_init_file(entries);
+        interrupt_forget(); /* it was not meant for the prompt */
+    }
     return entries->is_ended ? SESSION_FINE : entries_run_terminal(entries);
 }
 

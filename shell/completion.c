@@ -14,6 +14,7 @@
 #include <lauxlib.h>
 #include <stdlib.h>
 
+#define NAMES_MAX 32   /* between dots */
 #define SEEN_ROWS 500  /* whose columns are known */
 #define SEEN_LINES 100 /* completions that a family's columns are known for */
 
@@ -161,10 +162,29 @@ take_census(struct completion *completion, const char *name)
     if (colander_family_open(completion->session->store, name, &family, NULL) !=
         COLANDER_OK)
         return;
-    if (census_take(completion->census, family, SEEN_ROWS, NULL, NULL, NULL) !=
-        COLANDER_OK)
-        completion->age = SEEN_LINES; /* what was taken will do for now */
+    /* what was taken before a failure will do */
+    (void)!census_take(completion->census, family, SEEN_ROWS, NULL, NULL, NULL);
     colander_family_close(family);
+}
+
+/* Offers a path as it must be written in quotes. */
+static void
+offer_quoted(struct search *search, const char *path)
+{
+    struct colander_buffer quoted = COLANDER_BUFFER_EMPTY;
+    enum colander_code code = COLANDER_OK;
+
+    for (const char *at = path; *at != '\0' && code == COLANDER_OK; at++) {
+        if (strchr("\\\"'", *at) != NULL)
+            code = colander_buffer_append(&quoted, "\\", 1, NULL);
+        if (code == COLANDER_OK)
+            code = colander_buffer_append(&quoted, at, 1, NULL);
+    }
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&quoted, "", 1, NULL);
+    if (code == COLANDER_OK)
+        offer(search, (const char *)quoted.data);
+    colander_buffer_release(&quoted);
 }
 
 static void
@@ -178,9 +198,33 @@ offer_columns_of(struct search *search, const char *family, bool in_quotes)
     for (size_t i = 0; i < census_count(completion->census); i++) {
         const char *path = census_column(completion->census, i)->path;
 
-        if (in_quotes || is_identifier(path))
+        if (in_quotes)
+            offer_quoted(search, path);
+        else if (is_identifier(path))
             offer(search, path);
     }
+}
+
+static bool
+is_name_byte(uint8_t byte)
+{
+    return isalnum(byte) || byte == '_' || byte >= 0x80;
+}
+
+/* Where the line has the name last, as a whole word; NULL: nowhere. */
+static const uint8_t *
+last_place(struct colander_slice line, const char *name)
+{
+    const size_t size = strlen(name);
+    const uint8_t *last = NULL;
+
+    for (size_t i = 0; size > 0 && i + size <= line.size; i++) {
+        if (memcmp(line.data + i, name, size) == 0 &&
+            (i == 0 || !is_name_byte(line.data[i - 1])) &&
+            (i + size == line.size || !is_name_byte(line.data[i + size])))
+            last = line.data + i;
+    }
+    return last;
 }
 
 /* The last family that the line names; those of the store if it names none. */
@@ -195,11 +239,7 @@ offer_columns(struct search *search, bool in_quotes)
                                 NULL) != COLANDER_OK)
         return;
     for (size_t i = 0; i < names.count; i++) {
-        const size_t size = strlen(names.names[i]);
-        const uint8_t *at = size == 0
-                                ? NULL
-                                : memmem(search->line.data, search->line.size,
-                                         names.names[i], size);
+        const uint8_t *at = last_place(search->line, names.names[i]);
 
         if (at != NULL && (last == NULL || at > last_at)) {
             last = names.names[i];
@@ -225,7 +265,7 @@ name_size(struct colander_slice text)
     while (size < text.size) {
         const uint8_t byte = text.data[text.size - size - 1];
 
-        if (!isalnum(byte) && byte != '_' && byte < 0x80)
+        if (!is_name_byte(byte))
             break;
         size++;
     }
@@ -261,17 +301,17 @@ open_quote(struct colander_slice line, size_t *after_quote, size_t *depth)
 /* Pushes the value that the names and dots at the end of `text` lead to, by
  * globals and plain fields; false: none, and nothing is pushed. */
 static bool
-push_named(struct search *search, lua_State *L, struct colander_slice text)
+push_named(lua_State *L, struct colander_slice text, int depth)
 {
     const size_t size = name_size(text);
     const char *name = (const char *)text.data + text.size - size;
     const size_t before = text.size - size;
     bool is_found;
 
-    if (size == 0)
+    if (size == 0 || depth == NAMES_MAX)
         return false;
     if (before > 0 && text.data[before - 1] == '.') {
-        if (!push_named(search, L, colander_slice_of(text.data, before - 1)))
+        if (!push_named(L, colander_slice_of(text.data, before - 1), depth + 1))
             return false;
     } else {
         lua_pushglobaltable(L);
@@ -320,7 +360,7 @@ offer_behind(struct search *search, lua_State *L, struct colander_slice text)
 {
     const char last = text.size == 0 ? '\0' : (char)text.data[text.size - 1];
 
-    if (push_named(search, L, text)) {
+    if (push_named(L, text, 0)) {
         offer_members(search, L, lua_gettop(L));
         lua_settop(L, 0);
     } else if (ends_in_family(search, text)) {

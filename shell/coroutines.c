@@ -35,13 +35,22 @@ stop_running(void)
         stop_soon(L);
 }
 
+static bool
+must_stop(void)
+{
+    return interrupt_happened() || interrupt_left_unread();
+}
+
 /* Sets which coroutine runs; gives which it was. */
 static lua_State *
 enter(lua_State *L)
 {
-    lua_State *before = atomic_exchange(&running, L);
+    lua_State *before;
 
-    if (L != NULL && interrupt_happened())
+    if (L != NULL && lua_gethook(L) == stop && !must_stop())
+        lua_sethook(L, NULL, 0, 0); /* left from an earlier call */
+    before = atomic_exchange(&running, L);
+    if (L != NULL && must_stop())
         stop_soon(L);
     return before;
 }
@@ -60,17 +69,18 @@ coroutines_end(lua_State *L)
     lua_sethook(L, NULL, 0, 0);
 }
 
-/* Resumes `resumed` by the function at 1 and what stands behind it; its results
- * take their place. Lua's resume raises no error, but for what is no
- * coroutine. */
+/* Resumes (or closes) `resumed` by the function at 1 and what stands behind it;
+ * its results take their place. */
 static void
 resume_by(lua_State *L, lua_State *resumed)
 {
     lua_State *before = resumed == NULL ? NULL : enter(resumed);
+    const int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
 
-    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
     if (resumed != NULL)
         (void)enter(before);
+    if (status != LUA_OK)
+        (void)lua_error(L);
 }
 
 /* coroutine.resume(co, ...): upvalue 1 is Lua's */
@@ -98,8 +108,14 @@ resume_wrapped(lua_State *L)
     resume_by(L, resumed);
     if (lua_toboolean(L, 1))
         return lua_gettop(L) - 1;
-    if (lua_status(resumed) > LUA_YIELD) /* closes what it left open */
+    if (lua_status(resumed) > LUA_YIELD) { /* closes what it left open */
+        lua_State *before = enter(resumed);
+
         (void)lua_resetthread(resumed);
+        (void)enter(before);
+        lua_xmove(resumed, L, 1);
+        lua_replace(L, 2);
+    }
     if (lua_type(L, 2) == LUA_TSTRING) { /* with the place, as Lua does */
         luaL_where(L, 1);
         lua_insert(L, 2);
@@ -131,5 +147,8 @@ coroutines_track(lua_State *L)
     lua_setfield(L, -3, "wrap");
     lua_pushcclosure(L, resume, 1);
     lua_setfield(L, -2, "resume");
+    lua_getfield(L, -1, "close");
+    lua_pushcclosure(L, resume, 1);
+    lua_setfield(L, -2, "close");
     lua_pop(L, 1);
 }

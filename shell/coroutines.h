@@ -19,7 +19,7 @@
  * are open. */
 void coroutines_track(lua_State *L);
 
-/* From here to end Ctrl-C ends what `L` runs. Calls may be within others. */
+/* From here to end Ctrl-C ends what `L` runs. */
 void coroutines_begin(lua_State *L);
 void coroutines_end(lua_State *L);
 

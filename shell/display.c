@@ -6,15 +6,19 @@
 #include "shell/display.h"
 #include "shell/explanation.h"
 #include "shell/inspect.h"
+#include "shell/interrupt.h"
 #include "shell/text.h"
 
 #include "scripting/scripting.h"
 
 #include <inttypes.h>
 #include <lauxlib.h>
+#include <unistd.h>
 
 #define TYPE "colander.shown"
-#define VALUE_SIZE_MAX 4000 /* bytes of a value that is no row */
+#define DISPLAY_VALUES 1000        /* of one expression that are shown */
+#define STRING_SIZE_MAX (1u << 20) /* bytes of a string, on a terminal */
+#define VALUE_SIZE_MAX 4000        /* bytes of a value that is no row */
 
 /* What is open while something is shown: in userdata, as errors may fly. */
 struct shown {
@@ -85,6 +89,8 @@ give_row(lua_State *L, struct shown *shown,
 {
     struct colander_error err;
 
+    if (interrupt_happened())
+        luaL_error(L, "interrupted");
     check(L, output_row(shown->output, result, &err), &err);
 }
 
@@ -145,6 +151,24 @@ tell_counts(lua_State *L, struct display *display, struct shown *shown,
         explanation_add_counts(explanation, begin_note(display));
 }
 
+/* Shows a row of the query at `index`, which a failure ends. */
+static void
+give_result(lua_State *L, struct shown *shown, int index,
+            const struct colander_result *result)
+{
+    struct colander_error err;
+    enum colander_code code = COLANDER_OK;
+
+    if (interrupt_happened())
+        code = COLANDER_FAIL(&err, COLANDER_CANCELLED, "interrupted");
+    if (code == COLANDER_OK)
+        code = output_row(shown->output, result, &err);
+    if (code == COLANDER_OK)
+        return;
+    scripting_query_end(L, index);
+    scripting_raise(L, &err);
+}
+
 static void
 show_query(lua_State *L, struct display *display, int index)
 {
@@ -165,7 +189,7 @@ show_query(lua_State *L, struct display *display, int index)
     shown->explanation.request = &shown->request;
     while ((is_row = scripting_query_next(L, index, &result)) &&
            row_count < display->row_limit) {
-        give_row(L, shown, &result);
+        give_result(L, shown, index, &result);
         row_count++;
     }
     finish_output(L, display, shown);
@@ -182,10 +206,21 @@ show_query(lua_State *L, struct display *display, int index)
 static void
 show_value(lua_State *L, int index)
 {
-    struct shown *shown = push_shown(L);
+    struct shown *shown;
 
-    inspect_append(L, index, &shown->text, VALUE_SIZE_MAX);
-    printf("%.*s", (int)shown->text.size, (const char *)shown->text.data);
+    if (lua_type(L, index) == LUA_TSTRING && !isatty(STDOUT_FILENO)) {
+        size_t size; /* a program gets the very bytes */
+        const char *text = lua_tolstring(L, index, &size);
+
+        (void)fwrite(text, 1, size, stdout);
+        return;
+    }
+    shown = push_shown(L);
+    inspect_append(L, index, &shown->text,
+                   lua_type(L, index) == LUA_TSTRING ? STRING_SIZE_MAX
+                                                     : VALUE_SIZE_MAX);
+    if (shown->text.size > 0)
+        (void)fwrite(shown->text.data, 1, shown->text.size, stdout);
     lua_pop(L, 1);
 }
 
@@ -222,6 +257,7 @@ show_walk(lua_State *L, struct display *display, int index)
     struct shown *shown = push_shown(L);
     struct colander_value value;
     struct colander_value measure;
+    uint64_t row_count = 0;
     const char *by;
     const char *name;
 
@@ -231,6 +267,10 @@ show_walk(lua_State *L, struct display *display, int index)
         luaL_error(L, "not enough memory");
     scripting_walk_names(L, index, &by, &name);
     while (scripting_walk_next(L, index, &value, &measure)) {
+        if (row_count++ == display->row_limit) {
+            note_cut(display, display->row_limit, "; there are more");
+            break;
+        }
         colander_row_builder_add(shown->builder, by, value);
         if (name != NULL)
             colander_row_builder_add(shown->builder, name, measure);
@@ -290,6 +330,14 @@ show_row_list(lua_State *L, struct display *display, int index)
 
 /* ---------------------------------------------------------------- show --- */
 
+/* Whether the value at `index` is shown as rows. */
+static bool
+has_rows(lua_State *L, int index)
+{
+    return scripting_kind_of(L, index) != SCRIPTING_PLAIN ||
+           (lua_istable(L, index) && is_row_list(L, index));
+}
+
 /* Shows a value that takes lines of its own; false: it has none. */
 static bool
 show_rows(lua_State *L, struct display *display, int index)
@@ -328,7 +376,9 @@ display_tell(struct display *display)
 void
 display_show(lua_State *L, struct display *display, int first)
 {
-    const int last = lua_gettop(L);
+    const int top = lua_gettop(L);
+    const int last =
+        top - first < DISPLAY_VALUES ? top : first + DISPLAY_VALUES - 1;
     bool is_line = false; /* one is open */
 
     luaL_checkstack(L, LUA_MINSTACK, "too many results");
@@ -340,9 +390,11 @@ display_show(lua_State *L, struct display *display, int first)
         if (is_line)
             printf("\t");
         show_value(L, i);
-        is_line = !is_last && scripting_kind_of(L, i + 1) == SCRIPTING_PLAIN;
+        is_line = !is_last && !has_rows(L, i + 1);
         if (!is_line)
             printf("\n");
     }
+    if (last < top)
+        report_add(begin_note(display), "[%d more values]", top - last);
     lua_settop(L, first - 1);
 }

@@ -249,17 +249,16 @@ end_input(const struct entries *entries, const struct entry *entry)
 /* A line was not given: Ctrl-C at the prompt only asks for a new one, but a
  * second within a second leaves. */
 static enum session_exit
-stop_typing(struct entries *entries, const struct line_input *input,
+stop_typing(struct entries *entries, struct line_input *input,
             const struct colander_error *err)
 {
+    line_input_end_line(input);
     if (err->code == COLANDER_CANCELLED && !line_input_was_left(input)) {
-        fputc('\n', stdout);
         return SESSION_FINE;
     }
     entries->is_ended = true;
     if (err->code != COLANDER_CANCELLED)
         return session_fail(entries->session, err);
-    fputc('\n', stdout);
     return SESSION_INTERRUPTED;
 }
 
@@ -279,7 +278,7 @@ run_typed(struct entries *entries, struct line_input *input)
             entry.text.size = 0;
             status = stop_typing(entries, input, &err);
         } else if (line == NULL) {
-            fputc('\n', stdout);
+            line_input_end_line(input);
             break;
         } else {
             interrupt_forget(); /* it was not meant for this line */
@@ -337,7 +336,8 @@ run_lines(struct entries *entries, struct line_input *input)
             status = end_input(entries, &entry);
             break;
         } else {
-            session->line++;
+            if (session->line++ == 0 && line[0] == '#')
+                continue; /* #!, as a script may begin */
             status = run_line(entries, input, &entry, line);
         }
     }

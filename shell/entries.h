@@ -17,7 +17,7 @@ struct entries {
     struct interpreter *interpreter;
     struct display display;
     bool is_paged;  /* long results go through a pager */
-    bool is_timed;  /* how long each entry took is told */
+    bool is_timed;  /* how long each chunk took is told */
     bool is_ended;  /* .quit */
     int stdout_fd;  /* standard output while .output has another; else -1 */
     unsigned depth; /* of .read within .read */

@@ -36,21 +36,35 @@ append_text(struct inspection *inspection, const char *text)
     append(inspection, text, strlen(text));
 }
 
-static void
-append_printable(struct inspection *inspection, int index)
-{
-    struct colander_slice text;
-
-    text.data =
-        (const uint8_t *)lua_tolstring(inspection->L, index, &text.size);
-    if (text_append_printable(inspection->text, text, NULL) != COLANDER_OK)
-        luaL_error(inspection->L, "not enough memory");
-}
-
 static bool
 is_full(struct inspection *inspection)
 {
     return inspection->text->size > inspection->size_max;
+}
+
+/* Appends them printable, so many as there is room for. */
+static void
+append_bytes(struct inspection *inspection, const char *bytes, size_t size)
+{
+    const size_t used = inspection->text->size;
+    const size_t room =
+        used < inspection->size_max ? inspection->size_max - used : 0;
+    const size_t taken = size < room ? size : room;
+
+    if (text_append_printable(inspection->text, colander_slice_of(bytes, taken),
+                              NULL) != COLANDER_OK)
+        luaL_error(inspection->L, "not enough memory");
+    if (taken < size)
+        append_text(inspection, TEXT_ELLIPSIS);
+}
+
+static void
+append_printable(struct inspection *inspection, int index)
+{
+    size_t size;
+    const char *text = lua_tolstring(inspection->L, index, &size);
+
+    append_bytes(inspection, text, size);
 }
 
 /* Whether the string at `index` can stand in a table without brackets. */
@@ -69,12 +83,27 @@ is_name(lua_State *L, int index)
     return true;
 }
 
-/* A string inside a table, or a value that has no other form. */
+/* A string inside a table, as Lua would be written. */
 static void
 append_quoted(struct inspection *inspection, int index)
 {
+    size_t size;
+    const char *text = lua_tolstring(inspection->L, index, &size);
+
     append_text(inspection, "\"");
-    append_printable(inspection, index);
+    while (size > 0 && !is_full(inspection)) {
+        size_t plain = 0;
+
+        while (plain < size && text[plain] != '"' && text[plain] != '\\')
+            plain++;
+        append_bytes(inspection, text, plain);
+        if (plain < size) {
+            append(inspection, "\\", 1);
+            append(inspection, text + plain++, 1);
+        }
+        text += plain;
+        size -= plain;
+    }
     append_text(inspection, "\"");
 }
 
@@ -223,6 +252,28 @@ append_value(struct inspection *inspection, int index)
     }
 }
 
+/* A string by itself: bare, and its lines are lines. */
+static void
+append_lines(struct inspection *inspection, int index)
+{
+    size_t size;
+    const char *text = lua_tolstring(inspection->L, index, &size);
+
+    while (size > 0 && !is_full(inspection)) {
+        const char *end = memchr(text, '\n', size);
+        const size_t line = end == NULL ? size : (size_t)(end - text);
+
+        append_bytes(inspection, text, line);
+        text += line;
+        size -= line;
+        if (size > 0) {
+            append(inspection, "\n", 1);
+            text++;
+            size--;
+        }
+    }
+}
+
 void
 inspect_append(lua_State *L, int index, struct colander_buffer *text,
                size_t size_max)
@@ -230,8 +281,8 @@ inspect_append(lua_State *L, int index, struct colander_buffer *text,
     struct inspection inspection = {L, text, text->size + size_max, 0};
 
     index = lua_absindex(L, index);
-    if (lua_type(L, index) == LUA_TSTRING) /* bare, as print shows it */
-        append_printable(&inspection, index);
+    if (lua_type(L, index) == LUA_TSTRING)
+        append_lines(&inspection, index);
     else
         append_value(&inspection, index);
 }

@@ -6,6 +6,7 @@
 #include "shell/interpreter.h"
 #include "shell/coroutines.h"
 #include "shell/interrupt.h"
+#include "shell/pager.h"
 #include "shell/sandbox.h"
 #include "shell/text.h"
 
@@ -52,6 +53,8 @@ exit_program(lua_State *L)
         status = lua_toboolean(L, 1) ? EXIT_SUCCESS : EXIT_FAILURE;
     else
         status = (int)luaL_optinteger(L, 1, EXIT_SUCCESS);
+    coroutines_end(L);
+    pager_end();
     lua_close(L); /* of a coroutine, too, this closes all there is */
     if (session_close(session, &err) != COLANDER_OK)
         status = (int)session_fail(session, &err);
@@ -81,7 +84,8 @@ find_global(lua_State *L)
     if (lua_type(L, 2) != LUA_TSTRING)
         return 0;
     lua_pushvalue(L, 2);
-    if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TNIL)
+    (void)lua_rawget(L, lua_upvalueindex(2));
+    if (scripting_is_open(L, -1))
         return 1;
     if (colander_family_open(session->store, lua_tostring(L, 2), &family,
                              NULL) != COLANDER_OK)
@@ -93,8 +97,7 @@ find_global(lua_State *L)
     lua_getfield(L, lua_upvalueindex(1), "family");
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_pushvalue(L, 2);
-    if (lua_pcall(L, 2, 1, 0) != LUA_OK)
-        return 0; /* a script has closed the store */
+    lua_call(L, 2, 1);
     lua_pushvalue(L, 2);
     lua_pushvalue(L, -2);
     lua_rawset(L, lua_upvalueindex(2));
@@ -250,7 +253,10 @@ fail(struct interpreter *interpreter, enum colander_code code)
     const char *text = lua_tostring(interpreter->L, -1);
     enum session_exit status = SESSION_FAILED;
 
-    if (interrupt_happened()) {
+    pager_end(); /* what is complained of comes behind what was shown */
+    if (interrupt_left_unread()) {
+        status = SESSION_UNREAD;
+    } else if (interrupt_happened()) {
         session_complain(session, "interrupted");
         status = SESSION_INTERRUPTED;
     } else if (code == COLANDER_CANCELLED) {

@@ -5,8 +5,10 @@
  * operators as globals (`gt`, `null`, ...); and a global for each family, made
  * when it is first asked for, that gives way to whatever a script sets.
  *
- * Ctrl-C ends what runs, also in a coroutine and through pcall; a function of C
- * that goes on for long is not ended (but see interrupt.h for a second one).
+ * Ctrl-C ends what runs, also in a coroutine and through pcall; so does a pipe
+ * that nobody reads. A function of C that goes on for long is not ended, nor
+ * are finalizers and what handles an error (but see interrupt.h for a second
+ * one).
  *
  * Life:    create -> load and call, any number of times -> destroy
  * Threads: one interpreter at a time, in the main thread

@@ -15,6 +15,7 @@
 static _Atomic(struct colander_cursor *) watched;
 static _Atomic(interrupt_stop) stops; /* may be NULL */
 static atomic_bool has_happened;
+static atomic_bool is_unread;
 static atomic_llong happened_ms = -AGAIN_MS;
 
 bool
@@ -48,6 +49,25 @@ handle(int number)
         stop();
 }
 
+/* A write into a pipe that nobody reads fails as well; but scripts do not look.
+ * A handler, and not SIG_IGN, which programs that they start would inherit. */
+static void
+handle_pipe(int number)
+{
+    interrupt_stop stop = atomic_load(&stops);
+
+    (void)number;
+    atomic_store(&is_unread, true);
+    if (stop != NULL)
+        stop();
+}
+
+bool
+interrupt_left_unread(void)
+{
+    return atomic_load(&is_unread);
+}
+
 void
 interrupt_set_stop(interrupt_stop stop)
 {
@@ -75,6 +95,13 @@ interrupt_ends_program(void)
 void
 interrupt_install(void)
 {
+    struct sigaction action;
+
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = handle_pipe;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGPIPE, &action, NULL);
     interrupt_ends_reads(false);
 }
 
@@ -96,4 +123,5 @@ void
 interrupt_forget(void)
 {
     atomic_store(&has_happened, false);
+    atomic_store(&is_unread, false);
 }

@@ -14,7 +14,8 @@
 
 #define INTERRUPT_STATUS 130 /* how the program exits */
 
-/* From now on Ctrl-C is ours; called once, by the main thread. */
+/* From now on Ctrl-C is ours, and broken pipes are; called once, by the main
+ * thread. */
 void interrupt_install(void);
 
 /* Ctrl-C cancels `cursor`; NULL: nothing any more. */
@@ -26,6 +27,10 @@ void interrupt_set_stop(interrupt_stop stop);
 
 /* Notes a Ctrl-C that came as a key; whether it is the second in a second. */
 bool interrupt_note(void);
+
+/* Whether something was written that nobody reads, since it was forgotten. That
+ * stops a script as well. */
+bool interrupt_left_unread(void);
 
 /* Whether Ctrl-C was typed since it was last forgotten. */
 bool interrupt_happened(void);

@@ -198,6 +198,8 @@ common_size(const struct colander_buffer *texts)
         size = i;
         at += strlen(text) + 1;
     }
+    while (size > 0 && ((unsigned char)first[size] & 0xc0) == 0x80)
+        size--; /* no half of a character */
     return size;
 }
 
@@ -424,7 +426,10 @@ read_plain(struct line_input *input, const char **line,
     if (strlen(input->line) != (size_t)size)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "the line has a zero byte in it");
-    input->line[strcspn(input->line, "\r\n")] = '\0';
+    if (size > 0 && input->line[size - 1] == '\n')
+        input->line[--size] = '\0';
+    if (size > 0 && input->line[size - 1] == '\r')
+        input->line[--size] = '\0';
     *line = input->line;
     return COLANDER_OK;
 }
@@ -442,6 +447,13 @@ line_input_read(struct line_input *input, const char *prompt_text,
                                  : read_plain(input, line, err);
     interrupt_ends_reads(false);
     return code;
+}
+
+void
+line_input_end_line(struct line_input *input)
+{
+    fputc('\n', input->terminal);
+    (void)fflush(input->terminal);
 }
 
 bool

@@ -43,6 +43,9 @@ COLANDER_CHECKED enum colander_code line_input_read(struct line_input *input,
                                                     const char **line,
                                                     struct colander_error *err);
 
+/* Ends the line that was typed, where nothing else does. */
+void line_input_end_line(struct line_input *input);
+
 /* Whether the Ctrl-C of the last read was the second within a second. */
 bool line_input_was_left(const struct line_input *input);
 

@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -83,7 +82,6 @@ main(int argc, char **argv)
         return SESSION_DAMAGED; /* and nowhere to say so */
     set_locale();
     interrupt_install();
-    (void)signal(SIGPIPE, SIG_IGN); /* a write that fails says so itself */
     if (argc < 2) {
         fprintf(stderr, "usage: colander COMMAND ... (colander --help)\n");
         return SESSION_USAGE;

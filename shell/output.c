@@ -7,6 +7,7 @@
 #include "shell/cells.h"
 #include "shell/csv.h"
 #include "shell/grid.h"
+#include "shell/interrupt.h"
 #include "shell/text.h"
 
 #include <errno.h>
@@ -139,16 +140,18 @@ write_failure(FILE *file, struct colander_error *err)
     int number = errno;
 
     clearerr(file);
-    if (number == EPIPE)
+    if (number == EPIPE || interrupt_left_unread())
         return COLANDER_FAIL(err, COLANDER_CANCELLED,
                              "nobody reads the output");
-    return COLANDER_FAIL(err, COLANDER_IO, "cannot write output: %s",
-                         strerror(number));
+    return COLANDER_FAIL(err, COLANDER_IO, "cannot write output%s%s",
+                         number == 0 ? "" : ": ",
+                         number == 0 ? "" : strerror(number));
 }
 
 enum colander_code
 output_flush(FILE *file, struct colander_error *err)
 {
+    errno = 0; /* of a write that failed before, nobody knows it any more */
     if (fflush(file) != 0 || ferror(file))
         return write_failure(file, err);
     return COLANDER_OK;

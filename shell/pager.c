@@ -1,8 +1,8 @@
 /*
  * Pager: see pager.h.
  *
- * glibc's stdout is a variable that may be set: so all that is printed
- * meanwhile goes through here, whoever prints it.
+ * glibc's stdout is a variable that may be set: so what is printed meanwhile
+ * goes through here; not what a script writes by io, which has the old one.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ static struct {
     FILE *terminal; /* standard output as it was */
     FILE *stream;   /* that stands for it */
     FILE *pager;    /* NULL: not started; `terminal`: it could not start */
+    int pager_fd;
     const char *command;
     struct colander_buffer held;
     size_t line_width; /* bytes of the line under way */
@@ -46,22 +48,34 @@ count_lines(const char *bytes, size_t size)
     }
 }
 
-/* Ctrl-C is the pager's: it comes to us as well, and would end the shell. */
+/* Ctrl-C is the pager's as long as it runs: it comes to us as well. */
+static void
+pass_interrupt(int number)
+{
+    struct pollfd pipe = {state.pager_fd, 0, 0};
+
+    if (poll(&pipe, 1, 0) > 0 && (pipe.revents & POLLERR) != 0)
+        state.interrupt.sa_handler(number); /* nobody reads it any more */
+}
+
 static void
 start_pager(void)
 {
-    struct sigaction ignore;
+    struct sigaction pass;
 
-    memset(&ignore, 0, sizeof(ignore));
-    ignore.sa_handler = SIG_IGN;
-    sigemptyset(&ignore.sa_mask);
+    memset(&pass, 0, sizeof(pass));
+    pass.sa_handler = pass_interrupt;
+    pass.sa_flags = SA_RESTART;
+    sigemptyset(&pass.sa_mask);
     (void)fflush(state.terminal);
     state.pager = popen(state.command, "we");
     if (state.pager == NULL) { /* no process: it is shown as it comes */
         state.pager = state.terminal;
         return;
     }
-    (void)sigaction(SIGINT, &ignore, &state.interrupt);
+    state.pager_fd = fileno(state.pager);
+    (void)sigaction(SIGINT, NULL, &state.interrupt);
+    (void)sigaction(SIGINT, &pass, NULL);
 }
 
 /* 0: nobody reads it any more. */
@@ -151,18 +165,25 @@ pager_begin(const char *command)
 void
 pager_end(void)
 {
+    bool is_missing = false;
+
+    if (state.stream == NULL)
+        return;
     (void)fflush(state.stream);
     stdout = state.terminal;
     (void)fclose(state.stream);
+    state.stream = NULL;
     if (state.pager != NULL && state.pager != state.terminal) {
         int status = pclose(state.pager);
 
         (void)sigaction(SIGINT, &state.interrupt, NULL);
-        if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_RUN)
-            state.pager = NULL;
+        is_missing = WIFEXITED(status) && WEXITSTATUS(status) == NOT_RUN;
     }
-    if (state.pager == NULL)
+    if ((state.pager == NULL || is_missing) && state.held.size > 0)
         (void)fwrite(state.held.data, 1, state.held.size, stdout);
     (void)fflush(stdout);
+    if (is_missing)
+        fprintf(stderr, "[there is no pager '%s': the rest is not shown]\n",
+                state.command);
     colander_buffer_release(&state.held);
 }

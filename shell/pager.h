@@ -19,7 +19,8 @@
  * that could be too short, or there is no pager; then there is no end. */
 bool pager_begin(const char *command);
 
-/* Shows what is held back, and waits until the pager is left. */
+/* Shows what is held back, and waits until the pager is left; nothing where
+ * none was begun. */
 void pager_end(void);
 
 #endif

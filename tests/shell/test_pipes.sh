@@ -81,6 +81,35 @@ says_some 'cannot write output: No space left on device'
 "$COLANDER" find "$demo" tweets --count >/dev/full 2>"$work/err"
 [ $? = 4 ] || complain 'a count into a full disk is no 4'
 
+# A script does not look whether its output is read; it ends all the same.
+for code in 'while true do print(1) end' 'while true do io.write("1\n") end'; do
+    "$COLANDER" shell "$demo" --readonly -e "$code" 2>"$work/err" |
+        head -n 1 >"$work/out"
+    [ "${PIPESTATUS[0]}" = 141 ] || complain "'$code' into a closed pipe is no 141"
+    last=$code
+    says ''
+done
+"$COLANDER" shell "$demo" --readonly -e 'print(1)' >/dev/full 2>"$work/err"
+[ $? = 4 ] || complain 'a print into a full disk is no 4'
+says_some '^colander: (shell: )?cannot write output'
+run 0 shell "$demo" --readonly -e '
+local w = coroutine.wrap(function() error("first", 0) end)
+local _, first = pcall(w)
+local _, second = pcall(w)
+local co = coroutine.create(function()
+    local x <close> = setmetatable({}, {__close = function() error("closed", 0) end})
+    coroutine.yield()
+end)
+coroutine.resume(co)
+return first, second, coroutine.close(co)'
+prints "$(printf 'first\tcannot resume dead coroutine\tfalse\tclosed')"
+printf 'print(1)\rprint(2)\r\nprint(3)\r\n' |
+    "$COLANDER" shell "$demo" --readonly >"$work/out"
+last='lines with carriage returns'
+prints "$(printf '1\n2\n3')"
+printf '#!/bin/sh\n1 + 1' | "$COLANDER" shell "$demo" --readonly >"$work/out"
+prints 2
+
 # Ctrl-C while the output waits for its reader.
 mkfifo "$work/fifo"
 "$COLANDER" find "$demo" tweets >"$work/fifo" 2>"$work/err" &

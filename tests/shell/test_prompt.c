@@ -255,6 +255,9 @@ ctrl_c_stops_whatever_runs(void **state)
         "while true do tweets:count{number = 5} end",
         "tweets:find():where(function() while true do end end):count()",
         "for i = 1, 1e9 do tweets:find():order('number'):first() end",
+        ("co = coroutine.create(function() local x <close> = setmetatable({}, "
+         "{__close = function() while true do end end}) coroutine.yield() end) "
+         "coroutine.resume(co) coroutine.close(co)"),
     };
     struct terminal terminal;
 
@@ -375,6 +378,11 @@ long_results_go_through_a_pager_and_are_limited(void **state)
     terminal_type(&terminal, "tweets:find():limit(25)\r");
     terminal_expect(&terminal, "\r\n24    Smith      24");
     terminal_expect(&terminal, PROMPT);
+    terminal_type(&terminal, "tweets:find():distinct('number')\r");
+    terminal_expect(&terminal, "\r\n    29\r\n[the first 30 rows; there are");
+    terminal_expect(&terminal, PROMPT);
+    enter(&terminal, ".pager nosuchpager", "");
+    enter(&terminal, "tweets:find()", "[there is no pager 'nosuchpager'");
     enter(&terminal, ".pager 'head -n 1 | tr n N'", ""); /* is left early */
     enter(&terminal, "tweets:find()", "Number");
     quit(&terminal);
