@@ -107,7 +107,7 @@ gather(lua_State *L, const char *by, const char *of)
             failure_raise(L, &err);
         }
     }
-    groups_finish(groups);
+    groups_finish(groups, query->stops);
     return groups;
 }
 

@@ -12,9 +12,12 @@
 #include <lauxlib.h>
 
 void
-scripting_set_watch(lua_State *L, scripting_watch watch)
+scripting_set_watch(lua_State *L, scripting_watch watch, scripting_stops stops)
 {
-    scratch_get(L)->watch = watch;
+    struct scratch *scratch = scratch_get(L);
+
+    scratch->watch = watch;
+    scratch->stops = stops;
 }
 
 bool

@@ -204,20 +204,23 @@ groups_add(struct groups *groups, const struct colander_value *value,
 }
 
 static int
-compare_groups(const void *a, const void *b)
+compare_groups(const void *a, const void *b, void *context)
 {
+    bool (*const *stops)(void) = context;
     const struct group *left = a;
     const struct group *right = b;
 
+    if (*stops != NULL && (*stops)())
+        return 0;
     return colander_value_compare(&left->value, &right->value);
 }
 
 void
-groups_finish(struct groups *groups)
+groups_finish(struct groups *groups, bool (*stops)(void))
 {
     if (groups->count > 0)
-        qsort(groups->items, groups->count, sizeof(groups->items[0]),
-              compare_groups);
+        qsort_r(groups->items, groups->count, sizeof(groups->items[0]),
+                compare_groups, &stops);
     free(groups->places);
     groups->places = NULL;
     groups->place_count = 0;

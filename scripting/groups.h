@@ -45,7 +45,8 @@ COLANDER_CHECKED enum colander_code
 groups_add(struct groups *groups, const struct colander_value *value,
            const struct colander_value *measure, struct colander_error *err);
 
-/* Puts them in the order of their values; nothing is added from then on. */
-void groups_finish(struct groups *groups);
+/* Puts them in the order of their values; nothing is added from then on. Once
+ * `stops` (NULL: never) says so, the order does not matter. */
+void groups_finish(struct groups *groups, bool (*stops)(void));
 
 #endif

@@ -19,12 +19,13 @@ struct ordered_row {
 
 void
 ordered_init(struct ordered *ordered, bool is_descending, uint64_t wanted,
-             size_t size_max)
+             size_t size_max, bool (*stops)(void))
 {
     memset(ordered, 0, sizeof(*ordered));
     ordered->is_descending = is_descending;
     ordered->wanted = wanted;
     ordered->size_max = size_max;
+    ordered->stops = stops;
 }
 
 void
@@ -37,12 +38,15 @@ ordered_release(struct ordered *ordered)
 }
 
 static int
-compare_rows(const void *a, const void *b)
+compare_rows(const void *a, const void *b, void *context)
 {
+    const struct ordered *ordered = context;
     const struct ordered_row *left = *(struct ordered_row *const *)a;
     const struct ordered_row *right = *(struct ordered_row *const *)b;
     int order = 0;
 
+    if (ordered->stops != NULL && ordered->stops())
+        return 0;
     if (left->has_value != right->has_value)
         return left->has_value ? -1 : 1;
     if (left->has_value)
@@ -64,8 +68,8 @@ static void
 sort(struct ordered *ordered)
 {
     if (ordered->count > 0)
-        qsort(ordered->rows, ordered->count, sizeof(ordered->rows[0]),
-              compare_rows);
+        qsort_r(ordered->rows, ordered->count, sizeof(ordered->rows[0]),
+                compare_rows, ordered);
     while (ordered->count > ordered->wanted) {
         struct ordered_row *row = ordered->rows[--ordered->count];
 

@@ -28,10 +28,11 @@ struct ordered {
     size_t size;     /* bytes of rows */
     size_t size_max;
     bool is_descending;
+    bool (*stops)(void); /* NULL: never; true: the order does not matter */
 };
 
 void ordered_init(struct ordered *ordered, bool is_descending, uint64_t wanted,
-                  size_t size_max);
+                  size_t size_max, bool (*stops)(void));
 void ordered_release(struct ordered *ordered);
 
 /* Copies a row; `value` is of the column, NULL where there is none. LIMIT when

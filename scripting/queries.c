@@ -267,7 +267,7 @@ order_rows(lua_State *L, struct query *query, int index)
     bool found;
 
     ordered_init(&query->ordered, query->is_descending, wanted,
-                 scratch_get(L)->memory_limit);
+                 scratch_get(L)->memory_limit, query->stops);
     query->is_gathering = true;
     while (read_row(L, query, index, &result)) {
         code = colander_row_get(result.row, query->order, &value, &found, &err);
@@ -295,6 +295,7 @@ start(lua_State *L, struct query *query, int index, enum query_way way)
 
     query->way = way;
     query->watch = scratch_get(L)->watch;
+    query->stops = scratch_get(L)->stops;
     describe(L, query, index);
     if (colander_family_find(query->family->family, &query->asked,
                              &query->cursor, &err) != COLANDER_OK) {
@@ -317,6 +318,17 @@ query_begin(lua_State *L, int index, enum query_way way)
     return query;
 }
 
+/* Ends the query as its cursor would, had it one. */
+static void
+stop_at_once(lua_State *L, struct query *query)
+{
+    struct colander_error err;
+
+    (void)!COLANDER_FAIL(&err, COLANDER_CANCELLED, "cancelled");
+    query_stop(query);
+    failure_raise(L, &err);
+}
+
 bool
 query_step(lua_State *L, struct query *query, int index,
            struct colander_result *result)
@@ -324,6 +336,8 @@ query_step(lua_State *L, struct query *query, int index,
     while (query->left > 0 &&
            (query_is_ordered(query) ? ordered_next(&query->ordered, result)
                                     : read_row(L, query, index, result))) {
+        if (query->stops != NULL && query->stops())
+            stop_at_once(L, query);
         if (query->to_skip > 0) {
             query->to_skip--;
             continue;
@@ -362,10 +376,11 @@ query_call(lua_State *L)
 static int
 query_select(lua_State *L)
 {
-    struct query *query = check_changeable(L);
     const int count = lua_gettop(L) - 1;
+    struct query *query;
     const char **paths;
 
+    (void)check_changeable(L);
     for (int i = 0; i < count; i++)
         (void)text_check(L, i + 2, "a path");
     luaL_argcheck(L, count > 0, 2, "select takes the columns that are wanted");

@@ -53,6 +53,7 @@ struct query {
     struct ordered ordered;           /* are here */
     struct colander_matches *matches; /* of ordered rows, when asked for */
     scripting_watch watch;            /* may be NULL */
+    scripting_stops stops;            /* the same */
     bool is_running;
     bool is_gathering;   /* rows to put in order: not all are there yet */
     uint64_t step_count; /* changes when a row that was given is no more */

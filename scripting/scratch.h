@@ -28,6 +28,7 @@ struct scratch {
     bool is_gone; /* Lua is being closed, and functions of the script still run
                    */
     size_t memory_limit;   /* of what one query may hold: rows, groups */
+    scripting_stops stops; /* the same */
     scripting_watch watch; /* of the program; may be NULL */
 };
 

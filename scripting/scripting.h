@@ -32,8 +32,13 @@ void scripting_push_store(lua_State *L, struct colander_store *store);
  * so that the program can cancel it, also from a signal handler. */
 typedef void (*scripting_watch)(struct colander_cursor *cursor);
 
-/* NULL: nobody watches. Once the module is open. */
-void scripting_set_watch(lua_State *L, scripting_watch watch);
+/* Whether what the module does without a cursor is to stop: rows that are put
+ * in order, and those that were. */
+typedef bool (*scripting_stops)(void);
+
+/* NULL: nobody watches, nothing stops. Once the module is open. */
+void scripting_set_watch(lua_State *L, scripting_watch watch,
+                         scripting_stops stops);
 
 /* The code of the error value at `index`; COLANDER_OK: it is not the store's.
  */

@@ -154,7 +154,7 @@ furnish(lua_State *L)
     if (interpreter->is_safe)
         sandbox_trim_module(L);
     share_operators(L);
-    scripting_set_watch(L, interrupt_watch);
+    scripting_set_watch(L, interrupt_watch, interrupt_happened);
     scripting_push_store(L, interpreter->session->store);
     lua_pushvalue(L, -1);
     lua_setglobal(L, "db");
@@ -254,12 +254,10 @@ fail(struct interpreter *interpreter, enum colander_code code)
     enum session_exit status = SESSION_FAILED;
 
     pager_end(); /* what is complained of comes behind what was shown */
-    if (interrupt_left_unread()) {
-        status = SESSION_UNREAD;
-    } else if (interrupt_happened()) {
+    if (interrupt_happened() && !interrupt_left_unread()) {
         session_complain(session, "interrupted");
         status = SESSION_INTERRUPTED;
-    } else if (code == COLANDER_CANCELLED) {
+    } else if (interrupt_left_unread() || code == COLANDER_CANCELLED) {
         status = SESSION_UNREAD;
     } else {
         complain_of(session, text == NULL ? "an error without text" : text);
