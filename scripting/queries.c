@@ -496,7 +496,7 @@ query_where(lua_State *L)
     return 1;
 }
 
-/* query:order(path [, "desc"]) */
+/* query:order(path [, "desc"]): by a column, or by the key, "_key" */
 static int
 query_order(lua_State *L)
 {
@@ -509,6 +509,10 @@ query_order(lua_State *L)
     lua_setiuservalue(L, 1, QUERY_ORDER);
     query->order = path;
     query->is_descending = is_descending;
+    if (strcmp(path, COLANDER_KEY_COLUMN) == 0) { /* as rows come */
+        query->order = NULL;
+        query->asked.is_reverse = is_descending;
+    }
     return 1;
 }
 

@@ -443,6 +443,11 @@ support.with_store(function(store)
     } do
         assert(fails({"200000 bytes", "memory_limit"}, run).code == "limit")
     end
+    local last = select(1, family:find():reverse():first())
+    assert(family:find():order("_key", "desc"):first() == last)
+    assert(family:find():order("n"):order("_key"):reverse():first() == last)
+    assert(family:find():reverse():order("_key"):first() ==
+           select(1, family:find():first()))
     local top = family:find():order("n", "desc"):limit(3):all()
     assert(top[1]._key == "large" and top[2].n == 5000 and top[3].n == 4999)
     for key, _, columns in family:find_value(7):order("s") do
