@@ -7,6 +7,7 @@
 #include "shell/commands.h"
 #include "shell/interrupt.h"
 #include "shell/output.h"
+#include "shell/pager.h"
 #include "shell/report.h"
 
 #define ROWS 10000 /* looked at unless told so */
@@ -64,7 +65,8 @@ tell_limit(uint64_t row_count, struct colander_error *err)
     report_add(&report, "[of the first ");
     report_add_number(&report, row_count, "row");
     report_add(&report, ": see --rows]");
-    (void)fflush(stdout); /* so that the two keep their order on a terminal */
+    pager_end(); /* so that the two keep their order on a terminal */
+    (void)fflush(stdout);
     code = report_print(&report, stderr, err);
     report_release(&report);
     return code;

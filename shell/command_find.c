@@ -7,6 +7,7 @@
 #include "shell/explanation.h"
 #include "shell/interrupt.h"
 #include "shell/output.h"
+#include "shell/pager.h"
 
 #include <inttypes.h>
 #include <time.h>
@@ -205,8 +206,10 @@ report(struct find *find, bool explains, bool shows_counts,
         explanation_add(&find->explanation, &report);
     else if (shows_counts)
         explanation_add_counts(&find->explanation, &report);
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK) {
+        pager_end(); /* it comes behind the rows */
         code = report_print(&report, stderr, err);
+    }
     report_release(&report);
     return code;
 }

@@ -358,12 +358,12 @@ ends_in_escape(const char *line)
     return count % 2 == 1;
 }
 
-/* Whether what the command prints goes through the pager: when that is all it
- * has to say. */
+/* Whether what the command prints goes through the pager. */
 static bool
 is_paged(const struct entries *entries, const char *name)
 {
-    static const char *const paged[] = {"help", "families", "columns", "stats"};
+    static const char *const paged[] = {"find",     "get",     "help",
+                                        "families", "columns", "stats"};
 
     for (size_t i = 0; i < sizeof(paged) / sizeof(paged[0]); i++) {
         if (strcmp(name, paged[i]) == 0)

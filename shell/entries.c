@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "shell/entries.h"
+#include "shell/brackets.h"
 #include "shell/chunk.h"
 #include "shell/completion.h"
 #include "shell/dot_commands.h"
@@ -19,6 +20,7 @@
 
 #define PROMPT "colander> "
 #define PROMPT_MORE "      ... "
+#define TRIED_SIZE 4000 /* bytes of an entry that are looked at anyway */
 #define BLANKS " \t"
 #define TYPED "=stdin" /* what messages call that which was typed */
 
@@ -130,7 +132,13 @@ entries_run_chunk(struct entries *entries, const char *text, const char *name)
 struct entry {
     struct colander_buffer text; /* without its last line's end */
     unsigned long line;          /* of its first line */
+    struct brackets brackets;    /* that its lines leave open */
 };
+
+#define ENTRY_EMPTY                                                            \
+    {                                                                          \
+        COLANDER_BUFFER_EMPTY, 0, BRACKETS_NONE                                \
+    }
 
 /* What somebody means who types the first thing that comes to mind. */
 static const char *
@@ -156,10 +164,14 @@ is_dot_command(const char *line)
 static enum colander_code
 add_line(struct entry *entry, const char *line, struct colander_error *err)
 {
+    const struct brackets none = BRACKETS_NONE;
     enum colander_code code = COLANDER_OK;
 
     if (entry->text.size > 0)
         code = colander_buffer_append(&entry->text, "\n", 1, err);
+    else
+        entry->brackets = none;
+    brackets_add(&entry->brackets, colander_slice_text(line));
     if (code == COLANDER_OK)
         code = colander_buffer_append(&entry->text, line, strlen(line), err);
     return code;
@@ -191,9 +203,12 @@ try_entry(struct entries *entries, struct line_input *input,
           struct entry *entry)
 {
     lua_State *L = interpreter_state(entries->interpreter);
-    const enum chunk_state state =
-        chunk_load(L, colander_buffer_slice(&entry->text), TYPED);
+    enum chunk_state state;
 
+    /* a long one is not tried line by line: that would take its square */
+    if (entry->text.size > TRIED_SIZE && brackets_are_open(&entry->brackets))
+        return SESSION_FINE;
+    state = chunk_load(L, colander_buffer_slice(&entry->text), TYPED);
     if (state == CHUNK_UNFINISHED)
         return SESSION_FINE;
     remember(input, entry);
@@ -265,7 +280,7 @@ stop_typing(struct entries *entries, struct line_input *input,
 static enum session_exit
 run_typed(struct entries *entries, struct line_input *input)
 {
-    struct entry entry = {COLANDER_BUFFER_EMPTY, 0};
+    struct entry entry = ENTRY_EMPTY;
     enum session_exit status = SESSION_FINE;
 
     while (!entries->is_ended) {
@@ -322,7 +337,7 @@ entries_run_terminal(struct entries *entries)
 static enum session_exit
 run_lines(struct entries *entries, struct line_input *input)
 {
-    struct entry entry = {COLANDER_BUFFER_EMPTY, 0};
+    struct entry entry = ENTRY_EMPTY;
     struct session *session = entries->session;
     enum session_exit status = SESSION_FINE;
 

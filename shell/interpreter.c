@@ -253,7 +253,6 @@ fail(struct interpreter *interpreter, enum colander_code code)
     const char *text = lua_tostring(interpreter->L, -1);
     enum session_exit status = SESSION_FAILED;
 
-    pager_end(); /* what is complained of comes behind what was shown */
     if (interrupt_happened() && !interrupt_left_unread()) {
         session_complain(session, "interrupted");
         status = SESSION_INTERRUPTED;

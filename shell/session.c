@@ -6,6 +6,7 @@
 #include "shell/session.h"
 #include "shell/conditions.h"
 #include "shell/interrupt.h"
+#include "shell/pager.h"
 #include "shell/text.h"
 
 #include <stdarg.h>
@@ -111,7 +112,8 @@ session_complain(const struct session *session, const char *format, ...)
     char message[sizeof(((struct colander_error *)0)->message)];
     va_list list;
 
-    (void)fflush(stdout); /* so that the two keep their order on a terminal */
+    pager_end(); /* so that the two keep their order on a terminal */
+    (void)fflush(stdout);
     va_start(list, format);
     vsnprintf(message, sizeof(message), format, list);
     va_end(list);

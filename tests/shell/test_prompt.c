@@ -366,6 +366,10 @@ long_results_go_through_a_pager_and_are_limited(void **state)
                     "[the first 1,000 rows; there are more: see .limit]");
     terminal_expect(&terminal, PROMPT);
     assert_false(terminal_has(&terminal, "paged 1000"));
+    terminal_type(&terminal, ".find tweets number<50\r");
+    terminal_expect(&terminal, "paged 49    Smith      49");
+    terminal_expect(&terminal, "50 rows: ");
+    terminal_expect(&terminal, PROMPT);
     enter(&terminal, ".limit 30", "");
     terminal_type(&terminal, "tweets:find():all()\r");
     terminal_expect(&terminal, "paged 29");
