@@ -171,8 +171,8 @@ read_some(struct stream *stream)
         disarm(stream, stream->bytes, stream->size);
 }
 
-/* Writes some of it, no more than a pipe takes without waiting; false: nobody
- * reads it. */
+/* Writes some of it, no more than a pipe takes without waiting; false: it
+ * cannot be written, errno says why. */
 static bool
 write_some(struct stream *stream)
 {
@@ -195,7 +195,7 @@ is_full(const struct stream *stream)
 
 /* Copies until both streams are closed, or something is to end; which. */
 static enum guard_end
-watch(struct guard *guard)
+watch(struct guard *guard, int *number)
 {
     struct stream *out = &guard->streams[0];
     struct stream *complaints = &guard->streams[1];
@@ -227,8 +227,10 @@ watch(struct guard *guard)
                 continue;
             if (!is_full(stream))
                 read_some(stream);
-            else if (!write_some(stream))
-                return GUARD_UNREAD;
+            else if (!write_some(stream)) {
+                *number = errno;
+                return errno == EPIPE ? GUARD_UNREAD : GUARD_UNWRITTEN;
+            }
         }
     }
     return GUARD_EXITED;
@@ -263,9 +265,12 @@ await(struct guard *guard, struct guard_outcome *outcome)
         return;
     outcome->status = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) {
-        outcome->end =
-            WTERMSIG(status) == SIGXCPU ? GUARD_OUT_OF_TIME : GUARD_KILLED;
-        outcome->status = WTERMSIG(status);
+        const int number = WTERMSIG(status);
+
+        outcome->status = number;
+        outcome->end = number == SIGXCPU || number == SIGALRM
+                           ? GUARD_OUT_OF_TIME
+                           : GUARD_KILLED;
     }
 }
 
@@ -344,7 +349,7 @@ guard_run(const char *const *words, struct colander_slice text,
     code = start(&guard, words, text, limits, err);
     if (code == COLANDER_OK) {
         interrupt_ends_reads(true); /* so that it ends a poll */
-        outcome->end = watch(&guard);
+        outcome->end = watch(&guard, &outcome->status);
         await(&guard, outcome);
         interrupt_ends_reads(false);
     }

@@ -27,11 +27,12 @@ enum guard_end {
     GUARD_OUT_OF_OUTPUT,
     GUARD_INTERRUPTED, /* Ctrl-C */
     GUARD_UNREAD,      /* nobody reads what it prints */
+    GUARD_UNWRITTEN,   /* what it prints cannot be written */
 };
 
 struct guard_outcome {
     enum guard_end end;
-    int status; /* that it exited with, or the signal */
+    int status; /* that it exited with; the signal; of UNWRITTEN the errno */
 };
 
 /* Runs this very program with the words, the last of which is NULL; its

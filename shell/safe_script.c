@@ -172,6 +172,10 @@ tell(const struct session *session, const struct guard_limits *limits,
         return SESSION_FAILED;
     case GUARD_UNREAD:
         return SESSION_UNREAD;
+    case GUARD_UNWRITTEN:
+        session_complain(session, "cannot write output: %s",
+                         strerror(outcome->status));
+        return SESSION_DAMAGED;
     case GUARD_INTERRUPTED:
         break;
     }

@@ -92,6 +92,10 @@ done
 "$COLANDER" shell "$demo" --readonly -e 'print(1)' >/dev/full 2>"$work/err"
 [ $? = 4 ] || complain 'a print into a full disk is no 4'
 says_some '^colander: (shell: )?cannot write output'
+"$COLANDER" shell "$demo" --safe -e 'print(1)' >/dev/full 2>"$work/err"
+[ $? = 4 ] || complain 'a safe print into a full disk is no 4'
+last='a safe print into a full disk'
+says 'colander: shell: cannot write output: No space left on device'
 run 0 shell "$demo" --readonly -e '
 local w = coroutine.wrap(function() error("first", 0) end)
 local _, first = pcall(w)
