@@ -314,9 +314,7 @@ a_second_ctrl_c_within_a_second_leaves(void **state)
 
     (void)state;
     start(&terminal);
-    terminal_type(&terminal, "\x03");
-    terminal_expect(&terminal, PROMPT);
-    terminal_type(&terminal, "\x03");
+    terminal_type(&terminal, "\x03\x03"); /* keys, at the prompt */
     assert_int_equal(terminal_finish(&terminal), 130);
 
     start(&terminal); /* a finalizer, which no hook stops */
@@ -324,9 +322,10 @@ a_second_ctrl_c_within_a_second_leaves(void **state)
                   "setmetatable({}, {__gc = function() print('it ' .. 'runs') "
                   "while true do end end}) collectgarbage()\r");
     terminal_expect(&terminal, "it runs");
-    terminal_type(&terminal, "\x03");
-    usleep(200000); /* two signals at once would be one */
-    terminal_type(&terminal, "\x03");
+    for (int i = 0; i < 4; i++) { /* on a busy machine a pair may be late */
+        (void)!write(terminal.fd, "\x03", 1);
+        usleep(200000); /* two signals at once would be one */
+    }
     assert_int_equal(terminal_finish(&terminal), 130);
 }
 
