@@ -61,7 +61,8 @@ scripting_error_code(lua_State *L, int index)
         return COLANDER_OK;
     if (lua_getfield(L, index, "code") == LUA_TSTRING) {
         for (int i = COLANDER_OK; i <= COLANDER_NO_MEMORY; i++) {
-            if (strcmp(lua_tostring(L, -1), colander_code_name(i)) == 0)
+            if (strcmp(lua_tostring(L, -1),
+                       colander_code_name((enum colander_code)i)) == 0)
                 code = (enum colander_code)i;
         }
     }
