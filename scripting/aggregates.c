@@ -31,6 +31,13 @@ enum measure {
 static const char *const measure_names[] = {"count", "sum", "min", "max",
                                             "avg"};
 
+/* Groups, and how far a function has gone through them. */
+struct walk {
+    struct groups groups; /* first: the userdata is known as that */
+    size_t next;
+    int measure; /* that it tells; -1: none */
+};
+
 /* ------------------------------------------------------------- gathering ---
  */
 
@@ -45,15 +52,17 @@ groups_collect(lua_State *L)
 static struct groups *
 push_groups(lua_State *L)
 {
-    struct groups *groups = lua_newuserdatauv(L, sizeof(*groups), 0);
+    struct walk *walk = lua_newuserdatauv(L, sizeof(*walk), 0);
 
-    groups_init(groups, scratch_get(L)->memory_limit);
+    walk->next = 0;
+    walk->measure = -1;
+    groups_init(&walk->groups, scratch_get(L)->memory_limit);
     if (luaL_newmetatable(L, GROUPS) != 0) {
         lua_pushcfunction(L, groups_collect);
         lua_setfield(L, -2, "__gc");
     }
     lua_setmetatable(L, -2);
-    return groups;
+    return &walk->groups;
 }
 
 /* The scalar at `path`, null among them. */
@@ -147,56 +156,37 @@ push_measure(lua_State *L, const struct group *group, enum measure measure)
         value_push(L, &value);
 }
 
-/* Upvalues of a walk. */
+/* Upvalues of the function that walks. */
 enum {
-    WALK_GROUPS = 1,
-    WALK_NEXT,    /* number of the group that is next */
-    WALK_MEASURE, /* -1: none */
-    WALK_BY,      /* the path of the column */
-    WALK_NAME,    /* of the measure; nil: none */
+    WALK = 1,
+    WALK_BY,   /* the path of the column */
+    WALK_NAME, /* of the measure; nil: none */
     WALK_UPVALUES = WALK_NAME,
 };
 
-/* The next group of the walk at `index`; NULL: there is none. */
+/* The next group; NULL: there is none. */
 static const struct group *
-take_group(lua_State *L, int index)
+take_group(struct walk *walk)
 {
-    const struct groups *groups;
-    size_t next;
-
-    (void)lua_getupvalue(L, index, WALK_GROUPS);
-    (void)lua_getupvalue(L, index, WALK_NEXT);
-    groups = lua_touserdata(L, -2);
-    next = (size_t)lua_tointeger(L, -1);
-    lua_pop(L, 2);
-    if (next >= groups->count)
-        return NULL;
-    lua_pushinteger(L, (lua_Integer)next + 1);
-    (void)lua_setupvalue(L, index, WALK_NEXT);
-    return &groups->items[next];
+    return walk->next < walk->groups.count ? &walk->groups.items[walk->next++]
+                                           : NULL;
 }
 
 /* What the function that goes through groups does. */
 static int
 next_group(lua_State *L)
 {
-    const lua_Integer measure =
-        lua_tointeger(L, lua_upvalueindex(WALK_MEASURE));
-    const struct group *group;
-    lua_Debug self;
+    struct walk *walk = lua_touserdata(L, lua_upvalueindex(WALK));
+    const struct group *group = take_group(walk);
 
-    lua_settop(L, 0);
-    (void)lua_getstack(L, 0, &self);
-    (void)lua_getinfo(L, "f", &self);
-    group = take_group(L, 1);
     if (group == NULL) {
         lua_pushnil(L);
         return 1;
     }
     value_push(L, &group->value);
-    if (measure < 0)
+    if (walk->measure < 0)
         return 1;
-    push_measure(L, group, (enum measure)measure);
+    push_measure(L, group, (enum measure)walk->measure);
     return 2;
 }
 
@@ -205,8 +195,9 @@ next_group(lua_State *L)
 static void
 push_walk(lua_State *L, int measure, const char *by, const char *of)
 {
-    lua_pushinteger(L, 0);
-    lua_pushinteger(L, measure);
+    struct walk *walk = lua_touserdata(L, -1);
+
+    walk->measure = measure;
     lua_pushstring(L, by);
     if (measure < 0)
         lua_pushnil(L);
@@ -238,17 +229,19 @@ bool
 scripting_walk_next(lua_State *L, int index, struct colander_value *value,
                     struct colander_value *measure)
 {
-    const struct group *group = take_group(L, index);
-    lua_Integer number;
+    const struct group *group;
+    struct walk *walk;
 
+    (void)lua_getupvalue(L, index, WALK);
+    walk = lua_touserdata(L, -1);
+    lua_pop(L, 1); /* the function keeps it */
+    group = take_group(walk);
     if (group == NULL)
         return false;
-    (void)lua_getupvalue(L, index, WALK_MEASURE);
-    number = lua_tointeger(L, -1);
-    lua_pop(L, 1);
     *value = group->value;
-    *measure =
-        number < 0 ? colander_null() : measure_of(group, (enum measure)number);
+    *measure = walk->measure < 0
+                   ? colander_null()
+                   : measure_of(group, (enum measure)walk->measure);
     return true;
 }
 

@@ -8,34 +8,18 @@
 #include "shell/entries.h"
 #include "shell/interrupt.h"
 #include "shell/safe_script.h"
+#include "shell/user_files.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* What somebody at a terminal has had done at each start: a file of entries,
- * the caller's to free; NULL: there is no place for one. */
-static char *
-find_init_file(void)
-{
-    const char *config = getenv("XDG_CONFIG_HOME");
-    const char *home = getenv("HOME");
-    char *path = NULL;
-    int size = -1;
-
-    /* the XDG rules: a path that is not absolute counts as none */
-    if (config != NULL && config[0] == '/')
-        size = asprintf(&path, "%s/colander/init.lua", config);
-    else if (home != NULL && home[0] == '/')
-        size = asprintf(&path, "%s/.config/colander/init.lua", home);
-    return size < 0 ? NULL : path;
-}
-
-/* Runs the file, if there is one; what fails in it is told, and no more. */
+/* Runs what somebody at a terminal has had done at each start, if anything;
+ * what fails in it is told, and no more. */
 static void
 run_init_file(struct entries *entries)
 {
-    char *path = find_init_file();
+    char *path = user_file_path("XDG_CONFIG_HOME", ".config", "init.lua");
     FILE *file = path == NULL ? NULL : fopen(path, "re");
 
     if (file != NULL) {

@@ -392,12 +392,11 @@ dot_commands_run(struct entries *entries, const char *line)
         status = misuse(entries, "a quote is not closed");
     } else {
         const struct words words = {argv, (size_t)argc};
-        const bool is_open =
-            is_paged(entries, argv[0]) && pager_begin(entries->pager);
 
+        if (is_paged(entries, argv[0]))
+            pager_begin(entries->pager);
         status = run_words(entries, &words);
-        if (is_open)
-            pager_end();
+        pager_end();
     }
     tok_end(tokenizer);
     return status;

@@ -61,18 +61,18 @@ show_results(struct entries *entries)
 {
     lua_State *L = interpreter_state(entries->interpreter);
     const int count = lua_gettop(L);
-    const bool is_paged = entries->is_paged && pager_begin(entries->pager);
     struct colander_error err;
     enum session_exit status;
 
+    if (entries->is_paged)
+        pager_begin(entries->pager);
     lua_pushcfunction(L, show);
     lua_insert(L, 1);
     lua_pushlightuserdata(L, &entries->display);
     lua_insert(L, 2);
     status =
         interpreter_call(entries->interpreter, count + 1, INTERPRETER_MESSAGE);
-    if (is_paged)
-        pager_end();
+    pager_end();
     lua_settop(L, 0);
     display_tell(&entries->display);
     if (status == SESSION_FINE && output_flush(stdout, &err) != COLANDER_OK)
@@ -268,9 +268,8 @@ stop_typing(struct entries *entries, struct line_input *input,
             const struct colander_error *err)
 {
     line_input_end_line(input);
-    if (err->code == COLANDER_CANCELLED && !line_input_was_left(input)) {
+    if (err->code == COLANDER_CANCELLED && !line_input_was_left(input))
         return SESSION_FINE;
-    }
     entries->is_ended = true;
     if (err->code != COLANDER_CANCELLED)
         return session_fail(entries->session, err);

@@ -6,6 +6,7 @@
 #include "shell/line_input.h"
 #include "shell/interrupt.h"
 #include "shell/output.h"
+#include "shell/user_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -76,19 +77,9 @@ make_directories(char *path)
 static char *
 find_history_path(void)
 {
-    const char *state = getenv("XDG_STATE_HOME");
-    const char *home = getenv("HOME");
-    char *path = NULL;
-    int size = -1;
+    char *path = user_file_path("XDG_STATE_HOME", ".local/state", "history");
 
-    /* the XDG rules: a path that is not absolute counts as none */
-    if (state != NULL && state[0] == '/')
-        size = asprintf(&path, "%s/colander/history", state);
-    else if (home != NULL && home[0] == '/')
-        size = asprintf(&path, "%s/.local/state/colander/history", home);
-    if (size < 0)
-        return NULL;
-    if (make_directories(path))
+    if (path == NULL || make_directories(path))
         return path;
     free(path);
     return NULL;

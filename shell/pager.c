@@ -141,7 +141,7 @@ find_command(const char *command)
     return "less";
 }
 
-bool
+void
 pager_begin(const char *command)
 {
     const cookie_io_functions_t functions = {NULL, take, NULL, NULL};
@@ -151,15 +151,14 @@ pager_begin(const char *command)
     state.command = find_command(command);
     if (state.command == NULL || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
         size.ws_row < 3 || size.ws_col == 0)
-        return false;
+        return;
     state.line_max = size.ws_row - 1U;
     state.width = size.ws_col;
     state.stream = fopencookie(NULL, "w", functions);
     if (state.stream == NULL)
-        return false;
+        return;
     state.terminal = stdout;
     stdout = state.stream;
-    return true;
 }
 
 void

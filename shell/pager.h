@@ -15,9 +15,9 @@
 
 #include "colander.h"
 
-/* `command` NULL: as the environment says. False: standard output is no screen
- * that could be too short, or there is no pager; then there is no end. */
-bool pager_begin(const char *command);
+/* `command` NULL: as the environment says. Does nothing where standard output
+ * is no screen that could be too short, or there is no pager. */
+void pager_begin(const char *command);
 
 /* Shows what is held back, and waits until the pager is left; nothing where
  * none was begun. */

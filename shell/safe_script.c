@@ -19,10 +19,8 @@
 #define SECONDS 10                  /* the same */
 #define SECONDS_MAX 86400           /* a day */
 #define SCRIPT_SIZE_MAX (16u << 20) /* of text */
-#define STORE_SIZE                                                             \
-    ((uint64_t)96 << 20)      /* what an open store takes, and more            \
-                               */
-#define CACHE_SIZE (8u << 20) /* of blocks, in the child */
+#define STORE_SIZE (96u << 20)      /* what an open store takes, and more */
+#define CACHE_SIZE (8u << 20)       /* of blocks, in the child */
 
 /* Words of the child: program, mark, store, memory, format, kind, name. */
 enum {
