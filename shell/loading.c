@@ -106,7 +106,7 @@ loading_run(struct loading *loading, struct colander_store *store,
             struct colander_error *err)
 {
     struct load load = {.family = family};
-    enum colander_code committed;
+    struct colander_error unwritten;
     enum colander_code code;
 
     memset(loading, 0, sizeof(*loading));
@@ -116,8 +116,11 @@ loading_run(struct loading *loading, struct colander_store *store,
     code = colander_batch_create(store, &load.batch, err);
     if (code == COLANDER_OK) {
         code = read_lines(&load, loading, file, stops, err);
-        committed = commit(&load, loading, code == COLANDER_OK ? err : NULL);
-        code = code == COLANDER_OK ? committed : code;
+        /* rows that cannot be written matter more than a line that is wrong */
+        if (commit(&load, loading, &unwritten) != COLANDER_OK) {
+            *err = unwritten;
+            code = unwritten.code;
+        }
     }
     colander_batch_destroy(load.batch);
     colander_json_reader_destroy(load.reader);
