@@ -118,8 +118,9 @@ loading_run(struct loading *loading, struct colander_store *store,
         code = read_lines(&load, loading, file, stops, err);
         /* rows that cannot be written matter more than a line that is wrong */
         if (commit(&load, loading, &unwritten) != COLANDER_OK) {
-            *err = unwritten;
             code = unwritten.code;
+            if (err != NULL)
+                *err = unwritten;
         }
     }
     colander_batch_destroy(load.batch);
