@@ -4,7 +4,9 @@
 -- Usage: lua5.4 check_layers.lua TOP
 --
 -- SPDX-License-Identifier: MIT
-local layers = { "core", "columns", "filters", "scripting", "shell" }
+local layers = {
+    "core", "columns", "filters", "loading", "scripting", "shell",
+}
 
 -- A folder's front headers besides the one that is named like it. Users get
 -- those with COLANDER_API in them; the others are for the layers above.
@@ -14,6 +16,7 @@ local published = {
     ["columns/json.h"] = true,
     ["columns/limits.h"] = true,
     ["columns/candidates.h"] = true,
+    ["loading/schema.h"] = true,
 }
 
 -- A bridge: the C++ files of a layer, and the headers that they share.
@@ -27,6 +30,8 @@ local libraries = {
     { header = "^msgpack", layers = { columns = true, shell = true } },
     { header = "^simdjson", layers = { columns = true }, files = is_bridge },
     { header = "^lua[a-z]*%.h", layers = { scripting = true, shell = true } },
+    { header = "^zlib%.h", layers = { loading = true } },
+    { header = "^zstd%.h", layers = { loading = true } },
     { header = "^histedit%.h", layers = { shell = true } },
     { header = "^editline/", layers = { shell = true } },
 }

@@ -1,0 +1,51 @@
+/*
+ * Input: the bytes of a file, or of standard input, uncompressed.
+ *
+ * gzip and zstd are known by their first bytes, whatever the name; several
+ * compressed one behind the other are one stream.
+ *
+ * Life:    open -> read* -> close
+ * Threads: one at a time; `stops` may be set by any
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LOADING_INPUT_H
+#define LOADING_INPUT_H
+
+#include "core/core.h"
+
+#include <stdatomic.h>
+
+struct input;
+
+/* Opens `path`, "-" being standard input. `stops` (borrowed) makes a read that
+ * waits, as for a pipe, say CANCELLED within a tenth of a second. NOT_FOUND,
+ * or IO, also for a folder. */
+COLANDER_CHECKED enum colander_code input_open(const char *path,
+                                               const atomic_bool *stops,
+                                               struct input **input,
+                                               struct colander_error *err);
+
+/* NULL is allowed. */
+void input_close(struct input *input);
+
+/*
+ * Reads up to `size` bytes; *got is 0 at the end only. CORRUPT for compressed
+ * bytes that are damaged or end too early: what came before them was given.
+ */
+COLANDER_CHECKED enum colander_code input_read(struct input *input, void *data,
+                                               size_t size, size_t *got,
+                                               struct colander_error *err);
+
+/* Steps over `size` bytes (uncompressed), without reading them where the file
+ * allows it; *skipped is less where there are fewer. */
+COLANDER_CHECKED enum colander_code input_skip(struct input *input,
+                                               uint64_t size, uint64_t *skipped,
+                                               struct colander_error *err);
+
+/* Bytes of the file itself that were read, and all there are (0: not known,
+ * as of a pipe). Any thread. */
+uint64_t input_bytes_read(const struct input *input);
+uint64_t input_size(const struct input *input);
+
+#endif
