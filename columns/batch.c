@@ -96,7 +96,8 @@ batch_add(struct colander_batch *batch, const struct write *write,
         return code;
     batch->count++;
     batch->patch_count += write->kind == WRITE_PATCH;
-    key_locks_add(&batch->locks, write->key, write->kind == WRITE_PATCH);
+    if (write->kind != WRITE_MARK)
+        key_locks_add(&batch->locks, write->key, write->kind == WRITE_PATCH);
     return COLANDER_OK;
 }
 
@@ -126,6 +127,16 @@ colander_batch_delete(struct colander_batch *batch,
                       struct colander_error *err)
 {
     const struct write write = {WRITE_DELETE, family, key, {NULL, 0}};
+
+    return batch_add(batch, &write, err);
+}
+
+enum colander_code
+colander_batch_mark(struct colander_batch *batch,
+                    struct colander_family *family, struct colander_slice name,
+                    struct colander_slice value, struct colander_error *err)
+{
+    const struct write write = {WRITE_MARK, family, name, value};
 
     return batch_add(batch, &write, err);
 }

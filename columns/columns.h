@@ -618,6 +618,16 @@ colander_batch_delete(struct colander_batch *batch,
                       struct colander_family *family, struct colander_slice key,
                       struct colander_error *err);
 
+/*
+ * Sets the mark `name` of the family (see colander_family_mark); an empty value
+ * removes it. So what a program knows of its own writes, as how far it is in
+ * some file, is written with them or not at all.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_batch_mark(struct colander_batch *batch,
+                    struct colander_family *family, struct colander_slice name,
+                    struct colander_slice value, struct colander_error *err);
+
 /* Forgets what was added. */
 COLANDER_API void colander_batch_clear(struct colander_batch *batch);
 
@@ -653,6 +663,14 @@ COLANDER_API COLANDER_CHECKED enum colander_code colander_family_get_many(
     struct colander_family *family, const struct colander_slice *keys,
     size_t count, const struct colander_read *read,
     struct colander_buffer *rows, bool *found, struct colander_error *err);
+
+/* A mark is a small value beside the rows of a family, which no find and no
+ * scan sees; gone with the family. Fills `value`, or empties it when there is
+ * none: *found tells. Names: any bytes, within limits.h. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_mark(struct colander_family *family, struct colander_slice name,
+                     struct colander_buffer *value, bool *found,
+                     struct colander_error *err);
 
 /* Which rows, and what of them. Start from colander_query_init. */
 struct colander_query {

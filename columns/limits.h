@@ -38,6 +38,10 @@
 /* Bytes that one batch may hold; it stands in memory until it is written. */
 #define COLANDER_BATCH_SIZE_MAX (256u << 20)
 
+/* Bytes of a mark's name, where a path fits, and of the mark itself. */
+#define COLANDER_MARK_NAME_MAX 8192
+#define COLANDER_MARK_SIZE_MAX 65536
+
 /* Predicates inside each other, and all of them in one question. */
 #define COLANDER_PREDICATE_DEPTH_MAX 64
 #define COLANDER_PREDICATE_NODES_MAX 10000

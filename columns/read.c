@@ -5,6 +5,7 @@
  */
 #include "columns/selection.h"
 #include "columns/store.h"
+#include "core/sst.h"
 
 /* Cuts rows down to the columns asked for, in place. */
 static enum colander_code
@@ -72,4 +73,19 @@ colander_family_get(struct colander_family *family, struct colander_slice key,
                     struct colander_error *err)
 {
     return colander_family_get_many(family, &key, 1, read, row, found, err);
+}
+
+enum colander_code
+colander_family_mark(struct colander_family *family, struct colander_slice name,
+                     struct colander_buffer *value, bool *found,
+                     struct colander_error *err)
+{
+    struct colander_engine_family *met;
+    enum colander_code code = family_find(family, &met, err);
+
+    *found = false;
+    colander_buffer_clear(value);
+    if (code != COLANDER_OK || met == NULL)
+        return code;
+    return engine_mark_get(met, name, value, found, err);
 }

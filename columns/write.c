@@ -11,15 +11,34 @@
 
 #include "columns/key.h"
 #include "columns/store.h"
+#include "core/sst.h"
+
+static enum colander_code
+check_mark(const struct write *write, struct colander_error *err)
+{
+    if (write->key.size == 0)
+        return COLANDER_FAIL(err, COLANDER_INVALID, "a mark has a name");
+    if (write->key.size > COLANDER_MARK_NAME_MAX ||
+        write->row.size > COLANDER_MARK_SIZE_MAX)
+        return COLANDER_FAIL(err, COLANDER_LIMIT,
+                             "a mark has a name of %u bytes at most, and %u "
+                             "bytes itself: not %zu and %zu",
+                             COLANDER_MARK_NAME_MAX, COLANDER_MARK_SIZE_MAX,
+                             write->key.size, write->row.size);
+    return COLANDER_OK;
+}
 
 enum colander_code
 write_check(const struct write *write, struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
 
-    if (!key_is_valid(write->key))
+    if (write->kind == WRITE_MARK)
+        code = check_mark(write, err);
+    else if (!key_is_valid(write->key))
         code = COLANDER_FAIL(err, COLANDER_INVALID, "the key is not encoded");
-    if (code == COLANDER_OK && write->kind != WRITE_DELETE)
+    if (code == COLANDER_OK &&
+        (write->kind == WRITE_PUT || write->kind == WRITE_PATCH))
         code = colander_row_check(write->row, err);
     if (code != COLANDER_OK)
         colander_error_context(err, "family '%s'", write->family->name);
@@ -88,6 +107,9 @@ write_apply(const struct write *write, struct write_batch *batch,
     case WRITE_DELETE:
         return colander_engine_batch_delete(batch->engine_batch, engine_family,
                                             write->key, err);
+    case WRITE_MARK:
+        return engine_batch_mark(batch->engine_batch, engine_family, write->key,
+                                 write->row, err);
     }
     return COLANDER_FAIL(err, COLANDER_INVALID, "a batch is damaged");
 }

@@ -9,14 +9,14 @@
 
 #include "columns/candidates.h"
 
-enum write_kind { WRITE_PUT, WRITE_PATCH, WRITE_DELETE };
+enum write_kind { WRITE_PUT, WRITE_PATCH, WRITE_DELETE, WRITE_MARK };
 
 /* All bytes are borrowed. */
 struct write {
     enum write_kind kind;
     struct colander_family *family;
-    struct colander_slice key;
-    struct colander_slice row; /* or patch; empty for a delete */
+    struct colander_slice key; /* or the name of a mark */
+    struct colander_slice row; /* or patch, or mark; empty for a delete */
 };
 
 /* INVALID or LIMIT for a key or row that may not be stored. */

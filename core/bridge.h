@@ -6,6 +6,7 @@
  *     bridge_families.cc  families made, listed, measured and dropped
  *     bridge_data.cc      snapshots, reads and writes
  *     bridge_sst.cc       SST files one by one, and the store's own records
+ *     bridge_marks.cc     small values beside the rows of a family
  *     bridge_events.cc    what RocksDB does with SST files, told to an observer
  *     bridge_files.cc     the file system that RocksDB sees
  *
@@ -294,6 +295,13 @@ enum colander_code fail_dropped(const struct colander_engine_family *family,
 enum colander_code family_result(const struct colander_engine_family *family,
                                  const rocksdb::Status &status,
                                  const char *what, struct colander_error *err);
+
+/* Notes that the batch writes to the family. */
+void batch_touch(struct colander_engine_batch *batch,
+                 struct colander_engine_family *family);
+
+/* Removes the marks of a family that is gone. */
+void remove_marks(const struct colander_engine_family *family);
 
 /* -------------------------------------------------------------- events --- */
 

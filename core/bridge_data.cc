@@ -394,8 +394,7 @@ colander_engine_batch_size(const struct colander_engine_batch *batch)
     return batch->base()->GetWriteBatch()->GetDataSize();
 }
 
-/* Notes that the batch writes to the family. */
-static void
+void
 batch_touch(struct colander_engine_batch *batch,
             struct colander_engine_family *family)
 {

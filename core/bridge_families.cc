@@ -367,7 +367,9 @@ colander_engine_family_drop(struct colander_engine_family *family,
 
             status = engine->db->DropColumnFamily(family->handle.get());
         }
-        if (!status.ok())
+        if (status.ok())
+            remove_marks(family);
+        else
             reinstate(family);
         return family_result(family, status, "drop it", err);
     });

@@ -188,6 +188,26 @@ COLANDER_CHECKED enum colander_code
 engine_record_put(struct colander_engine *engine, const char *name,
                   struct colander_slice record, struct colander_error *err);
 
+/* --------------------------------------------------------------- marks --- */
+
+/*
+ * Small values beside the rows of a family, in no row of it, each with a name;
+ * gone with the family.
+ */
+
+/* Fills `value`, or empties it when there is none: *found tells. */
+COLANDER_CHECKED enum colander_code
+engine_mark_get(struct colander_engine_family *family,
+                struct colander_slice name, struct colander_buffer *value,
+                bool *found, struct colander_error *err);
+
+/* Sets it with what else the batch writes; an empty value removes it. */
+COLANDER_CHECKED enum colander_code
+engine_batch_mark(struct colander_engine_batch *batch,
+                  struct colander_engine_family *family,
+                  struct colander_slice name, struct colander_slice value,
+                  struct colander_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,200 @@
+/*
+ * Marks: written with rows or not at all, seen by no find, gone with their
+ * family.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/store_fixture.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NAME colander_slice_text("load:/some/file")
+
+static void
+assert_mark(struct colander_family *family, const char *text)
+{
+    struct colander_buffer value = COLANDER_BUFFER_EMPTY;
+    bool found;
+
+    OK(colander_family_mark(family, NAME, &value, &found, NULL));
+    assert_int_equal(found, text != NULL);
+    assert_true(colander_slice_equal(colander_buffer_slice(&value),
+                                     text == NULL ? colander_slice_of(NULL, 0)
+                                                  : colander_slice_text(text)));
+    colander_buffer_release(&value);
+}
+
+static void
+write_mark(struct store_fixture *fixture, struct colander_family *family,
+           const char *text)
+{
+    struct colander_batch *batch;
+
+    OK(colander_batch_create(fixture->store, &batch, NULL));
+    OK(colander_batch_mark(batch, family, NAME, colander_slice_text(text),
+                           NULL));
+    OK(colander_batch_commit(batch, COLANDER_AS_STORE, NULL));
+    colander_batch_destroy(batch);
+}
+
+static void
+a_mark_is_kept_replaced_and_removed(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "f");
+    struct colander_family *other = fixture_family(fixture, "g");
+    uint64_t count;
+
+    assert_mark(family, NULL);
+    write_mark(fixture, family, "one");
+    write_mark(fixture, other, "other");
+    assert_mark(family, "one");
+    write_mark(fixture, family, "two");
+    colander_family_close(family);
+    colander_family_close(other);
+    fixture_reopen(fixture, COLANDER_OPEN_READ_ONLY);
+    family = fixture_family(fixture, "f");
+    assert_mark(family, "two");
+    OK(colander_family_count(family, NULL, &count, NULL));
+    assert_int_equal(count, 0);
+    colander_family_close(family);
+    fixture_reopen(fixture, COLANDER_OPEN_EXISTING);
+    family = fixture_family(fixture, "f");
+    write_mark(fixture, family, "");
+    assert_mark(family, NULL);
+    colander_family_close(family);
+}
+
+static void
+marks_go_with_their_family(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "f");
+    struct colander_family *again;
+
+    write_mark(fixture, family, "old");
+    OK(colander_family_drop(family, NULL));
+    again = fixture_family(fixture, "f");
+    OK(colander_family_create(again, NULL));
+    assert_mark(again, NULL);
+    colander_family_close(again);
+    colander_family_close(family);
+}
+
+static void
+a_mark_outside_the_limits_is_refused(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "f");
+    static uint8_t bytes[COLANDER_MARK_SIZE_MAX + 1];
+    struct colander_batch *batch;
+    struct colander_error err;
+
+    OK(colander_batch_create(fixture->store, &batch, NULL));
+    assert_int_equal(colander_batch_mark(batch, family,
+                                         colander_slice_of(bytes, 0), NAME,
+                                         &err),
+                     COLANDER_INVALID);
+    assert_int_equal(
+        colander_batch_mark(batch, family, NAME,
+                            colander_slice_of(bytes, sizeof(bytes)), &err),
+        COLANDER_LIMIT);
+    assert_int_equal(colander_batch_mark(
+                         batch, family,
+                         colander_slice_of(bytes, COLANDER_MARK_NAME_MAX + 1),
+                         NAME, &err),
+                     COLANDER_LIMIT);
+    assert_int_equal(colander_batch_count(batch), 0);
+    OK(colander_batch_mark(
+        batch, family, colander_slice_of(bytes, COLANDER_MARK_NAME_MAX),
+        colander_slice_of(bytes, COLANDER_MARK_SIZE_MAX), NULL));
+    OK(colander_batch_commit(batch, COLANDER_AS_STORE, NULL));
+    colander_batch_destroy(batch);
+    colander_family_close(family);
+}
+
+/* Puts rows 1, 2, ... each in a batch with a mark that says so. */
+static void
+count_up(const char *directory)
+{
+    struct colander_options options;
+    struct colander_store *store;
+    struct colander_family *family;
+    struct colander_batch *batch;
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    static const uint8_t row[] = {0x80};
+
+    colander_options_init(&options);
+    options.write_buffer_size = 1 << 20; /* flushed again and again */
+    OK(colander_store_open(directory, &options, &store, NULL));
+    OK(colander_family_open(store, "f", &family, NULL));
+    OK(colander_batch_create(store, &batch, NULL));
+    for (int64_t i = 1; i > 0; i++) {
+        const struct colander_value part = colander_integer(i);
+
+        OK(colander_key_encode(&part, 1, &key, NULL));
+        OK(colander_batch_put(batch, family, colander_buffer_slice(&key),
+                              colander_slice_of(row, 1), NULL));
+        OK(colander_batch_mark(batch, family, NAME,
+                               colander_slice_of(&i, sizeof(i)), NULL));
+        OK(colander_batch_commit(batch, COLANDER_AS_STORE, NULL));
+    }
+}
+
+static void
+a_killed_process_leaves_rows_and_mark_that_agree(void **state)
+{
+    struct store_fixture *fixture = *state;
+
+    for (int round = 0; round < 5; round++) {
+        struct colander_buffer value = COLANDER_BUFFER_EMPTY;
+        struct colander_family *family;
+        uint64_t count;
+        int64_t mark = 0;
+        int status;
+        bool found;
+        pid_t child;
+
+        fixture_close(fixture);
+        child = fork();
+        if (child == 0) {
+            count_up(fixture->directory);
+            _exit(1);
+        }
+        usleep((useconds_t)(100000 + 70000 * round));
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+        assert_true(WIFSIGNALED(status)); /* it did not fail by itself */
+        fixture_open(fixture);
+        family = fixture_family(fixture, "f");
+        OK(colander_family_mark(family, NAME, &value, &found, NULL));
+        if (found)
+            memcpy(&mark, value.data, sizeof(mark));
+        OK(colander_family_count(family, NULL, &count, NULL));
+        assert_int_equal(count, mark);
+        if (colander_family_exists(family))
+            OK(colander_family_drop(family, NULL));
+        colander_family_close(family);
+        colander_buffer_release(&value);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_mark_is_kept_replaced_and_removed,
+                                        fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(marks_go_with_their_family,
+                                        fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(a_mark_outside_the_limits_is_refused,
+                                        fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(
+            a_killed_process_leaves_rows_and_mark_that_agree, fixture_setup,
+            fixture_teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
