@@ -21,15 +21,17 @@ struct schema_texts {
     size_t count;
 };
 
-/* How one column is read. `path` is as in predicates; in CSV the name of a
- * column is a path of one name. */
+/* How one column is read. `path` is as in predicates, each written in one way
+ * only; in CSV the name of a column is a path of one name. */
 struct schema_column {
     char *path;                   /* owned */
     struct value_reading reading; /* its time_format is owned */
 };
 
 struct schema {
-    char *name;                    /* for messages; owned */
+    char *name;   /* for messages; owned */
+    char *record; /* path of the map in a record that is the row: owned; NULL:
+                   * the record itself is, as where there is no such map */
     struct schema_texts key;       /* paths of the columns that make the key */
     struct schema_texts nulls;     /* texts of CSV that are null: "NA" */
     struct schema_texts left_out;  /* columns that value filters leave out */
@@ -56,7 +58,12 @@ COLANDER_CHECKED enum colander_code
 schema_texts_add(struct schema_texts *texts, const char *text,
                  struct colander_error *err);
 
-/* Adds copies. INVALID for a path that is none, or that is there already. */
+/* Says whether `path` is one: INVALID or LIMIT, with the place. */
+COLANDER_CHECKED enum colander_code
+schema_check_path(const char *path, struct colander_error *err);
+
+/* Adds copies. INVALID for a path that is none, or that is there already, and
+ * for a time format that is none. */
 COLANDER_CHECKED enum colander_code
 schema_add_column(struct schema *schema, const char *path,
                   const struct value_reading *reading,

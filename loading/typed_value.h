@@ -12,8 +12,10 @@
  *                  NaN, TRUE, "" and texts with blanks around
  *
  * so that a text is not guessed to be what would be written in another way,
- * but for numbers with a point or an exponent: 1.10 is 1.1. A type says
- * otherwise. It never refuses a text: what it cannot read stays a string.
+ * but for numbers with a point or an exponent: 1.10 is 1.1; and -0, which is 0.
+ * A number with a point or an exponent that is beyond all doubles, 1e999, is a
+ * string. A type says otherwise. It never refuses a text: what it cannot read
+ * stays a string.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,7 +28,8 @@ enum value_type {
     VALUE_GUESSED = 0,
     VALUE_STRING,  /* as it is: "007", "1e5" */
     VALUE_INTEGER, /* decimal, also with leading zeros or a plus */
-    VALUE_NUMBER,  /* an integer or a double, also as .5, 1., +1, inf, nan */
+    VALUE_NUMBER,  /* an integer or a double, also as .5, 1., +1, inf, nan;
+                    * an integer over 64 bits is the nearest double */
     VALUE_BOOLEAN, /* true false, t f, yes no, y n, 1 0, in any case */
     VALUE_TIME,    /* an instant, as its format says */
 };
@@ -34,7 +37,8 @@ enum value_type {
 /* How to read one column. */
 struct value_reading {
     enum value_type type;
-    const char *time_format; /* of TIME: see times.h; NULL: RFC 3339 */
+    const char *time_format; /* of TIME: see times.h, which also has several
+                              * formats, one a line; NULL: RFC 3339 */
 };
 
 /* Guesses. A string is `text` itself, borrowed. */

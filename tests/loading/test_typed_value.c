@@ -1,0 +1,461 @@
+/*
+ * What texts mean, guessed and by type: known ones, and random ones against
+ * the C library.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "loading/typed_value.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "support/random.h"
+
+/* A value as a text that tells its type. */
+static const char *
+shown(const struct colander_value *value)
+{
+    static char text[256];
+
+    switch (value->type) {
+    case COLANDER_BOOLEAN:
+        return value->boolean ? "true" : "false";
+    case COLANDER_INTEGER:
+        snprintf(text, sizeof(text), "integer %" PRId64, value->integer);
+        break;
+    case COLANDER_UNSIGNED:
+        snprintf(text, sizeof(text), "unsigned %" PRIu64, value->natural);
+        break;
+    case COLANDER_DOUBLE:
+        snprintf(text, sizeof(text), "double %.17g", value->number);
+        break;
+    case COLANDER_TIMESTAMP:
+        snprintf(text, sizeof(text), "time %" PRId64 ".%09" PRIu32,
+                 value->second, value->nanosecond);
+        break;
+    default:
+        snprintf(text, sizeof(text), "string %.*s", (int)value->bytes.size,
+                 (const char *)value->bytes.data);
+    }
+    return text;
+}
+
+struct expectation {
+    const char *text;
+    const char *value; /* NULL: it stays a string */
+};
+
+static void
+check(const struct value_reading *reading, const struct expectation *expected)
+{
+    for (; expected->text != NULL; expected++) {
+        char string[256];
+        struct colander_value value;
+        bool is_read = typed_value_read(
+            reading, colander_slice_text(expected->text), &value);
+
+        snprintf(string, sizeof(string), "string %s", expected->text);
+        assert_string_equal(shown(&value),
+                            expected->value == NULL ? string : expected->value);
+        if (reading->type != VALUE_GUESSED)
+            assert_int_equal(is_read, expected->value != NULL);
+    }
+}
+
+static void
+numbers_of_json_are_guessed(void **state)
+{
+    static const struct expectation expected[] = {
+        {"0", "integer 0"},
+        {"-0", "integer 0"},
+        {"5", "integer 5"},
+        {"-17", "integer -17"},
+        {"9223372036854775807", "integer 9223372036854775807"},
+        {"9223372036854775808", "unsigned 9223372036854775808"},
+        {"18446744073709551615", "unsigned 18446744073709551615"},
+        {"-9223372036854775808", "integer -9223372036854775808"},
+        {"2.5", "double 2.5"},
+        {"-0.7", "double -0.69999999999999996"},
+        {"-0.0", "double -0"},
+        {"1.10", "double 1.1000000000000001"},
+        {"1e5", "double 100000"},
+        {"1E+5", "double 100000"},
+        {"1e-5", "double 1.0000000000000001e-05"},
+        {"0e99999999999999999999999", "double 0"},
+        {"1e-99999999999999999999999", "double 0"},
+        {"1.7976931348623157e308", "double 1.7976931348623157e+308"},
+        {"5e-324", "double 4.9406564584124654e-324"},
+        {"true", "true"},
+        {"false", "false"},
+        {NULL, NULL},
+    };
+
+    (void)state;
+    check(&(struct value_reading){VALUE_GUESSED, NULL}, expected);
+}
+
+static void
+what_would_be_written_in_another_way_is_a_string(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        " 5",
+        "5 ",
+        "007",
+        "-01",
+        "00",
+        "00.5",
+        "+5",
+        "-",
+        "+",
+        ".",
+        ".5",
+        "-.5",
+        "1.",
+        "1.e5",
+        "1e",
+        "1e+",
+        "e5",
+        "1e5.5",
+        "0x10",
+        "1_000",
+        "1,5",
+        "1-2",
+        "--1",
+        "2020-02-29",
+        "18446744073709551616",
+        "99999999999999999999",
+        "-9223372036854775809",
+        "100000000000000000000000",
+        "1e999",
+        "-1e309",
+        "1.8e308",
+        "1e99999999999999999999999",
+        "NaN",
+        "nan",
+        "inf",
+        "-inf",
+        "Infinity",
+        "TRUE",
+        "True",
+        "t",
+        "truex",
+        "fals",
+        "null",
+        "NA",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        check(&(struct value_reading){VALUE_GUESSED, NULL},
+              (struct expectation[]){{texts[i], NULL}, {NULL, NULL}});
+}
+
+static void
+a_zero_byte_is_no_end(void **state)
+{
+    struct colander_value value =
+        typed_value_guess(colander_slice_of("5\0006", 3));
+
+    (void)state;
+    assert_int_equal(value.type, COLANDER_STRING);
+    value = typed_value_guess(colander_slice_of("true\0", 5));
+    assert_int_equal(value.type, COLANDER_STRING);
+}
+
+static void
+a_string_stays_as_it_is(void **state)
+{
+    static const struct expectation expected[] = {
+        {"007", "string 007"}, {"1e5", "string 1e5"}, {"true", "string true"},
+        {"5", "string 5"},     {"", "string "},       {NULL, NULL},
+    };
+
+    (void)state;
+    check(&(struct value_reading){VALUE_STRING, NULL}, expected);
+}
+
+static void
+an_integer_may_have_zeros_ahead(void **state)
+{
+    static const struct expectation expected[] = {
+        {"007", "integer 7"},
+        {"-007", "integer -7"},
+        {"+5", "integer 5"},
+        {"000000000000000000000000000005", "integer 5"},
+        {"0018446744073709551615", "unsigned 18446744073709551615"},
+        {"18446744073709551616", NULL},
+        {"5.0", NULL},
+        {"1e5", NULL},
+        {"+-5", NULL},
+        {"", NULL},
+        {"+", NULL},
+        {" 5", NULL},
+        {"0x5", NULL},
+        {"true", NULL},
+        {NULL, NULL},
+    };
+
+    (void)state;
+    check(&(struct value_reading){VALUE_INTEGER, NULL}, expected);
+}
+
+static void
+a_number_may_be_written_loosely(void **state)
+{
+    static const struct expectation expected[] = {
+        {"5", "integer 5"},
+        {"+1", "integer 1"},
+        {"007", "integer 7"},
+        {".5", "double 0.5"},
+        {"-.5e1", "double -5"},
+        {"1.", "double 1"},
+        {"99999999999999999999", "double 1e+20"},
+        {"inf", "double inf"},
+        {"-Inf", "double -inf"},
+        {"+INFINITY", "double inf"},
+        {"NaN", "double nan"},
+        {"-nan", "double nan"},
+        {"1e999", NULL},
+        {".", NULL},
+        {"-.", NULL},
+        {"e5", NULL},
+        {"infinit", NULL},
+        {"nano", NULL},
+        {"+ 1", NULL},
+        {"", NULL},
+        {NULL, NULL},
+    };
+
+    (void)state;
+    check(&(struct value_reading){VALUE_NUMBER, NULL}, expected);
+}
+
+static void
+booleans_are_words_of_any_case(void **state)
+{
+    static const struct expectation expected[] = {
+        {"true", "true"}, {"TRUE", "true"},   {"t", "true"},  {"Yes", "true"},
+        {"y", "true"},    {"1", "true"},      {"N", "false"}, {"no", "false"},
+        {"F", "false"},   {"False", "false"}, {"0", "false"}, {"2", NULL},
+        {"01", NULL},     {"on", NULL},       {"", NULL},     {"tru", NULL},
+        {"truee", NULL},  {NULL, NULL},
+    };
+
+    (void)state;
+    check(&(struct value_reading){VALUE_BOOLEAN, NULL}, expected);
+}
+
+static void
+times_have_a_format(void **state)
+{
+    static const struct expectation plain[] = {
+        {"1970-01-02", "time 86400.000000000"},
+        {"1970-01-01T00:00:00.5Z", "time 0.500000000"},
+        {"5", NULL},
+        {"", NULL},
+        {NULL, NULL},
+    };
+    static const struct expectation either[] = {
+        {"02.01.1970", "time 86400.000000000"},
+        {"5", "time 5.000000000"},
+        {"1970-01-02", NULL},
+        {NULL, NULL},
+    };
+
+    (void)state;
+    check(&(struct value_reading){VALUE_TIME, NULL}, plain);
+    check(&(struct value_reading){VALUE_TIME, "%d.%m.%Y\nunix"}, either);
+}
+
+/* ---------------------------------------------------------- the random --- */
+
+/* The same as the C library, which is exact. */
+static void
+check_double(const char *text)
+{
+    double expected = strtod(text, NULL);
+    struct colander_value value = typed_value_guess(colander_slice_text(text));
+
+    if (isinf(expected)) {
+        assert_int_equal(value.type, COLANDER_STRING);
+        return;
+    }
+    if (value.type != COLANDER_DOUBLE ||
+        memcmp(&value.number, &expected, sizeof(expected)) != 0)
+        fail_msg("%s is %.17g, not %s", text, expected, shown(&value));
+}
+
+static void
+doubles_are_the_nearest(void **state)
+{
+    uint64_t seed = random_seed("doubles_are_the_nearest");
+    uint64_t runs = random_runs(300000);
+
+    (void)state;
+    for (uint64_t i = 0; i < runs; i++) {
+        uint64_t bits = random_next(&seed);
+        char text[512];
+        double number;
+
+        memcpy(&number, &bits, sizeof(number));
+        if (isfinite(number)) {
+            snprintf(text, sizeof(text), "%.*e",
+                     (int)random_below(&seed, 40) + 1, number);
+            check_double(text);
+        }
+        number = (double)(int64_t)random_below(&seed, 2000000) / 1000 - 1000;
+        snprintf(text, sizeof(text), "%.*f", (int)random_below(&seed, 25) + 1,
+                 number);
+        check_double(text);
+        snprintf(text, sizeof(text), "%" PRIu64 ".%" PRIu64 "e%d",
+                 random_next(&seed) >> random_below(&seed, 64),
+                 random_next(&seed) >> random_below(&seed, 64),
+                 (int)random_below(&seed, 700) - 350);
+        check_double(text);
+    }
+}
+
+/* Between two doubles, where the last of hundreds of digits decides. */
+static void
+halfway_is_decided_by_the_last_digit(void **state)
+{
+    uint64_t seed = random_seed("halfway_is_decided_by_the_last_digit");
+    uint64_t runs = random_runs(300);
+
+    (void)state;
+    for (uint64_t i = 0; i < runs; i++) {
+        /* a subnormal or small one: its half has all the digits there are */
+        uint64_t bits = random_next(&seed) >> (8 + random_below(&seed, 16));
+        static char text[4096];
+        double number, next;
+        int size;
+
+        memcpy(&number, &bits, sizeof(number));
+        bits++;
+        memcpy(&next, &bits, sizeof(next));
+        size = snprintf(text, sizeof(text), "%.1100Lf",
+                        ((long double)number + (long double)next) / 2);
+        assert_true(size > 0);
+        check_double(text);
+        memset(text + size, '0', 1000);
+        text[size + 1000] = '\0';
+        check_double(text);
+        text[size + 999] = '1';
+        check_double(text);
+    }
+}
+
+static void
+integers_are_exact(void **state)
+{
+    uint64_t seed = random_seed("integers_are_exact");
+    uint64_t runs = random_runs(300000);
+
+    (void)state;
+    for (uint64_t i = 0; i < runs; i++) {
+        uint64_t number = random_next(&seed) >> random_below(&seed, 64);
+        char text[64];
+        struct colander_value value;
+
+        snprintf(text, sizeof(text), "%" PRIu64, number);
+        value = typed_value_guess(colander_slice_text(text));
+        assert_int_equal(value.type, number > INT64_MAX ? COLANDER_UNSIGNED
+                                                        : COLANDER_INTEGER);
+        assert_true(value.natural == number);
+        snprintf(text, sizeof(text), "%" PRId64, (int64_t)number);
+        value = typed_value_guess(colander_slice_text(text));
+        assert_int_equal(value.type, COLANDER_INTEGER);
+        assert_true(value.integer == (int64_t)number);
+    }
+}
+
+/* Whatever is guessed to be a number is one of JSON, and the other way. */
+static void
+random_texts_are_guessed_as_the_grammar_says(void **state)
+{
+    static const char alphabet[] = "01259-+.eE";
+    uint64_t seed = random_seed("random_texts_are_guessed_as_the_grammar_says");
+    uint64_t runs = random_runs(300000);
+
+    (void)state;
+    for (uint64_t i = 0; i < runs; i++) {
+        size_t size = random_below(&seed, 8);
+        char text[16] = "";
+        size_t digits, at = 0;
+        bool is_number, has_point, has_exponent;
+        struct colander_value value;
+
+        for (size_t k = 0; k < size; k++)
+            text[k] = alphabet[random_below(&seed, sizeof(alphabet) - 1)];
+        at += text[at] == '-';
+        digits = strspn(text + at, "0123456789");
+        is_number = digits == 1 || (digits > 1 && text[at] != '0');
+        at += digits;
+        has_point = text[at] == '.';
+        if (has_point) {
+            digits = strspn(text + ++at, "0123456789");
+            is_number = is_number && digits > 0;
+            at += digits;
+        }
+        has_exponent = text[at] == 'e' || text[at] == 'E';
+        if (has_exponent) {
+            at++;
+            at += text[at] == '-' || text[at] == '+';
+            digits = strspn(text + at, "0123456789");
+            is_number = is_number && digits > 0;
+            at += digits;
+        }
+        is_number = is_number && text[at] == '\0';
+        if (is_number && (has_point || has_exponent)) {
+            check_double(text);
+            continue;
+        }
+        value = typed_value_guess(colander_slice_text(text));
+        assert_int_equal(value.type,
+                         is_number ? COLANDER_INTEGER : COLANDER_STRING);
+    }
+}
+
+/* The locale of the user has no say. */
+static void
+a_point_is_a_point_in_every_locale(void **state)
+{
+    struct colander_value value;
+
+    (void)state;
+    if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL)
+        (void)setlocale(LC_ALL, "");
+    value = typed_value_guess(
+        colander_slice_text("3.14159265358979323846264338327950288"));
+    assert_int_equal(value.type, COLANDER_DOUBLE);
+    assert_true(value.number == 3.141592653589793);
+    (void)setlocale(LC_ALL, "C");
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_of_json_are_guessed),
+        cmocka_unit_test(what_would_be_written_in_another_way_is_a_string),
+        cmocka_unit_test(a_zero_byte_is_no_end),
+        cmocka_unit_test(a_string_stays_as_it_is),
+        cmocka_unit_test(an_integer_may_have_zeros_ahead),
+        cmocka_unit_test(a_number_may_be_written_loosely),
+        cmocka_unit_test(booleans_are_words_of_any_case),
+        cmocka_unit_test(times_have_a_format),
+        cmocka_unit_test(doubles_are_the_nearest),
+        cmocka_unit_test(halfway_is_decided_by_the_last_digit),
+        cmocka_unit_test(integers_are_exact),
+        cmocka_unit_test(random_texts_are_guessed_as_the_grammar_says),
+        cmocka_unit_test(a_point_is_a_point_in_every_locale),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
