@@ -325,34 +325,55 @@ check_parts(struct colander_slice pattern, unsigned parts,
     return COLANDER_OK;
 }
 
-enum colander_code
-time_pattern_check(struct colander_slice pattern, struct colander_error *err)
+/* A conversion that is none: one that shows, as it is. */
+static enum colander_code
+fail_unknown(struct colander_slice pattern, uint8_t letter,
+             struct colander_error *err)
 {
-    unsigned parts = 0;
+    if (letter > ' ' && letter < 0x7f)
+        return COLANDER_FAIL(
+            err, COLANDER_INVALID, "time format '%.*s': %%%c is not known",
+            shown_size(pattern), (const char *)pattern.data, letter);
+    return COLANDER_FAIL(err, COLANDER_INVALID,
+                         "time format '%.*s': %% is followed by what is not "
+                         "known",
+                         shown_size(pattern), (const char *)pattern.data);
+}
 
+/* The parts that all conversions tell, none of them twice. */
+static enum colander_code
+gather_parts(struct colander_slice pattern, unsigned *parts,
+             struct colander_error *err)
+{
     for (size_t i = 0; i < pattern.size; i++) {
         const struct conversion *conversion;
 
         if (pattern.data[i] != '%')
             continue;
         if (++i == pattern.size)
-            return COLANDER_FAIL(err, COLANDER_INVALID,
-                                 "time format '%.*s' ends with half a "
-                                 "conversion: a percent sign is %%%%",
-                                 shown_size(pattern),
-                                 (const char *)pattern.data);
+            return COLANDER_FAIL(
+                err, COLANDER_INVALID,
+                "time format '%.*s' ends with half a conversion: a percent "
+                "sign is %%%%",
+                shown_size(pattern), (const char *)pattern.data);
         conversion = find_conversion(pattern.data[i]);
         if (conversion == NULL)
-            return COLANDER_FAIL(err, COLANDER_INVALID,
-                                 "time format '%.*s': %%%c is not known",
-                                 shown_size(pattern),
-                                 (const char *)pattern.data, pattern.data[i]);
-        if ((parts & conversion->parts) != 0)
+            return fail_unknown(pattern, pattern.data[i], err);
+        if ((*parts & conversion->parts) != 0)
             return COLANDER_FAIL(
                 err, COLANDER_INVALID, "time format '%.*s' has %s twice",
                 shown_size(pattern), (const char *)pattern.data,
-                part_name(parts & conversion->parts));
-        parts |= conversion->parts;
+                part_name(*parts & conversion->parts));
+        *parts |= conversion->parts;
     }
-    return check_parts(pattern, parts, err);
+    return COLANDER_OK;
+}
+
+enum colander_code
+time_pattern_check(struct colander_slice pattern, struct colander_error *err)
+{
+    unsigned parts = 0;
+    enum colander_code code = gather_parts(pattern, &parts, err);
+
+    return code == COLANDER_OK ? check_parts(pattern, parts, err) : code;
 }

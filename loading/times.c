@@ -50,8 +50,7 @@ read_rfc3339(struct time_scanner *scanner, struct civil_time *time)
 
 /* ---------------------------------------------------------------- unix --- */
 
-/* What stands before the point: so many units, of which `in_second` make a
- * second. */
+/* What stands before the point. */
 static bool
 scan_units(struct time_scanner *scanner, uint64_t *units)
 {

@@ -1,0 +1,260 @@
+/*
+ * Conversion: see conversion.h.
+ *
+ * A row is walked along the columns of the schema, and copied but for what
+ * changes: values become other values of the same count, so that nothing else
+ * in it does.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "loading/conversion.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "loading/column_tree.h"
+
+struct conversion {
+    const char *record; /* of the schema */
+    struct column_node *root;
+    struct colander_row_builder *builder; /* encodes one value at a time */
+    struct colander_buffer text;          /* of a number or a boolean */
+    struct colander_buffer row;           /* as far as it is converted */
+    const uint8_t *copied;                /* the row up to here is in there */
+};
+
+enum colander_code
+conversion_create(const struct schema *schema, struct conversion **conversion,
+                  struct colander_error *err)
+{
+    struct conversion *made;
+    enum colander_code code;
+
+    *conversion = NULL;
+    if (schema->column_count == 0 && schema->record == NULL)
+        return COLANDER_OK;
+    made = calloc(1, sizeof(*made));
+    if (made == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot convert rows");
+    made->record = schema->record;
+    made->builder = colander_row_builder_create();
+    code = column_tree_create(schema, &made->root, err);
+    if (code == COLANDER_OK && made->builder == NULL)
+        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot convert rows");
+    if (code != COLANDER_OK) {
+        conversion_destroy(made);
+        return code;
+    }
+    *conversion = made;
+    return COLANDER_OK;
+}
+
+void
+conversion_destroy(struct conversion *conversion)
+{
+    if (conversion == NULL)
+        return;
+    column_tree_destroy(conversion->root);
+    colander_row_builder_destroy(conversion->builder);
+    colander_buffer_release(&conversion->text);
+    colander_buffer_release(&conversion->row);
+    free(conversion);
+}
+
+/* ------------------------------------------------------------- scalars --- */
+
+static bool
+is_number(const struct colander_value *value)
+{
+    return value->type == COLANDER_INTEGER ||
+           value->type == COLANDER_UNSIGNED || value->type == COLANDER_DOUBLE;
+}
+
+/* Whether the value may become another by its type alone. */
+static bool
+may_change(const struct value_reading *reading,
+           const struct colander_value *value)
+{
+    bool is_string = value->type == COLANDER_STRING;
+    bool is_boolean = value->type == COLANDER_BOOLEAN;
+
+    if (!is_string && !is_boolean && !is_number(value))
+        return false;
+    if (value->type == COLANDER_DOUBLE && !isfinite(value->number))
+        return false;
+    switch (reading->type) {
+    case VALUE_GUESSED:
+        return false;
+    case VALUE_STRING:
+        return !is_string;
+    case VALUE_INTEGER:
+        return is_string || value->type == COLANDER_DOUBLE;
+    case VALUE_NUMBER:
+        return is_string;
+    case VALUE_BOOLEAN:
+        return !is_boolean;
+    case VALUE_TIME:
+        return !is_boolean;
+    }
+    return false;
+}
+
+/* A double without a fraction is an integer, but where its text is wanted. */
+static struct colander_value
+plain_number(const struct colander_value *value)
+{
+    const double limit = 9223372036854775808.0; /* 2^63 */
+
+    if (value->type != COLANDER_DOUBLE || value->number < -limit ||
+        value->number >= limit || value->number != trunc(value->number))
+        return *value;
+    return colander_integer((int64_t)value->number);
+}
+
+/* Gives what becomes of the scalar: borrowed from it, or from the conversion.
+ */
+static enum colander_code
+convert(struct conversion *conversion, const struct value_reading *reading,
+        const struct colander_value *value, struct colander_value *converted,
+        bool *changes, struct colander_error *err)
+{
+    struct colander_slice text = value->bytes;
+
+    *changes = may_change(reading, value);
+    if (!*changes)
+        return COLANDER_OK;
+    if (value->type != COLANDER_STRING) {
+        struct colander_value plain =
+            reading->type == VALUE_STRING ? *value : plain_number(value);
+        enum colander_code code;
+
+        colander_buffer_clear(&conversion->text);
+        code = colander_json_append_value(&conversion->text, &plain, err);
+        if (code != COLANDER_OK)
+            return code;
+        text = colander_buffer_slice(&conversion->text);
+    }
+    *changes = typed_value_read(reading, text, converted);
+    return COLANDER_OK;
+}
+
+/* ----------------------------------------------------------------- row --- */
+
+/* Puts the row up to `from` and then, for what goes up to `to`, the value. */
+static enum colander_code
+replace(struct conversion *conversion, const uint8_t *from, const uint8_t *to,
+        const struct colander_value *value, struct colander_error *err)
+{
+    struct colander_members members;
+    struct colander_slice row, name;
+    struct colander_value copy;
+    bool is_member;
+    enum colander_code code;
+
+    colander_row_builder_add(conversion->builder, "", *value);
+    code = colander_row_builder_finish(conversion->builder, &row, err);
+    if (code == COLANDER_OK)
+        code = colander_members_init(&members, row, err);
+    if (code == COLANDER_OK)
+        code = colander_members_next(&members, &is_member, &name, &copy, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&conversion->row, conversion->copied,
+                                      (size_t)(from - conversion->copied), err);
+    if (code != COLANDER_OK)
+        return code;
+    row.data = name.data + name.size; /* the value is all that is behind it */
+    conversion->copied = to;
+    return colander_buffer_append(&conversion->row, row.data,
+                                  (size_t)(members.at - row.data), err);
+}
+
+static enum colander_code walk(struct conversion *conversion,
+                               const struct column_node *node,
+                               struct colander_slice container,
+                               struct colander_error *err);
+
+/* What stands at a node, encoded from `from` to `to`. */
+static enum colander_code
+visit(struct conversion *conversion, const struct column_node *node,
+      const struct colander_value *value, const uint8_t *from,
+      const uint8_t *to, struct colander_error *err)
+{
+    struct colander_value converted;
+    bool changes;
+    enum colander_code code;
+
+    if ((value->type == COLANDER_MAP && node->child_count > 0) ||
+        (value->type == COLANDER_ARRAY && node->element != NULL))
+        return walk(conversion, node, value->bytes, err);
+    if (node->reading == NULL)
+        return COLANDER_OK;
+    code = convert(conversion, node->reading, value, &converted, &changes, err);
+    if (code != COLANDER_OK || !changes)
+        return code;
+    return replace(conversion, from, to, &converted, err);
+}
+
+static enum colander_code
+walk(struct conversion *conversion, const struct column_node *node,
+     struct colander_slice container, struct colander_error *err)
+{
+    struct colander_members members;
+    enum colander_code code = colander_members_init(&members, container, err);
+
+    while (code == COLANDER_OK) {
+        const uint8_t *from = members.at;
+        const struct column_node *below = node->element;
+        struct colander_slice name;
+        struct colander_value value;
+        bool is_member;
+
+        code = colander_members_next(&members, &is_member, &name, &value, err);
+        if (code != COLANDER_OK || !is_member)
+            break;
+        if (members.is_map) {
+            below = column_node_child(node, name);
+            from = name.data + name.size;
+        }
+        if (below != NULL)
+            code = visit(conversion, below, &value, from, members.at, err);
+    }
+    return code;
+}
+
+/* Takes the map that is the row, if the record has it. */
+static enum colander_code
+unwrap(const struct conversion *conversion, struct colander_slice *row,
+       struct colander_error *err)
+{
+    struct colander_value value;
+    bool found;
+    enum colander_code code;
+
+    if (conversion->record == NULL)
+        return COLANDER_OK;
+    code = colander_row_get(*row, conversion->record, &value, &found, err);
+    if (code == COLANDER_OK && found && value.type == COLANDER_MAP)
+        *row = value.bytes;
+    return code;
+}
+
+enum colander_code
+conversion_row(struct conversion *conversion, struct colander_slice row,
+               struct colander_slice *converted, struct colander_error *err)
+{
+    enum colander_code code = unwrap(conversion, &row, err);
+
+    *converted = row;
+    if (code != COLANDER_OK)
+        return code;
+    colander_buffer_clear(&conversion->row);
+    conversion->copied = row.data;
+    code = walk(conversion, conversion->root, row, err);
+    if (code != COLANDER_OK || conversion->copied == row.data)
+        return code;
+    code = colander_buffer_append(
+        &conversion->row, conversion->copied,
+        (size_t)(row.data + row.size - conversion->copied), err);
+    *converted = colander_buffer_slice(&conversion->row);
+    return code;
+}
