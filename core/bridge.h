@@ -8,6 +8,7 @@
  *     bridge_sst.cc       SST files one by one, and the store's own records
  *     bridge_marks.cc     small values beside the rows of a family
  *     bridge_events.cc    what RocksDB does with SST files, told to an observer
+ *     bridge_bulk.cc      SST files written beside the database, that join it
  *     bridge_files.cc     the file system that RocksDB sees
  *
  * Every RocksDB handle is owned here, and every exception is caught at the
@@ -22,7 +23,10 @@
  *     change_mutex    held by who creates or drops a family
  *     flush_lock      of a family: shared by flushes and compactions that
  *                     somebody asked for, taken alone by a drop
- *     writes_lock     shared by writes, taken alone by a drop
+ *     writes_lock     shared by writes, taken alone by a drop and while the
+ *                     files of a bulk join their family
+ *     snapshots_lock  shared by who takes a snapshot, taken alone while files
+ *                     join: RocksDB may show them to snapshots of meanwhile
  *     families_mutex  guards the map of families and all reference counts;
  *                     never held while RocksDB is called
  * A drop goes alone because one write, flush or compaction of a column family
@@ -167,6 +171,8 @@ from_rocksdb(const rocksdb::Slice &slice)
 
 /* --------------------------------------------------------------- types --- */
 
+class Observed; /* the observer, and what is being written for it */
+
 struct colander_engine_family {
     struct colander_engine *engine;
     std::string name;
@@ -185,6 +191,7 @@ struct colander_engine {
     rocksdb::Options rocksdb_options; /* see family_options, too */
     std::unique_ptr<rocksdb::DB> db;
     std::unique_ptr<rocksdb::ColumnFamilyHandle> default_handle;
+    std::shared_ptr<Observed> observed; /* empty: nobody observes */
 
     std::mutex change_mutex;
     std::mutex families_mutex;
@@ -193,6 +200,7 @@ struct colander_engine {
     std::atomic<size_t> other_handles{0}; /* batches, snapshots and SSTs */
 
     SharedLock writes_lock;
+    SharedLock snapshots_lock;
 
     ~colander_engine();
 
@@ -309,6 +317,19 @@ void remove_marks(const struct colander_engine_family *family);
  * (copied). */
 void install_observer(struct colander_engine *engine,
                       const struct sst_observer *observer);
+
+/* This thread writes an SST beside the database, from begin to end. */
+void beside_begin(struct colander_engine *engine);
+
+/* Fills the tag that the observer gave; false: none. */
+bool beside_end(struct colander_engine *engine, uint8_t tag[SST_TAG_SIZE]);
+
+/* Tells the observer that such an SST, which has a tag, is not used. */
+void beside_failed(struct colander_engine *engine, uint32_t family,
+                   const uint8_t tag[SST_TAG_SIZE]);
+
+/* Whether an SST at this path was written by us, beside the database. */
+bool is_beside(const struct colander_engine *engine, const std::string &path);
 
 /* The tag among the properties of an SST; false: none. */
 bool find_tag(const rocksdb::TableProperties &properties,

@@ -24,7 +24,11 @@ colander_snapshot_create(struct colander_engine *engine,
         std::unique_ptr<colander_snapshot> made(new colander_snapshot);
 
         made->engine = engine;
-        made->snapshot = engine->db->GetSnapshot();
+        {
+            std::shared_lock<SharedLock> shared(engine->snapshots_lock);
+
+            made->snapshot = engine->db->GetSnapshot();
+        }
         if (made->snapshot == nullptr)
             return COLANDER_FAIL(err, COLANDER_IO,
                                  "the engine gives no snapshot");

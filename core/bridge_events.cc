@@ -15,6 +15,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/bridge.h"
+#include "core/bulk_directory.h"
 
 #include <rocksdb/listener.h>
 
@@ -60,10 +61,10 @@ quietly(Body body) noexcept
     }
 }
 
+/* ----------------------------------------------------- files being made --- */
+
 namespace
 {
-
-/* ----------------------------------------------------- files being made --- */
 
 struct Birth {
     uint64_t number = 0;
@@ -71,6 +72,8 @@ struct Birth {
     bool is_tagged = false;
     uint8_t tag[SST_TAG_SIZE] = {};
 };
+
+} // namespace
 
 /* The observer, and the file that each thread is making. */
 class Observed
@@ -128,6 +131,48 @@ class Observed
     std::mutex mutex_;
     std::map<std::thread::id, Birth> births_;
 };
+
+void
+beside_begin(struct colander_engine *engine)
+{
+    if (engine->observed)
+        engine->observed->Begin(0);
+}
+
+bool
+beside_end(struct colander_engine *engine, uint8_t tag[SST_TAG_SIZE])
+{
+    Birth birth;
+
+    if (engine->observed)
+        birth = engine->observed->End();
+    memcpy(tag, birth.tag, SST_TAG_SIZE);
+    return birth.is_tagged;
+}
+
+void
+beside_failed(struct colander_engine *engine, uint32_t family,
+              const uint8_t tag[SST_TAG_SIZE])
+{
+    struct sst_created file = {};
+
+    file.family = family;
+    file.is_tagged = true;
+    memcpy(file.tag, tag, SST_TAG_SIZE);
+    engine->observed->observer.created(engine->observed->observer.context,
+                                       &file);
+}
+
+bool
+is_beside(const struct colander_engine *engine, const std::string &path)
+{
+    const std::string prefix = engine->path + "/" BULK_DIRECTORY_PREFIX;
+
+    return path.compare(0, prefix.size(), prefix) == 0;
+}
+
+namespace
+{
 
 /* ----------------------------------------------------------- collector --- */
 
@@ -367,8 +412,8 @@ class Listener : public rocksdb::EventListener
             observer_.flushed(observer_.context, info.cf_id, sequence);
     }
 
-    /* Nobody saw its rows: a tag that it may have is of another file. Its size
-     * is not told. */
+    /* Where we did not write it, nobody saw its rows: a tag that it may have is
+     * of another file. Its size is not told. */
     void
     Ingested(const rocksdb::ExternalFileIngestionInfo &info)
     {
@@ -383,6 +428,8 @@ class Listener : public rocksdb::EventListener
         (void)engine_->env->GetFileSize(info.internal_file_path, &file.size);
         file.entry_count = info.table_properties.num_entries;
         file.is_ok = true;
+        file.is_tagged = is_beside(engine_, info.external_file_path) &&
+                         find_tag(info.table_properties, file.tag);
         observer_.created(observer_.context, &file);
     }
 
@@ -400,6 +447,7 @@ install_observer(struct colander_engine *engine,
     auto observed = std::make_shared<Observed>(*observer);
     rocksdb::Options &options = engine->rocksdb_options;
 
+    engine->observed = observed;
     options.listeners.push_back(std::make_shared<Listener>(engine, observed));
     options.table_properties_collector_factories.push_back(
         std::make_shared<CollectorFactory>(observed));

@@ -6,6 +6,7 @@
 #include "core/bridge.h"
 #include "core/bridge_cache.h"
 #include "core/bridge_files.h"
+#include "core/bulk_directory.h"
 #include "core/options.h"
 
 #include <rocksdb/filter_policy.h>
@@ -356,6 +357,8 @@ engine_create(const char *path, const struct colander_options *options,
     if (code == COLANDER_OK)
         code = load_options(engine.get(), err);
     if (code == COLANDER_OK) {
+        if (!engine->is_read_only())
+            bulk_directory_remove_all(engine->path.c_str());
         set_rocksdb_options(engine.get());
         if (observer != nullptr && !engine->is_read_only())
             install_observer(engine.get(), observer);

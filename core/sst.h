@@ -170,6 +170,66 @@ COLANDER_CHECKED enum colander_code engine_unflushed_cursor_open(
     const struct colander_engine_cursor_options *options,
     struct colander_engine_cursor **cursor, struct colander_error *err);
 
+/* ---------------------------------------------------------------- bulk --- */
+
+/*
+ * SST files that are written beside the database, for a family that has no
+ * keys, and join it all at once or not at all. The observer sees them written,
+ * hears of them as created before anybody can read them, and as failed when
+ * they do not join.
+ *
+ * They stand in a directory of their own in the store. Its maker may put files
+ * there, too; all go with it, and what a killed process leaves goes when the
+ * store is next opened for writing.
+ *
+ * Threads: many may write, each a file of its own; the rest is for one, when
+ * no file is being written.
+ */
+struct bulk_files;
+
+/* READ_ONLY; DROPPED; INVALID when the family has a key. Refers to the family
+ * until it is destroyed. */
+COLANDER_CHECKED enum colander_code
+bulk_files_create(struct colander_engine_family *family,
+                  struct bulk_files **files, struct colander_error *err);
+
+/* Gives up what has not been installed. NULL is allowed. */
+void bulk_files_destroy(struct bulk_files *files);
+
+/* The directory, borrowed. */
+const char *bulk_files_path(const struct bulk_files *files);
+
+/*
+ * Lets all files that were finished join the family. Who takes a snapshot or
+ * writes waits for that; a snapshot that was taken before sees nothing of them.
+ * On disk when it returns. On failure nothing has joined.
+ */
+COLANDER_CHECKED enum colander_code
+bulk_files_install(struct bulk_files *files, struct colander_error *err);
+
+/* An SST that is being written. */
+struct bulk_sst;
+
+COLANDER_CHECKED enum colander_code bulk_sst_begin(struct bulk_files *files,
+                                                   struct bulk_sst **sst,
+                                                   struct colander_error *err);
+
+/* Adds a key, which is above those before; the files of a bulk have no range of
+ * keys in common. *size: bytes of the file so far, about. */
+COLANDER_CHECKED enum colander_code bulk_sst_add(struct bulk_sst *sst,
+                                                 struct colander_slice key,
+                                                 struct colander_slice value,
+                                                 uint64_t *size,
+                                                 struct colander_error *err);
+
+/* Completes the file, which has a key at least; it is on disk. By the thread
+ * that began it. */
+COLANDER_CHECKED enum colander_code bulk_sst_finish(struct bulk_sst *sst,
+                                                    struct colander_error *err);
+
+/* The end of it; a file that was not finished is removed. NULL is allowed. */
+void bulk_sst_destroy(struct bulk_sst *sst);
+
 /* ------------------------------------------------------------- records --- */
 
 /*

@@ -1,0 +1,296 @@
+/*
+ * SST files written beside the database, that join it: see "bulk" in sst.h.
+ *
+ * RocksDB writes such a file as it would write one of the family's last level,
+ * and our collector sees its rows. Joining is one edit of the MANIFEST. It
+ * links the files into the database, so that a crash leaves the links, which
+ * RocksDB removes when it next opens, and the directory, which we do.
+ *
+ * RocksDB puts the rows behind all snapshots that there are by then. A snapshot
+ * that is taken between that and the edit would see rows appear; hence
+ * snapshots_lock. And a find that takes a snapshot and then a view of the files
+ * has all of them in its view: their observer is told within the same call.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/bridge.h"
+#include "core/bulk_directory.h"
+
+#include <rocksdb/sst_file_writer.h>
+#include <rocksdb/table.h>
+
+#include <cinttypes>
+#include <cstdlib>
+#include <cstring>
+#include <shared_mutex>
+
+#include <unistd.h>
+
+namespace
+{
+
+struct Tag {
+    uint8_t bytes[SST_TAG_SIZE];
+};
+
+} // namespace
+
+struct bulk_files {
+    struct colander_engine_family *family = nullptr;
+    rocksdb::Options options; /* of its files */
+    char *directory = nullptr;
+    std::atomic<uint64_t> begun{0}; /* files; their names */
+
+    std::mutex mutex; /* guards these two: */
+    std::vector<std::string> paths;
+    std::vector<Tag> tags;
+
+    ~bulk_files();
+};
+
+struct bulk_sst {
+    struct bulk_files *files;
+    std::string path;
+    std::unique_ptr<rocksdb::SstFileWriter> writer;
+    bool is_ended = false;    /* its writing */
+    bool is_finished = false; /* and well */
+};
+
+/* ----------------------------------------------------------------- life --- */
+
+bulk_files::~bulk_files()
+{
+    for (const Tag &tag : tags)
+        beside_failed(family->engine, family->handle->GetID(), tag.bytes);
+    if (directory != nullptr)
+        bulk_directory_remove(directory);
+    free(directory);
+    if (family != nullptr)
+        family_unref(family);
+}
+
+/* INVALID when the family has a key. */
+static enum colander_code
+check_no_keys(struct colander_engine_family *family, struct colander_error *err)
+{
+    const struct colander_engine_cursor_options all = {};
+    struct colander_engine_cursor *cursor;
+    struct colander_slice key = {};
+    struct colander_slice value;
+    enum colander_code code;
+
+    if (family->is_dropped)
+        return fail_dropped(family, err);
+    code = colander_engine_cursor_open(family, &all, &cursor, err);
+    if (code == COLANDER_OK)
+        code = colander_engine_cursor_next(cursor, &key, &value, err);
+    if (code == COLANDER_OK && key.data != nullptr)
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "family '%s' has rows: a bulk is for one that has "
+                             "none",
+                             family->name.c_str());
+    colander_engine_cursor_close(cursor);
+    return code;
+}
+
+/* As the family's, but that the last level has no Bloom filters. */
+static rocksdb::Options
+options_of_files(const struct colander_engine *engine)
+{
+    rocksdb::Options options = engine->rocksdb_options;
+    const auto *table =
+        options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+
+    if (table != nullptr && options.optimize_filters_for_hits &&
+        options.compaction_style != rocksdb::kCompactionStyleFIFO) {
+        rocksdb::BlockBasedTableOptions plain = *table;
+
+        plain.filter_policy.reset();
+        options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(plain));
+    }
+    return options;
+}
+
+enum colander_code
+bulk_files_create(struct colander_engine_family *family,
+                  struct bulk_files **files, struct colander_error *err)
+{
+    enum colander_code code = check_writable(family->engine, err);
+
+    *files = nullptr;
+    if (code == COLANDER_OK)
+        code = check_no_keys(family, err);
+    if (code != COLANDER_OK)
+        return code;
+    return guard(err, "begin a bulk", [&] {
+        std::unique_ptr<bulk_files> made(new bulk_files());
+        enum colander_code result;
+
+        family_ref(family);
+        made->family = family;
+        made->options = options_of_files(family->engine);
+        result = bulk_directory_make(family->engine->path.c_str(),
+                                     &made->directory, err);
+        if (result == COLANDER_OK)
+            *files = made.release();
+        return result;
+    });
+}
+
+void
+bulk_files_destroy(struct bulk_files *files)
+{
+    delete files;
+}
+
+const char *
+bulk_files_path(const struct bulk_files *files)
+{
+    return files->directory;
+}
+
+/* ------------------------------------------------------------- writing --- */
+
+enum colander_code
+bulk_sst_begin(struct bulk_files *files, struct bulk_sst **sst,
+               struct colander_error *err)
+{
+    *sst = nullptr;
+    return guard(err, "begin an SST", [&] {
+        std::unique_ptr<bulk_sst> made(new bulk_sst());
+        rocksdb::Status status;
+
+        made->files = files;
+        made->path = std::string(files->directory) + "/" +
+                     std::to_string(++files->begun) + ".sst";
+        beside_begin(files->family->engine);
+        made->writer.reset(new rocksdb::SstFileWriter(
+            rocksdb::EnvOptions(files->options), files->options,
+            files->family->handle.get(), false));
+        status = made->writer->Open(made->path);
+        *sst = made.release();
+        if (status.ok())
+            return COLANDER_OK;
+        bulk_sst_destroy(*sst);
+        *sst = nullptr;
+        return family_result(files->family, status, "begin an SST", err);
+    });
+}
+
+enum colander_code
+bulk_sst_add(struct bulk_sst *sst, struct colander_slice key,
+             struct colander_slice value, uint64_t *size,
+             struct colander_error *err)
+{
+    return guard(err, "write an SST", [&] {
+        rocksdb::Status status =
+            sst->writer->Put(to_rocksdb(key), to_rocksdb(value));
+
+        *size = sst->writer->FileSize();
+        return family_result(sst->files->family, status, "write an SST", err);
+    });
+}
+
+/* For more than there are threads. */
+template <typename Vector>
+static void
+make_room(Vector *vector)
+{
+    const size_t room = 64;
+
+    if (vector->capacity() - vector->size() < room)
+        vector->reserve(2 * vector->size() + room);
+}
+
+/* Takes the file in; one that has a tag, and no place in the list, would leave
+ * its filter behind: the places come first. */
+static rocksdb::Status
+complete(struct bulk_sst *sst)
+{
+    struct bulk_files *files = sst->files;
+    struct colander_engine *engine = files->family->engine;
+    std::string path = sst->path;
+    rocksdb::Status status;
+    Tag tag;
+
+    {
+        std::lock_guard<std::mutex> hold(files->mutex);
+
+        make_room(&files->paths);
+        make_room(&files->tags);
+    }
+    status = sst->writer->Finish();
+
+    sst->is_ended = true;
+
+    std::lock_guard<std::mutex> hold(files->mutex);
+    if (beside_end(engine, tag.bytes))
+        files->tags.push_back(tag);
+    if (status.ok()) {
+        files->paths.push_back(std::move(path));
+        sst->is_finished = true;
+    }
+    return status;
+}
+
+enum colander_code
+bulk_sst_finish(struct bulk_sst *sst, struct colander_error *err)
+{
+    return guard(err, "finish an SST", [&] {
+        return family_result(sst->files->family, complete(sst), "finish an SST",
+                             err);
+    });
+}
+
+void
+bulk_sst_destroy(struct bulk_sst *sst)
+{
+    if (sst == nullptr)
+        return;
+    uint8_t tag[SST_TAG_SIZE];
+
+    sst->writer.reset();
+    if (!sst->is_ended)
+        (void)beside_end(sst->files->family->engine, tag);
+    if (!sst->is_finished)
+        (void)unlink(sst->path.c_str());
+    delete sst;
+}
+
+/* ------------------------------------------------------------- joining --- */
+
+static rocksdb::Status
+ingest(struct bulk_files *files)
+{
+    struct colander_engine_family *family = files->family;
+    rocksdb::IngestExternalFileOptions how;
+
+    how.move_files = true;
+    how.write_global_seqno = false; /* it stands in the MANIFEST */
+    return family->engine->db->IngestExternalFile(family->handle.get(),
+                                                  files->paths, how);
+}
+
+enum colander_code
+bulk_files_install(struct bulk_files *files, struct colander_error *err)
+{
+    struct colander_engine_family *family = files->family;
+    struct colander_engine *engine = family->engine;
+
+    return guard(err, "install SSTs", [&] {
+        std::shared_lock<SharedLock> no_drop(family->flush_lock);
+        std::unique_lock<SharedLock> no_write(engine->writes_lock);
+        std::unique_lock<SharedLock> no_snapshot(engine->snapshots_lock);
+        enum colander_code code = check_no_keys(family, err);
+        rocksdb::Status status;
+
+        if (code != COLANDER_OK || files->paths.empty())
+            return code;
+        status = ingest(files);
+        if (status.ok()) {
+            files->paths.clear();
+            files->tags.clear();
+        }
+        return family_result(family, status, "install SSTs", err);
+    });
+}
