@@ -12,6 +12,7 @@
  *          threads at once; builders, batches and cursors by one at a time,
  *          except colander_cursor_cancel, which any thread may call
  * JSON:    columns/json.h: rows as text, and back
+ * Bulk:    columns/bulk.h: all rows of a family at once, several times faster
  * Bytes:   columns/FORMAT.md: keys and rows as they stand on disk
  * Knows:   nothing of how candidates for a find are found fast; complete
  *          without that
@@ -21,6 +22,7 @@
 #ifndef COLANDER_COLUMNS_H
 #define COLANDER_COLUMNS_H
 
+#include "columns/bulk.h"
 #include "columns/json.h"
 #include "columns/limits.h"
 #include "core/core.h"

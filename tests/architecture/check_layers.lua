@@ -13,6 +13,7 @@ local layers = {
 local published = {
     ["core/block_slots.h"] = true,
     ["core/sst.h"] = true,
+    ["columns/bulk.h"] = true,
     ["columns/json.h"] = true,
     ["columns/limits.h"] = true,
     ["columns/candidates.h"] = true,

@@ -1,0 +1,255 @@
+/*
+ * Bulk builds: see bulk_build.h.
+ *
+ * The ranges are about equally large, as samples of the keys tell: those that
+ * were taken when runs went to disk, and some of the run in memory. Each stands
+ * for a part of its run's bytes.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "columns/bulk_build.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+/* Samples of the run in memory. */
+#define RUN_SAMPLES 64
+
+struct sample {
+    struct colander_slice key;
+    uint64_t weight;
+};
+
+/* A range of keys, and the thread that builds it. */
+struct range {
+    struct bulk_build *build;
+    struct colander_slice from;
+    struct colander_slice until;
+    atomic_bool *is_failed; /* one of the ranges is: stop */
+    pthread_t thread;
+    bool has_thread;
+    enum colander_code code;
+    struct colander_error err;
+};
+
+/* --------------------------------------------------------------- ranges --- */
+
+static int
+compare_samples(const void *left, const void *right)
+{
+    const struct sample *a = left;
+    const struct sample *b = right;
+
+    return colander_slice_compare(a->key, b->key);
+}
+
+static size_t
+sample_run(const struct row_run *run, struct sample *samples)
+{
+    const size_t rows = row_run_count(run);
+    const size_t count = rows < RUN_SAMPLES ? rows : RUN_SAMPLES;
+
+    for (size_t i = 0; i < count; i++) {
+        struct colander_slice row;
+
+        row_run_get(run, rows * i / count, &samples[i].key, &row);
+        samples[i].weight = row_run_bytes(run) / count;
+    }
+    return count;
+}
+
+/* All samples, in the order of their keys: to be freed. NULL: no memory. */
+static struct sample *
+take_samples(const struct row_sources *sources, size_t *count)
+{
+    const size_t max = sources->region_count * SPILL_SAMPLES_MAX + RUN_SAMPLES;
+    struct sample *samples = calloc(max, sizeof(*samples));
+
+    *count = 0;
+    if (samples == NULL)
+        return NULL;
+    for (size_t i = 0; i < sources->region_count; i++) {
+        const struct spill_region *region = &sources->regions[i];
+
+        for (size_t k = 0; k < region->sample_count; k++) {
+            samples[*count].key = spill_region_sample(region, k);
+            samples[(*count)++].weight = region->size / region->sample_count;
+        }
+    }
+    if (sources->run != NULL)
+        *count += sample_run(sources->run, samples + *count);
+    qsort(samples, *count, sizeof(*samples), compare_samples);
+    return samples;
+}
+
+/* Sets the bounds of the ranges; some may stay empty. */
+static void
+cut_ranges(struct range *ranges, size_t count, const struct sample *samples,
+           size_t sample_count)
+{
+    uint64_t all = 0;
+    uint64_t weight = 0;
+    size_t cut = 1;
+
+    for (size_t i = 0; i < sample_count; i++)
+        all += samples[i].weight;
+    for (size_t i = 0; i < sample_count && cut < count; i++) {
+        if (weight > 0 && weight >= all / count * cut) {
+            ranges[cut - 1].until = samples[i].key;
+            ranges[cut++].from = samples[i].key;
+        }
+        weight += samples[i].weight;
+    }
+    /* What has no range of its own has none at all. */
+    for (; cut < count; cut++)
+        ranges[cut].build = NULL;
+}
+
+/* ------------------------------------------------------------- building --- */
+
+static enum colander_code
+check_going_on(const struct range *range, struct colander_error *err)
+{
+    if (atomic_load_explicit(range->build->is_cancelled,
+                             memory_order_relaxed) ||
+        atomic_load_explicit(range->is_failed, memory_order_relaxed))
+        return COLANDER_FAIL(err, COLANDER_CANCELLED, "the bulk was cancelled");
+    return COLANDER_OK;
+}
+
+/* Adds rows to one SST until it is large enough. *is_over: there are no more.
+ */
+static enum colander_code
+fill_sst(struct range *range, struct row_merge *merge, struct bulk_sst **sst,
+         bool *is_over)
+{
+    struct bulk_build *build = range->build;
+    struct colander_error *err = &range->err;
+    uint64_t size = 0;
+
+    while (size < build->sst_size) {
+        struct colander_slice key;
+        struct colander_slice row;
+        enum colander_code code;
+        size_t passed;
+
+        code = check_going_on(range, err);
+        if (code == COLANDER_OK)
+            code = row_merge_next(merge, &key, &row, &passed, err);
+        if (code != COLANDER_OK)
+            return code;
+        atomic_fetch_add_explicit(build->passed, passed, memory_order_relaxed);
+        *is_over = key.data == NULL;
+        if (*is_over)
+            break;
+        if (*sst == NULL)
+            code = bulk_sst_begin(build->files, sst, err);
+        if (code == COLANDER_OK)
+            code = bulk_sst_add(*sst, key, row, &size, err);
+        if (code != COLANDER_OK)
+            return code;
+        atomic_fetch_add_explicit(&build->built, 1, memory_order_relaxed);
+    }
+    return *sst == NULL ? COLANDER_OK : bulk_sst_finish(*sst, err);
+}
+
+static void
+build_range(struct range *range)
+{
+    struct row_merge *merge;
+    bool is_over = false;
+
+    range->code = row_merge_create(
+        &range->build->sources, range->from, range->until,
+        range->build->memory / range->build->thread_count, &merge, &range->err);
+    while (range->code == COLANDER_OK && !is_over) {
+        struct bulk_sst *sst = NULL;
+
+        range->code = fill_sst(range, merge, &sst, &is_over);
+        bulk_sst_destroy(sst);
+    }
+    row_merge_destroy(merge);
+    if (range->code != COLANDER_OK)
+        atomic_store(range->is_failed, true);
+}
+
+static void *
+run(void *context)
+{
+    build_range(context);
+    return NULL;
+}
+
+static void
+start_thread(struct range *range)
+{
+    sigset_t all;
+    sigset_t before;
+
+    sigfillset(&all); /* signals are for the program's own threads */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    range->has_thread = pthread_create(&range->thread, NULL, run, range) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* The first that failed of itself; the others were told to stop. */
+static enum colander_code
+result_of(const struct range *ranges, size_t count, struct colander_error *err)
+{
+    const struct range *told = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        if (ranges[i].code != COLANDER_OK &&
+            (told == NULL || told->code == COLANDER_CANCELLED))
+            told = &ranges[i];
+    }
+    if (told == NULL)
+        return COLANDER_OK;
+    if (err != NULL)
+        *err = told->err;
+    return told->code;
+}
+
+/* Builds one range in this thread, and the others each in its own. */
+static void
+build_ranges(struct range *ranges, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (ranges[i].build != NULL)
+            start_thread(&ranges[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (ranges[i].build != NULL && !ranges[i].has_thread)
+            build_range(&ranges[i]);
+    }
+    for (size_t i = 1; i < count; i++) {
+        if (ranges[i].has_thread)
+            pthread_join(ranges[i].thread, NULL);
+    }
+}
+
+enum colander_code
+bulk_build(struct bulk_build *build, struct colander_error *err)
+{
+    struct range ranges[BULK_THREADS_MAX];
+    struct sample *samples;
+    atomic_bool is_failed;
+    size_t sample_count;
+
+    atomic_init(&is_failed, false);
+    atomic_init(&build->built, 0);
+    memset(ranges, 0, sizeof(ranges));
+    for (size_t i = 0; i < build->thread_count; i++) {
+        ranges[i].build = build;
+        ranges[i].is_failed = &is_failed;
+    }
+    samples = take_samples(&build->sources, &sample_count);
+    if (samples == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory to divide rows");
+    cut_ranges(ranges, build->thread_count, samples, sample_count);
+    build_ranges(ranges, build->thread_count);
+    free(samples);
+    return result_of(ranges, build->thread_count, err);
+}

@@ -1,0 +1,34 @@
+/*
+ * Bulk builds: sorted rows turned into SST files, by several threads, each with
+ * a range of the keys.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_COLUMNS_BULK_BUILD_H
+#define COLANDER_COLUMNS_BULK_BUILD_H
+
+#include "columns/row_merge.h"
+#include "core/sst.h"
+
+#include <stdatomic.h>
+
+#define BULK_THREADS_MAX 4
+
+/* What is built, and how. Pointers are borrowed until it is. */
+struct bulk_build {
+    struct bulk_files *files;
+    struct row_sources sources;
+    uint64_t sst_size;
+    size_t thread_count; /* BULK_THREADS_MAX at most */
+    size_t memory;       /* for buffers */
+    const atomic_bool *is_cancelled;
+    _Atomic(uint64_t) *passed; /* rows of the sources that are done with */
+    _Atomic(uint64_t) built;   /* rows in SST files */
+};
+
+/* Builds all files; on failure some may be there. CANCELLED once that is set.
+ */
+COLANDER_CHECKED enum colander_code bulk_build(struct bulk_build *build,
+                                               struct colander_error *err);
+
+#endif

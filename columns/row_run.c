@@ -1,0 +1,381 @@
+/*
+ * Row runs: see row_run.h.
+ *
+ * The list is sorted by the eight bytes behind what all keys begin with, by
+ * radix, and where these are equal by comparing keys. Radix sort keeps the
+ * order of rows that came one after the other.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "columns/row_run.h"
+
+#include <stdlib.h>
+
+#define DIGITS 8 /* bytes of a prefix */
+#define INSERTION_MAX 24
+
+/* Before each row in memory. */
+struct row_head {
+    uint32_t key_size;
+    uint32_t row_size;
+};
+
+struct row_entry {
+    uint64_t prefix; /* of the key, behind what is common: as a number */
+    uint32_t offset; /* of the row's head */
+    uint32_t key_size;
+};
+
+struct row_run {
+    uint8_t *bytes;
+    size_t capacity;
+    size_t size;
+    size_t rows_max;
+    size_t added;
+    size_t common; /* bytes that all keys begin with */
+    bool is_ascending;
+    struct colander_slice last; /* key */
+    struct row_entry *entries;  /* the list, */
+    struct row_entry *others;   /* and room for another */
+    size_t entry_capacity;
+    size_t count; /* of the list */
+};
+
+/* ----------------------------------------------------------------- life --- */
+
+enum colander_code
+row_run_create(size_t size, size_t rows_max, struct row_run **run,
+               struct colander_error *err)
+{
+    struct row_run *made = calloc(1, sizeof(*made));
+
+    *run = made;
+    if (made == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for rows");
+    made->capacity = size;
+    made->rows_max = rows_max;
+    made->is_ascending = true;
+    return COLANDER_OK;
+}
+
+static void
+free_entries(struct row_run *run)
+{
+    free(run->entries);
+    free(run->others);
+    run->entries = NULL;
+    run->others = NULL;
+    run->entry_capacity = 0;
+}
+
+void
+row_run_destroy(struct row_run *run)
+{
+    if (run == NULL)
+        return;
+    free_entries(run);
+    free(run->bytes);
+    free(run);
+}
+
+void
+row_run_clear(struct row_run *run)
+{
+    run->size = 0;
+    run->added = 0;
+    run->count = 0;
+    run->is_ascending = true;
+}
+
+/* --------------------------------------------------------------- adding --- */
+
+/* What a row takes. Memory is asked for when the first one comes. */
+static enum colander_code
+make_room(struct row_run *run, size_t size, bool *is_full,
+          struct colander_error *err)
+{
+    *is_full = run->added > 0 &&
+               (run->added == run->rows_max || run->size > run->capacity ||
+                size > run->capacity - run->size);
+    if (*is_full || (run->bytes != NULL && size <= run->capacity))
+        return COLANDER_OK;
+    if (size > run->capacity || run->bytes == NULL) {
+        size_t capacity = size > run->capacity ? size : run->capacity;
+        uint8_t *grown = realloc(run->bytes, capacity);
+
+        if (grown == NULL)
+            return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for rows");
+        run->bytes = grown;
+        run->capacity = capacity;
+    }
+    return COLANDER_OK;
+}
+
+/* How many bytes the two have in common, `max` at most. */
+static size_t
+common_size(struct colander_slice a, struct colander_slice b, size_t max)
+{
+    size_t size = 0;
+
+    if (max > a.size)
+        max = a.size;
+    if (max > b.size)
+        max = b.size;
+    while (size < max && a.data[size] == b.data[size])
+        size++;
+    return size;
+}
+
+static void
+note_key(struct row_run *run, struct colander_slice key)
+{
+    if (run->added == 0) {
+        run->common = key.size;
+    } else {
+        run->common = common_size(run->last, key, run->common);
+        if (run->is_ascending && colander_slice_compare(run->last, key) >= 0)
+            run->is_ascending = false;
+    }
+    run->last = key;
+    run->added++;
+}
+
+enum colander_code
+row_run_add(struct row_run *run, struct colander_slice key,
+            struct colander_slice row, bool *is_full,
+            struct colander_error *err)
+{
+    const struct row_head head = {(uint32_t)key.size, (uint32_t)row.size};
+    const size_t size = sizeof(head) + key.size + row.size;
+    enum colander_code code = make_room(run, size, is_full, err);
+    uint8_t *at;
+
+    if (code != COLANDER_OK || *is_full)
+        return code;
+    at = run->bytes + run->size;
+    memcpy(at, &head, sizeof(head));
+    memcpy(at + sizeof(head), key.data, key.size);
+    memcpy(at + sizeof(head) + key.size, row.data, row.size);
+    note_key(run, colander_slice_of(at + sizeof(head), key.size));
+    run->size += size;
+    return COLANDER_OK;
+}
+
+size_t
+row_run_added(const struct row_run *run)
+{
+    return run->added;
+}
+
+/* -------------------------------------------------------------- sorting --- */
+
+static struct colander_slice
+key_of(const struct row_run *run, const struct row_entry *entry)
+{
+    return colander_slice_of(
+        run->bytes + entry->offset + sizeof(struct row_head), entry->key_size);
+}
+
+static enum colander_code
+reserve_entries(struct row_run *run, struct colander_error *err)
+{
+    if (run->entry_capacity >= run->added)
+        return COLANDER_OK;
+    free_entries(run);
+    run->entries = malloc(run->added * sizeof(*run->entries));
+    run->others = malloc(run->added * sizeof(*run->others));
+    if (run->entries == NULL || run->others == NULL) {
+        free_entries(run);
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory to sort rows");
+    }
+    run->entry_capacity = run->added;
+    return COLANDER_OK;
+}
+
+/* Up to eight bytes of the key, as a number that orders as they do. */
+static uint64_t
+prefix_of(struct colander_slice key, size_t common)
+{
+    uint8_t bytes[DIGITS] = {0};
+    size_t size = key.size - common;
+    uint64_t prefix = 0;
+
+    if (size > 0)
+        memcpy(bytes, key.data + common, size < DIGITS ? size : DIGITS);
+    for (size_t i = 0; i < DIGITS; i++)
+        prefix = prefix << 8 | bytes[i];
+    return prefix;
+}
+
+/* Lists the rows as they were added, and counts the bytes of their prefixes. */
+static void
+list_rows(struct row_run *run, uint32_t counts[DIGITS][256])
+{
+    size_t offset = 0;
+
+    for (size_t i = 0; i < run->added; i++) {
+        struct row_entry *entry = &run->entries[i];
+        struct row_head head;
+
+        memcpy(&head, run->bytes + offset, sizeof(head));
+        entry->offset = (uint32_t)offset;
+        entry->key_size = head.key_size;
+        entry->prefix = prefix_of(key_of(run, entry), run->common);
+        for (unsigned digit = 0; digit < DIGITS; digit++)
+            counts[digit][entry->prefix >> (8 * digit) & 255]++;
+        offset += sizeof(head) + head.key_size + head.row_size;
+    }
+    run->count = run->added;
+}
+
+/* Sorts by one byte of the prefixes, into the other list. */
+static void
+sort_by_digit(struct row_run *run, unsigned digit, const uint32_t counts[256])
+{
+    struct row_entry *sorted = run->others;
+    uint32_t places[256];
+    uint32_t place = 0;
+
+    for (unsigned i = 0; i < 256; i++) {
+        if (counts[i] == run->count)
+            return; /* all alike */
+        places[i] = place;
+        place += counts[i];
+    }
+    for (size_t i = 0; i < run->count; i++) {
+        uint64_t byte = run->entries[i].prefix >> (8 * digit) & 255;
+
+        sorted[places[byte]++] = run->entries[i];
+    }
+    run->others = run->entries;
+    run->entries = sorted;
+}
+
+/* By keys, and of equal ones by when they came. */
+static int
+compare_entries(const void *left, const void *right, void *context)
+{
+    const struct row_entry *a = left;
+    const struct row_entry *b = right;
+    int order = colander_slice_compare(key_of(context, a), key_of(context, b));
+
+    if (order != 0)
+        return order;
+    return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+/* Sorts a few, which often are sorted. */
+static void
+sort_few(struct row_run *run, struct row_entry *entries, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        struct row_entry entry = entries[i];
+        size_t at = i;
+
+        while (at > 0 && compare_entries(&entries[at - 1], &entry, run) > 0) {
+            entries[at] = entries[at - 1];
+            at--;
+        }
+        entries[at] = entry;
+    }
+}
+
+/* Sorts those with equal prefixes. */
+static void
+sort_ties(struct row_run *run)
+{
+    struct row_entry *entries = run->entries;
+    size_t begin = 0;
+
+    while (begin < run->count) {
+        size_t end = begin + 1;
+
+        while (end < run->count && entries[end].prefix == entries[begin].prefix)
+            end++;
+        if (end - begin > INSERTION_MAX)
+            qsort_r(entries + begin, end - begin, sizeof(*entries),
+                    compare_entries, run);
+        else
+            sort_few(run, entries + begin, end - begin);
+        begin = end;
+    }
+}
+
+/* Leaves of each key what was added last. */
+static void
+leave_latest(struct row_run *run)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < run->count; i++) {
+        if (i + 1 < run->count &&
+            run->entries[i].prefix == run->entries[i + 1].prefix &&
+            colander_slice_equal(key_of(run, &run->entries[i]),
+                                 key_of(run, &run->entries[i + 1])))
+            continue;
+        run->entries[kept++] = run->entries[i];
+    }
+    run->count = kept;
+}
+
+enum colander_code
+row_run_sort(struct row_run *run, struct colander_error *err)
+{
+    uint32_t counts[DIGITS][256];
+    enum colander_code code = reserve_entries(run, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    memset(counts, 0, sizeof(counts));
+    list_rows(run, counts);
+    if (!run->is_ascending) {
+        for (unsigned digit = 0; digit < DIGITS; digit++)
+            sort_by_digit(run, digit, counts[digit]);
+        sort_ties(run);
+        leave_latest(run);
+    }
+    return COLANDER_OK;
+}
+
+/* -------------------------------------------------------------- looking --- */
+
+size_t
+row_run_count(const struct row_run *run)
+{
+    return run->count;
+}
+
+uint64_t
+row_run_bytes(const struct row_run *run)
+{
+    return run->size;
+}
+
+void
+row_run_get(const struct row_run *run, size_t place, struct colander_slice *key,
+            struct colander_slice *row)
+{
+    const uint8_t *at = run->bytes + run->entries[place].offset;
+    struct row_head head;
+
+    memcpy(&head, at, sizeof(head));
+    *key = colander_slice_of(at + sizeof(head), head.key_size);
+    *row = colander_slice_of(key->data + key->size, head.row_size);
+}
+
+size_t
+row_run_find(const struct row_run *run, struct colander_slice key)
+{
+    size_t low = 0;
+    size_t high = run->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (colander_slice_compare(key_of(run, &run->entries[middle]), key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -1,0 +1,156 @@
+/*
+ * Bulks of rows under numbers, and what a family must have after them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TESTS_COLUMNS_BULKS_H
+#define TESTS_COLUMNS_BULKS_H
+
+#include "columns/bulk_inside.h"
+
+#include "support/random_rows.h"
+
+#include <dirent.h>
+
+#define KEYS_MAX 3000
+
+/* ---------------------------------------------------------------- model --- */
+
+/* Of each key the row that it must have, or none. */
+struct model {
+    struct colander_buffer rows[KEYS_MAX];
+    bool has[KEYS_MAX];
+};
+
+static inline void
+model_release(struct model *model)
+{
+    for (size_t i = 0; i < KEYS_MAX; i++)
+        colander_buffer_release(&model->rows[i]);
+    free(model);
+}
+
+static inline void
+key_of(uint64_t index, struct colander_buffer *key)
+{
+    const struct colander_value part = colander_integer((int64_t)index);
+
+    OK(colander_key_encode(&part, 1, key, NULL));
+}
+
+static inline void
+add_row(struct colander_bulk *bulk, uint64_t index, struct colander_slice row,
+        struct model *model)
+{
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_error err;
+
+    key_of(index, &key);
+    if (colander_bulk_add(bulk, colander_buffer_slice(&key), row, &err) !=
+        COLANDER_OK)
+        fail_msg("%s", err.message);
+    colander_buffer_release(&key);
+    if (model == NULL)
+        return;
+    colander_buffer_clear(&model->rows[index]);
+    OK(colander_buffer_append(&model->rows[index], row.data, row.size, NULL));
+    model->has[index] = true;
+}
+
+/* The family has the rows of the model, in order, and no other. */
+static inline void
+assert_model(struct colander_family *family, const struct model *model)
+{
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_cursor *cursor;
+    struct colander_result result;
+    bool is_row;
+
+    OK(colander_family_find(family, NULL, &cursor, NULL));
+    for (uint64_t i = 0; i < KEYS_MAX; i++) {
+        if (!model->has[i])
+            continue;
+        OK(colander_cursor_next(cursor, &is_row, &result, NULL));
+        assert_true(is_row);
+        key_of(i, &key);
+        assert_true(
+            colander_slice_equal(result.key, colander_buffer_slice(&key)));
+        assert_true(colander_slice_equal(
+            result.row, colander_buffer_slice(&model->rows[i])));
+    }
+    OK(colander_cursor_next(cursor, &is_row, &result, NULL));
+    assert_false(is_row);
+    colander_cursor_close(cursor);
+    colander_buffer_release(&key);
+}
+
+static inline uint64_t
+model_count(const struct model *model)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < KEYS_MAX; i++)
+        count += model->has[i];
+    return count;
+}
+
+/* --------------------------------------------------------------- stores --- */
+
+/* How many directories of bulks the store has. */
+static inline size_t
+count_directories(const struct store_fixture *fixture)
+{
+    DIR *listing = opendir(fixture->directory);
+    struct dirent *entry;
+    size_t count = 0;
+
+    assert_non_null(listing);
+    while ((entry = readdir(listing)) != NULL)
+        count += strncmp(entry->d_name, "bulk-", 5) == 0;
+    closedir(listing);
+    return count;
+}
+
+/* Limits at which a few rows make many runs and files. */
+static inline struct bulk_limits
+small_limits(void)
+{
+    const struct bulk_limits limits = {
+        .sorter = {.run_size = 2000, .run_rows = 100, .fan_in = 3},
+        .sst_size = 4000,
+        .thread_count = 3,
+    };
+
+    return limits;
+}
+
+static inline struct colander_bulk *
+begin(struct colander_family *family, const struct bulk_limits *limits)
+{
+    struct colander_bulk *bulk;
+    struct colander_error err;
+
+    if (bulk_create_limited(family, limits, &bulk, &err) != COLANDER_OK)
+        fail_msg("%s", err.message);
+    return bulk;
+}
+
+static inline uint64_t
+commit(struct colander_bulk *bulk)
+{
+    struct colander_error err;
+    uint64_t count;
+
+    if (colander_bulk_commit(bulk, &count, &err) != COLANDER_OK)
+        fail_msg("%s", err.message);
+    colander_bulk_destroy(bulk);
+    return count;
+}
+
+static inline struct colander_slice
+number_row(struct store_fixture *fixture, uint64_t number)
+{
+    return fixture_row(fixture, "n", colander_integer((int64_t)number));
+}
+
+#endif

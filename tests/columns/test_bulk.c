@@ -1,0 +1,401 @@
+/*
+ * Bulks: all rows at once or none, of each key the latest, whatever the order
+ * in which they come and the runs that they fill.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bulks.h"
+
+static void
+random_bulk(struct store_fixture *fixture, uint64_t *random, const char *name)
+{
+    struct bulk_limits limits = small_limits();
+    struct colander_family *family = fixture_family(fixture, name);
+    struct model *model = calloc(1, sizeof(*model));
+    uint64_t keys = 1 + random_below(random, KEYS_MAX);
+    uint64_t count = random_below(random, 2 * KEYS_MAX);
+    struct colander_bulk *bulk;
+
+    limits.sorter.run_size = 1 + random_below(random, 100000);
+    limits.sorter.run_rows = 1 + random_below(random, 1000);
+    limits.sorter.fan_in = 2 + random_below(random, 6);
+    limits.sst_size = 1 + random_below(random, 100000);
+    limits.thread_count = 1 + random_below(random, 4);
+    bulk = begin(family, &limits);
+    for (uint64_t i = 0; i < count; i++)
+        add_row(bulk, random_below(random, keys),
+                random_row(fixture->builder, random), model);
+    assert_int_equal(commit(bulk), model_count(model));
+    assert_model(family, model);
+    colander_family_close(family);
+    fixture_reopen(fixture, COLANDER_OPEN_OR_CREATE);
+    family = fixture_family(fixture, name);
+    assert_model(family, model);
+    colander_family_close(family);
+    model_release(model);
+}
+
+static void
+rows_in_any_order_are_the_latest_of_their_keys(void **state)
+{
+    uint64_t random = random_seed(__func__);
+    char name[24];
+
+    for (unsigned i = 0; i < 20; i++) {
+        snprintf(name, sizeof(name), "family %u", i);
+        random_bulk(*state, &random, name);
+    }
+    assert_int_equal(count_directories(*state), 0);
+}
+
+/* `step` and `first` make the order of the keys. */
+static void
+bulk_in_order(struct store_fixture *fixture, const char *name, uint64_t first,
+              uint64_t step, const struct bulk_limits *limits)
+{
+    struct colander_family *family = fixture_family(fixture, name);
+    struct model *model = calloc(1, sizeof(*model));
+    struct colander_bulk *bulk = begin(family, limits);
+
+    for (uint64_t i = 0; i < KEYS_MAX; i++)
+        add_row(bulk, (first + i * step) % KEYS_MAX, number_row(fixture, i),
+                model);
+    assert_int_equal(commit(bulk), KEYS_MAX);
+    assert_model(family, model);
+    colander_family_close(family);
+    model_release(model);
+}
+
+static void
+sorted_and_reverse_rows_come_out_in_order(void **state)
+{
+    const struct bulk_limits small = small_limits();
+    const struct bulk_limits usual = bulk_limits_usual();
+
+    bulk_in_order(*state, "sorted", 0, 1, &small);
+    bulk_in_order(*state, "sorted in memory", 0, 1, &usual);
+    bulk_in_order(*state, "reverse", KEYS_MAX - 1, KEYS_MAX - 1, &small);
+    bulk_in_order(*state, "reverse in memory", KEYS_MAX - 1, KEYS_MAX - 1,
+                  &usual);
+    bulk_in_order(*state, "mixed", 17, 7 * 11, &small);
+}
+
+static void
+one_key_many_times_is_one_row(void **state)
+{
+    const struct bulk_limits small = small_limits();
+    struct colander_family *family = fixture_family(*state, "rows");
+    struct model *model = calloc(1, sizeof(*model));
+    struct colander_bulk *bulk = begin(family, &small);
+    struct colander_bulk_progress progress;
+
+    for (uint64_t i = 0; i < 5000; i++)
+        add_row(bulk, 7, number_row(*state, i), model);
+    colander_bulk_progress(bulk, &progress);
+    assert_int_equal(progress.added_count, 5000);
+    assert_int_equal(progress.built_count, 0);
+    OK(colander_bulk_commit(bulk, NULL, NULL));
+    colander_bulk_progress(bulk, &progress);
+    assert_int_equal(progress.added_count, 5000);
+    assert_int_equal(progress.built_count, 5000);
+    colander_bulk_destroy(bulk);
+    assert_model(family, model);
+    colander_family_close(family);
+    model_release(model);
+}
+
+static void
+empty_bulk_makes_an_empty_family(void **state)
+{
+    struct colander_family *family = fixture_family(*state, "rows");
+    struct colander_bulk *bulk;
+    uint64_t count = 5;
+
+    OK(colander_bulk_create(family, &bulk, NULL));
+    OK(colander_bulk_commit(bulk, &count, NULL));
+    assert_int_equal(count, 0);
+    assert_int_equal(colander_bulk_commit(bulk, &count, NULL),
+                     COLANDER_INVALID);
+    colander_bulk_destroy(bulk);
+    assert_true(colander_family_exists(family));
+    assert_int_equal(count_rows(family), 0);
+    OK(put_text(*state, family, "a", "n", colander_integer(1), NULL));
+    assert_int_equal(count_rows(family), 1);
+    colander_family_close(family);
+}
+
+static void
+keys_that_share_much_and_little_are_sorted(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct bulk_limits limits = bulk_limits_usual();
+    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_bulk *bulk;
+    uint64_t random = random_seed(__func__);
+    char text[100];
+
+    limits.sorter.run_rows = 1500;
+    bulk = begin(family, &limits);
+    for (uint64_t i = 0; i < 4000; i++) {
+        uint64_t n = i * 1237 % 4000;
+
+        snprintf(text, sizeof(text), "sensor-%.*s%llu",
+                 (int)random_below(&random, 2) * 60,
+                 "0000000000000000000000000000000000000000000000000000000000"
+                 "000",
+                 (unsigned long long)n);
+        OK(colander_key_text(text, &key, NULL));
+        OK(colander_bulk_add(bulk, colander_buffer_slice(&key),
+                             number_row(fixture, n), NULL));
+    }
+    assert_int_equal(commit(bulk), 4000);
+    assert_int_equal(count_rows(family), 4000);
+    colander_buffer_release(&key);
+    colander_family_close(family);
+}
+
+static void
+largest_rows_fit_and_larger_ones_are_refused(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct bulk_limits limits = small_limits();
+    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_bulk *bulk = begin(family, &limits);
+    uint8_t *bytes = calloc(1, COLANDER_ROW_SIZE_MAX + 100);
+    struct colander_slice row;
+    struct colander_error err;
+
+    for (uint64_t i = 0; i < 3; i++) {
+        row = fixture_row(fixture, "b",
+                          colander_binary(colander_slice_of(
+                              bytes, COLANDER_ROW_SIZE_MAX - 20)));
+        add_row(bulk, 3 - i, row, NULL);
+        add_row(bulk, 10 + i, number_row(fixture, i), NULL);
+    }
+    bytes[0] = 0x80;
+    assert_int_equal(colander_bulk_add(bulk, colander_slice_text("no key"),
+                                       colander_slice_of(bytes, 1), &err),
+                     COLANDER_INVALID);
+    assert_non_null(strstr(err.message, "rows"));
+    assert_int_equal(commit(bulk), 6);
+    assert_int_equal(count_rows(family), 6);
+    free(bytes);
+    colander_family_close(family);
+}
+
+static void
+family_with_rows_is_refused(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_bulk *bulk;
+    struct colander_error err;
+
+    OK(put_text(fixture, family, "a", "n", colander_integer(1), NULL));
+    assert_int_equal(colander_bulk_create(family, &bulk, &err),
+                     COLANDER_INVALID);
+    assert_null(bulk);
+    assert_non_null(strstr(err.message, "family 'rows' has rows"));
+    OK(colander_family_flush(family, NULL));
+    assert_int_equal(colander_bulk_create(family, &bulk, &err),
+                     COLANDER_INVALID);
+    assert_int_equal(count_directories(fixture), 0);
+    colander_family_close(family);
+    fixture_reopen(fixture, COLANDER_OPEN_READ_ONLY);
+    family = fixture_family(fixture, "others");
+    assert_int_equal(colander_bulk_create(family, &bulk, &err),
+                     COLANDER_READ_ONLY);
+    colander_family_close(family);
+}
+
+/* Deleted rows, in the memtable and in files, do not hide those of the bulk,
+ * nor come back; and a snapshot sees the state of its moment. */
+static void
+deleted_rows_do_not_matter(void **state)
+{
+    struct store_fixture *fixture = *state;
+    const struct bulk_limits small = small_limits();
+    struct colander_family *family = fixture_family(fixture, "rows");
+    struct model *model = calloc(1, sizeof(*model));
+    struct colander_read before = {NULL, NULL, 0};
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    struct colander_snapshot *snapshot;
+    struct colander_bulk *bulk;
+    bool found;
+
+    for (uint64_t i = 0; i < KEYS_MAX; i += 3) {
+        key_of(i, &key);
+        OK(colander_family_put(family, colander_buffer_slice(&key),
+                               number_row(fixture, 1), COLANDER_AS_STORE,
+                               NULL));
+    }
+    OK(colander_family_flush(family, NULL));
+    OK(colander_store_snapshot(fixture->store, &snapshot, NULL));
+    OK(colander_family_delete_range(family, NULL, COLANDER_AS_STORE, NULL,
+                                    NULL));
+    bulk = begin(family, &small);
+    for (uint64_t i = 0; i < KEYS_MAX; i += 2)
+        add_row(bulk, i, number_row(fixture, 10 * i), model);
+    assert_int_equal(commit(bulk), KEYS_MAX / 2);
+    assert_model(family, model);
+    before.snapshot = snapshot;
+    for (uint64_t i = 0; i < 12; i++) {
+        key_of(i, &key);
+        OK(colander_family_get(family, colander_buffer_slice(&key), &before,
+                               &row, &found, NULL));
+        assert_int_equal(found, i % 3 == 0);
+    }
+    colander_snapshot_release(snapshot);
+    OK(colander_family_compact(family, NULL));
+    assert_model(family, model);
+    colander_buffer_release(&key);
+    colander_buffer_release(&row);
+    colander_family_close(family);
+    model_release(model);
+}
+
+static void
+snapshot_of_before_sees_nothing(void **state)
+{
+    struct store_fixture *fixture = *state;
+    const struct bulk_limits small = small_limits();
+    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_bulk *bulk = begin(family, &small);
+    struct colander_snapshot *snapshot;
+    struct colander_query query;
+    uint64_t count;
+
+    for (uint64_t i = 0; i < KEYS_MAX; i++)
+        add_row(bulk, i, number_row(fixture, i), NULL);
+    assert_int_equal(count_rows(family), 0);
+    OK(colander_store_snapshot(fixture->store, &snapshot, NULL));
+    assert_int_equal(commit(bulk), KEYS_MAX);
+    colander_query_init(&query);
+    query.snapshot = snapshot;
+    OK(colander_family_count(family, &query, &count, NULL));
+    assert_int_equal(count, 0);
+    assert_int_equal(count_rows(family), KEYS_MAX);
+    OK(colander_family_compact(family, NULL));
+    OK(colander_family_count(family, &query, &count, NULL));
+    assert_int_equal(count, 0);
+    assert_int_equal(count_rows(family), KEYS_MAX);
+    colander_snapshot_release(snapshot);
+    colander_family_close(family);
+}
+
+static void
+row_that_is_put_meanwhile_fails_the_commit(void **state)
+{
+    struct store_fixture *fixture = *state;
+    const struct bulk_limits small = small_limits();
+    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_bulk *bulk = begin(family, &small);
+    struct colander_error err;
+    uint64_t count;
+
+    for (uint64_t i = 0; i < KEYS_MAX; i++)
+        add_row(bulk, i, number_row(fixture, i), NULL);
+    OK(put_text(fixture, family, "a", "n", colander_integer(1), NULL));
+    assert_int_equal(colander_bulk_commit(bulk, &count, &err),
+                     COLANDER_INVALID);
+    assert_non_null(strstr(err.message, "has rows"));
+    assert_int_equal(count_directories(fixture), 0);
+    assert_int_equal(colander_bulk_commit(bulk, &count, &err),
+                     COLANDER_INVALID);
+    colander_bulk_destroy(bulk);
+    assert_int_equal(count_rows(family), 1);
+    colander_family_close(family);
+}
+
+static void
+of_two_bulks_of_a_family_one_is_committed(void **state)
+{
+    struct store_fixture *fixture = *state;
+    const struct bulk_limits small = small_limits();
+    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_family *other = fixture_family(fixture, "other");
+    struct colander_bulk *first = begin(family, &small);
+    struct colander_bulk *second = begin(family, &small);
+    struct colander_bulk *third = begin(other, &small);
+
+    for (uint64_t i = 0; i < 1000; i++) {
+        add_row(first, i, number_row(fixture, i), NULL);
+        add_row(second, 2 * i, number_row(fixture, i), NULL);
+        add_row(third, 3 * i % KEYS_MAX, number_row(fixture, i), NULL);
+    }
+    assert_int_equal(count_directories(fixture), 3);
+    assert_int_equal(commit(second), 1000);
+    assert_int_equal(colander_bulk_commit(first, NULL, NULL), COLANDER_INVALID);
+    colander_bulk_destroy(first);
+    assert_int_equal(commit(third), 1000);
+    assert_int_equal(count_rows(family), 1000);
+    assert_int_equal(count_rows(other), 1000);
+    assert_int_equal(count_directories(fixture), 0);
+    colander_family_close(other);
+    colander_family_close(family);
+}
+
+static void
+bulk_of_a_dropped_family_says_so(void **state)
+{
+    struct store_fixture *fixture = *state;
+    const struct bulk_limits small = small_limits();
+    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_bulk *bulk = begin(family, &small);
+    struct colander_family *again;
+    struct colander_error err;
+
+    for (uint64_t i = 0; i < KEYS_MAX; i++)
+        add_row(bulk, i, number_row(fixture, i), NULL);
+    OK(colander_family_drop(family, NULL));
+    assert_int_equal(colander_bulk_commit(bulk, NULL, &err), COLANDER_DROPPED);
+    colander_bulk_destroy(bulk);
+    assert_int_equal(count_directories(fixture), 0);
+    again = fixture_family(fixture, "rows");
+    assert_int_equal(count_rows(again), 0);
+    OK(put_text(fixture, again, "a", "n", colander_integer(1), NULL));
+    colander_family_close(again);
+    colander_family_close(family);
+}
+
+static void
+store_with_a_bulk_stays_open(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_bulk *bulk;
+
+    OK(colander_bulk_create(family, &bulk, NULL));
+    assert_int_equal(colander_store_close(fixture->store, NULL), COLANDER_BUSY);
+    add_row(bulk, 1, number_row(fixture, 1), NULL);
+    colander_bulk_destroy(bulk);
+    assert_int_equal(count_rows(family), 0);
+    assert_int_equal(count_directories(fixture), 0);
+    colander_family_close(family);
+}
+
+int
+main(void)
+{
+#define TEST(test)                                                             \
+    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(rows_in_any_order_are_the_latest_of_their_keys),
+        TEST(sorted_and_reverse_rows_come_out_in_order),
+        TEST(one_key_many_times_is_one_row),
+        TEST(empty_bulk_makes_an_empty_family),
+        TEST(keys_that_share_much_and_little_are_sorted),
+        TEST(largest_rows_fit_and_larger_ones_are_refused),
+        TEST(family_with_rows_is_refused),
+        TEST(deleted_rows_do_not_matter),
+        TEST(snapshot_of_before_sees_nothing),
+        TEST(row_that_is_put_meanwhile_fails_the_commit),
+        TEST(of_two_bulks_of_a_family_one_is_committed),
+        TEST(bulk_of_a_dropped_family_says_so),
+        TEST(store_with_a_bulk_stays_open),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
