@@ -28,6 +28,7 @@ struct bench_options {
 /* An experiment: prints its results, gives the exit code. */
 typedef int bench_experiment(const struct bench_options *options);
 
+bench_experiment bench_bulk;
 bench_experiment bench_find;
 bench_experiment bench_growth;
 bench_experiment bench_ingest;

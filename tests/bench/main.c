@@ -16,6 +16,7 @@ static const struct {
     const char *about;
 } experiments[] = {
 #ifdef BENCH_FILTERS
+    {"bulk", bench_bulk, "a first load by a bulk, against batches of puts"},
     {"find", bench_find, "rows by a value, against an index made by hand"},
     {"growth", bench_growth, "finds in stores of 1/64 to all of the rows"},
     {"ingest", bench_ingest, "writes with filters, without, and an index"},
