@@ -271,6 +271,17 @@ colander_row_builder_finish(struct colander_row_builder *builder,
                             struct colander_slice *row,
                             struct colander_error *err);
 
+/*
+ * Appends the row as it is, but for its key as first column "_key": the part,
+ * or an array of the parts when there are several. So one map holds all of it,
+ * for a file of rows; to be stored again, the key must be taken out. On failure
+ * nothing is appended.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_row_append_keyed(struct colander_buffer *out,
+                          struct colander_slice key, struct colander_slice row,
+                          struct colander_error *err);
+
 /* Goes through the members of one encoded map or array; not into them. */
 struct colander_members {
     const uint8_t *at;

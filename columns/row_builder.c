@@ -1,11 +1,12 @@
 /*
- * Row builder: rows made column by column.
+ * Row builder: rows made column by column, and rows with their keys in them.
  *
  * It keeps what it cannot learn from the bytes later: which containers are
  * open. Everything else (names, text, limits) is the row check's business.
  *
  * SPDX-License-Identifier: MIT
  */
+#include <assert.h>
 #include <msgpack.h>
 #include <stdlib.h>
 
@@ -385,5 +386,95 @@ colander_row_builder_finish(struct colander_row_builder *builder,
     } else {
         forget(builder);
     }
+    return code;
+}
+
+/* ---------------------------------------------------------- keyed rows --- */
+
+/* Packs the key: its part, or an array of them. */
+static enum colander_code
+pack_key(struct colander_row_builder *builder, struct colander_slice key,
+         struct colander_error *err)
+{
+    struct colander_value parts[COLANDER_KEY_PARTS_MAX];
+    struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
+    enum colander_code code;
+    size_t count = 0;
+
+    code = colander_key_decode(key, parts, &count, &scratch, err);
+    if (code == COLANDER_OK && count > 1)
+        enter(builder, false);
+    for (size_t i = 0; i < count && builder->code == COLANDER_OK; i++)
+        pack(builder, &parts[i]);
+    if (builder->depth > 0 && builder->code == COLANDER_OK) {
+        builder->levels[0].count = (uint32_t)count;
+        leave(builder);
+    }
+    colander_buffer_release(&scratch);
+    if (code == COLANDER_OK && builder->code != COLANDER_OK && err != NULL)
+        *err = builder->err;
+    return code == COLANDER_OK ? builder->code : code;
+}
+
+/* Says where the members of the row begin, and how many there are. */
+static enum colander_code
+enter_row(struct colander_slice row, struct msgpack_reader *members,
+          uint32_t *count, struct colander_error *err)
+{
+    struct msgpack_reader all = msgpack_reader_of(row);
+    struct colander_value head;
+    enum msgpack_result result = msgpack_skip(&all);
+
+    *members = msgpack_reader_of(row);
+    if (result == MSGPACK_FINE)
+        result = msgpack_read(members, &head, count);
+    if (result != MSGPACK_FINE)
+        return msgpack_fail(result, COLANDER_CORRUPT, "row", err);
+    if (head.type != COLANDER_MAP || msgpack_left(&all) > 0)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT, "row is not one map");
+    return COLANDER_OK;
+}
+
+static enum colander_code
+append_keyed(struct colander_buffer *out, struct colander_slice key,
+             struct colander_slice row, struct colander_error *err)
+{
+    static const char name[] = "\xa4" COLANDER_KEY_COLUMN;
+    struct msgpack_reader members;
+    uint32_t count = 0;
+    size_t start;
+    enum colander_code code = enter_row(row, &members, &count, err);
+
+    static_assert(sizeof(name) == 1 + 4 + 1, "the head tells four bytes");
+    if (code == COLANDER_OK)
+        code = msgpack_container_begin(out, &start, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(out, name, sizeof(name) - 1, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(out, key.data, key.size, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(out, members.at, msgpack_left(&members),
+                                      err);
+    return code == COLANDER_OK
+               ? msgpack_container_end(out, start, true, count + 1, err)
+               : code;
+}
+
+enum colander_code
+colander_row_append_keyed(struct colander_buffer *out,
+                          struct colander_slice key, struct colander_slice row,
+                          struct colander_error *err)
+{
+    const size_t size = out->size;
+    struct colander_row_builder builder;
+    enum colander_code code;
+
+    memset(&builder, 0, sizeof(builder));
+    code = pack_key(&builder, key, err);
+    if (code == COLANDER_OK)
+        code = append_keyed(out, colander_buffer_slice(&builder.row), row, err);
+    if (code != COLANDER_OK)
+        out->size = size;
+    colander_buffer_release(&builder.row);
     return code;
 }

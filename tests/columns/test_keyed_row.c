@@ -1,0 +1,188 @@
+/*
+ * Rows with their key in them, as msgpack-c reads them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "rows.h"
+
+static uint64_t random_state;
+
+/* What `parts` and `row` become. */
+static void
+append(struct colander_buffer *out, const struct colander_value *parts,
+       size_t count, struct colander_slice row)
+{
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_error err;
+
+    ASSERT_OK(colander_key_encode(parts, count, &key, &err), err);
+    ASSERT_OK(
+        colander_row_append_keyed(out, colander_buffer_slice(&key), row, &err),
+        err);
+    colander_buffer_release(&key);
+}
+
+static void
+assert_keyed(const struct colander_value *parts, size_t count,
+             struct colander_slice row, struct colander_slice wanted)
+{
+    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+
+    append(&out, parts, count, row);
+    assert_true(colander_slice_equal(colander_buffer_slice(&out), wanted));
+    colander_buffer_release(&out);
+}
+
+static void
+the_key_is_the_first_column_with_its_own_type(void **state)
+{
+    const struct colander_slice bytes = BYTES("\x00\xff");
+    const struct colander_value parts[] = {
+        colander_text("id"), colander_integer(-1), colander_boolean(true)};
+    struct colander_value part;
+
+    (void)state;
+    assert_keyed(parts, 1, BYTES("\x81\xa1x\x01"),
+                 BYTES("\x82\xa4_key\xa2id\xa1x\x01"));
+    assert_keyed(parts, 3, BYTES("\x80"),
+                 BYTES("\x81\xa4_key\x93\xa2id\xff\xc3"));
+    part = colander_binary(bytes);
+    assert_keyed(&part, 1, BYTES("\x80"),
+                 BYTES("\x81\xa4_key\xc4\x02\x00\xff"));
+    part = colander_timestamp(1600000000, 0);
+    assert_keyed(&part, 1, BYTES("\x80"),
+                 BYTES("\x81\xa4_key\xd6\xff\x5f\x5e\x10\x00"));
+    part = colander_unsigned(UINT64_MAX);
+    assert_keyed(&part, 1, BYTES("\x80"),
+                 BYTES("\x81\xa4_key\xcf\xff\xff\xff\xff\xff\xff\xff\xff"));
+    part = colander_double(5.5);
+    assert_keyed(&part, 1, BYTES("\x80"),
+                 BYTES("\x81\xa4_key\xcb\x40\x16\x00\x00\x00\x00\x00\x00"));
+    part = colander_binary(bytes);
+    part.type = COLANDER_EXTENSION;
+    part.extension_type = 5;
+    assert_keyed(&part, 1, BYTES("\x80"),
+                 BYTES("\x81\xa4_key\xd5\x05\x00\xff"));
+}
+
+/* Columns stay as they were encoded, also in forms that no builder makes. */
+static void
+columns_are_the_bytes_that_are_stored(void **state)
+{
+    const struct colander_value part = colander_integer(7);
+
+    (void)state;
+    assert_keyed(&part, 1,
+                 BYTES("\xdf\x00\x00\x00\x01\xd9\x01x\xd3\x00\x00\x00"
+                       "\x00\x00\x00\x00\x01"),
+                 BYTES("\x82\xa4_key\x07\xd9\x01x\xd3\x00\x00\x00\x00\x00\x00"
+                       "\x00\x01"));
+}
+
+/* The head grows where the key is one column too many for it. */
+static void
+a_row_of_any_size_has_room_for_its_key(void **state)
+{
+    static const uint32_t counts[] = {0, 1, 14, 15, 16, 65534, 65535, 65536};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        const struct colander_value part = colander_unsigned(i);
+        struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+        struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+        msgpack_unpacked unpacked;
+        size_t end = 0;
+
+        put_byte(&row, 0xdf);
+        put_number(&row, counts[i], 4);
+        for (uint32_t k = 0; k < counts[i]; k++) {
+            put_byte(&row, 0xa4);
+            put_number(&row, k, 4);
+            put_byte(&row, 0xc0);
+        }
+        append(&out, &part, 1, colander_buffer_slice(&row));
+        msgpack_unpacked_init(&unpacked);
+        assert_int_equal(msgpack_unpack_next(&unpacked, (const char *)out.data,
+                                             out.size, &end),
+                         MSGPACK_UNPACK_SUCCESS);
+        assert_int_equal(end, out.size);
+        assert_int_equal(unpacked.data.via.map.size, counts[i] + 1);
+        msgpack_unpacked_destroy(&unpacked);
+        colander_buffer_release(&row);
+        colander_buffer_release(&out);
+    }
+}
+
+/* One after the other in one buffer, as a file of them is read. */
+static void
+a_stream_of_rows_is_read_by_others(void **state)
+{
+    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    msgpack_unpacked unpacked;
+    size_t at = 0;
+
+    (void)state;
+    msgpack_unpacked_init(&unpacked);
+    for (int64_t i = 0; i < 500; i++) {
+        const struct colander_value parts[] = {colander_text("part"),
+                                               colander_integer(i)};
+        const msgpack_object_kv *columns;
+
+        random_row(&row, &random_state);
+        append(&out, parts, 2, colander_buffer_slice(&row));
+        assert_int_equal(msgpack_unpack_next(&unpacked, (const char *)out.data,
+                                             out.size, &at),
+                         MSGPACK_UNPACK_SUCCESS);
+        assert_int_equal(at, out.size);
+        columns = unpacked.data.via.map.ptr;
+        assert_memory_equal(columns[0].key.via.str.ptr, "_key", 4);
+        assert_int_equal(columns[0].val.via.array.ptr[1].via.i64, i);
+    }
+    msgpack_unpacked_destroy(&unpacked);
+    colander_buffer_release(&row);
+    colander_buffer_release(&out);
+}
+
+static void
+assert_corrupt(struct colander_slice key, struct colander_slice row)
+{
+    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+    struct colander_error err;
+
+    put_byte(&out, 'x');
+    assert_int_equal(colander_row_append_keyed(&out, key, row, &err),
+                     COLANDER_CORRUPT);
+    assert_int_equal(err.code, COLANDER_CORRUPT);
+    assert_int_equal(out.size, 1);
+    colander_buffer_release(&out);
+}
+
+static void
+damage_is_corrupt_and_appends_nothing(void **state)
+{
+    const struct colander_slice key = BYTES("\x09");
+
+    (void)state;
+    assert_corrupt(BYTES(""), BYTES("\x80"));
+    assert_corrupt(BYTES("\x30"), BYTES("\x80"));
+    assert_corrupt(key, BYTES(""));
+    assert_corrupt(key, BYTES("\x05"));
+    assert_corrupt(key, BYTES("\x81\xa1x"));
+    assert_corrupt(key, BYTES("\x80\x80"));
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_key_is_the_first_column_with_its_own_type),
+        cmocka_unit_test(columns_are_the_bytes_that_are_stored),
+        cmocka_unit_test(a_row_of_any_size_has_room_for_its_key),
+        cmocka_unit_test(a_stream_of_rows_is_read_by_others),
+        cmocka_unit_test(damage_is_corrupt_and_appends_nothing),
+    };
+
+    random_state = random_seed("keyed_row");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
