@@ -106,14 +106,23 @@ size_before_elements(const char *path)
 }
 
 static enum colander_code
-give_missing(struct cells *cells, enum cell_kind kind, const char *name,
-             cell_taker take, void *taker, struct colander_error *err)
+give_nothing(struct cells *cells, enum cell_kind kind,
+             struct colander_slice name, cell_taker take, void *taker,
+             struct colander_error *err)
 {
     const struct cell cell = {
         .kind = kind, .is_number = true, .is_empty = true};
-    enum colander_code code = begin(cells, colander_slice_text(name), err);
+    enum colander_code code = begin(cells, name, err);
 
     return code == COLANDER_OK ? give(cells, cell, take, taker, err) : code;
+}
+
+static enum colander_code
+give_missing(struct cells *cells, enum cell_kind kind, const char *name,
+             cell_taker take, void *taker, struct colander_error *err)
+{
+    return give_nothing(cells, kind, colander_slice_text(name), take, taker,
+                        err);
 }
 
 static enum colander_code
@@ -137,9 +146,10 @@ give_path(struct cells *cells, struct colander_slice row, const char *path,
                                : code;
 }
 
+/* `with_values`: else they count as missing. */
 static enum colander_code
-give_members(struct cells *cells, struct colander_slice row, cell_taker take,
-             void *taker, struct colander_error *err)
+give_members(struct cells *cells, struct colander_slice row, bool with_values,
+             cell_taker take, void *taker, struct colander_error *err)
 {
     struct colander_members members;
     enum colander_code code = colander_members_init(&members, row, err);
@@ -152,11 +162,22 @@ give_members(struct cells *cells, struct colander_slice row, cell_taker take,
         code = colander_members_next(&members, &is_member, &name, &value, err);
         if (code != COLANDER_OK || !is_member)
             break;
+        if (!with_values) {
+            code = give_nothing(cells, CELL_COLUMN, name, take, taker, err);
+            continue;
+        }
         code = begin(cells, name, err);
         if (code == COLANDER_OK)
             code = give_value(cells, &value, take, taker, err);
     }
     return code;
+}
+
+enum colander_code
+cells_give_row_names(struct cells *cells, struct colander_slice row,
+                     cell_taker take, void *taker, struct colander_error *err)
+{
+    return give_members(cells, row, false, take, taker, err);
 }
 
 static enum colander_code
@@ -245,7 +266,7 @@ cells_give(struct cells *cells, const struct colander_result *result,
     if (code == COLANDER_OK && options->shows_matches)
         code = give_matches(cells, &result->columns, take, taker, err);
     if (code == COLANDER_OK && options->path_count == 0)
-        code = give_members(cells, result->row, take, taker, err);
+        code = give_members(cells, result->row, true, take, taker, err);
     for (size_t i = 0; i < options->path_count && code == COLANDER_OK; i++) {
         if (!is_shown_anyway(options, options->paths[i]))
             code = give_path(cells, result->row, options->paths[i], take, taker,

@@ -49,6 +49,11 @@ COLANDER_CHECKED enum colander_code
 cells_give_names(struct cells *cells, cell_taker take, void *taker,
                  struct colander_error *err);
 
+/* Gives the cells of the row's own columns, as missing. */
+COLANDER_CHECKED enum colander_code
+cells_give_row_names(struct cells *cells, struct colander_slice row,
+                     cell_taker take, void *taker, struct colander_error *err);
+
 /* Appends the paths as a JSON array. */
 COLANDER_CHECKED enum colander_code
 cells_append_matches(struct colander_buffer *json,

@@ -131,9 +131,8 @@ static const char help[] =
     "\n"
     "options:\n"
     "  --rows N                looks at the first N rows (10,000)\n"
-    "  --format FORMAT         jsonl, json, csv, table or line (on a "
-    "terminal:\n"
-    "                          table, else: jsonl)\n";
+    "  --format FORMAT         jsonl, json, csv, msgpack, table or line (on a\n"
+    "                          terminal: table, else: jsonl)\n";
 
 const struct command command_columns = {
     "columns",

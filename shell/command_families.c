@@ -96,7 +96,7 @@ static const char help[] =
     "bytes of rows that are in no SST file yet.\n"
     "\n"
     "options:\n"
-    "  --format FORMAT         jsonl, json, csv, table or line (on a\n"
+    "  --format FORMAT         jsonl, json, csv, msgpack, table or line (on a\n"
     "                          terminal: table, else: jsonl)\n";
 
 const struct command command_families = {

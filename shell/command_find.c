@@ -187,7 +187,7 @@ static const char help[] =
     "                          columns matched\n"
     "  --scan                  reads every row, as without value filters: to\n"
     "                          compare\n"
-    "  --format FORMAT         jsonl, json, csv, table or line (on a\n"
+    "  --format FORMAT         jsonl, json, csv, msgpack, table or line (on a\n"
     "                          terminal: table, else: jsonl)\n";
 
 const struct command command_find = {

@@ -99,7 +99,7 @@ static const char help[] =
     "\n"
     "options:\n"
     "  --select COL[,COL]      only these columns\n"
-    "  --format FORMAT         jsonl, json, csv, table or line (on a\n"
+    "  --format FORMAT         jsonl, json, csv, msgpack, table or line (on a\n"
     "                          terminal: line, else: jsonl)\n";
 
 const struct command command_get = {

@@ -31,6 +31,7 @@ struct command {
 
 extern const struct command command_columns;
 extern const struct command command_demo;
+extern const struct command command_export;
 extern const struct command command_families;
 extern const struct command command_find;
 extern const struct command command_get;

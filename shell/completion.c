@@ -8,6 +8,7 @@
  */
 #include "shell/completion.h"
 #include "shell/census.h"
+#include "shell/commands.h"
 #include "shell/dot_commands.h"
 
 #include <ctype.h>
@@ -410,12 +411,33 @@ find_in_chunk(struct search *search, lua_State *L)
     offer_all(search, keywords);
 }
 
+/* Offers the options of the command that the line begins with. */
+static void
+offer_options(struct search *search)
+{
+    const char *line = (const char *)search->line.data;
+    const size_t size = search->line.size;
+    const char *end = memchr(line, ' ', size);
+    char *name =
+        end == NULL ? NULL : strndup(line + 1, (size_t)(end - line) - 1);
+    const struct command *command = name == NULL ? NULL : commands_find(name);
+
+    free(name);
+    for (size_t i = 0; command != NULL && command->options[i].name != NULL;
+         i++) {
+        char word[64];
+
+        snprintf(word, sizeof(word), "--%s", command->options[i].name);
+        offer(search, word);
+    }
+}
+
 /* Completes a line that begins with a dot. */
 static void
 find_in_command(struct search *search)
 {
-    static const char *const words[] = {"on",   "off",   "table", "line",
-                                        "json", "jsonl", "csv",   NULL};
+    static const char *const words[] = {
+        "on", "off", "table", "line", "json", "jsonl", "csv", "msgpack", NULL};
     const char *line = (const char *)search->line.data;
     size_t start = search->line.size;
     const char *name;
@@ -427,6 +449,10 @@ find_in_command(struct search *search)
     if (start == 1) {
         for (size_t i = 0; (name = dot_commands_name(i)) != NULL; i++)
             offer(search, name);
+        return;
+    }
+    if (search->word.size > 0 && search->word.data[0] == '-') {
+        offer_options(search);
         return;
     }
     offer_families(search);

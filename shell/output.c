@@ -8,7 +8,7 @@
 #include "shell/csv.h"
 #include "shell/grid.h"
 #include "shell/interrupt.h"
-#include "shell/text.h"
+#include "shell/whole_row.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,11 +24,12 @@ struct output {
     struct cells cells;
     struct grid *grid;           /* of TABLE */
     struct csv *csv;             /* of CSV */
-    struct colander_buffer text; /* of one row of JSON */
+    struct colander_buffer text; /* of one row: JSON or msgpack */
     uint64_t row_count;
 };
 
-static const char *const names[] = {"jsonl", "json", "csv", "table", "line"};
+static const char *const names[] = {"jsonl",   "json",  "csv",
+                                    "msgpack", "table", "line"};
 
 const char *
 output_format_name(enum output_format format)
@@ -48,8 +49,7 @@ output_format_parse(const char *name, enum output_format *format,
     }
     return COLANDER_FAIL(
         err, COLANDER_INVALID,
-        "no format '%s': there are jsonl, json, csv, table and "
-        "line",
+        "no format '%s': there are jsonl, json, csv, msgpack, table and line",
         name);
 }
 
@@ -78,6 +78,24 @@ add_to_csv(void *taker, const struct cell *cell, struct colander_error *err)
     return csv_add_column(output->csv, cell->name, err);
 }
 
+/* The stream may be a pager's, which ends at the terminal as well. */
+static bool
+is_terminal(FILE *file)
+{
+    return isatty(file == stdout ? STDOUT_FILENO : fileno(file));
+}
+
+/* Bytes would do strange things to it. */
+static enum colander_code
+check_reader(const struct output *output, struct colander_error *err)
+{
+    if (is_terminal(output->file))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "msgpack is not for a terminal: export it with "
+                             "--output FILE");
+    return COLANDER_OK;
+}
+
 /* Makes what the format needs. */
 static enum colander_code
 begin(struct output *output, struct colander_error *err)
@@ -96,6 +114,8 @@ begin(struct output *output, struct colander_error *err)
         if (output->csv == NULL)
             return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for CSV");
         return cells_give_names(&output->cells, add_to_csv, output, err);
+    case OUTPUT_MSGPACK:
+        return check_reader(output, err);
     default:
         return COLANDER_OK;
     }
@@ -157,40 +177,17 @@ output_flush(FILE *file, struct colander_error *err)
     return COLANDER_OK;
 }
 
-/* ---------------------------------------------------------------- JSON --- */
+/* ------------------------------------------------------- JSON, msgpack --- */
 
-/* Appends the row as an object; without its key, a row is one as it stands. */
+/* Writes the text of a row. */
 static enum colander_code
-append_object(struct output *output, const struct colander_result *result,
-              struct colander_error *err)
+write_text(const struct output *output, struct colander_error *err)
 {
-    struct colander_value columns = colander_null();
+    const struct colander_buffer *text = &output->text;
 
-    if (!output->options.has_no_key)
-        return colander_json_append_row(&output->text, result->key, result->row,
-                                        err);
-    columns.type = COLANDER_MAP;
-    columns.bytes = result->row;
-    return colander_json_append_value(&output->text, &columns, err);
-}
-
-/* Puts the columns that matched into the object at the end of the text. */
-static enum colander_code
-append_matches(struct output *output, const struct colander_result *result,
-               struct colander_error *err)
-{
-    struct colander_buffer *text = &output->text;
-    bool is_first = text->data[text->size - 2] == '{';
-    enum colander_code code;
-
-    text->size--; /* the closing brace comes after one column more */
-    code = text_append_format(
-        text, err, "%s\"" CELLS_MATCHED_COLUMN "\":", is_first ? "" : ",");
-    if (code == COLANDER_OK)
-        code = cells_append_matches(text, &result->columns, err);
-    if (code == COLANDER_OK)
-        code = colander_buffer_append(text, "}", 1, err);
-    return code;
+    if (fwrite(text->data, 1, text->size, output->file) != text->size)
+        return write_failure(output->file, err);
+    return COLANDER_OK;
 }
 
 /* Writes the row between these texts. */
@@ -204,15 +201,22 @@ write_json(struct output *output, const struct colander_result *result,
     colander_buffer_clear(text);
     code = colander_buffer_append(text, before, strlen(before), err);
     if (code == COLANDER_OK)
-        code = append_object(output, result, err);
-    if (code == COLANDER_OK && output->options.shows_matches)
-        code = append_matches(output, result, err);
+        code = whole_row_append_json(text, &output->options, result, err);
     if (code == COLANDER_OK)
         code = colander_buffer_append(text, behind, strlen(behind), err);
-    if (code == COLANDER_OK &&
-        fwrite(text->data, 1, text->size, output->file) != text->size)
-        code = write_failure(output->file, err);
-    return code;
+    return code == COLANDER_OK ? write_text(output, err) : code;
+}
+
+static enum colander_code
+write_msgpack(struct output *output, const struct colander_result *result,
+              struct colander_error *err)
+{
+    enum colander_code code;
+
+    colander_buffer_clear(&output->text);
+    code =
+        whole_row_append_msgpack(&output->text, &output->options, result, err);
+    return code == COLANDER_OK ? write_text(output, err) : code;
 }
 
 /* -------------------------------------------------------------- takers --- */
@@ -293,7 +297,8 @@ write_csv(struct output *output, const struct colander_result *result,
 {
     enum colander_code code = COLANDER_OK;
 
-    if (output->options.path_count > 0 && output->row_count == 0)
+    if ((output->options.path_count > 0 || output->options.learns_columns) &&
+        output->row_count == 0)
         code = csv_fix(output->csv, err);
     if (code == COLANDER_OK)
         code = cells_give(&output->cells, result, put_in_csv, output, err);
@@ -305,6 +310,16 @@ write_csv(struct output *output, const struct colander_result *result,
 }
 
 /* ---------------------------------------------------------------- rows --- */
+
+enum colander_code
+output_learn(struct output *output, const struct colander_result *result,
+             struct colander_error *err)
+{
+    if (output->csv == NULL || output->options.path_count > 0)
+        return COLANDER_OK;
+    return cells_give_row_names(&output->cells, result->row, add_to_csv, output,
+                                err);
+}
 
 enum colander_code
 output_row(struct output *output, const struct colander_result *result,
@@ -322,6 +337,9 @@ output_row(struct output *output, const struct colander_result *result,
         break;
     case OUTPUT_CSV:
         code = write_csv(output, result, err);
+        break;
+    case OUTPUT_MSGPACK:
+        code = write_msgpack(output, result, err);
         break;
     case OUTPUT_TABLE:
         code = write_table(output, result, err);

@@ -63,6 +63,24 @@ report_add_number(struct report *report, uint64_t count, const char *what)
 }
 
 void
+report_add_size(struct report *report, uint64_t size)
+{
+    static const char *const units[] = {"kB", "MB", "GB", "TB"};
+    double amount = (double)size / 1000;
+    size_t unit = 0;
+
+    if (size < 1000) {
+        report_add_number(report, size, "byte");
+        return;
+    }
+    while (amount >= 999.95 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+        amount /= 1000;
+        unit++;
+    }
+    report_add(report, "%.1f %s", amount, units[unit]);
+}
+
+void
 report_add_part(struct report *report, uint64_t count, const char *what)
 {
     if (count == 0)

@@ -42,6 +42,9 @@ void report_add_count(struct report *report, uint64_t count);
 /* Adds "1 row" or "1,234 rows". */
 void report_add_number(struct report *report, uint64_t count, const char *what);
 
+/* Adds "812 bytes" or "12.3 MB". */
+void report_add_size(struct report *report, uint64_t size);
+
 /* Adds "12 pruned", with a comma where it is not the first part of its line;
  * nothing when there are none. */
 void report_add_part(struct report *report, uint64_t count, const char *what);

@@ -27,6 +27,11 @@ without_work() {
     sed -E '/^[0-9,]+ rows?: (read|scanned) /d'
 }
 
+# shellcheck disable=SC2317
+without_time() {
+    sed -E 's/ in [0-9.]+ s$/ in N s/'
+}
+
 check_shown() { # NORMALISE WHAT: what was printed is what is shown
     diff <("$1" <"$work/shown") <("$1" <"$work/out") ||
         complain "$page shows something else for '$2'"
@@ -77,5 +82,6 @@ check_page() {
 
 check_page shell.md without_work 15
 check_page safe_scripts.md cat 2
+check_page export.md without_time 3
 has_filters && check_page filters.md without_figures 5
 finish

@@ -98,7 +98,7 @@ says "colander: find: --limit takes a number from 0 up, not '-1'"
 run 2 find "$demo" tweets --select user,
 says 'colander: find: --select has an empty column'
 run 2 find "$demo" tweets --format xml
-says "colander: find: no format 'xml': there are jsonl, json, csv, table and line"
+says "colander: find: no format 'xml': there are jsonl, json, csv, msgpack, table and line"
 run 2 find "$demo" tweets --key t000001 --from t000001
 says 'colander: find: --key goes without --prefix, --from, --to'
 

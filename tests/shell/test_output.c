@@ -288,6 +288,64 @@ rows_without_a_key_are_shown_in_every_format(void **state)
 }
 
 static void
+msgpack_is_one_map_after_another(void **state)
+{
+    const char *const paths[] = {"a", "b"};
+    struct shown shown;
+
+    (void)state;
+    begin(&shown, &(struct output_options){.format = OUTPUT_MSGPACK});
+    add(&shown, "a", colander_integer(1));
+    row(&shown, "k1");
+    row(&shown, "k2");
+    assert_shows(&shown, "\x82\xa4_key\xa2k1\xa1"
+                         "a\x01\x81\xa4_key\xa2k2");
+    begin(&shown, &(struct output_options){.format = OUTPUT_MSGPACK,
+                                           .has_no_key = true});
+    add(&shown, "a", colander_integer(1));
+    row(&shown, NULL);
+    assert_shows(&shown, "\x81\xa1"
+                         "a\x01");
+    begin(&shown, &(struct output_options){.format = OUTPUT_MSGPACK,
+                                           .shows_matches = true});
+    shown.matched = (struct colander_columns){paths, 2, false};
+    add(&shown, "a", colander_integer(1));
+    row(&shown, "k");
+    assert_shows(&shown, "\x83\xa4_key\xa1k\xa1"
+                         "a\x01\xa8_matched\x92\xa1"
+                         "a\xa1"
+                         "b");
+}
+
+/* Once all rows were learnt, the first is written before the second comes. */
+static void
+csv_that_knows_its_columns_keeps_no_row_back(void **state)
+{
+    struct colander_result result;
+    struct shown shown;
+
+    (void)state;
+    memset(&result, 0, sizeof(result));
+    begin(&shown, &(struct output_options){.format = OUTPUT_CSV,
+                                           .learns_columns = true});
+    for (int i = 0; i < 2; i++) {
+        add(&shown, i == 0 ? "a" : "b", colander_integer(1));
+        assert_int_equal(
+            colander_row_builder_finish(shown.builder, &result.row, NULL),
+            COLANDER_OK);
+        assert_int_equal(output_learn(shown.output, &result, NULL),
+                         COLANDER_OK);
+    }
+    add(&shown, "a", colander_text(""));
+    row(&shown, "k1");
+    assert_int_equal(fflush(shown.file), 0);
+    assert_string_equal(shown.text, "_key,a,b\nk1,\"\",\n");
+    add(&shown, "b", colander_integer(2));
+    row(&shown, "k2");
+    assert_shows(&shown, "_key,a,b\nk1,\"\",\nk2,,2\n");
+}
+
+static void
 matches_of_an_empty_row_are_json(void **state)
 {
     const char *const paths[] = {"a"};
@@ -315,6 +373,8 @@ main(void)
             csv_refuses_too_many_columns_and_keeps_the_rows_before),
         cmocka_unit_test(json_is_one_array),
         cmocka_unit_test(rows_without_a_key_are_shown_in_every_format),
+        cmocka_unit_test(msgpack_is_one_map_after_another),
+        cmocka_unit_test(csv_that_knows_its_columns_keeps_no_row_back),
         cmocka_unit_test(matches_of_an_empty_row_are_json),
     };
 

@@ -239,6 +239,9 @@ tab_completes_what_there_is(void **state)
     terminal_type(&terminal, "\r");
     terminal_expect(&terminal, "sst_files");
     terminal_expect(&terminal, PROMPT);
+    terminal_type(&terminal, ".export tweets --out\t");
+    terminal_expect(&terminal, "--output");
+    terminal_type(&terminal, "\x15");
     quit(&terminal);
 }
 
