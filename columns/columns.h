@@ -557,6 +557,14 @@ colander_family_sizes(struct colander_family *family,
                       struct colander_family_sizes *sizes,
                       struct colander_error *err);
 
+/* Gives up to `count` keys of rows that part the family into runs of about as
+ * many bytes, ascending, the first row's not among them: as
+ * colander_engine_family_spread. None for a family that does not exist. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_spread(struct colander_family *family,
+                       struct colander_buffer *keys, size_t count,
+                       size_t *found, struct colander_error *err);
+
 /* -------------------------------------------------------------- writes --- */
 
 /* Puts `row`, replacing what is under `key`. */

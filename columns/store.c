@@ -404,6 +404,20 @@ colander_family_sizes(struct colander_family *family,
     return colander_engine_family_sizes(met, sizes, err);
 }
 
+enum colander_code
+colander_family_spread(struct colander_family *family,
+                       struct colander_buffer *keys, size_t count,
+                       size_t *found, struct colander_error *err)
+{
+    struct colander_engine_family *met;
+    enum colander_code code = family_find(family, &met, err);
+
+    *found = 0;
+    if (code != COLANDER_OK || met == NULL)
+        return code;
+    return colander_engine_family_spread(met, keys, count, found, err);
+}
+
 void
 tell_row(const struct colander_family *family, struct colander_slice key,
          struct colander_error *err)

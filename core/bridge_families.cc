@@ -5,6 +5,7 @@
  */
 #include "core/bridge.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <shared_mutex>
@@ -375,6 +376,17 @@ colander_engine_family_drop(struct colander_engine_family *family,
     });
 }
 
+static void
+add_level(struct colander_family_sizes *sizes,
+          const rocksdb::LevelMetaData &level)
+{
+    const size_t last = COLANDER_LEVELS_MAX - 1;
+    const size_t index = std::min(static_cast<size_t>(level.level), last);
+
+    sizes->levels[index].sst_count += level.files.size();
+    sizes->levels[index].sst_size += level.size;
+}
+
 enum colander_code
 colander_engine_family_sizes(struct colander_engine_family *family,
                              struct colander_family_sizes *sizes,
@@ -392,6 +404,8 @@ colander_engine_family_sizes(struct colander_engine_family *family,
         db->GetColumnFamilyMetaData(handle, &meta);
         sizes->sst_count = meta.file_count;
         sizes->sst_size = meta.size;
+        for (const rocksdb::LevelMetaData &level : meta.levels)
+            add_level(sizes, level);
         if (!db->GetIntProperty(handle,
                                 rocksdb::DB::Properties::kEstimateNumKeys,
                                 &sizes->key_count) ||

@@ -314,18 +314,39 @@ COLANDER_API COLANDER_CHECKED enum colander_code
 colander_engine_family_drop(struct colander_engine_family *family,
                             struct colander_error *err);
 
+/* Levels of SST files: a flush writes to the first, compactions move what is
+ * there down. Each but the first holds a key in one file at most. */
+#define COLANDER_LEVELS_MAX 7
+
+struct colander_level_sizes {
+    uint64_t sst_count;
+    uint64_t sst_size; /* bytes */
+};
+
 /* Sizes of a family; estimates except for the SST figures. */
 struct colander_family_sizes {
     uint64_t key_count;      /* an estimate: overwritten keys count twice */
     uint64_t sst_count;      /* SST files */
     uint64_t sst_size;       /* their bytes */
     uint64_t unflushed_size; /* memory for keys that no SST holds yet */
+    struct colander_level_sizes levels[COLANDER_LEVELS_MAX];
 };
 
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_engine_family_sizes(struct colander_engine_family *family,
                              struct colander_family_sizes *sizes,
                              struct colander_error *err);
+
+/*
+ * Gives keys that part the family into `count` + 1 runs of about as many bytes:
+ * to look at some of it without reading all. They are keys that are there,
+ * ascending, none the first; fewer where blocks or the memtable tell no better.
+ * Replaces the content of keys[0] to keys[*found - 1].
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_engine_family_spread(struct colander_engine_family *family,
+                              struct colander_buffer *keys, size_t count,
+                              size_t *found, struct colander_error *err);
 
 /* Writes unflushed keys to SST files, and waits for it. */
 COLANDER_API COLANDER_CHECKED enum colander_code
