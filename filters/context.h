@@ -6,6 +6,7 @@
  *     notes.c          values of rows about to be written
  *     worker.c         a thread that loads filters and makes missing ones
  *     family_filters.c the functions of filters.h
+ *     measure.c        how often filters are wrong
  *     find.c           candidates for a question
  *
  * Locks: change_mutex, under which the engine may be called; names_mutex; then
@@ -97,6 +98,13 @@ void filter_log_error(struct filters *filters, const char *what,
  * now on, and made again. */
 void filters_doubt(struct filters *filters, struct sst_file *file,
                    const struct colander_error *err);
+
+/* The filters of the store of `family`, and those of the family itself: NULL
+ * where the family does not exist. */
+COLANDER_CHECKED enum colander_code
+filters_look_up(struct colander_family *family, struct filters **filters,
+                struct colander_engine_family **engine_family,
+                struct family_filters **found, struct colander_error *err);
 
 /* ------------------------------------------------------------- observer --- */
 

@@ -8,12 +8,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* The filters of the store of `family`, and those of the family itself: NULL
- * where the family does not exist. */
-static enum colander_code
-look_up(struct colander_family *family, struct filters **filters,
-        struct colander_engine_family **engine_family,
-        struct family_filters **found, struct colander_error *err)
+enum colander_code
+filters_look_up(struct colander_family *family, struct filters **filters,
+                struct colander_engine_family **engine_family,
+                struct family_filters **found, struct colander_error *err)
 {
     enum colander_code code = family_engine(family, engine_family, err);
 
@@ -99,7 +97,8 @@ colander_family_set_filters(struct colander_family *family,
     if (code == COLANDER_OK) {
         code = colander_family_create(family, err);
         if (code == COLANDER_OK)
-            code = look_up(family, &filters, &engine_family, &found, err);
+            code =
+                filters_look_up(family, &filters, &engine_family, &found, err);
         if (code == COLANDER_OK) {
             pthread_mutex_lock(&filters->change_mutex);
             code = keep_settings(filters, engine_family, settings, err);
@@ -128,7 +127,7 @@ colander_family_get_filters(struct colander_family *family,
     enum colander_code code;
 
     colander_filter_options_init(options);
-    code = look_up(family, &filters, &engine_family, &found, err);
+    code = filters_look_up(family, &filters, &engine_family, &found, err);
     if (code != COLANDER_OK || found == NULL)
         return code;
     settings = registry_settings(&filters->registry, found);
@@ -150,7 +149,7 @@ colander_family_refilter(struct colander_family *family, uint64_t *count,
     enum colander_code code;
     uint64_t done = 0;
 
-    code = look_up(family, &filters, &engine_family, &found, err);
+    code = filters_look_up(family, &filters, &engine_family, &found, err);
     if (code == COLANDER_OK && found != NULL && filters->is_read_only)
         code = COLANDER_FAIL(err, COLANDER_READ_ONLY,
                              "the store is open for reading only");
@@ -240,7 +239,7 @@ colander_family_filter_stats(struct colander_family *family,
     enum colander_code code;
 
     memset(stats, 0, sizeof(*stats));
-    code = look_up(family, &filters, &engine_family, &found, err);
+    code = filters_look_up(family, &filters, &engine_family, &found, err);
     if (code != COLANDER_OK)
         return code;
     add_log(stats, &filters->log);

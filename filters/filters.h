@@ -128,6 +128,34 @@ colander_family_filter_stats(struct colander_family *family,
                              struct colander_filter_stats *stats,
                              struct colander_error *err);
 
+/*
+ * How often the filters of a family are wrong, as found out by asking them for
+ * values that no row has. All parts of filters that the hierarchy knows are
+ * asked for each value; part_count * value_count questions. What is not known,
+ * for want of a filter, is not asked.
+ */
+struct colander_filter_measure {
+    uint64_t part_count;    /* parts that were asked */
+    uint64_t value_count;   /* values that they were asked for */
+    uint64_t maybe_count;   /* times the hierarchy took a part for one that has
+                             * the value: each a look into a filter on disk */
+    uint64_t located_count; /* of these, those that the filter was asked about,
+                             * at most COLANDER_MEASURE_LOCATED_MAX: */
+    uint64_t wrong_count;   /* times that it, too, took rows for ones that have
+                             * the value in a column: each a read of rows */
+};
+
+#define COLANDER_MEASURE_LOCATED_MAX 20000
+
+/* Asks for `value_count` texts of 128 random bits, the same ones every time,
+ * and waits until the filters are known. All zero for a family that does not
+ * exist. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_measure_filters(struct colander_family *family,
+                                uint64_t value_count,
+                                struct colander_filter_measure *measure,
+                                struct colander_error *err);
+
 #ifdef __cplusplus
 }
 #endif
