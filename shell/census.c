@@ -8,8 +8,10 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define PATH_SIZE 64 /* bytes, to begin with */
-#define PLACES 32768 /* over three for each column, a power of two */
+#define PATH_SIZE 64            /* bytes, to begin with */
+#define RUNS 100                /* of neighbours, in a sample */
+#define SAMPLE_SIZE (64u << 20) /* bytes of its rows */
+#define PLACES 32768            /* over three for each column, a power of two */
 
 struct counted {
     struct census_column column;
@@ -165,36 +167,121 @@ count_members(struct census *census, struct colander_slice container,
     return code;
 }
 
-enum colander_code
-census_take(struct census *census, struct colander_family *family,
-            uint64_t row_limit, void (*watch)(struct colander_cursor *cursor),
-            uint64_t *row_count, struct colander_error *err)
+/* A run of rows to be counted. */
+struct run {
+    struct colander_slice from;  /* its first key; empty: the first there is */
+    struct colander_slice until; /* first key beyond; empty: no bound */
+    uint64_t row_limit;
+    uint64_t byte_limit; /* the row that goes over it is the last */
+    bool is_whole;       /* it was read to its end */
+};
+
+static bool
+is_beyond(const struct run *run, struct colander_slice key)
+{
+    return run->until.size > 0 && colander_slice_compare(key, run->until) >= 0;
+}
+
+/* Counts what is in the rows of the cursor. One row more is read to learn
+ * whether these were all. */
+static enum colander_code
+count_rows(struct census *census, struct colander_cursor *cursor,
+           struct run *run, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    uint64_t count = 0;
+    uint64_t size = 0;
+
+    while (code == COLANDER_OK) {
+        struct colander_result result;
+        bool is_row;
+
+        code = colander_cursor_next(cursor, &is_row, &result, err);
+        if (code != COLANDER_OK)
+            break;
+        run->is_whole = !is_row || is_beyond(run, result.key);
+        if (run->is_whole || count == run->row_limit || size > run->byte_limit)
+            break;
+        count++;
+        size += result.row.size;
+        census->row++;
+        census->path.size = 0;
+        code = count_members(census, result.row, 0, err);
+    }
+    return code;
+}
+
+static enum colander_code
+take_run(struct census *census, struct colander_family *family, struct run *run,
+         void (*watch)(struct colander_cursor *cursor),
+         struct colander_error *err)
 {
     struct colander_cursor *cursor = NULL;
     struct colander_query query;
     enum colander_code code;
 
     colander_query_init(&query);
-    query.limit = row_limit;
+    query.keys.from = run->from;
+    if (run->row_limit < UINT64_MAX)
+        query.limit = run->row_limit + 1;
     code = colander_family_find(family, &query, &cursor, err);
-    if (code == COLANDER_OK && watch != NULL)
+    if (code != COLANDER_OK)
+        return code;
+    if (watch != NULL)
         watch(cursor);
-    while (code == COLANDER_OK) {
-        struct colander_result result;
-        bool is_row;
-
-        code = colander_cursor_next(cursor, &is_row, &result, err);
-        if (code != COLANDER_OK || !is_row)
-            break;
-        census->row++;
-        census->path.size = 0;
-        code = count_members(census, result.row, 0, err);
-    }
+    code = count_rows(census, cursor, run, err);
     if (watch != NULL)
         watch(NULL);
     colander_cursor_close(cursor);
+    return code;
+}
+
+enum colander_code
+census_take(struct census *census, struct colander_family *family,
+            uint64_t row_limit, void (*watch)(struct colander_cursor *cursor),
+            uint64_t *row_count, struct colander_error *err)
+{
+    struct run run = {.row_limit = row_limit, .byte_limit = UINT64_MAX};
+    enum colander_code code = take_run(census, family, &run, watch, err);
+
     if (row_count != NULL)
         *row_count = census->row;
+    return code;
+}
+
+enum colander_code
+census_sample(struct census *census, struct colander_family *family,
+              uint64_t row_limit, void (*watch)(struct colander_cursor *cursor),
+              struct census_sample *sample, struct colander_error *err)
+{
+    struct colander_buffer keys[RUNS - 1];
+    enum colander_code code;
+    size_t count = 0;
+
+    memset(sample, 0, sizeof(*sample));
+    memset(keys, 0, sizeof(keys));
+    sample->is_all = true;
+    code = colander_family_spread(family, keys, RUNS - 1, &count, err);
+    for (size_t i = 0; i <= count && code == COLANDER_OK; i++) {
+        /* what a short run leaves is for those behind it */
+        struct run run = {.row_limit =
+                              (row_limit - census->row) / (count + 1 - i),
+                          .byte_limit = SAMPLE_SIZE / (count + 1)};
+
+        if (i > 0)
+            run.from = colander_buffer_slice(&keys[i - 1]);
+        if (i < count)
+            run.until = colander_buffer_slice(&keys[i]);
+        code = take_run(census, family, &run, watch, err);
+        sample->is_all = sample->is_all && run.is_whole;
+    }
+    for (size_t i = 0; i < RUNS - 1; i++)
+        colander_buffer_release(&keys[i]);
+    sample->row_count = census->row;
+    sample->is_cut = code == COLANDER_LIMIT;
+    if (sample->is_cut) /* what was counted by then will do */
+        code = COLANDER_OK;
+    sample->is_all = sample->is_all && !sample->is_cut;
     return code;
 }
 

@@ -4,7 +4,7 @@
  * Columns inside columns count as well, under their paths; so do the elements
  * of arrays, all under one.
  *
- * Life:   create -> take -> count, column -> destroy
+ * Life:   create -> take or sample -> count, column -> destroy
  *
  * SPDX-License-Identifier: MIT
  */
@@ -37,6 +37,21 @@ COLANDER_CHECKED enum colander_code
 census_take(struct census *census, struct colander_family *family,
             uint64_t row_limit, void (*watch)(struct colander_cursor *cursor),
             uint64_t *row_count, struct colander_error *err);
+
+/* What was looked at. */
+struct census_sample {
+    uint64_t row_count;
+    bool is_all; /* every row there is */
+    bool is_cut; /* there are more columns than are counted */
+};
+
+/* Reads `row_limit` rows of the family at most, spread over its keys: all rows
+ * where there are no more, else runs of neighbours which begin in places that
+ * have about as many bytes between them. Large rows are fewer. */
+COLANDER_CHECKED enum colander_code
+census_sample(struct census *census, struct colander_family *family,
+              uint64_t row_limit, void (*watch)(struct colander_cursor *cursor),
+              struct census_sample *sample, struct colander_error *err);
 
 /* The columns, in the order in which they were met. */
 size_t census_count(const struct census *census);

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "shell/census.h"
+#include "shell/column_figures.h"
 #include "shell/commands.h"
 #include "shell/interrupt.h"
 #include "shell/output.h"
@@ -11,26 +11,6 @@
 #include "shell/report.h"
 
 #define ROWS 10000 /* looked at unless told so */
-
-/* Makes the row that tells of one column. */
-static enum colander_code
-describe(const struct census_column *column,
-         struct colander_row_builder *builder, struct colander_slice *row,
-         struct colander_error *err)
-{
-    colander_row_builder_add(builder, "column", colander_text(column->path));
-    colander_row_builder_add(builder, "rows",
-                             colander_unsigned(column->row_count));
-    colander_row_builder_begin_map(builder, "types");
-    for (int type = 0; type < CENSUS_TYPES; type++) {
-        if (column->type_counts[type] > 0)
-            colander_row_builder_add(
-                builder, colander_type_name((enum colander_type)type),
-                colander_unsigned(column->type_counts[type]));
-    }
-    colander_row_builder_end(builder);
-    return colander_row_builder_finish(builder, row, err);
-}
 
 static enum colander_code
 show(const struct census *census, struct output *output,
@@ -45,7 +25,8 @@ show(const struct census *census, struct output *output,
         struct colander_result result;
 
         memset(&result, 0, sizeof(result));
-        code = describe(census_column(census, i), builder, &result.row, err);
+        column_figures_describe(census_column(census, i), builder);
+        code = colander_row_builder_finish(builder, &result.row, err);
         if (code == COLANDER_OK)
             code = output_row(output, &result, err);
     }

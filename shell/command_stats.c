@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "shell/column_figures.h"
 #include "shell/commands.h"
 #include "shell/filter_figures.h"
 #include "shell/output.h"
@@ -13,6 +14,7 @@ struct family_stats {
     const char *name;
     struct colander_family_sizes sizes;
     struct filter_figures filters;
+    struct column_figures columns;
 };
 
 static enum colander_code
@@ -29,11 +31,34 @@ read_family(const struct session *session, const char *name,
         code = colander_family_sizes(family, &stats->sizes, err);
     if (code == COLANDER_OK)
         code = filter_figures_read(&stats->filters, family, err);
+    if (code == COLANDER_OK)
+        code = column_figures_read(&stats->columns, family, err);
     colander_family_close(family);
     return code;
 }
 
 /* ----------------------------------------------------------- for people --- */
+
+/* "L0 2 (3.1 MB), L6 12 (700.0 MB)" */
+static void
+add_levels(const struct colander_family_sizes *sizes, struct report *report)
+{
+    const char *before = "";
+
+    if (sizes->sst_count == 0)
+        return;
+    report_line(report, "levels");
+    for (int i = 0; i < COLANDER_LEVELS_MAX; i++) {
+        if (sizes->levels[i].sst_count == 0)
+            continue;
+        report_add(report, "%sL%d ", before, i);
+        report_add_count(report, sizes->levels[i].sst_count);
+        report_add(report, " (");
+        report_add_size(report, sizes->levels[i].sst_size);
+        report_add(report, ")");
+        before = ", ";
+    }
+}
 
 static void
 add_family(const struct family_stats *stats, struct report *report)
@@ -50,7 +75,9 @@ add_family(const struct family_stats *stats, struct report *report)
     report_add(report, "; ");
     report_add_number(report, stats->sizes.unflushed_size, "byte");
     report_add(report, " for rows in no file");
+    add_levels(&stats->sizes, report);
     filter_figures_add(&stats->filters, report);
+    column_figures_add(&stats->columns, stats->sizes.key_count, report);
 }
 
 static enum colander_code
@@ -72,6 +99,25 @@ show_family(const struct family_stats *stats, bool is_last,
 
 /* --------------------------------------------------------- for programs --- */
 
+static void
+add_level_array(const struct colander_family_sizes *sizes,
+                struct colander_row_builder *builder)
+{
+    colander_row_builder_begin_array(builder, "levels");
+    for (int i = 0; i < COLANDER_LEVELS_MAX; i++) {
+        if (sizes->levels[i].sst_count == 0)
+            continue;
+        colander_row_builder_begin_map(builder, NULL);
+        colander_row_builder_add(builder, "level", colander_integer(i));
+        colander_row_builder_add(builder, "sst_files",
+                                 colander_unsigned(sizes->levels[i].sst_count));
+        colander_row_builder_add(builder, "sst_bytes",
+                                 colander_unsigned(sizes->levels[i].sst_size));
+        colander_row_builder_end(builder);
+    }
+    colander_row_builder_end(builder);
+}
+
 static enum colander_code
 print_row(struct output *output, struct colander_row_builder *builder,
           const struct family_stats *stats, struct colander_error *err)
@@ -89,7 +135,9 @@ print_row(struct output *output, struct colander_row_builder *builder,
                              colander_unsigned(stats->sizes.sst_size));
     colander_row_builder_add(builder, "unflushed_bytes",
                              colander_unsigned(stats->sizes.unflushed_size));
+    add_level_array(&stats->sizes, builder);
     filter_figures_add_columns(&stats->filters, builder);
+    column_figures_add_columns(&stats->columns, builder);
     code = colander_row_builder_finish(builder, &result.row, err);
     if (code == COLANDER_OK)
         code = colander_key_text(stats->name, &key, err);
@@ -134,6 +182,7 @@ show(const struct session *session, const char *name, bool is_last,
         code = is_json ? show_json(&stats, err)
                        : show_family(&stats, is_last, err);
     filter_figures_release(&stats.filters);
+    column_figures_release(&stats.columns);
     return code;
 }
 
@@ -174,18 +223,34 @@ static const struct argument_option options[] = {
 static const char help[] =
     "Tells of each family, or of one: about how many rows it has (one that "
     "was\n"
-    "overwritten may count twice), its SST files and their bytes; how many of\n"
-    "them have a value filter, what the filters take on disk and in memory,\n"
-    "and their options; of the store, how many filters were made, found\n"
-    "damaged or could not be made since it was opened.\n"
+    "overwritten may count twice); its SST files, their bytes, and how many "
+    "of\n"
+    "them are on each level (L0 is where rows come in, the last is where most\n"
+    "stay); which columns rows have.\n"
+    "\n"
+    "Of value filters: how many files have one, what they take on disk and in\n"
+    "memory, their options, and how often they are wrong: \"maybes\" is of "
+    "the\n"
+    "answers of the filters in memory when they are asked for values that no "
+    "row\n"
+    "has, made up for it. Each wrong one costs a look into a filter on disk,\n"
+    "which lets few of them through to rows. Of the store: how many filters "
+    "were\n"
+    "made, found damaged or could not be made since it was opened.\n"
+    "\n"
+    "Columns are those of some 10,000 rows, spread over all keys, or of all\n"
+    "where there are no more: in how many rows each is, and the types of its\n"
+    "values; the first 20 (colander columns lists all of the first rows).\n"
     "\n"
     "options:\n"
-    "  --json                  a line of JSON for each family\n";
+    "  --json                  a line of JSON for each family, with up to "
+    "1,000\n"
+    "                          columns (docs/stats.md tells what is in it)\n";
 
 const struct command command_stats = {
     "stats",
     "[FAMILY] [--json]",
-    "what families hold, and their value filters",
+    "what families hold: files, columns, filters",
     help,
     COMMAND_READS,
     options,

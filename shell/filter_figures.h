@@ -14,6 +14,7 @@
 
 struct filter_figures {
     struct colander_filter_stats stats;
+    struct colander_filter_measure measure;
     struct colander_filter_options options;
 };
 

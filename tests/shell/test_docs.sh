@@ -84,4 +84,5 @@ check_page shell.md without_work 15
 check_page safe_scripts.md cat 2
 check_page export.md without_time 3
 has_filters && check_page filters.md without_figures 5
+has_filters && check_page stats.md without_figures 2
 finish

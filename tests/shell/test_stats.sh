@@ -29,8 +29,79 @@ size=$(find "$demo" -name '*.sst' -printf '%s\n' | sort -n | tail -n 1)
 printf '.stats tweets\n.stats --json\n' | "$COLANDER" shell "$demo" |
     grep -q '^family   tweets$' || complain 'no stats in the shell'
 
+# Files by level are all files.
+run 0 stats "$demo" sensors
+prints_some '^levels   L[0-6] 1 \([0-9.]+ MB\)$'
+"$COLANDER" shell "$work/store" -e 'local f = db:family("rows")
+for i = 1, 600 do f:put(i, {a = i}) end
+f:compact()
+for i = 601, 812 do f:put(i, {a = i, b = "x"}) end
+f:flush()
+for i = 813, 820 do f:put(i, {a = 1.5}) end
+db:family("empty"):create()
+local split = db:family("split")
+for i = 1, 30000 do
+    split:put({"k", i}, i <= 15000 and {first = i, both = i} or
+        {last = tostring(i), both = i % 2 == 0 and i or "x"})
+end
+local wide = db:family("wide")
+for i = 1, 30 do wide:put(i, {["c" .. i] = {x = 1}}) end
+wide:put("long", {[("n"):rep(100)] = 1, ["a\nb"] = 1})
+local many = db:family("many")
+for i = 1, 30 do
+    local row = {}
+    for k = 1, 500 do row["c" .. i .. "x" .. k] = 1 end
+    many:put(i, row)
+end' || complain 'no store to tell of'
+run 0 stats "$work/store" rows
+prints_some '^levels   (L[0-6] [0-9]+ \([0-9.]+ (kB|bytes)\)(, )?)+$'
+run 0 stats "$work/store" rows --json
+prints_some '"levels":\[\{"level":[0-6],"sst_files":[1-9]'
+sizes=$(sed -E 's/.*"levels":\[([^]]*)\].*/\1/' "$work/out" |
+    grep -Eo '"sst_bytes":[0-9]+' | cut -d : -f 2 | paste -sd +)
+[ $((sizes)) = "$(grep -Eo '"sst_bytes":[0-9]+' "$work/out" | head -n 1 |
+    cut -d : -f 2)" ] ||
+    complain 'the levels are not all files'
+run 0 stats "$work/store" empty
+grep -q ^levels "$work/out" && complain 'no files have levels'
+prints_some '^columns  0 in all 0 rows$'
+run 0 stats "$work/store" empty --json
+prints_some '"levels":\[\],'
+prints_some '"sampled_rows":0,"sampled_all":true,"column_count":0,"columns_cut":false,"columns":\[\]\}$'
+
+# Columns of all rows where they are few, and else of a sample of all keys.
+run 0 stats "$work/store" rows
+prints_some '^columns  2 in all 820 rows$'
+prints_some '^         a  100.0 %  integer, double$'
+prints_some '^         b   25.9 %  string$'
+run 0 stats "$work/store" rows --json
+prints_some '"sampled_rows":820,"sampled_all":true,"column_count":2,"columns_cut":false,"columns":\[\{"column":"a","rows":820,"types":\{"integer":812,"double":8\},"share":1.0\},\{"column":"b","rows":212,"types":\{"string":212\},"share":0.2585'
+run 0 stats "$work/store" split
+prints_some '^columns  3 in a sample of (9,[0-9]{3}|10,000) rows of about 30,000$'
+prints_some '^         both   100.0 %  integer, string$'
+prints_some '^         first   (4[5-9]|5[0-5])\.[0-9] %  integer$'
+prints_some '^         last    (4[5-9]|5[0-5])\.[0-9] %  string$'
+run 0 stats "$demo" tweets
+prints_some '^columns  13 in a sample of 10,000 rows of about 100,000$'
+prints_some '^         place +(29|30|31)\.[0-9] %  string$'
+run 0 stats "$work/store" wide
+prints_some '^columns  62 in all 31 rows$'
+prints_some '^         and 42 more$'
+[ "$(grep -c '^         c' "$work/out")" = 20 ] || complain 'not 20 columns are shown'
+run 0 stats "$work/store" wide --json
+prints_some '"column_count":62,"columns_cut":false,'
+[ "$(grep -o '"column":' "$work/out" | wc -l)" = 62 ] ||
+    complain 'not all columns are told'
+run 0 stats "$work/store" many
+prints_some '^columns  more than 10,000 in a sample of [0-9]+ rows of about 30$'
+run 0 stats "$work/store" many --json
+prints_some '"column_count":10000,"columns_cut":true,'
+[ "$(grep -o '"column":' "$work/out" | wc -l)" = 1000 ] ||
+    complain 'more than a thousand columns are told'
+run 0 stats "$demo" tweets --json
+
 if ! has_filters; then
-    grep -q filter "$work/out" && complain 'stats tells of filters: none is there'
+    grep -q -e filter -e maybe "$work/out" && complain 'stats tells of filters: none is there'
     finish
 fi
 
@@ -44,6 +115,16 @@ all=$(grep -Eo '"bytes":[0-9]+' "$work/out" | cut -d : -f 2)
     complain "filters of $all bytes have $sum in their parts"
 prints_some '"files":1,"loaded_files":1,'
 prints_some '"rows_per_segment":"auto",'
+
+# Filters are wrong as often as they may be, and those on disk hardly ever.
+run 0 stats "$demo" tweets
+prints_some '^maybes   [0-9.e-]+ % wrong: [0-9,]+ of 10,000(; filters on disk let 0 of [0-9,]+ through)?$'
+run 0 stats "$demo" tweets --json
+prints_some '"maybes":\{"values":10000,"parts":1,"wrong":[0-9]+,"followed":[0-9]+,"let_through":0,"wrong_rate":0\.0'
+[ "$(bytes wrong)" -le 150 ] || complain 'more than 1 % are wrong'
+run 0 stats "$work/store" empty --json
+prints_some '"wrong_rate":null,"let_through_rate":null\}'
+run 0 stats "$demo" tweets --json
 
 refilter() { # ARG...: finds find what they found
     run 0 refilter "$demo" tweets "$@"
@@ -77,6 +158,8 @@ prints_some '^options  on, rows per segment 64, 32 hash bits, 0.1 wrong maybes, 
 refilter --noindex '' --filter-bits 20000 --hash-bits 24 --rows-per-segment 0
 prints_some '^options  on, rows per segment 0, 24 hash bits, 20,000 bits for a file, tree of order 4 in up to 1,000,000 bytes$'
 grep -q '^locator' "$work/out" && complain 'files only, and yet a locator'
+run 0 stats "$demo" tweets
+prints_some '^maybes   (100|99\.[0-9]) % wrong: [0-9,]+ of 10,000; filters on disk let [0-9,]+ of [0-9,]+ through$'
 refilter --rows-per-segment 1
 prints_some '^options  on, rows per segment 1, 24 hash bits, '
 refilter --off
