@@ -57,8 +57,8 @@ csv_end(struct splitter *splitter, const struct split_text *text, size_t size,
     struct csv_split *csv = &splitter->csv;
 
     split_end(splitter, text, size, line_size(text, size), ended);
-    csv->line = csv->line_ends && csv->line >= size ? csv->line - size : 0;
-    csv->line_ends = csv->line_ends && csv->line > 0;
+    csv->line = 0;
+    csv->line_ends = false;
     csv->first = 0;
     csv->quote = 0;
     csv->alone = csv->alone > size ? csv->alone - size : 0;

@@ -45,7 +45,7 @@ pieces_release(struct pieces *pieces)
     memset(pieces, 0, sizeof(*pieces));
 }
 
-/* How much more of the text the splitter sees when it asks. */
+/* How much more of the text, and one byte, the splitter sees when it asks. */
 typedef size_t chunk_function(void *context);
 
 static inline size_t
@@ -59,7 +59,7 @@ static inline size_t
 chunk_byte(void *context)
 {
     (void)context;
-    return 1;
+    return 0;
 }
 
 /* What the splitter said of text[from...] is told in places of the text. */
@@ -82,10 +82,21 @@ piece_of(enum split split, struct colander_slice text, size_t from,
     return piece;
 }
 
-/* Cuts `text`, of which the splitter sees more and more. */
+/* Another splitter, which knows only what the first says of its state. */
+static inline void
+splitter_forget(struct splitter *splitter)
+{
+    uint32_t state = splitter_state(splitter);
+
+    splitter_init(splitter, splitter->format, splitter->delimiter);
+    splitter_resume(splitter, state);
+}
+
+/* Cuts `text`, of which the splitter sees more and more; or another one does
+ * after each piece. */
 static inline void
 cut(struct splitter *splitter, struct colander_slice text,
-    chunk_function *chunk, void *context, struct pieces *pieces)
+    chunk_function *chunk, void *context, bool forgets, struct pieces *pieces)
 {
     struct split_record ended;
     struct colander_error err;
@@ -102,12 +113,14 @@ cut(struct splitter *splitter, struct colander_slice text,
         pieces->call_count++;
         assert_true(ended.size <= shown.size);
         if (split == SPLIT_MORE) {
-            size_t more = chunk(context);
+            size_t more = 1 + chunk(context);
 
             assert_true(seen < text.size);
             seen += more < text.size - seen ? more : text.size - seen;
         } else {
             pieces_add(pieces, piece_of(split, text, from, &ended, &err));
+            if (forgets)
+                splitter_forget(splitter);
         }
         from += ended.size;
     }
@@ -121,7 +134,7 @@ cut_whole(enum record_format format, struct colander_slice text,
     struct splitter splitter;
 
     splitter_init(&splitter, format, ',');
-    cut(&splitter, text, chunk_whole, NULL, pieces);
+    cut(&splitter, text, chunk_whole, NULL, false, pieces);
 }
 
 /* Shows pieces that are not as they should be. */

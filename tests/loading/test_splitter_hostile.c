@@ -1,0 +1,326 @@
+/*
+ * Texts that were made to hurt: records of any size, and texts that would be
+ * read again and again. Work is counted where it could multiply, in memchr;
+ * where it is not, a text takes minutes when it is more than linear.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "loading/pieces.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+#define RECORD_SIZE_MAX ((size_t)128 << 10)
+#define WINDOW_SIZE ((size_t)1 << 20)
+#define CHUNK_SIZE ((size_t)64 << 10)
+
+void *__real_memchr(const void *bytes, int byte, size_t size);
+void *__wrap_memchr(const void *bytes, int byte, size_t size);
+
+static uint64_t looked_at; /* bytes, by memchr */
+
+void *
+__wrap_memchr(const void *bytes, int byte, size_t size)
+{
+    const char *found = __real_memchr(bytes, byte, size);
+
+    looked_at += found == NULL ? size : (size_t)(found - (const char *)bytes);
+    return (void *)found;
+}
+
+/* A text that is there only as far as it was read. */
+struct stream {
+    const char *head;
+    const char *repeated;
+    uint64_t repeated_size; /* all together */
+    const char *tail;
+    uint64_t at;
+};
+
+static uint8_t
+stream_byte(struct stream *stream)
+{
+    uint64_t at = stream->at++;
+    size_t head = strlen(stream->head);
+
+    if (at < head)
+        return (uint8_t)stream->head[at];
+    at -= head;
+    if (at < stream->repeated_size)
+        return (uint8_t)stream->repeated[at % strlen(stream->repeated)];
+    return (uint8_t)stream->tail[at - stream->repeated_size];
+}
+
+static uint64_t
+stream_size(const struct stream *stream)
+{
+    return strlen(stream->head) + stream->repeated_size + strlen(stream->tail);
+}
+
+/* What came of it. */
+struct outcome {
+    uint64_t record_count;
+    uint64_t bad_count;
+    uint64_t given_up; /* records */
+    char last[64];     /* record */
+};
+
+static void
+note(struct outcome *outcome, enum split split,
+     const struct split_record *ended)
+{
+    outcome->record_count += split == SPLIT_RECORD;
+    outcome->bad_count += split == SPLIT_BAD;
+    (void)snprintf(outcome->last, sizeof(outcome->last), "%.*s",
+                   ended->record.size < 63 ? (int)ended->record.size : 63,
+                   (const char *)ended->record.data);
+}
+
+/* Adds a chunk to the window of `size` bytes. */
+static size_t
+fill(struct stream *stream, uint8_t *window, size_t size)
+{
+    uint64_t left = stream_size(stream) - stream->at;
+    size_t more = left < CHUNK_SIZE ? (size_t)left : CHUNK_SIZE;
+
+    for (size_t i = 0; i < more; i++)
+        window[size + i] = stream_byte(stream);
+    return size + more;
+}
+
+/* Cuts the stream with no more of it in memory than a window. */
+static void
+cut_stream(enum record_format format, struct stream stream,
+           struct outcome *outcome)
+{
+    uint8_t *window = malloc(WINDOW_SIZE + CHUNK_SIZE);
+    uint64_t given_up = 0;
+    struct splitter splitter;
+    size_t from = 0;
+    size_t to = 0;
+
+    memset(outcome, 0, sizeof(*outcome));
+    looked_at = 0;
+    splitter_init(&splitter, format, ',');
+    for (;;) {
+        struct colander_slice text =
+            colander_slice_of(window + from, to - from);
+        bool is_end = stream.at == stream_size(&stream);
+        struct split_record ended;
+        struct colander_error err;
+        enum split split;
+
+        split = splitter_next(&splitter, text, is_end, &ended, &err);
+        from += ended.size;
+        if (split == SPLIT_END)
+            break;
+        if (split != SPLIT_MORE) {
+            note(outcome, split, &ended);
+            continue;
+        }
+        assert_false(is_end);
+        text = colander_slice_of(window + from, to - from);
+        if (text.size > RECORD_SIZE_MAX) {
+            given_up++;
+            if (splitter_give_up(&splitter, text, &ended, &err))
+                note(outcome, SPLIT_BAD, &ended);
+            from += ended.size;
+        }
+        memmove(window, window + from, to - from);
+        to = fill(&stream, window, to - from);
+        from = 0;
+    }
+    assert_int_equal(from, to);
+    outcome->given_up = given_up;
+    free(window);
+}
+
+/* A record that is too large is one, of whatever size, and the next is read. */
+static void
+assert_one_is_given_up(enum record_format format, const char *head,
+                       const char *repeated, const char *tail,
+                       uint64_t count_behind)
+{
+    struct stream stream = {head, repeated, (uint64_t)3 << 22, tail, 0};
+    struct outcome outcome;
+
+    cut_stream(format, stream, &outcome);
+    if (outcome.bad_count != 1 || outcome.record_count != count_behind)
+        fail_msg("%" PRIu64 " bad, %" PRIu64 " records: '%s' '%s' '%s'",
+                 outcome.bad_count, outcome.record_count, head, repeated, tail);
+}
+
+static void
+a_record_of_any_size_is_one_bad_record(void **state)
+{
+    (void)state;
+    assert_one_is_given_up(RECORDS_JSONL, "", "x", "", 0);
+    assert_one_is_given_up(RECORDS_JSONL, "{}\n", "x", "\n{}\n{}", 3);
+    assert_one_is_given_up(RECORDS_JSON, "{}{\"a\":\"", "\\\"}", "\"}{}", 2);
+    assert_one_is_given_up(RECORDS_JSON, "[{\"a\":[", "{},", "1]},{}]", 1);
+    assert_one_is_given_up(RECORDS_JSON, "{\"a\":\"\n", "x ", "\n{}\n", 1);
+    assert_one_is_given_up(RECORDS_JSON, "", "9", " {}", 1);
+    assert_one_is_given_up(RECORDS_JSON, "[{}] x", " {}\n", "", 1);
+    assert_one_is_given_up(RECORDS_CSV, "a\n", "x,", "\nb\nc", 3);
+    assert_one_is_given_up(RECORDS_CSV, "a\n\"", "x,", "\nb\nc", 3);
+    assert_one_is_given_up(RECORDS_MSGPACK, "\x81\x01\xdb\x7f\xff\xff\xff",
+                           "\x01", "\x80\x80", 0);
+    assert_one_is_given_up(RECORDS_MSGPACK, "\x80\xc1", "\x81\x01", "", 1);
+}
+
+/* An array of 65,535 numbers, each of 9 bytes. */
+static void
+a_head_may_lie_where_a_record_is_given_up(void **state)
+{
+    struct stream stream = {"\x81\x01\xdc\xff\xff",
+                            "\xcf"
+                            "abcdefgh",
+                            (uint64_t)9 * 65535, "\x81\x01\x01", 0};
+    struct outcome outcome;
+
+    (void)state;
+    cut_stream(RECORDS_MSGPACK, stream, &outcome);
+    assert_int_equal(outcome.bad_count, 1);
+    assert_true(outcome.given_up >= 1);
+    assert_int_equal(outcome.record_count, 1);
+}
+
+static void
+blanks_of_any_number_are_no_record(void **state)
+{
+    static const struct {
+        enum record_format format;
+        const char *blanks;
+    } cases[] = {{RECORDS_JSONL, "\n"},     {RECORDS_JSONL, " \r\n\t"},
+                 {RECORDS_JSON, " \t\r\n"}, {RECORDS_JSON, ", ;\n"},
+                 {RECORDS_CSV, "\n"},       {RECORDS_CSV, "\r\n"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct stream stream = {"", cases[i].blanks, 8 << 20, "{}", 0};
+        struct outcome outcome;
+
+        cut_stream(cases[i].format, stream, &outcome);
+        assert_int_equal(outcome.record_count, 1);
+        assert_int_equal(outcome.bad_count + outcome.given_up, 0);
+    }
+}
+
+static void
+a_million_levels_are_one_record(void **state)
+{
+    struct stream stream = {"", "{\"a\":", 5000000, "", 0};
+    char *text = malloc(7000000);
+    struct pieces pieces;
+    size_t size = 0;
+
+    (void)state;
+    while (stream.at < stream_size(&stream))
+        text[size++] = (char)stream_byte(&stream);
+    text[size++] = '1';
+    memset(text + size, '}', 1000000);
+    size += 1000000;
+    cut_whole(RECORDS_JSON, colander_slice_of(text, size), &pieces);
+    assert_int_equal(pieces.count, 2);
+    assert_int_equal(pieces.pieces[0].split, SPLIT_RECORD);
+    assert_int_equal(pieces.pieces[0].size, size);
+    pieces_release(&pieces);
+    free(text);
+}
+
+/* ------------------------------------------------------ counting work --- */
+
+/* Each byte is looked at a few times only. */
+static void
+assert_linear(enum record_format format, const char *head, const char *repeated,
+              const char *tail)
+{
+    struct stream stream = {head, repeated, (uint64_t)400 << 10, tail, 0};
+    char *text = malloc(stream_size(&stream));
+    struct outcome outcome;
+    struct pieces pieces;
+    size_t size = 0;
+
+    cut_stream(format, stream, &outcome);
+    assert_in_range(looked_at, 0, 5 * stream_size(&stream));
+    while (stream.at < stream_size(&stream))
+        text[size++] = (char)stream_byte(&stream);
+    looked_at = 0;
+    cut_whole(format, colander_slice_of(text, size), &pieces);
+    assert_in_range(looked_at, 0, 5 * size);
+    pieces_release(&pieces);
+    free(text);
+}
+
+static void
+no_text_of_csv_is_read_again_and_again(void **state)
+{
+    static const char *const repeated[] = {
+        "\"\n",           "x\",\"y\n", "\"x",      "\",\"\n", "\"\"\n",
+        ",\"\"\"\n",      "x\n",       "\"",       "\n",      "\"\"\"\n",
+        "\",\"\"\",\"\n", "\"\r",      ",\"\",\n", "a\"b\n",
+    };
+    static const char *const heads[] = {"", "\"", "\"\n", "x,\"y"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(repeated) / sizeof(*repeated); i++) {
+        for (size_t j = 0; j < sizeof(heads) / sizeof(*heads); j++) {
+            assert_linear(RECORDS_CSV, heads[j], repeated[i], "");
+            assert_linear(RECORDS_CSV, heads[j], repeated[i], "\"z");
+        }
+    }
+}
+
+static void
+no_text_of_json_is_read_again_and_again(void **state)
+{
+    static const char *const repeated[] = {
+        "{",         "{\"a\":",     "[",     "{\"", "{\"\n",
+        "\n{\"a\":", "\n{\"a\":\n", "}",     "]",   "\"",
+        "\\",        "\n  {\"\n",   "{}}\n", "[\n", "\n[",
+        "x",         "x=",          "\n   ", "{ ",  "{\"a\":                \n",
+    };
+    static const char *const heads[] = {"", "[\n", "{\"a\":\"", "  {\"\n", "#"};
+
+    (void)state;
+    (void)alarm(300);
+    for (size_t i = 0; i < sizeof(repeated) / sizeof(*repeated); i++) {
+        for (size_t j = 0; j < sizeof(heads) / sizeof(*heads); j++)
+            assert_linear(RECORDS_JSON, heads[j], repeated[i], "\n");
+    }
+    (void)alarm(0);
+}
+
+static void
+no_size_of_msgpack_is_believed(void **state)
+{
+    static const char *const texts[] = {
+        "\xdb\xff\xff\xff\xff", "\xdf\xff\xff\xff\xff", "\xdd\xff\xff\xff\xff",
+        "\x81\x01\xc9\xff\xff\xff\xff", "\xc6\xff\xff\xff\xff"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        struct stream stream = {texts[i], texts[i], 1 << 20, "", 0};
+        struct outcome outcome;
+
+        cut_stream(RECORDS_MSGPACK, stream, &outcome);
+        assert_int_equal(outcome.record_count, 0);
+        assert_int_equal(outcome.bad_count, 1);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_record_of_any_size_is_one_bad_record),
+        cmocka_unit_test(a_head_may_lie_where_a_record_is_given_up),
+        cmocka_unit_test(blanks_of_any_number_are_no_record),
+        cmocka_unit_test(a_million_levels_are_one_record),
+        cmocka_unit_test(no_text_of_csv_is_read_again_and_again),
+        cmocka_unit_test(no_text_of_json_is_read_again_and_again),
+        cmocka_unit_test(no_size_of_msgpack_is_believed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
