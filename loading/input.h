@@ -2,7 +2,10 @@
  * Input: the bytes of a file, or of standard input, uncompressed.
  *
  * gzip and zstd are known by their first bytes, whatever the name; several
- * compressed one behind the other are one stream.
+ * compressed one behind the other are one stream. Zero bytes may follow gzip.
+ * Whether gzip is damaged shows at the end of what was compressed at once, by
+ * a checksum, and so does zstd where it was written with one. zstd of a window
+ * over 128 MiB is refused (LIMIT).
  *
  * Life:    open -> read* -> close
  * Threads: one at a time; `stops` may be set by any
@@ -30,8 +33,10 @@ COLANDER_CHECKED enum colander_code input_open(const char *path,
 void input_close(struct input *input);
 
 /*
- * Reads up to `size` bytes; *got is 0 at the end only. CORRUPT for compressed
- * bytes that are damaged or end too early: what came before them was given.
+ * Reads up to `size` bytes; *got is 0 at the end only, and on failure. CORRUPT
+ * for compressed bytes that are damaged or end too early, with the byte of the
+ * file where that was seen: what came before was given, of damaged zstd
+ * perhaps a little less. After a failure it fails again.
  */
 COLANDER_CHECKED enum colander_code input_read(struct input *input, void *data,
                                                size_t size, size_t *got,

@@ -1,0 +1,331 @@
+/*
+ * Input: the file, and what decompresses it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "loading/input_codec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUFFER_SIZE ((size_t)256 << 10)
+#define POLL_MS 50
+
+enum input_kind {
+    INPUT_UNKNOWN, /* until it is first read */
+    INPUT_PLAIN,
+    INPUT_GZIP,
+    INPUT_ZSTD,
+};
+
+struct input {
+    struct raw_input raw;
+    enum input_kind kind;
+    struct gzip_input *gzip; /* owned, of GZIP */
+    struct zstd_input *zstd; /* owned, of ZSTD */
+};
+
+/* ---------------------------------------------------------- raw bytes --- */
+
+enum colander_code
+raw_fail(const struct raw_input *raw, enum colander_code code, const char *what,
+         struct colander_error *err)
+{
+    uint64_t byte = atomic_load_explicit(&raw->read, memory_order_relaxed) -
+                    (raw->filled - raw->at);
+
+    return COLANDER_FAIL(err, code, "cannot read '%s': byte %llu: %s",
+                         raw->name, (unsigned long long)byte, what);
+}
+
+static enum colander_code
+fail_with_errno(const struct raw_input *raw, enum colander_code code,
+                struct colander_error *err)
+{
+    char reason[128];
+
+    return COLANDER_FAIL(err, code, "cannot read '%s': %s", raw->name,
+                         strerror_r(errno, reason, sizeof(reason)));
+}
+
+/* Waits until there is something to read. A file is always there. */
+static enum colander_code
+wait_for_bytes(const struct raw_input *raw, struct colander_error *err)
+{
+    struct pollfd polled = {raw->file, POLLIN, 0};
+    int ready = 0;
+
+    while (!raw->is_seekable && ready == 0) {
+        if (atomic_load(raw->stops))
+            return COLANDER_FAIL(err, COLANDER_CANCELLED,
+                                 "reading '%s' was cancelled", raw->name);
+        ready = poll(&polled, 1, POLL_MS);
+        if (ready < 0 && errno != EINTR)
+            return fail_with_errno(raw, COLANDER_IO, err);
+        if (ready < 0)
+            ready = 0;
+    }
+    return COLANDER_OK;
+}
+
+static enum colander_code
+raw_read(struct raw_input *raw, void *data, size_t size, size_t *got,
+         struct colander_error *err)
+{
+    enum colander_code code;
+    ssize_t count;
+
+    *got = 0;
+    if (raw->has_ended)
+        return COLANDER_OK;
+    do {
+        code = wait_for_bytes(raw, err);
+        if (code != COLANDER_OK)
+            return code;
+        count = read(raw->file, data, size);
+    } while (count < 0 && (errno == EINTR || errno == EAGAIN));
+    if (count < 0)
+        return fail_with_errno(raw, COLANDER_IO, err);
+    raw->has_ended = count == 0;
+    *got = (size_t)count;
+    atomic_fetch_add_explicit(&raw->read, (uint64_t)count,
+                              memory_order_relaxed);
+    return COLANDER_OK;
+}
+
+/* Reads more behind what is in the buffer. */
+static enum colander_code
+raw_append(struct raw_input *raw, struct colander_error *err)
+{
+    size_t got;
+    enum colander_code code = raw_read(raw, raw->buffer + raw->filled,
+                                       BUFFER_SIZE - raw->filled, &got, err);
+
+    raw->filled += got;
+    return code;
+}
+
+enum colander_code
+raw_fill(struct raw_input *raw, struct colander_error *err)
+{
+    if (raw->at < raw->filled)
+        return COLANDER_OK;
+    raw->at = raw->filled = 0;
+    return raw_append(raw, err);
+}
+
+/* -------------------------------------------------------- open and close ---
+ */
+
+static enum colander_code
+raw_open(struct raw_input *raw, const char *path, struct colander_error *err)
+{
+    struct stat status;
+
+    raw->is_owned = strcmp(path, "-") != 0;
+    raw->file = raw->is_owned ? -1 : STDIN_FILENO;
+    raw->name = strdup(raw->is_owned ? path : "standard input");
+    raw->buffer = malloc(BUFFER_SIZE);
+    if (raw->name == NULL || raw->buffer == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot read '%s'", path);
+    /* without waiting: for a pipe that nobody writes, it would be for ever */
+    if (raw->is_owned)
+        raw->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (raw->file < 0)
+        return fail_with_errno(raw,
+                               errno == ENOENT || errno == ENOTDIR
+                                   ? COLANDER_NOT_FOUND
+                                   : COLANDER_IO,
+                               err);
+    if (fstat(raw->file, &status) != 0)
+        return fail_with_errno(raw, COLANDER_IO, err);
+    if (S_ISDIR(status.st_mode)) {
+        errno = EISDIR;
+        return fail_with_errno(raw, COLANDER_IO, err);
+    }
+    raw->is_seekable = S_ISREG(status.st_mode);
+    if (raw->is_seekable)
+        raw->size = (uint64_t)status.st_size;
+    return COLANDER_OK;
+}
+
+enum colander_code
+input_open(const char *path, const atomic_bool *stops, struct input **input,
+           struct colander_error *err)
+{
+    struct input *opened = calloc(1, sizeof(*opened));
+    enum colander_code code;
+
+    *input = NULL;
+    if (opened == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot read '%s'", path);
+    opened->raw.stops = stops;
+    code = raw_open(&opened->raw, path, err);
+    if (code == COLANDER_OK)
+        *input = opened;
+    else
+        input_close(opened);
+    return code;
+}
+
+void
+input_close(struct input *input)
+{
+    if (input == NULL)
+        return;
+    gzip_destroy(input->gzip);
+    zstd_destroy(input->zstd);
+    if (input->raw.is_owned && input->raw.file >= 0)
+        (void)close(input->raw.file);
+    free(input->raw.buffer);
+    free(input->raw.name);
+    free(input);
+}
+
+/* --------------------------------------------------------------- reading ---
+ */
+
+static enum input_kind
+kind_of(const uint8_t *first, size_t size)
+{
+    static const uint8_t zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
+    static const uint8_t skipped[] = {0x2a, 0x4d, 0x18}; /* by zstd */
+
+    if (size >= 2 && first[0] == 0x1f && first[1] == 0x8b)
+        return INPUT_GZIP;
+    if (size >= 4 && memcmp(first, zstd, 4) == 0)
+        return INPUT_ZSTD;
+    if (size >= 4 && first[0] >> 4 == 5 && memcmp(first + 1, skipped, 3) == 0)
+        return INPUT_ZSTD;
+    return INPUT_PLAIN;
+}
+
+/* Looks at the first bytes, of which a pipe may give one after the other. */
+static enum colander_code
+find_kind(struct input *input, struct colander_error *err)
+{
+    struct raw_input *raw = &input->raw;
+    enum colander_code code = COLANDER_OK;
+    enum input_kind kind;
+
+    while (code == COLANDER_OK && raw->filled < 4 && !raw->has_ended)
+        code = raw_append(raw, err);
+    if (code != COLANDER_OK)
+        return code;
+    kind = kind_of(raw->buffer, raw->filled);
+    if (kind == INPUT_GZIP)
+        code = gzip_create(&input->gzip, err);
+    else if (kind == INPUT_ZSTD)
+        code = zstd_create(&input->zstd, err);
+    if (code == COLANDER_OK)
+        input->kind = kind;
+    return code;
+}
+
+static enum colander_code
+plain_read(struct raw_input *raw, void *data, size_t size, size_t *got,
+           struct colander_error *err)
+{
+    size_t left = raw->filled - raw->at;
+
+    if (left == 0)
+        return raw_read(raw, data, size, got, err);
+    *got = size < left ? size : left;
+    memcpy(data, raw->buffer + raw->at, *got);
+    raw->at += *got;
+    return COLANDER_OK;
+}
+
+enum colander_code
+input_read(struct input *input, void *data, size_t size, size_t *got,
+           struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    *got = 0;
+    if (input->kind == INPUT_UNKNOWN)
+        code = find_kind(input, err);
+    if (code != COLANDER_OK || size == 0)
+        return code;
+    switch (input->kind) {
+    case INPUT_GZIP:
+        return gzip_read(input->gzip, &input->raw, data, size, got, err);
+    case INPUT_ZSTD:
+        return zstd_read(input->zstd, &input->raw, data, size, got, err);
+    default:
+        return plain_read(&input->raw, data, size, got, err);
+    }
+}
+
+/* Of what is not in the buffer; *skipped is 0 where the file has no more. */
+static enum colander_code
+seek(struct raw_input *raw, uint64_t size, uint64_t *skipped,
+     struct colander_error *err)
+{
+    off_t at = lseek(raw->file, 0, SEEK_CUR);
+    struct stat status;
+
+    if (at < 0 || fstat(raw->file, &status) != 0)
+        return fail_with_errno(raw, COLANDER_IO, err);
+    if (at >= status.st_size)
+        return COLANDER_OK;
+    if (size > (uint64_t)(status.st_size - at))
+        size = (uint64_t)(status.st_size - at);
+    if (lseek(raw->file, (off_t)size, SEEK_CUR) < 0)
+        return fail_with_errno(raw, COLANDER_IO, err);
+    *skipped = size;
+    atomic_fetch_add_explicit(&raw->read, size, memory_order_relaxed);
+    return COLANDER_OK;
+}
+
+static enum colander_code
+skip_some(struct input *input, uint64_t size, uint64_t *skipped,
+          struct colander_error *err)
+{
+    struct raw_input *raw = &input->raw;
+    uint8_t bytes[16 << 10];
+    size_t got;
+    enum colander_code code;
+
+    *skipped = 0;
+    if (input->kind == INPUT_PLAIN && raw->is_seekable &&
+        raw->at == raw->filled)
+        return seek(raw, size, skipped, err);
+    code = input_read(input, bytes,
+                      size < sizeof(bytes) ? (size_t)size : sizeof(bytes), &got,
+                      err);
+    *skipped = got;
+    return code;
+}
+
+enum colander_code
+input_skip(struct input *input, uint64_t size, uint64_t *skipped,
+           struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    uint64_t some = 1;
+
+    *skipped = 0;
+    while (code == COLANDER_OK && *skipped < size && some > 0) {
+        code = skip_some(input, size - *skipped, &some, err);
+        *skipped += some;
+    }
+    return code;
+}
+
+uint64_t
+input_bytes_read(const struct input *input)
+{
+    return atomic_load_explicit(&input->raw.read, memory_order_relaxed);
+}
+
+uint64_t
+input_size(const struct input *input)
+{
+    return input->raw.size;
+}

@@ -1,0 +1,99 @@
+/*
+ * Input of zstd: frames one behind the other, of windows that memory allows.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "loading/input_codec.h"
+
+#include <stdlib.h>
+
+#include <zstd.h>
+#include <zstd_errors.h>
+
+/* 128 MiB: what `zstd -d` takes as well without being told to. */
+#define WINDOW_LOG_MAX 27
+
+struct zstd_input {
+    ZSTD_DCtx *context;
+    bool is_inside; /* a frame */
+    size_t failure; /* what it once said; nothing can be read behind it */
+};
+
+enum colander_code
+zstd_create(struct zstd_input **zstd, struct colander_error *err)
+{
+    *zstd = calloc(1, sizeof(**zstd));
+    if (*zstd != NULL)
+        (*zstd)->context = ZSTD_createDCtx();
+    if (*zstd != NULL && (*zstd)->context != NULL) {
+        (void)ZSTD_DCtx_setParameter((*zstd)->context, ZSTD_d_windowLogMax,
+                                     WINDOW_LOG_MAX);
+        return COLANDER_OK;
+    }
+    free(*zstd);
+    *zstd = NULL;
+    return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot read zstd");
+}
+
+void
+zstd_destroy(struct zstd_input *zstd)
+{
+    if (zstd == NULL)
+        return;
+    (void)ZSTD_freeDCtx(zstd->context);
+    free(zstd);
+}
+
+static enum colander_code
+zstd_fail(const struct raw_input *raw, size_t result,
+          struct colander_error *err)
+{
+    switch (ZSTD_getErrorCode(result)) {
+    case ZSTD_error_memory_allocation:
+        return raw_fail(raw, COLANDER_NO_MEMORY, "cannot read zstd", err);
+    case ZSTD_error_frameParameter_windowTooLarge:
+        return raw_fail(raw, COLANDER_LIMIT,
+                        "the zstd data need a window of more than 128 MiB "
+                        "(--long=27 is the most)",
+                        err);
+    case ZSTD_error_prefix_unknown:
+        return raw_fail(raw, COLANDER_CORRUPT,
+                        "something else stands behind the zstd data", err);
+    default:
+        return raw_fail(raw, COLANDER_CORRUPT,
+                        "the zstd data are damaged before here", err);
+    }
+}
+
+enum colander_code
+zstd_read(struct zstd_input *zstd, struct raw_input *raw, void *data,
+          size_t size, size_t *got, struct colander_error *err)
+{
+    ZSTD_outBuffer out = {data, size, 0};
+
+    while (out.pos == 0) {
+        ZSTD_inBuffer in;
+        size_t result;
+        enum colander_code code = raw_fill(raw, err);
+
+        if (code != COLANDER_OK)
+            return code;
+        if (zstd->failure != 0)
+            return zstd_fail(raw, zstd->failure, err);
+        if (raw->at == raw->filled && !zstd->is_inside)
+            break;
+        in = (ZSTD_inBuffer){raw->buffer + raw->at, raw->filled - raw->at, 0};
+        result = ZSTD_decompressStream(zstd->context, &out, &in);
+        if (ZSTD_isError(result)) {
+            zstd->failure = result;
+            continue;
+        }
+        raw->at += in.pos;
+        zstd->is_inside = result != 0;
+        if (in.size == 0 && out.pos == 0)
+            return raw_fail(raw, COLANDER_CORRUPT,
+                            "the zstd data end too early", err);
+    }
+    *got = out.pos;
+    return COLANDER_OK;
+}

@@ -1,0 +1,491 @@
+/*
+ * Inputs: plain, compressed, cut off, damaged; files, pipes, folders.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "loading/input.h"
+
+#include "support/random.h"
+#include "support/temporary.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+#include <zlib.h>
+#include <zstd.h>
+
+static atomic_bool never;
+
+struct place {
+    char directory[TEMPORARY_SIZE];
+    char path[TEMPORARY_SIZE + 16];
+};
+
+static int
+setup(void **state)
+{
+    struct place *place = calloc(1, sizeof(*place));
+
+    temporary_make(place->directory);
+    (void)snprintf(place->path, sizeof(place->path), "%s/file",
+                   place->directory);
+    *state = place;
+    return 0;
+}
+
+static int
+teardown(void **state)
+{
+    struct place *place = *state;
+
+    temporary_remove(place->directory);
+    free(place);
+    return 0;
+}
+
+static void
+write_file(const char *path, const void *data, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(data, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void
+append(struct colander_buffer *out, const void *data, size_t size)
+{
+    assert_int_equal(colander_buffer_append(out, data, size, NULL),
+                     COLANDER_OK);
+}
+
+static void
+add_gzip(struct colander_buffer *out, const void *data, size_t size)
+{
+    uint8_t bytes[64 << 10];
+    z_stream stream = {.next_in = (uint8_t *)(uintptr_t)data,
+                       .avail_in = (uInt)size,
+                       .next_out = bytes,
+                       .avail_out = sizeof(bytes)};
+
+    assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, 0),
+                     Z_OK);
+    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    append(out, bytes, sizeof(bytes) - stream.avail_out);
+    (void)deflateEnd(&stream);
+}
+
+static void
+add_zstd(struct colander_buffer *out, const void *data, size_t size)
+{
+    uint8_t bytes[64 << 10];
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+    size_t made;
+
+    (void)ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+    made = ZSTD_compress2(context, bytes, sizeof(bytes), data, size);
+    assert_false(ZSTD_isError(made));
+    append(out, bytes, made);
+    (void)ZSTD_freeCCtx(context);
+}
+
+/* Reads all of it in steps of `step`: what was given before the end, or before
+ * it failed. */
+static enum colander_code
+read_in_steps(struct input *input, size_t step, struct colander_buffer *out,
+              struct colander_error *err)
+{
+    uint8_t bytes[4096];
+    enum colander_code code;
+    size_t got;
+
+    colander_buffer_clear(out);
+    do {
+        code = input_read(input, bytes, step, &got, err);
+        if (code != COLANDER_OK)
+            assert_int_equal(got, 0);
+        append(out, bytes, got);
+    } while (code == COLANDER_OK && got > 0);
+    return code;
+}
+
+static enum colander_code
+read_all(const char *path, struct colander_buffer *out,
+         struct colander_error *err)
+{
+    struct input *input;
+    enum colander_code code;
+
+    assert_int_equal(input_open(path, &never, &input, err), COLANDER_OK);
+    code = read_in_steps(input, 1000, out, err);
+    if (code != COLANDER_OK) { /* and says so again */
+        struct colander_buffer none = COLANDER_BUFFER_EMPTY;
+
+        assert_int_equal(read_in_steps(input, 1000, &none, NULL), code);
+        assert_int_equal(none.size, 0);
+    }
+    input_close(input);
+    return code;
+}
+
+static void
+assert_reads_as(const char *path, struct colander_slice text)
+{
+    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+    struct colander_error err;
+
+    if (read_all(path, &out, &err) != COLANDER_OK)
+        fail_msg("%s", err.message);
+    assert_true(colander_slice_equal(colander_buffer_slice(&out), text));
+    colander_buffer_release(&out);
+}
+
+/* Text that compresses, but not to nothing. */
+static struct colander_slice
+some_text(void)
+{
+    static char text[2000];
+    uint64_t random = 5;
+
+    for (size_t i = 0; i < sizeof(text); i++)
+        text[i] = "abcdefgh\n"[random_below(&random, 9)];
+    return colander_slice_of(text, sizeof(text));
+}
+
+/* ----------------------------------------------------------------- whole ---
+ */
+
+static void
+plain_bytes_are_given_as_they_are(void **state)
+{
+    struct place *place = *state;
+    struct colander_slice text = some_text();
+
+    for (size_t size = 0; size < 6; size++) {
+        write_file(place->path, "\x1f\x28\xb5\x2f\xfe\x00", size);
+        assert_reads_as(place->path,
+                        colander_slice_of("\x1f\x28\xb5\x2f\xfe\x00", size));
+    }
+    write_file(place->path, text.data, text.size);
+    assert_reads_as(place->path, text);
+}
+
+static void
+compressed_streams_one_behind_the_other_are_one(void **state)
+{
+    struct place *place = *state;
+    struct colander_slice text = some_text();
+    struct colander_buffer file = COLANDER_BUFFER_EMPTY;
+
+    add_gzip(&file, text.data, 1000);
+    add_gzip(&file, "", 0);
+    add_gzip(&file, text.data + 1000, text.size - 1000);
+    append(&file, "\0\0\0\0\0", 5);
+    write_file(place->path, file.data, file.size);
+    assert_reads_as(place->path, text);
+
+    colander_buffer_clear(&file);
+    append(&file, "\x50\x2a\x4d\x18\x02\0\0\0xx", 10); /* a frame to skip */
+    add_zstd(&file, text.data, 1000);
+    add_zstd(&file, "", 0);
+    add_zstd(&file, text.data + 1000, text.size - 1000);
+    write_file(place->path, file.data, file.size);
+    assert_reads_as(place->path, text);
+    colander_buffer_release(&file);
+}
+
+static void
+what_stands_behind_compressed_bytes_is_an_error(void **state)
+{
+    struct place *place = *state;
+    struct colander_buffer file = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+    struct colander_error err;
+
+    add_gzip(&file, "abc", 3);
+    append(&file, "\0x", 2);
+    write_file(place->path, file.data, file.size);
+    assert_int_equal(read_all(place->path, &out, &err), COLANDER_CORRUPT);
+    assert_int_equal(out.size, 3);
+    assert_non_null(strstr(err.message, "behind the gzip data"));
+    assert_non_null(strstr(err.message, place->path));
+
+    colander_buffer_clear(&file);
+    add_zstd(&file, "abc", 3);
+    append(&file, "xxxxxxxx", 8);
+    write_file(place->path, file.data, file.size);
+    assert_int_equal(read_all(place->path, &out, &err), COLANDER_CORRUPT);
+    assert_int_equal(out.size, 3);
+    assert_non_null(strstr(err.message, "behind the zstd data"));
+    colander_buffer_release(&file);
+    colander_buffer_release(&out);
+}
+
+static void
+a_window_that_is_too_large_is_refused(void **state)
+{
+    struct place *place = *state;
+    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+    struct colander_error err;
+
+    /* a frame of a window of 2^28 bytes, with an empty last block */
+    write_file(place->path, "\x28\xb5\x2f\xfd\x00\x90\x01\x00\x00", 9);
+    assert_int_equal(read_all(place->path, &out, &err), COLANDER_LIMIT);
+    assert_non_null(strstr(err.message, "128 MiB"));
+    write_file(place->path, "\x28\xb5\x2f\xfd\x00\x88\x01\x00\x00", 9);
+    assert_int_equal(read_all(place->path, &out, &err), COLANDER_OK);
+    colander_buffer_release(&out);
+}
+
+/* --------------------------------------------------------------- damaged ---
+ */
+
+/* Cut off anywhere it gives a beginning of the text, and fails. */
+static void
+cut_off_anywhere(const char *path, const struct colander_buffer *file,
+                 size_t magic_size)
+{
+    struct colander_slice text = some_text();
+    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+
+    for (size_t size = magic_size; size < file->size; size++) {
+        write_file(path, file->data, size);
+        assert_int_equal(read_all(path, &out, NULL), COLANDER_CORRUPT);
+        assert_true(out.size <= text.size);
+        assert_memory_equal(out.data, text.data, out.size);
+    }
+    colander_buffer_release(&out);
+}
+
+static void
+compressed_bytes_that_end_too_early_are_told(void **state)
+{
+    struct place *place = *state;
+    struct colander_slice text = some_text();
+    struct colander_buffer file = COLANDER_BUFFER_EMPTY;
+
+    add_gzip(&file, text.data, text.size);
+    cut_off_anywhere(place->path, &file, 2);
+    colander_buffer_clear(&file);
+    add_zstd(&file, text.data, text.size);
+    cut_off_anywhere(place->path, &file, 4);
+    colander_buffer_release(&file);
+}
+
+/* With any bit flipped it fails, or the bit did not matter. */
+static void
+flip_anything(const char *path, struct colander_buffer *file, size_t magic_size)
+{
+    struct colander_slice text = some_text();
+    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+
+    for (size_t bit = magic_size * 8; bit < file->size * 8; bit++) {
+        enum colander_code code;
+
+        file->data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        write_file(path, file->data, file->size);
+        code = read_all(path, &out, NULL);
+        if (code == COLANDER_OK)
+            assert_true(
+                colander_slice_equal(colander_buffer_slice(&out), text));
+        else
+            assert_true(code == COLANDER_CORRUPT || code == COLANDER_LIMIT);
+        file->data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+    colander_buffer_release(&out);
+}
+
+static void
+damaged_bytes_are_told(void **state)
+{
+    struct place *place = *state;
+    struct colander_slice text = some_text();
+    struct colander_buffer file = COLANDER_BUFFER_EMPTY;
+
+    add_gzip(&file, text.data, text.size);
+    flip_anything(place->path, &file, 2);
+    colander_buffer_clear(&file);
+    add_zstd(&file, text.data, text.size);
+    flip_anything(place->path, &file, 4);
+    colander_buffer_release(&file);
+}
+
+/* ------------------------------------------------------------------ steps ---
+ */
+
+static void
+bytes_are_stepped_over(void **state)
+{
+    struct place *place = *state;
+    struct colander_slice text = some_text();
+    struct colander_buffer file = COLANDER_BUFFER_EMPTY;
+
+    for (int kind = 0; kind < 3; kind++) {
+        struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+        struct input *input;
+        uint64_t skipped;
+        uint8_t bytes[3];
+        size_t got;
+
+        colander_buffer_clear(&file);
+        if (kind == 0)
+            append(&file, text.data, text.size);
+        else if (kind == 1)
+            add_gzip(&file, text.data, text.size);
+        else
+            add_zstd(&file, text.data, text.size);
+        write_file(place->path, file.data, file.size);
+        assert_int_equal(input_open(place->path, &never, &input, NULL), 0);
+        assert_int_equal(input_size(input), file.size);
+        assert_int_equal(input_skip(input, 10, &skipped, NULL), 0);
+        assert_int_equal(skipped, 10);
+        assert_int_equal(input_read(input, bytes, 3, &got, NULL), 0);
+        assert_int_equal(got, 3);
+        assert_memory_equal(bytes, text.data + 10, 3);
+        assert_int_equal(input_skip(input, 1500, &skipped, NULL), 0);
+        assert_int_equal(skipped, 1500);
+        assert_int_equal(read_in_steps(input, 7, &out, NULL), COLANDER_OK);
+        assert_int_equal(out.size, text.size - 1513);
+        assert_memory_equal(out.data, text.data + 1513, out.size);
+        assert_int_equal(input_skip(input, 1, &skipped, NULL), 0);
+        assert_int_equal(skipped, 0);
+        assert_int_equal(input_bytes_read(input), file.size);
+        input_close(input);
+        assert_int_equal(input_open(place->path, &never, &input, NULL), 0);
+        assert_int_equal(input_skip(input, 1000000, &skipped, NULL), 0);
+        assert_int_equal(skipped, text.size);
+        input_close(input);
+        colander_buffer_release(&out);
+    }
+    colander_buffer_release(&file);
+}
+
+/* --------------------------------------------------------- other than files
+ * --- */
+
+static void
+what_is_no_file_is_told(void **state)
+{
+    struct place *place = *state;
+    struct colander_error err;
+    struct input *input;
+
+    assert_int_equal(input_open("/no/such/file", &never, &input, &err),
+                     COLANDER_NOT_FOUND);
+    assert_string_equal(err.message,
+                        "cannot read '/no/such/file': No such file or "
+                        "directory");
+    assert_null(input);
+    assert_int_equal(input_open(place->directory, &never, &input, &err),
+                     COLANDER_IO);
+    assert_non_null(strstr(err.message, "Is a directory"));
+    assert_null(input);
+}
+
+static void *
+write_slowly(void *path)
+{
+    struct colander_slice text = some_text();
+    struct colander_buffer file = COLANDER_BUFFER_EMPTY;
+    int pipe = open(path, O_WRONLY);
+
+    add_zstd(&file, text.data, text.size);
+    for (size_t i = 0; i < file.size; i++) {
+        if (write(pipe, file.data + i, 1) != 1)
+            break;
+    }
+    (void)close(pipe);
+    colander_buffer_release(&file);
+    return NULL;
+}
+
+static void
+a_pipe_that_gives_bytes_one_by_one_is_read(void **state)
+{
+    struct place *place = *state;
+    pthread_t writer;
+
+    assert_int_equal(mkfifo(place->path, 0600), 0);
+    assert_int_equal(pthread_create(&writer, NULL, write_slowly, place->path),
+                     0);
+    assert_reads_as(place->path, some_text());
+    (void)pthread_join(writer, NULL);
+}
+
+static void *
+stop_later(void *stops)
+{
+    (void)usleep(20000);
+    atomic_store((atomic_bool *)stops, true);
+    return NULL;
+}
+
+static void
+a_pipe_that_gives_nothing_is_stopped(void **state)
+{
+    struct place *place = *state;
+    atomic_bool stops = false;
+    struct input *input;
+    pthread_t stopper;
+    uint8_t byte;
+    size_t got;
+
+    assert_int_equal(mkfifo(place->path, 0600), 0);
+    assert_int_equal(input_open(place->path, &stops, &input, NULL), 0);
+    assert_int_equal(pthread_create(&stopper, NULL, stop_later, &stops), 0);
+    assert_int_equal(input_read(input, &byte, 1, &got, NULL),
+                     COLANDER_CANCELLED);
+    assert_int_equal(input_size(input), 0);
+    (void)pthread_join(stopper, NULL);
+    input_close(input);
+}
+
+static void
+standard_input_is_a_file_like_any_other(void **state)
+{
+    struct place *place = *state;
+    struct colander_slice text = some_text();
+    struct colander_buffer file = COLANDER_BUFFER_EMPTY;
+
+    add_gzip(&file, text.data, text.size);
+    write_file(place->path, file.data, file.size);
+    assert_non_null(freopen(place->path, "rb", stdin));
+    assert_reads_as("-", text);
+    colander_buffer_release(&file);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(plain_bytes_are_given_as_they_are,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            compressed_streams_one_behind_the_other_are_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            what_stands_behind_compressed_bytes_is_an_error, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_window_that_is_too_large_is_refused,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            compressed_bytes_that_end_too_early_are_told, setup, teardown),
+        cmocka_unit_test_setup_teardown(damaged_bytes_are_told, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(bytes_are_stepped_over, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(what_is_no_file_is_told, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(
+            a_pipe_that_gives_bytes_one_by_one_is_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_pipe_that_gives_nothing_is_stopped,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(standard_input_is_a_file_like_any_other,
+                                        setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
