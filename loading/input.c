@@ -119,8 +119,7 @@ raw_fill(struct raw_input *raw, struct colander_error *err)
     return raw_append(raw, err);
 }
 
-/* -------------------------------------------------------- open and close ---
- */
+/* ----------------------------------------------------- open and close --- */
 
 static enum colander_code
 raw_open(struct raw_input *raw, const char *path, struct colander_error *err)
@@ -187,8 +186,7 @@ input_close(struct input *input)
     free(input);
 }
 
-/* --------------------------------------------------------------- reading ---
- */
+/* ------------------------------------------------------------ reading --- */
 
 static enum input_kind
 kind_of(const uint8_t *first, size_t size)

@@ -50,8 +50,10 @@ teardown(void **state)
 static void
 write_file(const char *path, const void *data, size_t size)
 {
-    FILE *file = fopen(path, "wb");
+    FILE *file;
 
+    (void)remove(path); /* some file systems sync one that is written anew */
+    file = fopen(path, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(data, 1, size, file), size);
     assert_int_equal(fclose(file), 0);
@@ -157,8 +159,7 @@ some_text(void)
     return colander_slice_of(text, sizeof(text));
 }
 
-/* ----------------------------------------------------------------- whole ---
- */
+/* -------------------------------------------------------------- whole --- */
 
 static void
 plain_bytes_are_given_as_they_are(void **state)
@@ -242,8 +243,7 @@ a_window_that_is_too_large_is_refused(void **state)
     colander_buffer_release(&out);
 }
 
-/* --------------------------------------------------------------- damaged ---
- */
+/* ------------------------------------------------------------ damaged --- */
 
 /* Cut off anywhere it gives a beginning of the text, and fails. */
 static void
@@ -315,8 +315,7 @@ damaged_bytes_are_told(void **state)
     colander_buffer_release(&file);
 }
 
-/* ------------------------------------------------------------------ steps ---
- */
+/* -------------------------------------------------------------- steps --- */
 
 static void
 bytes_are_stepped_over(void **state)
@@ -365,8 +364,7 @@ bytes_are_stepped_over(void **state)
     colander_buffer_release(&file);
 }
 
-/* --------------------------------------------------------- other than files
- * --- */
+/* -------------------------------------------------- other than files --- */
 
 static void
 what_is_no_file_is_told(void **state)

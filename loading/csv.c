@@ -1,0 +1,346 @@
+/*
+ * Rows of CSV: encoded field by field, behind the names of their columns.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "loading/csv_inside.h"
+#include "loading/encode.h"
+#include "loading/text.h"
+
+#include <stdlib.h>
+
+struct csv_reader {
+    const struct csv_header *header; /* borrowed */
+    struct colander_buffer row;      /* behind room for its head */
+    struct colander_buffer scratch;  /* a field without pairs of quotes */
+    struct colander_buffer key;
+    struct colander_buffer json;       /* a key as JSON */
+    struct colander_json_reader *keys; /* owned; NULL until a key needs it */
+};
+
+/* A record that is being read. */
+struct reading {
+    struct csv_reader *reader;
+    struct colander_slice record;
+    size_t index;   /* of the column */
+    uint32_t count; /* of columns in the row */
+    bool has_key;
+    struct colander_error *err;
+};
+
+struct csv_reader *
+csv_reader_create(const struct csv_header *header)
+{
+    struct csv_reader *reader = calloc(1, sizeof(*reader));
+
+    if (reader != NULL)
+        reader->header = header;
+    return reader;
+}
+
+void
+csv_reader_destroy(struct csv_reader *reader)
+{
+    if (reader == NULL)
+        return;
+    colander_buffer_release(&reader->row);
+    colander_buffer_release(&reader->scratch);
+    colander_buffer_release(&reader->key);
+    colander_buffer_release(&reader->json);
+    colander_json_reader_destroy(reader->keys);
+    free(reader);
+}
+
+/* -------------------------------------------------------------- values --- */
+
+/* The integers that most numbers are; as typed_value_guess has them, which
+ * says of all other texts what they are. */
+static bool
+is_plain_integer(struct colander_slice text, struct colander_value *value)
+{
+    int64_t number = 0;
+
+    if (text.size == 0 || text.size > 18 ||
+        (*text.data == '0' && text.size > 1))
+        return false;
+    for (size_t i = 0; i < text.size; i++) {
+        unsigned digit = text.data[i] - (unsigned)'0';
+
+        if (digit > 9)
+            return false;
+        number = number * 10 + digit;
+    }
+    value->type = COLANDER_INTEGER;
+    value->integer = number;
+    return true;
+}
+
+static void
+read_value(const struct csv_header *header, const struct csv_column *column,
+           struct colander_slice text, struct colander_value *value)
+{
+    if (column->reading != NULL)
+        (void)typed_value_read(column->reading, text, value);
+    else if (!header->guesses)
+        *value = colander_string(text);
+    else if (!is_plain_integer(text, value))
+        *value = typed_value_guess(text);
+}
+
+/* --------------------------------------------------------------- keys --- */
+
+static enum colander_code
+wrap_key(struct csv_reader *reader, struct colander_slice text,
+         struct colander_error *err)
+{
+    static const char before[] = "{\"" COLANDER_KEY_COLUMN "\":";
+    enum colander_code code;
+
+    colander_buffer_clear(&reader->json);
+    code =
+        colander_buffer_append(&reader->json, before, sizeof(before) - 1, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&reader->json, text.data, text.size, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&reader->json, "}", 1, err);
+    return code;
+}
+
+/* Reads a text as JSON, where *is_json is true then. */
+static enum colander_code
+json_key(struct csv_reader *reader, struct colander_slice text, bool *is_json,
+         struct colander_error *err)
+{
+    struct colander_slice key;
+    struct colander_slice row;
+    enum colander_code code;
+
+    *is_json = false;
+    if (reader->keys == NULL)
+        reader->keys = colander_json_reader_create();
+    if (reader->keys == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot read a key");
+    code = wrap_key(reader, text, err);
+    if (code == COLANDER_OK)
+        code = colander_json_reader_row(reader->keys,
+                                        colander_buffer_slice(&reader->json),
+                                        &key, is_json, &row, err);
+    if (code == COLANDER_INVALID)
+        return COLANDER_OK;
+    *is_json = code == COLANDER_OK && *is_json && row.size == 1;
+    if (!*is_json)
+        return code;
+    colander_buffer_clear(&reader->key);
+    return colander_buffer_append(&reader->key, key.data, key.size, err);
+}
+
+static enum colander_code
+read_key(struct csv_reader *reader, const struct csv_column *column,
+         struct colander_slice text, struct colander_error *err)
+{
+    struct colander_value value = colander_null();
+    bool is_json = false;
+    enum colander_code code = COLANDER_OK;
+
+    if (column->reading == NULL && reader->header->guesses && text.size > 0 &&
+        (*text.data == '[' || *text.data == '"'))
+        code = json_key(reader, text, &is_json, err);
+    if (code != COLANDER_OK || is_json)
+        return code;
+    read_value(reader->header, column, text, &value);
+    return colander_key_encode(&value, 1, &reader->key, err);
+}
+
+/* ------------------------------------------------------------- fields --- */
+
+static bool
+is_null(const struct csv_header *header, const struct csv_field *field)
+{
+    if (header->nulls == NULL || field->is_quoted)
+        return false;
+    if (field->text.size == 0)
+        return header->has_empty_null;
+    if (!header->begins_null[*field->text.data])
+        return false;
+    for (size_t i = 0; i < header->nulls->count; i++) {
+        if (colander_slice_equal(field->text,
+                                 colander_slice_text(header->nulls->texts[i])))
+            return true;
+    }
+    return false;
+}
+
+static enum colander_code
+put_value(struct reading *reading, const struct csv_column *column,
+          const struct colander_value *value)
+{
+    struct csv_reader *reader = reading->reader;
+    struct colander_buffer *row = &reader->row;
+    size_t room = column->name_size + ENCODED_SCALAR_MAX;
+    uint8_t *at;
+
+    if (value->type == COLANDER_STRING)
+        room += value->bytes.size;
+    if (row->capacity - row->size < room) {
+        enum colander_code code =
+            colander_buffer_reserve(row, room, reading->err);
+
+        if (code != COLANDER_OK)
+            return code;
+    }
+    at = row->data + row->size;
+    memcpy(at, reader->header->names.data + column->name_at, column->name_size);
+    at = encode_scalar(at + column->name_size, value);
+    row->size = (size_t)(at - row->data);
+    reading->count++;
+    return COLANDER_OK;
+}
+
+static enum colander_code
+put_field(struct reading *reading, const struct csv_field *field)
+{
+    struct csv_reader *reader = reading->reader;
+    const struct csv_header *header = reader->header;
+    const struct csv_column *column = &header->columns[reading->index];
+    struct colander_value value = colander_null();
+    struct colander_slice text;
+    enum colander_code code;
+
+    if (is_null(header, field))
+        return column->is_key ? COLANDER_OK
+                              : put_value(reading, column, &value);
+    if (field->text.size == 0 && !field->is_quoted)
+        return COLANDER_OK;
+    text = field->text;
+    if (field->has_pairs) {
+        code = csv_field_text(field, &reader->scratch, &text, reading->err);
+        if (code != COLANDER_OK)
+            return code;
+    }
+    if (column->is_key) {
+        reading->has_key = true;
+        return read_key(reader, column, text, reading->err);
+    }
+    read_value(header, column, text, &value);
+    return put_value(reading, column, &value);
+}
+
+/* --------------------------------------------------------------- rows --- */
+
+static enum colander_code
+fail_count(const struct reading *reading)
+{
+    struct colander_slice record = reading->record;
+    const uint8_t *at = record.data;
+    const uint8_t *end = at + record.size;
+    size_t count = 1;
+    struct csv_field field;
+
+    while (
+        csv_field_cut(&at, end, reading->reader->header->delimiter, &field) &&
+        at < end) {
+        at++;
+        count++;
+    }
+    return COLANDER_FAIL(reading->err, COLANDER_INVALID,
+                         "the record has %zu fields, and the line of names %zu",
+                         count, reading->reader->header->column_count);
+}
+
+/* Reads the fields; *at is where that ended. */
+static enum colander_code
+read_fields(struct reading *reading, const uint8_t **at)
+{
+    const struct csv_header *header = reading->reader->header;
+    const uint8_t *end = reading->record.data + reading->record.size;
+
+    for (; reading->index < header->column_count; reading->index++) {
+        const uint8_t *begin = *at;
+        struct csv_field field;
+        enum colander_code code;
+
+        if (!csv_field_cut(at, end, header->delimiter, &field))
+            return csv_fail_quote(*at > begin, reading->err);
+        code = put_field(reading, &field);
+        if (code != COLANDER_OK) {
+            *at = begin;
+            return code;
+        }
+        if (*at == end)
+            break;
+        (*at)++;
+    }
+    return reading->index + 1 == header->column_count ? COLANDER_OK
+                                                      : fail_count(reading);
+}
+
+/* Names the column in which text ends to be UTF-8. */
+static enum colander_code
+fail_text(const struct reading *reading, size_t fault)
+{
+    const struct csv_header *header = reading->reader->header;
+    const uint8_t *at = reading->record.data;
+    const uint8_t *end = at + reading->record.size;
+    struct colander_slice name = colander_slice_text("?");
+    struct csv_field field;
+
+    for (size_t i = 0; i < header->column_count; i++) {
+        name = csv_column_name(header, i);
+        if (!csv_field_cut(&at, end, header->delimiter, &field) ||
+            (size_t)(at - reading->record.data) > fault)
+            break;
+        at += at < end;
+    }
+    return COLANDER_FAIL(reading->err, COLANDER_INVALID,
+                         "column '%.*s': byte 0x%02x is not UTF-8 there",
+                         (int)name.size, (const char *)name.data,
+                         reading->record.data[fault]);
+}
+
+static enum colander_code
+finish_row(const struct reading *reading, struct colander_slice *row)
+{
+    struct colander_buffer *buffer = &reading->reader->row;
+    uint8_t *begin =
+        encode_map_head_before(buffer->data + ENCODED_HEAD_MAX, reading->count);
+    size_t size = (size_t)(buffer->data + buffer->size - begin);
+
+    if (size > COLANDER_ROW_SIZE_MAX)
+        return COLANDER_FAIL(reading->err, COLANDER_LIMIT,
+                             "the row has %zu bytes, more than %u", size,
+                             COLANDER_ROW_SIZE_MAX);
+    *row = colander_slice_of(begin, size);
+    return COLANDER_OK;
+}
+
+enum colander_code
+csv_reader_row(struct csv_reader *reader, struct colander_slice record,
+               struct colander_slice *key, bool *has_key,
+               struct colander_slice *row, size_t *at,
+               struct colander_error *err)
+{
+    struct reading reading = {reader, record, 0, 0, false, err};
+    const uint8_t *place = record.data;
+    enum colander_code code;
+
+    *at = 0;
+    if (record.size > COLANDER_JSON_SIZE_MAX)
+        return COLANDER_FAIL(err, COLANDER_LIMIT,
+                             "the record has %zu bytes, more than %u",
+                             record.size, COLANDER_JSON_SIZE_MAX);
+    *at = text_valid_size(record);
+    if (*at < record.size)
+        return fail_text(&reading, *at);
+    colander_buffer_clear(&reader->row);
+    code = colander_buffer_reserve(&reader->row, ENCODED_HEAD_MAX, err);
+    if (code != COLANDER_OK)
+        return code;
+    reader->row.size = ENCODED_HEAD_MAX;
+    code = read_fields(&reading, &place);
+    *at = (size_t)(place - record.data);
+    if (code == COLANDER_OK)
+        code = finish_row(&reading, row);
+    *has_key = reading.has_key;
+    *key = colander_buffer_slice(&reader->key);
+    return code;
+}

@@ -1,0 +1,85 @@
+/*
+ * CSV inside: fields, and what is known of the columns, for csv*.c.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LOADING_CSV_INSIDE_H
+#define LOADING_CSV_INSIDE_H
+
+#include "loading/csv.h"
+
+struct csv_column {
+    size_t name_at;     /* of the encoded name in `names` */
+    uint32_t name_size; /* of that */
+    uint8_t name_head;  /* bytes of it before the name itself */
+    bool is_key;
+    const struct value_reading *reading; /* borrowed; NULL: none is given */
+};
+
+struct csv_header {
+    char delimiter;
+    bool guesses;
+    const struct schema_texts *nulls; /* borrowed; NULL: none */
+    bool begins_null[256];            /* a text of `nulls`, with such a byte */
+    bool has_empty_null;
+    struct csv_column *columns; /* owned */
+    size_t column_count;
+    struct colander_buffer names; /* encoded, one behind the other */
+};
+
+/* A field of a record. */
+struct csv_field {
+    struct colander_slice text; /* in the record, without its quotes */
+    bool is_quoted;
+    bool has_pairs; /* of quotes, which are one each */
+};
+
+/* csv_field_cut for what it does not do itself. */
+bool csv_field_cut_quoted(const uint8_t **at, const uint8_t *end,
+                          char delimiter, struct csv_field *field);
+const uint8_t *csv_field_end(const uint8_t *at, const uint8_t *end,
+                             char delimiter);
+
+/* Cuts off the field that begins at *at, which is then its delimiter or `end`.
+ * False: a quote is not closed, or not there; *at tells where. */
+static inline bool
+csv_field_cut(const uint8_t **at, const uint8_t *end, char delimiter,
+              struct csv_field *field)
+{
+    const uint8_t *begin = *at;
+    const uint8_t *near = end - begin < 16 ? end : begin + 16;
+    const uint8_t *found = begin;
+
+    field->is_quoted = begin < end && *begin == '"';
+    field->has_pairs = false;
+    if (field->is_quoted)
+        return csv_field_cut_quoted(at, end, delimiter, field);
+    while (found < near && *found != (uint8_t)delimiter)
+        found++;
+    if (found == near && near < end)
+        found = csv_field_end(near, end, delimiter);
+    field->text = colander_slice_of(begin, (size_t)(found - begin));
+    *at = found;
+    return true;
+}
+
+/* Fills `text` with that of a field: borrowed from the record, or copied to
+ * `scratch`. */
+COLANDER_CHECKED enum colander_code
+csv_field_text(const struct csv_field *field, struct colander_buffer *scratch,
+               struct colander_slice *text, struct colander_error *err);
+
+/* Says that quotes are wrong. */
+enum colander_code csv_fail_quote(bool is_closed, struct colander_error *err);
+
+static inline struct colander_slice
+csv_column_name(const struct csv_header *header, size_t index)
+{
+    const struct csv_column *column = &header->columns[index];
+
+    return colander_slice_of(header->names.data + column->name_at +
+                                 column->name_head,
+                             column->name_size - column->name_head);
+}
+
+#endif
