@@ -1,0 +1,94 @@
+/*
+ * Any bytes as CSV: what is read as a row may be stored, has no more columns
+ * than there are names, and reads again as the same row.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "loading/csv.h"
+#include "loading/splitter.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+expect(bool is_so)
+{
+    if (!is_so)
+        abort();
+}
+
+/* The next record that is none of the bad ones. */
+static bool
+next(struct splitter *splitter, struct colander_slice *text,
+     struct colander_slice *record)
+{
+    struct split_record ended;
+    enum split split;
+
+    do {
+        split = splitter_next(splitter, *text, true, &ended, NULL);
+        expect(split != SPLIT_MORE);
+        text->data += text->size > 0 ? ended.size : 0;
+        text->size -= ended.size;
+        *record = ended.record;
+    } while (split == SPLIT_BAD);
+    return split == SPLIT_RECORD;
+}
+
+static void
+read_row(struct csv_reader *reader, struct colander_slice record)
+{
+    struct colander_buffer before = COLANDER_BUFFER_EMPTY;
+    struct colander_slice key, row;
+    struct colander_error err;
+    enum colander_code code;
+    bool has_key;
+    size_t at;
+
+    code = csv_reader_row(reader, record, &key, &has_key, &row, &at, &err);
+    expect(at <= record.size);
+    if (code != COLANDER_OK) {
+        expect(code == COLANDER_INVALID || code == COLANDER_LIMIT);
+        return;
+    }
+    expect(colander_row_check(row, NULL) == COLANDER_OK);
+    expect(!has_key || key.size > 0);
+    expect(colander_buffer_append(&before, row.data, row.size, NULL) ==
+           COLANDER_OK);
+    expect(csv_reader_row(reader, record, &key, &has_key, &row, &at, NULL) ==
+           COLANDER_OK);
+    expect(colander_slice_equal(row, colander_buffer_slice(&before)));
+    colander_buffer_release(&before);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct schema *schema;
+    struct colander_slice text = colander_slice_of(data, size);
+    struct colander_slice record;
+    struct csv_header *header;
+    struct csv_reader *reader;
+    struct splitter splitter;
+    char delimiter = csv_delimiter(text);
+
+    if (schema == NULL) {
+        schema = schema_create();
+        expect(schema != NULL);
+        expect(schema_texts_add(&schema->nulls, "NA", NULL) == COLANDER_OK);
+    }
+    splitter_init(&splitter, RECORDS_CSV, delimiter);
+    if (!next(&splitter, &text, &record))
+        return 0;
+    if (csv_header_create(record, delimiter, schema, &header, NULL) !=
+        COLANDER_OK)
+        return 0;
+    reader = csv_reader_create(header);
+    expect(reader != NULL);
+    while (next(&splitter, &text, &record))
+        read_row(reader, record);
+    csv_reader_destroy(reader);
+    csv_header_destroy(header);
+    return 0;
+}
