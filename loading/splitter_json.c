@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "loading/splitter_formats.h"
+#include "loading/json_brackets.h"
 
 enum json_place {
     JSON_START,   /* nothing has come but perhaps an assignment */
@@ -27,37 +27,8 @@ enum json_state {
     JSON_REST,   /* all that comes is */
 };
 
-enum json_fault {
-    FAULT_NO_OBJECT,
-    FAULT_LINE_IN_STRING,
-    FAULT_CLOSES_OTHER,
-    FAULT_OPENS,
-    FAULT_STRAY,
-    FAULT_BEHIND,
-    FAULT_CUT_OFF,
-};
-
-/* Bytes that matter outside strings; and those of words. */
-enum json_byte {
-    BYTE_OTHER,
-    BYTE_QUOTE,
-    BYTE_OPENS,
-    BYTE_CLOSES,
-};
-
-static const uint8_t bytes[256] = {
-    ['"'] = BYTE_QUOTE,  ['{'] = BYTE_OPENS,  ['['] = BYTE_OPENS,
-    ['}'] = BYTE_CLOSES, [']'] = BYTE_CLOSES,
-};
-
 /* Of an assignment; no name is longer. */
 #define PREFIX_SIZE_MAX 1000
-
-static bool
-is_blank(uint8_t byte)
-{
-    return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
-}
 
 static bool
 is_word(uint8_t byte)
@@ -100,7 +71,7 @@ note_layout(struct json_split *json, uint8_t byte)
 static bool
 is_between(struct json_split *json, uint8_t byte)
 {
-    if (is_blank(byte))
+    if (json_is_blank(byte))
         return true;
     if (byte == ';')
         return json->place != JSON_ARRAY;
@@ -127,7 +98,7 @@ assignment_size(const struct split_text *text, size_t *size)
     *size = 0;
     if (is_word(text->data[0]))
         while (at < text->size && at < PREFIX_SIZE_MAX &&
-               (is_word(text->data[at]) || is_blank(text->data[at])))
+               (is_word(text->data[at]) || json_is_blank(text->data[at])))
             at++;
     if (at < text->size && text->data[at] == '=')
         *size = at + 1;
@@ -170,7 +141,7 @@ lose_sync(struct splitter *splitter, const struct split_text *text,
     json->fault_at = at;
     splitter->state = json->has_indent ? JSON_RESYNC : JSON_REST;
     /* the line that begins here may be the one */
-    while (from > 0 && is_blank(text->data[from - 1]) &&
+    while (from > 0 && json_is_blank(text->data[from - 1]) &&
            text->data[from - 1] != '\n')
         from--;
     splitter->scanned =
@@ -187,171 +158,19 @@ begin_record(struct splitter *splitter, const struct split_text *text)
         json->has_indent = !json->indent_is_mixed;
     json->line_begins = false;
     json->is_object = first == '{';
-    json->is_in_string = false;
-    json->is_escaped = false;
-    json->depth = 0;
+    json_scan_begin(json);
     json->fault = FAULT_NO_OBJECT;
     json->fault_at = 0;
-    splitter->state = bytes[first] == BYTE_OTHER ? JSON_WORD : JSON_NESTED;
+    splitter->state = is_word(first) ? JSON_WORD : JSON_NESTED;
     if (json->place == JSON_BEHIND) {
         json->has_indent = false;
         lose_sync(splitter, text, FAULT_BEHIND, 0);
-    } else if (bytes[first] == BYTE_CLOSES ||
-               (bytes[first] == BYTE_OTHER && !is_word(first))) {
+    } else if (first != '{' && first != '[' && first != '"' &&
+               !is_word(first)) {
         lose_sync(splitter, text, FAULT_STRAY, 0);
     }
     if (json->place == JSON_START)
         json->place = JSON_RECORDS;
-}
-
-/* ----------------------------------------------------- inside a record --- */
-
-#define LOW_BITS UINT64_C(0x0101010101010101)
-#define HIGH_BITS UINT64_C(0x8080808080808080)
-
-/* A high bit where a byte of `word` is zero; perhaps some behind the first. */
-static uint64_t
-zeros(uint64_t word)
-{
-    return (word - LOW_BITS) & ~word & HIGH_BITS;
-}
-
-/* The first byte of a string that matters: a quote, a backslash, a newline. */
-static size_t
-string_step(const struct split_text *text, size_t at)
-{
-    uint64_t word;
-
-    for (; text->size - at >= sizeof(word); at += sizeof(word)) {
-        memcpy(&word, text->data + at, sizeof(word));
-        if ((zeros(word ^ LOW_BITS * '"') | zeros(word ^ LOW_BITS * '\\') |
-             zeros(word ^ LOW_BITS * '\n')) != 0)
-            break;
-    }
-    while (at < text->size && text->data[at] != '"' && text->data[at] != '\\' &&
-           text->data[at] != '\n')
-        at++;
-    return at;
-}
-
-/* Goes through a string. False: a line ends in it. */
-static bool
-scan_string(struct splitter *splitter, const struct split_text *text)
-{
-    struct json_split *json = &splitter->json;
-    size_t at = splitter->scanned;
-
-    json->is_in_string = true;
-    while (json->is_in_string && at < text->size) {
-        bool was_escaped = json->is_escaped;
-
-        json->is_escaped = false;
-        if (!was_escaped)
-            at = string_step(text, at);
-        if (at == text->size || text->data[at] == '\n')
-            break;
-        if (!was_escaped) {
-            json->is_escaped = text->data[at] == '\\';
-            json->is_in_string = json->is_escaped;
-        }
-        at++;
-    }
-    splitter->scanned = at;
-    return !json->is_in_string || at == text->size;
-}
-
-/* The byte before `at` that is no blank; `from` is where this call began. */
-static uint8_t
-byte_before(const struct json_split *json, const struct split_text *text,
-            size_t from, size_t at)
-{
-    while (at > from && is_blank(text->data[at - 1]))
-        at--;
-    return at > from ? text->data[at - 1] : json->last;
-}
-
-/* Whether a bracket may open behind `before`. */
-static bool
-may_open(const struct json_split *json, uint8_t before)
-{
-    if (json->depth == 0 || json->depth > 64)
-        return true;
-    if ((json->braces >> (json->depth - 1) & 1) != 0)
-        return before == ':';
-    return before == '[' || before == ',';
-}
-
-static void
-open_bracket(struct json_split *json, bool is_brace)
-{
-    uint64_t bit = json->depth < 64 ? UINT64_C(1) << json->depth : 0;
-
-    json->braces = is_brace ? json->braces | bit : json->braces & ~bit;
-    json->depth++;
-}
-
-/* False: it closes another one. */
-static bool
-close_bracket(struct json_split *json, bool is_brace)
-{
-    json->depth--;
-    return json->depth >= 64 ||
-           (json->braces >> json->depth & 1) == (uint64_t)is_brace;
-}
-
-/* Goes on to the end of the record; true: it is there, or sync is lost. */
-static bool
-scan_brackets(struct splitter *splitter, const struct split_text *text,
-              size_t from)
-{
-    struct json_split *json = &splitter->json;
-    size_t at = splitter->scanned;
-
-    while (at < text->size && bytes[text->data[at]] == BYTE_OTHER)
-        at++;
-    splitter->scanned = at;
-    if (at == text->size)
-        return false;
-    splitter->scanned++;
-    switch (bytes[text->data[at]]) {
-    case BYTE_QUOTE:
-        json->is_in_string = true;
-        return false;
-    case BYTE_OPENS:
-        if (!may_open(json, byte_before(json, text, from, at)))
-            break;
-        open_bracket(json, text->data[at] == '{');
-        return false;
-    default:
-        if (close_bracket(json, text->data[at] == '}'))
-            return json->depth == 0;
-        lose_sync(splitter, text, FAULT_CLOSES_OTHER, at);
-        return true;
-    }
-    lose_sync(splitter, text, FAULT_OPENS, at);
-    return true;
-}
-
-/* Goes to where an object, array or string ends, or sync is lost: true. */
-static bool
-scan_nested(struct splitter *splitter, const struct split_text *text)
-{
-    struct json_split *json = &splitter->json;
-    size_t from = splitter->scanned;
-
-    while (splitter->scanned < text->size) {
-        if (!json->is_in_string) {
-            if (scan_brackets(splitter, text, from))
-                return true;
-        } else if (!scan_string(splitter, text)) {
-            lose_sync(splitter, text, FAULT_LINE_IN_STRING, splitter->scanned);
-            return true;
-        } else if (!json->is_in_string && json->depth == 0) {
-            return true;
-        }
-    }
-    json->last = byte_before(json, text, from, text->size);
-    return false;
 }
 
 /* ------------------------------------------------------------- the end --- */
@@ -380,7 +199,7 @@ bad(struct splitter *splitter, const struct split_text *text, size_t size,
 {
     size_t record_size = size;
 
-    while (record_size > 0 && is_blank(text->data[record_size - 1]))
+    while (record_size > 0 && json_is_blank(text->data[record_size - 1]))
         record_size--;
     split_end(splitter, text, size, record_size, ended);
     ended->at = splitter->json.fault_at;
@@ -453,16 +272,22 @@ static enum split
 next_nested(struct splitter *splitter, const struct split_text *text,
             struct split_record *ended, struct colander_error *err)
 {
-    if (!scan_nested(splitter, text)) {
-        splitter->json.fault = FAULT_CUT_OFF;
-        splitter->json.fault_at = text->size;
+    struct json_split *json = &splitter->json;
+
+    switch (json_scan(json, text, &splitter->scanned)) {
+    case JSON_SCAN_MORE:
+        json->fault = FAULT_CUT_OFF;
+        json->fault_at = text->size;
         return bad_rest(splitter, text, ended, err);
+    case JSON_SCAN_BROKEN:
+        lose_sync(splitter, text, (enum json_fault)json->fault, json->fault_at);
+        return SPLIT_MORE; /* as its state says now */
+    case JSON_SCAN_ENDED:
+        break;
     }
-    if (splitter->state != JSON_NESTED)
-        return SPLIT_MORE; /* sync is lost: its state goes on */
-    if (!splitter->json.is_object) {
-        splitter->json.fault = FAULT_NO_OBJECT;
-        splitter->json.fault_at = 0;
+    if (!json->is_object) {
+        json->fault = FAULT_NO_OBJECT;
+        json->fault_at = 0;
         return bad(splitter, text, splitter->scanned, ended, err);
     }
     split_end(splitter, text, splitter->scanned, splitter->scanned, ended);
