@@ -1,5 +1,5 @@
-# What is installed: library, headers, program, manual page, and the files by
-# which pkg-config and CMake find them. All of it may be moved as a whole.
+# What is installed: library, headers, program, manual page, the schemas to be
+# read and copied, and the files by which pkg-config and CMake find the library. All of it may be moved as a whole.
 #
 # SPDX-License-Identifier: MIT
 include(CMakePackageConfigHelpers)
@@ -17,6 +17,8 @@ write_basic_package_version_file(
 install(TARGETS colander EXPORT colander)
 install(DIRECTORY ${COLANDER_PUBLISHED}/colander TYPE INCLUDE)
 install(FILES docs/colander.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(DIRECTORY schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/colander
+        FILES_MATCHING PATTERN "*.lua")
 install(FILES ${PROJECT_BINARY_DIR}/colander.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(EXPORT colander NAMESPACE colander:: DESTINATION ${package_dir}

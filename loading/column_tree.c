@@ -5,6 +5,7 @@
  */
 #include "loading/column_tree.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "loading/column_path.h"
@@ -75,6 +76,7 @@ reach_child(struct column_node *node, struct colander_slice name)
     struct column_node **grown;
     struct column_node *child;
 
+    assert(!is_there || node->children != NULL);
     if (is_there)
         return node->children[index];
     grown = realloc(node->children, (node->child_count + 1) * sizeof(*grown));

@@ -92,7 +92,6 @@ may_change(const struct value_reading *reading,
     case VALUE_NUMBER:
         return is_string;
     case VALUE_BOOLEAN:
-        return !is_boolean;
     case VALUE_TIME:
         return !is_boolean;
     }
@@ -106,7 +105,8 @@ plain_number(const struct colander_value *value)
     const double limit = 9223372036854775808.0; /* 2^63 */
 
     if (value->type != COLANDER_DOUBLE || value->number < -limit ||
-        value->number >= limit || value->number != trunc(value->number))
+        value->number >= limit ||
+        value->number != (double)(int64_t)value->number)
         return *value;
     return colander_integer((int64_t)value->number);
 }

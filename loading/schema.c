@@ -34,7 +34,7 @@ static void
 column_release(struct schema_column *column)
 {
     free(column->path);
-    free((char *)(uintptr_t)column->reading.time_format);
+    free((char *)column->reading.time_format);
 }
 
 void
