@@ -91,6 +91,12 @@ colander_json_reader_row(struct colander_json_reader *reader,
                          bool *has_key, struct colander_slice *row,
                          struct colander_error *err);
 
+/* Where the text that was refused last is wrong: its byte *at, which the
+ * message began with ("byte 17: "); false when it is not one byte. */
+COLANDER_API bool
+colander_json_reader_fault(const struct colander_json_reader *reader,
+                           size_t *at);
+
 #ifdef __cplusplus
 }
 #endif

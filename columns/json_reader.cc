@@ -53,6 +53,8 @@ struct colander_json_reader {
     struct colander_buffer row;
     struct colander_buffer key;
     struct colander_error *err; /* of the call */
+    bool has_fault;             /* of the last text; its byte: */
+    size_t fault_at;
 };
 
 /* As colander_buffer_append, to be inlined: pieces of a row are short. */
@@ -324,6 +326,8 @@ refuse(struct colander_json_reader *reader, struct colander_slice text,
                              simdjson::error_message(error));
     (void)COLANDER_FAIL(reader->err, fault.code, "%s", fault.message);
     colander_error_context(reader->err, "byte %zu", fault.at);
+    reader->has_fault = true;
+    reader->fault_at = fault.at;
     return fault.code;
 }
 
@@ -368,6 +372,7 @@ colander_json_reader_row(struct colander_json_reader *reader,
     enum colander_code code;
 
     reader->err = err;
+    reader->has_fault = false;
     code = read_row(reader, text, has_key);
     if (code != COLANDER_OK)
         *has_key = false;
@@ -376,4 +381,12 @@ colander_json_reader_row(struct colander_json_reader *reader,
     *row = code == COLANDER_OK ? colander_buffer_slice(&reader->row)
                                : colander_slice_of(nullptr, 0);
     return code;
+}
+
+bool
+colander_json_reader_fault(const struct colander_json_reader *reader,
+                           size_t *at)
+{
+    *at = reader->fault_at;
+    return reader->has_fault;
 }

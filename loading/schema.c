@@ -22,12 +22,13 @@ schema_create(void)
     return schema;
 }
 
-static void
-texts_release(struct schema_texts *texts)
+void
+schema_texts_release(struct schema_texts *texts)
 {
     for (size_t i = 0; i < texts->count; i++)
         free(texts->texts[i]);
     free(texts->texts);
+    memset(texts, 0, sizeof(*texts));
 }
 
 static void
@@ -45,9 +46,9 @@ schema_destroy(struct schema *schema)
     for (size_t i = 0; i < schema->column_count; i++)
         column_release(&schema->columns[i]);
     free(schema->columns);
-    texts_release(&schema->key);
-    texts_release(&schema->nulls);
-    texts_release(&schema->left_out);
+    schema_texts_release(&schema->key);
+    schema_texts_release(&schema->nulls);
+    schema_texts_release(&schema->left_out);
     free(schema->name);
     free(schema->record);
     free(schema);

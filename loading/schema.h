@@ -58,6 +58,9 @@ COLANDER_CHECKED enum colander_code
 schema_texts_add(struct schema_texts *texts, const char *text,
                  struct colander_error *err);
 
+/* Frees the texts; the list is empty. */
+void schema_texts_release(struct schema_texts *texts);
+
 /* Says whether `path` is one: INVALID or LIMIT, with the place. */
 COLANDER_CHECKED enum colander_code
 schema_check_path(const char *path, struct colander_error *err);

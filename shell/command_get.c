@@ -70,7 +70,7 @@ run_get(struct session *session, const struct arguments *arguments)
         status = session_misread(session, arguments->words[1], offset, &err);
         goto done;
     }
-    code = selection_parse(&selection, arguments, &err);
+    code = selection_parse(&selection, arguments, "select", &err);
     options.paths = selection.paths;
     options.path_count = selection.count;
     if (code == COLANDER_OK)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 static const struct command *const commands[] = {
-    &command_find,     &command_get,     &command_export,
+    &command_load,     &command_find,    &command_get,   &command_export,
     &command_families, &command_columns, &command_stats,
 #ifdef COLANDER_FILTERS
     &command_refilter,
@@ -35,13 +35,20 @@ commands_find(const char *name)
     return NULL;
 }
 
+/* Whether the command works on a store that is open while it runs. */
+static bool
+uses_store(const struct command *command)
+{
+    return command->store == COMMAND_READS || command->store == COMMAND_WRITES;
+}
+
 /* ------------------------------------------------------------- help --- */
 
 static void
 print_usage(const struct session *session, const struct command *command,
             FILE *file)
 {
-    bool names_store = command->store == COMMAND_READS && !session->is_shell;
+    bool names_store = uses_store(command) && !session->is_shell;
 
     fprintf(file, "usage: %s%s%s%s%s\n", session->is_shell ? "." : "colander ",
             command->name, names_store ? " STORE" : "",
@@ -69,7 +76,7 @@ void
 commands_print_shell(void)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (commands[i]->store == COMMAND_READS)
+        if (uses_store(commands[i]))
             printf("  .%-9s %s\n", commands[i]->name, commands[i]->summary);
     }
 }
@@ -78,7 +85,7 @@ const char *
 commands_shell_name(size_t index)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (commands[i]->store == COMMAND_READS && index-- == 0)
+        if (uses_store(commands[i]) && index-- == 0)
             return commands[i]->name;
     }
     return NULL;
@@ -134,11 +141,13 @@ static enum session_exit
 run_on_store(struct session *session, const struct command *command,
              struct arguments *arguments)
 {
+    const enum colander_open_mode mode = command->store == COMMAND_READS
+                                             ? COLANDER_OPEN_READ_ONLY
+                                             : COLANDER_OPEN_OR_CREATE;
     enum session_exit status;
     struct colander_error err;
 
-    if (session_open(session, arguments->words[0], COLANDER_OPEN_READ_ONLY,
-                     &err) != COLANDER_OK)
+    if (session_open(session, arguments->words[0], mode, &err) != COLANDER_OK)
         return session_fail(session, &err);
     arguments_shift(arguments);
     status = command->run(session, arguments);
@@ -151,7 +160,7 @@ static enum session_exit
 run_parsed(struct session *session, const struct command *command,
            struct arguments *arguments)
 {
-    bool names_store = command->store == COMMAND_READS && !session->is_shell;
+    bool names_store = uses_store(command) && !session->is_shell;
     size_t first = names_store ? 1 : 0;
 
     if (arguments->wants_help) {

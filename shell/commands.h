@@ -10,19 +10,20 @@
 #include "shell/session.h"
 
 enum command_store {
-    COMMAND_READS, /* its first word is a store, opened to read */
-    COMMAND_OPENS, /* sees to its store itself; not within a shell */
-    COMMAND_ALONE, /* needs none */
+    COMMAND_READS,  /* its first word is a store, opened to read */
+    COMMAND_WRITES, /* the same, to write; made where there is none */
+    COMMAND_OPENS,  /* sees to its store itself; not within a shell */
+    COMMAND_ALONE,  /* needs none */
 };
 
 struct command {
     const char *name;
-    const char *words; /* as the usage shows them, without a STORE to read */
+    const char *words; /* as the usage shows them, without a STORE */
     const char *summary;
     const char *help;
     enum command_store store;
     const struct argument_option *options;
-    size_t word_count_min; /* without a STORE to read */
+    size_t word_count_min; /* without a STORE */
     size_t word_count_max;
     size_t option_words; /* options end behind so many words */
     enum session_exit (*run)(struct session *session,
@@ -36,6 +37,7 @@ extern const struct command command_families;
 extern const struct command command_find;
 extern const struct command command_get;
 extern const struct command command_help;
+extern const struct command command_load;
 extern const struct command command_refilter; /* only with value filters */
 extern const struct command command_shell;
 extern const struct command command_stats;

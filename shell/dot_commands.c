@@ -6,7 +6,6 @@
 #include "shell/dot_commands.h"
 #include "shell/commands.h"
 #include "shell/interrupt.h"
-#include "shell/loading.h"
 #include "shell/pager.h"
 
 #include <errno.h>
@@ -197,54 +196,6 @@ run_read(struct entries *entries, const struct words *words)
     return status;
 }
 
-/* Opens the family, which need not exist. */
-static enum session_exit
-load_file(const struct entries *entries, const char *name, const char *path,
-          FILE *file)
-{
-    const struct session *session = entries->session;
-    struct colander_family *family = NULL;
-    struct loading loading = {0, 0};
-    struct colander_error err;
-    enum session_exit status = SESSION_FINE;
-    enum colander_code code;
-
-    code = colander_family_open(session->store, name, &family, &err);
-    if (code == COLANDER_OK) {
-        code = loading_run(&loading, session->store, family, file,
-                           interrupt_happened, &err);
-        if (code != COLANDER_OK && code != COLANDER_CANCELLED)
-            colander_error_context(&err, "%s:%" PRIu64, path,
-                                   loading.line_count);
-    }
-    if (code != COLANDER_OK)
-        status = session_fail(session, &err);
-    (void)fflush(stdout);
-    fprintf(stderr, "%" PRIu64 " row%s loaded\n", loading.row_count,
-            loading.row_count == 1 ? "" : "s");
-    colander_family_close(family);
-    return status;
-}
-
-static enum session_exit
-run_load(struct entries *entries, const struct words *words)
-{
-    enum session_exit status;
-    FILE *file;
-
-    if (words->count < 3)
-        return misuse(entries, "expected the name of a family and of a file");
-    file = fopen(words->items[2], "re");
-    if (file == NULL) {
-        session_complain(entries->session, "cannot read '%s': %s",
-                         words->items[2], strerror(errno));
-        return SESSION_FAILED;
-    }
-    status = load_file(entries, words->items[1], words->items[2], file);
-    (void)fclose(file);
-    return status;
-}
-
 static enum session_exit run_help(struct entries *entries,
                                   const struct words *words);
 
@@ -253,8 +204,6 @@ static const struct dot_command dot_commands[] = {
     {"help", "[COMMAND]", "this, or more about one command", 1, run_help},
     {"limit", "[ROWS|off]", "show so many rows of a result at most", 1,
      run_limit},
-    {"load", "FAMILY FILE",
-     "load a file of JSON, one row a line, into a family", 2, run_load},
     {"mode", "[MODE]", "show rows as table, line, json, jsonl, csv or msgpack",
      1, run_mode},
     {"output", "[FILE]", "write results to a file; without one, here again", 1,

@@ -200,7 +200,8 @@ request_read(struct request *request, const struct session *session,
     request->limit = UINT64_MAX;
     if (arguments_number(arguments, "limit", &request->limit, &err) !=
             COLANDER_OK ||
-        selection_parse(&request->selection, arguments, &err) != COLANDER_OK)
+        selection_parse(&request->selection, arguments, "select", &err) !=
+            COLANDER_OK)
         return session_misused(session, &err);
     request->is_scan = arguments_has(arguments, "scan");
     status = read_keys(request, session, arguments);

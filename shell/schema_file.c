@@ -172,7 +172,7 @@ fail_unknown(const char *name, struct colander_error *err)
          i++)
         size += (size_t)snprintf(known + size, sizeof(known) - size, "%s%s",
                                  i == 0 ? "" : ", ", known_schemas[i].name);
-    return COLANDER_FAIL(err, COLANDER_NOT_FOUND,
+    return COLANDER_FAIL(err, COLANDER_INVALID,
                          "no schema is called '%.*s': there are %s (a file has "
                          "a slash in its name, or ends in .lua)",
                          NAME_SHOWN, name, known);

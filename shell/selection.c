@@ -7,20 +7,20 @@
 
 #include <stdlib.h>
 
-/* Joins every --select by commas; "" when there is none. */
+/* Joins the values of every option `name` by commas; "" when there is none. */
 static char *
-join(const struct arguments *arguments)
+join(const struct arguments *arguments, const char *name)
 {
     size_t size = 1;
     char *text;
 
     for (size_t i = 0; i < arguments->choice_count; i++) {
-        if (strcmp(arguments->choices[i].option->name, "select") == 0)
+        if (strcmp(arguments->choices[i].option->name, name) == 0)
             size += strlen(arguments->choices[i].value) + 1;
     }
     text = calloc(size, 1);
     for (size_t i = 0; text != NULL && i < arguments->choice_count; i++) {
-        if (strcmp(arguments->choices[i].option->name, "select") != 0)
+        if (strcmp(arguments->choices[i].option->name, name) != 0)
             continue;
         if (text[0] != '\0')
             strcat(text, ",");
@@ -40,13 +40,13 @@ path_end(char *path)
 
 enum colander_code
 selection_parse(struct selection *selection, const struct arguments *arguments,
-                struct colander_error *err)
+                const char *name, struct colander_error *err)
 {
     char *at;
 
-    if (!arguments_has(arguments, "select"))
+    if (!arguments_has(arguments, name))
         return COLANDER_OK;
-    selection->text = join(arguments);
+    selection->text = join(arguments, name);
     if (selection->text != NULL)
         selection->paths =
             calloc(strlen(selection->text) + 1, sizeof(*selection->paths));
@@ -58,7 +58,7 @@ selection_parse(struct selection *selection, const struct arguments *arguments,
 
         if (end == at)
             return COLANDER_FAIL(err, COLANDER_INVALID,
-                                 "--select has an empty column");
+                                 "--%s has an empty column", name);
         selection->paths[selection->count++] = at;
         *end = '\0';
         at = end;

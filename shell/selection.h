@@ -1,5 +1,5 @@
 /*
- * Selection: the columns that --select names.
+ * Selection: the columns that an option such as --select names.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,11 +19,11 @@ struct selection {
         NULL, NULL, 0                                                          \
     }
 
-/* Reads every --select of `arguments`: paths between commas; a backslash
+/* Reads every option `name` of `arguments`: paths between commas; a backslash
  * makes a comma part of a name. */
 COLANDER_CHECKED enum colander_code
 selection_parse(struct selection *selection, const struct arguments *arguments,
-                struct colander_error *err);
+                const char *name, struct colander_error *err);
 
 void selection_release(struct selection *selection);
 

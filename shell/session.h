@@ -19,7 +19,8 @@ enum session_exit {
     SESSION_FINE = 0,
     SESSION_FAILED = 1,
     SESSION_USAGE = 2,
-    SESSION_DAMAGED = 4, /* damage in the store, or I/O */
+    SESSION_REJECTED = 3, /* more input than allowed was no row */
+    SESSION_DAMAGED = 4,  /* damage in the store, or I/O */
     SESSION_INTERRUPTED = 130,
     SESSION_UNREAD = 141, /* nobody reads the output: quiet */
 };

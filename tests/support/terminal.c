@@ -135,13 +135,19 @@ terminal_type(struct terminal *terminal, const char *text)
                      (ssize_t)strlen(text));
 }
 
+void
+terminal_await_end(struct terminal *terminal)
+{
+    while (read_some(terminal))
+        continue;
+}
+
 int
 terminal_finish(struct terminal *terminal)
 {
     int status = 0;
 
-    while (read_some(terminal))
-        continue;
+    terminal_await_end(terminal);
     assert_int_equal(waitpid(terminal->pid, &status, 0), terminal->pid);
     close(terminal->fd);
     colander_buffer_release(&terminal->shown);

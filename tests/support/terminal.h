@@ -37,6 +37,9 @@ bool terminal_has(const struct terminal *terminal, const char *text);
 
 void terminal_type(struct terminal *terminal, const char *text);
 
+/* Waits until nothing more is shown; `shown` keeps it until finish. */
+void terminal_await_end(struct terminal *terminal);
+
 /* Waits for the end; how the program exits. */
 int terminal_finish(struct terminal *terminal);
 

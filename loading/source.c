@@ -1,0 +1,239 @@
+/*
+ * Source: see source.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "loading/source.h"
+#include "loading/guess.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum colander_code
+source_read(struct source *source, struct colander_buffer *text, size_t size,
+            struct colander_error *err)
+{
+    enum colander_code code = colander_buffer_reserve(text, size, err);
+    size_t got = 0;
+
+    if (code == COLANDER_OK && size > 0)
+        code =
+            input_read(source->input, text->data + text->size, size, &got, err);
+    text->size += got;
+    if (code == COLANDER_OK && got == 0 && size > 0)
+        source->is_end = true;
+    return code;
+}
+
+void
+source_pass(struct source *source, struct colander_slice passed)
+{
+    const uint8_t *end = passed.data + passed.size;
+    const uint8_t *at = passed.data;
+
+    while (at < end && (at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        at++;
+        source->line_number++;
+        source->line_offset = source->offset + (uint64_t)(at - passed.data);
+    }
+    source->offset += passed.size;
+}
+
+/* Reads until the text has `size` bytes, or all there are. */
+static enum colander_code
+read_up_to(struct source *source, size_t size, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    while (code == COLANDER_OK && !source->is_end && source->text.size < size)
+        code =
+            source_read(source, &source->text, size - source->text.size, err);
+    return code;
+}
+
+/* Takes the first `size` bytes of the text away. */
+static void
+take(struct source *source, size_t size)
+{
+    struct colander_buffer *text = &source->text;
+
+    source_pass(source, colander_slice_of(text->data, size));
+    memmove(text->data, text->data + size, text->size - size);
+    text->size -= size;
+}
+
+/* ------------------------------------------------------------- opening --- */
+
+/* Finds the line of names. */
+static enum colander_code
+find_header(struct source *source, size_t size_max, struct split_record *header,
+            struct colander_error *err)
+{
+    for (;;) {
+        enum colander_code code;
+
+        switch (splitter_next(&source->splitter,
+                              colander_buffer_slice(&source->text),
+                              source->is_end, header, err)) {
+        case SPLIT_RECORD:
+        case SPLIT_END:
+            return COLANDER_OK;
+        case SPLIT_BAD:
+            colander_error_context(err, "the line of names");
+            return COLANDER_INVALID;
+        case SPLIT_MORE:
+            if (source->text.size >= size_max)
+                return COLANDER_FAIL(err, COLANDER_LIMIT,
+                                     "the line of names is over %zu bytes",
+                                     size_max);
+            code = read_up_to(source, source->text.size + GUESS_SIZE, err);
+            if (code != COLANDER_OK)
+                return code;
+        }
+    }
+}
+
+/* Reads the line of names, if there is anything. */
+static enum colander_code
+read_header(struct source *source, const struct loading_options *options,
+            struct colander_error *err)
+{
+    struct split_record header;
+    enum colander_code code;
+
+    code = find_header(source, options->record_size, &header, err);
+    if (code == COLANDER_OK)
+        code = csv_header_create(header.record, source->splitter.delimiter,
+                                 options->schema, &source->header, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&source->line, header.record.data,
+                                      header.record.size, err);
+    if (code == COLANDER_OK)
+        take(source, header.size);
+    return code;
+}
+
+/* Goes to the place, by way of the bytes before it, which must be what they
+ * were. */
+static enum colander_code
+go_to(struct source *source, const struct place *place,
+      struct colander_error *err)
+{
+    const uint64_t known = source->offset + source->text.size;
+    const uint64_t tail = place->offset - place->tail_size;
+    uint64_t skipped = 0;
+    enum colander_code code = COLANDER_OK;
+
+    if (tail > known) {
+        code = input_skip(source->input, tail - known, &skipped, err);
+        colander_buffer_clear(&source->text);
+        source->offset = known + skipped;
+    } else if (tail >= source->offset) {
+        take(source, (size_t)(tail - source->offset));
+    }
+    if (code == COLANDER_OK && source->offset == tail)
+        code = read_up_to(source, (size_t)place->tail_size, err);
+    if (code != COLANDER_OK)
+        return code;
+    if (source->offset == tail && source->text.size >= place->tail_size)
+        place_tail_append(
+            &source->tail,
+            colander_slice_of(source->text.data, (size_t)place->tail_size));
+    if (source->offset != tail || !place_has_tail(place, &source->tail))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "cannot resume at byte %" PRIu64
+                             ": the file is not what it was; load it anew, "
+                             "without --resume",
+                             place->offset);
+    take(source, (size_t)place->tail_size);
+    source->line_number = place->line;
+    source->line_offset = place->line_offset;
+    splitter_resume(&source->splitter, (uint32_t)place->state);
+    return COLANDER_OK;
+}
+
+static enum colander_code
+open_format(struct source *source, const struct loading_options *options,
+            const struct place *place, struct colander_error *err)
+{
+    const struct schema *schema = options->schema;
+    const struct colander_slice text = colander_buffer_slice(&source->text);
+    struct format_guess guess;
+    enum record_format format;
+    char delimiter = 0;
+    enum colander_code code;
+
+    if (options->format == NULL)
+        code = format_guess(source->file, text, &guess, err);
+    else if (format_parse(options->format, &format, &delimiter))
+        code = format_given(format, delimiter, text, &guess, err);
+    else
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "no format '%s': there are jsonl, json, csv, tsv "
+                             "and msgpack",
+                             options->format);
+    if (code != COLANDER_OK)
+        return code;
+    if (schema != NULL && schema->delimiter != 0)
+        guess.delimiter = schema->delimiter;
+    if (place != NULL && place->format != (uint64_t)guess.format)
+        return COLANDER_FAIL(
+            err, COLANDER_INVALID,
+            "cannot resume: it was loaded as %s, not as %s",
+            format_name((enum record_format)place->format, guess.delimiter),
+            format_name(guess.format, guess.delimiter));
+    take(source, guess.skip);
+    splitter_init(&source->splitter, guess.format, guess.delimiter);
+    return COLANDER_OK;
+}
+
+/* Reads what a guess needs; of a pipe whose other end is slow no more than a
+ * line. */
+static enum colander_code
+read_head(struct source *source, struct colander_error *err)
+{
+    struct colander_buffer *text = &source->text;
+    enum colander_code code = COLANDER_OK;
+
+    while (code == COLANDER_OK && !source->is_end && text->size < GUESS_SIZE &&
+           (text->size == 0 || memchr(text->data, '\n', text->size) == NULL))
+        code = source_read(source, text, GUESS_SIZE - text->size, err);
+    return code;
+}
+
+enum colander_code
+source_open(struct source *source, const char *file,
+            const struct loading_options *options, const struct place *place,
+            struct colander_error *err)
+{
+    enum colander_code code;
+
+    memset(source, 0, sizeof(*source));
+    source->file = file;
+    source->line_number = 1;
+    code = input_open(file, options->stops, &source->input, err);
+    if (code == COLANDER_OK)
+        code = read_head(source, err);
+    if (code == COLANDER_OK)
+        code = open_format(source, options, place, err);
+    if (code == COLANDER_OK && source->splitter.format == RECORDS_CSV &&
+        (source->text.size > 0 || !source->is_end))
+        code = read_header(source, options, err);
+    if (code == COLANDER_OK && place != NULL)
+        code = go_to(source, place, err);
+    if (code != COLANDER_OK) {
+        source_close(source);
+        colander_error_context(err, "%s", file);
+    }
+    return code;
+}
+
+void
+source_close(struct source *source)
+{
+    input_close(source->input);
+    csv_header_destroy(source->header);
+    colander_buffer_release(&source->text);
+    colander_buffer_release(&source->line);
+    memset(source, 0, sizeof(*source));
+}

@@ -1,0 +1,169 @@
+/*
+ * Progress: see progress.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell/progress.h"
+#include "shell/output.h"
+#include "shell/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SHOWN_EVERY_US 100000 /* at most */
+#define SOON_US 300000        /* a load that is over by then shows nothing */
+
+static uint64_t
+now_us(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* every Linux has this one */
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+void
+progress_begin(struct progress *progress)
+{
+    memset(progress, 0, sizeof(*progress));
+    progress->is_shown = isatty(STDERR_FILENO) == 1;
+    progress->begin_us = now_us();
+    progress->shown_us = progress->begin_us + SOON_US - SHOWN_EVERY_US;
+}
+
+static double
+seconds_since(const struct progress *progress)
+{
+    return (double)(now_us() - progress->begin_us + 1) / 1e6;
+}
+
+/* Appends how long the rest takes, if it goes on like that. */
+static enum colander_code
+append_rest(struct colander_buffer *line, const struct loading_figures *figures,
+            double seconds, struct colander_error *err)
+{
+    double share = (double)figures->bytes_read / (double)figures->bytes_all;
+    double rest = share > 0 ? seconds / share - seconds : 0;
+
+    if (share <= 0 || rest >= 360000)
+        return COLANDER_OK;
+    if (rest < 60)
+        return text_append_format(line, err, ", %.0f s left", rest);
+    return text_append_format(line, err, ", %.0f:%02.0f min left",
+                              (double)(unsigned)(rest / 60),
+                              (double)((unsigned)rest % 60));
+}
+
+/* Appends one line: how much of the bytes, how fast, how long. */
+static enum colander_code
+append_line(struct colander_buffer *line, const struct loading_figures *figures,
+            double seconds, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if (figures->bulk_all > 0)
+        code = text_append_format(line, err, "building %.0f %%, ",
+                                  100.0 * (double)figures->bulk_rows /
+                                      (double)figures->bulk_all);
+    else if (figures->bytes_all > 0)
+        code = text_append_format(line, err, "%.0f %%, ",
+                                  100.0 * (double)figures->bytes_read /
+                                      (double)figures->bytes_all);
+    if (code == COLANDER_OK)
+        code = text_append_count(line, figures->row_count, err);
+    if (code == COLANDER_OK)
+        code = text_append_format(line, err, " rows, ");
+    if (code == COLANDER_OK)
+        code = text_append_count(
+            line, (uint64_t)((double)figures->row_count / seconds), err);
+    if (code == COLANDER_OK)
+        code = text_append_format(line, err, " rows/s, %.1f MB/s",
+                                  (double)figures->text_size / 1e6 / seconds);
+    if (code == COLANDER_OK && figures->bytes_all > 0 && figures->bulk_all == 0)
+        code = append_rest(line, figures, seconds, err);
+    if (code == COLANDER_OK && figures->reject_count > 0)
+        code = text_append_format(line, err, ", %" PRIu64 " rejected",
+                                  figures->reject_count);
+    return code;
+}
+
+void
+progress_show(struct progress *progress, const struct loading_figures *figures)
+{
+    struct colander_buffer line = COLANDER_BUFFER_EMPTY;
+    uint64_t now = now_us();
+
+    if (!progress->is_shown || now - progress->begin_us < SOON_US ||
+        now - progress->shown_us < SHOWN_EVERY_US)
+        return;
+    progress->shown_us = now;
+    if (append_line(&line, figures, seconds_since(progress), NULL) ==
+        COLANDER_OK) {
+        size_t width = output_width();
+
+        fprintf(stderr, "\r%.*s\x1b[K",
+                (int)(line.size < width ? line.size : width - 1),
+                (const char *)line.data);
+        (void)fflush(stderr);
+        progress->is_on_screen = true;
+    }
+    colander_buffer_release(&line);
+}
+
+void
+progress_hide(struct progress *progress)
+{
+    if (progress->is_on_screen)
+        fputs("\r\x1b[K", stderr);
+    progress->is_on_screen = false;
+}
+
+/* "1 row", "2,345 rows" */
+static enum colander_code
+append_counted(struct colander_buffer *text, uint64_t count, const char *noun,
+               struct colander_error *err)
+{
+    enum colander_code code = text_append_count(text, count, err);
+
+    if (code == COLANDER_OK)
+        code =
+            text_append_format(text, err, " %s%s", noun, count == 1 ? "" : "s");
+    return code;
+}
+
+enum colander_code
+progress_append_summary(const struct progress *progress,
+                        const struct loading_figures *figures,
+                        struct colander_buffer *text,
+                        struct colander_error *err)
+{
+    const double seconds = seconds_since(progress);
+    enum colander_code code;
+
+    code = append_counted(text, figures->row_count, "row", err);
+    if (code == COLANDER_OK)
+        code = text_append_format(text, err, " loaded, %.1f MB in %.1f s (",
+                                  (double)figures->text_size / 1e6, seconds);
+    if (code == COLANDER_OK)
+        code = text_append_count(
+            text, (uint64_t)((double)figures->row_count / seconds), err);
+    if (code == COLANDER_OK)
+        code = text_append_format(text, err, " rows/s, %.1f MB/s)",
+                                  (double)figures->text_size / 1e6 / seconds);
+    if (code == COLANDER_OK && figures->reject_count > 0)
+        code = text_append_format(text, err, "; %" PRIu64 " rejected",
+                                  figures->reject_count);
+    if (code == COLANDER_OK && figures->kept_count > 0)
+        code = text_append_format(text, err, "; %" PRIu64 " had a row already",
+                                  figures->kept_count);
+    if (code == COLANDER_OK && figures->files_skipped > 0) {
+        code = text_append_format(text, err, "; ");
+        if (code == COLANDER_OK)
+            code = append_counted(text, figures->files_skipped, "file", err);
+        if (code == COLANDER_OK)
+            code = text_append_format(text, err, " loaded before");
+    }
+    return code;
+}

@@ -1,0 +1,324 @@
+/*
+ * Loads whose process is killed at a random moment, and resumed, until they are
+ * through: the family has every record of the file once, and the rejects are
+ * those of the file, in order.
+ *
+ * The process that is killed is this program, begun anew. COLANDER_RUNS sets
+ * how many files are loaded so.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/random.h"
+#include "support/store_fixture.h"
+
+#include "loading/loading.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <zlib.h>
+
+#define RECORDS 3000
+#define ROUNDS 50
+#define KILLS_MAX 6 /* of one load; then it may end */
+
+/* The ways in which the records stand in the file. */
+enum way { WAY_JSONL, WAY_JSONL_GZ, WAY_JSON, WAY_CSV, WAYS };
+
+static const char *const extensions[WAYS] = {"jsonl", "jsonl.gz", "json",
+                                             "csv"};
+
+struct load_fixture {
+    char directory[TEMPORARY_SIZE];
+    char store[TEMPORARY_SIZE + 32];
+    char file[TEMPORARY_SIZE + 32];
+    char rejects[TEMPORARY_SIZE + 32];
+    struct colander_buffer bad; /* the records that are none, as they stand */
+    size_t good_count;
+    uint64_t random;
+};
+
+/* --------------------------------------------------------------- the file --- */
+
+static void
+append(struct colander_buffer *text, const char *format, ...)
+{
+    char line[2000];
+    va_list list;
+    int size;
+
+    va_start(list, format);
+    size = vsnprintf(line, sizeof(line), format, list);
+    va_end(list);
+    assert_true(size >= 0 && (size_t)size < sizeof(line));
+    OK(colander_buffer_append(text, line, (size_t)size, NULL));
+}
+
+/* The text of record `n`, whose length varies. */
+static void
+text_of(size_t n, char text[1200])
+{
+    size_t size = 20 + n * 7919 % 1000;
+
+    for (size_t i = 0; i < size; i++)
+        text[i] = (char)('a' + (n * 31 + i * i) % 26);
+    text[size] = '\0';
+}
+
+/* A record that none can be: but each way has its own. */
+static void
+append_bad(struct load_fixture *it, enum way way, size_t n,
+           struct colander_buffer *text)
+{
+    char line[80];
+
+    if (way == WAY_CSV)
+        snprintf(line, sizeof(line), "%zu,one field too many,x", n);
+    else if (way == WAY_JSON)
+        snprintf(line, sizeof(line), "{\"n\":%zu,\"n\":0}", n);
+    else
+        snprintf(line, sizeof(line), "{\"n\":%zu,", n);
+    if (way == WAY_CSV && it->bad.size == 0)
+        append(&it->bad, "n,text\n");
+    append(&it->bad, "%s\n", line);
+    append(text, "%s", line);
+}
+
+static void
+write_file(const struct load_fixture *it, enum way way,
+           const struct colander_buffer *text)
+{
+    /* "T": as it is */
+    gzFile file = gzopen(it->file, way == WAY_JSONL_GZ ? "wb1" : "wbT");
+
+    assert_non_null(file);
+    assert_int_equal(gzwrite(file, text->data, (unsigned)text->size),
+                     (int)text->size);
+    assert_int_equal(gzclose(file), Z_OK);
+}
+
+static void
+make_file(struct load_fixture *it, enum way way)
+{
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    static char value[1200];
+
+    colander_buffer_clear(&it->bad);
+    it->good_count = 0;
+    if (way == WAY_JSON)
+        append(&text, "[");
+    if (way == WAY_CSV)
+        append(&text, "n,text\n");
+    for (size_t n = 0; n < RECORDS; n++) {
+        if (n > 0 && way == WAY_JSON)
+            append(&text, ",\n");
+        text_of(n, value);
+        if (random_below(&it->random, 40) == 0) {
+            append_bad(it, way, n, &text);
+        } else {
+            it->good_count++;
+            append(&text,
+                   way == WAY_CSV ? "%zu,\"%s\"" : "{\"n\":%zu,\"text\":\"%s\"}",
+                   n, value);
+        }
+        if (way != WAY_JSON)
+            append(&text, "\n");
+    }
+    if (way == WAY_JSON)
+        append(&text, "]\n");
+    write_file(it, way, &text);
+    colander_buffer_release(&text);
+}
+
+/* --------------------------------------------------------------- the load --- */
+
+/* The process that is killed. */
+static int
+load(char **argv)
+{
+    struct colander_options store_options;
+    struct loading_options options;
+    struct loading_figures figures;
+    struct colander_store *store;
+    struct colander_family *family;
+    struct colander_error err;
+    const char *files[] = {argv[2]};
+
+    colander_options_init(&store_options);
+    store_options.write_buffer_size = 1 << 20;
+    loading_options_init(&options);
+    options.rejects = argv[3];
+    options.resumes = strcmp(argv[4], "resume") == 0;
+    if (colander_store_open(argv[1], &store_options, &store, &err) !=
+            COLANDER_OK ||
+        colander_family_open(store, "f", &family, &err) != COLANDER_OK ||
+        loading_run(store, family, files, 1, &options, &figures, &err) !=
+            COLANDER_OK) {
+        fprintf(stderr, "%s\n", err.message);
+        return 1;
+    }
+    colander_family_close(family);
+    return colander_store_close(store, &err) == COLANDER_OK ? 0 : 1;
+}
+
+/* Starts it, and kills it after so many microseconds; whether it was through
+ * before that. */
+static bool
+run_for(const struct load_fixture *it, bool resumes, uint64_t microseconds)
+{
+    pid_t child = fork();
+    int status;
+
+    if (child == 0) {
+        execl("/proc/self/exe", "load", it->store, it->file, it->rejects,
+              resumes ? "resume" : "anew", NULL);
+        _exit(1);
+    }
+    assert_true(child > 0);
+    if (microseconds > 0) {
+        usleep((useconds_t)microseconds);
+        kill(child, SIGKILL);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFSIGNALED(status))
+        return false;
+    assert_int_equal(WEXITSTATUS(status), 0);
+    return true;
+}
+
+/* -------------------------------------------------------------- the result --- */
+
+static void
+assert_record(struct colander_slice row, bool *was_seen)
+{
+    struct colander_value value;
+    static char text[1200];
+    bool found;
+
+    OK(colander_row_get(row, "n", &value, &found, NULL));
+    assert_true(found && value.type == COLANDER_INTEGER);
+    assert_in_range(value.integer, 0, RECORDS - 1);
+    assert_false(was_seen[value.integer]); /* none is there twice */
+    was_seen[value.integer] = true;
+    text_of((size_t)value.integer, text);
+    OK(colander_row_get(row, "text", &value, &found, NULL));
+    assert_true(found && value.type == COLANDER_STRING);
+    assert_true(colander_slice_equal(value.bytes, colander_slice_text(text)));
+}
+
+static void
+assert_family(const struct load_fixture *it)
+{
+    static bool was_seen[RECORDS];
+    struct colander_store *store;
+    struct colander_family *family;
+    struct colander_cursor *cursor;
+    struct colander_result result;
+    size_t count = 0;
+    bool is_row;
+
+    memset(was_seen, 0, sizeof(was_seen));
+    OK(colander_store_open(it->store, NULL, &store, NULL));
+    OK(colander_family_open(store, "f", &family, NULL));
+    OK(colander_family_find(family, NULL, &cursor, NULL));
+    for (;;) {
+        OK(colander_cursor_next(cursor, &is_row, &result, NULL));
+        if (!is_row)
+            break;
+        assert_record(result.row, was_seen);
+        count++;
+    }
+    assert_int_equal(count, it->good_count);
+    colander_cursor_close(cursor);
+    colander_family_close(family);
+    OK(colander_store_close(store, NULL));
+}
+
+static void
+assert_rejects(const struct load_fixture *it)
+{
+    FILE *file = fopen(it->rejects, "re");
+    char *text = malloc(it->bad.size + 1);
+    size_t size;
+
+    assert_non_null(file);
+    size = fread(text, 1, it->bad.size + 1, file);
+    if (size != it->bad.size || memcmp(text, it->bad.data, size) != 0)
+        printf("rejected: '%.*s'\nnot '%.*s'\n", (int)size, text,
+               (int)it->bad.size, (const char *)it->bad.data);
+    assert_int_equal(size, it->bad.size);
+    assert_memory_equal(text, it->bad.data, it->bad.size);
+    free(text);
+    fclose(file);
+}
+
+/* ---------------------------------------------------------------- the test --- */
+
+static uint64_t
+now_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+static void
+begin_round(struct load_fixture *it, unsigned round, enum way way)
+{
+    snprintf(it->store, sizeof(it->store), "%s/%u", it->directory, round);
+    snprintf(it->file, sizeof(it->file), "%s/%u.%s", it->directory, round,
+             extensions[way]);
+    snprintf(it->rejects, sizeof(it->rejects), "%s/%u.rejects", it->directory,
+             round);
+    make_file(it, way);
+}
+
+static void
+a_load_that_is_killed_and_resumed_loads_each_record_once(void **state)
+{
+    struct load_fixture it = {.random = random_seed(__func__)};
+    uint64_t whole_us = 0;
+    uint64_t kill_count = 0;
+
+    (void)state;
+    temporary_make(it.directory);
+    for (unsigned round = 0; round < random_runs(ROUNDS) + 1; round++) {
+        uint64_t start = now_us();
+        bool resumes = false;
+
+        begin_round(&it, round, (enum way)(round % WAYS));
+        for (int kill = 0; round > 0 && kill < KILLS_MAX; kill++) {
+            if (run_for(&it, resumes,
+                        1 + random_below(&it.random, whole_us)))
+                break;
+            resumes = true;
+            kill_count++;
+        }
+        assert_true(run_for(&it, resumes, 0));
+        assert_family(&it);
+        assert_rejects(&it);
+        assert_true(run_for(&it, true, 0)); /* nothing is left to do */
+        assert_family(&it);
+        assert_rejects(&it);
+        if (round == 0)
+            whole_us = (now_us() - start) / 2;
+        temporary_remove(it.store);
+    }
+    printf("killed %" PRIu64 " times\n", kill_count);
+    assert_true(random_runs(ROUNDS) == 0 || kill_count > 0);
+    colander_buffer_release(&it.bad);
+    temporary_remove(it.directory);
+}
+
+int
+main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            a_load_that_is_killed_and_resumed_loads_each_record_once),
+    };
+
+    if (argc == 5)
+        return load(argv);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,215 @@
+#!/bin/bash
+# Files of records loaded, with each option: what comes in, what is rejected and
+# told, and how the program exits.
+#
+# SPDX-License-Identifier: MIT
+source "$(dirname "$0")/lib"
+cd "$work" || exit 1
+
+# load STATUS ARG...: into the store s; the summary's figures become N
+load() {
+    local status=$1
+    shift
+    run "$status" load s "$@"
+    sed -i -E 's/, [0-9.]+ MB in .*MB\/s\)//' err
+}
+
+# has FAMILY ROWS: the rows of a family, as they are exported
+has() {
+    run 0 find s "$1"
+    prints "$2"
+}
+
+# ---- formats, known by name and content --------------------------------------
+
+cat >people.jsonl <<'END'
+{"_key":"ann","age":41,"tags":["tea",{"x":null}],"id":9007199254740993}
+
+{"_key":["b",2],"big":18446744073709551615,"text":"caf\u00e9 \ud83d\ude00","empty":{}}
+END
+people='{"_key":"ann","age":41,"tags":["tea",{"x":null}],"id":9007199254740993}
+{"_key":["b",2],"big":18446744073709551615,"text":"café 😀","empty":{}}'
+load 0 lines people.jsonl
+says '2 rows loaded'
+has lines "$people"
+
+printf '[%s]' "$(sed '/^$/d' people.jsonl | paste -sd,)" >people.json
+load 0 array people.json
+has array "$people"
+printf 'window.YTD.people.part0 = %s;\n' "$(cat people.json)" >people.js
+load 0 archive people.js
+has archive "$people"
+sed 's/,"/,\n  "/g' people.jsonl >pretty
+load 0 pretty pretty
+has pretty "$people"
+
+gzip -k people.jsonl
+load 0 gz people.jsonl.gz
+has gz "$people"
+mv people.jsonl.gz without_a_name
+load 0 unnamed without_a_name
+has unnamed "$people"
+
+printf '\357\273\277name,"a ""b""",n\r\nann,"x\ny",007\r\nbob,,1.50\r\n' >t.csv
+load 0 csv t.csv --key name
+says '2 rows loaded'
+has csv '{"_key":"ann","name":"ann","a \"b\"":"x\ny","n":"007"}
+{"_key":"bob","name":"bob","n":1.5}'
+printf 'name\tn\nann\tNA\nbob\t-\n' >t.tsv
+load 0 tsv t.tsv --key name --null NA --null -
+has tsv '{"_key":"ann","name":"ann","n":null}
+{"_key":"bob","name":"bob","n":null}'
+load 0 texts t.csv --key name --no-guess
+has texts '{"_key":"ann","name":"ann","a \"b\"":"x\ny","n":"007"}
+{"_key":"bob","name":"bob","n":"1.50"}'
+printf 'a|b\n1|2\n' >t.txt
+load 0 bars t.txt --format csv --delimiter '|' --key a
+has bars '{"_key":1,"a":1,"b":2}'
+
+run 0 export s lines --format msgpack
+cp out lines.msgpack
+load 0 packed lines.msgpack
+has packed "$people"
+
+# several files, with other columns, into one family
+load 0 many people.jsonl t.csv t.tsv --key name 2>/dev/null
+load 3 many people.jsonl --key age
+says "colander: load: people.jsonl:3:1: no column 'age', which is to be the key
+1 row loaded; 1 rejected"
+
+# ---- standard input -----------------------------------------------------------
+
+"$COLANDER" load s piped <people.jsonl 2>err || complain 'a pipe is not loaded'
+has piped "$people"
+"$COLANDER" load s piped - --format jsonl <people.jsonl 2>err ||
+    complain 'a pipe is not loaded'
+: >nothing
+load 0 none nothing
+says '0 rows loaded'
+
+# ---- rejects -------------------------------------------------------------------
+
+cat >bad.jsonl <<'END'
+{"_key":1}
+{"_key":2,
+{"_key":3}
+5
+END
+printf '{"_key":"\377"}\n{"_key":"\\ud800"}\n{"_key":4}\0\n{"a":1,"a":2}' \
+    >>bad.jsonl
+load 3 bad bad.jsonl --rejects rejects
+says "colander: load: bad.jsonl:2:11: a name must begin here, with a quote
+colander: load: bad.jsonl:4:1: text is not an object
+colander: load: bad.jsonl:5:10: text is not UTF-8
+colander: load: bad.jsonl:6:10: half of a surrogate pair is no character
+colander: load: bad.jsonl:7:11: text goes on behind its object
+colander: load: bad.jsonl:8:11: column 'a': name appears twice
+2 rows loaded; 6 rejected"
+has bad '{"_key":1}
+{"_key":3}'
+sed -e 1d -e 3d bad.jsonl >expected
+echo >>expected
+cmp -s rejects expected || complain "rejects are not as they were: $(cat rejects)"
+load 0 bad bad.jsonl --max-errors 6
+load 3 stopped bad.jsonl --max-errors 1
+says_some '^colander: load: .*[56] records were rejected, more than the 1 that are'
+load 2 bad bad.jsonl --rejects bad.jsonl
+says "colander: load: --rejects is 'bad.jsonl', which is to be loaded"
+
+printf 'a,b\n1,2\n3\n"4,5\n6,7\n"8"x,9\n10,11\n' >bad.csv
+load 3 badcsv bad.csv --key a --rejects rejects
+run 0 find s badcsv --count
+prints 3
+[ "$(cat rejects)" = 'a,b
+3
+"4,5
+"8"x,9' ] || complain "rejects of CSV are not as they were: $(cat rejects)"
+sed -e 's/^3/3,3/' -e 's/"//g' -e 's/x//' rejects >mended
+load 0 badcsv mended --format csv --key a
+run 0 find s badcsv --count
+prints 6
+
+seq 1 100 >numbers.jsonl
+load 3 bad numbers.jsonl
+[ "$(grep -c 'text is not an object' err)" = 10 ] || complain 'all are told'
+says_some '^colander: load: 90 more were rejected$'
+
+# ---- keys that have a row ---------------------------------------------------------
+
+printf '{"k":1,"a":1}\n{"k":2,"a":1}\n' >first.jsonl
+printf '{"k":2,"b":2}\n{"k":3,"b":2}\n{"k":3,"b":3}\n' >second.jsonl
+for way in replace keep patch error; do
+    load 0 "$way" first.jsonl --key k
+done
+load 0 replace second.jsonl --key k
+has replace '{"_key":1,"k":1,"a":1}
+{"_key":2,"k":2,"b":2}
+{"_key":3,"k":3,"b":3}'
+load 0 keep second.jsonl --key k --on-duplicate keep
+says '1 row loaded; 2 had a row already'
+has keep '{"_key":1,"k":1,"a":1}
+{"_key":2,"k":2,"a":1}
+{"_key":3,"k":3,"b":2}'
+load 0 patch second.jsonl --key k --on-duplicate patch
+has patch '{"_key":1,"k":1,"a":1}
+{"_key":2,"k":2,"a":1,"b":2}
+{"_key":3,"k":3,"b":3}'
+load 3 error second.jsonl --key k --on-duplicate error --rejects rejects
+says "colander: load: second.jsonl:1:1: a row with the key 2 is there already
+colander: load: second.jsonl:3:1: a row with the key 3 is there already
+1 row loaded; 2 rejected"
+[ "$(cat rejects)" = "$(sed 2d second.jsonl)" ] || complain 'wrong rejects'
+
+# ---- going on ------------------------------------------------------------------
+
+printf '{"_key":1}\n{"_key":2}\n' >log.jsonl
+load 0 log log.jsonl --resume
+says '2 rows loaded'
+load 0 log log.jsonl --resume
+says '0 rows loaded; 1 file loaded before'
+printf '{"_key":3}\n' >>log.jsonl
+load 0 log log.jsonl nothing --resume
+says '1 row loaded'
+sed -i 's/1/7/' log.jsonl
+load 2 log log.jsonl --resume
+says_some 'log.jsonl: cannot resume at byte 33: the file is not what it was'
+load 0 log log.jsonl
+says '3 rows loaded'
+run 0 shell s -e 'log:drop()'
+load 0 log log.jsonl --resume
+says '3 rows loaded'
+
+# ---- all at once ----------------------------------------------------------------
+
+load 0 bulk people.jsonl t.csv --bulk
+run 0 find s bulk --count
+prints 4
+load 2 bulk people.jsonl --bulk
+says_some "family 'bulk' has rows"
+load 2 other people.jsonl --bulk --resume
+load 0 bulk people.jsonl t.csv --resume
+says '0 rows loaded; 2 files loaded before'
+
+# ---- mistakes -------------------------------------------------------------------
+
+load 1 x nowhere.jsonl
+says_some "^colander: load: nowhere.jsonl: cannot open"
+load 2 x people.jsonl --format xml
+says_some "xml"
+load 2 x people.jsonl --on-duplicate never
+load 2 x people.jsonl --key 'a['
+load 2 x people.jsonl --key ,
+load 2 x people.jsonl --delimiter ab
+load 2 x people.jsonl --record-size 1
+load 2 x people.jsonl --schema nothing
+run 2 load s
+head -c 40 without_a_name >cut.gz
+load 4 x cut.gz
+says_some '^colander: load: cut.gz: '
+load 4 x people.jsonl --rejects /dev/full --key nothing
+says_some "^colander: load: .*/dev/full.*No space left"
+printf '\377\376a\0' >utf16
+load 2 x utf16
+says_some 'UTF-16'
+
+finish

@@ -1,0 +1,437 @@
+/*
+ * Loads as somebody at a keyboard meets them, and as somebody does who means
+ * no good: progress, Ctrl-C, going on; and input that no program likes, each of
+ * which has a stated outcome, in bounded memory.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "colander.h"
+#include "support/temporary.h"
+#include "support/terminal.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#define MEMORY_KB_MAX (256 * 1024)
+#define ROWS 400000 /* of a load that takes a while */
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SANITIZED true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define IS_SANITIZED true
+#endif
+#endif
+#ifndef IS_SANITIZED
+#define IS_SANITIZED false
+#endif
+
+static char directory[TEMPORARY_SIZE];
+static char store_path[TEMPORARY_SIZE + 16];
+static char file_path[TEMPORARY_SIZE + 16];
+static char said[65536]; /* by the last run, on standard error */
+
+static int
+setup(void **state)
+{
+    (void)state;
+    temporary_make(directory);
+    snprintf(store_path, sizeof(store_path), "%s/store", directory);
+    snprintf(file_path, sizeof(file_path), "%s/file", directory);
+    return 0;
+}
+
+static int
+teardown(void **state)
+{
+    (void)state;
+    temporary_remove(directory);
+    return 0;
+}
+
+static void
+write_rows(size_t count)
+{
+    FILE *file = fopen(file_path, "we");
+
+    assert_non_null(file);
+    for (size_t i = 0; i < count; i++)
+        fprintf(file,
+                "{\"n\":%zu,\"user\":\"user%zu\",\"text\":\"some text %zu\"}\n",
+                i, i % 1000, i * 7919);
+    assert_int_equal(fclose(file), 0);
+}
+
+static uint64_t
+count_rows(const char *family_name)
+{
+    struct colander_store *store;
+    struct colander_family *family;
+    uint64_t count;
+
+    assert_int_equal(colander_store_open(store_path, NULL, &store, NULL),
+                     COLANDER_OK);
+    assert_int_equal(colander_family_open(store, family_name, &family, NULL),
+                     COLANDER_OK);
+    assert_int_equal(colander_family_count(family, NULL, &count, NULL),
+                     COLANDER_OK);
+    colander_family_close(family);
+    assert_int_equal(colander_store_close(store, NULL), COLANDER_OK);
+    return count;
+}
+
+/* ------------------------------------------------------------- a keyboard ---
+ */
+
+static double
+now_seconds(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void
+progress_is_shown_and_ctrl_c_stops_so_that_resume_goes_on(void **state)
+{
+    const char *const words[] = {"colander", "load",    store_path,
+                                 "f",        file_path, NULL};
+    const char *const again[] = {"colander", "load",     store_path, "f",
+                                 file_path,  "--resume", NULL};
+    struct terminal terminal;
+    uint64_t count;
+
+    (void)state;
+    write_rows(ROWS);
+    terminal_start(&terminal, words);
+    terminal_expect(&terminal, " %, ");
+    terminal_expect(&terminal, " rows/s, ");
+    terminal_expect(&terminal, " MB/s, ");
+    terminal_expect(&terminal, " left");
+    terminal_type(&terminal, "\x03");
+    terminal_expect(&terminal, "interrupted");
+    terminal_expect(&terminal, " rows loaded, ");
+    terminal_expect(&terminal, "to go on from there: the same, with --resume");
+    assert_int_equal(terminal_finish(&terminal), 130);
+    count = count_rows("f");
+    assert_in_range(count, 1, ROWS - 1);
+    terminal_start(&terminal, again);
+    terminal_expect(&terminal, " rows loaded, ");
+    assert_int_equal(terminal_finish(&terminal), 0);
+    assert_int_equal(count_rows("f"), ROWS);
+}
+
+static void
+progress_is_shown_ten_times_a_second_at_most(void **state)
+{
+    const char *const words[] = {"colander", "load",    store_path,
+                                 "f",        file_path, NULL};
+    struct terminal terminal;
+    double start = now_seconds();
+    size_t shown = 0;
+
+    (void)state;
+    write_rows(ROWS);
+    terminal_start(&terminal, words);
+    terminal_await_end(&terminal);
+    for (size_t i = 0; i < terminal.shown.size; i++)
+        shown += terminal.shown.data[i] == '%';
+    assert_int_equal(terminal_finish(&terminal), 0);
+    assert_in_range(shown, 1, (size_t)((now_seconds() - start) * 10) + 1);
+}
+
+static void
+ctrl_c_ends_a_wait_for_input(void **state)
+{
+    const char *const words[] = {"colander", "load",    store_path,
+                                 "f",        file_path, NULL};
+    struct terminal terminal;
+    int pipe_end;
+
+    (void)state;
+    assert_int_equal(mkfifo(file_path, 0600), 0);
+    terminal_start(&terminal, words);
+    pipe_end = open(file_path, O_WRONLY | O_CLOEXEC);
+    assert_true(pipe_end >= 0);
+    assert_int_equal(write(pipe_end, "{\"a\":1}\n", 8), 8);
+    usleep(500000); /* it comes in, though more may follow */
+    terminal_type(&terminal, "\x03");
+    terminal_expect(&terminal, "interrupted");
+    terminal_expect(&terminal, "1 row loaded");
+    assert_int_equal(terminal_finish(&terminal), 130);
+    close(pipe_end);
+}
+
+/* ---------------------------------------------------------- hostile input ---
+ */
+
+/* Writes the input. What nobody reads any more is no failure. */
+typedef void hostile_input(FILE *file);
+
+static void
+repeat(FILE *file, const char *text, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        fputs(text, file);
+}
+
+static void
+long_line(FILE *file)
+{
+    static char piece[1 << 20];
+
+    memset(piece, 'x', sizeof(piece));
+    fputs("{\"a\":1}\n{\"a\":\"", file);
+    for (int i = 0; i < 1024; i++)
+        fwrite(piece, 1, sizeof(piece), file);
+    fputs("\"}\n{\"a\":2}\n", file);
+}
+
+static void
+long_csv_quote(FILE *file)
+{
+    static char piece[1 << 20];
+
+    memset(piece, 'y', sizeof(piece));
+    piece[79] = '\n';
+    fputs("a,b\n1,2\n\"3,4\n", file);
+    for (int i = 0; i < 200; i++)
+        fwrite(piece, 1, sizeof(piece), file);
+    fputs("\n5,6\n", file);
+}
+
+static void
+deep_arrays(FILE *file)
+{
+    fputs("{\"a\":1}\n{\"a\":", file);
+    repeat(file, "[", 1000000);
+    repeat(file, "]", 1000000);
+    fputs("}\n{\"a\":2}\n", file);
+}
+
+static void
+deep_objects(FILE *file)
+{
+    fputs("[{\"a\":1},\n{\"a\":", file);
+    repeat(file, "{\"a\":", 1000000);
+    fputs("1", file);
+    repeat(file, "}", 1000000);
+    fputs("},\n{\"a\":2}]\n", file);
+}
+
+static void
+deep_msgpack(FILE *file)
+{
+    fputs("\x81\xa1"
+          "a\x01\x81\xa1"
+          "a",
+          file);
+    repeat(file, "\x91", 1000000);
+    fputs("\x01\x81\xa1"
+          "a\x02",
+          file);
+}
+
+static void
+write_columns(FILE *file, int count)
+{
+    fputs("{\"a\":1}\n{", file);
+    for (int i = 0; i < count; i++)
+        fprintf(file, "%s\"c%d\":1", i == 0 ? "" : ",", i);
+    fputs("}\n{\"a\":2}\n", file);
+}
+
+static void
+many_columns(FILE *file)
+{
+    write_columns(file, 1000000);
+}
+
+static void
+fewer_columns(FILE *file)
+{
+    write_columns(file, 600000);
+}
+
+static void
+many_csv_columns(FILE *file)
+{
+    for (int i = 0; i < 1000000; i++)
+        fprintf(file, "%sc%d", i == 0 ? "" : ",", i);
+    fputs("\n1,2\n", file);
+}
+
+/* Many values in few bytes: what a parser makes of them is many times larger.
+ */
+static void
+dense_values(FILE *file)
+{
+    for (int i = 0; i < 6; i++) {
+        fputs("{\"a\":[1", file);
+        repeat(file, ",1", 4000000);
+        fputs("]}\n", file);
+    }
+}
+
+static void
+empty_objects(FILE *file)
+{
+    repeat(file, "{}\n", 1000000);
+}
+
+static void
+only_rejects(FILE *file)
+{
+    repeat(file, "x\n", 2000000);
+}
+
+static void
+msgpack_that_promises(FILE *file)
+{
+    fwrite("\x81\xa1\x61\x01\x81\xa1\x61\xdb\xff\xff\xff\xff never", 1, 18,
+           file);
+}
+
+static void
+unclosed_array(FILE *file)
+{
+    fputs("[{\"a\":1},\n{\"a\":2}\n", file);
+}
+
+static void
+nul_bytes(FILE *file)
+{
+    fputs("{\"a\":1}\n", file);
+    for (int i = 0; i < 1000000; i++)
+        fputc('\0', file);
+    fputs("\n{\"a\":2}\n", file);
+}
+
+static const struct hostile {
+    const char *name;
+    hostile_input *write;
+    const char *format;
+    int status;
+    uint64_t row_count;
+    const char *says;
+} hostiles[] = {
+    {"long_line", long_line, "jsonl", 3, 2,
+     "-:2:1: the record is over 8388608 bytes (see --record-size)"},
+    {"long_csv_quote", long_csv_quote, "csv", 3, 2, "-:3:1: "},
+    {"deep_arrays", deep_arrays, "jsonl", 3, 2, "-:2:"},
+    {"deep_objects", deep_objects, "json", 3, 2, "-:2:"},
+    {"deep_msgpack", deep_msgpack, "msgpack", 3, 2, "-:1:"},
+    {"many_columns", many_columns, "jsonl", 3, 2,
+     "-:2:1: the record is over 8388608 bytes (see --record-size)"},
+    {"fewer_columns", fewer_columns, "jsonl", 3, 2, "more than 100000"},
+    {"many_csv_columns", many_csv_columns, "csv", 1, 0, "100000"},
+    {"dense_values", dense_values, "jsonl", 0, 6, "6 rows loaded"},
+    {"empty_objects", empty_objects, "jsonl", 0, 1000000, "1,000,000 rows"},
+    {"only_rejects", only_rejects, "jsonl", 3, 0, "1999990 more were rejected"},
+    {"msgpack_that_promises", msgpack_that_promises, "msgpack", 3, 1,
+     "-:1:19: the file ends inside a value"},
+    {"unclosed_array", unclosed_array, "json", 3, 2, "-:3:1: "},
+    {"nul_bytes", nul_bytes, "jsonl", 3, 2, "-:2:1: "},
+};
+
+/* Runs `load STORE NAME - --format FORMAT` on what is written; its exit, and
+ * the most memory it took. */
+static int
+load_hostile(const struct hostile *it, long *memory_kb)
+{
+    const char *program = getenv("COLANDER");
+    struct rusage usage;
+    int in[2];
+    int err[2];
+    pid_t loader;
+    pid_t writer;
+    size_t size = 0;
+    ssize_t got;
+    int status;
+
+    assert_non_null(program);
+    assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+    assert_int_equal(pipe2(err, O_CLOEXEC), 0);
+    loader = fork();
+    if (loader == 0) {
+        dup2(in[0], STDIN_FILENO);
+        dup2(err[1], STDERR_FILENO);
+        execl(program, program, "load", store_path, it->name, "-", "--format",
+              it->format, NULL);
+        _exit(127);
+    }
+    writer = fork();
+    if (writer == 0) {
+        FILE *file = fdopen(in[1], "w");
+
+        signal(SIGPIPE, SIG_IGN);
+        it->write(file);
+        fclose(file);
+        _exit(0);
+    }
+    close(in[0]);
+    close(in[1]);
+    close(err[1]);
+    while (size < sizeof(said) - 1 &&
+           (got = read(err[0], said + size, sizeof(said) - 1 - size)) > 0)
+        size += (size_t)got;
+    said[size] = '\0';
+    close(err[0]);
+    assert_int_equal(wait4(loader, &status, 0, &usage), loader);
+    assert_int_equal(waitpid(writer, NULL, 0), writer);
+    assert_true(WIFEXITED(status));
+    *memory_kb = usage.ru_maxrss;
+    return WEXITSTATUS(status);
+}
+
+static void
+hostile_input_has_its_outcome_in_bounded_memory(void **state)
+{
+    unsigned complaint_count = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(hostiles) / sizeof(hostiles[0]); i++) {
+        const struct hostile *it = &hostiles[i];
+        long memory_kb;
+        int status = load_hostile(it, &memory_kb);
+        uint64_t count = count_rows(it->name);
+
+        fflush(stdout);
+        printf("%-22s exit %d, %ld MiB\n", it->name, status, memory_kb / 1024);
+        if (status == it->status && count == it->row_count &&
+            strstr(said, it->says) != NULL &&
+            (IS_SANITIZED || memory_kb <= MEMORY_KB_MAX))
+            continue;
+        printf("FAILED: exit %d, %llu rows, '%.2000s'\n", status,
+               (unsigned long long)count, said);
+        complaint_count++;
+    }
+    assert_int_equal(complaint_count, 0);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            progress_is_shown_and_ctrl_c_stops_so_that_resume_goes_on, setup,
+            teardown),
+        cmocka_unit_test_setup_teardown(
+            progress_is_shown_ten_times_a_second_at_most, setup, teardown),
+        cmocka_unit_test_setup_teardown(ctrl_c_ends_a_wait_for_input, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(
+            hostile_input_has_its_outcome_in_bounded_memory, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
