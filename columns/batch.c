@@ -61,23 +61,22 @@ colander_batch_count(const struct colander_batch *batch)
     return batch->count;
 }
 
+/* Adds a write that was checked. */
 static enum colander_code
-batch_add(struct colander_batch *batch, const struct write *write,
-          struct colander_error *err)
+batch_append(struct colander_batch *batch, const struct write *write,
+             struct colander_error *err)
 {
     const struct write_head head = {write->family, write->kind,
                                     (uint32_t)write->key.size,
                                     (uint32_t)write->row.size};
     const size_t size = sizeof(head) + write->key.size + write->row.size;
-    enum colander_code code;
+    enum colander_code code = COLANDER_OK;
 
     if (write->family->store != batch->store)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "family '%s' is of another store than the batch",
                              write->family->name);
-    code = write_check(write, err);
-    if (code == COLANDER_OK &&
-        batch->writes.size + size > COLANDER_BATCH_SIZE_MAX)
+    if (batch->writes.size + size > COLANDER_BATCH_SIZE_MAX)
         code = COLANDER_FAIL(err, COLANDER_LIMIT,
                              "a batch holds %u bytes at most: commit it",
                              COLANDER_BATCH_SIZE_MAX);
@@ -101,6 +100,15 @@ batch_add(struct colander_batch *batch, const struct write *write,
     return COLANDER_OK;
 }
 
+static enum colander_code
+batch_add(struct colander_batch *batch, const struct write *write,
+          struct colander_error *err)
+{
+    enum colander_code code = write_check(write, err);
+
+    return code == COLANDER_OK ? batch_append(batch, write, err) : code;
+}
+
 enum colander_code
 colander_batch_put(struct colander_batch *batch, struct colander_family *family,
                    struct colander_slice key, struct colander_slice row,
@@ -109,6 +117,18 @@ colander_batch_put(struct colander_batch *batch, struct colander_family *family,
     const struct write write = {WRITE_PUT, family, key, row};
 
     return batch_add(batch, &write, err);
+}
+
+enum colander_code
+colander_batch_put_checked(struct colander_batch *batch,
+                           struct colander_family *family,
+                           struct colander_slice key, struct colander_slice row,
+                           struct colander_error *err)
+{
+    const struct write write = {WRITE_PUT, family, key, row};
+    enum colander_code code = write_check_key(&write, err);
+
+    return code == COLANDER_OK ? batch_append(batch, &write, err) : code;
 }
 
 enum colander_code

@@ -29,17 +29,28 @@ check_mark(const struct write *write, struct colander_error *err)
 }
 
 enum colander_code
+write_check_key(const struct write *write, struct colander_error *err)
+{
+    if (key_is_valid(write->key))
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_INVALID,
+                         "family '%s': the key is not encoded",
+                         write->family->name);
+}
+
+enum colander_code
 write_check(const struct write *write, struct colander_error *err)
 {
-    enum colander_code code = COLANDER_OK;
+    enum colander_code code;
 
-    if (write->kind == WRITE_MARK)
-        code = check_mark(write, err);
-    else if (!key_is_valid(write->key))
-        code = COLANDER_FAIL(err, COLANDER_INVALID, "the key is not encoded");
-    if (code == COLANDER_OK &&
-        (write->kind == WRITE_PUT || write->kind == WRITE_PATCH))
+    if (write->kind != WRITE_MARK) {
+        code = write_check_key(write, err);
+        if (code != COLANDER_OK || write->kind == WRITE_DELETE)
+            return code;
         code = colander_row_check(write->row, err);
+    } else {
+        code = check_mark(write, err);
+    }
     if (code != COLANDER_OK)
         colander_error_context(err, "family '%s'", write->family->name);
     return code;

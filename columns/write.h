@@ -23,6 +23,10 @@ struct write {
 COLANDER_CHECKED enum colander_code write_check(const struct write *write,
                                                 struct colander_error *err);
 
+/* The same of the key alone. */
+COLANDER_CHECKED enum colander_code write_check_key(const struct write *write,
+                                                    struct colander_error *err);
+
 /* What is going to be written at once. */
 struct write_batch {
     struct colander_engine_batch *engine_batch; /* indexed if it has patches */

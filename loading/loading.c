@@ -56,6 +56,7 @@ feed(void *context)
 {
     struct file_load *file = context;
 
+    (void)pthread_setname_np(pthread_self(), "feeder"); /* for debuggers */
     feeder_run(file->source, file->options, file->ring);
     return NULL;
 }
@@ -65,6 +66,7 @@ make(void *context)
 {
     struct file_load *file = context;
 
+    (void)pthread_setname_np(pthread_self(), "maker");
     maker_run(&file->maker);
     return NULL;
 }

@@ -43,7 +43,10 @@ add_row(const struct maker *maker, struct chunk *chunk, size_t piece,
         return chunk_add_waiting(chunk, piece, made->key, made->row, err);
     if (chunk->batch == NULL)
         code = colander_batch_create(maker->store, &chunk->batch, err);
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK && made->is_checked)
+        code = colander_batch_put_checked(chunk->batch, maker->family,
+                                          made->key, made->row, err);
+    else if (code == COLANDER_OK)
         code = colander_batch_put(chunk->batch, maker->family, made->key,
                                   made->row, err);
     if (is_of_record(code))

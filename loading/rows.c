@@ -122,6 +122,57 @@ make_row(struct rows *rows, struct colander_slice record, struct made_row *made,
 
 /* ------------------------------------------------------------------ key --- */
 
+/* Whether a path is the name of a column, as it is. */
+static bool
+is_name(const char *path)
+{
+    return strpbrk(path, ".[]\\") == NULL;
+}
+
+/* The column at `path`. Names are looked for without further ado: that is what
+ * nearly all keys are. */
+static enum colander_code
+get_column(struct colander_slice row, const char *path,
+           struct colander_value *value, bool *found,
+           struct colander_error *err)
+{
+    const struct colander_slice wanted = colander_slice_text(path);
+    struct colander_members members;
+    struct colander_slice name;
+    enum colander_code code;
+
+    if (!is_name(path))
+        return colander_row_get(row, path, value, found, err);
+    code = colander_members_init(&members, row, err);
+    do {
+        if (code == COLANDER_OK)
+            code = colander_members_next(&members, found, &name, value, err);
+    } while (code == COLANDER_OK && *found &&
+             !colander_slice_equal(name, wanted));
+    return code;
+}
+
+/* Takes the column at `path` as a part of the key. */
+static enum colander_code
+get_part(struct colander_slice row, const char *path,
+         struct colander_value *part, struct colander_error *err)
+{
+    bool found = false;
+    enum colander_code code = get_column(row, path, part, &found, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    if (!found)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "no column '%s', which is to be the key", path);
+    if (part->type == COLANDER_NULL || part->type >= COLANDER_ARRAY)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "column '%s', which is to be the key, is %s%s",
+                             path, part->type == COLANDER_NULL ? "" : "a ",
+                             colander_type_name(part->type));
+    return COLANDER_OK;
+}
+
 /* Makes the key of the columns that the schema names. */
 static enum colander_code
 make_key(struct rows *rows, struct made_row *made, struct colander_error *err)
@@ -134,23 +185,8 @@ make_key(struct rows *rows, struct made_row *made, struct colander_error *err)
         return COLANDER_FAIL(err, COLANDER_LIMIT,
                              "a key has %d parts at most, not %zu",
                              COLANDER_KEY_PARTS_MAX, paths->count);
-    for (size_t i = 0; i < paths->count && code == COLANDER_OK; i++) {
-        bool found = false;
-
-        code = colander_row_get(made->row, paths->texts[i], &parts[i], &found,
-                                err);
-        if (code == COLANDER_OK && !found)
-            code = COLANDER_FAIL(err, COLANDER_INVALID,
-                                 "no column '%s', which is to be the key",
-                                 paths->texts[i]);
-        else if (code == COLANDER_OK && (parts[i].type == COLANDER_NULL ||
-                                         parts[i].type >= COLANDER_ARRAY))
-            code = COLANDER_FAIL(err, COLANDER_INVALID,
-                                 "column '%s', which is to be the key, is %s%s",
-                                 paths->texts[i],
-                                 parts[i].type == COLANDER_NULL ? "" : "a ",
-                                 colander_type_name(parts[i].type));
-    }
+    for (size_t i = 0; i < paths->count && code == COLANDER_OK; i++)
+        code = get_part(made->row, paths->texts[i], &parts[i], err);
     if (code == COLANDER_OK)
         code = colander_key_encode(parts, paths->count, &rows->key, err);
     made->key = colander_buffer_slice(&rows->key);
@@ -168,6 +204,7 @@ rows_make(struct rows *rows, struct colander_slice record,
     code = make_row(rows, record, made, err);
     if (code == COLANDER_OK && rows->conversion != NULL)
         code = conversion_row(rows->conversion, made->row, &made->row, err);
+    made->is_checked = rows->conversion == NULL; /* the readers see to it */
     if (code == COLANDER_OK && rows->schema != NULL &&
         rows->schema->key.count > 0)
         code = make_key(rows, made, err);

@@ -34,7 +34,8 @@ struct made_row {
     bool has_key;
     struct colander_slice key;
     struct colander_slice row;
-    size_t fault; /* of a record that is none: the byte where it is wrong */
+    bool is_checked; /* the row: it may be stored */
+    size_t fault;    /* of a record that is none: the byte where it is wrong */
 };
 
 /* INVALID or LIMIT for a record that cannot be a row, with why. */

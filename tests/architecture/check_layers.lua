@@ -14,6 +14,7 @@ local published = {
     ["core/block_slots.h"] = true,
     ["core/sst.h"] = true,
     ["columns/bulk.h"] = true,
+    ["columns/values.h"] = true,
     ["columns/json.h"] = true,
     ["columns/limits.h"] = true,
     ["columns/candidates.h"] = true,

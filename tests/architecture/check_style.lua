@@ -8,7 +8,7 @@ local width_max = 80
 local line_count_max = 600
 
 -- Longer, for a reason: the reference that users read, in one place.
-local long_files = { ["columns/columns.h"] = 800 }
+local long_files = { ["columns/columns.h"] = 700 }
 
 local top = arg[1] or "."
 

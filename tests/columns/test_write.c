@@ -142,6 +142,31 @@ batch_with_a_dropped_family_writes_nothing(void **state)
 }
 
 static void
+a_row_that_was_checked_is_put_as_it_is(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "f");
+    struct colander_buffer key = text_key("k");
+    struct colander_slice row = fixture_row(fixture, "a", colander_integer(1));
+    struct colander_batch *batch;
+    struct colander_error err;
+
+    OK(colander_batch_create(fixture->store, &batch, NULL));
+    assert_int_equal(colander_batch_put_checked(
+                         batch, family, colander_slice_text("k"), row, &err),
+                     COLANDER_INVALID);
+    assert_string_equal(err.message, "family 'f': the key is not encoded");
+    OK(colander_batch_put_checked(batch, family, colander_buffer_slice(&key),
+                                  row, NULL));
+    assert_int_equal(colander_batch_count(batch), 1);
+    OK(colander_batch_commit(batch, COLANDER_AS_STORE, NULL));
+    assert_row(family, "k", "{\"a\":1}");
+    colander_batch_destroy(batch);
+    colander_buffer_release(&key);
+    colander_family_close(family);
+}
+
+static void
 batch_takes_families_of_its_own_store_only(void **state)
 {
     struct store_fixture *fixture = *state;

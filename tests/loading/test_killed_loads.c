@@ -37,7 +37,8 @@ struct load_fixture {
     uint64_t random;
 };
 
-/* --------------------------------------------------------------- the file --- */
+/* --------------------------------------------------------------- the file ---
+ */
 
 static void
 append(struct colander_buffer *text, const char *format, ...)
@@ -117,7 +118,8 @@ make_file(struct load_fixture *it, enum way way)
         } else {
             it->good_count++;
             append(&text,
-                   way == WAY_CSV ? "%zu,\"%s\"" : "{\"n\":%zu,\"text\":\"%s\"}",
+                   way == WAY_CSV ? "%zu,\"%s\""
+                                  : "{\"n\":%zu,\"text\":\"%s\"}",
                    n, value);
         }
         if (way != WAY_JSON)
@@ -129,7 +131,8 @@ make_file(struct load_fixture *it, enum way way)
     colander_buffer_release(&text);
 }
 
-/* --------------------------------------------------------------- the load --- */
+/* --------------------------------------------------------------- the load ---
+ */
 
 /* The process that is killed. */
 static int
@@ -185,7 +188,8 @@ run_for(const struct load_fixture *it, bool resumes, uint64_t microseconds)
     return true;
 }
 
-/* -------------------------------------------------------------- the result --- */
+/* -------------------------------------------------------------- the result ---
+ */
 
 static void
 assert_record(struct colander_slice row, bool *was_seen)
@@ -251,7 +255,8 @@ assert_rejects(const struct load_fixture *it)
     fclose(file);
 }
 
-/* ---------------------------------------------------------------- the test --- */
+/* ---------------------------------------------------------------- the test ---
+ */
 
 static uint64_t
 now_us(void)
@@ -288,8 +293,7 @@ a_load_that_is_killed_and_resumed_loads_each_record_once(void **state)
 
         begin_round(&it, round, (enum way)(round % WAYS));
         for (int kill = 0; round > 0 && kill < KILLS_MAX; kill++) {
-            if (run_for(&it, resumes,
-                        1 + random_below(&it.random, whole_us)))
+            if (run_for(&it, resumes, 1 + random_below(&it.random, whole_us)))
                 break;
             resumes = true;
             kill_count++;
