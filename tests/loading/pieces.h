@@ -26,15 +26,18 @@ struct piece {
 struct pieces {
     struct piece *pieces;
     size_t count;
-    size_t call_count;
+    size_t capacity;
 };
 
 static inline void
 pieces_add(struct pieces *pieces, struct piece piece)
 {
-    pieces->pieces =
-        realloc(pieces->pieces, (pieces->count + 1) * sizeof(*pieces->pieces));
-    assert_non_null(pieces->pieces);
+    if (pieces->count == pieces->capacity) {
+        pieces->capacity = pieces->capacity * 2 + 16;
+        pieces->pieces =
+            realloc(pieces->pieces, pieces->capacity * sizeof(piece));
+        assert_non_null(pieces->pieces);
+    }
     pieces->pieces[pieces->count++] = piece;
 }
 
@@ -110,7 +113,6 @@ cut(struct splitter *splitter, struct colander_slice text,
             colander_slice_of(text.data + from, seen - from);
 
         split = splitter_next(splitter, shown, seen == text.size, &ended, &err);
-        pieces->call_count++;
         assert_true(ended.size <= shown.size);
         if (split == SPLIT_MORE) {
             size_t more = 1 + chunk(context);

@@ -15,7 +15,7 @@
 #define CHUNK_SIZE ((size_t)64 << 10)
 
 void *__real_memchr(const void *bytes, int byte, size_t size);
-void *__wrap_memchr(const void *bytes, int byte, size_t size);
+COLANDER_API void *__wrap_memchr(const void *bytes, int byte, size_t size);
 
 static uint64_t looked_at; /* bytes, by memchr */
 
