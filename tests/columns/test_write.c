@@ -160,7 +160,7 @@ a_row_that_was_checked_is_put_as_it_is(void **state)
                                   row, NULL));
     assert_int_equal(colander_batch_count(batch), 1);
     OK(colander_batch_commit(batch, COLANDER_AS_STORE, NULL));
-    assert_row(family, "k", "{\"a\":1}");
+    assert_row(family, "k", "{\"_key\":\"k\",\"a\":1}");
     colander_batch_destroy(batch);
     colander_buffer_release(&key);
     colander_family_close(family);
@@ -421,6 +421,7 @@ main(void)
         TEST(what_is_no_key_or_row_is_refused),
         TEST(patch_that_would_outgrow_the_limits_changes_nothing),
         TEST(batch_with_a_dropped_family_writes_nothing),
+        TEST(a_row_that_was_checked_is_put_as_it_is),
         TEST(batch_takes_families_of_its_own_store_only),
         TEST(patches_of_one_row_at_once_lose_nothing),
         TEST(readers_never_see_half_a_batch),
