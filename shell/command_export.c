@@ -9,13 +9,13 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "shell/clock.h"
 #include "shell/commands.h"
 #include "shell/interrupt.h"
 #include "shell/output.h"
 #include "shell/result_file.h"
 #include "shell/search.h"
 
-#include <time.h>
 #include <unistd.h>
 
 /* One export under way. */
@@ -81,15 +81,6 @@ write_rows(struct export_job *job, struct colander_error *err)
 
 /* -------------------------------------------------------------- telling --- */
 
-static double
-now_seconds(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* every Linux has this one */
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 /* Tells how much it was, where somebody looks, or where rows went out of
  * sight. */
 static enum colander_code
@@ -154,7 +145,7 @@ static enum colander_code
 run(struct export_job *job, const struct session *session,
     const struct arguments *arguments, struct colander_error *err)
 {
-    const double start = now_seconds();
+    const double start = clock_seconds();
     enum colander_code code;
 
     job->request.query.tells_columns = false;
@@ -171,7 +162,7 @@ run(struct export_job *job, const struct session *session,
     if (code == COLANDER_OK)
         code = result_file_finish(&job->result, err);
     if (code == COLANDER_OK)
-        code = tell(job, now_seconds() - start, err);
+        code = tell(job, clock_seconds() - start, err);
     return code;
 }
 

@@ -6,6 +6,7 @@
 #include "shell/entries.h"
 #include "shell/brackets.h"
 #include "shell/chunk.h"
+#include "shell/clock.h"
 #include "shell/completion.h"
 #include "shell/dot_commands.h"
 #include "shell/interrupt.h"
@@ -15,7 +16,6 @@
 
 #include <ctype.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PROMPT "colander> "
@@ -80,21 +80,12 @@ show_results(struct entries *entries)
     return status;
 }
 
-static double
-now_seconds(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* every Linux has this one */
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 /* Calls the chunk on the stack, and shows what it gives. */
 static enum session_exit
 run_loaded(struct entries *entries, enum interpreter_detail detail)
 {
     lua_State *L = interpreter_state(entries->interpreter);
-    const double start = now_seconds();
+    const double start = clock_seconds();
     enum session_exit status;
 
     status = interpreter_call(entries->interpreter, 0, detail);
@@ -103,7 +94,7 @@ run_loaded(struct entries *entries, enum interpreter_detail detail)
     lua_settop(L, 0);
     if (entries->is_timed) {
         (void)fflush(stdout);
-        fprintf(stderr, "time: %.6f s\n", now_seconds() - start);
+        fprintf(stderr, "time: %.6f s\n", clock_seconds() - start);
     }
     return status;
 }

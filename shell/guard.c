@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "shell/guard.h"
+#include "shell/clock.h"
 #include "shell/interrupt.h"
 
 #include <errno.h>
@@ -17,7 +18,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define COMPLAINT_SIZE_MAX 65536 /* bytes of standard error that are shown */
@@ -122,15 +122,6 @@ become(const char *const *words, const int fds[3], pid_t parent,
 
 /* --------------------------------------------------------------- parent --- */
 
-static long long
-now_ms(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* every Linux has this one */
-    return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Makes in place everything printable that would move a cursor: C0 and DEL,
  * and C1, which is two bytes in UTF-8 (C2, then 80 to 9F). */
 static void
@@ -202,7 +193,7 @@ watch(struct guard *guard, int *number)
 
     while (out->from >= 0 || complaints->from >= 0 || is_full(out) ||
            is_full(complaints)) {
-        const long long left = guard->deadline - now_ms();
+        const long long left = guard->deadline - (long long)(clock_us() / 1000);
         struct pollfd fds[2];
 
         if (out->is_over && !is_full(out))
@@ -249,7 +240,7 @@ await(struct guard *guard, struct guard_outcome *outcome)
             outcome->end = GUARD_KILLED; /* nobody knows: not by itself */
         if (ended != 0)
             break;
-        if (now_ms() >= guard->deadline)
+        if ((long long)(clock_us() / 1000) >= guard->deadline)
             outcome->end = GUARD_OUT_OF_TIME;
         else if (interrupt_happened())
             outcome->end = GUARD_INTERRUPTED;
@@ -339,7 +330,8 @@ guard_run(const char *const *words, struct colander_slice text,
     struct guard guard = {
         .streams = {{.to = STDOUT_FILENO, .left = limits->output_size},
                     {.to = STDERR_FILENO, .left = COMPLAINT_SIZE_MAX}},
-        .deadline = now_ms() + (long long)limits->milliseconds,
+        .deadline =
+            (long long)(clock_us() / 1000) + (long long)limits->milliseconds,
     };
     enum colander_code code;
 

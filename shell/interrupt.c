@@ -4,10 +4,10 @@
  * SPDX-License-Identifier: MIT
  */
 #include "shell/interrupt.h"
+#include "shell/clock.h"
 
 #include <signal.h>
 #include <stdatomic.h>
-#include <time.h>
 #include <unistd.h>
 
 #define AGAIN_MS 1000 /* two within so long: somebody wants out */
@@ -21,11 +21,8 @@ static atomic_llong happened_ms = -AGAIN_MS;
 bool
 interrupt_note(void)
 {
-    struct timespec now;
-    long long ms;
+    long long ms = (long long)(clock_us() / 1000);
 
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* every Linux has this one */
-    ms = (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
     return ms - atomic_exchange(&happened_ms, ms) < AGAIN_MS;
 }
 

@@ -4,39 +4,30 @@
  * SPDX-License-Identifier: MIT
  */
 #include "shell/progress.h"
+#include "shell/clock.h"
 #include "shell/output.h"
 #include "shell/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SHOWN_EVERY_US 100000 /* at most */
 #define SOON_US 300000        /* a load that is over by then shows nothing */
-
-static uint64_t
-now_us(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* every Linux has this one */
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
 
 void
 progress_begin(struct progress *progress)
 {
     memset(progress, 0, sizeof(*progress));
     progress->is_shown = isatty(STDERR_FILENO) == 1;
-    progress->begin_us = now_us();
+    progress->begin_us = clock_us();
     progress->shown_us = progress->begin_us + SOON_US - SHOWN_EVERY_US;
 }
 
 static double
 seconds_since(const struct progress *progress)
 {
-    return (double)(now_us() - progress->begin_us + 1) / 1e6;
+    return (double)(clock_us() - progress->begin_us + 1) / 1e6;
 }
 
 /* Appends how long the rest takes, if it goes on like that. */
@@ -93,7 +84,7 @@ void
 progress_show(struct progress *progress, const struct loading_figures *figures)
 {
     struct colander_buffer line = COLANDER_BUFFER_EMPTY;
-    uint64_t now = now_us();
+    uint64_t now = clock_us();
 
     if (!progress->is_shown || now - progress->begin_us < SOON_US ||
         now - progress->shown_us < SHOWN_EVERY_US)

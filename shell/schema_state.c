@@ -4,10 +4,10 @@
  * SPDX-License-Identifier: MIT
  */
 #include "shell/schema_state.h"
+#include "shell/clock.h"
 
 #include <lauxlib.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "shell/sandbox.h"
 #include "shell/text.h"
@@ -22,20 +22,10 @@ struct run {
     void *context;
     bool is_given; /* to Lua's reader */
     uint32_t look_count;
-    struct timespec start;
+    double start;
 };
 
 /* -------------------------------------------------------------- limits --- */
-
-static double
-seconds_since(const struct timespec *start)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - start->tv_sec) +
-           (double)(now.tv_nsec - start->tv_nsec) / 1e9;
-}
 
 /* Instructions may take long, as those that join long texts. */
 static void
@@ -46,7 +36,7 @@ look_at_limits(lua_State *L, lua_Debug *activation)
     (void)activation;
     run->look_count++;
     if (run->look_count < SCHEMA_INSTRUCTIONS_MAX / COUNTED_INSTRUCTIONS &&
-        seconds_since(&run->start) <= SCHEMA_SECONDS_MAX)
+        clock_seconds() - run->start <= SCHEMA_SECONDS_MAX)
         return;
     luaL_where(L, 0);
     lua_pushliteral(L, "takes too long: a schema is data, no program");
@@ -172,7 +162,7 @@ schema_state_run(struct colander_slice text, schema_use *use, void *context,
     if (L == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for Lua");
     *(struct run **)lua_getextraspace(L) = &run;
-    clock_gettime(CLOCK_MONOTONIC, &run.start);
+    run.start = clock_seconds();
     lua_pushcfunction(L, run_text);
     lua_pushlightuserdata(L, &run);
     status = lua_pcall(L, 1, 0, 0);

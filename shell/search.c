@@ -4,9 +4,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "shell/search.h"
+#include "shell/clock.h"
 #include "shell/interrupt.h"
-
-#include <time.h>
 
 void
 search_init(struct search *search, const struct request *request)
@@ -14,15 +13,6 @@ search_init(struct search *search, const struct request *request)
     memset(search, 0, sizeof(*search));
     search->request = request;
     search->explanation.request = request;
-}
-
-static uint64_t
-now_us(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* every Linux has this one */
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
 /* Gives a row, or only counts it. */
@@ -42,13 +32,13 @@ ask_expressions(struct search *search, const struct colander_result *result,
 {
     struct explanation *explanation = &search->explanation;
     bool is_timed = search->request->query.is_timed;
-    uint64_t start = is_timed ? now_us() : 0;
+    uint64_t start = is_timed ? clock_us() : 0;
     enum colander_code code;
 
     code = where_accepts(search->request->expressions, result->key, result->row,
                          accepts, err);
     if (is_timed)
-        explanation->where_time += now_us() - start;
+        explanation->where_time += clock_us() - start;
     if (code == COLANDER_OK && *accepts)
         explanation->rows_accepted++;
     else if (code == COLANDER_OK)
@@ -151,7 +141,7 @@ look_up(struct search *search, struct colander_error *err)
     struct colander_matches *matches = colander_matches_create();
     struct colander_buffer row = COLANDER_BUFFER_EMPTY;
     struct colander_explain *counts = &search->explanation.counts;
-    uint64_t start = now_us();
+    uint64_t start = clock_us();
     enum colander_code code;
     bool found = false;
 
@@ -160,7 +150,7 @@ look_up(struct search *search, struct colander_error *err)
     code = colander_family_get(search->family,
                                colander_buffer_slice(&search->request->key),
                                &read, &row, &found, err);
-    counts->read_time = now_us() - start;
+    counts->read_time = clock_us() - start;
     if (code == COLANDER_OK && found) {
         counts->rows_read = 1;
         counts->bytes_read = row.size;
