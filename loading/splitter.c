@@ -25,7 +25,9 @@ splitter_state(const struct splitter *splitter)
 
     return (uint32_t)json->place | (uint32_t)json->has_indent << 2 |
            (uint32_t)json->indent_is_tabs << 3 |
-           (uint32_t)json->indent_size << 4;
+           (uint32_t)json->indent_size << 4 |
+           (uint32_t)json->line_begins << 12 |
+           (uint32_t)json->indent_is_mixed << 13;
 }
 
 void
@@ -34,10 +36,11 @@ splitter_resume(struct splitter *splitter, uint32_t state)
     struct json_split *json = &splitter->json;
 
     json->place = state & 3;
-    json->line_begins = state == 0;
     json->has_indent = (state & 4) != 0;
     json->indent_is_tabs = (state & 8) != 0;
     json->indent_size = (uint8_t)(state >> 4);
+    json->line_begins = (state & 1u << 12) != 0;
+    json->indent_is_mixed = (state & 1u << 13) != 0;
 }
 
 void

@@ -94,8 +94,9 @@ struct split_record {
 void splitter_init(struct splitter *splitter, enum record_format format,
                    char delimiter);
 
-/* When a record has just ended: all that must be known, besides the place in
- * the file, to go on there later; and going on, after init. */
+/* Behind what was only between records, or one that ended: all that must be
+ * known, besides the place in the file, to go on there later; and going on,
+ * after init. */
 uint32_t splitter_state(const struct splitter *splitter);
 void splitter_resume(struct splitter *splitter, uint32_t state);
 

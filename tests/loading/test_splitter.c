@@ -239,6 +239,46 @@ json_goes_on_from_its_state(void **state)
     pieces_release(&pieces);
 }
 
+/* Reads on from where `text` has nothing but blanks left; what is broken costs
+ * one record, as it would have without the interruption. */
+static void
+assert_resync_behind(const char *before, const char *behind)
+{
+    struct splitter splitter;
+    struct split_record ended;
+    struct colander_slice text = colander_slice_text(before);
+    uint32_t state;
+    enum split split;
+
+    splitter_init(&splitter, RECORDS_JSON, 0);
+    do {
+        split = splitter_next(&splitter, text, false, &ended, NULL);
+        text =
+            colander_slice_of(text.data + ended.size, text.size - ended.size);
+    } while (split == SPLIT_RECORD);
+    assert_int_equal(split, SPLIT_MORE);
+    assert_int_equal(text.size, 0);
+
+    state = splitter_state(&splitter);
+    splitter_init(&splitter, RECORDS_JSON, 0);
+    splitter_resume(&splitter, state);
+    text = colander_slice_text(behind);
+    assert_int_equal(splitter_next(&splitter, text, true, &ended, NULL),
+                     SPLIT_BAD);
+    text = colander_slice_of(text.data + ended.size, text.size - ended.size);
+    assert_int_equal(splitter_next(&splitter, text, true, &ended, NULL),
+                     SPLIT_RECORD);
+}
+
+static void
+json_that_goes_on_in_blanks_knows_how_its_line_begins(void **state)
+{
+    (void)state;
+    assert_resync_behind("{\"a\":1}\n", "{\"a\":2\n{\"a\":3}\n");
+    assert_resync_behind("[\n  {\"a\":1},\n ", " {\"a\":2,\n  {\"a\":3}]");
+    assert_resync_behind("[\n\t{\"a\":1},\n\t", "{\"a\":2,\n\t{\"a\":3}]");
+}
+
 /* ----------------------------------------------------------------- CSV --- */
 
 static void
@@ -381,6 +421,7 @@ main(void)
         cmocka_unit_test(what_stands_behind_the_array_is_bad),
         cmocka_unit_test(an_array_that_does_not_end_is_told),
         cmocka_unit_test(json_goes_on_from_its_state),
+        cmocka_unit_test(json_that_goes_on_in_blanks_knows_how_its_line_begins),
         cmocka_unit_test(csv_records_are_lines),
         cmocka_unit_test(a_field_in_quotes_may_span_lines),
         cmocka_unit_test(a_quote_in_a_field_is_text),
