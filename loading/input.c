@@ -53,6 +53,13 @@ fail_with_errno(const struct raw_input *raw, enum colander_code code,
                          strerror_r(errno, reason, sizeof(reason)));
 }
 
+static bool
+is_stopped(const struct raw_input *raw)
+{
+    return atomic_load(&raw->is_cancelled) ||
+           (raw->stops != NULL && atomic_load(raw->stops));
+}
+
 /* Waits until there is something to read. A file is always there. */
 static enum colander_code
 wait_for_bytes(const struct raw_input *raw, struct colander_error *err)
@@ -61,7 +68,7 @@ wait_for_bytes(const struct raw_input *raw, struct colander_error *err)
     int ready = 0;
 
     while (!raw->is_seekable && ready == 0) {
-        if (atomic_load(raw->stops))
+        if (is_stopped(raw))
             return COLANDER_FAIL(err, COLANDER_CANCELLED,
                                  "reading '%s' was cancelled", raw->name);
         ready = poll(&polled, 1, POLL_MS);
@@ -184,6 +191,12 @@ input_close(struct input *input)
     free(input->raw.buffer);
     free(input->raw.name);
     free(input);
+}
+
+void
+input_cancel(struct input *input)
+{
+    atomic_store(&input->raw.is_cancelled, true);
 }
 
 /* ------------------------------------------------------------ reading --- */

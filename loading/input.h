@@ -8,7 +8,7 @@
  * over 128 MiB is refused (LIMIT).
  *
  * Life:    open -> read* -> close
- * Threads: one at a time; `stops` may be set by any
+ * Threads: one at a time; `stops` may be set by any, as well as cancel
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,9 +21,9 @@
 
 struct input;
 
-/* Opens `path`, "-" being standard input. `stops` (borrowed) makes a read that
- * waits, as for a pipe, say CANCELLED within a tenth of a second. NOT_FOUND,
- * or IO, also for a folder. */
+/* Opens `path`, "-" being standard input. `stops` (borrowed; NULL: never) makes
+ * a read that waits, as for a pipe, say CANCELLED within a tenth of a second.
+ * NOT_FOUND, or IO, also for a folder. */
 COLANDER_CHECKED enum colander_code input_open(const char *path,
                                                const atomic_bool *stops,
                                                struct input **input,
@@ -31,6 +31,9 @@ COLANDER_CHECKED enum colander_code input_open(const char *path,
 
 /* NULL is allowed. */
 void input_close(struct input *input);
+
+/* The same as `stops`, of this input alone. Any thread. */
+void input_cancel(struct input *input);
 
 /*
  * Reads up to `size` bytes; *got is 0 at the end only, and on failure. CORRUPT

@@ -123,9 +123,11 @@ start_threads(struct file_load *file, struct load *load, struct source *source,
     return code;
 }
 
+/* Whatever they wait for: a chunk, or a pipe that may stay empty for long. */
 static void
 end_threads(struct file_load *file)
 {
+    input_cancel(file->source->input);
     if (file->ring != NULL)
         ring_stop(file->ring);
     for (size_t i = 0; i < file->thread_count; i++)

@@ -443,6 +443,32 @@ a_pipe_that_gives_nothing_is_stopped(void **state)
     input_close(input);
 }
 
+static void *
+cancel_later(void *input)
+{
+    (void)usleep(20000);
+    input_cancel(input);
+    return NULL;
+}
+
+static void
+a_pipe_that_nothing_stops_is_cancelled(void **state)
+{
+    struct place *place = *state;
+    struct input *input;
+    pthread_t canceller;
+    uint8_t byte;
+    size_t got;
+
+    assert_int_equal(mkfifo(place->path, 0600), 0);
+    assert_int_equal(input_open(place->path, NULL, &input, NULL), 0);
+    assert_int_equal(pthread_create(&canceller, NULL, cancel_later, input), 0);
+    assert_int_equal(input_read(input, &byte, 1, &got, NULL),
+                     COLANDER_CANCELLED);
+    (void)pthread_join(canceller, NULL);
+    input_close(input);
+}
+
 static void
 standard_input_is_a_file_like_any_other(void **state)
 {
@@ -480,6 +506,8 @@ main(void)
         cmocka_unit_test_setup_teardown(
             a_pipe_that_gives_bytes_one_by_one_is_read, setup, teardown),
         cmocka_unit_test_setup_teardown(a_pipe_that_gives_nothing_is_stopped,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(a_pipe_that_nothing_stops_is_cancelled,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(standard_input_is_a_file_like_any_other,
                                         setup, teardown),

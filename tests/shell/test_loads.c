@@ -171,6 +171,33 @@ ctrl_c_ends_a_wait_for_input(void **state)
     close(pipe_end);
 }
 
+static void
+a_load_that_fails_does_not_wait_for_more_of_its_pipe(void **state)
+{
+    const char *program = getenv("COLANDER");
+    pid_t loader;
+    int in[2];
+    int status;
+
+    (void)state;
+    assert_non_null(program);
+    assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+    loader = fork();
+    if (loader == 0) {
+        dup2(in[0], STDIN_FILENO);
+        alarm(60); /* which ends it, if nothing else does */
+        execl(program, program, "load", store_path, "f", "--format", "jsonl",
+              "--max-errors", "0", NULL);
+        _exit(127);
+    }
+    assert_int_equal(write(in[1], "bad\n", 4), 4);
+    assert_int_equal(waitpid(loader, &status, 0), loader);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 3);
+    close(in[0]);
+    close(in[1]);
+}
+
 /* ---------------------------------------------------------- hostile input ---
  */
 
@@ -429,6 +456,9 @@ main(void)
             progress_is_shown_ten_times_a_second_at_most, setup, teardown),
         cmocka_unit_test_setup_teardown(ctrl_c_ends_a_wait_for_input, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(
+            a_load_that_fails_does_not_wait_for_more_of_its_pipe, setup,
+            teardown),
         cmocka_unit_test_setup_teardown(
             hostile_input_has_its_outcome_in_bounded_memory, setup, teardown),
     };
