@@ -11,14 +11,14 @@
 /* Bytes of the file, as they are read. */
 struct raw_input {
     int file;
-    bool is_owned;    /* the file: not standard input */
-    bool is_seekable; /* a regular file */
-    bool has_ended;   /* no more is to be read */
-    char *name;       /* for messages, owned */
-    uint64_t size;    /* of the file; 0: not known */
-    uint8_t *buffer;  /* owned */
-    size_t at;        /* in the buffer: bytes before it are used */
-    size_t filled;    /* of the buffer */
+    bool is_owned;            /* the file: not standard input */
+    bool is_seekable;         /* a regular file */
+    bool has_ended;           /* no more is to be read */
+    char *name;               /* for messages, owned */
+    uint64_t size;            /* of the file; 0: not known */
+    uint8_t *buffer;          /* owned */
+    size_t at;                /* in the buffer: bytes before it are used */
+    size_t filled;            /* of the buffer */
     const atomic_bool *stops; /* NULL: never */
     atomic_bool is_cancelled;
     atomic_uint_fast64_t read; /* bytes */

@@ -349,6 +349,19 @@ begin(struct load *load, const char *const *files, size_t count,
     return code;
 }
 
+/* Makes the rows of a bulk load appear. Their places are there already: where
+ * nothing appears, they go again. */
+static enum colander_code
+finish_bulk(struct load *load, const char *const *files, size_t count,
+            struct colander_error *err)
+{
+    enum colander_code code = writer_finish(load->writer, err);
+
+    if (code != COLANDER_OK && !load->options->has_no_place)
+        (void)forget_places(load, files, count, NULL); /* `err` is told */
+    return code;
+}
+
 enum colander_code
 loading_run(struct colander_store *store, struct colander_family *family,
             const char *const *files, size_t file_count,
@@ -366,7 +379,7 @@ loading_run(struct colander_store *store, struct colander_family *family,
     for (size_t i = 0; i < file_count && code == COLANDER_OK; i++)
         code = load_file(&load, files[i], err);
     if (code == COLANDER_OK && options->is_bulk)
-        code = writer_finish(load.writer, err);
+        code = finish_bulk(&load, files, file_count, err);
     writer_destroy(load.writer);
     colander_buffer_release(&load.mark_name);
     return code;
