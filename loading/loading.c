@@ -275,6 +275,8 @@ find_rejects_size(struct load *load, const char *const *files, size_t count,
                               err);
         if (code == COLANDER_OK && found && place.rejects_size > *size)
             *size = place.rejects_size;
+        if (code != COLANDER_OK)
+            colander_error_context(err, "%s", files[i]);
     }
     return code;
 }

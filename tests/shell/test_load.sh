@@ -175,6 +175,9 @@ load 2 log log.jsonl --resume
 says_some 'log.jsonl: cannot resume at byte 33: the file is not what it was'
 load 0 log log.jsonl
 says '3 rows loaded'
+load 1 log log.jsonl nowhere --resume
+says 'colander: load: nowhere: cannot open: No such file or directory
+0 rows loaded'
 run 0 shell s -e 'log:drop()'
 load 0 log log.jsonl --resume
 says '3 rows loaded'
