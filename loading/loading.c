@@ -227,6 +227,8 @@ load_file(struct load *load, const char *file, struct colander_error *err)
     code = place_name(file, &load->mark_name, err);
     if (code == COLANDER_OK && load->options->resumes)
         code = find_place(load, &place, &resumes, err);
+    if (resumes && place.offset == 0) /* not even a line of names was there */
+        resumes = false;
     if (code != COLANDER_OK) {
         colander_error_context(err, "%s", file);
         return code;

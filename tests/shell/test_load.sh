@@ -182,6 +182,13 @@ run 0 shell s -e 'log:drop()'
 load 0 log log.jsonl --resume
 says '3 rows loaded'
 
+# what was empty has a line of names now
+: >growing.csv
+load 0 growing growing.csv
+printf 'a,b\n1,2\n' >>growing.csv
+load 0 growing growing.csv --resume
+says '1 row loaded'
+
 # ---- all at once ----------------------------------------------------------------
 
 load 0 bulk people.jsonl t.csv --bulk
