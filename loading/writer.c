@@ -77,6 +77,14 @@ writer_destroy(struct writer *writer)
     free(writer);
 }
 
+/* Whether the last of the rejects are those of the place's file. */
+static bool
+ends_rejects(const struct writer *writer, const struct place *place)
+{
+    return place->reject_count > 0 && place->rejects_size > 0 &&
+           place->rejects_size == writer->rejects.size;
+}
+
 enum colander_code
 writer_begin_file(struct writer *writer, const struct source *source,
                   struct colander_slice mark_name, const struct place *place,
@@ -92,7 +100,8 @@ writer_begin_file(struct writer *writer, const struct source *source,
     writer->ends_line = source->splitter.format != RECORDS_MSGPACK;
     return rejects_set_header(&writer->rejects,
                               colander_buffer_slice(&source->line),
-                              place != NULL && place->reject_count > 0, err);
+                              place != NULL && ends_rejects(writer, place),
+                              err);
 }
 
 /* -------------------------------------------------------------- rejects --- */

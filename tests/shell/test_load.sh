@@ -189,6 +189,20 @@ printf 'a,b\n1,2\n' >>growing.csv
 load 0 growing growing.csv --resume
 says '1 row loaded'
 
+# each file's rejects stand behind its own names
+printf 'a,b\n1\n' >one.csv
+printf 'x,y\n2\n' >two.csv
+load 3 headers one.csv two.csv --rejects rejects
+echo 3 >>one.csv
+load 3 headers one.csv two.csv --rejects rejects --resume
+[ "$(paste -sd' ' rejects)" = 'a,b 1 x,y 2 a,b 3' ] ||
+    complain "rejects stand behind other names: $(cat rejects)"
+echo 4 >>one.csv
+rm rejects
+load 3 headers one.csv two.csv --rejects rejects --resume
+[ "$(paste -sd' ' rejects)" = 'a,b 4' ] ||
+    complain "rejects of a new file have no names: $(cat rejects)"
+
 # ---- all at once ----------------------------------------------------------------
 
 load 0 bulk people.jsonl t.csv --bulk
