@@ -86,55 +86,69 @@ add_ended(struct feeder *feeder, enum split split,
     return add_piece(feeder, PIECE_RECORD, ended, NULL);
 }
 
-/* Cuts the text into records, up to where none ends; of what was read for a
- * large record no more than a chunk. */
+/* Gives up the record that begins `text`, which is too large: as a whole, or
+ * piece by piece. */
 static enum colander_code
-cut_text(struct feeder *feeder)
-{
-    struct source *source = feeder->source;
-    enum colander_code code = COLANDER_OK;
-
-    while (code == COLANDER_OK && feeder->cut < CHUNK_SIZE) {
-        struct split_record ended;
-        struct colander_error reason;
-        enum split split = splitter_next(&source->splitter, uncut(feeder),
-                                         source->is_end, &ended, &reason);
-
-        if (split == SPLIT_MORE || split == SPLIT_END) {
-            feeder->cut += ended.size;
-            feeder->is_finished = split == SPLIT_END;
-            return COLANDER_OK;
-        }
-        code = add_ended(feeder, split, &ended, reason.message);
-    }
-    return code;
-}
-
-/* --------------------------------------------------------------- chunks --- */
-
-/* Gives up a record that is too large: as a whole, or piece by piece. */
-static enum colander_code
-give_up(struct feeder *feeder)
+give_up(struct feeder *feeder, struct colander_slice text)
 {
     struct split_record ended;
     struct colander_error reason;
     enum piece_kind kind = feeder->is_in_rest ? PIECE_REST : PIECE_BAD;
-    enum colander_code code;
 
-    if (splitter_give_up(&feeder->source->splitter, uncut(feeder), &ended,
-                         &reason)) {
-        code = add_ended(feeder, SPLIT_BAD, &ended, reason.message);
-        return code == COLANDER_OK ? cut_text(feeder) : code;
-    }
+    if (splitter_give_up(&feeder->source->splitter, text, &ended, &reason))
+        return add_ended(feeder, SPLIT_BAD, &ended, reason.message);
     (void)COLANDER_FAIL(&reason, COLANDER_LIMIT,
                         "the record is over %zu bytes (see --record-size)",
                         feeder->options->record_size);
-    ended.record = colander_slice_of(uncut(feeder).data, ended.size);
+    ended.record = colander_slice_of(text.data, ended.size);
     ended.at = 0;
     feeder->is_in_rest = true;
     return add_piece(feeder, kind, &ended,
                      kind == PIECE_BAD ? reason.message : NULL);
 }
+
+/* Cuts off what comes next, of which the splitter sees no more than the largest
+ * record and a byte that ends it: so the same ones are too large however much
+ * was read at once. *is_over: nothing more ends in the text. */
+static enum colander_code
+cut_next(struct feeder *feeder, bool *is_over)
+{
+    struct source *source = feeder->source;
+    struct colander_slice text = uncut(feeder);
+    const size_t seen_max = feeder->options->record_size + 1;
+    const bool sees_all = text.size <= seen_max;
+    struct split_record ended;
+    struct colander_error reason;
+    enum split split;
+
+    if (!sees_all)
+        text.size = seen_max;
+    split = splitter_next(&source->splitter, text, source->is_end && sees_all,
+                          &ended, &reason);
+    if (split == SPLIT_RECORD || split == SPLIT_BAD)
+        return add_ended(feeder, split, &ended, reason.message);
+    if (!sees_all && ended.size == 0)
+        return give_up(feeder, text);
+    feeder->cut += ended.size;
+    feeder->is_finished = split == SPLIT_END;
+    *is_over = sees_all;
+    return COLANDER_OK;
+}
+
+/* Cuts the text into records, up to where none ends; of what was read for a
+ * large record no more than a chunk. */
+static enum colander_code
+cut_text(struct feeder *feeder)
+{
+    enum colander_code code = COLANDER_OK;
+    bool is_over = false;
+
+    while (code == COLANDER_OK && !is_over && feeder->cut < CHUNK_SIZE)
+        code = cut_next(feeder, &is_over);
+    return code;
+}
+
+/* --------------------------------------------------------------- chunks --- */
 
 /* Whether the chunk has enough, or nobody should wait for more. */
 static bool
@@ -166,11 +180,8 @@ fill(struct feeder *feeder)
     enum colander_code code = cut_text(feeder);
 
     while (code == COLANDER_OK && !feeder->is_finished && !is_full(feeder)) {
-        size_t size;
+        size_t size = read_size(feeder);
 
-        if (feeder->cut == 0 && chunk->text.size > feeder->options->record_size)
-            return give_up(feeder);
-        size = read_size(feeder);
         if (size == 0)
             return COLANDER_OK;
         code = source_read(source, &chunk->text, size, feeder->err);

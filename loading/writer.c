@@ -98,10 +98,9 @@ writer_begin_file(struct writer *writer, const struct source *source,
     writer->place.format = (uint64_t)source->splitter.format;
     writer->tail = source->tail;
     writer->ends_line = source->splitter.format != RECORDS_MSGPACK;
-    return rejects_set_header(&writer->rejects,
-                              colander_buffer_slice(&source->line),
-                              place != NULL && ends_rejects(writer, place),
-                              err);
+    return rejects_set_header(
+        &writer->rejects, colander_buffer_slice(&source->line),
+        place != NULL && ends_rejects(writer, place), err);
 }
 
 /* -------------------------------------------------------------- rejects --- */

@@ -98,12 +98,57 @@ a_bulk_load_that_failed_is_none_to_go_on_from(void **state)
     assert_int_equal(it->figures.row_count, 2);
 }
 
+/* ---------------------------------------------------------- large records ---
+ */
+
+static enum colander_code
+load_sized(struct load_fixture *it, const char *format, size_t size)
+{
+    char line[4096];
+
+    memset(line, 'x', sizeof(line));
+    line[size] = '\0';
+    if (strcmp(format, "csv") == 0) {
+        append(it->file, "n\n");
+    } else {
+        memcpy(line, "{\"a\":\"", 6);
+        memcpy(line + size - 2, "\"}", 2);
+    }
+    append(it->file, line);
+    append(it->file, "\n");
+    it->options.format = format;
+    return load(it);
+}
+
+/* Though what is read at once is more. */
+static void
+a_record_over_the_size_that_is_allowed_is_rejected(void **state)
+{
+    static const char *const formats[] = {"jsonl", "json", "csv"};
+    struct load_fixture *it = *state;
+
+    it->options.record_size = 2000;
+    for (size_t i = 0; i < 3; i++) {
+        OK(load_sized(it, formats[i], 2000));
+        assert_int_equal(it->figures.row_count, 1);
+        assert_int_equal(it->figures.reject_count, 0);
+        assert_int_equal(unlink(it->file), 0);
+        OK(load_sized(it, formats[i], 2002));
+        assert_int_equal(it->figures.row_count, 0);
+        assert_int_equal(it->figures.reject_count, 1);
+        assert_int_equal(unlink(it->file), 0);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
             a_bulk_load_that_failed_is_none_to_go_on_from, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_record_over_the_size_that_is_allowed_is_rejected, setup,
+            teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
