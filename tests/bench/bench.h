@@ -33,6 +33,7 @@ bench_experiment bench_find;
 bench_experiment bench_growth;
 bench_experiment bench_ingest;
 bench_experiment bench_live;
+bench_experiment bench_load;
 bench_experiment bench_lua;
 bench_experiment bench_predicate;
 bench_experiment bench_probe;

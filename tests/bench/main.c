@@ -21,6 +21,7 @@ static const struct {
     {"growth", bench_growth, "finds in stores of 1/64 to all of the rows"},
     {"ingest", bench_ingest, "writes with filters, without, and an index"},
     {"live", bench_live, "finds while a writer fills the memtable"},
+    {"load", bench_load, "JSON lines, against RocksDB and SQLite"},
     {"lua", bench_lua, "a scan and finds by a script, against the same in C"},
     {"probe", bench_probe, "which of many filters: by turns, tree, slices"},
     {"space", bench_space, "bytes of filters, also of real rows (--data)"},

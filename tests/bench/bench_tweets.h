@@ -1,0 +1,33 @@
+/*
+ * Tweets made from their number, as JSON lines: for the experiments that read
+ * text.
+ *
+ *     {"id":1612345678901234567,"user":"...","text":"...","likes":3,
+ *      "lang":"en","place":"...","time":"2023-01-01T00:00:00Z"}
+ *
+ * on one line of some 180 bytes. Ids ascend with gaps, beyond 2^53, and times
+ * with them. Few users write most; few words make most of a text, which yet is
+ * hardly ever that of another tweet; likes have a long tail.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BENCH_TWEETS_H
+#define BENCH_TWEETS_H
+
+#include "bench.h"
+
+/* The bytes before a tweet's id, which stands first. */
+#define BENCH_TWEET_ID_AT 6
+
+struct bench_tweets;
+
+struct bench_tweets *bench_tweets_create(void);
+void bench_tweets_destroy(struct bench_tweets *tweets);
+
+/* A line with its end; borrowed until the next. */
+struct colander_slice bench_tweet(struct bench_tweets *tweets, uint64_t number);
+
+/* Writes tweets 0 to `count` - 1 into a new file. */
+void bench_tweets_write(const char *path, uint64_t count);
+
+#endif
