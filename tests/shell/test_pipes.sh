@@ -128,21 +128,31 @@ last='an interrupted find'
 says_some '^colander: find: interrupted$'
 exec 3<&-
 
-# Rows are loaded up to the first mistake, which is told with its place.
+# .load is load without STORE, with its options, and exits as it does.
+loads() { # STATUS TEXT ARG...: and a summary, in whatever time
+    pipe "$@"
+    sed -i -E 's/, [0-9.]+ MB in .*MB\/s\)//' "$work/err"
+}
 printf '{"_key":"a","x":1}\n\n{"x":[2,{"y":null}]}\n{"x":}\n{"x":3}\n' \
     >"$work/rows.jsonl"
-pipe 1 ".load things '$work/rows.jsonl'
-things:count()" shell "$work/new"
-says "colander: line 1: load: $work/rows.jsonl:4: byte 5: no value begins here
-2 rows loaded"
+loads 3 ".load things '$work/rows.jsonl'
+bogus()" shell "$work/new"
+says "colander: line 1: load: $work/rows.jsonl:4:6: no value begins here
+3 rows loaded; 1 rejected"
 pipe 0 'things:count(), things:get("a").x' shell "$work/new"
-prints "$(printf '2\t1')"
-pipe 1 '.load things nothing' shell "$work/new"
-says "colander: line 1: load: cannot read 'nothing': No such file or directory"
-pipe 1 ".load things '$work/rows.jsonl'" shell "$work/new" --readonly
+prints "$(printf '3\t1')"
+loads 0 ".load things '$work/rows.jsonl' --key x --max-errors 2
+things:count()" shell "$work/new"
+prints 5
+says_some '^2 rows loaded; 2 rejected$'
+loads 1 '.load things nothing' shell "$work/new"
+says_some '^colander: line 1: load: nothing: cannot open: No such file or dir'
+loads 1 ".load things '$work/rows.jsonl'" shell "$work/new" --readonly
 says_some 'is open for reading only'
 pipe 2 '.load things' shell "$work/new"
-says 'colander: line 1: load: expected the name of a family and of a file'
+says 'colander: line 1: load: expected the name of a file'
+pipe 2 ".load things '$work/rows.jsonl' --bogus" shell "$work/new"
+says_some '^colander: line 1: load: .*--bogus'
 
 # Beside a shell that reads only others read; one that writes is alone.
 for word in --readonly ''; do
