@@ -293,9 +293,12 @@ a_load_that_is_killed_and_resumed_loads_each_record_once(void **state)
 
         begin_round(&it, round, (enum way)(round % WAYS));
         for (int kill = 0; round > 0 && kill < KILLS_MAX; kill++) {
-            if (run_for(&it, resumes, 1 + random_below(&it.random, whole_us)))
-                break;
+            uint64_t moment = 1 + random_below(&it.random, whole_us);
+            bool is_through = run_for(&it, resumes, moment);
+
             resumes = true;
+            if (is_through)
+                break;
             kill_count++;
         }
         assert_true(run_for(&it, resumes, 0));
