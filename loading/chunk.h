@@ -18,7 +18,8 @@
 
 #include "columns/columns.h"
 
-#define CHUNK_SIZE (512u << 10) /* bytes of text, but for large records */
+#define CHUNK_SIZE (512u << 10)    /* bytes of text, but for large records */
+#define CHUNK_ROWS_SIZE (8u << 20) /* of rows, about, but for a large one */
 
 enum piece_kind {
     PIECE_RECORD,

@@ -37,6 +37,9 @@ csv_header_create(struct colander_slice record, char delimiter,
 /* NULL is allowed. */
 void csv_header_destroy(struct csv_header *header);
 
+/* Bytes that the names take in a row that has all columns. */
+size_t csv_header_names_size(const struct csv_header *header);
+
 /* The delimiter of a file whose first line is `line`: of comma, tab and
  * semicolon the one that is there most often, outside quotes; comma, when none
  * is. */

@@ -242,3 +242,9 @@ csv_header_destroy(struct csv_header *header)
     free(header->columns);
     free(header);
 }
+
+size_t
+csv_header_names_size(const struct csv_header *header)
+{
+    return header->names.size;
+}

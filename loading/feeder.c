@@ -2,7 +2,8 @@
  * Feeder: see feeder.h.
  *
  * A chunk is filled with what the last one left over, and more of the file,
- * then cut: what is behind its last record goes to the next chunk. A record
+ * then cut: what is behind its last record goes to the next chunk. Short
+ * records of CSV, whose names may be long, fill it with less text. A record
  * that is larger than a chunk makes it grow, up to the largest that is
  * allowed. Beyond that the splitter gives the record up, and the rest of it
  * goes by in chunks that hold nothing else.
@@ -17,6 +18,8 @@ struct feeder {
     struct ring *ring;
     struct chunk *chunk; /* being filled */
     size_t cut;          /* of its text, all that is in records */
+    size_t rows_size;    /* of the rows that they become, at most about */
+    size_t names_size;   /* of CSV: what a row has beside the record */
     bool is_in_rest;     /* of a record that was given up */
     bool is_finished;    /* nothing is left to cut */
     bool has_keys;       /* the schema names the columns of the key */
@@ -60,6 +63,7 @@ add_piece(struct feeder *feeder, enum piece_kind kind,
     if (code == COLANDER_OK && kind == PIECE_RECORD && !feeder->has_keys)
         code = add_key(feeder);
     feeder->cut += ended->size;
+    feeder->rows_size += ended->size + feeder->names_size;
     return code;
 }
 
@@ -135,6 +139,13 @@ cut_next(struct feeder *feeder, bool *is_over)
     return COLANDER_OK;
 }
 
+/* Whether there is room for more. */
+static bool
+has_room(const struct feeder *feeder)
+{
+    return feeder->cut < CHUNK_SIZE && feeder->rows_size < CHUNK_ROWS_SIZE;
+}
+
 /* Cuts the text into records, up to where none ends; of what was read for a
  * large record no more than a chunk. */
 static enum colander_code
@@ -143,7 +154,7 @@ cut_text(struct feeder *feeder)
     enum colander_code code = COLANDER_OK;
     bool is_over = false;
 
-    while (code == COLANDER_OK && !is_over && feeder->cut < CHUNK_SIZE)
+    while (code == COLANDER_OK && !is_over && has_room(feeder))
         code = cut_next(feeder, &is_over);
     return code;
 }
@@ -156,7 +167,8 @@ is_full(struct feeder *feeder)
 {
     if (feeder->cut == 0)
         return false;
-    return feeder->chunk->text.size >= CHUNK_SIZE || ring_is_idle(feeder->ring);
+    return feeder->chunk->text.size >= CHUNK_SIZE || !has_room(feeder) ||
+           ring_is_idle(feeder->ring);
 }
 
 /* How much to read: up to a chunk, or, where one record does not fit it, as
@@ -220,6 +232,7 @@ feed_one(struct feeder *feeder)
         return false;
     feeder->chunk = chunk;
     feeder->cut = 0;
+    feeder->rows_size = 0;
     feeder->err = &chunk->failure;
     chunk->offset = source->offset;
     chunk->line = source->line_number;
@@ -253,6 +266,8 @@ feeder_run(struct source *source, const struct loading_options *options,
     struct feeder feeder = {.source = source, .options = options, .ring = ring};
 
     feeder.has_keys = options->schema != NULL && options->schema->key.count > 0;
+    if (source->header != NULL)
+        feeder.names_size = csv_header_names_size(source->header);
     while (feed_one(&feeder))
         continue;
     colander_buffer_release(&feeder.key);

@@ -328,6 +328,18 @@ msgpack_that_promises(FILE *file)
            file);
 }
 
+/* Rows that are 500 times as large as their records. */
+static void
+long_csv_names(FILE *file)
+{
+    for (int i = 0; i < 500; i++)
+        fprintf(file, "%s%01000d", i > 0 ? "," : "", i);
+    for (int row = 0; row < 300; row++) {
+        fputs("\n1", file);
+        repeat(file, ",1", 499);
+    }
+}
+
 static void
 unclosed_array(FILE *file)
 {
@@ -361,6 +373,7 @@ static const struct hostile {
      "-:2:1: the record is over 8388608 bytes (see --record-size)"},
     {"fewer_columns", fewer_columns, "jsonl", 3, 2, "more than 100000"},
     {"many_csv_columns", many_csv_columns, "csv", 1, 0, "100000"},
+    {"long_csv_names", long_csv_names, "csv", 0, 300, "300 rows loaded"},
     {"dense_values", dense_values, "jsonl", 0, 6, "6 rows loaded"},
     {"empty_objects", empty_objects, "jsonl", 0, 1000000, "1,000,000 rows"},
     {"only_rejects", only_rejects, "jsonl", 3, 0, "1999990 more were rejected"},
