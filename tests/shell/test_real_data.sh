@@ -1,0 +1,167 @@
+#!/bin/bash
+# Real records, loaded whole: each is there as an independent reading of its
+# file has it, values are found where a list of all has them, and all ways to
+# load the same records come to the same family.
+#
+# The files are no part of the project. They are looked for in $COLANDER_DATA,
+# or in ../shared/data beside the sources; where they lack, this is skipped.
+#
+# SPDX-License-Identifier: MIT
+source "$(dirname "$0")/lib"
+here=$(cd "$(dirname "$0")" && pwd)
+: "${COLANDER_SOURCE:?the folder of the sources}"
+data=${COLANDER_DATA:-$COLANDER_SOURCE/../shared/data}
+stations='Aotizhongxin Changping Dingling Dongsi'
+air_key='station year month day hour'
+
+for file in tweets.jsonl wikipedia-edits.jsonl \
+    $(printf 'air-%s.csv ' $stations); do
+    if [ ! -r "$data/$file.gz" ]; then
+        echo "skipped: there is no $data/$file.gz (COLANDER_DATA says where)"
+        exit 77
+    fi
+done
+data=$(cd "$data" && pwd)
+cd "$work" || exit 1
+
+# With sanitizers all records are compared, but fewer values found.
+found=1000
+found_plain=100
+if [ -n "${COLANDER_SANITIZED:-}" ]; then
+    found=100
+    found_plain=10
+fi
+export COLANDER_SEED=${COLANDER_SEED:-$(date +%s%N)}
+export LUA_PATH="$here/?.lua"
+echo "real_data: COLANDER_SEED=$COLANDER_SEED"
+
+# load FAMILY FILE...: all of its records, without a word of complaint
+load() {
+    run 0 load s "$@"
+    says_some '^[1-9][0-9,]+ rows loaded, '
+    [ "$(wc -l <err)" = 1 ] || complain "'$last' complains: $(cat err)"
+}
+
+# ---- each file, with what is known of it and without ------------------------
+
+tweets=$data/tweets.jsonl.gz
+edits=$data/wikipedia-edits.jsonl.gz
+load tweets "$tweets" --schema tweet
+load tweets_plain "$tweets"
+load edits "$edits" --key channel,page,time
+load edits_plain "$edits"
+for station in $stations; do
+    load "air_$station" "$data/air-$station.csv.gz" --schema air-quality
+    load "air_${station}_plain" "$data/air-$station.csv.gz"
+done
+
+# compare FAMILY FILE SCHEMA FINDS [KEY...]: says how it went in FAMILY.said
+compare() {
+    "$COLANDER" shell s --readonly "$here/real_data.lua" "$@" \
+        >"$1.said" 2>&1 </dev/null || touch "$1.failed"
+}
+
+# The same later, when a core is free.
+compare_soon() {
+    while [ "$(jobs -rp | wc -l)" -ge 2 ]; do
+        wait -n
+    done
+    compare "$@" &
+}
+
+compare_soon edits "$edits" none $found channel page time
+for station in $stations; do
+    # shellcheck disable=SC2086 # several columns
+    compare_soon "air_$station" "$data/air-$station.csv.gz" air-quality $found \
+        $air_key
+    compare_soon "air_${station}_plain" "$data/air-$station.csv.gz" none \
+        $found_plain
+done
+compare_soon edits_plain "$edits" none $found_plain
+compare_soon tweets "$tweets" tweet $found id_str
+compare_soon tweets_plain "$tweets" none $found_plain
+wait
+cat ./*.said
+for failed in *.failed; do
+    [ "$failed" = '*.failed' ] || complain "$(cat "${failed%.failed}.said")"
+done
+
+# ---- all ways to the same family ------------------------------------------
+
+# packed FAMILY: all of it, each value as it is stored
+packed() {
+    [ -f "$1.packed" ] ||
+        run 0 export s "$1" --format msgpack --output "$1.packed"
+}
+
+# same FAMILY LOAD_ARG...: loaded so it is the family
+same() {
+    local family=$1
+    shift
+    load copy "$@"
+    packed "$family"
+    run 0 export s copy --format msgpack --output copy.packed
+    cmp -s "$family.packed" copy.packed || complain "another family: load $*"
+    run 0 shell s -e 'db:family("copy"):drop()'
+}
+
+gzip -dc "$tweets" >tweets.jsonl
+same tweets tweets.jsonl --schema tweet
+same tweets "$tweets" --schema tweet --bulk
+run 0 export s tweets --output exported.jsonl
+same tweets exported.jsonl --schema tweet
+if command -v zstd >/dev/null; then
+    zstd -q tweets.jsonl
+    same tweets tweets.jsonl.zst --schema tweet
+    zstd -q exported.jsonl
+    same tweets exported.jsonl.zst --schema tweet --bulk
+else
+    echo 'there is no zstd, so nothing was compressed with it'
+fi
+same tweets tweets.packed
+same tweets tweets.packed --bulk
+
+# JSON has no times: without the schema they stay texts, all else is the same.
+load copy exported.jsonl
+run 0 export s copy --output copied.jsonl
+gzip -dc "$tweets" | "$COLANDER" load s piped --schema tweet 2>err ||
+    complain 'a pipe is not loaded'
+run 0 export s piped --output piped.jsonl
+cmp -s copied.jsonl piped.jsonl || complain 'JSON is not what it was'
+run 0 find s tweets --where 'colander.type(created_at) == "timestamp"' --count
+times=$(cat out)
+run 0 find s copy --where 'colander.type(created_at) == "string"' --count
+prints "$times"
+run 0 shell s -e 'db:family("copy"):drop()'
+
+packed edits_plain
+same edits_plain edits_plain.packed
+run 0 export s edits_plain --output exported
+same edits_plain exported
+same edits "$edits" --key channel,page,time --bulk
+
+air=()
+for station in $stations; do
+    air+=("$data/air-$station.csv.gz")
+    packed "air_$station"
+    cat "air_$station.packed" >>all_air.packed
+done
+same all_air "${air[@]}" --schema air-quality
+same all_air "${air[@]}" --schema air-quality --bulk
+same all_air all_air.packed
+
+# ---- what is wrong is seen --------------------------------------------------
+
+# wrong CODE TEXT: after this of the row of a tweet, a comparison says that
+wrong() {
+    run 0 shell s -e "local tweets = db:family('tweets')
+        local key, row = tweets:find():skip(3000):first()
+        $1"
+    compare tweets "$tweets" tweet 0 id_str
+    grep -Fq "$2" tweets.said || complain "no '$2' is seen: $(cat tweets.said)"
+}
+wrong 'tweets:delete(key)' 'tweets has 6965 rows of 6966 records'
+wrong 'row.user.id = row.user.id + 0.0; tweets:put(row)' \
+    'user.id: stored is double 233232425.0, and integer 233232425 was read'
+
+finish
