@@ -196,7 +196,7 @@ ring_destroy(struct ring *ring)
 {
     if (ring == NULL)
         return;
-    for (size_t i = 0; i < ring->count; i++)
+    for (size_t i = 0; ring->chunks != NULL && i < ring->count; i++)
         chunk_release(&ring->chunks[i]);
     free(ring->chunks);
     free(ring->states);
