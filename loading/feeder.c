@@ -22,6 +22,7 @@ struct feeder {
     size_t names_size;   /* of CSV: what a row has beside the record */
     bool is_in_rest;     /* of a record that was given up */
     bool is_finished;    /* nothing is left to cut */
+    bool is_closed;      /* the chunk: no more goes into it */
     bool has_keys;       /* the schema names the columns of the key */
     struct colander_buffer key;
     struct colander_error *err; /* of the chunk */
@@ -131,8 +132,11 @@ cut_next(struct feeder *feeder, bool *is_over)
                           &ended, &reason);
     if (split == SPLIT_RECORD || split == SPLIT_BAD)
         return add_ended(feeder, split, &ended, reason.message);
-    if (!sees_all && ended.size == 0)
-        return give_up(feeder, text);
+    if (!sees_all && ended.size == 0) {
+        /* behind its first pieces is no place: no row goes with them */
+        feeder->is_closed = feeder->cut > 0 && !feeder->is_in_rest;
+        return feeder->is_closed ? COLANDER_OK : give_up(feeder, text);
+    }
     feeder->cut += ended.size;
     feeder->is_finished = split == SPLIT_END;
     *is_over = sees_all;
@@ -143,7 +147,8 @@ cut_next(struct feeder *feeder, bool *is_over)
 static bool
 has_room(const struct feeder *feeder)
 {
-    return feeder->cut < CHUNK_SIZE && feeder->rows_size < CHUNK_ROWS_SIZE;
+    return !feeder->is_closed && feeder->cut < CHUNK_SIZE &&
+           feeder->rows_size < CHUNK_ROWS_SIZE;
 }
 
 /* Cuts the text into records, up to where none ends; of what was read for a
@@ -233,6 +238,7 @@ feed_one(struct feeder *feeder)
     feeder->chunk = chunk;
     feeder->cut = 0;
     feeder->rows_size = 0;
+    feeder->is_closed = false;
     feeder->err = &chunk->failure;
     chunk->offset = source->offset;
     chunk->line = source->line_number;

@@ -140,6 +140,41 @@ a_record_over_the_size_that_is_allowed_is_rejected(void **state)
     }
 }
 
+static atomic_bool stops;
+
+static void
+stop_behind_a_row(void *context, const struct loading_figures *figures)
+{
+    (void)context;
+    atomic_store(&stops, figures->row_count > 0);
+}
+
+/* The place before its first piece is the last there is. */
+static void
+a_load_that_stops_in_a_large_record_loads_none_before_it_twice(void **state)
+{
+    struct load_fixture *it = *state;
+    char *large = malloc(1000001);
+    uint64_t count;
+
+    memset(large, 'x', 1000000);
+    large[1000000] = '\0';
+    append(it->file, "{\"a\":1}\n");
+    append(it->file, large);
+    append(it->file, "\n{\"a\":2}\n");
+    free(large);
+    it->options.record_size = 2000;
+    it->options.stops = &stops;
+    it->options.progress = stop_behind_a_row;
+    assert_int_equal(load(it), COLANDER_CANCELLED);
+    it->options.stops = NULL;
+    it->options.resumes = true;
+    OK(load(it));
+    assert_int_equal(it->figures.reject_count, 1);
+    OK(colander_family_count(it->family, NULL, &count, NULL));
+    assert_int_equal(count, 2);
+}
+
 int
 main(void)
 {
@@ -149,6 +184,9 @@ main(void)
         cmocka_unit_test_setup_teardown(
             a_record_over_the_size_that_is_allowed_is_rejected, setup,
             teardown),
+        cmocka_unit_test_setup_teardown(
+            a_load_that_stops_in_a_large_record_loads_none_before_it_twice,
+            setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
