@@ -1,6 +1,7 @@
 #!/bin/bash
 # What pages of docs/ show of the program is what it prints on a fresh demo
-# store: commands behind "$ ", and what is typed behind "colander> ".
+# store: commands behind "$ ", and what is typed behind "colander> ". A page may
+# make files of its own: cat >FILE <<'END', lines, END.
 #
 # SPDX-License-Identifier: MIT
 source "$(dirname "$0")/lib"
@@ -32,6 +33,13 @@ without_time() {
     sed -E 's/ in [0-9.]+ s$/ in N s/'
 }
 
+# How long a load took, and the keys that it made.
+# shellcheck disable=SC2317
+without_speed() {
+    sed -E -e 's/, [0-9.]+ MB in .*MB\/s\)/, N MB in N s/' \
+        -e 's/"01[0-9A-HJKMNP-TV-Z]{24}"/"KEY"/g'
+}
+
 check_shown() { # NORMALISE WHAT: what was printed is what is shown
     diff <("$1" <"$work/shown") <("$1" <"$work/out") ||
         complain "$page shows something else for '$2'"
@@ -53,9 +61,10 @@ check_typed() { # NORMALISE: a pipe shows no prompt, and no table by itself
 
 # check_page PAGE NORMALISE COUNT: it has at least so many examples.
 check_page() {
-    local command='' line
+    local command='' document='' line
 
     page=$1 count=0
+    rm -rf data
     : >"$work/shown"
     : >"$work/typed"
     while IFS= read -r line; do
@@ -63,11 +72,19 @@ check_page() {
         '    $ '*)
             [ -z "$command" ] || check_command "$2" "$command"
             command=${line#'    $ '}
+            [[ $command != *"<<'END'" ]] || document=1
             : >"$work/shown"
             ;;
         '    colander> '*) echo "${line#'    colander> '}" >>"$work/typed" ;;
         '          ... '*) echo "${line#'          ... '}" >>"$work/typed" ;;
-        '    '*) echo "${line#    }" >>"$work/shown" ;;
+        '    '*)
+            if [ -z "$document" ]; then
+                echo "${line#    }" >>"$work/shown"
+            else
+                command+=$'\n'${line#    }
+                [ "$line" != '    END' ] || document=
+            fi
+            ;;
         *) # the end of a block
             [ -z "$command" ] || check_command "$2" "$command"
             [ ! -s "$work/typed" ] || check_typed "$2"
@@ -83,6 +100,7 @@ check_page() {
 check_page shell.md without_work 15
 check_page safe_scripts.md cat 2
 check_page export.md without_time 3
+check_page loading.md without_speed 30
 has_filters && check_page filters.md without_figures 5
 has_filters && check_page stats.md without_figures 2
 finish
