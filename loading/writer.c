@@ -158,8 +158,9 @@ put_rejects(struct writer *writer, const struct chunk *chunk,
     for (size_t i = 0; i < chunk->reject_count && code == COLANDER_OK; i++) {
         const struct reject *reject = &chunk->rejects[i];
         const struct piece *piece = &chunk->pieces[reject->piece];
-        bool goes_on =
-            reject->piece + 1 == chunk->piece_count && !chunk->has_end;
+        bool goes_on = reject->piece + 1 < chunk->piece_count
+                           ? piece[1].kind == PIECE_REST
+                           : !chunk->has_end;
 
         if (piece->kind != PIECE_REST) {
             writer->figures->reject_count++;
