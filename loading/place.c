@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <xxhash.h>
 
 #define NAME_PREFIX "load:"
@@ -49,8 +50,12 @@ place_name(const char *file, struct colander_buffer *name,
            struct colander_error *err)
 {
     char *path = strcmp(file, "-") == 0 ? strdup(file) : realpath(file, NULL);
+    struct stat status;
     enum colander_code code;
 
+    /* a pipe of /dev/fd is there, though it is in no folder */
+    if (path == NULL && errno == ENOENT && stat(file, &status) == 0)
+        path = strdup(file);
     if (path == NULL)
         return COLANDER_FAIL(err,
                              errno == ENOENT ? COLANDER_NOT_FOUND : COLANDER_IO,

@@ -86,6 +86,11 @@ says "colander: load: people.jsonl:3:1: no column 'age', which is to be the key
 has piped "$people"
 "$COLANDER" load s piped - --format jsonl <people.jsonl 2>err ||
     complain 'a pipe is not loaded'
+load 0 substituted <(cat people.jsonl)
+has substituted "$people"
+cat people.jsonl | "$COLANDER" load s named /dev/stdin 2>err ||
+    complain 'a pipe that has a name is not loaded'
+has named "$people"
 : >nothing
 load 0 none nothing
 says '0 rows loaded'
