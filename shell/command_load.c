@@ -224,7 +224,6 @@ summarize(struct load *load)
 {
     struct colander_buffer text = COLANDER_BUFFER_EMPTY;
 
-    progress_hide(&load->progress);
     if (load->told_count > REJECTS_TOLD)
         session_complain(load->session, "%" PRIu64 " more were rejected",
                          load->told_count - REJECTS_TOLD);
@@ -243,6 +242,7 @@ conclude(struct load *load, enum colander_code code,
     const struct loading_figures *figures = &load->figures;
     enum session_exit status = SESSION_FINE;
 
+    progress_hide(&load->progress);
     if (code != COLANDER_OK)
         status = session_misused(load->session, err);
     if (code == COLANDER_LIMIT &&

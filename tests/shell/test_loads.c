@@ -118,7 +118,7 @@ progress_is_shown_and_ctrl_c_stops_so_that_resume_goes_on(void **state)
     terminal_expect(&terminal, " MB/s, ");
     terminal_expect(&terminal, " left");
     terminal_type(&terminal, "\x03");
-    terminal_expect(&terminal, "interrupted");
+    terminal_expect(&terminal, "\r\x1b[Kcolander: load: interrupted");
     terminal_expect(&terminal, " rows loaded, ");
     terminal_expect(&terminal, "to go on from there: the same, with --resume");
     assert_int_equal(terminal_finish(&terminal), 130);
