@@ -181,8 +181,10 @@ load_source(struct load *load, struct source *source,
             struct colander_error *err)
 {
     struct file_load file;
-    enum colander_code code = start_threads(&file, load, source, err);
+    enum colander_code code;
 
+    tell_progress(load, source); /* what is skipped is behind */
+    code = start_threads(&file, load, source, err);
     if (code == COLANDER_OK)
         code = write_chunks(load, &file, err);
     end_threads(&file);

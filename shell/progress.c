@@ -8,7 +8,6 @@
 #include "shell/output.h"
 #include "shell/text.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -30,15 +29,18 @@ seconds_since(const struct progress *progress)
     return (double)(clock_us() - progress->begin_us + 1) / 1e6;
 }
 
-/* Appends how long the rest takes, if it goes on like that. */
+/* Appends how long the rest takes, if it goes on like that. What an earlier
+ * load has read is skipped, and says nothing of how fast this one is. */
 static enum colander_code
-append_rest(struct colander_buffer *line, const struct loading_figures *figures,
-            double seconds, struct colander_error *err)
+append_rest(const struct progress *progress, struct colander_buffer *line,
+            const struct loading_figures *figures, double seconds,
+            struct colander_error *err)
 {
-    double share = (double)figures->bytes_read / (double)figures->bytes_all;
-    double rest = share > 0 ? seconds / share - seconds : 0;
+    double read = (double)(figures->bytes_read - progress->bytes_before);
+    double left = (double)figures->bytes_all - (double)figures->bytes_read;
+    double rest = read > 0 && left > 0 ? seconds * left / read : 0;
 
-    if (share <= 0 || rest >= 360000)
+    if (read <= 0 || rest >= 360000)
         return COLANDER_OK;
     if (rest < 60)
         return text_append_format(line, err, ", %.0f s left", rest);
@@ -47,36 +49,64 @@ append_rest(struct colander_buffer *line, const struct loading_figures *figures,
                               (double)((unsigned)rest % 60));
 }
 
-/* Appends one line: how much of the bytes, how fast, how long. */
+/* ", 1,234 rejected" */
 static enum colander_code
-append_line(struct colander_buffer *line, const struct loading_figures *figures,
+append_other(struct colander_buffer *text, const char *before, uint64_t count,
+             const char *what, struct colander_error *err)
+{
+    enum colander_code code = text_append_format(text, err, "%s", before);
+
+    if (code == COLANDER_OK)
+        code = text_append_count(text, count, err);
+    if (code == COLANDER_OK)
+        code = text_append_format(text, err, " %s", what);
+    return code;
+}
+
+/* Appends how many rows there are, and how fast they come. */
+static enum colander_code
+append_rows(struct colander_buffer *line, const struct loading_figures *figures,
             double seconds, struct colander_error *err)
 {
-    enum colander_code code = COLANDER_OK;
+    enum colander_code code;
 
-    if (figures->bulk_all > 0)
-        code = text_append_format(line, err, "building %.0f %%, ",
-                                  100.0 * (double)figures->bulk_rows /
-                                      (double)figures->bulk_all);
-    else if (figures->bytes_all > 0)
-        code = text_append_format(line, err, "%.0f %%, ",
-                                  100.0 * (double)figures->bytes_read /
-                                      (double)figures->bytes_all);
-    if (code == COLANDER_OK)
-        code = text_append_count(line, figures->row_count, err);
+    code = text_append_count(line, figures->row_count, err);
     if (code == COLANDER_OK)
         code = text_append_format(line, err, " rows, ");
     if (code == COLANDER_OK)
         code = text_append_count(
             line, (uint64_t)((double)figures->row_count / seconds), err);
     if (code == COLANDER_OK)
-        code = text_append_format(line, err, " rows/s, %.1f MB/s",
+        code = text_append_format(line, err, " rows/s, ");
+    return code;
+}
+
+/* Appends one line: how much of the bytes, how fast, how long. A bulk load has
+ * no rows until its end. */
+static enum colander_code
+append_line(const struct progress *progress, struct colander_buffer *line,
+            const struct loading_figures *figures, double seconds,
+            struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if (figures->bulk_all > 0)
+        return text_append_format(line, err, "building %.0f %%",
+                                  100.0 * (double)figures->bulk_rows /
+                                      (double)figures->bulk_all);
+    if (figures->bytes_all > 0)
+        code = text_append_format(line, err, "%.0f %%, ",
+                                  100.0 * (double)figures->bytes_read /
+                                      (double)figures->bytes_all);
+    if (code == COLANDER_OK && figures->row_count > 0)
+        code = append_rows(line, figures, seconds, err);
+    if (code == COLANDER_OK)
+        code = text_append_format(line, err, "%.1f MB/s",
                                   (double)figures->text_size / 1e6 / seconds);
-    if (code == COLANDER_OK && figures->bytes_all > 0 && figures->bulk_all == 0)
-        code = append_rest(line, figures, seconds, err);
+    if (code == COLANDER_OK && figures->bytes_all > 0)
+        code = append_rest(progress, line, figures, seconds, err);
     if (code == COLANDER_OK && figures->reject_count > 0)
-        code = text_append_format(line, err, ", %" PRIu64 " rejected",
-                                  figures->reject_count);
+        code = append_other(line, ", ", figures->reject_count, "rejected", err);
     return code;
 }
 
@@ -86,11 +116,13 @@ progress_show(struct progress *progress, const struct loading_figures *figures)
     struct colander_buffer line = COLANDER_BUFFER_EMPTY;
     uint64_t now = clock_us();
 
+    if (figures->text_size == 0)
+        progress->bytes_before = figures->bytes_read;
     if (!progress->is_shown || now - progress->begin_us < SOON_US ||
         now - progress->shown_us < SHOWN_EVERY_US)
         return;
     progress->shown_us = now;
-    if (append_line(&line, figures, seconds_since(progress), NULL) ==
+    if (append_line(progress, &line, figures, seconds_since(progress), NULL) ==
         COLANDER_OK) {
         size_t width = output_width();
 
@@ -144,11 +176,10 @@ progress_append_summary(const struct progress *progress,
         code = text_append_format(text, err, " rows/s, %.1f MB/s)",
                                   (double)figures->text_size / 1e6 / seconds);
     if (code == COLANDER_OK && figures->reject_count > 0)
-        code = text_append_format(text, err, "; %" PRIu64 " rejected",
-                                  figures->reject_count);
+        code = append_other(text, "; ", figures->reject_count, "rejected", err);
     if (code == COLANDER_OK && figures->kept_count > 0)
-        code = text_append_format(text, err, "; %" PRIu64 " had a row already",
-                                  figures->kept_count);
+        code = append_other(text, "; ", figures->kept_count,
+                            "had a row already", err);
     if (code == COLANDER_OK && figures->files_skipped > 0) {
         code = text_append_format(text, err, "; ");
         if (code == COLANDER_OK)

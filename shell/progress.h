@@ -15,7 +15,8 @@ struct progress {
     bool is_shown;     /* standard error is a terminal */
     bool is_on_screen; /* a line stands there */
     uint64_t begin_us;
-    uint64_t shown_us; /* when it was last shown */
+    uint64_t shown_us;     /* when it was last shown */
+    uint64_t bytes_before; /* read when the first record was */
 };
 
 void progress_begin(struct progress *progress);
