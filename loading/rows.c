@@ -129,6 +129,23 @@ is_name(const char *path)
     return strpbrk(path, ".[]\\") == NULL;
 }
 
+static enum colander_code
+get_named(struct colander_slice row, const char *text,
+          struct colander_value *value, bool *found, struct colander_error *err)
+{
+    const struct colander_slice wanted = colander_slice_text(text);
+    struct colander_members members;
+    struct colander_slice name;
+    enum colander_code code = colander_members_init(&members, row, err);
+
+    do {
+        if (code == COLANDER_OK)
+            code = colander_members_next(&members, found, &name, value, err);
+    } while (code == COLANDER_OK && *found &&
+             !colander_slice_equal(name, wanted));
+    return code;
+}
+
 /* The column at `path`. Names are looked for without further ado: that is what
  * nearly all keys are. */
 static enum colander_code
@@ -136,20 +153,35 @@ get_column(struct colander_slice row, const char *path,
            struct colander_value *value, bool *found,
            struct colander_error *err)
 {
-    const struct colander_slice wanted = colander_slice_text(path);
-    struct colander_members members;
-    struct colander_slice name;
-    enum colander_code code;
+    return is_name(path) ? get_named(row, path, value, found, err)
+                         : colander_row_get(row, path, value, found, err);
+}
 
-    if (!is_name(path))
-        return colander_row_get(row, path, value, found, err);
-    code = colander_members_init(&members, row, err);
-    do {
-        if (code == COLANDER_OK)
-            code = colander_members_next(&members, found, &name, value, err);
-    } while (code == COLANDER_OK && *found &&
-             !colander_slice_equal(name, wanted));
-    return code;
+/* There is no column at `path`; perhaps its name has a point in it. */
+static enum colander_code
+fail_without_column(struct colander_slice row, const char *path,
+                    struct colander_error *err)
+{
+    struct colander_value value;
+    bool found = false;
+    enum colander_code code = get_named(row, path, &value, &found, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    return COLANDER_FAIL(
+        err, COLANDER_INVALID, "no column '%s', which is to be the key%s", path,
+        found ? ": a point that is in a name is written \\." : "");
+}
+
+/* "a map", "an array" */
+static const char *
+article(enum colander_type type)
+{
+    const char first = colander_type_name(type)[0];
+
+    if (type == COLANDER_NULL)
+        return "";
+    return first == 'a' || first == 'e' ? "an " : "a ";
 }
 
 /* Takes the column at `path` as a part of the key. */
@@ -163,12 +195,11 @@ get_part(struct colander_slice row, const char *path,
     if (code != COLANDER_OK)
         return code;
     if (!found)
-        return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "no column '%s', which is to be the key", path);
+        return fail_without_column(row, path, err);
     if (part->type == COLANDER_NULL || part->type >= COLANDER_ARRAY)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "column '%s', which is to be the key, is %s%s",
-                             path, part->type == COLANDER_NULL ? "" : "a ",
+                             path, article(part->type),
                              colander_type_name(part->type));
     return COLANDER_OK;
 }

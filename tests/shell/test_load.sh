@@ -80,6 +80,23 @@ load 3 many people.jsonl --key age
 says "colander: load: people.jsonl:3:1: no column 'age', which is to be the key
 1 row loaded; 1 rejected"
 
+printf 'PM2.5,a\n7,1\n' >point.csv
+load 3 point point.csv --key PM2.5
+says "colander: load: point.csv:2:4: no column 'PM2.5', which is to be the key: \
+a point that is in a name is written \\.
+0 rows loaded; 1 rejected"
+load 0 point point.csv --key 'PM2\.5'
+has point '{"_key":7,"PM2.5":7,"a":1}'
+echo '{"a":[1],"b":{"c":1}}' >nested.jsonl
+load 3 nested nested.jsonl --key a
+says "colander: load: nested.jsonl:1:1: column 'a', which is to be the key, is an \
+array
+0 rows loaded; 1 rejected"
+load 3 nested nested.jsonl --key b
+says_some "'b', which is to be the key, is a map"
+load 0 nested nested.jsonl --key b.c
+has nested '{"_key":1,"a":[1],"b":{"c":1}}'
+
 # ---- standard input -----------------------------------------------------------
 
 "$COLANDER" load s piped <people.jsonl 2>err || complain 'a pipe is not loaded'
