@@ -8,6 +8,8 @@
 
 #include "loading/loading.h"
 
+#include <sys/stat.h>
+
 /* A store, and a directory for files to be loaded. */
 struct load_fixture {
     struct store_fixture *store;
@@ -155,8 +157,12 @@ a_load_that_stops_in_a_large_record_loads_none_before_it_twice(void **state)
 {
     struct load_fixture *it = *state;
     char *large = malloc(1000001);
+    char rejects[TEMPORARY_SIZE + 16];
+    struct stat status;
     uint64_t count;
 
+    snprintf(rejects, sizeof(rejects), "%s/rejects", it->directory);
+    it->options.rejects = rejects;
     memset(large, 'x', 1000000);
     large[1000000] = '\0';
     append(it->file, "{\"a\":1}\n");
@@ -173,6 +179,8 @@ a_load_that_stops_in_a_large_record_loads_none_before_it_twice(void **state)
     assert_int_equal(it->figures.reject_count, 1);
     OK(colander_family_count(it->family, NULL, &count, NULL));
     assert_int_equal(count, 2);
+    assert_int_equal(stat(rejects, &status), 0);
+    assert_int_equal(status.st_size, 1000001); /* one line, as it was */
 }
 
 int
