@@ -339,6 +339,9 @@ show_demo(struct session *session)
     status = show_queries(session);
     if (status == SESSION_FINE)
         status = show_examples(session);
+    if (status == SESSION_FINE)
+        printf("\n# your own records come in by load, and are found like these"
+               ":\n# colander load --help tells how\n");
     session->is_demo = false;
     if (status == SESSION_FINE && isatty(STDIN_FILENO) &&
         isatty(STDOUT_FILENO)) {

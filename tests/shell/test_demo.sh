@@ -56,8 +56,11 @@ while IFS= read -r line; do
     count=$((count + 1))
 done < <(grep '^\$ colander shell' "$work/first")
 [ "$count" -ge 3 ] || complain 'the demo shows too little Lua'
-tail -n 1 "$work/first" >"$work/shown"
+tail -n 4 "$work/first" | head -n 1 >"$work/shown"
 cmp -s "$work/out" "$work/shown" || complain 'Lua shown cannot be repeated'
+[ "$(tail -n 1 "$work/first")" = '# colander load --help tells how' ] ||
+    complain 'the demo does not end with load'
+run 0 load --help
 
 # With no name it is ./demo.
 (mkdir "$work/here" && cd "$work/here" &&
