@@ -198,21 +198,17 @@ static enum colander_code
 find_place(struct load *load, struct place *place, bool *found,
            struct colander_error *err)
 {
-    struct colander_cursor *cursor = NULL;
-    struct colander_query query;
-    struct colander_result result;
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
     enum colander_code code;
 
     code = place_read(place, load->family,
                       colander_buffer_slice(&load->mark_name), found, err);
-    if (code != COLANDER_OK || !*found || !place->is_bulk)
+    if (code != COLANDER_OK || !*found || place->bulk_key_size == 0)
         return code;
-    colander_query_init(&query);
-    query.limit = 1;
-    code = colander_family_find(load->family, &query, &cursor, err);
-    if (code == COLANDER_OK)
-        code = colander_cursor_next(cursor, found, &result, err);
-    colander_cursor_close(cursor);
+    code = colander_family_get(
+        load->family, colander_slice_of(place->bulk_key, place->bulk_key_size),
+        NULL, &row, found, err);
+    colander_buffer_release(&row);
     return code;
 }
 
@@ -260,27 +256,37 @@ load_file(struct load *load, const char *file, struct colander_error *err)
 /* ------------------------------------------------------------ beginnings ---
  */
 
-/* How much of the file of rejects the places of earlier loads account for. */
+/* Reads the place of an earlier load of the file. */
 static enum colander_code
-find_rejects_size(struct load *load, const char *const *files, size_t count,
-                  uint64_t *size, struct colander_error *err)
+read_place(struct load *load, const char *file, struct place *place,
+           bool *found, struct colander_error *err)
+{
+    enum colander_code code = place_name(file, &load->mark_name, err);
+
+    if (code == COLANDER_OK)
+        code = place_read(place, load->family,
+                          colander_buffer_slice(&load->mark_name), found, err);
+    if (code != COLANDER_OK)
+        colander_error_context(err, "%s", file);
+    return code;
+}
+
+/* Sees that all files are there, before anything is changed; and how much of
+ * the file of rejects the places of earlier loads account for. */
+static enum colander_code
+find_places(struct load *load, const char *const *files, size_t count,
+            uint64_t *rejects_size, struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
 
-    *size = 0;
+    *rejects_size = 0;
     for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
         struct place place;
         bool found;
 
-        code = place_name(files[i], &load->mark_name, err);
-        if (code == COLANDER_OK)
-            code = place_read(&place, load->family,
-                              colander_buffer_slice(&load->mark_name), &found,
-                              err);
-        if (code == COLANDER_OK && found && place.rejects_size > *size)
-            *size = place.rejects_size;
-        if (code != COLANDER_OK)
-            colander_error_context(err, "%s", files[i]);
+        code = read_place(load, files[i], &place, &found, err);
+        if (code == COLANDER_OK && found && place.rejects_size > *rejects_size)
+            *rejects_size = place.rejects_size;
     }
     return code;
 }
@@ -298,16 +304,10 @@ forget_places(struct load *load, const char *const *files, size_t count,
         struct place place;
         bool found;
 
-        code = place_name(files[i], &load->mark_name, err);
-        if (code == COLANDER_OK)
-            code = place_read(&place, load->family,
-                              colander_buffer_slice(&load->mark_name), &found,
-                              err);
+        code = read_place(load, files[i], &place, &found, err);
         if (code == COLANDER_OK && found)
             code = place_mark(NULL, batch, load->family,
                               colander_buffer_slice(&load->mark_name), err);
-        if (code != COLANDER_OK)
-            colander_error_context(err, "%s", files[i]);
     }
     if (code == COLANDER_OK && colander_batch_count(batch) > 0)
         code = colander_batch_commit(batch, COLANDER_AS_STORE, err);
@@ -345,8 +345,9 @@ begin(struct load *load, const char *const *files, size_t count,
                              "a bulk load is one of all rows, into a family "
                              "without rows: it cannot be resumed, and of two "
                              "rows with one key it takes the last");
-    if (options->resumes)
-        code = find_rejects_size(load, files, count, &rejects_size, err);
+    code = find_places(load, files, count, &rejects_size, err);
+    if (!options->resumes)
+        rejects_size = 0;
     if (code == COLANDER_OK)
         code = writer_create(load->store, load->family, options, rejects_size,
                              load->figures, &load->writer, err);

@@ -77,7 +77,7 @@ struct field {
     bool *flag;
 };
 
-#define FIELD_COUNT 12
+#define FIELD_COUNT 11
 
 static void
 list_fields(struct place *place, struct field fields[FIELD_COUNT])
@@ -94,7 +94,6 @@ list_fields(struct place *place, struct field fields[FIELD_COUNT])
         {"format", &place->format, NULL},
         {"state", &place->state, NULL},
         {"is_end", NULL, &place->is_end},
-        {"is_bulk", NULL, &place->is_bulk},
     };
 
     memcpy(fields, all, sizeof(all));
@@ -123,6 +122,10 @@ place_mark(const struct place *place, struct colander_batch *batch,
                                  fields[i].number != NULL
                                      ? colander_unsigned(*fields[i].number)
                                      : colander_boolean(*fields[i].flag));
+    if (place->bulk_key_size > 0)
+        colander_row_builder_add(builder, "bulk_key",
+                                 colander_binary(colander_slice_of(
+                                     place->bulk_key, place->bulk_key_size)));
     code = colander_row_builder_finish(builder, &row, err);
     if (code == COLANDER_OK)
         code = colander_batch_mark(batch, family, name, row, err);
@@ -153,6 +156,23 @@ read_field(const struct field *field, struct colander_slice row,
     return code;
 }
 
+static enum colander_code
+read_bulk_key(struct place *place, struct colander_slice row,
+              struct colander_error *err)
+{
+    struct colander_value value;
+    enum colander_code code;
+    bool found;
+
+    code = colander_row_get(row, "bulk_key", &value, &found, err);
+    if (code != COLANDER_OK || !found || value.type != COLANDER_BINARY ||
+        value.bytes.size > sizeof(place->bulk_key))
+        return code;
+    place->bulk_key_size = value.bytes.size;
+    memcpy(place->bulk_key, value.bytes.data, value.bytes.size);
+    return COLANDER_OK;
+}
+
 enum colander_code
 place_read(struct place *place, struct colander_family *family,
            struct colander_slice name, bool *found, struct colander_error *err)
@@ -168,6 +188,8 @@ place_read(struct place *place, struct colander_family *family,
     list_fields(place, fields);
     for (size_t i = 0; i < FIELD_COUNT && code == COLANDER_OK && *found; i++)
         code = read_field(&fields[i], colander_buffer_slice(&mark), err);
+    if (code == COLANDER_OK && *found)
+        code = read_bulk_key(place, colander_buffer_slice(&mark), err);
     colander_buffer_release(&mark);
     return code;
 }

@@ -32,8 +32,11 @@ struct place {
     uint64_t format; /* enum record_format */
     uint64_t state;  /* of the splitter there */
     bool is_end;     /* there was nothing behind it */
-    bool is_bulk;    /* it counts only if the family has rows: written before
-                      * they are */
+
+    /* Of a bulk load, whose places are written before its rows: the key of the
+     * first row. The place counts only where that is. */
+    size_t bulk_key_size;
+    uint8_t bulk_key[COLANDER_KEY_SIZE_MAX];
 };
 
 /* Takes the end of `text`, which comes behind what it has. */

@@ -27,6 +27,7 @@ cut(struct rejects *rejects, int file, uint64_t size,
 {
     struct stat status;
 
+    rejects->size = 0;
     if (fstat(file, &status) != 0)
         return failure(rejects, "look at", err);
     if (!S_ISREG(status.st_mode))
@@ -47,6 +48,7 @@ rejects_open(struct rejects *rejects, const char *path, uint64_t size,
     int file;
 
     memset(rejects, 0, sizeof(*rejects));
+    rejects->size = size;
     if (path == NULL)
         return COLANDER_OK;
     rejects->path = path;

@@ -23,7 +23,8 @@ struct rejects {
     struct colander_buffer last_header;
 };
 
-/* Opens `path` (NULL: none). It keeps its first `size` bytes, no more. */
+/* Opens `path` (NULL: none; then the size stands for a file of earlier). It
+ * keeps its first `size` bytes, no more. */
 COLANDER_CHECKED enum colander_code rejects_open(struct rejects *rejects,
                                                  const char *path,
                                                  uint64_t size,

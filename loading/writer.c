@@ -95,6 +95,7 @@ writer_begin_file(struct writer *writer, const struct source *source,
     memset(&writer->place, 0, sizeof(writer->place));
     if (place != NULL)
         writer->place = *place;
+    writer->place.bulk_key_size = 0; /* from now on it is no bulk's */
     writer->place.format = (uint64_t)source->splitter.format;
     writer->tail = source->tail;
     writer->ends_line = source->splitter.format != RECORDS_MSGPACK;
@@ -200,6 +201,21 @@ reject_known(struct writer *writer, struct chunk *chunk,
     return code;
 }
 
+/* Adds a row to the bulk; the first of a file is to be known by its place. */
+static enum colander_code
+add_to_bulk(struct writer *writer, struct colander_slice key,
+            struct colander_slice row, struct colander_error *err)
+{
+    struct place *place = &writer->place;
+    enum colander_code code = colander_bulk_add(writer->bulk, key, row, err);
+
+    if (code == COLANDER_OK && place->bulk_key_size == 0) {
+        memcpy(place->bulk_key, key.data, key.size); /* not over the limit */
+        place->bulk_key_size = key.size;
+    }
+    return code;
+}
+
 /* Adds a row that waited to where it goes. */
 static enum colander_code
 take_row(struct writer *writer, struct chunk *chunk, size_t index,
@@ -211,7 +227,7 @@ take_row(struct writer *writer, struct chunk *chunk, size_t index,
     enum colander_code code;
 
     if (writer->bulk != NULL)
-        code = colander_bulk_add(writer->bulk, key, row, err);
+        code = add_to_bulk(writer, key, row, err);
     else if (writer->options->duplicates == LOADING_PATCH)
         code = colander_batch_patch(batch, writer->family, key, row, err);
     else if (newcomers_has(writer->newcomers, index))
@@ -261,7 +277,6 @@ move_place(struct writer *writer, const struct chunk *chunk)
     place->state = chunk->end_state;
     place->rejects_size = writer->rejects.size;
     place->is_end = chunk->is_last && chunk->failure.code == COLANDER_OK;
-    place->is_bulk = writer->options->is_bulk;
     place_tail_append(&writer->tail, colander_buffer_slice(&chunk->text));
     place_set_tail(place, &writer->tail);
 }
@@ -276,7 +291,8 @@ commit(struct writer *writer, struct colander_batch *batch,
     enum colander_code code = COLANDER_OK;
 
     writer->place.row_count += count;
-    if (options->is_bulk && !writer->place.is_end)
+    if (options->is_bulk &&
+        (!writer->place.is_end || writer->place.bulk_key_size == 0))
         return COLANDER_OK;
     if (chunk->has_end && !options->has_no_place)
         code = place_mark(&writer->place, batch, writer->family,
@@ -354,7 +370,8 @@ put_rows(struct writer *writer, struct chunk *chunk, struct colander_error *err)
     move_place(writer, chunk);
     if (code == COLANDER_OK)
         code = commit(writer, batch, chunk, err);
-    if (waits && (code == COLANDER_INVALID || code == COLANDER_LIMIT)) {
+    if (writer->options->duplicates == LOADING_PATCH &&
+        (code == COLANDER_INVALID || code == COLANDER_LIMIT)) {
         chunk->reject_count = 0; /* those were told */
         code = patch_singly(writer, chunk, err);
         if (code == COLANDER_OK)

@@ -252,6 +252,9 @@ load 2 x people.jsonl --delimiter ab
 load 2 x people.jsonl --record-size 1
 load 2 x people.jsonl --schema nothing
 run 2 load s
+echo precious >kept
+load 1 x people.jsonl nowhere.jsonl --rejects kept
+[ "$(cat kept)" = precious ] || complain 'a load that cannot begin cut a file'
 head -c 40 without_a_name >cut.gz
 load 4 x cut.gz
 says_some '^colander: load: cut.gz: '

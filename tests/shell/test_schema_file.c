@@ -409,7 +409,7 @@ what_is_not_there_is_told(void **state)
 
     (void)state;
     assert_int_equal(schema_file_read("twet", &schema, &err),
-                     COLANDER_NOT_FOUND);
+                     COLANDER_INVALID);
     assert_non_null(strstr(err.message, "no schema is called 'twet': there "
                                         "are air-quality, sensor, tweet"));
     assert_int_equal(schema_file_read("", &schema, &err), COLANDER_NOT_FOUND);
