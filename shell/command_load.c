@@ -196,8 +196,7 @@ check_rejects(const struct loading_options *options, const char *const *files,
     return COLANDER_OK;
 }
 
-/* ----------------------------------------------------------------- tells ---
- */
+/* ----------------------------------------------------------------- tells --- */
 
 static void
 complain(void *context, const char *text, bool is_reject)

@@ -37,7 +37,7 @@ struct load_fixture {
     uint64_t random;
 };
 
-/* --------------------------------------------------------------- the file ---
+/* -------------------------------------------------------------- the file ---
  */
 
 static void
@@ -131,7 +131,7 @@ make_file(struct load_fixture *it, enum way way)
     colander_buffer_release(&text);
 }
 
-/* --------------------------------------------------------------- the load ---
+/* -------------------------------------------------------------- the load ---
  */
 
 /* The process that is killed. */
@@ -188,7 +188,7 @@ run_for(const struct load_fixture *it, bool resumes, uint64_t microseconds)
     return true;
 }
 
-/* -------------------------------------------------------------- the result ---
+/* ------------------------------------------------------------ the result ---
  */
 
 static void
@@ -255,7 +255,7 @@ assert_rejects(const struct load_fixture *it)
     fclose(file);
 }
 
-/* ---------------------------------------------------------------- the test ---
+/* -------------------------------------------------------------- the test ---
  */
 
 static uint64_t

@@ -72,10 +72,10 @@ load 0 packed lines.msgpack
 has packed "$people"
 
 # several files, with other columns, into one family
-load 0 many t.csv t.tsv --key name
-says '4 rows loaded'
-has many '{"_key":"ann","name":"ann","n":"NA"}
-{"_key":"bob","name":"bob","n":"-"}'
+load 3 many people.jsonl t.csv t.tsv --key name
+says "colander: load: people.jsonl:1:1: no column 'name', which is to be the key
+colander: load: people.jsonl:3:1: no column 'name', which is to be the key
+4 rows loaded; 2 rejected"
 load 3 many people.jsonl --key age
 says "colander: load: people.jsonl:3:1: no column 'age', which is to be the key
 1 row loaded; 1 rejected"
