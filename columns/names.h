@@ -18,17 +18,21 @@
 /* Names that need no heap. */
 #define NAMES_SMALL 32
 
+/* Names that need no table. */
+#define NAMES_FEW 16
+
 struct names_entry {
     struct colander_slice name;
-    uint32_t map; /* where the map begins in the row */
-    uint32_t hash;
+    uint32_t map;  /* where the map begins in the row */
+    uint32_t hash; /* while there are few, a digest */
 };
 
 struct names {
     struct names_entry *entries; /* in the order they came */
     uint32_t *slots;             /* index of an entry plus 1; 0: free */
     uint32_t count;
-    uint32_t slot_count; /* a power of two; half of them may be used */
+    uint32_t slot_count; /* a power of two; half of them may be used; 0: there
+                          * are few names, and no table */
     struct names_entry small_entries[NAMES_SMALL];
     uint32_t small_slots[2 * NAMES_SMALL];
 };
