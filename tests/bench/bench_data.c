@@ -5,6 +5,8 @@
  */
 #include "bench_data.h"
 
+#include "loading/numeral.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -17,10 +19,10 @@ struct file {
     char *line;         /* without its end; getline's */
     size_t capacity;
     size_t size;
-    unsigned long number; /* of the line */
-    struct colander_row_builder *builder;
-    struct colander_buffer name;
-    struct colander_buffer text;
+    unsigned long number;                 /* of the line */
+    struct colander_row_builder *builder; /* of rows of CSV */
+    struct colander_json_reader *json;
+    struct colander_buffer text; /* of a field */
     bench_take_row *take;
     void *context;
 };
@@ -62,9 +64,9 @@ close_file(struct file *file)
     else if (pclose(file->stream) != 0)
         bench_fail(file->path, "gzip cannot read it");
     free(file->line);
-    colander_buffer_release(&file->name);
     colander_buffer_release(&file->text);
     colander_row_builder_destroy(file->builder);
+    colander_json_reader_destroy(file->json);
 }
 
 static _Noreturn void
@@ -93,26 +95,22 @@ read_line(struct file *file)
 }
 
 static void
-give_row(struct file *file)
-{
-    struct colander_slice row;
-    struct colander_error err;
-
-    if (colander_row_builder_finish(file->builder, &row, &err) != COLANDER_OK)
-        fail_line(file, err.message);
-    file->take(file->context, row);
-}
-
-static void
 read_json(struct file *file)
 {
     while (read_line(file)) {
+        const struct colander_slice line =
+            colander_slice_of(file->line, file->size);
+        struct colander_slice key;
+        struct colander_slice row;
+        struct colander_error err;
+        bool has_key;
+
         if (file->size == 0)
             continue;
-        if (!bench_json_add(file->builder, file->line, file->size, &file->name,
-                            &file->text))
-            fail_line(file, "it is no JSON object");
-        give_row(file);
+        if (colander_json_reader_row(file->json, line, &key, &has_key, &row,
+                                     &err) != COLANDER_OK)
+            fail_line(file, err.message);
+        file->take(file->context, row);
     }
 }
 
@@ -175,6 +173,16 @@ read_header(struct file *file, char **names)
     }
 }
 
+static bool
+read_number(struct colander_slice text, struct colander_value *value)
+{
+    struct numeral numeral;
+
+    if (!numeral_scan(text, NUMERAL_JSON, &numeral))
+        return false;
+    return numeral_integer(&numeral, value) || numeral_double(&numeral, value);
+}
+
 static struct colander_value
 field_value(const struct file *file, bool is_quoted)
 {
@@ -185,9 +193,20 @@ field_value(const struct file *file, bool is_quoted)
         return colander_string(colander_buffer_slice(&file->text));
     if (text[0] == '\0' || strcmp(text, "NA") == 0)
         return colander_null();
-    if (bench_json_number(text, file->text.size, &value))
+    if (read_number(colander_buffer_slice(&file->text), &value))
         return value;
     return colander_string(colander_buffer_slice(&file->text));
+}
+
+static void
+give_row(struct file *file)
+{
+    struct colander_slice row;
+    struct colander_error err;
+
+    if (colander_row_builder_finish(file->builder, &row, &err) != COLANDER_OK)
+        fail_line(file, err.message);
+    file->take(file->context, row);
 }
 
 static void
@@ -224,11 +243,12 @@ bench_data_read(const char *path, bench_take_row *take, void *context)
     struct file file = {
         .path = path,
         .builder = colander_row_builder_create(),
+        .json = colander_json_reader_create(),
         .take = take,
         .context = context,
     };
 
-    if (file.builder == NULL)
+    if (file.builder == NULL || file.json == NULL)
         bench_fail(path, "no memory");
     open_file(&file);
     if (ends_with(path, ".jsonl") || ends_with(path, ".jsonl.gz"))
