@@ -188,6 +188,18 @@ read_size(struct feeder *feeder)
     return ring_await_others(feeder->ring) ? size : 0;
 }
 
+/* Cuts what was read before a read that failed; the failure stays. */
+static enum colander_code
+cut_before_failure(struct feeder *feeder)
+{
+    const struct colander_error failure = *feeder->err;
+    enum colander_code code = cut_text(feeder);
+
+    if (code == COLANDER_OK)
+        *feeder->err = failure;
+    return feeder->err->code;
+}
+
 /* Reads and cuts until the chunk is full. */
 static enum colander_code
 fill(struct feeder *feeder)
@@ -202,6 +214,8 @@ fill(struct feeder *feeder)
         if (size == 0)
             return COLANDER_OK;
         code = source_read(source, &chunk->text, size, feeder->err);
+        if (code != COLANDER_OK)
+            return cut_before_failure(feeder);
         if (code == COLANDER_OK &&
             (chunk->text.size >= CHUNK_SIZE || source->is_end ||
              ring_is_idle(feeder->ring)))

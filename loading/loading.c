@@ -253,8 +253,7 @@ load_file(struct load *load, const char *file, struct colander_error *err)
     return code;
 }
 
-/* ------------------------------------------------------------ beginnings ---
- */
+/* ---------------------------------------------------------- beginnings --- */
 
 /* Reads the place of an earlier load of the file. */
 static enum colander_code

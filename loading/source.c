@@ -93,6 +93,15 @@ find_header(struct source *source, size_t size_max, struct split_record *header,
     }
 }
 
+/* Whether there is a CR before the end: then that may be where lines end, and
+ * all of the file is one. */
+static bool
+has_bare_return(struct colander_slice line)
+{
+    return line.size > 0 && memchr(line.data, '\r', line.size - 1) != NULL &&
+           memchr(line.data, '"', line.size) == NULL;
+}
+
 /* Reads the line of names, if there is anything. */
 static enum colander_code
 read_header(struct source *source, const struct loading_options *options,
@@ -102,6 +111,10 @@ read_header(struct source *source, const struct loading_options *options,
     enum colander_code code;
 
     code = find_header(source, options->record_size, &header, err);
+    if (code == COLANDER_OK && has_bare_return(header.record))
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "the line of names has a carriage return in it: "
+                             "lines end with LF, or CR LF");
     if (code == COLANDER_OK)
         code = csv_header_create(header.record, source->splitter.delimiter,
                                  options->schema, &source->header, err);

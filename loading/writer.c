@@ -403,10 +403,8 @@ writer_chunk(struct writer *writer, struct chunk *chunk,
     if (code == COLANDER_OK &&
         figures->reject_count > writer->options->errors_max)
         code =
-            COLANDER_FAIL(err, COLANDER_LIMIT,
-                          "%" PRIu64 " records were rejected, more than the "
-                          "%" PRIu64 " that are allowed",
-                          figures->reject_count, writer->options->errors_max);
+            COLANDER_FAIL(err, COLANDER_LIMIT, "more than %" PRIu64 " rejected",
+                          writer->options->errors_max);
     return code;
 }
 

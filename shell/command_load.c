@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define REJECTS_TOLD 10 /* one by one; the others are counted */
 
@@ -60,6 +61,21 @@ read_duplicates(const struct arguments *arguments,
                          text);
 }
 
+static enum colander_code
+check_key_path(const char *path, struct colander_error *err)
+{
+    if (strcmp(path, COLANDER_KEY_COLUMN) == 0)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "'%s' is no column: a record that has it needs no "
+                             "--key",
+                             path);
+    if (strstr(path, "[]") != NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "'%s' leads to several values: a key needs one",
+                             path);
+    return schema_check_path(path, err);
+}
+
 /* The columns of --key take the place of the schema's. */
 static enum colander_code
 read_key(const struct arguments *arguments, struct schema *schema,
@@ -73,7 +89,7 @@ read_key(const struct arguments *arguments, struct schema *schema,
         return COLANDER_OK;
     code = selection_parse(&columns, arguments, "key", err);
     for (size_t i = 0; i < columns.count && code == COLANDER_OK; i++) {
-        code = schema_check_path(columns.paths[i], err);
+        code = check_key_path(columns.paths[i], err);
         if (code == COLANDER_OK)
             code = schema_texts_add(&key, columns.paths[i], err);
         else
@@ -187,7 +203,10 @@ check_rejects(const struct loading_options *options, const char *const *files,
     if (options->rejects == NULL || stat(options->rejects, &rejects) != 0)
         return COLANDER_OK;
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(files[i], "-") != 0 && stat(files[i], &file) == 0 &&
+        bool is_input = strcmp(files[i], "-") == 0;
+
+        if ((is_input ? fstat(STDIN_FILENO, &file) : stat(files[i], &file)) ==
+                0 &&
             file.st_dev == rejects.st_dev && file.st_ino == rejects.st_ino)
             return COLANDER_FAIL(err, COLANDER_INVALID,
                                  "--rejects is '%s', which is to be loaded",
@@ -196,7 +215,8 @@ check_rejects(const struct loading_options *options, const char *const *files,
     return COLANDER_OK;
 }
 
-/* ----------------------------------------------------------------- tells --- */
+/* ----------------------------------------------------------------- tells ---
+ */
 
 static void
 complain(void *context, const char *text, bool is_reject)
@@ -338,6 +358,8 @@ run_load(struct session *session, const struct arguments *arguments)
     load.options.complain = complain;
     load.options.progress = show_progress;
     load.options.context = &load;
+    if (strcmp(files[0], "-") == 0 && isatty(STDIN_FILENO) == 1)
+        fprintf(stderr, "type records; Ctrl-D ends them\n");
     progress_begin(&load.progress);
     code = load_files(&load, arguments->words[0], files, count, &err);
     status = conclude(&load, code, &err);

@@ -37,8 +37,7 @@ struct load_fixture {
     uint64_t random;
 };
 
-/* -------------------------------------------------------------- the file ---
- */
+/* ------------------------------------------------------------ the file --- */
 
 static void
 append(struct colander_buffer *text, const char *format, ...)
@@ -131,8 +130,7 @@ make_file(struct load_fixture *it, enum way way)
     colander_buffer_release(&text);
 }
 
-/* -------------------------------------------------------------- the load ---
- */
+/* ------------------------------------------------------------ the load --- */
 
 /* The process that is killed. */
 static int
@@ -188,8 +186,7 @@ run_for(const struct load_fixture *it, bool resumes, uint64_t microseconds)
     return true;
 }
 
-/* ------------------------------------------------------------ the result ---
- */
+/* ---------------------------------------------------------- the result --- */
 
 static void
 assert_record(struct colander_slice row, bool *was_seen)
@@ -255,8 +252,7 @@ assert_rejects(const struct load_fixture *it)
     fclose(file);
 }
 
-/* -------------------------------------------------------------- the test ---
- */
+/* ------------------------------------------------------------ the test --- */
 
 static uint64_t
 now_us(void)

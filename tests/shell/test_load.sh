@@ -137,7 +137,7 @@ echo >>expected
 cmp -s rejects expected || complain "rejects are not as they were: $(cat rejects)"
 load 0 bad bad.jsonl --max-errors 6
 load 3 stopped bad.jsonl --max-errors 1
-says_some '^colander: load: .*[56] records were rejected, more than the 1 that are'
+says_some '^colander: load: .*bad.jsonl: more than 1 rejected$'
 load 2 bad bad.jsonl --rejects bad.jsonl
 says "colander: load: --rejects is 'bad.jsonl', which is to be loaded"
 
@@ -260,6 +260,17 @@ load 4 x cut.gz
 says_some '^colander: load: cut.gz: '
 load 4 x people.jsonl --rejects /dev/full --key nothing
 says_some "^colander: load: .*/dev/full.*No space left"
+printf 'a\r1\r2\r' >macintosh.csv
+load 2 x macintosh.csv
+says_some 'carriage return'
+load 2 x people.jsonl --key _key
+load 2 x people.jsonl --key 'tags[]'
+(gzip -c people.jsonl && echo garbage) >tail.gz
+load 4 tail tail.gz
+has tail "$people"
+"$COLANDER" load s x - --rejects people.jsonl <people.jsonl 2>err &&
+    complain 'standard input may be the file of rejects'
+[ -s people.jsonl ] || complain 'a file that was to be loaded was emptied'
 printf '\377\376a\0' >utf16
 load 2 x utf16
 says_some 'UTF-16'

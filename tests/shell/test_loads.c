@@ -88,7 +88,7 @@ count_rows(const char *family_name)
     return count;
 }
 
-/* ------------------------------------------------------------ a keyboard --- */
+/* ---------------------------------------------------------- a keyboard --- */
 
 static double
 now_seconds(void)
@@ -197,7 +197,8 @@ a_load_that_fails_does_not_wait_for_more_of_its_pipe(void **state)
     close(in[1]);
 }
 
-/* --------------------------------------------------------- hostile input --- */
+/* --------------------------------------------------------- hostile input ---
+ */
 
 /* Writes the input. What nobody reads any more is no failure. */
 typedef void hostile_input(FILE *file);
