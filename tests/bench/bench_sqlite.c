@@ -43,7 +43,7 @@ open_database(const char *path)
     run(db, "PRAGMA journal_mode=WAL;"
             "PRAGMA synchronous=OFF;"
             "PRAGMA cache_size=-262144;"
-            "PRAGMA threads=8;"
+            "PRAGMA threads=2;"
             "CREATE TABLE tweets(key INTEGER PRIMARY KEY, json TEXT)");
     return db;
 }

@@ -5,7 +5,7 @@
  * their key, which ascends, so each row goes to the end; a prepared statement;
  * transactions of 10,000 rows; a log, and as little waiting for the disk as a
  * load does (what was committed survives a dead process); a cache of 256 MiB;
- * and threads to sort with.
+ * and two threads to sort with (each may fill as much memory as the cache).
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,0 +1,73 @@
+/*
+ * The names of a row, few and many.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "rows.h"
+
+#include "columns/names.h"
+
+/* The hash of a name depends on its map, but has 32 bits: among so many maps
+ * some collide. */
+static void
+a_name_of_many_maps_is_new_in_each(void **state)
+{
+    struct names names;
+    struct colander_error err;
+    bool is_new;
+
+    (void)state;
+    names_init(&names);
+    for (uint32_t map = 0; map < 400000; map++) {
+        ASSERT_OK(names_add(&names, map, BYTES("x"), &is_new, &err), err);
+        assert_true(is_new);
+    }
+    for (uint32_t map = 0; map < 400000; map++)
+        assert_int_equal(names_find(&names, map, BYTES("x")), map);
+    ASSERT_OK(names_add(&names, 7, BYTES("x"), &is_new, &err), err);
+    assert_false(is_new);
+    names_release(&names);
+}
+
+/* Few names are told apart by some of their bytes at first; more by a hash. */
+static void
+names_that_look_alike_are_told_apart(void **state)
+{
+    char texts[40][10]; /* of the same first and last bytes */
+    struct names names;
+    struct colander_error err;
+    bool is_new;
+
+    (void)state;
+    names_init(&names);
+    for (uint32_t i = 0; i < 40; i++) {
+        char *text = texts[i];
+
+        snprintf(text, sizeof(texts[i]), "abcd%cvwx", 'A' + (int)i);
+        for (uint32_t j = 0; j < i; j++) {
+            ASSERT_OK(names_add(&names, 1, colander_slice_text(texts[j]),
+                                &is_new, &err),
+                      err);
+            assert_false(is_new);
+        }
+        ASSERT_OK(
+            names_add(&names, 1, colander_slice_text(text), &is_new, &err),
+            err);
+        assert_true(is_new);
+        assert_int_equal(names_find(&names, 1, colander_slice_text(text)), i);
+        assert_int_equal(names_find(&names, 2, colander_slice_text(text)),
+                         UINT32_MAX);
+    }
+    names_release(&names);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_name_of_many_maps_is_new_in_each),
+        cmocka_unit_test(names_that_look_alike_are_told_apart),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
