@@ -172,6 +172,22 @@ fail(struct colander_bulk *bulk, enum colander_code code,
 
 /* --------------------------------------------------------------- adding --- */
 
+/* Adds a row that was checked. */
+static enum colander_code
+add(struct colander_bulk *bulk, struct colander_slice key,
+    struct colander_slice row, struct colander_error *err)
+{
+    enum colander_code code =
+        row_sorter_add(bulk->sorter, key, row, &bulk->err);
+
+    if (code != COLANDER_OK) {
+        colander_error_context(&bulk->err, "family '%s'", bulk->family->name);
+        return fail(bulk, code, err);
+    }
+    atomic_fetch_add_explicit(&bulk->added, 1, memory_order_relaxed);
+    return COLANDER_OK;
+}
+
 enum colander_code
 colander_bulk_add(struct colander_bulk *bulk, struct colander_slice key,
                   struct colander_slice row, struct colander_error *err)
@@ -181,15 +197,19 @@ colander_bulk_add(struct colander_bulk *bulk, struct colander_slice key,
 
     if (code == COLANDER_OK)
         code = write_check(&write, err);
-    if (code != COLANDER_OK)
-        return code;
-    code = row_sorter_add(bulk->sorter, key, row, &bulk->err);
-    if (code != COLANDER_OK) {
-        colander_error_context(&bulk->err, "family '%s'", bulk->family->name);
-        return fail(bulk, code, err);
-    }
-    atomic_fetch_add_explicit(&bulk->added, 1, memory_order_relaxed);
-    return COLANDER_OK;
+    return code == COLANDER_OK ? add(bulk, key, row, err) : code;
+}
+
+enum colander_code
+colander_bulk_add_checked(struct colander_bulk *bulk, struct colander_slice key,
+                          struct colander_slice row, struct colander_error *err)
+{
+    const struct write write = {WRITE_PUT, bulk->family, key, row};
+    enum colander_code code = check_state(bulk, err);
+
+    if (code == COLANDER_OK)
+        code = write_check_key(&write, err);
+    return code == COLANDER_OK ? add(bulk, key, row, err) : code;
 }
 
 /* ----------------------------------------------------------- committing --- */

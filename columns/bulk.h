@@ -50,6 +50,12 @@ COLANDER_API COLANDER_CHECKED enum colander_code
 colander_bulk_add(struct colander_bulk *bulk, struct colander_slice key,
                   struct colander_slice row, struct colander_error *err);
 
+/* The same for a row that was checked, as for colander_batch_put_checked. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_bulk_add_checked(struct colander_bulk *bulk, struct colander_slice key,
+                          struct colander_slice row,
+                          struct colander_error *err);
+
 /*
  * Lets all rows appear: snapshots that were taken before do not see them. They
  * survive a lost machine when it returns. *row_count (if given): how many the

@@ -43,8 +43,8 @@ struct reject {
     uint32_t reason; /* where it begins in the chunk's reasons */
 };
 
-/* A row that waits for what is under its key; sizes of what stands in the
- * chunk's bytes. */
+/* A row, checked, that waits for what is under its key; sizes of what stands in
+ * the chunk's bytes. */
 struct waiting_row {
     uint32_t piece;
     uint32_t key_size;

@@ -39,8 +39,13 @@ add_row(const struct maker *maker, struct chunk *chunk, size_t piece,
 {
     enum colander_code code = COLANDER_OK;
 
-    if (maker_keeps_rows(maker->options))
-        return chunk_add_waiting(chunk, piece, made->key, made->row, err);
+    if (maker_keeps_rows(maker->options)) {
+        if (!made->is_checked)
+            code = colander_row_check(made->row, err);
+        return code == COLANDER_OK
+                   ? chunk_add_waiting(chunk, piece, made->key, made->row, err)
+                   : code;
+    }
     if (chunk->batch == NULL)
         code = colander_batch_create(maker->store, &chunk->batch, err);
     if (code == COLANDER_OK && made->is_checked)

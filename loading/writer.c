@@ -207,7 +207,8 @@ add_to_bulk(struct writer *writer, struct colander_slice key,
             struct colander_slice row, struct colander_error *err)
 {
     struct place *place = &writer->place;
-    enum colander_code code = colander_bulk_add(writer->bulk, key, row, err);
+    enum colander_code code =
+        colander_bulk_add_checked(writer->bulk, key, row, err);
 
     if (code == COLANDER_OK && place->bulk_key_size == 0) {
         memcpy(place->bulk_key, key.data, key.size); /* not over the limit */
@@ -231,7 +232,7 @@ take_row(struct writer *writer, struct chunk *chunk, size_t index,
     else if (writer->options->duplicates == LOADING_PATCH)
         code = colander_batch_patch(batch, writer->family, key, row, err);
     else if (newcomers_has(writer->newcomers, index))
-        code = colander_batch_put(batch, writer->family, key, row, err);
+        code = colander_batch_put_checked(batch, writer->family, key, row, err);
     else
         return reject_known(writer, chunk, waiting, key, err);
     if (code == COLANDER_INVALID || code == COLANDER_LIMIT)
