@@ -63,9 +63,10 @@ struct chunk {
     uint64_t end_offset;  /* the same of its end */
     uint64_t end_line;
     uint64_t end_line_offset;
-    uint32_t end_state;            /* of the splitter there */
-    bool has_end;                  /* a record ends there: it is a place */
-    bool is_last;                  /* nothing comes behind it */
+    uint32_t end_state; /* of the splitter there */
+    bool has_end;       /* a record ends there: it is a place */
+    bool is_last;       /* nothing comes behind it */
+    bool is_unended;    /* of JSONL: it is the last line, without a line end */
     struct colander_error failure; /* of reading, behind the text; or OK */
     struct colander_buffer keys;   /* of records without one, ... */
     size_t key_size;               /* each of so many bytes */

@@ -112,6 +112,18 @@ give_up(struct feeder *feeder, struct colander_slice text)
                      kind == PIECE_BAD ? reason.message : NULL);
 }
 
+/* Whether the text is the last line, and has no end yet: who writes the file
+ * may not be through with it. */
+static bool
+is_unended(const struct feeder *feeder, struct colander_slice text)
+{
+    const struct source *source = feeder->source;
+
+    return source->is_end && source->splitter.format == RECORDS_JSONL &&
+           !feeder->is_in_rest && text.size > 0 &&
+           memchr(text.data, '\n', text.size) == NULL;
+}
+
 /* Cuts off what comes next, of which the splitter sees no more than the largest
  * record and a byte that ends it: so the same ones are too large however much
  * was read at once. *is_over: nothing more ends in the text. */
@@ -126,6 +138,12 @@ cut_next(struct feeder *feeder, bool *is_over)
     struct colander_error reason;
     enum split split;
 
+    if (is_unended(feeder, text)) {
+        feeder->is_closed = feeder->cut > 0; /* it has a chunk of its own */
+        if (feeder->is_closed)
+            return COLANDER_OK;
+        feeder->chunk->is_unended = true;
+    }
     if (!sees_all)
         text.size = seen_max;
     split = splitter_next(&source->splitter, text, source->is_end && sees_all,

@@ -282,6 +282,17 @@ move_place(struct writer *writer, const struct chunk *chunk)
     place_set_tail(place, &writer->tail);
 }
 
+/* Whether the place behind the chunk is one to go on from: not behind half a
+ * line, which another load may find whole. */
+static bool
+is_place(const struct writer *writer, const struct chunk *chunk)
+{
+    if (chunk->is_unended && chunk->reject_count > 0 &&
+        !writer->options->is_bulk)
+        return false;
+    return chunk->has_end && !writer->options->has_no_place;
+}
+
 /* Writes what is in the batch, and the place. */
 static enum colander_code
 commit(struct writer *writer, struct colander_batch *batch,
@@ -295,7 +306,7 @@ commit(struct writer *writer, struct colander_batch *batch,
     if (options->is_bulk &&
         (!writer->place.is_end || writer->place.bulk_key_size == 0))
         return COLANDER_OK;
-    if (chunk->has_end && !options->has_no_place)
+    if (is_place(writer, chunk))
         code = place_mark(&writer->place, batch, writer->family,
                           writer->mark_name, err);
     if (options->is_bulk)

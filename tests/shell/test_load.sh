@@ -228,6 +228,22 @@ load 3 headers one.csv two.csv --rejects rejects --resume
 [ "$(paste -sd' ' rejects)" = 'a,b 4' ] ||
     complain "rejects of a new file have no names: $(cat rejects)"
 
+printf '{"_key":1}\n{"_key":2' >half.jsonl
+load 3 half half.jsonl --rejects rejects
+says 'colander: load: half.jsonl:2:10: an object goes on with , or }
+1 row loaded; 1 rejected'
+printf '2}\n{"_key":3}' >>half.jsonl
+load 0 half half.jsonl --resume --rejects rejects
+says '2 rows loaded'
+[ ! -s rejects ] || complain 'half a line stays rejected'
+printf '\n{"_key":4}\n' >>half.jsonl
+load 0 half half.jsonl --resume
+says '1 row loaded'
+has half '{"_key":1}
+{"_key":3}
+{"_key":4}
+{"_key":22}'
+
 # ---- all at once ----------------------------------------------------------------
 
 load 0 bulk people.jsonl t.csv --bulk
