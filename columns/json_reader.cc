@@ -21,6 +21,7 @@
 #pragma GCC diagnostic pop
 #include "columns/json_fault.h"
 #include "columns/msgpack.h"
+#include "columns/row.h"
 
 #include <msgpack.h>
 
@@ -270,7 +271,8 @@ read_columns(struct colander_json_reader *reader, dom::object columns,
     }
     if (code != COLANDER_OK)
         return code;
-    return colander_row_check(colander_buffer_slice(&reader->row), reader->err);
+    /* the parser has seen to it that texts are UTF-8 */
+    return row_check_of_utf8(colander_buffer_slice(&reader->row), reader->err);
 }
 
 /* Copies the text to where padding is behind it. */

@@ -29,6 +29,7 @@ struct check {
     struct msgpack_reader reader;
     const uint8_t *start;
     struct names *names;
+    bool has_utf8; /* its texts are known to be UTF-8 */
     size_t depth;
     struct colander_error *err;
     struct level levels[COLANDER_ROW_DEPTH_MAX];
@@ -128,7 +129,7 @@ check_name(struct check *check, struct level *level)
                          COLANDER_FAIL(check->err, COLANDER_LIMIT,
                                        "name has %zu bytes, %d at most",
                                        name.size, COLANDER_NAME_SIZE_MAX));
-    if (!utf8_is_valid(name.data, name.size))
+    if (!check->has_utf8 && !utf8_is_valid(name.data, name.size))
         return fail_in_column(check, COLANDER_INVALID, "name is not UTF-8");
     if (is_reserved(check, name))
         return fail_in_column(check, COLANDER_INVALID,
@@ -175,7 +176,7 @@ check_value(struct check *check)
             check, msgpack_fail(result, COLANDER_INVALID, "row", check->err));
     if (value.type >= COLANDER_ARRAY)
         return enter(check, &value, count);
-    if (value.type == COLANDER_STRING &&
+    if (value.type == COLANDER_STRING && !check->has_utf8 &&
         !utf8_is_valid(value.bytes.data, value.bytes.size))
         return fail_in_column(
             check, COLANDER_INVALID,
@@ -205,9 +206,9 @@ check_content(struct check *check)
     return code;
 }
 
-enum colander_code
-row_check_names(struct colander_slice row, struct names *names,
-                struct colander_error *err)
+static enum colander_code
+check_row(struct colander_slice row, bool has_utf8, struct names *names,
+          struct colander_error *err)
 {
     struct check check;
     struct colander_value value;
@@ -222,6 +223,7 @@ row_check_names(struct colander_slice row, struct names *names,
     check.reader = msgpack_reader_of(row);
     check.start = row.data;
     check.names = names;
+    check.has_utf8 = has_utf8;
     check.depth = 0;
     check.err = err;
     result = msgpack_read(&check.reader, &value, &count);
@@ -240,13 +242,33 @@ row_check_names(struct colander_slice row, struct names *names,
 }
 
 enum colander_code
-colander_row_check(struct colander_slice row, struct colander_error *err)
+row_check_names(struct colander_slice row, struct names *names,
+                struct colander_error *err)
+{
+    return check_row(row, false, names, err);
+}
+
+static enum colander_code
+check_alone(struct colander_slice row, bool has_utf8,
+            struct colander_error *err)
 {
     struct names names;
     enum colander_code code;
 
     names_init(&names);
-    code = row_check_names(row, &names, err);
+    code = check_row(row, has_utf8, &names, err);
     names_release(&names);
     return code;
+}
+
+enum colander_code
+row_check_of_utf8(struct colander_slice row, struct colander_error *err)
+{
+    return check_alone(row, true, err);
+}
+
+enum colander_code
+colander_row_check(struct colander_slice row, struct colander_error *err)
+{
+    return check_alone(row, false, err);
 }

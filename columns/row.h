@@ -9,6 +9,15 @@
 #include "columns/names.h"
 #include "columns/path.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* As colander_row_check, for a row whose names and strings are known to be
+ * UTF-8. */
+COLANDER_CHECKED enum colander_code
+row_check_of_utf8(struct colander_slice row, struct colander_error *err);
+
 /*
  * As colander_row_check, and on success `names` (initialised by the caller,
  * who also releases it, whatever the answer) has all names of the row: a map
@@ -22,5 +31,9 @@ COLANDER_CHECKED enum colander_code row_check_names(struct colander_slice row,
  * effort: without memory the message stays as it is. */
 void row_error_context(struct colander_error *err,
                        const struct path_step *steps, size_t count);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -18,7 +18,16 @@ struct rows {
     struct csv_reader *csv;
     struct msgpack_rows *msgpack;
     struct colander_buffer key;
+    bool key_is_name[COLANDER_KEY_PARTS_MAX]; /* the column of each part: it is
+                                               * found without a path */
 };
+
+/* Whether a path is the name of a column, as it is. */
+static bool
+is_name(const char *path)
+{
+    return strpbrk(path, ".[]\\") == NULL;
+}
 
 enum colander_code
 rows_create(enum record_format format, const struct csv_header *header,
@@ -33,6 +42,10 @@ rows_create(enum record_format format, const struct csv_header *header,
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for rows");
     made->format = format;
     made->schema = schema;
+    for (size_t i = 0;
+         schema != NULL && i < schema->key.count && i < COLANDER_KEY_PARTS_MAX;
+         i++)
+        made->key_is_name[i] = is_name(schema->key.texts[i]);
     if (format == RECORDS_CSV)
         made->csv = csv_reader_create(header);
     else if (format == RECORDS_MSGPACK)
@@ -122,13 +135,6 @@ make_row(struct rows *rows, struct colander_slice record, struct made_row *made,
 
 /* ------------------------------------------------------------------ key --- */
 
-/* Whether a path is the name of a column, as it is. */
-static bool
-is_name(const char *path)
-{
-    return strpbrk(path, ".[]\\") == NULL;
-}
-
 static enum colander_code
 get_named(struct colander_slice row, const char *text,
           struct colander_value *value, bool *found, struct colander_error *err)
@@ -144,17 +150,6 @@ get_named(struct colander_slice row, const char *text,
     } while (code == COLANDER_OK && *found &&
              !colander_slice_equal(name, wanted));
     return code;
-}
-
-/* The column at `path`. Names are looked for without further ado: that is what
- * nearly all keys are. */
-static enum colander_code
-get_column(struct colander_slice row, const char *path,
-           struct colander_value *value, bool *found,
-           struct colander_error *err)
-{
-    return is_name(path) ? get_named(row, path, value, found, err)
-                         : colander_row_get(row, path, value, found, err);
 }
 
 /* There is no column at `path`; perhaps its name has a point in it. */
@@ -184,13 +179,17 @@ article(enum colander_type type)
     return first == 'a' || first == 'e' ? "an " : "a ";
 }
 
-/* Takes the column at `path` as a part of the key. */
+/* Takes a column of the row as a part of the key. */
 static enum colander_code
-get_part(struct colander_slice row, const char *path,
+get_part(const struct rows *rows, size_t index, struct colander_slice row,
          struct colander_value *part, struct colander_error *err)
 {
+    const char *path = rows->schema->key.texts[index];
     bool found = false;
-    enum colander_code code = get_column(row, path, part, &found, err);
+    enum colander_code code =
+        rows->key_is_name[index]
+            ? get_named(row, path, part, &found, err)
+            : colander_row_get(row, path, part, &found, err);
 
     if (code != COLANDER_OK)
         return code;
@@ -217,7 +216,7 @@ make_key(struct rows *rows, struct made_row *made, struct colander_error *err)
                              "a key has %d parts at most, not %zu",
                              COLANDER_KEY_PARTS_MAX, paths->count);
     for (size_t i = 0; i < paths->count && code == COLANDER_OK; i++)
-        code = get_part(made->row, paths->texts[i], &parts[i], err);
+        code = get_part(rows, i, made->row, &parts[i], err);
     if (code == COLANDER_OK)
         code = colander_key_encode(parts, paths->count, &rows->key, err);
     made->key = colander_buffer_slice(&rows->key);
