@@ -407,9 +407,9 @@ static const char help[] =
     "  --record-size SIZE      the largest record that is read (8m)\n"
     "  --resume                goes on where the last load of the same files\n"
     "                          stopped, also after a crash\n"
-    "  --bulk                  into a family without rows: several times "
-    "faster,\n"
-    "                          and all rows appear at the end, or none\n";
+    "  --bulk                  into a family without rows: faster, and all "
+    "rows\n"
+    "                          appear at the end, or none\n";
 
 const struct command command_load = {
     "load",
