@@ -8,9 +8,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include "columns/bulk_build.h"
+#include "core/quiet_thread.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
 /* Samples of the run in memory. */
@@ -184,13 +184,7 @@ run(void *context)
 static void
 start_thread(struct range *range)
 {
-    sigset_t all;
-    sigset_t before;
-
-    sigfillset(&all); /* signals are for the program's own threads */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    range->has_thread = pthread_create(&range->thread, NULL, run, range) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    range->has_thread = quiet_thread_create(&range->thread, run, range) == 0;
 }
 
 /* The first that failed of itself; the others were told to stop. */

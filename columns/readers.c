@@ -9,6 +9,7 @@
  */
 #include "columns/readers.h"
 #include "columns/predicate.h"
+#include "core/quiet_thread.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -130,22 +131,16 @@ reader_run(void *context)
     return NULL;
 }
 
-/* Makes another thread, which takes no signals: they are the program's. If it
- * cannot be made, no other is tried. */
+/* Makes another thread. If it cannot be made, no other is tried. */
 static void
 make_thread(struct readers *readers)
 {
     pthread_t *thread = &readers->threads[readers->thread_count];
-    sigset_t all;
-    sigset_t before;
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_create(thread, NULL, reader_run, readers) == 0)
+    if (quiet_thread_create(thread, reader_run, readers) == 0)
         readers->thread_count++;
     else
         readers->thread_max = readers->thread_count;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static size_t

@@ -6,6 +6,7 @@
 #include "columns/row_sorter.h"
 
 #include "columns/row_spill.h"
+#include "core/quiet_thread.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -71,14 +72,7 @@ run(void *context)
 static void
 start_thread(struct row_sorter *sorter)
 {
-    sigset_t all;
-    sigset_t before;
-
-    sigfillset(&all); /* signals are for the program's own threads */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    sorter->has_thread =
-        pthread_create(&sorter->thread, NULL, run, sorter) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    sorter->has_thread = quiet_thread_create(&sorter->thread, run, sorter) == 0;
 }
 
 /* Afterwards all runs but the one that is filled are on disk. */

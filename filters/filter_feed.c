@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "filters/filter_feed.h"
+#include "core/quiet_thread.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -102,13 +103,7 @@ run(void *context)
 static void
 start_thread(struct filter_feed *feed)
 {
-    sigset_t all;
-    sigset_t before;
-
-    sigfillset(&all); /* signals are for the program's own threads */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    feed->has_thread = pthread_create(&feed->thread, NULL, run, feed) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    feed->has_thread = quiet_thread_create(&feed->thread, run, feed) == 0;
 }
 
 static void

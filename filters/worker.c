@@ -7,11 +7,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/quiet_thread.h"
 #include "filters/context.h"
 #include "filters/filter_builder.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -527,8 +527,6 @@ enum colander_code
 worker_start(struct filters *filters, struct colander_error *err)
 {
     struct worker *worker = &filters->worker;
-    sigset_t all;
-    sigset_t before;
     int status;
 
     pthread_mutex_lock(&worker->mutex);
@@ -537,10 +535,7 @@ worker_start(struct filters *filters, struct colander_error *err)
     worker->is_idle = false;
     worker->is_running = true;
     pthread_mutex_unlock(&worker->mutex);
-    sigfillset(&all); /* signals are for the program's own threads */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    status = pthread_create(&worker->thread, NULL, run, filters);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    status = quiet_thread_create(&worker->thread, run, filters);
     if (status == 0)
         return COLANDER_OK;
     pthread_mutex_lock(&worker->mutex);

@@ -234,9 +234,8 @@ fill(struct feeder *feeder)
         code = source_read(source, &chunk->text, size, feeder->err);
         if (code != COLANDER_OK)
             return cut_before_failure(feeder);
-        if (code == COLANDER_OK &&
-            (chunk->text.size >= CHUNK_SIZE || source->is_end ||
-             ring_is_idle(feeder->ring)))
+        if (chunk->text.size >= CHUNK_SIZE || source->is_end ||
+            ring_is_idle(feeder->ring))
             code = cut_text(feeder);
     }
     return code;

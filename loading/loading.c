@@ -4,13 +4,13 @@
  * SPDX-License-Identifier: MIT
  */
 #include "loading/loading.h"
+#include "core/quiet_thread.h"
 #include "loading/feeder.h"
 #include "loading/maker.h"
 #include "loading/writer.h"
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -76,15 +76,9 @@ static enum colander_code
 start_thread(struct file_load *file, void *(*run)(void *),
              struct colander_error *err)
 {
-    sigset_t all;
-    sigset_t before;
-    int failed;
+    int failed =
+        quiet_thread_create(&file->threads[file->thread_count], run, file);
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    failed =
-        pthread_create(&file->threads[file->thread_count], NULL, run, file);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed != 0)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "cannot start a thread: %s", strerror(failed));
@@ -193,21 +187,38 @@ load_source(struct load *load, struct source *source,
     return code;
 }
 
+/* Reads the place of an earlier load of the file. */
+static enum colander_code
+read_place(struct load *load, const char *file, struct place *place,
+           bool *found, struct colander_error *err)
+{
+    enum colander_code code = place_name(file, &load->mark_name, err);
+
+    if (code == COLANDER_OK)
+        code = place_read(place, load->family,
+                          colander_buffer_slice(&load->mark_name), found, err);
+    if (code != COLANDER_OK)
+        colander_error_context(err, "%s", file);
+    return code;
+}
+
 /* Whether the place of an earlier load is one to go on from. */
 static enum colander_code
-find_place(struct load *load, struct place *place, bool *found,
-           struct colander_error *err)
+find_place(struct load *load, const char *file, struct place *place,
+           bool *found, struct colander_error *err)
 {
     struct colander_buffer row = COLANDER_BUFFER_EMPTY;
-    enum colander_code code;
+    enum colander_code code = read_place(load, file, place, found, err);
 
-    code = place_read(place, load->family,
-                      colander_buffer_slice(&load->mark_name), found, err);
-    if (code != COLANDER_OK || !*found || place->bulk_key_size == 0)
+    if (code != COLANDER_OK || !*found)
         return code;
-    code = colander_family_get(
-        load->family, colander_slice_of(place->bulk_key, place->bulk_key_size),
-        NULL, &row, found, err);
+    if (place->bulk_key_size > 0)
+        code = colander_family_get(
+            load->family,
+            colander_slice_of(place->bulk_key, place->bulk_key_size), NULL,
+            &row, found, err);
+    if (place->offset == 0) /* not even a line of names was there */
+        *found = false;
     colander_buffer_release(&row);
     return code;
 }
@@ -222,15 +233,10 @@ load_file(struct load *load, const char *file, struct colander_error *err)
     bool resumes = false;
 
     load->figures->file = file;
-    code = place_name(file, &load->mark_name, err);
-    if (code == COLANDER_OK && load->options->resumes)
-        code = find_place(load, &place, &resumes, err);
-    if (resumes && place.offset == 0) /* not even a line of names was there */
-        resumes = false;
-    if (code != COLANDER_OK) {
-        colander_error_context(err, "%s", file);
+    code = find_place(load, file, &place, &resumes, err);
+    if (code != COLANDER_OK)
         return code;
-    }
+    resumes = resumes && load->options->resumes;
     code =
         source_open(&source, file, load->options, resumes ? &place : NULL, err);
     if (code != COLANDER_OK)
@@ -254,21 +260,6 @@ load_file(struct load *load, const char *file, struct colander_error *err)
 }
 
 /* ---------------------------------------------------------- beginnings --- */
-
-/* Reads the place of an earlier load of the file. */
-static enum colander_code
-read_place(struct load *load, const char *file, struct place *place,
-           bool *found, struct colander_error *err)
-{
-    enum colander_code code = place_name(file, &load->mark_name, err);
-
-    if (code == COLANDER_OK)
-        code = place_read(place, load->family,
-                          colander_buffer_slice(&load->mark_name), found, err);
-    if (code != COLANDER_OK)
-        colander_error_context(err, "%s", file);
-    return code;
-}
 
 /* Sees that all files are there, before anything is changed; and how much of
  * the file of rejects the places of earlier loads account for. */

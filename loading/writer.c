@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "loading/writer.h"
+#include "core/quiet_thread.h"
 #include "loading/maker.h"
 #include "loading/newcomers.h"
 #include "loading/rejects.h"
@@ -11,7 +12,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -474,8 +474,6 @@ writer_finish(struct writer *writer, struct colander_error *err)
 {
     struct bulk_commit commit = {.bulk = writer->bulk};
     enum colander_code code = COLANDER_OK;
-    sigset_t all;
-    sigset_t before;
     pthread_t thread;
     int failed;
 
@@ -484,10 +482,7 @@ writer_finish(struct writer *writer, struct colander_error *err)
         code = colander_batch_commit(writer->batch, COLANDER_SYNC, err);
     if (code != COLANDER_OK)
         return code;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    failed = pthread_create(&thread, NULL, commit_bulk, &commit);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    failed = quiet_thread_create(&thread, commit_bulk, &commit);
     if (failed != 0)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "cannot start a thread: %s", strerror(failed));

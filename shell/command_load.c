@@ -25,7 +25,6 @@ struct load {
     struct loading_figures figures;
     struct schema *schema;
     struct progress progress;
-    const char *file; /* whose rejects are told */
     uint64_t errors_allowed;
     uint64_t told_count;
 };
@@ -215,8 +214,7 @@ check_rejects(const struct loading_options *options, const char *const *files,
     return COLANDER_OK;
 }
 
-/* ----------------------------------------------------------------- tells ---
- */
+/* --------------------------------------------------------------- tells --- */
 
 static void
 complain(void *context, const char *text, bool is_reject)
@@ -272,7 +270,7 @@ conclude(struct load *load, enum colander_code code,
         !load->options.is_bulk && figures->text_size > 0)
         fprintf(stderr, "to go on from there: the same, with --resume\n");
     else if (status != SESSION_FINE && load->options.is_bulk)
-        fprintf(stderr, "nothing was changed\n");
+        fprintf(stderr, "no row was loaded\n");
     if (status == SESSION_FINE && figures->reject_count > load->errors_allowed)
         status = SESSION_REJECTED;
     return status;

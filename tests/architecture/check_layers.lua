@@ -12,6 +12,7 @@ local layers = {
 -- those with COLANDER_API in them; the others are for the layers above.
 local published = {
     ["core/block_slots.h"] = true,
+    ["core/quiet_thread.h"] = true,
     ["core/sst.h"] = true,
     ["columns/bulk.h"] = true,
     ["columns/values.h"] = true,
