@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "columns/bulk_build.h"
+#include "columns/bulk_head.h"
 #include "columns/bulk_inside.h"
 #include "columns/row_spill.h"
 #include "columns/store.h"
@@ -22,8 +23,10 @@
 struct colander_bulk {
     struct colander_store *store;
     struct colander_family *family;
+    struct colander_options options;
     struct bulk_limits limits;
     struct bulk_files *files;
+    struct bulk_head head;
     struct row_sorter *sorter;
     atomic_bool is_cancelled;
     _Atomic(uint64_t) added;
@@ -48,6 +51,30 @@ bulk_limits_usual(void)
 }
 
 static enum colander_code
+take_run(void *context, const struct row_run *run, bool *is_taken,
+         struct colander_error *err)
+{
+    return bulk_head_take(context, run, is_taken, err);
+}
+
+static enum colander_code
+end_head(void *context, bool is_well, struct colander_error *err)
+{
+    return bulk_head_finish(context, is_well, err);
+}
+
+static enum colander_code
+begin_sorting(struct colander_bulk *bulk, struct colander_error *err)
+{
+    const struct row_outlet outlet = {&bulk->head, take_run, end_head};
+
+    bulk_head_init(&bulk->head, bulk->files, bulk->limits.sst_size,
+                   &bulk->is_cancelled);
+    return row_sorter_create(bulk_files_path(bulk->files), &bulk->limits.sorter,
+                             &outlet, &bulk->is_cancelled, &bulk->sorter, err);
+}
+
+static enum colander_code
 begin(struct colander_bulk *bulk, struct colander_error *err)
 {
     struct colander_engine_family *engine_family;
@@ -58,9 +85,7 @@ begin(struct colander_bulk *bulk, struct colander_error *err)
     if (code == COLANDER_OK)
         code = bulk_files_create(engine_family, &bulk->files, err);
     if (code == COLANDER_OK)
-        code = row_sorter_create(bulk_files_path(bulk->files),
-                                 &bulk->limits.sorter, &bulk->is_cancelled,
-                                 &bulk->sorter, err);
+        code = begin_sorting(bulk, err);
     return code;
 }
 
@@ -78,6 +103,9 @@ bulk_create_limited(struct colander_family *family,
     made->store = family->store;
     made->family = family;
     made->limits = *limits;
+    colander_store_options(made->store, &made->options);
+    if (made->limits.sst_size == 0)
+        made->limits.sst_size = made->options.sst_size;
     atomic_init(&made->is_cancelled, false);
     atomic_init(&made->added, 0);
     atomic_init(&made->passed, 0);
@@ -106,6 +134,7 @@ give_up(struct colander_bulk *bulk)
 {
     row_sorter_destroy(bulk->sorter);
     bulk->sorter = NULL;
+    bulk_head_release(&bulk->head);
     bulk_files_destroy(bulk->files);
     bulk->files = NULL;
 }
@@ -230,10 +259,45 @@ threads_for(const struct colander_options *options, uint64_t rows,
     return threads > BULK_THREADS_MAX ? BULK_THREADS_MAX : threads;
 }
 
+/* Adds the rows of files to *rows, and to *bytes. */
+static void
+count_files(const struct row_file *files, size_t count, uint64_t *rows,
+            uint64_t *bytes)
+{
+    for (size_t i = 0; i < count; i++) {
+        *rows += files[i].row_count;
+        *bytes += files[i].size;
+    }
+}
+
+/* Ends sorting, with what is to be built; *rows and *bytes of that. */
+static enum colander_code
+end_sorting(struct colander_bulk *bulk, struct bulk_build *build,
+            uint64_t *rows, uint64_t *bytes)
+{
+    const struct bulk_head *head = &bulk->head;
+    struct row_sources *sources = &build->sources;
+    enum colander_code code =
+        row_sorter_finish(bulk->sorter, sources, rows, bytes, &bulk->err);
+
+    if (code == COLANDER_OK)
+        code = bulk_head_settle(&bulk->head, sources->run, &build->kept_count,
+                                &bulk->err);
+    if (code != COLANDER_OK) {
+        colander_error_context(&bulk->err, "family '%s'", bulk->family->name);
+        return code;
+    }
+    build->kept = head->list;
+    sources->withdrawn = bulk->files;
+    sources->files = head->list + build->kept_count;
+    sources->file_count = head->count - build->kept_count;
+    count_files(sources->files, sources->file_count, rows, bytes);
+    return COLANDER_OK;
+}
+
 static enum colander_code
 build_files(struct colander_bulk *bulk, uint64_t *row_count)
 {
-    struct colander_options options;
     struct bulk_build build = {
         .files = bulk->files,
         .sst_size = bulk->limits.sst_size,
@@ -246,20 +310,15 @@ build_files(struct colander_bulk *bulk, uint64_t *row_count)
     uint64_t bytes;
     uint64_t rows;
 
-    code = row_sorter_finish(bulk->sorter, &build.sources, &rows, &bytes,
-                             &bulk->err);
-    if (code != COLANDER_OK) {
-        colander_error_context(&bulk->err, "family '%s'", bulk->family->name);
+    code = end_sorting(bulk, &build, &rows, &bytes);
+    if (code != COLANDER_OK)
         return code;
-    }
-    colander_store_options(bulk->store, &options);
-    if (build.sst_size == 0)
-        build.sst_size = options.sst_size;
     if (build.thread_count == 0)
-        build.thread_count = threads_for(&options, rows, bytes);
+        build.thread_count = threads_for(&bulk->options, rows, bytes);
     atomic_store(&bulk->passed, atomic_load(&bulk->added) - rows);
     code = bulk_build(&build, &bulk->err);
     *row_count = atomic_load(&build.built);
+    count_files(build.kept, build.kept_count, row_count, &bytes);
     return code;
 }
 

@@ -5,13 +5,15 @@
  * all. They do not go through the log and the memtable: they are sorted, and
  * written once, as the SST files that the store would have in the end, with
  * their value filters. So after commit nothing is to be flushed, compacted or
- * filtered, and it is on disk.
+ * filtered, and it is on disk. Rows that come in the order of their keys are
+ * fastest: they need no sorting, and are written while others are added.
  *
  * Life:    create -> add ... -> commit or not -> destroy
  * Memory:  some 100 MiB, however many and large the rows, and what filters
  *          take that are being built
  * Disk:    what does not fit waits in a directory `bulk-...` in the store,
- *          about as large as the rows; the SST files are written beside it.
+ *          about as large as the rows that came in no order; the SST files are
+ *          written beside it.
  *          It goes with the bulk; what a killed process leaves, at the next
  *          open for writing
  * Threads: a bulk is used by one thread at a time, but for progress and cancel.
@@ -73,8 +75,9 @@ colander_bulk_commit(struct colander_bulk *bulk, uint64_t *row_count,
 /* How far a bulk is. Any thread. */
 struct colander_bulk_progress {
     uint64_t added_count; /* rows added */
-    uint64_t built_count; /* of those in SST files, or replaced by a later one:
-                           * grows during the commit up to the other */
+    uint64_t built_count; /* of those in SST files for good, or replaced by a
+                           * later one: grows during the commit up to the
+                           * other */
 };
 
 COLANDER_API void

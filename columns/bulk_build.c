@@ -26,6 +26,7 @@ struct range {
     struct bulk_build *build;
     struct colander_slice from;
     struct colander_slice until;
+    size_t passed_files;    /* kept files that are below the present key */
     atomic_bool *is_failed; /* one of the ranges is: stop */
     pthread_t thread;
     bool has_thread;
@@ -63,12 +64,17 @@ sample_run(const struct row_run *run, struct sample *samples)
 static struct sample *
 take_samples(const struct row_sources *sources, size_t *count)
 {
-    const size_t max = sources->region_count * SPILL_SAMPLES_MAX + RUN_SAMPLES;
+    const size_t max = sources->file_count +
+                       sources->region_count * SPILL_SAMPLES_MAX + RUN_SAMPLES;
     struct sample *samples = calloc(max, sizeof(*samples));
 
     *count = 0;
     if (samples == NULL)
         return NULL;
+    for (size_t i = 0; i < sources->file_count; i++) {
+        samples[*count].key = colander_buffer_slice(&sources->files[i].first);
+        samples[(*count)++].weight = sources->files[i].size;
+    }
     for (size_t i = 0; i < sources->region_count; i++) {
         const struct spill_region *region = &sources->regions[i];
 
@@ -118,8 +124,35 @@ check_going_on(const struct range *range, struct colander_error *err)
     return COLANDER_OK;
 }
 
-/* Adds rows to one SST until it is large enough. *is_over: there are no more.
- */
+/* Passes the kept files below the key; whether there were any. */
+static bool
+pass_files(struct range *range, struct colander_slice key)
+{
+    const struct bulk_build *build = range->build;
+    const size_t before = range->passed_files;
+
+    while (range->passed_files < build->kept_count &&
+           colander_slice_compare(
+               colander_buffer_slice(&build->kept[range->passed_files].first),
+               key) < 0)
+        range->passed_files++;
+    return range->passed_files > before;
+}
+
+static enum colander_code
+finish_sst(struct bulk_sst **sst, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if (*sst != NULL)
+        code = bulk_sst_finish(*sst, err);
+    bulk_sst_destroy(*sst);
+    *sst = NULL;
+    return code;
+}
+
+/* Adds rows to one SST until it is large enough; one ends before the keys of a
+ * file that stays. *is_over: there are no more. */
 static enum colander_code
 fill_sst(struct range *range, struct row_merge *merge, struct bulk_sst **sst,
          bool *is_over)
@@ -143,7 +176,9 @@ fill_sst(struct range *range, struct row_merge *merge, struct bulk_sst **sst,
         *is_over = key.data == NULL;
         if (*is_over)
             break;
-        if (*sst == NULL)
+        if (pass_files(range, key))
+            code = finish_sst(sst, err);
+        if (code == COLANDER_OK && *sst == NULL)
             code = bulk_sst_begin(build->files, sst, err);
         if (code == COLANDER_OK)
             code = bulk_sst_add(*sst, key, row, &size, err);
@@ -151,7 +186,7 @@ fill_sst(struct range *range, struct row_merge *merge, struct bulk_sst **sst,
             return code;
         atomic_fetch_add_explicit(&build->built, 1, memory_order_relaxed);
     }
-    return *sst == NULL ? COLANDER_OK : bulk_sst_finish(*sst, err);
+    return finish_sst(sst, err);
 }
 
 static void

@@ -18,6 +18,8 @@
 struct bulk_build {
     struct bulk_files *files;
     struct row_sources sources;
+    const struct row_file *kept; /* files that stay: rows belong between */
+    size_t kept_count;           /* these, in the order of their keys */
     uint64_t sst_size;
     size_t thread_count; /* BULK_THREADS_MAX at most */
     size_t memory;       /* for buffers */

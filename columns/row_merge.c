@@ -12,12 +12,14 @@
 
 #define BUFFER_MAX (1u << 20)
 
+/* A run, the files, or a region. */
 struct row_source {
     struct colander_slice key; /* present; data NULL: over */
-    const struct row_run *run; /* NULL: a region */
-    size_t place;              /* of the run, behind the present row */
-    struct colander_slice row; /* of a run */
-    struct spill_reader reader;
+    const struct row_run *run;
+    size_t place; /* of the run, behind the present row */
+    struct bulk_reader *files;
+    struct spill_reader reader; /* where there is neither run nor files */
+    struct colander_slice row;  /* of a run or the files */
 };
 
 struct row_merge {
@@ -41,7 +43,9 @@ source_next(const struct row_merge *merge, struct row_source *source,
 {
     enum colander_code code = COLANDER_OK;
 
-    if (source->run == NULL) {
+    if (source->files != NULL) {
+        code = bulk_reader_next(source->files, &source->key, &source->row, err);
+    } else if (source->run == NULL) {
         code = spill_reader_next(&source->reader, err);
         source->key = source->reader.key;
     } else if (source->place < row_run_count(source->run)) {
@@ -65,7 +69,7 @@ source_begin(const struct row_merge *merge, struct row_source *source,
 
     if (source->run != NULL)
         source->place = row_run_find(source->run, from);
-    else
+    else if (source->files == NULL)
         spill_reader_seek(&source->reader, from);
     do {
         code = source_next(merge, source, err);
@@ -81,7 +85,7 @@ source_row(struct row_merge *merge, struct row_source *source,
     enum colander_code code;
 
     *row = source->row;
-    if (source->run != NULL)
+    if (source->run != NULL || source->files != NULL)
         return COLANDER_OK;
     code = spill_reader_row(&source->reader, &merge->large, row, err);
     source->key = source->reader.key;
@@ -185,21 +189,34 @@ static enum colander_code
 allocate(struct row_merge *merge, const struct row_sources *sources,
          size_t buffer, struct colander_error *err)
 {
-    const size_t count = sources->region_count + (sources->run != NULL);
-
-    merge->sources = calloc(count + 1, sizeof(*merge->sources));
-    merge->heap = calloc(count + 1, sizeof(*merge->heap));
+    merge->sources = calloc(sources->region_count + 2, sizeof(*merge->sources));
+    merge->heap = calloc(sources->region_count + 2, sizeof(*merge->heap));
     merge->buffers = malloc(sources->region_count * buffer + 1);
     if (merge->sources == NULL || merge->heap == NULL || merge->buffers == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory to merge rows");
-    merge->source_count = count;
-    for (size_t i = 0; i < sources->region_count; i++)
-        spill_reader_init(&merge->sources[i].reader, &sources->regions[i],
-                          merge->buffers + i * buffer, buffer);
-    if (sources->run != NULL)
-        merge->sources[count - 1].run = sources->run;
     return COLANDER_OK;
+}
+
+/* The later they came, the further behind. */
+static enum colander_code
+list_sources(struct row_merge *merge, const struct row_sources *sources,
+             struct colander_slice from, size_t buffer,
+             struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if (sources->file_count > 0)
+        code =
+            bulk_reader_open(sources->withdrawn, from,
+                             &merge->sources[merge->source_count++].files, err);
+    for (size_t i = 0; i < sources->region_count; i++)
+        spill_reader_init(&merge->sources[merge->source_count++].reader,
+                          &sources->regions[i], merge->buffers + i * buffer,
+                          buffer);
+    if (sources->run != NULL)
+        merge->sources[merge->source_count++].run = sources->run;
+    return code;
 }
 
 static enum colander_code
@@ -225,6 +242,7 @@ row_merge_create(const struct row_sources *sources, struct colander_slice from,
                  struct colander_slice until, size_t memory,
                  struct row_merge **merge, struct colander_error *err)
 {
+    const size_t buffer = buffer_size(memory, sources->region_count);
     struct row_merge *made = calloc(1, sizeof(*made));
     enum colander_code code;
 
@@ -232,8 +250,9 @@ row_merge_create(const struct row_sources *sources, struct colander_slice from,
     if (made == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory to merge rows");
-    code = allocate(made, sources, buffer_size(memory, sources->region_count),
-                    err);
+    code = allocate(made, sources, buffer, err);
+    if (code == COLANDER_OK)
+        code = list_sources(made, sources, from, buffer, err);
     if (code == COLANDER_OK)
         code = colander_buffer_append(&made->until_bytes, until.data,
                                       until.size, err);
@@ -254,6 +273,8 @@ row_merge_destroy(struct row_merge *merge)
 {
     if (merge == NULL)
         return;
+    for (size_t i = 0; i < merge->source_count; i++)
+        bulk_reader_close(merge->sources[i].files);
     colander_buffer_release(&merge->until_bytes);
     colander_buffer_release(&merge->last);
     colander_buffer_release(&merge->large);

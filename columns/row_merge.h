@@ -11,10 +11,23 @@
 
 #include "columns/row_run.h"
 #include "columns/spill_file.h"
+#include "core/sst.h"
 
-/* What is merged, borrowed: regions, the later ones behind, and the latest
- * rows, in memory. */
+/* An SST file of sorted rows. */
+struct row_file {
+    struct colander_buffer first; /* key, */
+    struct colander_buffer last;
+    uint64_t row_count;
+    uint64_t size;
+    bool is_withdrawn; /* its rows are to be in other files */
+};
+
+/* What is merged, borrowed: files, which all are older than the rest, regions,
+ * the later ones behind, and the latest rows, in memory. */
 struct row_sources {
+    const struct bulk_files *withdrawn; /* whose are the files */
+    const struct row_file *files;       /* in the order of their keys */
+    size_t file_count;                  /* may be none */
     const struct spill_region *regions;
     size_t region_count;
     const struct row_run *run; /* sorted; NULL: none */

@@ -167,6 +167,12 @@ row_run_added(const struct row_run *run)
     return run->added;
 }
 
+bool
+row_run_is_ascending(const struct row_run *run)
+{
+    return run->is_ascending;
+}
+
 /* -------------------------------------------------------------- sorting --- */
 
 static struct colander_slice
@@ -221,7 +227,7 @@ list_rows(struct row_run *run, uint32_t counts[DIGITS][256])
         entry->offset = (uint32_t)offset;
         entry->key_size = head.key_size;
         entry->prefix = prefix_of(key_of(run, entry), run->common);
-        for (unsigned digit = 0; digit < DIGITS; digit++)
+        for (unsigned digit = 0; digit < DIGITS && !run->is_ascending; digit++)
             counts[digit][entry->prefix >> (8 * digit) & 255]++;
         offset += sizeof(head) + head.key_size + head.row_size;
     }

@@ -40,6 +40,9 @@ COLANDER_CHECKED enum colander_code row_run_add(struct row_run *run,
 /* How many rows were added. */
 size_t row_run_added(const struct row_run *run);
 
+/* Whether each key came behind those before it. */
+bool row_run_is_ascending(const struct row_run *run);
+
 /* Makes the list. */
 COLANDER_CHECKED enum colander_code row_run_sort(struct row_run *run,
                                                  struct colander_error *err);

@@ -158,8 +158,8 @@ merge_runs(struct row_spill *spill, size_t first,
            const atomic_bool *is_cancelled, struct colander_error *err)
 {
     const struct colander_slice all = {NULL, 0};
-    const struct row_sources sources = {&spill->regions[first],
-                                        spill->count - first, NULL};
+    const struct row_sources sources = {.regions = &spill->regions[first],
+                                        .region_count = spill->count - first};
     struct row_merge *merge = NULL;
     struct spill_writer writer;
     struct spill_region region;

@@ -16,6 +16,7 @@
 #include "core/bridge.h"
 #include "core/bulk_directory.h"
 
+#include <rocksdb/sst_file_reader.h>
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
 
@@ -29,8 +30,11 @@
 namespace
 {
 
-struct Tag {
-    uint8_t bytes[SST_TAG_SIZE];
+/* A file that was finished. */
+struct File {
+    std::string path;
+    uint8_t tag[SST_TAG_SIZE];
+    bool is_tagged;
 };
 
 } // namespace
@@ -41,9 +45,10 @@ struct bulk_files {
     char *directory = nullptr;
     std::atomic<uint64_t> begun{0}; /* files; their names */
 
-    std::mutex mutex; /* guards these two: */
-    std::vector<std::string> paths;
-    std::vector<Tag> tags;
+    std::mutex mutex;        /* guards: */
+    std::vector<File> files; /* that will join */
+
+    std::vector<std::string> withdrawn; /* paths of files that will not */
 
     ~bulk_files();
 };
@@ -58,10 +63,18 @@ struct bulk_sst {
 
 /* ----------------------------------------------------------------- life --- */
 
+/* The observer hears that a file will not join. */
+static void
+forget(struct colander_engine_family *family, const File &file)
+{
+    if (file.is_tagged)
+        beside_failed(family->engine, family->handle->GetID(), file.tag);
+}
+
 bulk_files::~bulk_files()
 {
-    for (const Tag &tag : tags)
-        beside_failed(family->engine, family->handle->GetID(), tag.bytes);
+    for (const File &file : files)
+        forget(family, file);
     if (directory != nullptr)
         bulk_directory_remove(directory);
     free(directory);
@@ -191,44 +204,32 @@ bulk_sst_add(struct bulk_sst *sst, struct colander_slice key,
     });
 }
 
-/* For more than there are threads. */
-template <typename Vector>
-static void
-make_room(Vector *vector)
-{
-    const size_t room = 64;
-
-    if (vector->capacity() - vector->size() < room)
-        vector->reserve(2 * vector->size() + room);
-}
-
 /* Takes the file in; one that has a tag, and no place in the list, would leave
- * its filter behind: the places come first. */
+ * its filter behind: the place comes first, with room for other threads. */
 static rocksdb::Status
 complete(struct bulk_sst *sst)
 {
+    const size_t room = 64;
     struct bulk_files *files = sst->files;
-    struct colander_engine *engine = files->family->engine;
-    std::string path = sst->path;
     rocksdb::Status status;
-    Tag tag;
+    File file = {sst->path, {}, false};
 
     {
         std::lock_guard<std::mutex> hold(files->mutex);
 
-        make_room(&files->paths);
-        make_room(&files->tags);
+        if (files->files.capacity() - files->files.size() < room)
+            files->files.reserve(2 * files->files.size() + room);
     }
     status = sst->writer->Finish();
-
     sst->is_ended = true;
-
-    std::lock_guard<std::mutex> hold(files->mutex);
-    if (beside_end(engine, tag.bytes))
-        files->tags.push_back(tag);
+    file.is_tagged = beside_end(files->family->engine, file.tag);
+    sst->is_finished = status.ok();
     if (status.ok()) {
-        files->paths.push_back(std::move(path));
-        sst->is_finished = true;
+        std::lock_guard<std::mutex> hold(files->mutex);
+
+        files->files.push_back(std::move(file));
+    } else {
+        forget(files->family, file);
     }
     return status;
 }
@@ -257,6 +258,133 @@ bulk_sst_destroy(struct bulk_sst *sst)
     delete sst;
 }
 
+/* --------------------------------------------------------- withdrawing --- */
+
+enum colander_code
+bulk_files_withdraw(struct bulk_files *files, const size_t *places,
+                    size_t count, struct colander_error *err)
+{
+    return guard(err, "withdraw SSTs", [&] {
+        std::vector<File> joining;
+        size_t next = 0;
+
+        joining.reserve(files->files.size());
+        files->withdrawn.reserve(files->withdrawn.size() + count);
+        for (size_t i = 0; i < files->files.size(); i++) {
+            File &file = files->files[i];
+
+            if (next == count || places[next] != i) {
+                joining.push_back(std::move(file));
+                continue;
+            }
+            forget(files->family, file);
+            files->withdrawn.push_back(std::move(file.path));
+            next++;
+        }
+        files->files = std::move(joining);
+        return COLANDER_OK;
+    });
+}
+
+struct bulk_reader {
+    const struct bulk_files *files;
+    rocksdb::Options options;
+    std::string from;
+    size_t next = 0; /* file */
+    std::unique_ptr<rocksdb::SstFileReader> file;
+    std::unique_ptr<rocksdb::Iterator> rows;
+    bool is_given = false; /* the row where `rows` stands */
+};
+
+/* Nobody asks for these blocks again. */
+static rocksdb::Options
+options_to_read(const struct bulk_files *files)
+{
+    rocksdb::Options options = files->options;
+    const auto *table =
+        options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+
+    if (table != nullptr) {
+        rocksdb::BlockBasedTableOptions plain = *table;
+
+        plain.block_cache.reset();
+        plain.no_block_cache = true;
+        options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(plain));
+    }
+    return options;
+}
+
+enum colander_code
+bulk_reader_open(const struct bulk_files *files, struct colander_slice from,
+                 struct bulk_reader **reader, struct colander_error *err)
+{
+    *reader = nullptr;
+    return guard(err, "read SSTs", [&] {
+        std::unique_ptr<bulk_reader> made(new bulk_reader());
+
+        made->files = files;
+        made->options = options_to_read(files);
+        made->from = to_rocksdb(from).ToString();
+        *reader = made.release();
+        return COLANDER_OK;
+    });
+}
+
+static rocksdb::Status
+open_next(struct bulk_reader *reader)
+{
+    rocksdb::Status status;
+
+    reader->rows.reset();
+    reader->file.reset(new rocksdb::SstFileReader(reader->options));
+    status = reader->file->Open(reader->files->withdrawn[reader->next++]);
+    if (!status.ok())
+        return status;
+    reader->rows.reset(reader->file->NewIterator(rocksdb::ReadOptions()));
+    reader->rows->Seek(reader->from);
+    reader->is_given = false;
+    return reader->rows->status();
+}
+
+/* Goes to the next row, if there is one. */
+static rocksdb::Status
+step(struct bulk_reader *reader)
+{
+    rocksdb::Status status;
+
+    if (reader->rows && reader->is_given) {
+        reader->rows->Next();
+        status = reader->rows->status();
+    }
+    while (status.ok() && (!reader->rows || !reader->rows->Valid()) &&
+           reader->next < reader->files->withdrawn.size())
+        status = open_next(reader);
+    return status;
+}
+
+enum colander_code
+bulk_reader_next(struct bulk_reader *reader, struct colander_slice *key,
+                 struct colander_slice *value, struct colander_error *err)
+{
+    *key = *value = colander_slice_of(nullptr, 0);
+    return guard(err, "read an SST", [&] {
+        rocksdb::Status status = step(reader);
+
+        reader->is_given = status.ok() && reader->rows && reader->rows->Valid();
+        if (reader->is_given) {
+            *key = from_rocksdb(reader->rows->key());
+            *value = from_rocksdb(reader->rows->value());
+        }
+        return family_result(reader->files->family, status, "read an SST", err);
+    });
+}
+
+void
+bulk_reader_close(struct bulk_reader *reader)
+{
+    delete reader;
+}
+
 /* ------------------------------------------------------------- joining --- */
 
 static rocksdb::Status
@@ -264,11 +392,14 @@ ingest(struct bulk_files *files)
 {
     struct colander_engine_family *family = files->family;
     rocksdb::IngestExternalFileOptions how;
+    std::vector<std::string> paths;
 
+    for (const File &file : files->files)
+        paths.push_back(file.path);
     how.move_files = true;
     how.write_global_seqno = false; /* it stands in the MANIFEST */
-    return family->engine->db->IngestExternalFile(family->handle.get(),
-                                                  files->paths, how);
+    return family->engine->db->IngestExternalFile(family->handle.get(), paths,
+                                                  how);
 }
 
 enum colander_code
@@ -284,13 +415,11 @@ bulk_files_install(struct bulk_files *files, struct colander_error *err)
         enum colander_code code = check_no_keys(family, err);
         rocksdb::Status status;
 
-        if (code != COLANDER_OK || files->paths.empty())
+        if (code != COLANDER_OK || files->files.empty())
             return code;
         status = ingest(files);
-        if (status.ok()) {
-            files->paths.clear();
-            files->tags.clear();
-        }
+        if (status.ok())
+            files->files.clear();
         return family_result(family, status, "install SSTs", err);
     });
 }

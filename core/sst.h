@@ -207,6 +207,12 @@ const char *bulk_files_path(const struct bulk_files *files);
 COLANDER_CHECKED enum colander_code
 bulk_files_install(struct bulk_files *files, struct colander_error *err);
 
+/* Takes files out of those that will join, by their places in the order in
+ * which they were finished, which ascend. On failure some may be. */
+COLANDER_CHECKED enum colander_code
+bulk_files_withdraw(struct bulk_files *files, const size_t *places,
+                    size_t count, struct colander_error *err);
+
 /* An SST that is being written. */
 struct bulk_sst;
 
@@ -229,6 +235,24 @@ COLANDER_CHECKED enum colander_code bulk_sst_finish(struct bulk_sst *sst,
 
 /* The end of it; a file that was not finished is removed. NULL is allowed. */
 void bulk_sst_destroy(struct bulk_sst *sst);
+
+/* What the withdrawn files hold, which were finished in the order of their
+ * keys. Readers are closed before the files are destroyed. */
+struct bulk_reader;
+
+/* Will begin with the first key that is not below `from` (copied). */
+COLANDER_CHECKED enum colander_code
+bulk_reader_open(const struct bulk_files *files, struct colander_slice from,
+                 struct bulk_reader **reader, struct colander_error *err);
+
+/* The next key and value, borrowed until the next call; the key's data is NULL
+ * at the end. */
+COLANDER_CHECKED enum colander_code
+bulk_reader_next(struct bulk_reader *reader, struct colander_slice *key,
+                 struct colander_slice *value, struct colander_error *err);
+
+/* NULL is allowed. */
+void bulk_reader_close(struct bulk_reader *reader);
 
 /* ------------------------------------------------------------- records --- */
 

@@ -129,7 +129,8 @@ rows_that_were_damaged_on_disk_are_told(void **state)
         OK(row_spill_add(&spill, run, &is_cancelled, NULL));
         row_run_clear(run);
     }
-    sources = (struct row_sources){spill.regions, spill.count, NULL};
+    sources = (struct row_sources){.regions = spill.regions,
+                                   .region_count = spill.count};
     assert_int_equal(spill.count, 2);
     OK(merge_all(&sources, &count, NULL));
     assert_int_equal(count, 20);
@@ -186,7 +187,8 @@ sort_all(struct colander_error *err)
     uint64_t rows;
     size_t count;
 
-    code = row_sorter_create(directory, &limits, &is_cancelled, &sorter, err);
+    code = row_sorter_create(directory, &limits, NULL, &is_cancelled, &sorter,
+                             err);
     if (code == COLANDER_OK)
         code = add_all(sorter, err);
     if (code == COLANDER_OK)

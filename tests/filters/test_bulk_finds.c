@@ -62,6 +62,27 @@ add_rows(struct store_fixture *fixture, struct colander_bulk *bulk,
     colander_buffer_release(&key);
 }
 
+/* Adds rows whose keys ascend, some of which go to files at once, and then
+ * `late` that belong between a few of them. */
+static void
+add_ordered_rows(struct store_fixture *fixture, struct colander_bulk *bulk,
+                 uint64_t late, uint64_t *random)
+{
+    const uint64_t from = random_below(random, KEYS);
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+
+    for (uint64_t i = 0; i < KEYS + late; i++) {
+        const uint64_t number =
+            i < KEYS ? i : from + random_below(random, KEYS - from);
+        const struct colander_value part = colander_integer((int64_t)number);
+
+        OK(colander_key_encode(&part, 1, &key, NULL));
+        OK(colander_bulk_add(bulk, colander_buffer_slice(&key),
+                             random_row(fixture->builder, random), NULL));
+    }
+    colander_buffer_release(&key);
+}
+
 static void
 put_rows(struct store_fixture *fixture, struct colander_family *family,
          uint64_t count, uint64_t *random)
@@ -146,6 +167,35 @@ filters_are_built_with_the_files(void **state)
     colander_family_close(family);
 }
 
+/* Files that were made while rows came in order, and had to be made again. */
+static void
+filters_of_withdrawn_files_go(void **state)
+{
+    struct store_fixture *fixture = *state;
+    uint64_t random = random_seed(__func__);
+
+    for (uint64_t run = random_runs(20); run > 0; run--) {
+        struct colander_family *family;
+        struct colander_bulk *bulk;
+        char name[32];
+
+        snprintf(name, sizeof(name), "rows %llu", (unsigned long long)run);
+        family = fixture_family(fixture, name);
+        bulk = begin(family, &random);
+        add_ordered_rows(fixture, bulk, random_below(&random, 100), &random);
+        commit(bulk);
+        assert_int_equal(count_rows(family), KEYS);
+        assert_finds(fixture, family, &random);
+        assert_all_loaded(family);
+        assert_finds(fixture, family, &random);
+        assert_int_equal(filter_stats(family).rebuilt_count, 0);
+        assert_int_equal(filter_stats(family).error_count, 0);
+        assert_filters_of_ssts(fixture, &family, 1);
+        OK(colander_family_drop(family, NULL));
+        colander_family_close(family);
+    }
+}
+
 /* Whatever a find looks at, rows of before, files above others, older
  * snapshots: both styles of compaction put files where they can. */
 static void
@@ -202,7 +252,7 @@ bulk_that_is_not_committed_leaves_no_filter(void **state)
     struct colander_family *family = fixture_family(fixture, "rows");
     struct colander_bulk *bulk = begin(family, &random);
 
-    add_rows(fixture, bulk, KEYS, &random);
+    add_ordered_rows(fixture, bulk, random_below(&random, 2), &random);
     OK(put_text(fixture, family, "a", "n", colander_integer(1), NULL));
     assert_int_equal(colander_bulk_commit(bulk, NULL, NULL), COLANDER_INVALID);
     colander_bulk_destroy(bulk);
@@ -239,17 +289,41 @@ family_without_filters_gets_none(void **state)
     colander_family_close(family);
 }
 
+/* Adds rows until that fails, or all are added and the commit does. */
+static enum colander_code
+fill(struct store_fixture *fixture, struct colander_bulk *bulk, bool in_order,
+     uint64_t *random, struct colander_error *err)
+{
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    enum colander_code code = COLANDER_OK;
+
+    for (int64_t i = 0; i < KEYS && code == COLANDER_OK; i++) {
+        const struct colander_value part = colander_integer(i);
+
+        if (in_order)
+            OK(colander_key_encode(&part, 1, &key, NULL));
+        else
+            random_key(random, KEYS, &key);
+        code = colander_bulk_add(bulk, colander_buffer_slice(&key),
+                                 random_row(fixture->builder, random), err);
+    }
+    if (code == COLANDER_OK)
+        code = colander_bulk_commit(bulk, NULL, err);
+    colander_buffer_release(&key);
+    return code;
+}
+
 /* A file that may not grow is as a disk that is full. */
 static void
-full_disk_fails_the_bulk_and_leaves_nothing(void **state)
+fail_on_full_disk(struct store_fixture *fixture, bool in_order,
+                  uint64_t *random)
 {
-    struct store_fixture *fixture = *state;
-    uint64_t random = random_seed(__func__);
     struct colander_family *family = fixture_family(fixture, "rows");
     struct colander_bulk *bulk;
     struct colander_error err;
     struct rlimit before;
     struct rlimit limit;
+    enum colander_code code;
     char *files;
 
     OK(colander_family_create(family, NULL));
@@ -257,36 +331,33 @@ full_disk_fails_the_bulk_and_leaves_nothing(void **state)
     limit = before;
     limit.rlim_cur = 3000;
     (void)signal(SIGXFSZ, SIG_IGN);
-    bulk = begin(family, &random);
-    add_rows(fixture, bulk, 10, &random);
+    bulk = begin(family, random);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    {
-        struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-        enum colander_code code = COLANDER_OK;
-
-        for (unsigned i = 0; i < KEYS && code == COLANDER_OK; i++) {
-            random_key(&random, KEYS, &key);
-            code =
-                colander_bulk_add(bulk, colander_buffer_slice(&key),
-                                  random_row(fixture->builder, &random), &err);
-        }
-        if (code == COLANDER_OK)
-            code = colander_bulk_commit(bulk, NULL, &err);
-        colander_buffer_release(&key);
-        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-        assert_int_equal(code, COLANDER_IO);
-    }
+    code = fill(fixture, bulk, in_order, random, &err);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(code, COLANDER_IO);
     assert_int_equal(colander_bulk_commit(bulk, NULL, &err), COLANDER_IO);
     files = describe_files(fixture->directory);
     assert_null(strstr(files, "bulk-"));
     free(files);
     assert_true(has_filters(fixture, 0));
     colander_bulk_destroy(bulk);
-    bulk = begin(family, &random);
-    add_rows(fixture, bulk, KEYS, &random);
+    bulk = begin(family, random);
+    add_rows(fixture, bulk, KEYS, random);
     commit(bulk);
-    assert_finds(fixture, family, &random);
+    assert_finds(fixture, family, random);
+    OK(colander_family_drop(family, NULL));
     colander_family_close(family);
+}
+
+static void
+full_disk_fails_the_bulk_and_leaves_nothing(void **state)
+{
+    uint64_t random = random_seed(__func__);
+
+    fail_on_full_disk(*state, false, &random);
+    fixture_remake(*state);
+    fail_on_full_disk(*state, true, &random);
 }
 
 /* -------------------------------------------------------------- threads --- */
@@ -375,6 +446,7 @@ bulk_until_killed(char **arguments)
     must(colander_store_open(arguments[2], NULL, &store, &err), &err);
     for (;;) {
         const struct bulk_limits limits = random_limits(&random);
+        const uint64_t step = random_below(&random, 2) == 0 ? 1 : 7;
         struct colander_family *family;
         struct colander_bulk *bulk;
         char name[24];
@@ -384,7 +456,7 @@ bulk_until_killed(char **arguments)
         must(bulk_create_limited(family, &limits, &bulk, &err), &err);
         for (uint64_t i = 0; i < KILLED_KEYS; i++) {
             const struct colander_value part =
-                colander_integer((int64_t)(i * 7 % KILLED_KEYS));
+                colander_integer((int64_t)(i * step % KILLED_KEYS));
             struct colander_slice row;
 
             random_columns(builder, &random);
@@ -493,6 +565,7 @@ main(int argc, char **argv)
     cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
         TEST(filters_are_built_with_the_files),
+        TEST(filters_of_withdrawn_files_go),
         TEST(finds_are_right_beside_deleted_rows_and_snapshots),
         TEST(bulk_that_is_not_committed_leaves_no_filter),
         TEST(family_without_filters_gets_none),

@@ -1,0 +1,296 @@
+/*
+ * Bulks whose rows come in the order of their keys, for as long as they do:
+ * files are made while rows are added, and stay unless later rows belong
+ * between theirs.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bulks.h"
+
+#include <sys/stat.h>
+#include <time.h>
+
+#define FILES_MAX 256
+
+/* The SST files below a directory, by their inodes. */
+struct files {
+    ino_t inodes[FILES_MAX];
+    size_t count;
+};
+
+static bool
+has_ending(const char *name, const char *ending)
+{
+    const size_t size = strlen(name);
+
+    return size > strlen(ending) &&
+           strcmp(name + size - strlen(ending), ending) == 0;
+}
+
+static void
+list_files(const char *directory, struct files *files)
+{
+    DIR *listing = opendir(directory);
+    struct dirent *entry;
+
+    assert_non_null(listing);
+    files->count = 0;
+    while ((entry = readdir(listing)) != NULL) {
+        struct stat status;
+
+        if (!has_ending(entry->d_name, ".sst") ||
+            fstatat(dirfd(listing), entry->d_name, &status, 0) != 0)
+            continue;
+        assert_true(files->count < FILES_MAX);
+        files->inodes[files->count++] = status.st_ino;
+    }
+    closedir(listing);
+}
+
+/* Of the bulk, in its directory. */
+static void
+list_bulk_files(const struct store_fixture *fixture, struct files *files)
+{
+    DIR *listing = opendir(fixture->directory);
+    struct dirent *entry;
+
+    assert_non_null(listing);
+    files->count = 0;
+    while ((entry = readdir(listing)) != NULL) {
+        char path[TEMPORARY_SIZE + 300];
+
+        if (strncmp(entry->d_name, "bulk-", 5) != 0)
+            continue;
+        (void)snprintf(path, sizeof(path), "%s/%s", fixture->directory,
+                       entry->d_name);
+        list_files(path, files);
+    }
+    closedir(listing);
+}
+
+/* Those of the bulk that are the database's now: they were linked. */
+static size_t
+count_kept(const struct store_fixture *fixture, const struct files *before)
+{
+    char path[TEMPORARY_SIZE + 16];
+    struct files now;
+    size_t kept = 0;
+
+    (void)snprintf(path, sizeof(path), "%s/rocksdb", fixture->directory);
+    list_files(path, &now);
+    for (size_t i = 0; i < before->count; i++) {
+        for (size_t k = 0; k < now.count; k++)
+            kept += before->inodes[i] == now.inodes[k];
+    }
+    return kept;
+}
+
+/* Waits until there are `count` files, the last of which may be unfinished. */
+static void
+wait_for_files(const struct store_fixture *fixture, size_t count,
+               struct files *files)
+{
+    const struct timespec pause = {0, 1000000};
+
+    for (unsigned i = 0; i < 20000; i++) {
+        list_bulk_files(fixture, files);
+        if (files->count >= count)
+            return;
+        nanosleep(&pause, NULL);
+    }
+    fail_msg("%zu files", files->count);
+}
+
+/* A bulk of even numbers in order, and what it must become. */
+struct ordered {
+    struct colander_family *family;
+    struct model *model;
+    struct colander_bulk *bulk;
+    struct files files; /* when all were added */
+};
+
+/* A row of 300 bytes that do not compress: some fifty fill a file. */
+static struct colander_slice
+noise_row(struct store_fixture *fixture, uint64_t number)
+{
+    uint8_t noise[300];
+
+    for (size_t i = 0; i < sizeof(noise); i++)
+        noise[i] = (uint8_t)(random_next(&number) >> 24);
+    return fixture_row(
+        fixture, "n", colander_binary(colander_slice_of(noise, sizeof(noise))));
+}
+
+static void
+begin_ordered(struct store_fixture *fixture, const char *name,
+              struct ordered *ordered)
+{
+    struct bulk_limits limits = small_limits();
+
+    limits.sorter.run_size = 10000;
+    ordered->family = fixture_family(fixture, name);
+    ordered->model = calloc(1, sizeof(*ordered->model));
+    ordered->bulk = begin(ordered->family, &limits);
+    for (uint64_t i = 0; i < KEYS_MAX; i += 2)
+        add_row(ordered->bulk, i, noise_row(fixture, i * 31), ordered->model);
+    wait_for_files(fixture, 10, &ordered->files);
+}
+
+static void
+add_late(struct store_fixture *fixture, struct ordered *ordered,
+         uint64_t number)
+{
+    add_row(ordered->bulk, number, noise_row(fixture, number * 17),
+            ordered->model);
+}
+
+/* Commits, and says how many of the files are kept. */
+static size_t
+end_ordered(struct store_fixture *fixture, struct ordered *ordered)
+{
+    size_t kept;
+
+    assert_int_equal(commit(ordered->bulk), model_count(ordered->model));
+    kept = count_kept(fixture, &ordered->files);
+    assert_model(ordered->family, ordered->model);
+    OK(colander_family_drop(ordered->family, NULL));
+    colander_family_close(ordered->family);
+    model_release(ordered->model);
+    return kept;
+}
+
+static void
+rows_in_order_are_in_files_before_the_commit(void **state)
+{
+    struct ordered ordered;
+
+    begin_ordered(*state, "rows", &ordered);
+    assert_int_equal(end_ordered(*state, &ordered), ordered.files.count);
+}
+
+/* Withdrawn files are those between whose keys late rows belong. */
+static void
+late_rows_keep_files_that_they_do_not_touch(void **state)
+{
+    struct ordered ordered;
+
+    begin_ordered(*state, "one between", &ordered);
+    add_late(*state, &ordered, 3);
+    assert_int_equal(end_ordered(*state, &ordered), ordered.files.count - 1);
+
+    begin_ordered(*state, "one again", &ordered);
+    add_late(*state, &ordered, 0);
+    assert_int_equal(end_ordered(*state, &ordered), ordered.files.count - 1);
+
+    begin_ordered(*state, "far apart", &ordered);
+    add_late(*state, &ordered, 1);
+    add_late(*state, &ordered, 701);
+    add_late(*state, &ordered, 3);
+    assert_in_range(end_ordered(*state, &ordered), ordered.files.count - 2,
+                    ordered.files.count - 1);
+
+    begin_ordered(*state, "behind", &ordered);
+    add_late(*state, &ordered, KEYS_MAX - 1);
+    assert_int_equal(end_ordered(*state, &ordered), ordered.files.count);
+
+    begin_ordered(*state, "everywhere", &ordered);
+    for (uint64_t i = 1; i < KEYS_MAX; i += 2)
+        add_late(*state, &ordered, i);
+    assert_int_equal(end_ordered(*state, &ordered), 0);
+}
+
+/* Where there are files that have keys in common. */
+static void
+assert_first_level_is_empty(struct colander_family *family)
+{
+    struct colander_family_sizes sizes;
+
+    OK(colander_family_sizes(family, &sizes, NULL));
+    assert_int_equal(sizes.levels[0].sst_count, 0);
+}
+
+/* Rows in order, then parts of the keys again in whatever order. */
+static void
+random_head(struct store_fixture *fixture, uint64_t *random, const char *name)
+{
+    struct bulk_limits limits = small_limits();
+    struct colander_family *family = fixture_family(fixture, name);
+    struct model *model = calloc(1, sizeof(*model));
+    struct colander_bulk *bulk;
+    uint64_t from = random_below(random, KEYS_MAX / 2);
+
+    limits.sorter.run_size = 1 + random_below(random, 20000);
+    limits.sorter.run_rows = 1 + random_below(random, 300);
+    limits.sorter.fan_in = 2 + random_below(random, 6);
+    limits.sst_size = 1 + random_below(random, 30000);
+    limits.thread_count = 1 + random_below(random, 4);
+    bulk = begin(family, &limits);
+    for (uint64_t i = from; i < KEYS_MAX; i += 1 + random_below(random, 3))
+        add_row(bulk, i, random_row(fixture->builder, random), model);
+    for (unsigned part = 0; part < 3; part++) {
+        const uint64_t first = random_below(random, KEYS_MAX);
+        const uint64_t range = 1 + random_below(random, KEYS_MAX - first);
+        const uint64_t count = random_below(random, 400);
+        const bool in_order = random_below(random, 2) == 0;
+
+        for (uint64_t i = 0; i < count; i++)
+            add_row(bulk,
+                    first + (in_order ? i * range / count
+                                      : random_below(random, range)),
+                    random_row(fixture->builder, random), model);
+    }
+    assert_int_equal(commit(bulk), model_count(model));
+    assert_model(family, model);
+    assert_first_level_is_empty(family);
+    OK(colander_family_drop(family, NULL));
+    colander_family_close(family);
+    model_release(model);
+}
+
+static void
+rows_that_come_late_are_the_latest_of_their_keys(void **state)
+{
+    uint64_t random = random_seed(__func__);
+    char name[32];
+
+    for (uint64_t i = random_runs(60); i > 0; i--) {
+        snprintf(name, sizeof(name), "family %llu", (unsigned long long)i);
+        random_head(*state, &random, name);
+    }
+    assert_int_equal(count_directories(*state), 0);
+}
+
+static void
+cancelled_and_forgotten_heads_leave_nothing(void **state)
+{
+    struct ordered ordered;
+
+    for (unsigned i = 0; i < 2; i++) {
+        begin_ordered(*state, "rows", &ordered);
+        if (i == 1) {
+            colander_bulk_cancel(ordered.bulk);
+            assert_int_equal(colander_bulk_commit(ordered.bulk, NULL, NULL),
+                             COLANDER_CANCELLED);
+        }
+        colander_bulk_destroy(ordered.bulk);
+        assert_int_equal(count_directories(*state), 0);
+        assert_int_equal(count_rows(ordered.family), 0);
+        colander_family_close(ordered.family);
+        model_release(ordered.model);
+    }
+}
+
+int
+main(void)
+{
+#define TEST(test)                                                             \
+    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(rows_in_order_are_in_files_before_the_commit),
+        TEST(late_rows_keep_files_that_they_do_not_touch),
+        TEST(rows_that_come_late_are_the_latest_of_their_keys),
+        TEST(cancelled_and_forgotten_heads_leave_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
