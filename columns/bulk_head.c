@@ -218,7 +218,8 @@ bulk_head_take(struct bulk_head *head, const struct row_run *run,
     }
     /* The run goes, its last key is still needed. */
     if (code == COLANDER_OK)
-        code = set_key(&head->list[head->count - 1].last, key, err);
+        code = set_key(&head->list[head->count - 1].last,
+                       key_at(run, count - 1), err);
     return code;
 }
 
