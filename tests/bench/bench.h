@@ -17,10 +17,11 @@
 #define BENCH_FILES_MAX 64
 
 struct bench_options {
-    uint64_t rows;         /* 0: what the experiment suggests */
-    unsigned rounds;       /* of each way */
-    bool is_json;          /* one object on the last line */
-    const char *directory; /* for stores; made and removed below it */
+    uint64_t rows;                /* 0: what the experiment suggests */
+    unsigned rounds;              /* of each way */
+    bool is_json;                 /* one object on the last line */
+    const char *directory;        /* for stores; made and removed below it */
+    const char *report_directory; /* for a report; NULL: none */
     const char *files[BENCH_FILES_MAX]; /* of real rows */
     size_t file_count;
 };

@@ -44,6 +44,7 @@ print_help(void)
            "  --rounds N   repetitions of each way (5)\n"
            "  --dir DIR    where stores are made and removed ($TMPDIR, /tmp)\n"
            "  --data FILE  real rows: .jsonl or .csv, .gz or not; repeatable\n"
+           "  --out DIR    a report with CSV files and plots (paper, peers)\n"
            "  --json       one JSON object on the last line\n"
            "  --help       this\n");
 }
@@ -68,6 +69,7 @@ parse_options(int argc, char **argv, struct bench_options *options)
         {"rounds", required_argument, NULL, 'r'},
         {"dir", required_argument, NULL, 'd'},
         {"data", required_argument, NULL, 'f'},
+        {"out", required_argument, NULL, 'o'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
@@ -95,6 +97,9 @@ parse_options(int argc, char **argv, struct bench_options *options)
             if (access(optarg, R_OK) != 0)
                 bench_fail(optarg, strerror(errno));
             options->files[options->file_count++] = optarg;
+            break;
+        case 'o':
+            options->report_directory = optarg;
             break;
         case 'j':
             options->is_json = true;
