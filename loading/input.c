@@ -39,17 +39,17 @@ raw_fail(const struct raw_input *raw, enum colander_code code, const char *what,
     uint64_t byte = atomic_load_explicit(&raw->read, memory_order_relaxed) -
                     (raw->filled - raw->at);
 
-    return COLANDER_FAIL(err, code, "cannot read '%s': byte %llu: %s",
-                         raw->name, (unsigned long long)byte, what);
+    return COLANDER_FAIL(err, code, "byte %llu: %s", (unsigned long long)byte,
+                         what);
 }
 
 static enum colander_code
-fail_with_errno(const struct raw_input *raw, enum colander_code code,
+fail_with_errno(enum colander_code code, const char *what,
                 struct colander_error *err)
 {
     char reason[128];
 
-    return COLANDER_FAIL(err, code, "cannot read '%s': %s", raw->name,
+    return COLANDER_FAIL(err, code, "cannot %s: %s", what,
                          strerror_r(errno, reason, sizeof(reason)));
 }
 
@@ -70,10 +70,10 @@ wait_for_bytes(const struct raw_input *raw, struct colander_error *err)
     while (!raw->is_seekable && ready == 0) {
         if (is_stopped(raw))
             return COLANDER_FAIL(err, COLANDER_CANCELLED,
-                                 "reading '%s' was cancelled", raw->name);
+                                 "reading was cancelled");
         ready = poll(&polled, 1, POLL_MS);
         if (ready < 0 && errno != EINTR)
-            return fail_with_errno(raw, COLANDER_IO, err);
+            return fail_with_errno(COLANDER_IO, "read", err);
         if (ready < 0)
             ready = 0;
     }
@@ -97,7 +97,7 @@ raw_read(struct raw_input *raw, void *data, size_t size, size_t *got,
         count = read(raw->file, data, size);
     } while (count < 0 && (errno == EINTR || errno == EAGAIN));
     if (count < 0)
-        return fail_with_errno(raw, COLANDER_IO, err);
+        return fail_with_errno(COLANDER_IO, "read", err);
     raw->has_ended = count == 0;
     *got = (size_t)count;
     atomic_fetch_add_explicit(&raw->read, (uint64_t)count,
@@ -135,25 +135,22 @@ raw_open(struct raw_input *raw, const char *path, struct colander_error *err)
 
     raw->is_owned = strcmp(path, "-") != 0;
     raw->file = raw->is_owned ? -1 : STDIN_FILENO;
-    raw->name = strdup(raw->is_owned ? path : "standard input");
     raw->buffer = malloc(BUFFER_SIZE);
-    if (raw->name == NULL || raw->buffer == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot read '%s'", path);
+    if (raw->buffer == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory to read");
     /* without waiting: for a pipe that nobody writes, it would be for ever */
     if (raw->is_owned)
         raw->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (raw->file < 0)
-        return fail_with_errno(raw,
-                               errno == ENOENT || errno == ENOTDIR
+        return fail_with_errno(errno == ENOENT || errno == ENOTDIR
                                    ? COLANDER_NOT_FOUND
                                    : COLANDER_IO,
-                               err);
+                               "open", err);
     if (fstat(raw->file, &status) != 0)
-        return fail_with_errno(raw, COLANDER_IO, err);
-    if (S_ISDIR(status.st_mode)) {
-        errno = EISDIR;
-        return fail_with_errno(raw, COLANDER_IO, err);
-    }
+        return fail_with_errno(COLANDER_IO, "open", err);
+    if (S_ISDIR(status.st_mode))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "a folder: name the files in it");
     raw->is_seekable = S_ISREG(status.st_mode);
     if (raw->is_seekable)
         raw->size = (uint64_t)status.st_size;
@@ -169,7 +166,7 @@ input_open(const char *path, const atomic_bool *stops, struct input **input,
 
     *input = NULL;
     if (opened == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot read '%s'", path);
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory to read");
     opened->raw.stops = stops;
     code = raw_open(&opened->raw, path, err);
     if (code == COLANDER_OK)
@@ -189,7 +186,6 @@ input_close(struct input *input)
     if (input->raw.is_owned && input->raw.file >= 0)
         (void)close(input->raw.file);
     free(input->raw.buffer);
-    free(input->raw.name);
     free(input);
 }
 
@@ -282,13 +278,13 @@ seek(struct raw_input *raw, uint64_t size, uint64_t *skipped,
     struct stat status;
 
     if (at < 0 || fstat(raw->file, &status) != 0)
-        return fail_with_errno(raw, COLANDER_IO, err);
+        return fail_with_errno(COLANDER_IO, "read", err);
     if (at >= status.st_size)
         return COLANDER_OK;
     if (size > (uint64_t)(status.st_size - at))
         size = (uint64_t)(status.st_size - at);
     if (lseek(raw->file, (off_t)size, SEEK_CUR) < 0)
-        return fail_with_errno(raw, COLANDER_IO, err);
+        return fail_with_errno(COLANDER_IO, "read", err);
     *skipped = size;
     atomic_fetch_add_explicit(&raw->read, size, memory_order_relaxed);
     return COLANDER_OK;

@@ -23,7 +23,7 @@ struct input;
 
 /* Opens `path`, "-" being standard input. `stops` (borrowed; NULL: never) makes
  * a read that waits, as for a pipe, say CANCELLED within a tenth of a second.
- * NOT_FOUND, or IO, also for a folder. */
+ * NOT_FOUND; INVALID for a folder; IO. No error names the file. */
 COLANDER_CHECKED enum colander_code input_open(const char *path,
                                                const atomic_bool *stops,
                                                struct input **input,

@@ -14,7 +14,6 @@ struct raw_input {
     bool is_owned;            /* the file: not standard input */
     bool is_seekable;         /* a regular file */
     bool has_ended;           /* no more is to be read */
-    char *name;               /* for messages, owned */
     uint64_t size;            /* of the file; 0: not known */
     uint8_t *buffer;          /* owned */
     size_t at;                /* in the buffer: bytes before it are used */

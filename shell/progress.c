@@ -13,6 +13,7 @@
 
 #define SHOWN_EVERY_US 100000 /* at most */
 #define SOON_US 300000        /* a load that is over by then shows nothing */
+#define RATED_SIZE 1000000    /* bytes of text: less is no measure */
 
 void
 progress_begin(struct progress *progress)
@@ -143,6 +144,28 @@ progress_hide(struct progress *progress)
     progress->is_on_screen = false;
 }
 
+/* Appends how much text in what time, where that is enough to tell a rate. */
+static enum colander_code
+append_rates(struct colander_buffer *text,
+             const struct loading_figures *figures, double seconds,
+             struct colander_error *err)
+{
+    const double megabytes = (double)figures->text_size / 1e6;
+    enum colander_code code;
+
+    if (figures->text_size < RATED_SIZE)
+        return COLANDER_OK;
+    code = text_append_format(text, err, ", %.1f MB in %.1f s (", megabytes,
+                              seconds);
+    if (code == COLANDER_OK)
+        code = text_append_count(
+            text, (uint64_t)((double)figures->row_count / seconds), err);
+    if (code == COLANDER_OK)
+        code = text_append_format(text, err, " rows/s, %.1f MB/s)",
+                                  megabytes / seconds);
+    return code;
+}
+
 /* "1 row", "2,345 rows" */
 static enum colander_code
 append_counted(struct colander_buffer *text, uint64_t count, const char *noun,
@@ -162,19 +185,13 @@ progress_append_summary(const struct progress *progress,
                         struct colander_buffer *text,
                         struct colander_error *err)
 {
-    const double seconds = seconds_since(progress);
     enum colander_code code;
 
     code = append_counted(text, figures->row_count, "row", err);
     if (code == COLANDER_OK)
-        code = text_append_format(text, err, " loaded, %.1f MB in %.1f s (",
-                                  (double)figures->text_size / 1e6, seconds);
+        code = text_append_format(text, err, " loaded");
     if (code == COLANDER_OK)
-        code = text_append_count(
-            text, (uint64_t)((double)figures->row_count / seconds), err);
-    if (code == COLANDER_OK)
-        code = text_append_format(text, err, " rows/s, %.1f MB/s)",
-                                  (double)figures->text_size / 1e6 / seconds);
+        code = append_rates(text, figures, seconds_since(progress), err);
     if (code == COLANDER_OK && figures->reject_count > 0)
         code = append_other(text, "; ", figures->reject_count, "rejected", err);
     if (code == COLANDER_OK && figures->kept_count > 0)

@@ -214,7 +214,6 @@ what_stands_behind_compressed_bytes_is_an_error(void **state)
     assert_int_equal(read_all(place->path, &out, &err), COLANDER_CORRUPT);
     assert_int_equal(out.size, 3);
     assert_non_null(strstr(err.message, "behind the gzip data"));
-    assert_non_null(strstr(err.message, place->path));
 
     colander_buffer_clear(&file);
     add_zstd(&file, "abc", 3);
@@ -375,13 +374,11 @@ what_is_no_file_is_told(void **state)
 
     assert_int_equal(input_open("/no/such/file", &never, &input, &err),
                      COLANDER_NOT_FOUND);
-    assert_string_equal(err.message,
-                        "cannot read '/no/such/file': No such file or "
-                        "directory");
+    assert_string_equal(err.message, "cannot open: No such file or directory");
     assert_null(input);
     assert_int_equal(input_open(place->directory, &never, &input, &err),
-                     COLANDER_IO);
-    assert_non_null(strstr(err.message, "Is a directory"));
+                     COLANDER_INVALID);
+    assert_string_equal(err.message, "a folder: name the files in it");
     assert_null(input);
 }
 
