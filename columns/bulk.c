@@ -283,10 +283,8 @@ end_sorting(struct colander_bulk *bulk, struct bulk_build *build,
     if (code == COLANDER_OK)
         code = bulk_head_settle(&bulk->head, sources->run, &build->kept_count,
                                 &bulk->err);
-    if (code != COLANDER_OK) {
-        colander_error_context(&bulk->err, "family '%s'", bulk->family->name);
+    if (code != COLANDER_OK)
         return code;
-    }
     build->kept = head->list;
     sources->withdrawn = bulk->files;
     sources->files = head->list + build->kept_count;
@@ -311,15 +309,19 @@ build_files(struct colander_bulk *bulk, uint64_t *row_count)
     uint64_t rows;
 
     code = end_sorting(bulk, &build, &rows, &bytes);
-    if (code != COLANDER_OK)
+    if (code == COLANDER_OK) {
+        if (build.thread_count == 0)
+            build.thread_count = threads_for(&bulk->options, rows, bytes);
+        atomic_store(&bulk->passed, atomic_load(&bulk->added) - rows);
+        code = bulk_build(&build, &bulk->err);
+    }
+    if (code != COLANDER_OK) {
+        colander_error_context(&bulk->err, "family '%s'", bulk->family->name);
         return code;
-    if (build.thread_count == 0)
-        build.thread_count = threads_for(&bulk->options, rows, bytes);
-    atomic_store(&bulk->passed, atomic_load(&bulk->added) - rows);
-    code = bulk_build(&build, &bulk->err);
+    }
     *row_count = atomic_load(&build.built);
     count_files(build.kept, build.kept_count, row_count, &bytes);
-    return code;
+    return COLANDER_OK;
 }
 
 /* With all keys locked: a patch, which reads a row and writes it, must not do

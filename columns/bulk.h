@@ -5,15 +5,16 @@
  * all. They do not go through the log and the memtable: they are sorted, and
  * written once, as the SST files that the store would have in the end, with
  * their value filters. So after commit nothing is to be flushed, compacted or
- * filtered, and it is on disk. Rows that come in the order of their keys are
- * fastest: they need no sorting, and are written while others are added.
+ * filtered, and it is on disk. Rows that come in the order of their keys need
+ * no sorting, and are written while others are added; where some come late, the
+ * files between whose keys they belong are written once more.
  *
  * Life:    create -> add ... -> commit or not -> destroy
  * Memory:  some 100 MiB, however many and large the rows, and what filters
  *          take that are being built
  * Disk:    what does not fit waits in a directory `bulk-...` in the store,
  *          about as large as the rows that came in no order; the SST files are
- *          written beside it.
+ *          written beside it, also those that are to be written once more.
  *          It goes with the bulk; what a killed process leaves, at the next
  *          open for writing
  * Threads: a bulk is used by one thread at a time, but for progress and cancel.

@@ -56,8 +56,11 @@ note_late(struct bulk_head *head, const struct row_run *run)
 {
     for (size_t i = 0; i < head->count; i++) {
         struct row_file *file = &head->list[i];
-        size_t place = row_run_find(run, colander_buffer_slice(&file->first));
+        size_t place;
 
+        if (file->is_withdrawn)
+            continue;
+        place = row_run_find(run, colander_buffer_slice(&file->first));
         if (place < row_run_count(run) &&
             colander_slice_compare(key_at(run, place),
                                    colander_buffer_slice(&file->last)) <= 0)

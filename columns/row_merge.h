@@ -2,7 +2,7 @@
  * Row merges: the rows of several sorted sources as one, in the order of their
  * keys; of equal keys that of the latest source.
  *
- * Memory: what it is given, and the largest row
+ * Memory: what it is given, the largest row, and what reading a file takes
  *
  * SPDX-License-Identifier: MIT
  */

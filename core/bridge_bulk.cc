@@ -57,6 +57,8 @@ struct bulk_sst {
     struct bulk_files *files;
     std::string path;
     std::unique_ptr<rocksdb::SstFileWriter> writer;
+    uint64_t size = 0;        /* of the file, when it last grew, */
+    size_t waiting = 0;       /* and bytes of keys and values put since then */
     bool is_ended = false;    /* its writing */
     bool is_finished = false; /* and well */
 };
@@ -186,21 +188,7 @@ bulk_sst_begin(struct bulk_files *files, struct bulk_sst **sst,
             return COLANDER_OK;
         bulk_sst_destroy(*sst);
         *sst = nullptr;
-        return family_result(files->family, status, "begin an SST", err);
-    });
-}
-
-enum colander_code
-bulk_sst_add(struct bulk_sst *sst, struct colander_slice key,
-             struct colander_slice value, uint64_t *size,
-             struct colander_error *err)
-{
-    return guard(err, "write an SST", [&] {
-        rocksdb::Status status =
-            sst->writer->Put(to_rocksdb(key), to_rocksdb(value));
-
-        *size = sst->writer->FileSize();
-        return family_result(sst->files->family, status, "write an SST", err);
+        return fail_status(err, status, "begin an SST");
     });
 }
 
@@ -234,12 +222,52 @@ complete(struct bulk_sst *sst)
     return status;
 }
 
+static enum colander_code
+result_of(const rocksdb::Status &status, const char *what,
+          struct colander_error *err)
+{
+    return status.ok() ? COLANDER_OK : fail_status(err, status, what);
+}
+
+/* Notes the size of the file. RocksDB 7.8 says that it could not write only
+ * when the file is finished, and takes rows for nothing until then; but a file
+ * to which some blocks were added has grown. */
+static bool
+has_stopped_growing(struct bulk_sst *sst, size_t added)
+{
+    const size_t blocks =
+        size_t{4} * sst->files->family->engine->options.block_size;
+    const uint64_t size = sst->writer->FileSize();
+
+    sst->waiting = size == sst->size ? sst->waiting + added : 0;
+    sst->size = size;
+    return sst->waiting > blocks + added;
+}
+
+enum colander_code
+bulk_sst_add(struct bulk_sst *sst, struct colander_slice key,
+             struct colander_slice value, uint64_t *size,
+             struct colander_error *err)
+{
+    return guard(err, "write an SST", [&] {
+        rocksdb::Status status =
+            sst->writer->Put(to_rocksdb(key), to_rocksdb(value));
+
+        if (status.ok() && has_stopped_growing(sst, key.size + value.size)) {
+            status = complete(sst);
+            if (status.ok())
+                status = rocksdb::Status::IOError("the file does not grow");
+        }
+        *size = sst->size;
+        return result_of(status, "write an SST", err);
+    });
+}
+
 enum colander_code
 bulk_sst_finish(struct bulk_sst *sst, struct colander_error *err)
 {
     return guard(err, "finish an SST", [&] {
-        return family_result(sst->files->family, complete(sst), "finish an SST",
-                             err);
+        return result_of(complete(sst), "finish an SST", err);
     });
 }
 
@@ -375,7 +403,7 @@ bulk_reader_next(struct bulk_reader *reader, struct colander_slice *key,
             *key = from_rocksdb(reader->rows->key());
             *value = from_rocksdb(reader->rows->value());
         }
-        return family_result(reader->files->family, status, "read an SST", err);
+        return result_of(status, "read an SST", err);
     });
 }
 

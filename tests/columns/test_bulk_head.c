@@ -7,6 +7,8 @@
  */
 #include "bulks.h"
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -209,6 +211,20 @@ assert_first_level_is_empty(struct colander_family *family)
     assert_int_equal(sizes.levels[0].sst_count, 0);
 }
 
+/* Commits; then all rows that were added are done with. */
+static uint64_t
+commit_all(struct colander_bulk *bulk)
+{
+    struct colander_bulk_progress progress;
+    uint64_t count;
+
+    OK(colander_bulk_commit(bulk, &count, NULL));
+    colander_bulk_progress(bulk, &progress);
+    assert_int_equal(progress.built_count, progress.added_count);
+    colander_bulk_destroy(bulk);
+    return count;
+}
+
 /* Rows in order, then parts of the keys again in whatever order. */
 static void
 random_head(struct store_fixture *fixture, uint64_t *random, const char *name)
@@ -239,7 +255,7 @@ random_head(struct store_fixture *fixture, uint64_t *random, const char *name)
                                       : random_below(random, range)),
                     random_row(fixture->builder, random), model);
     }
-    assert_int_equal(commit(bulk), model_count(model));
+    assert_int_equal(commit_all(bulk), model_count(model));
     assert_model(family, model);
     assert_first_level_is_empty(family);
     OK(colander_family_drop(family, NULL));
@@ -280,6 +296,42 @@ cancelled_and_forgotten_heads_leave_nothing(void **state)
     }
 }
 
+/* A file that may not grow is as a disk that is full: a long load is not to go
+ * on to its end. The limit lets RocksDB write its own log. */
+static void
+full_disk_is_told_while_rows_are_added(void **state)
+{
+    struct colander_family *family = fixture_family(*state, "rows");
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct bulk_limits limits = small_limits();
+    enum colander_code code = COLANDER_OK;
+    struct colander_bulk *bulk;
+    struct colander_error err;
+    struct rlimit before;
+    struct rlimit limit;
+
+    limits.sorter.run_size = 10000;
+    limits.sst_size = 64 << 20;
+    (void)signal(SIGXFSZ, SIG_IGN);
+    bulk = begin(family, &limits);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = before;
+    limit.rlim_cur = 1 << 20;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    for (uint64_t i = 0; i < 20000 && code == COLANDER_OK; i++) {
+        key_of(i, &key);
+        code = colander_bulk_add(bulk, colander_buffer_slice(&key),
+                                 noise_row(*state, i), &err);
+    }
+    colander_buffer_release(&key);
+    colander_bulk_destroy(bulk);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(code, COLANDER_IO);
+    assert_non_null(strstr(err.message, "family 'rows': cannot write an SST"));
+    assert_int_equal(count_directories(*state), 0);
+    colander_family_close(family);
+}
+
 int
 main(void)
 {
@@ -290,6 +342,7 @@ main(void)
         TEST(late_rows_keep_files_that_they_do_not_touch),
         TEST(rows_that_come_late_are_the_latest_of_their_keys),
         TEST(cancelled_and_forgotten_heads_leave_nothing),
+        TEST(full_disk_is_told_while_rows_are_added),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
