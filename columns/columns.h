@@ -324,6 +324,11 @@ colander_store_close(struct colander_store *store, struct colander_error *err);
 COLANDER_API void colander_store_options(const struct colander_store *store,
                                          struct colander_options *options);
 
+/* What opening it had to drop. A store whose log is damaged so that later
+ * writes stand behind is not opened: CORRUPT. */
+COLANDER_API void colander_store_recovery(const struct colander_store *store,
+                                          struct colander_recovery *recovery);
+
 /* The names of all families. Release with colander_names_release. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_store_families(struct colander_store *store,

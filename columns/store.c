@@ -186,6 +186,13 @@ colander_store_options(const struct colander_store *store,
     colander_engine_options(store->engine, options);
 }
 
+void
+colander_store_recovery(const struct colander_store *store,
+                        struct colander_recovery *recovery)
+{
+    colander_engine_recovery(store->engine, recovery);
+}
+
 enum colander_code
 colander_store_families(struct colander_store *store,
                         struct colander_names *names,

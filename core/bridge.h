@@ -41,6 +41,7 @@
 #include "core/core.h"
 #include "core/directory.h"
 #include "core/sst.h"
+#include "core/wal.h"
 
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
@@ -185,6 +186,7 @@ struct colander_engine_family {
 
 struct colander_engine {
     std::string path;
+    struct wal_findings wal = {};
     struct directory directory = DIRECTORY_CLOSED;
     struct colander_options options = {};
     std::unique_ptr<rocksdb::Env> env;

@@ -8,6 +8,7 @@
 #include "core/bridge_files.h"
 #include "core/bulk_directory.h"
 #include "core/options.h"
+#include "core/wal.h"
 
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
@@ -61,9 +62,10 @@ set_database_options(const struct colander_options &options,
                            ? options.thread_count
                            : std::thread::hardware_concurrency();
 
-    /* Any other mode drops acknowledged writes behind a damaged record. */
+    /* wal_check has seen that nothing stands behind a bad record: what this
+     * mode drops is what was found to be dropped. */
     database->wal_recovery_mode =
-        rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+        rocksdb::WALRecoveryMode::kPointInTimeRecovery;
     database->max_background_jobs = static_cast<int>(std::max(2u, threads));
     database->max_open_files = static_cast<int>(options.open_files_max);
 
@@ -356,6 +358,9 @@ engine_create(const char *path, const struct colander_options *options,
         code = set_path(engine.get(), path, err);
     if (code == COLANDER_OK)
         code = load_options(engine.get(), err);
+    if (code == COLANDER_OK)
+        code = wal_check((engine->path + "/" DIRECTORY_ENGINE).c_str(),
+                         &engine->wal, err);
     if (code == COLANDER_OK) {
         if (!engine->is_read_only())
             bulk_directory_remove_all(engine->path.c_str());
@@ -519,6 +524,15 @@ colander_engine_close(struct colander_engine *engine,
             flushed = fail_status(err, status, "close the database");
         return flushed;
     });
+}
+
+void
+colander_engine_recovery(const struct colander_engine *engine,
+                         struct colander_recovery *recovery)
+{
+    recovery->dropped_size = engine->wal.dropped_size;
+    memcpy(recovery->dropped_file, engine->wal.dropped_file,
+           sizeof(recovery->dropped_file));
 }
 
 void

@@ -9,20 +9,39 @@
 #include "shell/pager.h"
 #include "shell/text.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <unistd.h>
+
+static void
+tell_dropped(const struct session *session)
+{
+    struct colander_recovery recovery;
+
+    colander_store_recovery(session->store, &recovery);
+    if (recovery.dropped_size > 0)
+        session_complain(session,
+                         "'%s': the last write was not whole: %" PRIu64
+                         " bytes at the end of %s are dropped",
+                         session->path, recovery.dropped_size,
+                         recovery.dropped_file);
+}
 
 enum colander_code
 session_open(struct session *session, const char *path,
              enum colander_open_mode mode, struct colander_error *err)
 {
     struct colander_options options;
+    enum colander_code code;
 
     colander_options_init(&options);
     options.mode = mode;
     session->path = path;
     session->is_read_only = mode == COLANDER_OPEN_READ_ONLY;
-    return colander_store_open(path, &options, &session->store, err);
+    code = colander_store_open(path, &options, &session->store, err);
+    if (code == COLANDER_OK)
+        tell_dropped(session);
+    return code;
 }
 
 enum colander_code

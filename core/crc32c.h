@@ -1,0 +1,15 @@
+/*
+ * CRC-32C, the checksum of RocksDB's logs.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_CORE_CRC32C_H
+#define COLANDER_CORE_CRC32C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The checksum of what `crc` is that of (0: of nothing), followed by `data`. */
+uint32_t crc32c(uint32_t crc, const uint8_t *data, size_t size);
+
+#endif

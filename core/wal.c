@@ -1,0 +1,338 @@
+/*
+ * Write-ahead logs: see wal.h.
+ *
+ * A log is a row of blocks of 32 KiB. A record lies in one of them, or in
+ * several as a first, middle and last piece. Before each piece stands its head:
+ * checksum of type and content, size, type. Where less than a head is left of a
+ * block there are zeros.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/wal.h"
+
+#include "core/crc32c.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define BLOCK_SIZE 32768
+#define HEAD_SIZE 7
+
+enum piece_type { PIECE_FULL = 1, PIECE_FIRST, PIECE_MIDDLE, PIECE_LAST };
+
+/* A log, and the block of it that was read last. */
+struct log {
+    int fd;
+    uint64_t number;
+    uint64_t block_at; /* in the file */
+    size_t block_size; /* less than BLOCK_SIZE: the last */
+    uint8_t block[BLOCK_SIZE];
+};
+
+/* What is known of a log when all of it was looked at. */
+struct log_state {
+    uint64_t record_count; /* whole */
+    uint64_t size;
+    uint64_t bad_at; /* where the first that is not begins; SIZE: none is */
+    bool has_begun;  /* there is the first piece of a record */
+};
+
+static enum colander_code
+fail_read(uint64_t number, struct colander_error *err)
+{
+    return COLANDER_FAIL(err, COLANDER_IO, "cannot read %06" PRIu64 ".log: %s",
+                         number, strerror(errno));
+}
+
+static enum colander_code
+fail_damaged(uint64_t number, uint64_t byte, struct colander_error *err)
+{
+    return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                         "%06" PRIu64 ".log is damaged at byte %" PRIu64
+                         ", and rows written after that are behind it",
+                         number, byte);
+}
+
+/* Reads the block at `at`; an empty one at the end. */
+static enum colander_code
+read_block(struct log *log, uint64_t at, struct colander_error *err)
+{
+    log->block_at = at;
+    log->block_size = 0;
+    while (log->block_size < BLOCK_SIZE) {
+        ssize_t got =
+            pread(log->fd, log->block + log->block_size,
+                  BLOCK_SIZE - log->block_size, (off_t)(at + log->block_size));
+
+        if (got < 0 && errno != EINTR)
+            return fail_read(log->number, err);
+        if (got == 0)
+            break;
+        log->block_size += got > 0 ? (size_t)got : 0;
+    }
+    return COLANDER_OK;
+}
+
+/* --------------------------------------------------------------- pieces --- */
+
+static uint32_t
+get_32(const uint8_t *bytes)
+{
+    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 |
+           (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+}
+
+/* Checksums are stored so that those of bytes with checksums differ. */
+static uint32_t
+masked(uint32_t crc)
+{
+    return (crc >> 15 | crc << 17) + UINT32_C(0xa282ead8);
+}
+
+/* The type of the piece at a place of the block, and its size with the head; 0
+ * where no good one is. */
+static unsigned
+piece_at(const struct log *log, size_t place, size_t *size)
+{
+    const uint8_t *head = log->block + place;
+    size_t content;
+
+    if (log->block_size - place < HEAD_SIZE)
+        return 0;
+    content = (size_t)head[4] | (size_t)head[5] << 8;
+    if (head[6] < PIECE_FULL || head[6] > PIECE_LAST ||
+        content > log->block_size - place - HEAD_SIZE)
+        return 0;
+    if (masked(crc32c(0, head + HEAD_SIZE - 1, content + 1)) != get_32(head))
+        return 0;
+    *size = HEAD_SIZE + content;
+    return head[6];
+}
+
+/* Whether a record begins at or behind a place of the block. After a bad head
+ * nobody knows where the next one is. */
+static bool
+has_record_behind(const struct log *log, size_t place)
+{
+    for (; place + HEAD_SIZE <= log->block_size; place++) {
+        size_t size;
+        unsigned type = piece_at(log, place, &size);
+
+        if (type == PIECE_FULL || type == PIECE_FIRST)
+            return true;
+    }
+    return false;
+}
+
+/* ----------------------------------------------------------------- logs --- */
+
+/* Steps over the pieces of a block. At one that cannot be where it is, *place
+ * stays there. */
+static void
+walk_block(const struct log *log, struct log_state *state, uint64_t *begun_at,
+           size_t *place)
+{
+    while (*place + HEAD_SIZE <= BLOCK_SIZE && *place < log->block_size) {
+        size_t size;
+        unsigned type = piece_at(log, *place, &size);
+        const bool begins = type == PIECE_FULL || type == PIECE_FIRST;
+
+        if (type == 0 || begins == state->has_begun)
+            return;
+        if (begins)
+            *begun_at = log->block_at + *place;
+        state->has_begun = type == PIECE_FIRST || type == PIECE_MIDDLE;
+        if (!state->has_begun)
+            state->record_count++;
+        *place += size;
+    }
+    *place = log->block_size;
+}
+
+/* CORRUPT when a record begins behind the bad one at `place` of the block,
+ * which itself may be the good beginning of another. */
+static enum colander_code
+look_behind(struct log *log, size_t place, const struct log_state *state,
+            struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    while (code == COLANDER_OK && log->block_size > 0) {
+        if (has_record_behind(log, place))
+            return fail_damaged(log->number, state->bad_at, err);
+        place = 0;
+        code = read_block(log, log->block_at + BLOCK_SIZE, err);
+    }
+    return code;
+}
+
+static enum colander_code
+walk(struct log *log, struct log_state *state, struct colander_error *err)
+{
+    uint64_t begun_at = 0;
+    size_t place = 0;
+    enum colander_code code = read_block(log, 0, err);
+
+    while (code == COLANDER_OK && log->block_size > 0) {
+        place = 0;
+        walk_block(log, state, &begun_at, &place);
+        if (place < log->block_size) {
+            state->bad_at = state->has_begun ? begun_at : log->block_at + place;
+            return look_behind(log, place, state, err);
+        }
+        code = read_block(log, log->block_at + BLOCK_SIZE, err);
+    }
+    state->bad_at = state->has_begun ? begun_at : state->size;
+    return code;
+}
+
+static enum colander_code
+check_log(const char *directory, uint64_t number, struct log_state *state,
+          struct colander_error *err)
+{
+    struct log *log = malloc(sizeof(*log));
+    enum colander_code code;
+    char path[4200];
+    off_t size;
+
+    memset(state, 0, sizeof(*state));
+    if (log == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a log");
+    (void)snprintf(path, sizeof(path), "%s/%06" PRIu64 ".log", directory,
+                   number);
+    log->number = number;
+    log->fd = open(path, O_RDONLY | O_CLOEXEC);
+    size = log->fd < 0 ? -1 : lseek(log->fd, 0, SEEK_END);
+    if (size < 0) {
+        code = fail_read(number, err);
+    } else {
+        state->size = (uint64_t)size;
+        code = walk(log, state, err);
+    }
+    if (log->fd >= 0)
+        (void)close(log->fd);
+    free(log);
+    return code;
+}
+
+/* ----------------------------------------------------------------- all --- */
+
+struct numbers {
+    uint64_t *list;
+    size_t count;
+    size_t capacity;
+};
+
+static int
+compare_numbers(const void *left, const void *right)
+{
+    const uint64_t *a = left;
+    const uint64_t *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+static enum colander_code
+add_number(struct numbers *numbers, uint64_t number, struct colander_error *err)
+{
+    if (numbers->count == numbers->capacity) {
+        const size_t capacity = 2 * numbers->capacity + 64;
+        uint64_t *list =
+            realloc(numbers->list, capacity * sizeof(*numbers->list));
+
+        if (list == NULL)
+            return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                                 "no memory for a list of logs");
+        numbers->list = list;
+        numbers->capacity = capacity;
+    }
+    numbers->list[numbers->count++] = number;
+    return COLANDER_OK;
+}
+
+/* The number of a log's name, or 0. */
+static uint64_t
+log_number(const char *name)
+{
+    char *end;
+    unsigned long long number = strtoull(name, &end, 10);
+
+    return end != name && strcmp(end, ".log") == 0 ? number : 0;
+}
+
+/* In the order in which they were written. */
+static enum colander_code
+list_logs(const char *directory, struct numbers *numbers,
+          struct colander_error *err)
+{
+    DIR *listing = opendir(directory);
+    enum colander_code code = COLANDER_OK;
+    struct dirent *entry;
+
+    if (listing == NULL && errno == ENOENT)
+        return COLANDER_OK;
+    if (listing == NULL)
+        return COLANDER_FAIL(err, COLANDER_IO, "cannot read '%s': %s",
+                             directory, strerror(errno));
+    while (code == COLANDER_OK && (entry = readdir(listing)) != NULL) {
+        uint64_t number = log_number(entry->d_name);
+
+        if (number != 0)
+            code = add_number(numbers, number, err);
+    }
+    (void)closedir(listing);
+    if (numbers->count > 1)
+        qsort(numbers->list, numbers->count, sizeof(*numbers->list),
+              compare_numbers);
+    return code;
+}
+
+/* A log that ends in a bad record must be the last that has any. */
+static enum colander_code
+check_logs(const char *directory, const struct numbers *numbers,
+           struct wal_findings *findings, struct colander_error *err)
+{
+    uint64_t bad_number = 0;
+    uint64_t bad_at = 0;
+
+    for (size_t i = 0; i < numbers->count; i++) {
+        const uint64_t number = numbers->list[i];
+        struct log_state state;
+        enum colander_code code = check_log(directory, number, &state, err);
+
+        if (code != COLANDER_OK)
+            return code;
+        if (bad_number != 0 && state.size > 0)
+            return fail_damaged(bad_number, bad_at, err);
+        findings->log_count++;
+        findings->record_count += state.record_count;
+        if (state.bad_at == state.size)
+            continue;
+        bad_number = number;
+        bad_at = state.bad_at;
+        findings->dropped_size = state.size - state.bad_at;
+        (void)snprintf(findings->dropped_file, sizeof(findings->dropped_file),
+                       "%06" PRIu64 ".log", number);
+    }
+    return COLANDER_OK;
+}
+
+enum colander_code
+wal_check(const char *directory, struct wal_findings *findings,
+          struct colander_error *err)
+{
+    struct numbers numbers = {0};
+    enum colander_code code;
+
+    memset(findings, 0, sizeof(*findings));
+    code = list_logs(directory, &numbers, err);
+    if (code == COLANDER_OK)
+        code = check_logs(directory, &numbers, findings, err);
+    free(numbers.list);
+    return code;
+}

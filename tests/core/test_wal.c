@@ -1,0 +1,388 @@
+/*
+ * Write-ahead logs that are damaged or torn: a store is opened with all that
+ * was acknowledged, or not at all, or with the end missing of which it says so.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/engine_fixture.h"
+#include "support/random.h"
+
+#include "core/crc32c.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define ROWS 300
+#define LOGS_MAX 8
+
+/* The value of a row: up to three blocks of the log. */
+static void
+value_of(int number, char value[100000])
+{
+    uint64_t random = (uint64_t)number;
+    const size_t size = random_below(&random, 20) == 0
+                            ? random_below(&random, 99999)
+                            : random_below(&random, 300);
+
+    for (size_t i = 0; i < size; i++)
+        value[i] = (char)('a' + random_next(&random) % 26);
+    value[size] = '\0';
+}
+
+/* Writes all rows and is killed: they are in logs, of which there are three,
+ * as another family was flushed twice. */
+_Noreturn static void
+write_rows(const char *path)
+{
+    struct fixture fixture = {.engine = NULL};
+    struct colander_engine_family *rows;
+    struct colander_engine_family *other;
+    static char value[100000];
+    char key[16];
+
+    (void)snprintf(fixture.path, sizeof(fixture.path), "%s", path);
+    if (open_with(&fixture, NULL, NULL) != COLANDER_OK)
+        _exit(1);
+    rows = family_of(&fixture, "rows");
+    other = family_of(&fixture, "other");
+    for (int i = 0; i < ROWS; i++) {
+        (void)snprintf(key, sizeof(key), "%05d", i);
+        value_of(i, value);
+        if (put(fixture.engine, rows, key, value, NULL) != COLANDER_OK ||
+            put(fixture.engine, other, key, "", NULL) != COLANDER_OK ||
+            (i % (ROWS / 3) == ROWS / 3 - 1 && i + 1 < ROWS &&
+             colander_engine_family_flush(other, NULL) != COLANDER_OK))
+            _exit(1);
+    }
+    (void)kill(getpid(), SIGKILL);
+    _exit(1);
+}
+
+static void
+run_and_wait(const char *const *arguments)
+{
+    pid_t child = fork();
+    int status;
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)execvp(arguments[0], (char *const *)arguments);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void
+copy_store(const char *from, const char *to)
+{
+    const char *const arguments[] = {"cp", "-a", from, to, NULL};
+
+    run_and_wait(arguments);
+}
+
+/* ------------------------------------------------------------------ logs ---
+ */
+
+struct log_file {
+    char path[TEMPORARY_SIZE + 300];
+    off_t size;
+};
+
+static int
+compare_logs(const void *left, const void *right)
+{
+    const struct log_file *a = left;
+    const struct log_file *b = right;
+
+    return strcmp(a->path, b->path);
+}
+
+/* The logs of a store that have something, in order. */
+static size_t
+list_logs(const char *store, struct log_file logs[LOGS_MAX])
+{
+    char directory[TEMPORARY_SIZE + 32];
+    struct dirent *entry;
+    size_t count = 0;
+    DIR *listing;
+
+    (void)snprintf(directory, sizeof(directory), "%s/rocksdb", store);
+    listing = opendir(directory);
+    assert_non_null(listing);
+    while ((entry = readdir(listing)) != NULL) {
+        struct log_file *log = &logs[count];
+        struct stat status;
+
+        if (strstr(entry->d_name, ".log") == NULL)
+            continue;
+        assert_true(count < LOGS_MAX);
+        (void)snprintf(log->path, sizeof(log->path), "%s/%s", directory,
+                       entry->d_name);
+        assert_int_equal(stat(log->path, &status), 0);
+        log->size = status.st_size;
+        count += log->size > 0;
+    }
+    closedir(listing);
+    qsort(logs, count, sizeof(*logs), compare_logs);
+    return count;
+}
+
+/* ---------------------------------------------------------------- damage ---
+ */
+
+enum damage { BIT, BYTE, ZEROS, CUT, CUT_AND_GARBAGE, DAMAGES };
+
+static const char *const damage_names[] = {"a bit", "a byte", "zeros", "cut",
+                                           "cut, and garbage"};
+
+static void
+write_at(const char *path, const void *bytes, size_t size, off_t at)
+{
+    int fd = open(path, O_WRONLY);
+
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, bytes, size, at), (ssize_t)size);
+    assert_int_equal(close(fd), 0);
+}
+
+static uint8_t
+byte_at(const char *path, off_t at)
+{
+    int fd = open(path, O_RDONLY);
+    uint8_t byte;
+
+    assert_true(fd >= 0);
+    assert_int_equal(pread(fd, &byte, 1, at), 1);
+    close(fd);
+    return byte;
+}
+
+static void
+damage_log(const struct log_file *log, enum damage damage, off_t at,
+           uint64_t *random)
+{
+    uint8_t bytes[4096] = {0};
+    size_t size = 1;
+
+    switch (damage) {
+    case BIT:
+        bytes[0] =
+            (uint8_t)(byte_at(log->path, at) ^ 1 << random_below(random, 8));
+        break;
+    case BYTE:
+        bytes[0] =
+            (uint8_t)(byte_at(log->path, at) + 1 + random_below(random, 255));
+        break;
+    case ZEROS:
+        size = (size_t)(log->size - at) < sizeof(bytes)
+                   ? (size_t)(log->size - at)
+                   : sizeof(bytes);
+        break;
+    default:
+        assert_int_equal(truncate(log->path, at), 0);
+        size = damage == CUT ? 0 : 1 + random_below(random, sizeof(bytes));
+        for (size_t i = 0; i < size; i++)
+            bytes[i] = (uint8_t)random_next(random);
+    }
+    write_at(log->path, bytes, size, at);
+}
+
+/* --------------------------------------------------------------- looking ---
+ */
+
+/* The rows are right from the first on; gives how many there are. */
+static int
+count_rows(struct fixture *fixture)
+{
+    const struct colander_engine_cursor_options all = {0};
+    struct colander_engine_family *family = family_of(fixture, "rows");
+    struct colander_engine_cursor *cursor;
+    struct colander_slice key;
+    struct colander_slice value;
+    static char expected[100000];
+    char number[16];
+    int count = 0;
+
+    assert_int_equal(colander_engine_cursor_open(family, &all, &cursor, NULL),
+                     COLANDER_OK);
+    for (;; count++) {
+        assert_int_equal(
+            colander_engine_cursor_next(cursor, &key, &value, NULL),
+            COLANDER_OK);
+        if (key.data == NULL)
+            break;
+        (void)snprintf(number, sizeof(number), "%05d", count);
+        value_of(count, expected);
+        assert_true(colander_slice_equal(key, colander_slice_text(number)));
+        assert_true(colander_slice_equal(value, colander_slice_text(expected)));
+    }
+    colander_engine_cursor_close(cursor);
+    colander_engine_family_close(family);
+    return count;
+}
+
+/* What an open made of it: rows; -1: it did not open. */
+static int
+open_and_count(struct fixture *fixture, enum colander_open_mode mode)
+{
+    struct colander_recovery recovery;
+    struct colander_error err;
+    int count;
+
+    if (open_as(fixture, mode, &err) != COLANDER_OK) {
+        assert_int_equal(err.code, COLANDER_CORRUPT);
+        if (strstr(err.message, ".log is damaged at byte") == NULL)
+            fail_msg("%s", err.message);
+        return -1;
+    }
+    colander_engine_recovery(fixture->engine, &recovery);
+    count = count_rows(fixture);
+    assert_true(count == ROWS || recovery.dropped_size > 0);
+    assert_true((recovery.dropped_size == 0) ==
+                (recovery.dropped_file[0] == 0));
+    close_engine(fixture);
+    return count;
+}
+
+/* A store that was written, and killed; its copy is `store`. */
+static void
+make_killed(struct fixture *fixture, char killed[TEMPORARY_SIZE + 16])
+{
+    pid_t child;
+    int status;
+
+    (void)snprintf(killed, TEMPORARY_SIZE + 16, "%s/killed",
+                   fixture->directory);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) { /* anew: RocksDB's threads do not come along */
+        execl("/proc/self/exe", "test", "--write", killed, (char *)NULL);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+}
+
+static void
+killed_store_has_all_rows(void **state)
+{
+    struct fixture *fixture = *state;
+    char killed[TEMPORARY_SIZE + 16];
+    struct log_file logs[LOGS_MAX];
+
+    make_killed(fixture, killed);
+    assert_int_equal(list_logs(killed, logs), 3);
+    copy_store(killed, fixture->path);
+    assert_int_equal(open_and_count(fixture, COLANDER_OPEN_READ_ONLY), ROWS);
+    assert_int_equal(open_and_count(fixture, COLANDER_OPEN_EXISTING), ROWS);
+}
+
+static void
+damaged_logs_are_told_or_their_end_is_dropped(void **state)
+{
+    uint64_t random = random_seed(__func__);
+    struct fixture *fixture = *state;
+    char killed[TEMPORARY_SIZE + 16];
+    unsigned refused = 0;
+    unsigned shorter = 0;
+
+    make_killed(fixture, killed);
+    for (uint64_t run = random_runs(60); run > 0; run--) {
+        const enum damage damage = (enum damage)random_below(&random, DAMAGES);
+        struct log_file logs[LOGS_MAX];
+        const struct log_file *log;
+        size_t count;
+        off_t at;
+        int rows;
+
+        copy_store(killed, fixture->path);
+        count = list_logs(fixture->path, logs);
+        log = &logs[random_below(&random, count)];
+        at = (off_t)random_below(&random, (uint64_t)log->size);
+        damage_log(log, damage, at, &random);
+        printf("%s at %lld of %s: ", damage_names[damage], (long long)at,
+               strrchr(log->path, '/') + 1);
+        rows = open_and_count(fixture, COLANDER_OPEN_READ_ONLY);
+        printf("%d rows\n", rows);
+        assert_int_equal(open_and_count(fixture, COLANDER_OPEN_EXISTING), rows);
+        if (rows >= 0) /* what was dropped is told once */
+            assert_int_equal(open_as(fixture, COLANDER_OPEN_EXISTING, NULL),
+                             COLANDER_OK);
+        if (rows >= 0) {
+            struct colander_recovery recovery;
+
+            colander_engine_recovery(fixture->engine, &recovery);
+            assert_int_equal(recovery.dropped_size, 0);
+            assert_int_equal(count_rows(fixture), rows);
+            close_engine(fixture);
+        }
+        refused += rows < 0;
+        shorter += rows >= 0 && rows < ROWS;
+        temporary_remove(fixture->path);
+    }
+    printf("%u were refused, %u lost their end\n", refused, shorter);
+}
+
+/* At each byte near the end of the last log, of which records are small. Only
+ * a cut between two records, of which each row has two, cannot be told. */
+static void
+logs_cut_anywhere_are_opened(void **state)
+{
+    struct fixture *fixture = *state;
+    char killed[TEMPORARY_SIZE + 16];
+    struct log_file logs[LOGS_MAX];
+    int untold = 0;
+    int rows = ROWS;
+
+    make_killed(fixture, killed);
+    for (off_t left = 1; left < 100; left++) {
+        struct colander_recovery recovery;
+        struct log_file *last;
+
+        copy_store(killed, fixture->path);
+        last = &logs[list_logs(fixture->path, logs) - 1];
+        assert_int_equal(truncate(last->path, last->size - left), 0);
+        assert_int_equal(open_as(fixture, COLANDER_OPEN_EXISTING, NULL),
+                         COLANDER_OK);
+        rows = count_rows(fixture);
+        colander_engine_recovery(fixture->engine, &recovery);
+        untold += recovery.dropped_size == 0;
+        assert_in_range(untold, 0, 2 * (ROWS - rows) + 1);
+        close_engine(fixture);
+        temporary_remove(fixture->path);
+    }
+    assert_true(untold > 0);
+}
+
+static void
+checksums_are_those_of_the_standard(void **state)
+{
+    uint8_t zeros[32] = {0};
+    uint8_t text[] = "123456789";
+
+    (void)state;
+    assert_int_equal(crc32c(0, zeros, 32), 0x8a9136aa);
+    assert_int_equal(crc32c(0, text, 9), 0xe3069283);
+    assert_int_equal(crc32c(crc32c(0, text, 4), text + 4, 5), 0xe3069283);
+    assert_int_equal(crc32c(0, text, 0), 0);
+}
+
+int
+main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+        TEST(checksums_are_those_of_the_standard),
+        TEST(killed_store_has_all_rows),
+        TEST(logs_cut_anywhere_are_opened),
+        TEST(damaged_logs_are_told_or_their_end_is_dropped),
+    };
+
+    if (argc == 3 && strcmp(argv[1], "--write") == 0)
+        write_rows(argv[2]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,38 @@
+#!/bin/bash
+# A log whose end is missing, or that is damaged before it: what was dropped is
+# said once, and rows behind damage are not passed over.
+#
+# SPDX-License-Identifier: MIT
+source "$(dirname "$0")/lib"
+
+# A store of rows that only its log has: who writes them is killed.
+make_killed() { # STORE
+    "$COLANDER" shell "$1" -e 'local f = db:family("f")
+for i = 1, 3 do f:put(i, {x = i}) end
+os.execute("kill -9 $PPID")' 2> /dev/null &
+    wait $! || true
+}
+
+make_killed "$work/torn"
+log=$(find "$work/torn/rocksdb" -name '*.log' -size +0 | sort | tail -n 1)
+truncate -s -2 "$log"
+told="colander: find: '$work/torn': the last write was not whole: [0-9]+ bytes at the end of ${log##*/} are dropped"
+for _ in 1 2; do # to read a store changes nothing
+    run 0 find "$work/torn" f
+    prints '{"_key":1,"x":1}
+{"_key":2,"x":2}'
+    says_some "^$told\$"
+done
+run 0 shell "$work/torn" -e 'print(db:family("f"):count())'
+prints 2
+says_some 'the last write was not whole'
+run 0 shell "$work/torn" -e 'print(db:family("f"):count())'
+prints 2
+says ''
+
+make_killed "$work/damaged"
+log=$(find "$work/damaged/rocksdb" -name '*.log' -size +0 | sort | tail -n 1)
+printf 'x' | dd of="$log" bs=1 seek=12 conv=notrunc status=none
+run 4 find "$work/damaged" f
+says "colander: find: cannot open store '$work/damaged': ${log##*/} is damaged at byte 0, and rows written after that are behind it"
+run 4 shell "$work/damaged" -e 'print(1)'
