@@ -40,8 +40,8 @@
 
 #include "core/core.h"
 #include "core/directory.h"
+#include "core/logs.h"
 #include "core/sst.h"
-#include "core/wal.h"
 
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
@@ -186,7 +186,7 @@ struct colander_engine_family {
 
 struct colander_engine {
     std::string path;
-    struct wal_findings wal = {};
+    struct colander_recovery recovery = {};
     struct directory directory = DIRECTORY_CLOSED;
     struct colander_options options = {};
     std::unique_ptr<rocksdb::Env> env;

@@ -8,7 +8,6 @@
 #include "core/bridge_files.h"
 #include "core/bulk_directory.h"
 #include "core/options.h"
-#include "core/wal.h"
 
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
@@ -62,7 +61,7 @@ set_database_options(const struct colander_options &options,
                            ? options.thread_count
                            : std::thread::hardware_concurrency();
 
-    /* wal_check has seen that nothing stands behind a bad record: what this
+    /* logs_check has seen that nothing stands behind a bad record: what this
      * mode drops is what was found to be dropped. */
     database->wal_recovery_mode =
         rocksdb::WALRecoveryMode::kPointInTimeRecovery;
@@ -359,8 +358,8 @@ engine_create(const char *path, const struct colander_options *options,
     if (code == COLANDER_OK)
         code = load_options(engine.get(), err);
     if (code == COLANDER_OK)
-        code = wal_check((engine->path + "/" DIRECTORY_ENGINE).c_str(),
-                         &engine->wal, err);
+        code = logs_check((engine->path + "/" DIRECTORY_ENGINE).c_str(),
+                          &engine->recovery, err);
     if (code == COLANDER_OK) {
         if (!engine->is_read_only())
             bulk_directory_remove_all(engine->path.c_str());
@@ -530,9 +529,7 @@ void
 colander_engine_recovery(const struct colander_engine *engine,
                          struct colander_recovery *recovery)
 {
-    recovery->dropped_size = engine->wal.dropped_size;
-    memcpy(recovery->dropped_file, engine->wal.dropped_file,
-           sizeof(recovery->dropped_file));
+    *recovery = engine->recovery;
 }
 
 void

@@ -257,12 +257,12 @@ COLANDER_API COLANDER_CHECKED enum colander_code
 colander_engine_close(struct colander_engine *engine,
                       struct colander_error *err);
 
-/* What an open found in the write-ahead logs. */
+/* What an open found in RocksDB's logs. */
 struct colander_recovery {
-    uint64_t dropped_size; /* bytes at the end of the last log that are no whole
-                            * write: what a lost machine had not yet put on the
-                            * disk, or damage that looks like it. 0: none */
-    char dropped_file[32]; /* the log */
+    uint64_t dropped_size; /* bytes at the end of a log that are no whole write:
+                            * what a lost machine had not yet put on the disk,
+                            * or damage that looks like it. 0: none */
+    char dropped_file[32]; /* the log, or the first of two */
 };
 
 COLANDER_API void colander_engine_recovery(const struct colander_engine *engine,

@@ -34,5 +34,5 @@ make_killed "$work/damaged"
 log=$(find "$work/damaged/rocksdb" -name '*.log' -size +0 | sort | tail -n 1)
 printf 'x' | dd of="$log" bs=1 seek=12 conv=notrunc status=none
 run 4 find "$work/damaged" f
-says "colander: find: cannot open store '$work/damaged': ${log##*/} is damaged at byte 0, and rows written after that are behind it"
+says "colander: find: cannot open store '$work/damaged': ${log##*/} is damaged at byte 0, and what was written after that is behind it"
 run 4 shell "$work/damaged" -e 'print(1)'

@@ -1,5 +1,5 @@
 /*
- * Write-ahead logs: see wal.h.
+ * RocksDB's logs: see logs.h.
  *
  * A log is a row of blocks of 32 KiB. A record lies in one of them, or in
  * several as a first, middle and last piece. Before each piece stands its head:
@@ -8,7 +8,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/wal.h"
+#include "core/logs.h"
 
 #include "core/crc32c.h"
 
@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -28,7 +29,7 @@ enum piece_type { PIECE_FULL = 1, PIECE_FIRST, PIECE_MIDDLE, PIECE_LAST };
 /* A log, and the block of it that was read last. */
 struct log {
     int fd;
-    uint64_t number;
+    const char *name;
     uint64_t block_at; /* in the file */
     size_t block_size; /* less than BLOCK_SIZE: the last */
     uint8_t block[BLOCK_SIZE];
@@ -36,26 +37,25 @@ struct log {
 
 /* What is known of a log when all of it was looked at. */
 struct log_state {
-    uint64_t record_count; /* whole */
     uint64_t size;
     uint64_t bad_at; /* where the first that is not begins; SIZE: none is */
     bool has_begun;  /* there is the first piece of a record */
 };
 
 static enum colander_code
-fail_read(uint64_t number, struct colander_error *err)
+fail_read(const char *name, struct colander_error *err)
 {
-    return COLANDER_FAIL(err, COLANDER_IO, "cannot read %06" PRIu64 ".log: %s",
-                         number, strerror(errno));
+    return COLANDER_FAIL(err, COLANDER_IO, "cannot read %s: %s", name,
+                         strerror(errno));
 }
 
 static enum colander_code
-fail_damaged(uint64_t number, uint64_t byte, struct colander_error *err)
+fail_damaged(const char *name, uint64_t byte, struct colander_error *err)
 {
     return COLANDER_FAIL(err, COLANDER_CORRUPT,
-                         "%06" PRIu64 ".log is damaged at byte %" PRIu64
-                         ", and rows written after that are behind it",
-                         number, byte);
+                         "%s is damaged at byte %" PRIu64
+                         ", and what was written after that is behind it",
+                         name, byte);
 }
 
 /* Reads the block at `at`; an empty one at the end. */
@@ -70,7 +70,7 @@ read_block(struct log *log, uint64_t at, struct colander_error *err)
                   BLOCK_SIZE - log->block_size, (off_t)(at + log->block_size));
 
         if (got < 0 && errno != EINTR)
-            return fail_read(log->number, err);
+            return fail_read(log->name, err);
         if (got == 0)
             break;
         log->block_size += got > 0 ? (size_t)got : 0;
@@ -147,8 +147,6 @@ walk_block(const struct log *log, struct log_state *state, uint64_t *begun_at,
         if (begins)
             *begun_at = log->block_at + *place;
         state->has_begun = type == PIECE_FIRST || type == PIECE_MIDDLE;
-        if (!state->has_begun)
-            state->record_count++;
         *place += size;
     }
     *place = log->block_size;
@@ -164,7 +162,7 @@ look_behind(struct log *log, size_t place, const struct log_state *state,
 
     while (code == COLANDER_OK && log->block_size > 0) {
         if (has_record_behind(log, place))
-            return fail_damaged(log->number, state->bad_at, err);
+            return fail_damaged(log->name, state->bad_at, err);
         place = 0;
         code = read_block(log, log->block_at + BLOCK_SIZE, err);
     }
@@ -192,24 +190,23 @@ walk(struct log *log, struct log_state *state, struct colander_error *err)
 }
 
 static enum colander_code
-check_log(const char *directory, uint64_t number, struct log_state *state,
+check_log(const char *directory, const char *name, struct log_state *state,
           struct colander_error *err)
 {
     struct log *log = malloc(sizeof(*log));
     enum colander_code code;
-    char path[4200];
+    char path[PATH_MAX];
     off_t size;
 
     memset(state, 0, sizeof(*state));
     if (log == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a log");
-    (void)snprintf(path, sizeof(path), "%s/%06" PRIu64 ".log", directory,
-                   number);
-    log->number = number;
+    (void)snprintf(path, sizeof(path), "%s/%s", directory, name);
+    log->name = name;
     log->fd = open(path, O_RDONLY | O_CLOEXEC);
     size = log->fd < 0 ? -1 : lseek(log->fd, 0, SEEK_END);
     if (size < 0) {
-        code = fail_read(number, err);
+        code = fail_read(name, err);
     } else {
         state->size = (uint64_t)size;
         code = walk(log, state, err);
@@ -220,7 +217,62 @@ check_log(const char *directory, uint64_t number, struct log_state *state,
     return code;
 }
 
-/* ----------------------------------------------------------------- all --- */
+/* Notes the end of a log that is no whole record, if it has one. */
+static void
+note_end(const char *name, const struct log_state *state,
+         struct colander_recovery *recovery)
+{
+    if (state->bad_at == state->size)
+        return;
+    if (recovery->dropped_size == 0)
+        (void)snprintf(recovery->dropped_file, sizeof(recovery->dropped_file),
+                       "%s", name);
+    recovery->dropped_size += state->size - state->bad_at;
+}
+
+/* ------------------------------------------------------- the MANIFEST --- */
+
+/* Its name is all that CURRENT has. RocksDB tells what is wrong with CURRENT,
+ * and of a MANIFEST that is not there: then `name` is empty. */
+static void
+read_current(const char *directory, char *name, size_t size)
+{
+    char path[PATH_MAX];
+    FILE *file;
+
+    name[0] = '\0';
+    (void)snprintf(path, sizeof(path), "%s/CURRENT", directory);
+    file = fopen(path, "re");
+    if (file == NULL)
+        return;
+    if (fgets(name, (int)size, file) == NULL)
+        name[0] = '\0';
+    (void)fclose(file);
+    name[strcspn(name, "\n")] = '\0';
+    (void)snprintf(path, sizeof(path), "%s/%s", directory, name);
+    if (strncmp(name, "MANIFEST-", 9) != 0 || strchr(name, '/') != NULL ||
+        access(path, F_OK) != 0)
+        name[0] = '\0';
+}
+
+static enum colander_code
+check_manifest(const char *directory, struct colander_recovery *recovery,
+               struct colander_error *err)
+{
+    enum colander_code code;
+    struct log_state state;
+    char name[32];
+
+    read_current(directory, name, sizeof(name));
+    if (name[0] == '\0')
+        return COLANDER_OK;
+    code = check_log(directory, name, &state, err);
+    if (code == COLANDER_OK)
+        note_end(name, &state, recovery);
+    return code;
+}
+
+/* ---------------------------------------------------- write-ahead logs --- */
 
 struct numbers {
     uint64_t *list;
@@ -294,45 +346,52 @@ list_logs(const char *directory, struct numbers *numbers,
 
 /* A log that ends in a bad record must be the last that has any. */
 static enum colander_code
-check_logs(const char *directory, const struct numbers *numbers,
-           struct wal_findings *findings, struct colander_error *err)
+check_numbers(const char *directory, const struct numbers *numbers,
+              struct colander_recovery *recovery, struct colander_error *err)
 {
-    uint64_t bad_number = 0;
+    char bad_name[32] = "";
     uint64_t bad_at = 0;
 
     for (size_t i = 0; i < numbers->count; i++) {
-        const uint64_t number = numbers->list[i];
+        enum colander_code code;
         struct log_state state;
-        enum colander_code code = check_log(directory, number, &state, err);
+        char name[32];
 
+        (void)snprintf(name, sizeof(name), "%06" PRIu64 ".log",
+                       numbers->list[i]);
+        code = check_log(directory, name, &state, err);
         if (code != COLANDER_OK)
             return code;
-        if (bad_number != 0 && state.size > 0)
-            return fail_damaged(bad_number, bad_at, err);
-        findings->log_count++;
-        findings->record_count += state.record_count;
-        if (state.bad_at == state.size)
-            continue;
-        bad_number = number;
+        if (bad_name[0] != '\0' && state.size > 0)
+            return fail_damaged(bad_name, bad_at, err);
+        note_end(name, &state, recovery);
+        if (state.bad_at < state.size)
+            memcpy(bad_name, name, sizeof(bad_name));
         bad_at = state.bad_at;
-        findings->dropped_size = state.size - state.bad_at;
-        (void)snprintf(findings->dropped_file, sizeof(findings->dropped_file),
-                       "%06" PRIu64 ".log", number);
     }
     return COLANDER_OK;
 }
 
-enum colander_code
-wal_check(const char *directory, struct wal_findings *findings,
-          struct colander_error *err)
+static enum colander_code
+check_wals(const char *directory, struct colander_recovery *recovery,
+           struct colander_error *err)
 {
     struct numbers numbers = {0};
-    enum colander_code code;
+    enum colander_code code = list_logs(directory, &numbers, err);
 
-    memset(findings, 0, sizeof(*findings));
-    code = list_logs(directory, &numbers, err);
     if (code == COLANDER_OK)
-        code = check_logs(directory, &numbers, findings, err);
+        code = check_numbers(directory, &numbers, recovery, err);
     free(numbers.list);
     return code;
+}
+
+enum colander_code
+logs_check(const char *directory, struct colander_recovery *recovery,
+           struct colander_error *err)
+{
+    enum colander_code code;
+
+    memset(recovery, 0, sizeof(*recovery));
+    code = check_manifest(directory, recovery, err);
+    return code == COLANDER_OK ? check_wals(directory, recovery, err) : code;
 }

@@ -1,6 +1,7 @@
 /*
- * Write-ahead logs that are damaged or torn: a store is opened with all that
- * was acknowledged, or not at all, or with the end missing of which it says so.
+ * Write-ahead logs and MANIFESTs that are damaged or torn: a store is opened
+ * with all that was acknowledged, or not at all, or with something missing of
+ * which it says so.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,7 +16,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#define ROWS 300
+#define ROWS 400
 #define LOGS_MAX 8
 
 /* The value of a row: up to three blocks of the log. */
@@ -32,8 +33,8 @@ value_of(int number, char value[100000])
     value[size] = '\0';
 }
 
-/* Writes all rows and is killed: they are in logs, of which there are three,
- * as another family was flushed twice. */
+/* Writes all rows and is killed. The first quarter is in an SST, the others in
+ * logs, of which there are three, as another family was flushed. */
 _Noreturn static void
 write_rows(const char *path)
 {
@@ -53,7 +54,9 @@ write_rows(const char *path)
         value_of(i, value);
         if (put(fixture.engine, rows, key, value, NULL) != COLANDER_OK ||
             put(fixture.engine, other, key, "", NULL) != COLANDER_OK ||
-            (i % (ROWS / 3) == ROWS / 3 - 1 && i + 1 < ROWS &&
+            (i == ROWS / 4 - 1 &&
+             colander_engine_family_flush(rows, NULL) != COLANDER_OK) ||
+            (i % (ROWS / 4) == ROWS / 4 - 1 && i + 1 < ROWS &&
              colander_engine_family_flush(other, NULL) != COLANDER_OK))
             _exit(1);
     }
@@ -101,9 +104,9 @@ compare_logs(const void *left, const void *right)
     return strcmp(a->path, b->path);
 }
 
-/* The logs of a store that have something, in order. */
+/* The logs of a store that have something, in order, with `name` in theirs. */
 static size_t
-list_logs(const char *store, struct log_file logs[LOGS_MAX])
+list_logs(const char *store, const char *name, struct log_file logs[LOGS_MAX])
 {
     char directory[TEMPORARY_SIZE + 32];
     struct dirent *entry;
@@ -117,7 +120,7 @@ list_logs(const char *store, struct log_file logs[LOGS_MAX])
         struct log_file *log = &logs[count];
         struct stat status;
 
-        if (strstr(entry->d_name, ".log") == NULL)
+        if (strstr(entry->d_name, name) == NULL)
             continue;
         assert_true(count < LOGS_MAX);
         (void)snprintf(log->path, sizeof(log->path), "%s/%s", directory,
@@ -194,9 +197,9 @@ damage_log(const struct log_file *log, enum damage damage, off_t at,
 /* --------------------------------------------------------------- looking ---
  */
 
-/* The rows are right from the first on; gives how many there are. */
+/* All rows are right; gives how many there are. *last: the last of them. */
 static int
-count_rows(struct fixture *fixture)
+count_rows(struct fixture *fixture, int *last)
 {
     const struct colander_engine_cursor_options all = {0};
     struct colander_engine_family *family = family_of(fixture, "rows");
@@ -207,6 +210,8 @@ count_rows(struct fixture *fixture)
     char number[16];
     int count = 0;
 
+    *last = -1;
+
     assert_int_equal(colander_engine_cursor_open(family, &all, &cursor, NULL),
                      COLANDER_OK);
     for (;; count++) {
@@ -215,9 +220,10 @@ count_rows(struct fixture *fixture)
             COLANDER_OK);
         if (key.data == NULL)
             break;
-        (void)snprintf(number, sizeof(number), "%05d", count);
-        value_of(count, expected);
-        assert_true(colander_slice_equal(key, colander_slice_text(number)));
+        assert_int_equal(key.size, 5);
+        (void)snprintf(number, sizeof(number), "%.5s", (const char *)key.data);
+        *last = (int)strtol(number, NULL, 10);
+        value_of(*last, expected);
         assert_true(colander_slice_equal(value, colander_slice_text(expected)));
     }
     colander_engine_cursor_close(cursor);
@@ -225,25 +231,29 @@ count_rows(struct fixture *fixture)
     return count;
 }
 
-/* What an open made of it: rows; -1: it did not open. */
+/* What an open made of it: rows; -1: it did not open, and names the file. */
 static int
-open_and_count(struct fixture *fixture, enum colander_open_mode mode)
+open_and_count(struct fixture *fixture, enum colander_open_mode mode,
+               const char *file)
 {
+    const bool is_manifest = strstr(file, "MANIFEST") != NULL;
     struct colander_recovery recovery;
     struct colander_error err;
     int count;
+    int last;
 
     if (open_as(fixture, mode, &err) != COLANDER_OK) {
         assert_int_equal(err.code, COLANDER_CORRUPT);
-        if (strstr(err.message, ".log is damaged at byte") == NULL)
+        if (strstr(err.message, strrchr(file, '/') + 1) == NULL)
             fail_msg("%s", err.message);
         return -1;
     }
     colander_engine_recovery(fixture->engine, &recovery);
-    count = count_rows(fixture);
+    count = count_rows(fixture, &last);
+    assert_true(is_manifest || last == count - 1);
     assert_true(count == ROWS || recovery.dropped_size > 0);
-    assert_true((recovery.dropped_size == 0) ==
-                (recovery.dropped_file[0] == 0));
+    assert_true(recovery.dropped_size == 0 ||
+                strcmp(recovery.dropped_file, strrchr(file, '/') + 1) == 0);
     close_engine(fixture);
     return count;
 }
@@ -275,56 +285,92 @@ killed_store_has_all_rows(void **state)
     struct log_file logs[LOGS_MAX];
 
     make_killed(fixture, killed);
-    assert_int_equal(list_logs(killed, logs), 3);
+    assert_int_equal(list_logs(killed, ".log", logs), 3);
     copy_store(killed, fixture->path);
-    assert_int_equal(open_and_count(fixture, COLANDER_OPEN_READ_ONLY), ROWS);
-    assert_int_equal(open_and_count(fixture, COLANDER_OPEN_EXISTING), ROWS);
+    assert_int_equal(open_and_count(fixture, COLANDER_OPEN_READ_ONLY, "/"),
+                     ROWS);
+    assert_int_equal(open_and_count(fixture, COLANDER_OPEN_EXISTING, "/"),
+                     ROWS);
+}
+
+/* It was opened with so many rows, and what was dropped is told once. */
+static void
+assert_opens_quietly(struct fixture *fixture, int rows)
+{
+    struct colander_recovery recovery;
+    int last;
+
+    assert_int_equal(open_as(fixture, COLANDER_OPEN_EXISTING, NULL),
+                     COLANDER_OK);
+    colander_engine_recovery(fixture->engine, &recovery);
+    assert_int_equal(recovery.dropped_size, 0);
+    assert_int_equal(count_rows(fixture, &last), rows);
+    close_engine(fixture);
+}
+
+/* Damages one log of those with `name` in theirs, in a copy of the store. Gives
+ * how many rows are there then, or -1. */
+static int
+damage_one(struct fixture *fixture, const char *killed, const char *name,
+           uint64_t *random)
+{
+    const enum damage damage = (enum damage)random_below(random, DAMAGES);
+    struct log_file logs[LOGS_MAX];
+    const struct log_file *log;
+    size_t count;
+    off_t at;
+    int rows;
+
+    copy_store(killed, fixture->path);
+    count = list_logs(fixture->path, name, logs);
+    log = &logs[random_below(random, count)];
+    at = (off_t)random_below(random, (uint64_t)log->size);
+    damage_log(log, damage, at, random);
+    printf("%s at %lld of %s: ", damage_names[damage], (long long)at,
+           strrchr(log->path, '/') + 1);
+    (void)fflush(stdout);
+    rows = open_and_count(fixture, COLANDER_OPEN_READ_ONLY, log->path);
+    printf("%d rows\n", rows);
+    assert_int_equal(open_and_count(fixture, COLANDER_OPEN_EXISTING, log->path),
+                     rows);
+    if (rows >= 0)
+        assert_opens_quietly(fixture, rows);
+    temporary_remove(fixture->path);
+    return rows;
 }
 
 static void
-damaged_logs_are_told_or_their_end_is_dropped(void **state)
+damage_many(struct fixture *fixture, const char *name, uint64_t runs,
+            uint64_t *random)
 {
-    uint64_t random = random_seed(__func__);
-    struct fixture *fixture = *state;
     char killed[TEMPORARY_SIZE + 16];
     unsigned refused = 0;
-    unsigned shorter = 0;
+    unsigned fewer = 0;
 
     make_killed(fixture, killed);
-    for (uint64_t run = random_runs(60); run > 0; run--) {
-        const enum damage damage = (enum damage)random_below(&random, DAMAGES);
-        struct log_file logs[LOGS_MAX];
-        const struct log_file *log;
-        size_t count;
-        off_t at;
-        int rows;
+    for (; runs > 0; runs--) {
+        int rows = damage_one(fixture, killed, name, random);
 
-        copy_store(killed, fixture->path);
-        count = list_logs(fixture->path, logs);
-        log = &logs[random_below(&random, count)];
-        at = (off_t)random_below(&random, (uint64_t)log->size);
-        damage_log(log, damage, at, &random);
-        printf("%s at %lld of %s: ", damage_names[damage], (long long)at,
-               strrchr(log->path, '/') + 1);
-        rows = open_and_count(fixture, COLANDER_OPEN_READ_ONLY);
-        printf("%d rows\n", rows);
-        assert_int_equal(open_and_count(fixture, COLANDER_OPEN_EXISTING), rows);
-        if (rows >= 0) /* what was dropped is told once */
-            assert_int_equal(open_as(fixture, COLANDER_OPEN_EXISTING, NULL),
-                             COLANDER_OK);
-        if (rows >= 0) {
-            struct colander_recovery recovery;
-
-            colander_engine_recovery(fixture->engine, &recovery);
-            assert_int_equal(recovery.dropped_size, 0);
-            assert_int_equal(count_rows(fixture), rows);
-            close_engine(fixture);
-        }
         refused += rows < 0;
-        shorter += rows >= 0 && rows < ROWS;
-        temporary_remove(fixture->path);
+        fewer += rows >= 0 && rows < ROWS;
     }
-    printf("%u were refused, %u lost their end\n", refused, shorter);
+    printf("%u were refused, %u have fewer rows\n", refused, fewer);
+}
+
+static void
+damaged_wals_are_told_or_their_end_is_dropped(void **state)
+{
+    uint64_t random = random_seed(__func__);
+
+    damage_many(*state, ".log", random_runs(60), &random);
+}
+
+static void
+damaged_manifests_are_told_or_their_end_is_dropped(void **state)
+{
+    uint64_t random = random_seed(__func__);
+
+    damage_many(*state, "MANIFEST", random_runs(60), &random);
 }
 
 /* At each byte near the end of the last log, of which records are small. Only
@@ -342,13 +388,14 @@ logs_cut_anywhere_are_opened(void **state)
     for (off_t left = 1; left < 100; left++) {
         struct colander_recovery recovery;
         struct log_file *last;
+        int last_row;
 
         copy_store(killed, fixture->path);
-        last = &logs[list_logs(fixture->path, logs) - 1];
+        last = &logs[list_logs(fixture->path, ".log", logs) - 1];
         assert_int_equal(truncate(last->path, last->size - left), 0);
         assert_int_equal(open_as(fixture, COLANDER_OPEN_EXISTING, NULL),
                          COLANDER_OK);
-        rows = count_rows(fixture);
+        rows = count_rows(fixture, &last_row);
         colander_engine_recovery(fixture->engine, &recovery);
         untold += recovery.dropped_size == 0;
         assert_in_range(untold, 0, 2 * (ROWS - rows) + 1);
@@ -379,7 +426,8 @@ main(int argc, char **argv)
         TEST(checksums_are_those_of_the_standard),
         TEST(killed_store_has_all_rows),
         TEST(logs_cut_anywhere_are_opened),
-        TEST(damaged_logs_are_told_or_their_end_is_dropped),
+        TEST(damaged_wals_are_told_or_their_end_is_dropped),
+        TEST(damaged_manifests_are_told_or_their_end_is_dropped),
     };
 
     if (argc == 3 && strcmp(argv[1], "--write") == 0)

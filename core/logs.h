@@ -1,0 +1,33 @@
+/*
+ * RocksDB's logs, looked at before it reads them: the write-ahead logs, and the
+ * MANIFEST, which says what files the database has.
+ *
+ * RocksDB 7.8 either refuses a log whose last record is not whole, as a lost
+ * machine may leave it, or takes a bad record for such a one and forgets what
+ * was written behind it, without a word: rows, or whole SST files, which it
+ * then deletes. So all records are looked at first: a bad one with a good one
+ * behind it was damaged, and nothing is opened; of a bad one with nothing
+ * behind it nobody can tell what it was, and it is dropped, and told.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_CORE_LOGS_H
+#define COLANDER_CORE_LOGS_H
+
+#include "core/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Looks at the logs in the directory of a database. CORRUPT, with file and
+ * byte, or IO. A directory that is not there has none. */
+COLANDER_CHECKED enum colander_code
+logs_check(const char *directory, struct colander_recovery *recovery,
+           struct colander_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
