@@ -202,7 +202,7 @@ static int
 count_rows(struct fixture *fixture, int *last)
 {
     const struct colander_engine_cursor_options all = {0};
-    struct colander_engine_family *family = family_of(fixture, "rows");
+    struct colander_engine_family *family;
     struct colander_engine_cursor *cursor;
     struct colander_slice key;
     struct colander_slice value;
@@ -211,6 +211,9 @@ count_rows(struct fixture *fixture, int *last)
     int count = 0;
 
     *last = -1;
+    if (colander_engine_family_open(fixture->engine, "rows", false, &family,
+                                    NULL) == COLANDER_NOT_FOUND)
+        return 0;
 
     assert_int_equal(colander_engine_cursor_open(family, &all, &cursor, NULL),
                      COLANDER_OK);
