@@ -365,9 +365,10 @@ check_numbers(const char *directory, const struct numbers *numbers,
         if (bad_name[0] != '\0' && state.size > 0)
             return fail_damaged(bad_name, bad_at, err);
         note_end(name, &state, recovery);
-        if (state.bad_at < state.size)
+        if (state.bad_at < state.size) {
             memcpy(bad_name, name, sizeof(bad_name));
-        bad_at = state.bad_at;
+            bad_at = state.bad_at;
+        }
     }
     return COLANDER_OK;
 }
