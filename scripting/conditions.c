@@ -184,7 +184,7 @@ operand(lua_State *L, int index, int number)
     struct colander_value value;
 
     lua_rawgeti(L, index, number);
-    value = value_check(L, -1, "a condition");
+    value = value_expect(L, -1, "a condition");
     lua_pop(L, 1);
     return value;
 }
@@ -452,7 +452,7 @@ make_condition(lua_State *L)
         if (op == OP_WHERE)
             luaL_checktype(L, i, LUA_TTABLE);
         else if (wanted >= 0)
-            (void)value_check(L, i, names[op]);
+            (void)value_expect(L, i, names[op]);
     }
     make(L, op, count);
     return 1;

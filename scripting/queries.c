@@ -134,7 +134,7 @@ query_find_value(lua_State *L)
     struct query *query;
 
     lua_settop(L, 2);
-    (void)value_check(L, 2, "find_value");
+    (void)value_expect(L, 2, "find_value");
     query = make(L);
     query->tells_columns = true;
     condition_push_value(L, 2);

@@ -114,7 +114,7 @@ value_get(lua_State *L, int index, struct colander_value *value)
 }
 
 struct colander_value
-value_check(lua_State *L, int index, const char *what)
+value_expect(lua_State *L, int index, const char *what)
 {
     struct colander_value value = colander_null();
 
@@ -420,7 +420,7 @@ value_key(lua_State *L, int index, struct colander_buffer *key)
     size_t count = 1;
 
     if (!lua_istable(L, index)) {
-        parts[0] = value_check(L, index, "a key");
+        parts[0] = value_expect(L, index, "a key");
     } else {
         count = (size_t)lua_rawlen(L, index);
         if (count == 0 || count > COLANDER_KEY_PARTS_MAX)
@@ -429,7 +429,7 @@ value_key(lua_State *L, int index, struct colander_buffer *key)
         luaL_checkstack(L, COLANDER_KEY_PARTS_MAX, NULL);
         for (size_t i = 0; i < count; i++) {
             lua_rawgeti(L, index, (lua_Integer)i + 1);
-            parts[i] = value_check(L, -1, "a part of a key");
+            parts[i] = value_expect(L, -1, "a part of a key");
         }
         lua_pop(L, (int)count); /* the table keeps them alive */
     }
@@ -504,8 +504,8 @@ type_of(lua_State *L)
 static int
 compare_values(lua_State *L)
 {
-    struct colander_value a = value_check(L, 1, "compare");
-    struct colander_value b = value_check(L, 2, "compare");
+    struct colander_value a = value_expect(L, 1, "compare");
+    struct colander_value b = value_expect(L, 2, "compare");
     int order = colander_value_compare(&a, &b);
 
     lua_pushinteger(L, (order > 0) - (order < 0));

@@ -35,7 +35,7 @@ void value_push(lua_State *L, const struct colander_value *value);
 bool value_get(lua_State *L, int index, struct colander_value *value);
 
 /* The same; an error that names `what` when it is no scalar. */
-struct colander_value value_check(lua_State *L, int index, const char *what);
+struct colander_value value_expect(lua_State *L, int index, const char *what);
 
 /* Whether the table at `index` is an array: marked as one, or 1..n. */
 bool value_is_array(lua_State *L, int index);

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #define BENCH_FILES_MAX 64
+#define BENCH_ENTRIES_MAX 8
 
 struct bench_options {
     uint64_t rows;                /* 0: what the experiment suggests */
@@ -24,6 +25,8 @@ struct bench_options {
     const char *report_directory; /* for a report; NULL: none */
     const char *files[BENCH_FILES_MAX]; /* of real rows */
     size_t file_count;
+    uint64_t entries[BENCH_ENTRIES_MAX]; /* of paper, ascending */
+    size_t entry_count;                  /* 0: what it suggests */
 };
 
 /* An experiment: prints its results, gives the exit code. */
@@ -36,10 +39,24 @@ bench_experiment bench_ingest;
 bench_experiment bench_live;
 bench_experiment bench_load;
 bench_experiment bench_lua;
+bench_experiment bench_paper;
 bench_experiment bench_predicate;
 bench_experiment bench_probe;
 bench_experiment bench_put;
 bench_experiment bench_space;
+
+/* An experiment as it is asked for. */
+struct bench_listed {
+    const char *name;
+    bench_experiment *run;
+    const char *about;
+    uint64_t quick_rows; /* as few as it takes: for `quick` */
+};
+
+/* Runs all of them once, each in a process of its own, with few rows. Gives 1
+ * when one failed, whatever time they take. */
+int bench_quick(const struct bench_options *options,
+                const struct bench_listed *experiments, size_t count);
 
 /* Seconds on a clock that only goes forward. */
 double bench_now(void);

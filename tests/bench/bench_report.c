@@ -74,9 +74,7 @@ bench_table_number(struct bench_table *table, double number)
 
     if (isnan(number))
         add_cell(table, "");
-    else if (number == floor(number) && size < 1e15)
-        bench_table_text(table, "%.0f", number);
-    else if (size >= 100)
+    else if (number == floor(number) || size >= 100)
         bench_table_text(table, "%.0f", number);
     else if (size >= 10)
         bench_table_text(table, "%.1f", number);
@@ -287,12 +285,19 @@ print_csv(void *context, size_t column, const char *cell)
         (void)fputc('\n', printing->file);
 }
 
+/* A bar would end the cell. */
 static void
 print_markdown(void *context, size_t column, const char *cell)
 {
     const struct printing *printing = context;
 
-    (void)fprintf(printing->file, "| %s ", cell);
+    (void)fputs("| ", printing->file);
+    for (; *cell != '\0'; cell++) {
+        if (*cell == '|')
+            (void)fputc('\\', printing->file);
+        (void)fputc(*cell, printing->file);
+    }
+    (void)fputc(' ', printing->file);
     if (column + 1 == printing->table->column_count)
         (void)fputs("|\n", printing->file);
 }
@@ -336,21 +341,35 @@ bench_report_table(struct bench_report *report, const struct bench_table *table)
 
 /* ---------------------------------------------------------------- plots --- */
 
+/* As gnuplot takes text: between single quotes, those inside doubled. */
 static void
-write_script(const struct bench_report *report, const struct bench_table *table,
-             const struct bench_plot *plot)
+write_quoted(FILE *file, const char *text, const char *ending)
 {
-    FILE *file = open_file(report, plot->name, ".gnuplot");
+    (void)fputc('\'', file);
+    for (; *text != '\0'; text++) {
+        if (*text == '\'')
+            (void)fputc('\'', file);
+        (void)fputc(*text, file);
+    }
+    (void)fprintf(file, "%s'", ending);
+}
 
-    (void)fprintf(file,
-                  "set terminal svg size 720,440 background 'white'\n"
-                  "set output '%s.svg'\n"
-                  "set datafile separator ','\n"
-                  "set key outside right top\n"
-                  "set grid\n"
-                  "set xlabel '%s'\n"
-                  "set ylabel '%s'\n",
-                  plot->name, plot->x_label, plot->y_label);
+/* What all plots have. Underscores and the like in titles are just that. */
+static void
+write_settings(FILE *file, const struct bench_plot *plot)
+{
+    (void)fputs("set terminal svg size 720,440 background 'white' noenhanced\n"
+                "set datafile separator ','\n"
+                "set key outside right top\n"
+                "set grid\n"
+                "set output ",
+                file);
+    write_quoted(file, plot->name, ".svg");
+    (void)fputs("\nset xlabel ", file);
+    write_quoted(file, plot->x_label, "");
+    (void)fputs("\nset ylabel ", file);
+    write_quoted(file, plot->y_label, "");
+    (void)fputc('\n', file);
     if (plot->is_log_x)
         (void)fputs("set logscale x\n", file);
     if (plot->is_log_y)
@@ -360,17 +379,28 @@ write_script(const struct bench_report *report, const struct bench_table *table,
                     "set style fill solid 0.8\n"
                     "set yrange [0:*]\n",
                     file);
+    else
+        (void)fputs("set format x '%.10g'\n", file);
+}
+
+static void
+write_script(const struct bench_report *report, const struct bench_table *table,
+             const struct bench_plot *plot)
+{
+    FILE *file = open_file(report, plot->name, ".gnuplot");
+
+    write_settings(file, plot);
     for (size_t i = 0; i < plot->count; i++) {
         const size_t column = plot->first + i;
 
         (void)fputs(i == 0 ? "plot " : ", ", file);
+        write_quoted(file, table->name, ".csv");
         if (plot->kind == BENCH_BARS)
-            (void)fprintf(file, "'%s.csv' using %zu:xtic(1) title '%s'",
-                          table->name, column + 1, table->columns[column]);
+            (void)fprintf(file, " using %zu:xtic(1) title ", column + 1);
         else
-            (void)fprintf(file,
-                          "'%s.csv' using 1:%zu with linespoints title '%s'",
-                          table->name, column + 1, table->columns[column]);
+            (void)fprintf(file, " using 1:%zu with linespoints title ",
+                          column + 1);
+        write_quoted(file, table->columns[column], "");
     }
     (void)fputc('\n', file);
     close_file(file, plot->name);

@@ -9,6 +9,8 @@
 
 #define BATCH 1000
 
+#define SMALL_STORE (UINT64_C(4) << 20) /* bytes: compacted in no time */
+
 /* --------------------------------------------------------- open, close --- */
 
 void
@@ -77,16 +79,18 @@ bench_store_refilter(struct bench_store *store, uint32_t rows_per_segment,
     bench_check(colander_family_set_filters(store->family, &filters, &err),
                 &err);
     bench_check(colander_family_refilter(store->family, NULL, &err), &err);
-    bench_store_wait(store);
+    (void)bench_store_wait(store);
 }
 
 /* There is no telling when compactions are over: they are when the files have
  * stayed the same for a while. */
-void
+double
 bench_store_wait(struct bench_store *store)
 {
-    const struct timespec pause = {0, 100000000};
     struct colander_family_sizes before = bench_store_sizes(store);
+    const struct timespec pause = {
+        0, before.sst_size < SMALL_STORE ? 20000000 : 100000000};
+    double changed = bench_now();
     struct colander_error err;
     unsigned same = 0;
 
@@ -98,11 +102,14 @@ bench_store_wait(struct bench_store *store)
         if (now.sst_count == before.sst_count &&
             now.sst_size == before.sst_size)
             same++;
-        else
+        else {
             same = 0;
+            changed = bench_now();
+        }
         before = now;
     }
     bench_check(colander_family_await_filters(store->family, &err), &err);
+    return changed;
 }
 
 void
@@ -113,7 +120,7 @@ bench_store_settle(struct bench_store *store)
     bench_progress("compacting");
     bench_check(colander_family_flush(store->family, &err), &err);
     bench_check(colander_family_compact(store->family, &err), &err);
-    bench_store_wait(store);
+    (void)bench_store_wait(store);
     bench_progress("%s", "");
 }
 

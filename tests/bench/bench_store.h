@@ -29,8 +29,9 @@ void bench_store_load(struct bench_store *store, uint64_t rows, uint64_t first,
 void bench_store_refilter(struct bench_store *store, uint32_t rows_per_segment,
                           uint32_t hash_bits);
 
-/* Waits until nothing is under way. */
-void bench_store_wait(struct bench_store *store);
+/* Waits until nothing is under way; gives when that was so, as bench_now tells
+ * it: waiting goes on for a while to be sure. */
+double bench_store_wait(struct bench_store *store);
 
 /* Flushes, compacts, waits. */
 void bench_store_settle(struct bench_store *store);

@@ -10,24 +10,29 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const struct {
-    const char *name;
-    bench_experiment *run;
-    const char *about;
-} experiments[] = {
+static const struct bench_listed experiments[] = {
 #ifdef BENCH_FILTERS
-    {"bulk", bench_bulk, "a first load by a bulk, against batches of puts"},
-    {"find", bench_find, "rows by a value, against an index made by hand"},
-    {"growth", bench_growth, "finds in stores of 1/64 to all of the rows"},
-    {"ingest", bench_ingest, "writes with filters, without, and an index"},
-    {"live", bench_live, "finds while a writer fills the memtable"},
-    {"load", bench_load, "JSON lines, against RocksDB and SQLite"},
-    {"lua", bench_lua, "a scan and finds by a script, against the same in C"},
-    {"probe", bench_probe, "which of many filters: by turns, tree, slices"},
-    {"space", bench_space, "bytes of filters, also of real rows (--data)"},
+    {"bulk", bench_bulk, "a first load by a bulk, against batches of puts",
+     2000},
+    {"find", bench_find, "rows by a value, against an index made by hand",
+     2000},
+    {"growth", bench_growth, "finds in stores of 1/64 to all of the rows",
+     64000},
+    {"ingest", bench_ingest, "writes with filters, without, and an index",
+     2000},
+    {"live", bench_live, "finds while a writer fills the memtable", 2000},
+    {"load", bench_load, "JSON lines, against RocksDB and SQLite", 2000},
+    {"lua", bench_lua, "a scan and finds by a script, against the same in C",
+     2000},
+    {"paper", bench_paper, "the paper's tables and figures, made again",
+     100000},
+    {"probe", bench_probe, "which of many filters: by turns, tree, slices",
+     100},
+    {"space", bench_space, "bytes of filters, also of real rows (--data)",
+     2000},
 #endif
-    {"predicate", bench_predicate, "one column compared, rows in memory"},
-    {"put", bench_put, "rows in batches, against the bare RocksDB C API"},
+    {"predicate", bench_predicate, "one column compared, rows in memory", 2000},
+    {"put", bench_put, "rows in batches, against the bare RocksDB C API", 2000},
 };
 
 #define EXPERIMENTS (sizeof(experiments) / sizeof(experiments[0]))
@@ -40,7 +45,10 @@ print_help(void)
            "Use a release build on a machine that does nothing else.\n\n");
     for (size_t i = 0; i < EXPERIMENTS; i++)
         printf("  %-12s %s\n", experiments[i].name, experiments[i].about);
+    printf("  %-12s %s\n", "quick", "all of them, small: do they still work?");
     printf("\n  --rows N     rows to use\n"
+           "  --entries N,...  entries of paper "
+           "(1000000,5000000,10000000)\n"
            "  --rounds N   repetitions of each way (5)\n"
            "  --dir DIR    where stores are made and removed ($TMPDIR, /tmp)\n"
            "  --data FILE  real rows: .jsonl or .csv, .gz or not; repeatable\n"
@@ -61,11 +69,30 @@ parse_count(const char *text)
     return number;
 }
 
+/* Numbers with commas between them. */
+static void
+parse_entries(const char *text, struct bench_options *options)
+{
+    options->entry_count = 0;
+    while (text != NULL) {
+        char *end;
+        const uint64_t number = strtoull(text, &end, 10);
+
+        if (number == 0 || text[0] == '-' || (*end != ',' && *end != '\0'))
+            bench_fail("--entries needs numbers above 0, not", text);
+        if (options->entry_count == BENCH_ENTRIES_MAX)
+            bench_fail("--entries", "too many numbers");
+        options->entries[options->entry_count++] = number;
+        text = *end == ',' ? end + 1 : NULL;
+    }
+}
+
 static bool
 parse_options(int argc, char **argv, struct bench_options *options)
 {
     static const struct option known[] = {
         {"rows", required_argument, NULL, 'n'},
+        {"entries", required_argument, NULL, 'e'},
         {"rounds", required_argument, NULL, 'r'},
         {"dir", required_argument, NULL, 'd'},
         {"data", required_argument, NULL, 'f'},
@@ -82,6 +109,9 @@ parse_options(int argc, char **argv, struct bench_options *options)
             options->rows = parse_count(optarg);
             if (options->rows == 0)
                 bench_fail("--rows needs a number above 0, not", optarg);
+            break;
+        case 'e':
+            parse_entries(optarg, options);
             break;
         case 'r':
             options->rounds = (unsigned)parse_count(optarg);
@@ -125,6 +155,8 @@ main(int argc, char **argv)
 
     if (!parse_options(argc, argv, &options))
         return 2;
+    if (optind == argc - 1 && strcmp(argv[optind], "quick") == 0)
+        return bench_quick(&options, experiments, EXPERIMENTS);
     for (size_t i = 0; optind == argc - 1 && i < EXPERIMENTS; i++) {
         if (strcmp(argv[optind], experiments[i].name) == 0)
             return experiments[i].run(&options);

@@ -1,0 +1,430 @@
+/*
+ * The report on the paper's experiments, with the paper's own figures beside:
+ * what is about numbers of entries, and about the shapes of filters.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bench_paper.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#define MEGA 1e6
+
+/* What the paper tells of a number of entries; 0: nothing. */
+struct told {
+    uint64_t entries;
+    double lookup_seconds; /* of a non-key value */
+    double sst_mb;
+    double leaf_mb;
+    double node_mb;
+};
+
+static const struct told all_told[] = {
+    {10000000, 5, 293, 29, 7},
+    {50000000, 27, 0, 0, 0},
+    {100000000, 54, 0, 0, 0},
+};
+
+static struct told
+told_of(uint64_t entries)
+{
+    for (size_t i = 0; i < sizeof(all_told) / sizeof(all_told[0]); i++) {
+        if (all_told[i].entries == entries)
+            return all_told[i];
+    }
+    return (struct told){.entries = entries};
+}
+
+static void
+add_told(struct bench_table *table, double figure)
+{
+    bench_table_number(table, figure == 0 ? NAN : figure);
+}
+
+static void
+report_and_release(struct bench_report *report, struct bench_table *table)
+{
+    bench_report_table(report, table);
+    bench_table_release(table);
+}
+
+/* ----------------------------------------------------------- conditions --- */
+
+static void
+report_conditions(struct bench_report *report,
+                  const struct paper_results *results)
+{
+    bench_report_machine(report);
+    bench_report_text(
+        report,
+        "Entries: a key and a row of one column, strings of 11 characters, "
+        "%.1f bytes encoded; keys in no order, every value once unless said. "
+        "Store: SST files of %u MB, a write buffer of %u MB, blocks of %u KiB "
+        "without compression, a block cache of %u MB, RocksDB's 7 levels, each "
+        "ten times the one before. It is compacted before lookups, so that all "
+        "ways read the same SST files.",
+        results->sizes[0].entry_size, PAPER_SST_SIZE >> 20,
+        PAPER_BUFFER_SIZE >> 20, PAPER_BLOCK_SIZE >> 10,
+        PAPER_CACHE_SIZE >> 20);
+    bench_report_text(
+        report,
+        "Lookups: medians of %u different values, warm (the second of two) and "
+        "cold (%u of them), every answer checked. Cold: the store is opened "
+        "anew, which is not counted, and its files are read from storage. %s "
+        "In a virtual machine the host may remember them nevertheless.",
+        results->lookup_count,
+        results->lookup_count < PAPER_COLD_MAX ? results->lookup_count
+                                               : PAPER_COLD_MAX,
+        bench_cold_about(&results->cold));
+    bench_report_text(
+        report,
+        "Ways: the SSTable scan reads every row. The classical Bloom scan "
+        "reads every leaf filter from a file, and those SST files whole that "
+        "may hold the value. The Bloom hierarchy scan reads the leaf filters "
+        "that the paper's tree does not rule out; what is above the leaves is "
+        "in memory. Colander is the find of a store with default filters. "
+        "Leaves have %u bits, trees order %u (a node has %u to %u children), "
+        "unless said.",
+        PAPER_FILTER_BITS, PAPER_ORDER, PAPER_ORDER, 2 * PAPER_ORDER);
+}
+
+/* -------------------------------------------------------------- Table I --- */
+
+static void
+report_ratios(struct bench_report *report, const struct paper_results *results)
+{
+    static const char *const columns[] = {"entries",
+                                          "scan / Colander, cold",
+                                          "classical / Colander, cold",
+                                          "hierarchy / Colander, cold",
+                                          "classical / hierarchy, cold",
+                                          "scan / Colander, warm",
+                                          "hierarchy / Colander, warm",
+                                          "classical / hierarchy, warm",
+                                          NULL};
+    struct bench_table table;
+
+    bench_table_init(&table, "ratios", "How many times as long a lookup takes",
+                     columns);
+    for (size_t i = 0; i < results->size_count; i++) {
+        const struct paper_figures *ways = results->sizes[i].ways;
+        const struct paper_figures *colander = &ways[PAPER_COLANDER];
+        const struct paper_figures *tree = &ways[PAPER_HIERARCHY];
+
+        bench_table_number(&table, (double)results->sizes[i].entries);
+        for (int way = PAPER_SCAN; way <= PAPER_HIERARCHY; way++)
+            bench_table_number(&table, ways[way].cold / colander->cold);
+        bench_table_number(&table, ways[PAPER_CLASSICAL].cold / tree->cold);
+        bench_table_number(&table, ways[PAPER_SCAN].warm / colander->warm);
+        bench_table_number(&table, tree->warm / colander->warm);
+        bench_table_number(&table, ways[PAPER_CLASSICAL].warm / tree->warm);
+    }
+    report_and_release(report, &table);
+}
+
+static const char *const lookup_columns[] = {"entries",
+                                             "insert (s)",
+                                             "SSTable scan (ms)",
+                                             "classical Bloom (ms)",
+                                             "Bloom hierarchy (ms)",
+                                             "Colander (ms)",
+                                             "key (ms)",
+                                             "Colander, tree option (ms)",
+                                             "paper: non-key (ms)",
+                                             "paper: key (ms)",
+                                             NULL};
+
+static void
+fill_lookups(struct bench_table *table, const struct paper_results *results,
+             bool is_cold)
+{
+    for (size_t i = 0; i < results->size_count; i++) {
+        const struct paper_size *size = &results->sizes[i];
+
+        bench_table_number(table, (double)size->entries);
+        bench_table_number(table, size->insert_seconds[PAPER_DEFAULT_FILTERS]);
+        for (int way = 0; way < PAPER_WAYS; way++)
+            bench_table_number(table, is_cold ? size->ways[way].cold
+                                              : size->ways[way].warm);
+        bench_table_number(table, is_cold ? size->tree_find.cold
+                                          : size->tree_find.warm);
+        add_told(table, 1000 * told_of(size->entries).lookup_seconds);
+        bench_table_text(table, "0.09 - 0.9");
+    }
+}
+
+static void
+report_lookups(struct bench_report *report, const struct paper_results *results)
+{
+    static const struct bench_plot plot = {
+        .name = "fig8",
+        .x_label = "entries",
+        .y_label = "cold lookup of a value (ms)",
+        .first = 2,
+        .count = 4,
+        .is_log_y = true,
+    };
+    struct bench_table table;
+
+    bench_report_section(report, "Table I and Fig. 8: lookups by entries");
+    report_ratios(report, results);
+    bench_table_init(&table, "table1", "Table I: cold", lookup_columns);
+    fill_lookups(&table, results, true);
+    bench_report_table(report, &table);
+    bench_report_plot(report, &table, &plot);
+    bench_table_release(&table);
+    bench_table_init(&table, "table1_warm", "Table I: warm", lookup_columns);
+    fill_lookups(&table, results, false);
+    report_and_release(report, &table);
+    bench_report_text(
+        report,
+        "The paper's figures are of its own machine: a lookup of a value took "
+        "5, 27, 54 and 281 s at 10, 50, 100 and 500 M entries, of a key 0.09 "
+        "to 0.9 ms; the hierarchy took 80 %% less time than the others. \"Tree "
+        "option\" is Colander's find with the same tree and leaves "
+        "(rows_per_segment 0, hierarchy tree), all of them in memory.");
+}
+
+/* --------------------------------------------------------------- Fig. 6 --- */
+
+static void
+report_creation(struct bench_report *report,
+                const struct paper_results *results)
+{
+    static const char *const columns[] = {
+        "entries",  "paper's / none",      "Colander's / none",
+        "none (s)", "paper's filters (s)", "Colander's filters (s)",
+        NULL};
+    static const struct bench_plot plot = {
+        .name = "fig6",
+        .kind = BENCH_BARS,
+        .x_label = "entries",
+        .y_label = "creation (s)",
+        .first = 3,
+        .count = 3,
+    };
+    struct bench_table table;
+
+    bench_report_section(report, "Fig. 6: creation with and without filters");
+    bench_table_init(&table, "fig6",
+                     "From the first insert until compactions and filters are "
+                     "done",
+                     columns);
+    for (size_t i = 0; i < results->size_count; i++) {
+        const double *seconds = results->sizes[i].create_seconds;
+
+        bench_table_number(&table, (double)results->sizes[i].entries);
+        bench_table_number(&table, seconds[PAPER_TREE_FILTERS] /
+                                       seconds[PAPER_NO_FILTERS]);
+        bench_table_number(&table, seconds[PAPER_DEFAULT_FILTERS] /
+                                       seconds[PAPER_NO_FILTERS]);
+        for (int kind = 0; kind < PAPER_FILTERS; kind++)
+            bench_table_number(&table, seconds[kind]);
+    }
+    bench_report_table(report, &table);
+    bench_report_plot(report, &table, &plot);
+    bench_table_release(&table);
+    bench_report_text(report, "Each store is made once. Filters are made by "
+                              "the store, beside each SST that it writes.");
+}
+
+/* ------------------------------------------------------------- Table II --- */
+
+static void
+report_space(struct bench_report *report, const struct paper_results *results)
+{
+    static const char *const columns[] = {"entries",
+                                          "SST files",
+                                          "SST (MB)",
+                                          "leaves (MB)",
+                                          "non-leaves (MB)",
+                                          "Colander on disk (MB)",
+                                          "Colander in memory (MB)",
+                                          "paper: SST (MB)",
+                                          "paper: leaves (MB)",
+                                          "paper: non-leaves (MB)",
+                                          NULL};
+    struct bench_table table;
+
+    bench_report_section(report, "Table II: bytes of filters");
+    bench_table_init(&table, "table2", "Table II", columns);
+    for (size_t i = 0; i < results->size_count; i++) {
+        const struct paper_size *size = &results->sizes[i];
+        const struct told told = told_of(size->entries);
+
+        bench_table_number(&table, (double)size->entries);
+        bench_table_number(&table, (double)size->sst_count);
+        bench_table_number(&table, (double)size->sst_size / MEGA);
+        bench_table_number(&table, (double)size->leaf_size / MEGA);
+        bench_table_number(&table, (double)size->node_size[1] / MEGA);
+        bench_table_number(&table, (double)size->filter_size / MEGA);
+        bench_table_number(&table, (double)size->hierarchy_size / MEGA);
+        add_told(&table, told.sst_mb);
+        add_told(&table, told.leaf_mb);
+        add_told(&table, told.node_mb);
+    }
+    report_and_release(report, &table);
+    bench_report_text(report,
+                      "Colander's filters also tell which rows hold a value, "
+                      "and that is most of what they take on disk.");
+}
+
+/* --------------------------------------------------------- Figs. 7, 9 --- */
+
+static void
+report_memory(struct bench_report *report, const struct paper_results *results)
+{
+    const struct bench_plot plot = {
+        .name = "fig7",
+        .x_label = "order d",
+        .y_label = "non-leaf filters (MB)",
+        .first = 1,
+        .count = results->size_count,
+    };
+    const char *columns[BENCH_ENTRIES_MAX + 2] = {"order"};
+    char names[BENCH_ENTRIES_MAX][32];
+    struct bench_table table;
+
+    bench_report_section(report, "Fig. 7: memory of the tree by its order");
+    for (size_t i = 0; i < results->size_count; i++) {
+        (void)snprintf(names[i], sizeof(names[i]), "%" PRIu64 " entries",
+                       results->sizes[i].entries);
+        columns[i + 1] = names[i];
+    }
+    bench_table_init(&table, "fig7", "Non-leaf filters, MB", columns);
+    for (size_t i = 0; i < PAPER_ORDERS; i++) {
+        bench_table_number(&table, paper_orders[i]);
+        for (size_t j = 0; j < results->size_count; j++)
+            bench_table_number(&table,
+                               (double)results->sizes[j].node_size[i] / MEGA);
+    }
+    bench_report_table(report, &table);
+    bench_report_plot(report, &table, &plot);
+    bench_table_release(&table);
+}
+
+static void
+report_orders(struct bench_report *report, const struct paper_results *results)
+{
+    static const char *const columns[] = {"order", "cold (ms)", "warm (ms)",
+                                          "levels", NULL};
+    static const struct bench_plot plot = {
+        .name = "fig9",
+        .x_label = "order d",
+        .y_label = "lookup by the hierarchy (ms)",
+        .first = 1,
+        .count = 2,
+    };
+    const struct paper_shape *shapes = results->shapes[PAPER_BITS - 1];
+    struct bench_table table;
+
+    bench_report_section(report, "Fig. 9: lookups by the order of the tree");
+    bench_table_init(&table, "fig9", "With the most entries", columns);
+    for (size_t i = 0; i < PAPER_ORDERS; i++) {
+        bench_table_number(&table, paper_orders[i]);
+        bench_table_number(&table, shapes[i].times.cold);
+        bench_table_number(&table, shapes[i].times.warm);
+        bench_table_number(&table, shapes[i].height);
+    }
+    bench_report_table(report, &table);
+    bench_report_plot(report, &table, &plot);
+    bench_table_release(&table);
+}
+
+/* ---------------------------------------------------------- Figs. 10-12 --- */
+
+static void
+report_reads(struct bench_report *report, const struct paper_results *results,
+             size_t bits)
+{
+    static const char *const columns[] = {
+        "order",           "leaves read",           "non-leaves looked at",
+        "leaves read (%)", "leaves that say maybe", NULL};
+    static const char *const names[PAPER_BITS] = {"fig10", "fig11", "fig12"};
+    const struct paper_leaf_kind *kind = &results->kinds[bits];
+    const struct paper_size *largest = &results->sizes[results->size_count - 1];
+    const struct bench_plot plot = {
+        .name = names[bits],
+        .x_label = "order d",
+        .y_label = "filters",
+        .first = 1,
+        .count = 2,
+    };
+    struct bench_table table;
+    char title[160];
+
+    (void)snprintf(title, sizeof(title),
+                   "Leaves of %" PRIu64 " bits, %u set for a value, %.0f %% of "
+                   "all set; %" PRIu64 " leaves",
+                   paper_bits[bits], kind->probes, 100 * kind->fill,
+                   largest->sst_count);
+    bench_table_init(&table, names[bits], title, columns);
+    for (size_t i = 0; i < PAPER_ORDERS; i++) {
+        const struct paper_figures *counts = &results->shapes[bits][i].counts;
+
+        bench_table_number(&table, paper_orders[i]);
+        bench_table_number(&table, counts->leaves_read);
+        bench_table_number(&table, counts->nodes_asked);
+        bench_table_number(&table, 100 * counts->leaves_read /
+                                       (double)largest->sst_count);
+        bench_table_number(&table, counts->leaves_matching);
+    }
+    bench_report_table(report, &table);
+    bench_report_plot(report, &table, &plot);
+    bench_table_release(&table);
+}
+
+static void
+report_probes(struct bench_report *report, const struct paper_results *results)
+{
+    static const char *const columns[] = {
+        "bits set for a value", "bits set in a leaf (%)", "leaves read (%)",
+        "leaves that say maybe", NULL};
+    const struct paper_size *largest = &results->sizes[results->size_count - 1];
+    struct bench_table table;
+
+    bench_table_init(&table, "probes", "The same leaves with other probes",
+                     columns);
+    for (size_t i = 0; i < PAPER_PROBES; i++) {
+        const struct paper_leaf_kind *kind = &results->probes[i];
+
+        bench_table_number(&table, kind->probes);
+        bench_table_number(&table, 100 * kind->fill);
+        bench_table_number(&table, 100 * kind->counts.leaves_read /
+                                       (double)largest->sst_count);
+        bench_table_number(&table, kind->counts.leaves_matching);
+    }
+    report_and_release(report, &table);
+    bench_report_text(
+        report,
+        "The paper reads 6 %% of the leaf filters with leaves of 2 M bits and "
+        "order 3. A node is the OR of what is below it. With bits for a value "
+        "to spare, and few of them set, an OR still has zeros, and the tree "
+        "rules leaves out. At ordinary fill, a third to a half of the bits "
+        "set, the OR of a few leaves is nearly all ones, and the OR of those "
+        "is: the tree says maybe to everything, and reads its nodes for "
+        "nothing, above all leaves.");
+    bench_report_text(
+        report,
+        "That is why Colander's default differs. Slices keep the leaves' bits "
+        "transposed, a row for each bit with a column for each file, so that "
+        "one AND of a few rows asks all files at once, and no OR loses what a "
+        "leaf knew. The locator beside each SST then tells which rows hold the "
+        "value, where leaves alone leave a file of 2 MB to be read.");
+}
+
+void
+paper_report(struct bench_report *report, const struct paper_results *results)
+{
+    report_conditions(report, results);
+    report_lookups(report, results);
+    report_creation(report, results);
+    report_space(report, results);
+    report_memory(report, results);
+    report_orders(report, results);
+    bench_report_section(report, "Figs. 10 to 12: filters read");
+    for (size_t i = 0; i < PAPER_BITS; i++)
+        report_reads(report, results, i);
+    report_probes(report, results);
+}

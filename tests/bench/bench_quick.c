@@ -1,0 +1,67 @@
+/*
+ * quick: all experiments, as small as they can be, to keep them working.
+ *
+ * Each runs in a process of its own: one that fails ends with a message, and
+ * the others are run all the same.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bench.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Runs one in a child, which leaves its files below `directory`. */
+static bool
+run(const struct bench_listed *experiment, const char *directory)
+{
+    char report[4200];
+    const struct bench_options options = {
+        .rows = experiment->quick_rows,
+        .rounds = 1,
+        .is_json = true,
+        .directory = directory,
+        .report_directory = report,
+    };
+    pid_t child;
+    int status;
+
+    (void)snprintf(report, sizeof(report), "%s/%s", directory,
+                   experiment->name);
+    (void)fflush(NULL);
+    child = fork();
+    if (child < 0)
+        bench_fail("fork", strerror(errno));
+    if (child == 0)
+        exit(experiment->run(&options));
+    if (waitpid(child, &status, 0) != child)
+        bench_fail("waitpid", strerror(errno));
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+int
+bench_quick(const struct bench_options *options,
+            const struct bench_listed *experiments, size_t count)
+{
+    char *directory = strdup(bench_make_directory(options));
+    unsigned failed_count = 0;
+
+    if (directory == NULL)
+        bench_fail("quick", "no memory");
+    for (size_t i = 0; i < count; i++) {
+        const double start = bench_now();
+        bool is_ok;
+
+        printf("=== %s\n", experiments[i].name);
+        is_ok = run(&experiments[i], directory);
+        printf("=== %s: %s, %.1f s\n", experiments[i].name,
+               is_ok ? "works" : "FAILED", bench_now() - start);
+        failed_count += !is_ok;
+    }
+    bench_remove_directory(directory);
+    free(directory);
+    printf("quick: %zu experiments, %u failed\n", count, failed_count);
+    return failed_count > 0;
+}
