@@ -41,8 +41,11 @@ struct setting {
 
 static void
 setting_make(struct setting *setting, struct experiment *it, uint64_t entries,
-             unsigned domain, size_t lookup_count)
+             unsigned domain)
 {
+    const size_t lookup_count =
+        it->rounds > COUNTED_LOOKUPS ? it->rounds : COUNTED_LOOKUPS;
+
     memset(setting, 0, sizeof(*setting));
     paper_entries_init(&setting->entries, entries, domain);
     paper_store_create(&setting->store, it->path, PAPER_DEFAULT_FILTERS,
@@ -205,12 +208,10 @@ static void
 measure_size(struct experiment *it, struct paper_size *size, bool is_largest)
 {
     struct setting setting;
-    size_t lookup_count =
-        it->rounds > COUNTED_LOOKUPS ? it->rounds : COUNTED_LOOKUPS;
 
     measure_other_filters(it, size, PAPER_NO_FILTERS);
     measure_other_filters(it, size, PAPER_TREE_FILTERS);
-    setting_make(&setting, it, size->entries, 0, lookup_count);
+    setting_make(&setting, it, size->entries, 0);
     leaves_make(&setting, it, PAPER_FILTER_BITS, PAPER_PROBES_MAX);
     note_sizes(&setting, size);
     for (size_t i = 0; i < PAPER_ORDERS; i++) {
@@ -234,11 +235,14 @@ measure_domain(struct experiment *it, size_t i)
     struct paper_domain *domain = &it->results.domains[i];
     struct setting setting;
 
-    setting_make(&setting, it, it->results.domain_entries, paper_domains[i],
-                 it->rounds);
+    setting_make(&setting, it, it->results.domain_entries, paper_domains[i]);
     domain->leaf_count = setting.store.sst_count;
     leaves_make(&setting, it, PAPER_FILTER_BITS, PAPER_PROBES_MAX);
     tree_make(&setting, PAPER_ORDER);
+    paper_count(&setting.asked, setting.lookups, setting.lookup_count,
+                &domain->counts);
+    domain->ssts_holding = paper_count_holding(&setting.store, setting.lookups,
+                                               setting.lookup_count);
     measure_ways(&setting, it->rounds, domain->ways);
     tree_release(&setting);
     leaves_release(&setting);
@@ -265,8 +269,7 @@ choose_sizes(const struct bench_options *options, struct paper_results *results)
         results->sizes[i].entries = options->entries[i];
         results->size_count = options->entry_count;
     }
-    results->domain_entries =
-        results->sizes[(results->size_count - 1) / 2].entries;
+    results->domain_entries = results->sizes[results->size_count / 2].entries;
 }
 
 static void
@@ -293,20 +296,21 @@ int
 bench_paper(const struct bench_options *options)
 {
     struct experiment *it = bench_allocate(1, sizeof(*it));
-    struct bench_report *report = bench_report_open(
-        options->report_directory,
-        "The paper's experiments: non-key search in a key-value store");
+    struct bench_report *report;
 
-    it->path = bench_make_directory(options);
     it->rounds = options->rounds;
     it->results.lookup_count = options->rounds;
     choose_sizes(options, &it->results);
+    report = bench_report_open(
+        options->report_directory,
+        "The paper's experiments: non-key search in a key-value store");
+    it->path = bench_make_directory(options);
     for (size_t i = 0; i < it->results.size_count; i++)
         measure_size(it, &it->results.sizes[i],
                      i + 1 == it->results.size_count);
+    paper_report(report, &it->results);
     for (size_t i = 0; i < PAPER_DOMAINS; i++)
         measure_domain(it, i);
-    paper_report(report, &it->results);
     paper_report_domains(report, &it->results);
     bench_report_close(report);
     if (options->is_json)

@@ -52,6 +52,8 @@ struct paper_leaf_kind {
 
 struct paper_domain {
     uint64_t leaf_count;
+    double ssts_holding; /* the mean over many values */
+    struct paper_figures counts;
     struct paper_figures ways[PAPER_WAYS];
 };
 
@@ -67,11 +69,15 @@ struct paper_results {
     unsigned lookup_count;
 };
 
-/* Tells all of it. */
+/* Tells all but what is about value domains. */
 void paper_report(struct bench_report *report,
                   const struct paper_results *results);
 
-/* The same about value domains. */
+/* The part of it about trees and leaves. */
+void paper_report_shapes(struct bench_report *report,
+                         const struct paper_results *results);
+
+/* What is about value domains. */
 void paper_report_domains(struct bench_report *report,
                           const struct paper_results *results);
 

@@ -58,7 +58,6 @@ struct paper_counts {
     uint64_t nodes_asked;     /* filters above the leaves */
     uint64_t leaves_read;     /* leaf filters, from the file */
     uint64_t leaves_matching; /* of them, those that may hold the value */
-    uint64_t ssts_holding; /* SST files with the value, of those read whole */
 };
 
 /* Leaves that may hold a value, by their places: room for all of them. Looks at

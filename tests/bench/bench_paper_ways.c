@@ -93,12 +93,8 @@ answer_by_leaves(const struct paper_asked *asked, bool by_tree,
             : paper_leaves_find(asked->leaves, lookup->hash, asked->places,
                                 counts);
 
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t before = answer->count;
-
+    for (size_t i = 0; i < count; i++)
         paper_store_read(asked->store, asked->places[i], predicate, answer);
-        counts->ssts_holding += answer->count > before;
-    }
     colander_predicate_destroy(predicate);
 }
 
@@ -158,58 +154,30 @@ cool(const struct paper_asked *asked)
         bench_cold_make(asked->cold, asked->leaves->path);
 }
 
-/* Medians of what the lookups looked at. */
-static void
-count_middles(const struct paper_counts *counts, size_t count,
-              struct paper_figures *figures)
-{
-    double *nodes = bench_allocate(count, sizeof(*nodes));
-    double *leaves = bench_allocate(count, sizeof(*leaves));
-    double *matching = bench_allocate(count, sizeof(*matching));
-    double *holding = bench_allocate(count, sizeof(*holding));
-
-    for (size_t i = 0; i < count; i++) {
-        nodes[i] = (double)counts[i].nodes_asked;
-        leaves[i] = (double)counts[i].leaves_read;
-        matching[i] = (double)counts[i].leaves_matching;
-        holding[i] = (double)counts[i].ssts_holding;
-    }
-    figures->nodes_asked = bench_median(nodes, count);
-    figures->leaves_read = bench_median(leaves, count);
-    figures->leaves_matching = bench_median(matching, count);
-    figures->ssts_holding = bench_median(holding, count);
-    free(nodes);
-    free(leaves);
-    free(matching);
-    free(holding);
-}
-
 void
 paper_measure(const struct paper_asked *asked, enum paper_way way,
               struct paper_lookup *lookups, size_t count,
               struct paper_figures *figures)
 {
-    const size_t cold_count = count < PAPER_COLD_MAX ? count : PAPER_COLD_MAX;
-    struct paper_counts *counts = bench_allocate(count, sizeof(*counts));
     double *times = bench_allocate(count, sizeof(*times));
+    struct paper_counts counts;
 
+    if (way == PAPER_SCAN && count > PAPER_SCANS_MAX)
+        count = PAPER_SCANS_MAX;
     bench_progress("%s, warm", paper_way_names[way]);
     for (size_t i = 0; i < count; i++) {
-        /* a scan reads the same whatever it looks for */
         if (i == 0 || way != PAPER_SCAN)
-            (void)answer(asked, way, &lookups[i], &counts[i]);
-        times[i] = answer(asked, way, &lookups[i], &counts[i]);
+            (void)answer(asked, way, &lookups[i], &counts);
+        times[i] = answer(asked, way, &lookups[i], &counts);
     }
     figures->warm = bench_median(times, count);
-    count_middles(counts, count, figures);
     bench_progress("%s, cold", paper_way_names[way]);
-    for (size_t i = 0; i < cold_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         cool(asked);
-        times[i] = answer(asked, way, &lookups[i], &counts[i]);
+        times[i] = answer(asked, way, &lookups[i], &counts);
     }
-    figures->cold = bench_median(times, cold_count);
+    figures->cold = bench_median(times, count);
     bench_progress("%s", "");
-    free(counts);
     free(times);
 }
 
@@ -217,13 +185,35 @@ void
 paper_count(const struct paper_asked *asked, const struct paper_lookup *lookups,
             size_t count, struct paper_figures *figures)
 {
-    struct paper_counts counts = {0, 0, 0, 0};
+    struct paper_counts counts = {0, 0, 0};
 
-    memset(figures, 0, sizeof(*figures));
     for (size_t i = 0; i < count; i++)
         (void)paper_tree_find(asked->tree, lookups[i].hash, asked->places,
                               &counts);
     figures->nodes_asked = (double)counts.nodes_asked / (double)count;
     figures->leaves_read = (double)counts.leaves_read / (double)count;
     figures->leaves_matching = (double)counts.leaves_matching / (double)count;
+}
+
+static bool
+is_holding(const struct paper_sst *file, uint64_t hash)
+{
+    for (size_t i = 0; i < file->hash_count; i++) {
+        if (file->hashes[i] == hash)
+            return true;
+    }
+    return false;
+}
+
+double
+paper_count_holding(const struct paper_store *store,
+                    const struct paper_lookup *lookups, size_t count)
+{
+    uint64_t holding = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < store->sst_count; j++)
+            holding += is_holding(&store->ssts[j], lookups[i].hash);
+    }
+    return (double)holding / (double)count;
 }

@@ -29,17 +29,16 @@ struct paper_asked {
     size_t *places; /* room for all leaves */
 };
 
-/* Medians over the lookups: milliseconds, and what was looked at. */
+/* Milliseconds, the medians of lookups; what was looked at, means. */
 struct paper_figures {
     double warm;
     double cold;
     double nodes_asked;
     double leaves_read;
     double leaves_matching;
-    double ssts_holding;
 };
 
-#define PAPER_COLD_MAX 3 /* lookups, cold; more cost time */
+#define PAPER_SCANS_MAX 3 /* that read the same whatever they look for */
 
 /* Warm, each lookup is made twice, and the second time counts. */
 void paper_measure(const struct paper_asked *asked, enum paper_way way,
@@ -50,5 +49,9 @@ void paper_measure(const struct paper_asked *asked, enum paper_way way,
 void paper_count(const struct paper_asked *asked,
                  const struct paper_lookup *lookups, size_t count,
                  struct paper_figures *figures);
+
+/* How many SST files hold a value, whatever filters say: the mean again. */
+double paper_count_holding(const struct paper_store *store,
+                           const struct paper_lookup *lookups, size_t count);
 
 #endif

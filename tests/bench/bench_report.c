@@ -337,6 +337,7 @@ bench_report_table(struct bench_report *report, const struct bench_table *table)
     printing.file = open_file(report, table->name, ".csv");
     print_all(&printing, print_csv);
     close_file(printing.file, table->name);
+    (void)fflush(report->markdown); /* so far, if it ends early */
 }
 
 /* ---------------------------------------------------------------- plots --- */
@@ -360,7 +361,7 @@ write_settings(FILE *file, const struct bench_plot *plot)
 {
     (void)fputs("set terminal svg size 720,440 background 'white' noenhanced\n"
                 "set datafile separator ','\n"
-                "set key outside right top\n"
+                "set key below\n"
                 "set grid\n"
                 "set output ",
                 file);
