@@ -21,6 +21,15 @@ bench_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+double
+bench_processor_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
 static int
 compare_doubles(const void *a, const void *b)
 {

@@ -61,6 +61,9 @@ int bench_quick(const struct bench_options *options,
 /* Seconds on a clock that only goes forward. */
 double bench_now(void);
 
+/* Seconds that processors worked for this process, in all threads. */
+double bench_processor_now(void);
+
 /* The middle of `count` values, which it sorts. */
 double bench_median(double *values, size_t count);
 

@@ -13,7 +13,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define BATCH 1000
 
@@ -28,15 +27,6 @@ struct costs {
     double *elapsed;
     double *processor; /* of all threads */
 };
-
-static double
-processor_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 static void
 load_by_bulk(const struct bench_rows *rows, struct bench_store *it)
@@ -86,7 +76,7 @@ measure(const struct bench_rows *rows, unsigned way, const char *path,
 
     colander_filter_options_init(&filters);
     bench_store_open(&it, path, NULL, &filters);
-    *processor = processor_now();
+    *processor = bench_processor_now();
     *elapsed = bench_now();
     if (way == BULK)
         load_by_bulk(rows, &it);
@@ -94,7 +84,7 @@ measure(const struct bench_rows *rows, unsigned way, const char *path,
         load_by_puts(rows, &it, way == COMPACTED);
     bench_check(colander_family_await_filters(it.family, &err), &err);
     *elapsed = bench_now() - *elapsed;
-    *processor = processor_now() - *processor;
+    *processor = bench_processor_now() - *processor;
     bench_store_close(&it);
 }
 

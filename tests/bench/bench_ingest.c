@@ -16,7 +16,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define BATCH 1000
 
@@ -45,15 +44,6 @@ struct experiment {
     unsigned rounds;
     struct costs costs[WAYS];
 };
-
-static double
-processor_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 /* ----------------------------------------------------------- measuring --- */
 
@@ -89,7 +79,7 @@ ingest_into_store(const struct bench_rows *rows, const char *path,
     colander_filter_options_init(&filters);
     filters.is_on = has_filters;
     bench_store_open(&it, path, NULL, &filters);
-    processor = processor_now();
+    processor = bench_processor_now();
     start = bench_now();
     put_all(rows, &it);
     bench_check(colander_family_flush(it.family, &err), &err);
@@ -99,7 +89,7 @@ ingest_into_store(const struct bench_rows *rows, const char *path,
     if (has_filters)
         bench_check(colander_family_await_filters(it.family, &err), &err);
     cost.loaded = bench_now() - start;
-    cost.processor = processor_now() - processor;
+    cost.processor = bench_processor_now() - processor;
     bench_store_close(&it);
     return cost;
 }
@@ -108,7 +98,7 @@ static struct cost
 ingest_into_index(const struct bench_rows *rows, const char *path)
 {
     struct bench_index *index = bench_index_open(path);
-    double processor = processor_now();
+    double processor = bench_processor_now();
     double start = bench_now();
     struct cost cost;
 
@@ -122,7 +112,7 @@ ingest_into_index(const struct bench_rows *rows, const char *path)
     bench_index_compact(index);
     cost.compacted = bench_now() - start;
     cost.loaded = cost.compacted;
-    cost.processor = processor_now() - processor;
+    cost.processor = bench_processor_now() - processor;
     bench_index_close(index);
     return cost;
 }

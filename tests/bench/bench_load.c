@@ -27,7 +27,6 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define BATCH 1000
@@ -154,15 +153,6 @@ run_way(const struct experiment *it, enum way way, const char *path)
 
 /* ----------------------------------------------------------- measuring --- */
 
-static double
-processor_now(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static void
 measure(struct experiment *it)
 {
@@ -179,9 +169,10 @@ measure(struct experiment *it)
             path = bench_make_directory(options);
             bench_progress("round %u of %u: %s", round + 1, options->rounds,
                            names[way]);
-            costs->processor[round] = processor_now();
+            costs->processor[round] = bench_processor_now();
             costs->elapsed[round] = run_way(it, way, path);
-            costs->processor[round] = processor_now() - costs->processor[round];
+            costs->processor[round] =
+                bench_processor_now() - costs->processor[round];
             costs->count++;
             bench_remove_directory(path);
         }

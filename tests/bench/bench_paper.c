@@ -118,6 +118,7 @@ measure_other_filters(struct experiment *it, struct paper_size *size,
     paper_store_create(&store, it->path, kind, &entries);
     size->insert_seconds[kind] = store.insert_seconds;
     size->create_seconds[kind] = store.create_seconds;
+    size->create_work[kind] = store.create_work;
     if (kind == PAPER_TREE_FILTERS) {
         struct paper_lookup *lookups = paper_lookups_make(&entries, it->rounds);
 
@@ -140,6 +141,7 @@ note_sizes(struct setting *setting, struct paper_size *size)
     size->entry_size = paper_entry_size(&setting->entries);
     size->insert_seconds[PAPER_DEFAULT_FILTERS] = store->insert_seconds;
     size->create_seconds[PAPER_DEFAULT_FILTERS] = store->create_seconds;
+    size->create_work[PAPER_DEFAULT_FILTERS] = store->create_work;
     size->sst_count = store->sst_count;
     size->sst_size = store->sst_size;
     size->filter_size = stats.filter_size;

@@ -26,6 +26,7 @@ struct paper_size {
     double entry_size;                    /* bytes of a key and a row */
     double insert_seconds[PAPER_FILTERS]; /* by enum paper_filters */
     double create_seconds[PAPER_FILTERS];
+    double create_work[PAPER_FILTERS]; /* seconds of processors */
     uint64_t sst_count;
     uint64_t sst_size;
     uint64_t leaf_size;               /* bytes of all leaf filters */

@@ -27,8 +27,9 @@ struct paper_leaves {
     double fill;          /* mean share of bits that are set */
 };
 
-/* Probes of a leaf, at most. More would make leaves err less, but set so many
- * bits that what unites some of them says maybe to everything. */
+/* Probes of a leaf, at most: with so many the tree rules out the most leaves.
+ * More would make leaves err less, but set so many bits that what unites some
+ * of them says maybe to everything. */
 #define PAPER_PROBES_MAX 4
 
 /* Makes leaves of about `bits` bits each, in a file below `directory`, on the

@@ -139,13 +139,15 @@ report_probes(struct bench_report *report, const struct paper_results *results)
     bench_table_release(&table);
     bench_report_text(
         report,
-        "The paper reads 6 %% of the leaf filters with leaves of 2 M bits and "
-        "order 3. A node is the OR of what is below it. With bits for a value "
-        "to spare, and few of them set, an OR still has zeros, and the tree "
-        "rules leaves out. At ordinary fill, a third to a half of the bits "
-        "set, the OR of a few leaves is nearly all ones, and the OR of those "
-        "is: the tree says maybe to everything, and reads its nodes for "
-        "nothing, above all leaves.");
+        "Values looked up are there: one leaf says maybe rightly, and those "
+        "beside it below the same node are read with it. The paper reads 6 %% "
+        "of the leaf filters with leaves of 2 M bits and order 3. That is "
+        "dozens of bits for a value, few of them set, so that an OR of some "
+        "leaves still has zeros and the tree rules leaves out. At ordinary "
+        "fill, a third to a half of the bits set, the OR of a few leaves is "
+        "nearly all ones: the tree says maybe to everything, and its nodes are "
+        "looked at for nothing, before all leaves are read. Larger orders do "
+        "the same.");
     bench_report_text(
         report,
         "That is why Colander's default differs. Slices keep the leaves' bits "

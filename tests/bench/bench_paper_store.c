@@ -75,6 +75,7 @@ paper_store_create(struct paper_store *store, const char *directory,
     struct colander_options options;
     struct colander_error err;
     double start;
+    double work;
 
     memset(store, 0, sizeof(*store));
     (void)snprintf(store->path, sizeof(store->path), "%s/store", directory);
@@ -82,10 +83,12 @@ paper_store_create(struct paper_store *store, const char *directory,
     filters_of(kind, &filters);
     bench_store_open(&store->store, store->path, &options, &filters);
     start = bench_now();
+    work = bench_processor_now();
     insert(store, entries);
     store->insert_seconds = bench_now() - start;
     bench_check(colander_family_flush(store->store.family, &err), &err);
     store->create_seconds = bench_store_wait(&store->store) - start;
+    store->create_work = bench_processor_now() - work;
 }
 
 void

@@ -48,6 +48,7 @@ struct paper_store {
     uint64_t sst_size;     /* bytes of all */
     double insert_seconds; /* until the last entry was taken */
     double create_seconds; /* until compactions and filters were done, too */
+    double create_work;    /* seconds that processors worked for that */
 };
 
 /* A store with all entries, below `directory`. */
