@@ -40,6 +40,7 @@ bench_experiment bench_live;
 bench_experiment bench_load;
 bench_experiment bench_lua;
 bench_experiment bench_paper;
+bench_experiment bench_peers;
 bench_experiment bench_predicate;
 bench_experiment bench_probe;
 bench_experiment bench_put;

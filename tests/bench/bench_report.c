@@ -378,10 +378,12 @@ write_settings(FILE *file, const struct bench_plot *plot)
     if (plot->kind == BENCH_BARS)
         (void)fputs("set style data histograms\n"
                     "set style fill solid 0.8\n"
-                    "set yrange [0:*]\n",
+                    "set xtics rotate by -40\n",
                     file);
     else
         (void)fputs("set format x '%.10g'\n", file);
+    if (plot->kind == BENCH_BARS && !plot->is_log_y)
+        (void)fputs("set yrange [0:*]\n", file);
 }
 
 static void

@@ -26,6 +26,8 @@ static const struct bench_listed experiments[] = {
      2000},
     {"paper", bench_paper, "the paper's tables and figures, made again",
      100000},
+    {"peers", bench_peers, "Colander beside databases and stores, by one work",
+     2000},
     {"probe", bench_probe, "which of many filters: by turns, tree, slices",
      100},
     {"space", bench_space, "bytes of filters, also of real rows (--data)",

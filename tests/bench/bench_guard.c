@@ -1,0 +1,95 @@
+/*
+ * Work in a process of its own, watched by this one.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bench_guard.h"
+#include "bench.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+static volatile sig_atomic_t worker;
+
+static void
+end_worker(int number)
+{
+    (void)number;
+    if (worker > 0)
+        (void)kill((pid_t)worker, SIGTERM);
+}
+
+static void
+handle_signals(void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler};
+
+    (void)sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        (void)sigaction(signals[i], &action, NULL);
+}
+
+void
+bench_guard_follow(int signal)
+{
+    (void)prctl(PR_SET_PDEATHSIG, signal);
+}
+
+pid_t
+bench_guard_fork(int signal)
+{
+    const pid_t parent = getpid();
+    pid_t child;
+
+    (void)fflush(NULL);
+    child = fork();
+    if (child < 0)
+        bench_fail("cannot start a process", strerror(errno));
+    if (child == 0) {
+        bench_guard_follow(signal);
+        if (getppid() != parent)
+            _exit(1);
+    }
+    return child;
+}
+
+/* Also of those whose parent is gone: they became ours. */
+static void
+await_all(void)
+{
+    while (wait(NULL) > 0 || errno == EINTR)
+        ;
+}
+
+int
+bench_guard_run(int (*work)(void *context), void (*clean)(void *context),
+                void *context)
+{
+    int status = 0;
+    pid_t child;
+
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+    handle_signals(end_worker);
+    child = bench_guard_fork(SIGKILL);
+    if (child == 0) {
+        handle_signals(SIG_DFL);
+        exit(work(context));
+    }
+    worker = child;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    worker = 0;
+    await_all();
+    clean(context);
+    if (WIFEXITED(status))
+        return WEXITSTATUS(status);
+    (void)fprintf(stderr, "colander-bench: ended by signal %d: %s\n",
+                  WTERMSIG(status), strsignal(WTERMSIG(status)));
+    return 1;
+}

@@ -1,0 +1,219 @@
+/*
+ * Tarantool's vinyl engine: an LSM tree of tuples, within a process that runs
+ * Lua. It is a server; here it is a child, told by a script on its input what
+ * to do, and answers on its output, which costs about what a socket costs.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bench_guard.h"
+#include "bench_peer.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PROGRAM "/usr/bin/tarantool"
+
+struct peer {
+    const struct bench_work *work;
+    pid_t process;
+    FILE *to;
+    FILE *from;
+    char answer[200];
+};
+
+static const struct bench_peer_way ways[] = {
+    {"Tarantool vinyl, scan", BENCH_PEER_NONE, 0},
+    {"Tarantool vinyl, index on one", BENCH_PEER_ONE, 0},
+    {"Tarantool vinyl, index on all", BENCH_PEER_ALL, 0},
+};
+
+static char version_text[80] = "Tarantool";
+
+static const char *
+version(void)
+{
+    return version_text;
+}
+
+static const char *
+missing(void)
+{
+    if (access(PROGRAM, X_OK) != 0)
+        return "it is not installed (Debian: tarantool)";
+    return NULL;
+}
+
+/* ---------------------------------------------------------- open, close --- */
+
+static _Noreturn void
+become(int end, const char *directory, const struct bench_work *work,
+       enum bench_peer_indexes indexes)
+{
+    static const char *const words[] = {
+        [BENCH_PEER_NONE] = "none",
+        [BENCH_PEER_ONE] = "one",
+        [BENCH_PEER_ALL] = "all",
+    };
+
+    if (dup2(end, STDIN_FILENO) >= 0 && dup2(end, STDOUT_FILENO) >= 0)
+        execl(PROGRAM, PROGRAM, BENCH_TARANTOOL_SCRIPT, directory,
+              work->key_name, words[indexes], (char *)NULL);
+    _exit(127);
+}
+
+static void
+start(struct peer *peer, const char *directory, enum bench_peer_indexes indexes)
+{
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        bench_fail("tarantool", strerror(errno));
+    peer->process = bench_guard_fork(SIGKILL);
+    if (peer->process == 0)
+        become(ends[1], directory, peer->work, indexes);
+    (void)close(ends[1]);
+    peer->to = fdopen(ends[0], "w");
+    peer->from = fdopen(dup(ends[0]), "r");
+    if (peer->to == NULL || peer->from == NULL)
+        bench_fail("tarantool", strerror(errno));
+}
+
+/* False when it is gone. */
+static bool
+read_answer(struct peer *peer)
+{
+    if (fgets(peer->answer, sizeof(peer->answer), peer->from) == NULL)
+        return false;
+    peer->answer[strcspn(peer->answer, "\n")] = '\0';
+    return true;
+}
+
+static void
+close_peer(void *it)
+{
+    struct peer *peer = it;
+
+    (void)fclose(peer->to);
+    (void)fclose(peer->from);
+    (void)kill(peer->process, SIGKILL);
+    while (waitpid(peer->process, NULL, 0) < 0 && errno == EINTR)
+        ;
+    free(peer);
+}
+
+static void *
+open_peer(const char *directory, const struct bench_work *work,
+          const struct bench_peer_way *way, const char **reason)
+{
+    struct peer *peer = bench_allocate(1, sizeof(*peer));
+
+    peer->work = work;
+    start(peer, directory, way->indexes);
+    if (!read_answer(peer)) {
+        close_peer(peer);
+        *reason = "it does not start";
+        return NULL;
+    }
+    (void)snprintf(version_text, sizeof(version_text), "Tarantool %.60s",
+                   peer->answer);
+    return peer;
+}
+
+/* ------------------------------------------------------------- telling --- */
+
+static void
+append_text(struct colander_buffer *json, const char *text)
+{
+    const struct colander_value value =
+        text == NULL ? colander_null() : colander_text(text);
+    struct colander_error err;
+
+    bench_check(colander_json_append_value(json, &value, &err), &err);
+}
+
+static void
+append(struct colander_buffer *json, const char *text)
+{
+    struct colander_error err;
+
+    bench_check(colander_buffer_append(json, text, strlen(text), &err), &err);
+}
+
+/* Has a command done: the number that it answers. */
+static uint64_t
+tell(struct peer *peer, const char *command, const char *first,
+     const char *second)
+{
+    struct colander_buffer json = COLANDER_BUFFER_EMPTY;
+
+    append(&json, "[");
+    append_text(&json, command);
+    append(&json, ",");
+    append_text(&json, first);
+    append(&json, ",");
+    append_text(&json, second);
+    append(&json, "]\n");
+    if (fwrite(json.data, 1, json.size, peer->to) != json.size ||
+        fflush(peer->to) != 0 || !read_answer(peer))
+        bench_fail("tarantool", "it has ended");
+    colander_buffer_release(&json);
+    return strtoull(peer->answer, NULL, 10);
+}
+
+static void
+load(void *it, const char *path)
+{
+    (void)tell(it, "load", path, NULL);
+}
+
+static void
+make_index(void *it)
+{
+    struct peer *peer = it;
+
+    (void)tell(peer, "index", peer->work->chosen, NULL);
+}
+
+static void
+settle(void *it)
+{
+    (void)tell(it, "settle", NULL, NULL);
+}
+
+static uint64_t
+size_of(void *it)
+{
+    return tell(it, "size", NULL, NULL);
+}
+
+static uint64_t
+ask(void *it, const struct bench_work_question *question)
+{
+    return tell(it, "ask", question->column, question->value);
+}
+
+static bool
+add_column(void *it, const char *column)
+{
+    return tell(it, "add_column", column, NULL) == 1;
+}
+
+const struct bench_peer bench_peer_tarantool = {
+    .is_server = true,
+    .ways = ways,
+    .way_count = sizeof(ways) / sizeof(ways[0]),
+    .missing = missing,
+    .version = version,
+    .open = open_peer,
+    .load = load,
+    .index = make_index,
+    .settle = settle,
+    .size = size_of,
+    .ask = ask,
+    .add_column = add_column,
+    .close = close_peer,
+};

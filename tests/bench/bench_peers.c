@@ -1,0 +1,184 @@
+/*
+ * peers: the same rows and the same questions for Colander and for programs
+ * and libraries that people keep such rows in.
+ *
+ * First rows made from their number, then those of each file given. The work
+ * is done in a process of its own, so that no server and no file is left
+ * behind, whatever happens.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bench_guard.h"
+#include "bench_peer_report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#define ROWS 2000000
+#define FIGURES_MAX 32
+
+/* Colander first: the others are compared with it. NULL: not built in. */
+static const struct {
+    const char *name;
+    const struct bench_peer *peer;
+    const char *package; /* of Debian, to build it in */
+} peers[] = {
+    {"Colander", &bench_peer_colander, NULL},
+    {"RocksDB", &bench_peer_rocksdb, NULL},
+#ifdef BENCH_LEVELDB
+    {"LevelDB", &bench_peer_leveldb, NULL},
+#else
+    {"LevelDB", NULL, "libleveldb-dev"},
+#endif
+#ifdef BENCH_SQLITE
+    {"SQLite", &bench_peer_sqlite, NULL},
+#else
+    {"SQLite", NULL, "libsqlite3-dev"},
+#endif
+#ifdef BENCH_POSTGRES
+    {"PostgreSQL", &bench_peer_postgres, NULL},
+#else
+    {"PostgreSQL", NULL, "libpq-dev"},
+#endif
+    {"Tarantool", &bench_peer_tarantool, NULL},
+};
+
+#define PEERS (sizeof(peers) / sizeof(peers[0]))
+
+struct experiment {
+    const struct bench_options *options;
+    const char *directory;
+    struct bench_report *report;
+    struct bench_peer_figures figures[FIGURES_MAX];
+    size_t figure_count;
+    bool is_missing[PEERS];
+};
+
+/* Why a peer is left out. */
+static void
+leave_out(struct experiment *it, size_t peer, const char *reason)
+{
+    bench_progress("%s", "");
+    bench_report_text(it->report, "%s is left out: %s.", peers[peer].name,
+                      reason);
+    it->is_missing[peer] = true;
+}
+
+static void
+find_missing(struct experiment *it)
+{
+    for (size_t i = 0; i < PEERS; i++) {
+        const struct bench_peer *peer = peers[i].peer;
+        char text[200];
+
+        (void)snprintf(text, sizeof(text), "it is not built in (Debian: %s)",
+                       peers[i].package == NULL ? "" : peers[i].package);
+        if (peer == NULL)
+            leave_out(it, i, text);
+        else if (peer->missing != NULL && peer->missing() != NULL)
+            leave_out(it, i, peer->missing());
+    }
+}
+
+static void
+measure_peer(struct experiment *it, size_t number,
+             const struct bench_work *work)
+{
+    const struct bench_peer *peer = peers[number].peer;
+    char directory[4200];
+
+    for (size_t i = 0; !it->is_missing[number] && i < peer->way_count; i++) {
+        const char *reason;
+
+        if (it->figure_count == FIGURES_MAX)
+            bench_fail("peers", "too many ways");
+        (void)snprintf(directory, sizeof(directory), "%s/peer", it->directory);
+        if (mkdir(directory, 0700) != 0)
+            bench_fail(directory, strerror(errno));
+        reason = bench_peer_measure(peer, &peer->ways[i], work, directory,
+                                    &it->figures[it->figure_count]);
+        if (reason == NULL)
+            it->figure_count++;
+        else
+            leave_out(it, number, reason);
+        bench_remove_directory(directory);
+    }
+}
+
+static void
+measure(struct experiment *it, struct bench_work *work)
+{
+    it->figure_count = 0;
+    for (size_t i = 0; i < PEERS; i++)
+        measure_peer(it, i, work);
+    bench_peer_report(it->report, work, it->figures, it->figure_count);
+    bench_work_release(work);
+}
+
+/* Once they have run, when they know it. */
+static void
+report_versions(struct experiment *it)
+{
+    char text[500] = "";
+    size_t size = 0;
+
+    for (size_t i = 0; i < PEERS; i++) {
+        if (!it->is_missing[i] && size < sizeof(text))
+            size += (size_t)snprintf(text + size, sizeof(text) - size, "%s%s",
+                                     size == 0 ? "" : ", ",
+                                     peers[i].peer->version());
+    }
+    bench_report_section(it->report, "What was run");
+    bench_report_text(it->report, "%s.", text);
+    bench_report_machine(it->report);
+}
+
+static int
+work(void *context)
+{
+    struct experiment *it = context;
+    const struct bench_options *options = it->options;
+
+    it->report =
+        bench_report_open(options->report_directory, "Colander and its peers");
+    bench_report_text(
+        it->report,
+        "Each takes the same JSON lines and answers the same questions. A "
+        "library is asked in the process that asks; a server, in one of its "
+        "own, has to be talked to, which alone takes it some 30 to 100 us. "
+        "Times are medians, of questions about different values, with all "
+        "that is read in memory.");
+    find_missing(it);
+    measure(it, bench_work_make(it->directory,
+                                options->rows == 0 ? ROWS : options->rows));
+    for (size_t i = 0; i < options->file_count; i++)
+        measure(it, bench_work_read(it->directory, options->files[i]));
+    report_versions(it);
+    bench_report_close(it->report);
+    return 0;
+}
+
+static void
+clean(void *context)
+{
+    const struct experiment *it = context;
+
+    bench_remove_directory(it->directory);
+}
+
+int
+bench_peers(const struct bench_options *options)
+{
+    struct experiment *it = bench_allocate(1, sizeof(*it));
+    int code;
+
+    it->options = options;
+    it->directory = bench_make_directory(options);
+    /* for a server that runs as another user */
+    if (chmod(it->directory, 0711) != 0)
+        bench_fail(it->directory, strerror(errno));
+    code = bench_guard_run(work, clean, it);
+    free(it);
+    return code;
+}

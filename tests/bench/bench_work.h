@@ -1,0 +1,79 @@
+/*
+ * Work for peers: rows as a file of JSON lines, and questions about them whose
+ * answers are known because all rows were gone through once.
+ *
+ * A row's key is the number that stands first in its line, in a column that
+ * has no other use. The columns asked about hold text. Which ones: for made
+ * rows `user` and `time`; for others those whose values are in some few rows.
+ *
+ * Life: bench_work_make or bench_work_read -> used -> bench_work_release
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BENCH_WORK_H
+#define BENCH_WORK_H
+
+#include "bench.h"
+
+#define BENCH_WORK_PATHS_MAX 250
+#define BENCH_WORK_QUESTIONS_MAX 200
+
+enum bench_work_kind {
+    BENCH_WORK_CHOSEN,        /* the column chosen beforehand = 'x' */
+    BENCH_WORK_OTHER,         /* a column that nobody chose = 'x' */
+    BENCH_WORK_ANY,           /* any column = 'x', at any depth */
+    BENCH_WORK_ABSENT_CHOSEN, /* the same for values that no row has */
+    BENCH_WORK_ABSENT_OTHER,
+    BENCH_WORK_ABSENT_ANY,
+    BENCH_WORK_ADDED, /* the column that later rows have beside the others */
+    BENCH_WORK_KINDS
+};
+
+struct bench_work_question {
+    const char *column; /* at the top of the row; NULL: any, at any depth */
+    char *value;        /* text; owned by the work */
+    uint64_t expected;  /* rows */
+};
+
+struct bench_work_questions {
+    struct bench_work_question questions[BENCH_WORK_QUESTIONS_MAX];
+    size_t count;
+};
+
+struct bench_work {
+    char *name;           /* a word, for names of files; owned */
+    const char *key_name; /* of the first column of each line */
+    size_t key_at;        /* bytes of a line before the key */
+    uint64_t row_count;
+    uint64_t later_count;
+    char lines_path[4200];
+    char later_path[4200]; /* rows with one more column */
+    uint64_t lines_size;   /* bytes */
+    char *chosen;          /* columns; owned */
+    char *other;
+
+    /* Where scalars are, the key left out, as paths of predicates, in the order
+     * in which they were met; owned. */
+    char *paths[BENCH_WORK_PATHS_MAX];
+    size_t path_count;
+    bool has_arrays; /* there are paths through them */
+
+    struct bench_work_questions kinds[BENCH_WORK_KINDS];
+};
+
+/* Made tweets, in files in `directory`. */
+struct bench_work *bench_work_make(const char *directory, uint64_t rows);
+
+/* The rows of a file, as bench_data_read reads them. */
+struct bench_work *bench_work_read(const char *directory, const char *path);
+
+void bench_work_release(struct bench_work *work);
+
+/* The key of a line. */
+int64_t bench_work_key(const struct bench_work *work,
+                       struct colander_slice line);
+
+/* The name of the column that later rows have. */
+#define BENCH_WORK_ADDED_COLUMN "added_later"
+
+#endif
