@@ -82,7 +82,4 @@ extern const struct bench_peer bench_peer_sqlite;
 extern const struct bench_peer bench_peer_postgres;
 extern const struct bench_peer bench_peer_tarantool;
 
-/* Bytes of all files below a folder. */
-uint64_t bench_peer_directory_size(const char *path);
-
 #endif

@@ -30,8 +30,8 @@ add_size(const char *path, const struct stat *status, int kind,
     return 0;
 }
 
-uint64_t
-bench_peer_directory_size(const char *path)
+static uint64_t
+size_of(const char *path)
 {
     directory_size = 0;
     if (nftw(path, add_size, 16, FTW_PHYS) != 0)
@@ -159,9 +159,8 @@ measure(const struct measuring *measuring, const char *directory,
                    measuring->way->name);
     if (peer->settle != NULL)
         peer->settle(measuring->it);
-    figures->size =
-        (double)(peer->size == NULL ? bench_peer_directory_size(directory)
-                                    : peer->size(measuring->it));
+    figures->size = (double)(peer->size == NULL ? size_of(directory)
+                                                : peer->size(measuring->it));
     for (unsigned kind = 0; kind < BENCH_WORK_ADDED; kind++)
         figures->asked[kind] = ask_kind(measuring, (enum bench_work_kind)kind);
     measure_added(measuring, figures);

@@ -86,6 +86,17 @@ connect_to(struct peer *peer)
     return false;
 }
 
+/* The server tells more behind a space. */
+static void
+note_version(const struct peer *peer)
+{
+    const char *told = PQparameterStatus(peer->connection, "server_version");
+    const size_t size = told == NULL ? 0 : strcspn(told, " ");
+
+    (void)snprintf(version_text, sizeof(version_text), "PostgreSQL %.*s",
+                   (int)size, told == NULL ? "" : told);
+}
+
 static void *
 open_peer(const char *directory, const struct bench_work *work,
           const struct bench_peer_way *way, const char **reason)
@@ -102,9 +113,7 @@ open_peer(const char *directory, const struct bench_work *work,
         free(peer);
         return NULL;
     }
-    (void)snprintf(version_text, sizeof(version_text), "PostgreSQL %.60s",
-                   PQparameterStatus(peer->connection, "server_version"));
-    version_text[strcspn(version_text, "(") - 1] = '\0';
+    note_version(peer);
     run(peer, "SET client_min_messages = warning;"
               "CREATE TABLE rows(key bigint PRIMARY KEY, doc jsonb)");
     return peer;

@@ -35,7 +35,10 @@ static const struct bench_peer_way ways[] = {
 static const char *
 version(void)
 {
-    return "SQLite " SQLITE_VERSION;
+    static char text[40];
+
+    (void)snprintf(text, sizeof(text), "SQLite %s", sqlite3_libversion());
+    return text;
 }
 
 static _Noreturn void

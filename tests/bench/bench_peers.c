@@ -146,7 +146,7 @@ work(void *context)
         it->report,
         "Each takes the same JSON lines and answers the same questions. A "
         "library is asked in the process that asks; a server, in one of its "
-        "own, has to be talked to, which alone takes it some 30 to 100 us. "
+        "own, has to be talked to, which alone takes some 10 to 50 us. "
         "Times are medians, of questions about different values, with all "
         "that is read in memory.");
     find_missing(it);
