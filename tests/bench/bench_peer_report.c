@@ -123,7 +123,7 @@ report_load(struct bench_report *report, const struct bench_work *work,
     static const char *const columns[] = {
         "load",       "runs as",       "seconds", "rows/s",
         "MB on disk", "% of the JSON", NULL};
-    const struct bench_plot plot = {
+    struct bench_plot plot = {
         .kind = BENCH_BARS,
         .x_label = "way",
         .y_label = "seconds to load",
@@ -132,7 +132,6 @@ report_load(struct bench_report *report, const struct bench_work *work,
     };
     char name[NAME_SIZE];
     char plot_name[NAME_SIZE];
-    struct bench_plot named = plot;
     struct bench_table table;
 
     bench_table_init(&table, file_name(name, work, "load"),
@@ -149,8 +148,8 @@ report_load(struct bench_report *report, const struct bench_work *work,
                            100 * figures[i].size / (double)work->lines_size);
     }
     bench_report_table(report, &table);
-    named.name = file_name(plot_name, work, "load-plot");
-    bench_report_plot(report, &table, &named);
+    plot.name = file_name(plot_name, work, "load-plot");
+    bench_report_plot(report, &table, &plot);
     bench_table_release(&table);
 }
 
