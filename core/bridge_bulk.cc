@@ -58,7 +58,7 @@ struct bulk_sst {
     std::string path;
     std::unique_ptr<rocksdb::SstFileWriter> writer;
     uint64_t size = 0;        /* of the file, when it last grew, */
-    size_t waiting = 0;       /* and bytes of keys and values put since then */
+    size_t waiting = 0;       /* and bytes put since then, without keys */
     bool is_ended = false;    /* its writing */
     bool is_finished = false; /* and well */
 };
@@ -231,10 +231,12 @@ result_of(const rocksdb::Status &status, const char *what,
 
 /* Notes the size of the file. RocksDB 7.8 says that it could not write only
  * when the file is finished, and takes rows for nothing until then; but a file
- * to which some blocks were added has grown. */
+ * to which some blocks were added has grown. Of a key a block may have no more
+ * than three numbers, of a byte each, where it is nearly the one before. */
 static bool
-has_stopped_growing(struct bulk_sst *sst, size_t added)
+has_stopped_growing(struct bulk_sst *sst, size_t value_size)
 {
+    const size_t added = value_size + 3;
     const size_t blocks =
         size_t{4} * sst->files->family->engine->options.block_size;
     const uint64_t size = sst->writer->FileSize();
@@ -253,7 +255,7 @@ bulk_sst_add(struct bulk_sst *sst, struct colander_slice key,
         rocksdb::Status status =
             sst->writer->Put(to_rocksdb(key), to_rocksdb(value));
 
-        if (status.ok() && has_stopped_growing(sst, key.size + value.size)) {
+        if (status.ok() && has_stopped_growing(sst, value.size)) {
             status = complete(sst);
             if (status.ok())
                 status = rocksdb::Status::IOError("the file does not grow");

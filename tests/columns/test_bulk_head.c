@@ -296,6 +296,36 @@ cancelled_and_forgotten_heads_leave_nothing(void **state)
     }
 }
 
+/* Keys are written without what they have in common with the one before: a file
+ * grows by much less than they take. */
+static void
+long_keys_with_much_in_common_are_written(void **state)
+{
+    struct colander_family *family = fixture_family(*state, "rows");
+    struct bulk_limits limits = small_limits();
+    struct colander_buffer encoded = COLANDER_BUFFER_EMPTY;
+    struct colander_bulk *bulk;
+    char key[1000];
+
+    limits.sorter.run_size = 100000;
+    limits.sst_size = 64 << 20;
+    bulk = begin(family, &limits);
+    memset(key, 'k', sizeof(key));
+    for (unsigned i = 0; i < 5000; i++) {
+        const struct colander_value part =
+            colander_string(colander_slice_of(key, sizeof(key) - 1));
+
+        (void)snprintf(key + 990, 10, "%09u", i);
+        OK(colander_key_encode(&part, 1, &encoded, NULL));
+        OK(colander_bulk_add(bulk, colander_buffer_slice(&encoded),
+                             number_row(*state, i), NULL));
+    }
+    assert_int_equal(commit(bulk), 5000);
+    assert_int_equal(count_rows(family), 5000);
+    colander_buffer_release(&encoded);
+    colander_family_close(family);
+}
+
 /* A file that may not grow is as a disk that is full: a long load is not to go
  * on to its end. The limit lets RocksDB write its own log. */
 static void
@@ -342,6 +372,7 @@ main(void)
         TEST(late_rows_keep_files_that_they_do_not_touch),
         TEST(rows_that_come_late_are_the_latest_of_their_keys),
         TEST(cancelled_and_forgotten_heads_leave_nothing),
+        TEST(long_keys_with_much_in_common_are_written),
         TEST(full_disk_is_told_while_rows_are_added),
     };
 
