@@ -23,6 +23,7 @@
 
 #define BLOCK_SIZE 32768
 #define HEAD_SIZE 7
+#define WRITE_HEAD_SIZE 12
 
 enum piece_type { PIECE_FULL = 1, PIECE_FIRST, PIECE_MIDDLE, PIECE_LAST };
 
@@ -35,11 +36,24 @@ struct log {
     uint8_t block[BLOCK_SIZE];
 };
 
+/* What a write of the database begins with: how many were before it, and how
+ * many it is itself. */
+struct write_head {
+    uint64_t sequence; /* 0: not known */
+    uint32_t count;
+};
+
 /* What is known of a log when all of it was looked at. */
 struct log_state {
     uint64_t size;
-    uint64_t bad_at; /* where the first that is not begins; SIZE: none is */
-    bool has_begun;  /* there is the first piece of a record */
+    uint64_t bad_at;         /* where the first record begins that is not whole;
+                              * SIZE: all are */
+    bool has_begun;          /* there is the first piece of a record: */
+    struct write_head begun; /* what it begins with */
+    struct write_head first; /* of the first record that is whole */
+    uint64_t next_sequence;  /* behind the last one; 0: not known */
+    struct write_head bad; /* of the record at `bad_at`, as far as it is there;
+                            * its checksum is not right */
 };
 
 static enum colander_code
@@ -94,6 +108,20 @@ masked(uint32_t crc)
     return (crc >> 15 | crc << 17) + UINT32_C(0xa282ead8);
 }
 
+/* What the record begins with whose first piece is at a place of the block. */
+static struct write_head
+write_head_at(const struct log *log, size_t place)
+{
+    struct write_head head = {0, 0};
+    const uint8_t *at = log->block + place + HEAD_SIZE;
+
+    if (place + HEAD_SIZE + WRITE_HEAD_SIZE > log->block_size)
+        return head;
+    head.sequence = (uint64_t)get_32(at) | (uint64_t)get_32(at + 4) << 32;
+    head.count = get_32(at + 8);
+    return head;
+}
+
 /* The type of the piece at a place of the block, and its size with the head; 0
  * where no good one is. */
 static unsigned
@@ -131,6 +159,17 @@ has_record_behind(const struct log *log, size_t place)
 
 /* ----------------------------------------------------------------- logs --- */
 
+static void
+note_record(struct log_state *state)
+{
+    const struct write_head *head = &state->begun;
+
+    if (state->next_sequence == 0)
+        state->first = *head;
+    state->next_sequence =
+        head->sequence == 0 ? 0 : head->sequence + head->count;
+}
+
 /* Steps over the pieces of a block. At one that cannot be where it is, *place
  * stays there. */
 static void
@@ -144,9 +183,13 @@ walk_block(const struct log *log, struct log_state *state, uint64_t *begun_at,
 
         if (type == 0 || begins == state->has_begun)
             return;
-        if (begins)
+        if (begins) {
             *begun_at = log->block_at + *place;
+            state->begun = write_head_at(log, *place);
+        }
         state->has_begun = type == PIECE_FIRST || type == PIECE_MIDDLE;
+        if (!state->has_begun)
+            note_record(state);
         *place += size;
     }
     *place = log->block_size;
@@ -181,11 +224,14 @@ walk(struct log *log, struct log_state *state, struct colander_error *err)
         walk_block(log, state, &begun_at, &place);
         if (place < log->block_size) {
             state->bad_at = state->has_begun ? begun_at : log->block_at + place;
+            state->bad =
+                state->has_begun ? state->begun : write_head_at(log, place);
             return look_behind(log, place, state, err);
         }
         code = read_block(log, log->block_at + BLOCK_SIZE, err);
     }
     state->bad_at = state->has_begun ? begun_at : state->size;
+    state->bad = state->begun;
     return code;
 }
 
@@ -344,13 +390,42 @@ list_logs(const char *directory, struct numbers *numbers,
     return code;
 }
 
-/* A log that ends in a bad record must be the last that has any. */
+/* A log that ends in a bad record, and what is known of the writes around. */
+struct bad_end {
+    char name[32]; /* empty: there is none */
+    struct log_state state;
+    uint64_t next_sequence; /* of the first write that is missing, if known */
+};
+
+/* Whether a later log begins where the good part of the bad one ends: then it
+ * was made by an open that dropped the end, and was killed before the log went.
+ * Such an open may begin it with a write of nothing, under the sequence before.
+ */
+static bool
+goes_on_from(const struct bad_end *bad, const struct log_state *later)
+{
+    const uint64_t sequence = later->first.sequence;
+    const uint64_t expected[] = {bad->next_sequence, bad->state.bad.sequence};
+
+    if (bad->state.size < HEAD_SIZE + WRITE_HEAD_SIZE)
+        return true; /* not even the beginning of one write */
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        if (expected[i] != 0 &&
+            (sequence == expected[i] ||
+             (later->first.count == 0 && sequence + 1 == expected[i])))
+            return true;
+    }
+    return false;
+}
+
+/* A log that ends in a bad record must be the last that has any, but for what
+ * an open leaves that was killed. */
 static enum colander_code
 check_numbers(const char *directory, const struct numbers *numbers,
               struct colander_recovery *recovery, struct colander_error *err)
 {
-    char bad_name[32] = "";
-    uint64_t bad_at = 0;
+    struct bad_end bad = {.name = ""};
+    uint64_t next_sequence = 0;
 
     for (size_t i = 0; i < numbers->count; i++) {
         enum colander_code code;
@@ -362,14 +437,21 @@ check_numbers(const char *directory, const struct numbers *numbers,
         code = check_log(directory, name, &state, err);
         if (code != COLANDER_OK)
             return code;
-        if (bad_name[0] != '\0' && state.size > 0)
-            return fail_damaged(bad_name, bad_at, err);
-        note_end(name, &state, recovery);
-        if (state.bad_at < state.size) {
-            memcpy(bad_name, name, sizeof(bad_name));
-            bad_at = state.bad_at;
+        if (bad.name[0] != '\0' && state.next_sequence != 0) {
+            if (!goes_on_from(&bad, &state))
+                return fail_damaged(bad.name, bad.state.bad_at, err);
+            bad.name[0] = '\0';
+        }
+        if (state.next_sequence != 0)
+            next_sequence = state.next_sequence;
+        if (state.bad_at < state.size && bad.name[0] == '\0') {
+            memcpy(bad.name, name, sizeof(name));
+            bad.state = state;
+            bad.next_sequence = next_sequence;
         }
     }
+    if (bad.name[0] != '\0')
+        note_end(bad.name, &bad.state, recovery);
     return COLANDER_OK;
 }
 
