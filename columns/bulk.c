@@ -23,7 +23,6 @@
 struct colander_bulk {
     struct colander_store *store;
     struct colander_family *family;
-    struct colander_options options;
     struct bulk_limits limits;
     struct bulk_files *files;
     struct bulk_head head;
@@ -95,6 +94,7 @@ bulk_create_limited(struct colander_family *family,
                     struct colander_bulk **bulk, struct colander_error *err)
 {
     struct colander_bulk *made = calloc(1, sizeof(*made));
+    struct colander_options options;
     enum colander_code code;
 
     *bulk = NULL;
@@ -103,9 +103,9 @@ bulk_create_limited(struct colander_family *family,
     made->store = family->store;
     made->family = family;
     made->limits = *limits;
-    colander_store_options(made->store, &made->options);
+    colander_store_options(made->store, &options);
     if (made->limits.sst_size == 0)
-        made->limits.sst_size = made->options.sst_size;
+        made->limits.sst_size = options.sst_size;
     atomic_init(&made->is_cancelled, false);
     atomic_init(&made->added, 0);
     atomic_init(&made->passed, 0);
@@ -244,12 +244,14 @@ colander_bulk_add_checked(struct colander_bulk *bulk, struct colander_slice key,
 /* ----------------------------------------------------------- committing --- */
 
 static size_t
-threads_for(const struct colander_options *options, uint64_t rows,
-            uint64_t bytes)
+threads_for(const struct colander_store *store, uint64_t rows, uint64_t bytes)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t threads = options->thread_count;
+    struct colander_options options;
+    size_t threads;
 
+    colander_store_options(store, &options);
+    threads = options.thread_count;
     if (threads == 0)
         threads = cores < 1 ? 1 : (size_t)cores;
     if (bytes > rows * LARGE_ROW) /* each thread copies some of them */
@@ -311,7 +313,7 @@ build_files(struct colander_bulk *bulk, uint64_t *row_count)
     code = end_sorting(bulk, &build, &rows, &bytes);
     if (code == COLANDER_OK) {
         if (build.thread_count == 0)
-            build.thread_count = threads_for(&bulk->options, rows, bytes);
+            build.thread_count = threads_for(bulk->store, rows, bytes);
         atomic_store(&bulk->passed, atomic_load(&bulk->added) - rows);
         code = bulk_build(&build, &bulk->err);
     }

@@ -139,18 +139,6 @@ pass_files(struct range *range, struct colander_slice key)
     return range->passed_files > before;
 }
 
-static enum colander_code
-finish_sst(struct bulk_sst **sst, struct colander_error *err)
-{
-    enum colander_code code = COLANDER_OK;
-
-    if (*sst != NULL)
-        code = bulk_sst_finish(*sst, err);
-    bulk_sst_destroy(*sst);
-    *sst = NULL;
-    return code;
-}
-
 /* Adds rows to one SST until it is large enough; one ends before the keys of a
  * file that stays. *is_over: there are no more. */
 static enum colander_code
@@ -177,7 +165,7 @@ fill_sst(struct range *range, struct row_merge *merge, struct bulk_sst **sst,
         if (*is_over)
             break;
         if (pass_files(range, key))
-            code = finish_sst(sst, err);
+            code = bulk_sst_finish(sst, err);
         if (code == COLANDER_OK && *sst == NULL)
             code = bulk_sst_begin(build->files, sst, err);
         if (code == COLANDER_OK)
@@ -186,7 +174,7 @@ fill_sst(struct range *range, struct row_merge *merge, struct bulk_sst **sst,
             return code;
         atomic_fetch_add_explicit(&build->built, 1, memory_order_relaxed);
     }
-    return finish_sst(sst, err);
+    return bulk_sst_finish(sst, err);
 }
 
 static void

@@ -172,11 +172,7 @@ finish_file(struct bulk_head *head, struct colander_slice last,
     enum colander_code code =
         set_key(&head->list[head->count - 1].last, last, err);
 
-    if (code == COLANDER_OK)
-        code = bulk_sst_finish(head->sst, err);
-    bulk_sst_destroy(head->sst);
-    head->sst = NULL;
-    return code;
+    return code == COLANDER_OK ? bulk_sst_finish(&head->sst, err) : code;
 }
 
 static enum colander_code
@@ -234,8 +230,8 @@ bulk_head_finish(struct bulk_head *head, bool is_well,
 
     if (is_well)
         code = check_going_on(head, err);
-    if (is_well && code == COLANDER_OK && head->sst != NULL)
-        code = bulk_sst_finish(head->sst, err);
+    if (is_well && code == COLANDER_OK)
+        return bulk_sst_finish(&head->sst, err);
     bulk_sst_destroy(head->sst);
     head->sst = NULL;
     return code;

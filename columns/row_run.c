@@ -213,7 +213,15 @@ prefix_of(struct colander_slice key, size_t common)
     return prefix;
 }
 
-/* Lists the rows as they were added, and counts the bytes of their prefixes. */
+static void
+count_digits(uint64_t prefix, uint32_t counts[DIGITS][256])
+{
+    for (unsigned digit = 0; digit < DIGITS; digit++)
+        counts[digit][prefix >> (8 * digit) & 255]++;
+}
+
+/* Lists the rows as they were added, and counts the bytes of their prefixes
+ * where they have to be sorted. */
 static void
 list_rows(struct row_run *run, uint32_t counts[DIGITS][256])
 {
@@ -227,8 +235,8 @@ list_rows(struct row_run *run, uint32_t counts[DIGITS][256])
         entry->offset = (uint32_t)offset;
         entry->key_size = head.key_size;
         entry->prefix = prefix_of(key_of(run, entry), run->common);
-        for (unsigned digit = 0; digit < DIGITS && !run->is_ascending; digit++)
-            counts[digit][entry->prefix >> (8 * digit) & 255]++;
+        if (!run->is_ascending)
+            count_digits(entry->prefix, counts);
         offset += sizeof(head) + head.key_size + head.row_size;
     }
     run->count = run->added;

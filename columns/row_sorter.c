@@ -9,7 +9,6 @@
 #include "core/quiet_thread.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
 /* How often a run is looked at while it fills. */

@@ -266,11 +266,17 @@ bulk_sst_add(struct bulk_sst *sst, struct colander_slice key,
 }
 
 enum colander_code
-bulk_sst_finish(struct bulk_sst *sst, struct colander_error *err)
+bulk_sst_finish(struct bulk_sst **sst, struct colander_error *err)
 {
-    return guard(err, "finish an SST", [&] {
-        return result_of(complete(sst), "finish an SST", err);
-    });
+    enum colander_code code = COLANDER_OK;
+
+    if (*sst != nullptr)
+        code = guard(err, "finish an SST", [&] {
+            return result_of(complete(*sst), "finish an SST", err);
+        });
+    bulk_sst_destroy(*sst);
+    *sst = nullptr;
+    return code;
 }
 
 void

@@ -228,12 +228,13 @@ COLANDER_CHECKED enum colander_code bulk_sst_add(struct bulk_sst *sst,
                                                  uint64_t *size,
                                                  struct colander_error *err);
 
-/* Completes the file, which has a key at least; it is on disk. By the thread
- * that began it. */
-COLANDER_CHECKED enum colander_code bulk_sst_finish(struct bulk_sst *sst,
+/* Completes the file, which has a key at least, and ends it: *sst is NULL then.
+ * It is on disk, or removed on failure. By the thread that began it. NULL in
+ * *sst is allowed. */
+COLANDER_CHECKED enum colander_code bulk_sst_finish(struct bulk_sst **sst,
                                                     struct colander_error *err);
 
-/* The end of it; a file that was not finished is removed. NULL is allowed. */
+/* Removes the file, which was not finished. NULL is allowed. */
 void bulk_sst_destroy(struct bulk_sst *sst);
 
 /* What the withdrawn files hold, which were finished in the order of their

@@ -95,7 +95,6 @@ safe_script_run_child(int argc, const char *const *argv)
 
     if (argc < WORD_FIRST)
         return SESSION_USAGE;
-    session.path = argv[WORD_STORE];
     session.has_format = true;
     if (output_format_parse(argv[WORD_FORMAT], &session.format, &err) !=
             COLANDER_OK ||
@@ -106,8 +105,7 @@ safe_script_run_child(int argc, const char *const *argv)
     options.mode = COLANDER_OPEN_READ_ONLY;
     options.cache_size = CACHE_SIZE;
     options.thread_count = 1;
-    session.is_read_only = true;
-    if (colander_store_open(session.path, &options, &session.store, &err) !=
+    if (session_open_with(&session, argv[WORD_STORE], &options, &err) !=
         COLANDER_OK)
         return session_fail(&session, &err);
     return run_text(&session, (size_t)strtoumax(argv[WORD_MEMORY], NULL, 10),

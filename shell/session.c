@@ -28,20 +28,29 @@ tell_dropped(const struct session *session)
 }
 
 enum colander_code
+session_open_with(struct session *session, const char *path,
+                  const struct colander_options *options,
+                  struct colander_error *err)
+{
+    enum colander_code code;
+
+    session->path = path;
+    session->is_read_only = options->mode == COLANDER_OPEN_READ_ONLY;
+    code = colander_store_open(path, options, &session->store, err);
+    if (code == COLANDER_OK)
+        tell_dropped(session);
+    return code;
+}
+
+enum colander_code
 session_open(struct session *session, const char *path,
              enum colander_open_mode mode, struct colander_error *err)
 {
     struct colander_options options;
-    enum colander_code code;
 
     colander_options_init(&options);
     options.mode = mode;
-    session->path = path;
-    session->is_read_only = mode == COLANDER_OPEN_READ_ONLY;
-    code = colander_store_open(path, &options, &session->store, err);
-    if (code == COLANDER_OK)
-        tell_dropped(session);
-    return code;
+    return session_open_with(session, path, &options, err);
 }
 
 enum colander_code

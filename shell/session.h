@@ -50,6 +50,12 @@ COLANDER_CHECKED enum colander_code session_open(struct session *session,
                                                  enum colander_open_mode mode,
                                                  struct colander_error *err);
 
+/* The same with other options than the usual ones. */
+COLANDER_CHECKED enum colander_code
+session_open_with(struct session *session, const char *path,
+                  const struct colander_options *options,
+                  struct colander_error *err);
+
 /* Closes the store, if one is open. */
 COLANDER_CHECKED enum colander_code session_close(struct session *session,
                                                   struct colander_error *err);

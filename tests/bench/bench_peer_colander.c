@@ -103,22 +103,8 @@ ask(void *it, const struct bench_work_question *question)
 {
     struct peer *peer = it;
     struct colander_predicate *predicate = bench_peer_predicate(question);
-    struct colander_cursor *cursor;
-    struct colander_result result;
-    struct colander_query query;
-    struct colander_error err;
-    uint64_t found = 0;
-    bool is_row = true;
+    uint64_t found = bench_store_find(&peer->store, predicate, NULL);
 
-    colander_query_init(&query);
-    query.where = predicate;
-    bench_check(colander_family_find(peer->store.family, &query, &cursor, &err),
-                &err);
-    while (is_row) {
-        bench_check(colander_cursor_next(cursor, &is_row, &result, &err), &err);
-        found += is_row;
-    }
-    colander_cursor_close(cursor);
     colander_predicate_destroy(predicate);
     return found;
 }

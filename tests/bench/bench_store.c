@@ -199,9 +199,10 @@ predicate_of(const struct bench_question *question)
     return predicate;
 }
 
-static uint64_t
-find(struct bench_store *store, const struct colander_predicate *where,
-     enum colander_plan *plan)
+uint64_t
+bench_store_find(struct bench_store *store,
+                 const struct colander_predicate *where,
+                 enum colander_plan *plan)
 {
     struct colander_cursor *cursor;
     struct colander_explain explain;
@@ -231,7 +232,7 @@ uint64_t
 bench_find_rows(void *context, const struct bench_question *question)
 {
     struct colander_predicate *predicate = predicate_of(question);
-    uint64_t found = find(context, predicate, NULL);
+    uint64_t found = bench_store_find(context, predicate, NULL);
 
     colander_predicate_destroy(predicate);
     return found;
@@ -248,7 +249,7 @@ bench_scan_rows(void *context, const struct bench_question *question)
 
     if (predicate == NULL)
         bench_fail("scan", err.message);
-    found = find(context, predicate, &plan);
+    found = bench_store_find(context, predicate, &plan);
     if (plan != COLANDER_PLAN_SCAN)
         bench_fail("scan", "it was answered without one");
     colander_predicate_destroy(predicate);
@@ -282,7 +283,7 @@ bench_plan(struct bench_store *store, enum bench_kind kind, uint64_t rows)
 
     bench_question_make(&question, kind, rows, 0);
     predicate = predicate_of(&question);
-    (void)find(store, predicate, &plan);
+    (void)bench_store_find(store, predicate, &plan);
     colander_predicate_destroy(predicate);
     return colander_plan_name(plan);
 }

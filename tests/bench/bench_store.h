@@ -45,6 +45,11 @@ uint64_t bench_json_size(uint64_t rows);
 /* "auto" or the number; static, overwritten by the next call. */
 const char *bench_segment_name(uint32_t rows_per_segment);
 
+/* How many rows match, each read; *plan (if given) of the find. */
+uint64_t bench_store_find(struct bench_store *store,
+                          const struct colander_predicate *where,
+                          enum colander_plan *plan);
+
 /* Ways of answering; the context is a struct bench_store. */
 bench_answer bench_find_rows;
 bench_answer bench_scan_rows; /* the same question, but filters cannot help */

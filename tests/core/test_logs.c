@@ -64,6 +64,23 @@ write_rows(const char *path)
     _exit(1);
 }
 
+/* Opens the store, writes a row behind all, and is killed. */
+_Noreturn static void
+write_behind(const char *path)
+{
+    struct fixture fixture = {.engine = NULL};
+    struct colander_engine_family *rows;
+
+    (void)snprintf(fixture.path, sizeof(fixture.path), "%s", path);
+    if (open_with(&fixture, NULL, NULL) != COLANDER_OK)
+        _exit(1);
+    rows = family_of(&fixture, "rows");
+    if (put(fixture.engine, rows, "99999", "behind", NULL) != COLANDER_OK)
+        _exit(1);
+    (void)kill(getpid(), SIGKILL);
+    _exit(1);
+}
+
 static void
 run_and_wait(const char *const *arguments)
 {
@@ -263,23 +280,29 @@ open_and_count(struct fixture *fixture, enum colander_open_mode mode,
     return count;
 }
 
-/* A store that was written, and killed; its copy is `store`. */
+/* In this program anew: RocksDB's threads do not come along in a fork. */
 static void
-make_killed(struct fixture *fixture, char killed[TEMPORARY_SIZE + 16])
+run_until_killed(const char *option, const char *store)
 {
-    pid_t child;
+    pid_t child = fork();
     int status;
 
-    (void)snprintf(killed, TEMPORARY_SIZE + 16, "%s/killed",
-                   fixture->directory);
-    child = fork();
     assert_true(child >= 0);
-    if (child == 0) { /* anew: RocksDB's threads do not come along */
-        execl("/proc/self/exe", "test", "--write", killed, (char *)NULL);
+    if (child == 0) {
+        execl("/proc/self/exe", "test", option, store, (char *)NULL);
         _exit(127);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
+}
+
+/* A store that was written, and killed; its copy is `store`. */
+static void
+make_killed(struct fixture *fixture, char killed[TEMPORARY_SIZE + 16])
+{
+    (void)snprintf(killed, TEMPORARY_SIZE + 16, "%s/killed",
+                   fixture->directory);
+    run_until_killed("--write", killed);
 }
 
 static void
@@ -412,6 +435,44 @@ logs_cut_anywhere_are_opened(void **state)
     assert_true(untold > 0);
 }
 
+/* An open that dropped the end of a log may be killed before that log goes.
+ * What was written then goes on with the numbers of what was dropped; it does
+ * not in a log that was damaged only later. */
+static void
+torn_log_before_that_of_a_killed_open_is_fine(void **state)
+{
+    struct fixture *fixture = *state;
+    char killed[TEMPORARY_SIZE + 16];
+    char kept[TEMPORARY_SIZE + 16];
+    struct log_file logs[LOGS_MAX];
+    struct log_file *last;
+    struct colander_error err;
+
+    make_killed(fixture, killed);
+    (void)snprintf(kept, sizeof(kept), "%s/kept", fixture->directory);
+    for (unsigned is_later = 0; is_later < 2; is_later++) {
+        copy_store(killed, fixture->path);
+        last = &logs[list_logs(fixture->path, ".log", logs) - 1];
+        if (!is_later)
+            assert_int_equal(truncate(last->path, last->size - 3), 0);
+        copy_store(last->path, kept);
+        run_until_killed("--behind", fixture->path);
+        copy_store(kept, last->path);
+        if (is_later)
+            assert_int_equal(truncate(last->path, last->size - 3), 0);
+        assert_int_equal(open_with(fixture, NULL, &err),
+                         is_later ? COLANDER_CORRUPT : COLANDER_OK);
+        if (!is_later) {
+            struct colander_engine_family *rows = family_of(fixture, "rows");
+
+            assert_value(rows, "99999", "behind");
+            colander_engine_family_close(rows);
+            close_engine(fixture);
+        }
+        temporary_remove(fixture->path);
+    }
+}
+
 static void
 checksums_are_those_of_the_standard(void **state)
 {
@@ -433,11 +494,14 @@ main(int argc, char **argv)
         TEST(checksums_are_those_of_the_standard),
         TEST(killed_store_has_all_rows),
         TEST(logs_cut_anywhere_are_opened),
+        TEST(torn_log_before_that_of_a_killed_open_is_fine),
         TEST(damaged_wals_are_told_or_their_end_is_dropped),
         TEST(damaged_manifests_are_told_or_their_end_is_dropped),
     };
 
     if (argc == 3 && strcmp(argv[1], "--write") == 0)
         write_rows(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "--behind") == 0)
+        write_behind(argv[2]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
