@@ -5,6 +5,9 @@
  */
 #include "core/bridge_files.h"
 
+#include "core/log_walk.h"
+
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <string>
@@ -34,10 +37,116 @@ class SharedDirectory : public rocksdb::FSDirectoryWrapper
     std::shared_ptr<rocksdb::FSDirectory> shared_;
 };
 
+/* Whether the file is a log, and which. */
+bool
+is_log(const std::string &path, enum ledger_kind *kind, uint64_t *number)
+{
+    const std::string name = path.substr(path.rfind('/') + 1);
+    const bool is_manifest = name.compare(0, 9, "MANIFEST-") == 0;
+    const char *digits = name.c_str() + (is_manifest ? 9 : 0);
+    char *end;
+
+    *kind = is_manifest ? LEDGER_MANIFEST : LEDGER_WAL;
+    *number = std::strtoull(digits, &end, 10);
+    return end != digits && std::string(end) == (is_manifest ? "" : ".log");
+}
+
+/* A log: the ledger is told how many bytes of whole records it has. */
+class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
+{
+  public:
+    NotedLog(std::unique_ptr<rocksdb::FSWritableFile> file,
+             std::shared_ptr<struct ledger> ledger, enum ledger_kind kind,
+             uint64_t number)
+        : rocksdb::FSWritableFileOwnerWrapper(std::move(file)),
+          ledger_(std::move(ledger)), kind_(kind), number_(number)
+    {
+    }
+
+    rocksdb::IOStatus
+    Append(const rocksdb::Slice &bytes, const rocksdb::IOOptions &how,
+           rocksdb::IODebugContext *debug) override
+    {
+        return Noted(target()->Append(bytes, how, debug), bytes);
+    }
+
+    rocksdb::IOStatus
+    Append(const rocksdb::Slice &bytes, const rocksdb::IOOptions &how,
+           const rocksdb::DataVerificationInfo &verification,
+           rocksdb::IODebugContext *debug) override
+    {
+        return Noted(target()->Append(bytes, how, verification, debug), bytes);
+    }
+
+    rocksdb::IOStatus
+    Sync(const rocksdb::IOOptions &how, rocksdb::IODebugContext *debug) override
+    {
+        const uint64_t whole = Whole();
+
+        return Synced(target()->Sync(how, debug), whole);
+    }
+
+    rocksdb::IOStatus
+    Fsync(const rocksdb::IOOptions &how,
+          rocksdb::IODebugContext *debug) override
+    {
+        const uint64_t whole = Whole();
+
+        return Synced(target()->Fsync(how, debug), whole);
+    }
+
+  private:
+    /* A log may be synced by one thread while another writes it. */
+    uint64_t
+    Whole()
+    {
+        std::lock_guard<std::mutex> hold(tail_mutex_);
+
+        return tail_.whole;
+    }
+
+    rocksdb::IOStatus
+    Noted(rocksdb::IOStatus status, const rocksdb::Slice &bytes)
+    {
+        std::lock_guard<std::mutex> hold(tail_mutex_);
+
+        if (!status.ok())
+            is_known_ = false; /* nobody knows how much was written */
+        if (!is_known_)
+            return status;
+        log_tail_add(&tail_, reinterpret_cast<const uint8_t *>(bytes.data()),
+                     bytes.size());
+        if (tail_.whole >= note_from_)
+            note_from_ =
+                ledger_note_written(ledger_.get(), kind_, number_, tail_.whole);
+        return status;
+    }
+
+    rocksdb::IOStatus
+    Synced(rocksdb::IOStatus status, uint64_t whole)
+    {
+        if (status.ok() && whole > 0)
+            ledger_note_synced(ledger_.get(), kind_, number_, whole);
+        return status;
+    }
+
+    std::shared_ptr<struct ledger> ledger_;
+    const enum ledger_kind kind_;
+    const uint64_t number_;
+    std::mutex tail_mutex_; /* guards the rest */
+    struct log_tail tail_ = {};
+    uint64_t note_from_ = 1;
+    bool is_known_ = true;
+};
+
 class StoreFileSystem : public rocksdb::FileSystemWrapper
 {
   public:
-    using rocksdb::FileSystemWrapper::FileSystemWrapper;
+    StoreFileSystem(const std::shared_ptr<rocksdb::FileSystem> &base,
+                    std::shared_ptr<struct ledger> ledger)
+        : rocksdb::FileSystemWrapper(base), ledger_(std::move(ledger))
+    {
+    }
 
     const char *
     Name() const override
@@ -52,8 +161,30 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
     {
         if (name.compare(name.rfind('/') + 1, 8, "OPTIONS-") == 0)
             return rocksdb::IOStatus::NotSupported("no OPTIONS files here");
-        return Privately(name, 0600,
-                         target()->NewWritableFile(name, how, file, debug));
+
+        rocksdb::IOStatus status = Privately(
+            name, 0600, target()->NewWritableFile(name, how, file, debug));
+        enum ledger_kind kind;
+        uint64_t number;
+
+        if (status.ok() && ledger_ && is_log(name, &kind, &number))
+            *file = std::make_unique<NotedLog>(std::move(*file), ledger_, kind,
+                                               number);
+        return status;
+    }
+
+    rocksdb::IOStatus
+    DeleteFile(const std::string &name, const rocksdb::IOOptions &how,
+               rocksdb::IODebugContext *debug) override
+    {
+        enum ledger_kind kind;
+        uint64_t number;
+
+        if (ledger_ && is_log(name, &kind, &number) &&
+            !ledger_forget(ledger_.get(), kind, number))
+            return rocksdb::IOStatus::IOError(
+                "cannot note in the ledger that it goes", name);
+        return target()->DeleteFile(name, how, debug);
     }
 
     rocksdb::IOStatus
@@ -129,6 +260,7 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
         return status;
     }
 
+    std::shared_ptr<struct ledger> ledger_;
     std::mutex directories_mutex_;
     std::map<std::string, std::weak_ptr<rocksdb::FSDirectory>> directories_;
 };
@@ -136,7 +268,8 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
 } // namespace
 
 std::shared_ptr<rocksdb::FileSystem>
-make_store_files()
+make_store_files(std::shared_ptr<struct ledger> ledger)
 {
-    return std::make_shared<StoreFileSystem>(rocksdb::FileSystem::Default());
+    return std::make_shared<StoreFileSystem>(rocksdb::FileSystem::Default(),
+                                             std::move(ledger));
 }

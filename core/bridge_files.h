@@ -6,6 +6,8 @@
 #ifndef COLANDER_CORE_BRIDGE_FILES_H
 #define COLANDER_CORE_BRIDGE_FILES_H
 
+#include "core/ledger.h"
+
 #include <rocksdb/file_system.h>
 
 #include <memory>
@@ -21,7 +23,10 @@
  * There are no OPTIONS files: nobody reads them, and RocksDB writes one with
  * the options of all families at each creation of a family. 300 families took
  * 9 seconds with them and take one without.
+ *
+ * What is written to logs is noted in the ledger, if there is one.
  */
-std::shared_ptr<rocksdb::FileSystem> make_store_files();
+std::shared_ptr<rocksdb::FileSystem>
+make_store_files(std::shared_ptr<struct ledger> ledger);
 
 #endif

@@ -118,9 +118,10 @@ set_family_options(const struct colander_options &options,
 }
 
 static void
-set_rocksdb_options(struct colander_engine *engine)
+set_rocksdb_options(struct colander_engine *engine,
+                    std::shared_ptr<struct ledger> ledger)
 {
-    engine->env = rocksdb::NewCompositeEnv(make_store_files());
+    engine->env = rocksdb::NewCompositeEnv(make_store_files(std::move(ledger)));
     set_database_options(engine->options, &engine->rocksdb_options);
     set_family_options(engine->options, make_block_cache(engine->options),
                        &engine->rocksdb_options);
@@ -318,6 +319,27 @@ open_database(struct colander_engine *engine, struct colander_error *err)
     return code;
 }
 
+/* Looks at the database's logs before RocksDB does. *ledger is NULL for a
+ * reader, who writes no notes. */
+static enum colander_code
+check_logs(struct colander_engine *engine,
+           std::shared_ptr<struct ledger> *ledger, struct colander_error *err)
+{
+    struct ledger *opened;
+    enum colander_code code = ledger_open(engine->directory.fd, &opened, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    ledger->reset(opened, ledger_close);
+    code = logs_check((engine->path + "/" DIRECTORY_ENGINE).c_str(), opened,
+                      &engine->recovery, err);
+    if (engine->is_read_only())
+        ledger->reset();
+    else if (code == COLANDER_OK)
+        code = ledger_settle(opened, err);
+    return code;
+}
+
 /* In the order that RocksDB wants. */
 colander_engine::~colander_engine()
 {
@@ -349,6 +371,7 @@ engine_create(const char *path, const struct colander_options *options,
               struct colander_error *err)
 {
     std::unique_ptr<colander_engine> engine(new colander_engine());
+    std::shared_ptr<struct ledger> ledger;
     enum colander_code code;
 
     engine->options = *options;
@@ -358,12 +381,11 @@ engine_create(const char *path, const struct colander_options *options,
     if (code == COLANDER_OK)
         code = load_options(engine.get(), err);
     if (code == COLANDER_OK)
-        code = logs_check((engine->path + "/" DIRECTORY_ENGINE).c_str(),
-                          &engine->recovery, err);
+        code = check_logs(engine.get(), &ledger, err);
     if (code == COLANDER_OK) {
         if (!engine->is_read_only())
             bulk_directory_remove_all(engine->path.c_str());
-        set_rocksdb_options(engine.get());
+        set_rocksdb_options(engine.get(), std::move(ledger));
         if (observer != nullptr && !engine->is_read_only())
             install_observer(engine.get(), observer);
         code = open_database(engine.get(), err);

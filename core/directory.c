@@ -5,6 +5,7 @@
  */
 #include "core/directory.h"
 
+#include "core/ledger.h"
 #include "core/options.h"
 
 #include <dirent.h>
@@ -130,6 +131,7 @@ is_vacant(int directory_fd, bool *vacant, struct colander_error *err)
         *vacant = strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
                   strcmp(name, DIRECTORY_LOCK) == 0 ||
                   strcmp(name, DIRECTORY_ENGINE) == 0 ||
+                  strcmp(name, LEDGER_FILE) == 0 ||
                   strcmp(name, RECORD_NEW) == 0;
     }
     (void)closedir(stream);

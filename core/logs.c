@@ -1,279 +1,80 @@
 /*
  * RocksDB's logs: see logs.h.
  *
- * A log is a row of blocks of 32 KiB. A record lies in one of them, or in
- * several as a first, middle and last piece. Before each piece stands its head:
- * checksum of type and content, size, type. Where less than a head is left of a
- * block there are zeros.
- *
  * SPDX-License-Identifier: MIT
  */
 #include "core/logs.h"
 
-#include "core/crc32c.h"
+#include "core/log_walk.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#define BLOCK_SIZE 32768
-#define HEAD_SIZE 7
-#define WRITE_HEAD_SIZE 12
+/* A check under way. */
+struct check {
+    const char *directory;
+    struct ledger *ledger;
+    struct colander_recovery *recovery;
+};
 
-enum piece_type { PIECE_FULL = 1, PIECE_FIRST, PIECE_MIDDLE, PIECE_LAST };
-
-/* A log, and the block of it that was read last. */
+/* A log that was walked. */
 struct log {
-    int fd;
-    const char *name;
-    uint64_t block_at; /* in the file */
-    size_t block_size; /* less than BLOCK_SIZE: the last */
-    uint8_t block[BLOCK_SIZE];
+    char name[32];
+    struct log_state state;
+    uint64_t dropped; /* bytes that it had, or has, behind the last whole
+                       * record */
 };
 
-/* What a write of the database begins with: how many were before it, and how
- * many it is itself. */
-struct write_head {
-    uint64_t sequence; /* 0: not known */
-    uint32_t count;
-};
-
-/* What is known of a log when all of it was looked at. */
-struct log_state {
-    uint64_t size;
-    uint64_t bad_at;         /* where the first record begins that is not whole;
-                              * SIZE: all are */
-    bool has_begun;          /* there is the first piece of a record: */
-    struct write_head begun; /* what it begins with */
-    struct write_head first; /* of the first record that is whole */
-    uint64_t next_sequence;  /* behind the last one; 0: not known */
-    struct write_head bad; /* of the record at `bad_at`, as far as it is there;
-                            * its checksum is not right */
-};
-
-static enum colander_code
-fail_read(const char *name, struct colander_error *err)
-{
-    return COLANDER_FAIL(err, COLANDER_IO, "cannot read %s: %s", name,
-                         strerror(errno));
-}
-
-static enum colander_code
-fail_damaged(const char *name, uint64_t byte, struct colander_error *err)
-{
-    return COLANDER_FAIL(err, COLANDER_CORRUPT,
-                         "%s is damaged at byte %" PRIu64
-                         ", and what was written after that is behind it",
-                         name, byte);
-}
-
-/* Reads the block at `at`; an empty one at the end. */
-static enum colander_code
-read_block(struct log *log, uint64_t at, struct colander_error *err)
-{
-    log->block_at = at;
-    log->block_size = 0;
-    while (log->block_size < BLOCK_SIZE) {
-        ssize_t got =
-            pread(log->fd, log->block + log->block_size,
-                  BLOCK_SIZE - log->block_size, (off_t)(at + log->block_size));
-
-        if (got < 0 && errno != EINTR)
-            return fail_read(log->name, err);
-        if (got == 0)
-            break;
-        log->block_size += got > 0 ? (size_t)got : 0;
-    }
-    return COLANDER_OK;
-}
-
-/* --------------------------------------------------------------- pieces --- */
-
-static uint32_t
-get_32(const uint8_t *bytes)
-{
-    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 |
-           (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
-}
-
-/* Checksums are stored so that those of bytes with checksums differ. */
-static uint32_t
-masked(uint32_t crc)
-{
-    return (crc >> 15 | crc << 17) + UINT32_C(0xa282ead8);
-}
-
-/* What the record begins with whose first piece is at a place of the block. */
-static struct write_head
-write_head_at(const struct log *log, size_t place)
-{
-    struct write_head head = {0, 0};
-    const uint8_t *at = log->block + place + HEAD_SIZE;
-
-    if (place + HEAD_SIZE + WRITE_HEAD_SIZE > log->block_size)
-        return head;
-    head.sequence = (uint64_t)get_32(at) | (uint64_t)get_32(at + 4) << 32;
-    head.count = get_32(at + 8);
-    return head;
-}
-
-/* The type of the piece at a place of the block, and its size with the head; 0
- * where no good one is. */
-static unsigned
-piece_at(const struct log *log, size_t place, size_t *size)
-{
-    const uint8_t *head = log->block + place;
-    size_t content;
-
-    if (log->block_size - place < HEAD_SIZE)
-        return 0;
-    content = (size_t)head[4] | (size_t)head[5] << 8;
-    if (head[6] < PIECE_FULL || head[6] > PIECE_LAST ||
-        content > log->block_size - place - HEAD_SIZE)
-        return 0;
-    if (masked(crc32c(0, head + HEAD_SIZE - 1, content + 1)) != get_32(head))
-        return 0;
-    *size = HEAD_SIZE + content;
-    return head[6];
-}
-
-/* Whether a record begins at or behind a place of the block. After a bad head
- * nobody knows where the next one is. */
-static bool
-has_record_behind(const struct log *log, size_t place)
-{
-    for (; place + HEAD_SIZE <= log->block_size; place++) {
-        size_t size;
-        unsigned type = piece_at(log, place, &size);
-
-        if (type == PIECE_FULL || type == PIECE_FIRST)
-            return true;
-    }
-    return false;
-}
-
-/* ----------------------------------------------------------------- logs --- */
-
 static void
-note_record(struct log_state *state)
+note_dropped(const struct check *check, const char *name, uint64_t size)
 {
-    const struct write_head *head = &state->begun;
+    struct colander_recovery *recovery = check->recovery;
 
-    if (state->next_sequence == 0)
-        state->first = *head;
-    state->next_sequence =
-        head->sequence == 0 ? 0 : head->sequence + head->count;
-}
-
-/* Steps over the pieces of a block. At one that cannot be where it is, *place
- * stays there. */
-static void
-walk_block(const struct log *log, struct log_state *state, uint64_t *begun_at,
-           size_t *place)
-{
-    while (*place + HEAD_SIZE <= BLOCK_SIZE && *place < log->block_size) {
-        size_t size;
-        unsigned type = piece_at(log, *place, &size);
-        const bool begins = type == PIECE_FULL || type == PIECE_FIRST;
-
-        if (type == 0 || begins == state->has_begun)
-            return;
-        if (begins) {
-            *begun_at = log->block_at + *place;
-            state->begun = write_head_at(log, *place);
-        }
-        state->has_begun = type == PIECE_FIRST || type == PIECE_MIDDLE;
-        if (!state->has_begun)
-            note_record(state);
-        *place += size;
-    }
-    *place = log->block_size;
-}
-
-/* CORRUPT when a record begins behind the bad one at `place` of the block,
- * which itself may be the good beginning of another. */
-static enum colander_code
-look_behind(struct log *log, size_t place, const struct log_state *state,
-            struct colander_error *err)
-{
-    enum colander_code code = COLANDER_OK;
-
-    while (code == COLANDER_OK && log->block_size > 0) {
-        if (has_record_behind(log, place))
-            return fail_damaged(log->name, state->bad_at, err);
-        place = 0;
-        code = read_block(log, log->block_at + BLOCK_SIZE, err);
-    }
-    return code;
-}
-
-static enum colander_code
-walk(struct log *log, struct log_state *state, struct colander_error *err)
-{
-    uint64_t begun_at = 0;
-    size_t place = 0;
-    enum colander_code code = read_block(log, 0, err);
-
-    while (code == COLANDER_OK && log->block_size > 0) {
-        place = 0;
-        walk_block(log, state, &begun_at, &place);
-        if (place < log->block_size) {
-            state->bad_at = state->has_begun ? begun_at : log->block_at + place;
-            state->bad =
-                state->has_begun ? state->begun : write_head_at(log, place);
-            return look_behind(log, place, state, err);
-        }
-        code = read_block(log, log->block_at + BLOCK_SIZE, err);
-    }
-    state->bad_at = state->has_begun ? begun_at : state->size;
-    state->bad = state->begun;
-    return code;
-}
-
-static enum colander_code
-check_log(const char *directory, const char *name, struct log_state *state,
-          struct colander_error *err)
-{
-    struct log *log = malloc(sizeof(*log));
-    enum colander_code code;
-    char path[PATH_MAX];
-    off_t size;
-
-    memset(state, 0, sizeof(*state));
-    if (log == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a log");
-    (void)snprintf(path, sizeof(path), "%s/%s", directory, name);
-    log->name = name;
-    log->fd = open(path, O_RDONLY | O_CLOEXEC);
-    size = log->fd < 0 ? -1 : lseek(log->fd, 0, SEEK_END);
-    if (size < 0) {
-        code = fail_read(name, err);
-    } else {
-        state->size = (uint64_t)size;
-        code = walk(log, state, err);
-    }
-    if (log->fd >= 0)
-        (void)close(log->fd);
-    free(log);
-    return code;
-}
-
-/* Notes the end of a log that is no whole record, if it has one. */
-static void
-note_end(const char *name, const struct log_state *state,
-         struct colander_recovery *recovery)
-{
-    if (state->bad_at == state->size)
+    if (size == 0)
         return;
     if (recovery->dropped_size == 0)
         (void)snprintf(recovery->dropped_file, sizeof(recovery->dropped_file),
                        "%s", name);
-    recovery->dropped_size += state->size - state->bad_at;
+    recovery->dropped_size += size;
+}
+
+static enum colander_code
+fail_short(const char *name, uint64_t size, uint64_t noted,
+           struct colander_error *err)
+{
+    return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                         "%s is damaged: %" PRIu64
+                         " bytes of it are whole, and %" PRIu64
+                         " had been written",
+                         name, size, noted);
+}
+
+/* Walks the log of that name, and holds it against the ledger. */
+static enum colander_code
+check_log(const struct check *check, enum ledger_kind kind, uint64_t number,
+          struct log *log, struct colander_error *err)
+{
+    enum colander_code code =
+        log_walk(check->directory, log->name, &log->state, err);
+    const uint64_t whole = log->state.bad_at;
+    struct ledger_entry noted;
+    uint64_t least;
+
+    if (code != COLANDER_OK)
+        return code;
+    noted = ledger_found(check->ledger, kind, number, whole);
+    least = ledger_least(check->ledger, &noted);
+    if (whole < least)
+        return fail_short(log->name, whole, least, err);
+    log->dropped = log->state.size - whole;
+    if (noted.written > log->state.size)
+        log->dropped = noted.written - whole;
+    return COLANDER_OK;
 }
 
 /* ------------------------------------------------------- the MANIFEST --- */
@@ -302,19 +103,19 @@ read_current(const char *directory, char *name, size_t size)
 }
 
 static enum colander_code
-check_manifest(const char *directory, struct colander_recovery *recovery,
-               struct colander_error *err)
+check_manifest(const struct check *check, struct colander_error *err)
 {
     enum colander_code code;
-    struct log_state state;
-    char name[32];
+    struct log log;
 
-    read_current(directory, name, sizeof(name));
-    if (name[0] == '\0')
+    read_current(check->directory, log.name, sizeof(log.name));
+    if (log.name[0] == '\0')
         return COLANDER_OK;
-    code = check_log(directory, name, &state, err);
+    code = check_log(check, LEDGER_MANIFEST,
+                     strtoull(log.name + strlen("MANIFEST-"), NULL, 10), &log,
+                     err);
     if (code == COLANDER_OK)
-        note_end(name, &state, recovery);
+        note_dropped(check, log.name, log.dropped);
     return code;
 }
 
@@ -390,24 +191,18 @@ list_logs(const char *directory, struct numbers *numbers,
     return code;
 }
 
-/* A log that ends in a bad record, and what is known of the writes around. */
-struct bad_end {
-    char name[32]; /* empty: there is none */
-    struct log_state state;
-    uint64_t next_sequence; /* of the first write that is missing, if known */
-};
-
-/* Whether a later log begins where the good part of the bad one ends: then it
- * was made by an open that dropped the end, and was killed before the log went.
- * Such an open may begin it with a write of nothing, under the sequence before.
- */
+/* Whether a later log begins where the whole part of one with a bad end ends:
+ * then it was made by an open that dropped the end, and was killed before the
+ * log went. Such an open may begin it with a write of nothing, under the
+ * sequence before. `missing`: of the first write that is missing, if known. */
 static bool
-goes_on_from(const struct bad_end *bad, const struct log_state *later)
+goes_on_from(const struct log *bad, uint64_t missing,
+             const struct log_state *later)
 {
     const uint64_t sequence = later->first.sequence;
-    const uint64_t expected[] = {bad->next_sequence, bad->state.bad.sequence};
+    const uint64_t expected[] = {missing, bad->state.bad.sequence};
 
-    if (bad->state.size < HEAD_SIZE + WRITE_HEAD_SIZE)
+    if (bad->state.size < LOG_HEAD_SIZE + LOG_WRITE_HEAD_SIZE)
         return true; /* not even the beginning of one write */
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
         if (expected[i] != 0 &&
@@ -418,63 +213,94 @@ goes_on_from(const struct bad_end *bad, const struct log_state *later)
     return false;
 }
 
-/* A log that ends in a bad record must be the last that has any, but for what
- * an open leaves that was killed. */
-static enum colander_code
-check_numbers(const char *directory, const struct numbers *numbers,
-              struct colander_recovery *recovery, struct colander_error *err)
-{
-    struct bad_end bad = {.name = ""};
-    uint64_t next_sequence = 0;
+/* The logs as far as they were looked at. */
+struct row_of_logs {
+    struct log bad;       /* ends in a bad record; no name: there is none */
+    uint64_t bad_missing; /* the sequence of the first write missing there */
+    uint64_t first;       /* sequences of the last log with records: its */
+    uint64_t next;        /* first, and behind its last; 0: not known */
+};
 
-    for (size_t i = 0; i < numbers->count; i++) {
-        enum colander_code code;
-        struct log_state state;
+/* A log that ends in a bad record must be the last that has any, but for what
+ * an open leaves that was killed; and each begins behind the one before. */
+static enum colander_code
+add_log(struct row_of_logs *row, const struct log *log,
+        struct colander_error *err)
+{
+    const struct log_state *state = &log->state;
+
+    if (state->next_sequence != 0) {
+        if (row->bad.name[0] != '\0' &&
+            !goes_on_from(&row->bad, row->bad_missing, state))
+            return log_fail_damaged(row->bad.name, row->bad.state.bad_at, err);
+        row->bad.name[0] = '\0';
+        if (state->first.sequence != 0 && state->first.sequence < row->first)
+            return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                                 "%s is damaged: its writes are older than "
+                                 "those of the log before it",
+                                 log->name);
+        if (state->first.sequence != 0)
+            row->first = state->first.sequence;
+        row->next = state->next_sequence;
+    }
+    if (log->dropped > 0 && row->bad.name[0] == '\0') {
+        row->bad = *log;
+        row->bad_missing = row->next;
+    }
+    return COLANDER_OK;
+}
+
+/* Logs that the ledger has, and the directory has not. */
+static enum colander_code
+check_missing(const struct check *check, struct colander_error *err)
+{
+    const struct ledger_entry *entry;
+    size_t at = 0;
+
+    while ((entry = ledger_missing(check->ledger, &at)) != NULL) {
         char name[32];
 
-        (void)snprintf(name, sizeof(name), "%06" PRIu64 ".log",
-                       numbers->list[i]);
-        code = check_log(directory, name, &state, err);
-        if (code != COLANDER_OK)
-            return code;
-        if (bad.name[0] != '\0' && state.next_sequence != 0) {
-            if (!goes_on_from(&bad, &state))
-                return fail_damaged(bad.name, bad.state.bad_at, err);
-            bad.name[0] = '\0';
-        }
-        if (state.next_sequence != 0)
-            next_sequence = state.next_sequence;
-        if (state.bad_at < state.size && bad.name[0] == '\0') {
-            memcpy(bad.name, name, sizeof(name));
-            bad.state = state;
-            bad.next_sequence = next_sequence;
-        }
+        (void)snprintf(name, sizeof(name), "%06" PRIu64 ".log", entry->number);
+        if (ledger_least(check->ledger, entry) > 0)
+            return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                                 "%s is not there, and %" PRIu64
+                                 " bytes of it had been written",
+                                 name, entry->written);
+        note_dropped(check, name, entry->written);
     }
-    if (bad.name[0] != '\0')
-        note_end(bad.name, &bad.state, recovery);
     return COLANDER_OK;
 }
 
 static enum colander_code
-check_wals(const char *directory, struct colander_recovery *recovery,
-           struct colander_error *err)
+check_wals(const struct check *check, struct colander_error *err)
 {
+    struct row_of_logs row = {.bad.name = ""};
     struct numbers numbers = {0};
-    enum colander_code code = list_logs(directory, &numbers, err);
+    enum colander_code code = list_logs(check->directory, &numbers, err);
 
-    if (code == COLANDER_OK)
-        code = check_numbers(directory, &numbers, recovery, err);
+    for (size_t i = 0; i < numbers.count && code == COLANDER_OK; i++) {
+        struct log log;
+
+        (void)snprintf(log.name, sizeof(log.name), "%06" PRIu64 ".log",
+                       numbers.list[i]);
+        code = check_log(check, LEDGER_WAL, numbers.list[i], &log, err);
+        if (code == COLANDER_OK)
+            code = add_log(&row, &log, err);
+    }
     free(numbers.list);
-    return code;
+    if (code == COLANDER_OK && row.bad.name[0] != '\0')
+        note_dropped(check, row.bad.name, row.bad.dropped);
+    return code == COLANDER_OK ? check_missing(check, err) : code;
 }
 
 enum colander_code
-logs_check(const char *directory, struct colander_recovery *recovery,
-           struct colander_error *err)
+logs_check(const char *directory, struct ledger *ledger,
+           struct colander_recovery *recovery, struct colander_error *err)
 {
+    const struct check check = {directory, ledger, recovery};
     enum colander_code code;
 
     memset(recovery, 0, sizeof(*recovery));
-    code = check_manifest(directory, recovery, err);
-    return code == COLANDER_OK ? check_wals(directory, recovery, err) : code;
+    code = check_manifest(&check, err);
+    return code == COLANDER_OK ? check_wals(&check, err) : code;
 }

@@ -11,22 +11,25 @@
  * is also a later log whose writes are numbered as if the bad one had not been:
  * an open that dropped it made that, and was killed before the log went.
  *
+ * And what the ledger knows to have been written must be there.
+ *
  * SPDX-License-Identifier: MIT
  */
 #ifndef COLANDER_CORE_LOGS_H
 #define COLANDER_CORE_LOGS_H
 
-#include "core/core.h"
+#include "core/ledger.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Looks at the logs in the directory of a database. CORRUPT, with file and
- * byte, or IO. A directory that is not there has none. */
+/* Looks at the logs in the directory of a database, and tells the ledger what
+ * it found. CORRUPT, with file and byte, or IO. A directory that is not there
+ * has none. */
 COLANDER_CHECKED enum colander_code
-logs_check(const char *directory, struct colander_recovery *recovery,
-           struct colander_error *err);
+logs_check(const char *directory, struct ledger *ledger,
+           struct colander_recovery *recovery, struct colander_error *err);
 
 #ifdef __cplusplus
 }

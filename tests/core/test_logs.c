@@ -104,6 +104,16 @@ copy_store(const char *from, const char *to)
     run_and_wait(arguments);
 }
 
+/* What a ledger says that a lost machine had not yet put on the disk. */
+static void
+remove_ledger(const char *store)
+{
+    char path[TEMPORARY_SIZE + 32];
+
+    (void)snprintf(path, sizeof(path), "%s/LEDGER", store);
+    assert_int_equal(unlink(path), 0);
+}
+
 /* ------------------------------------------------------------------ logs ---
  */
 
@@ -336,6 +346,16 @@ assert_opens_quietly(struct fixture *fixture, int rows)
     close_engine(fixture);
 }
 
+/* With the ledger all is told but, in the last log, what was written since it
+ * was last noted. */
+static void
+assert_noted(const struct log_file *log, off_t at, bool is_last, int rows)
+{
+    if (rows >= 0 && rows < ROWS)
+        assert_true(is_last && strstr(log->path, "MANIFEST") == NULL &&
+                    at > log->size / 16 * 14);
+}
+
 /* Damages one log of those with `name` in theirs, in a copy of the store. Gives
  * how many rows are there then, or -1. */
 static int
@@ -343,6 +363,7 @@ damage_one(struct fixture *fixture, const char *killed, const char *name,
            uint64_t *random)
 {
     const enum damage damage = (enum damage)random_below(random, DAMAGES);
+    const bool has_ledger = random_below(random, 2);
     struct log_file logs[LOGS_MAX];
     const struct log_file *log;
     size_t count;
@@ -350,16 +371,20 @@ damage_one(struct fixture *fixture, const char *killed, const char *name,
     int rows;
 
     copy_store(killed, fixture->path);
+    if (!has_ledger)
+        remove_ledger(fixture->path);
     count = list_logs(fixture->path, name, logs);
     log = &logs[random_below(random, count)];
     at = (off_t)random_below(random, (uint64_t)log->size);
     damage_log(log, damage, at, random);
-    printf("%s at %lld of %s: ", damage_names[damage], (long long)at,
-           strrchr(log->path, '/') + 1);
+    printf("%s at %lld of %s, %s ledger: ", damage_names[damage], (long long)at,
+           strrchr(log->path, '/') + 1, has_ledger ? "with" : "no");
     (void)fflush(stdout);
     rows = open_and_count(fixture, COLANDER_OPEN_READ_ONLY, log->path,
                           damage == CUT);
     printf("%d rows\n", rows);
+    if (has_ledger)
+        assert_noted(log, at, log == &logs[count - 1], rows);
     assert_int_equal(open_and_count(fixture, COLANDER_OPEN_EXISTING, log->path,
                                     damage == CUT),
                      rows);
@@ -421,6 +446,7 @@ logs_cut_anywhere_are_opened(void **state)
         int last_row;
 
         copy_store(killed, fixture->path);
+        remove_ledger(fixture->path);
         last = &logs[list_logs(fixture->path, ".log", logs) - 1];
         assert_int_equal(truncate(last->path, last->size - left), 0);
         assert_int_equal(open_as(fixture, COLANDER_OPEN_EXISTING, NULL),
@@ -452,6 +478,7 @@ torn_log_before_that_of_a_killed_open_is_fine(void **state)
     (void)snprintf(kept, sizeof(kept), "%s/kept", fixture->directory);
     for (unsigned is_later = 0; is_later < 2; is_later++) {
         copy_store(killed, fixture->path);
+        remove_ledger(fixture->path);
         last = &logs[list_logs(fixture->path, ".log", logs) - 1];
         if (!is_later)
             assert_int_equal(truncate(last->path, last->size - 3), 0);
@@ -460,6 +487,7 @@ torn_log_before_that_of_a_killed_open_is_fine(void **state)
         copy_store(kept, last->path);
         if (is_later)
             assert_int_equal(truncate(last->path, last->size - 3), 0);
+        remove_ledger(fixture->path);
         assert_int_equal(open_with(fixture, NULL, &err),
                          is_later ? COLANDER_CORRUPT : COLANDER_OK);
         if (!is_later) {
@@ -468,6 +496,52 @@ torn_log_before_that_of_a_killed_open_is_fine(void **state)
             assert_value(rows, "99999", "behind");
             colander_engine_family_close(rows);
             close_engine(fixture);
+        }
+        temporary_remove(fixture->path);
+    }
+}
+
+/* A log that is gone, or empty, or in the place of another. */
+static void
+logs_that_are_not_there_are_told(void **state)
+{
+    struct fixture *fixture = *state;
+    char killed[TEMPORARY_SIZE + 16];
+    char aside[TEMPORARY_SIZE + 16];
+
+    make_killed(fixture, killed);
+    (void)snprintf(aside, sizeof(aside), "%s/aside", fixture->directory);
+    for (unsigned i = 0; i < 9; i++) {
+        struct log_file logs[LOGS_MAX];
+        const struct log_file *log = &logs[i % 3];
+        const struct log_file *other = &logs[(i + 1) % 3];
+        struct colander_error err;
+
+        copy_store(killed, fixture->path);
+        if (i >= 6) /* of swapped ones the order tells, too */
+            remove_ledger(fixture->path);
+        assert_int_equal(list_logs(fixture->path, ".log", logs), 3);
+        if (i < 3) {
+            assert_int_equal(unlink(log->path), 0);
+        } else if (i < 6) {
+            assert_int_equal(truncate(log->path, 0), 0);
+        } else {
+            assert_int_equal(rename(log->path, aside), 0);
+            assert_int_equal(rename(other->path, log->path), 0);
+            assert_int_equal(rename(aside, other->path), 0);
+        }
+        for (unsigned mode = 0; mode < 2; mode++) {
+            err.message[0] = '\0';
+            assert_int_equal(
+                open_as(fixture,
+                        mode ? COLANDER_OPEN_EXISTING : COLANDER_OPEN_READ_ONLY,
+                        &err),
+                COLANDER_CORRUPT);
+            if (i < 6)
+                assert_non_null(
+                    strstr(err.message, strrchr(log->path, '/') + 1));
+            else
+                assert_non_null(strstr(err.message, ".log is damaged"));
         }
         temporary_remove(fixture->path);
     }
@@ -495,6 +569,7 @@ main(int argc, char **argv)
         TEST(killed_store_has_all_rows),
         TEST(logs_cut_anywhere_are_opened),
         TEST(torn_log_before_that_of_a_killed_open_is_fine),
+        TEST(logs_that_are_not_there_are_told),
         TEST(damaged_wals_are_told_or_their_end_is_dropped),
         TEST(damaged_manifests_are_told_or_their_end_is_dropped),
     };

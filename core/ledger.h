@@ -1,0 +1,89 @@
+/*
+ * The ledger: how far RocksDB's logs have been written, in a file of its own.
+ *
+ * A log that was cut between two records looks like one that never had more,
+ * and of one that is gone nothing tells that it was there. Who loses the end of
+ * a write-ahead log so loses rows, and of the MANIFEST whole SST files, which
+ * RocksDB then deletes. So the file system that RocksDB sees (bridge_files.h)
+ * notes here what it has written to each log and what it has synced, and an
+ * open that finds less stops.
+ *
+ * What was synced is there for ever. What was only written is there while the
+ * machine runs; the ledger keeps the boot it was written in. A note is made
+ * after the bytes it tells of, and taken back, synced, before they go: so a
+ * ledger that is old, torn or gone says less than is true, never more.
+ *
+ * Owner:  who opened it. Notes may come from any thread; open, settle and
+ *         close are alone.
+ * Order:  open -> found for each log, missing -> settle -> notes -> close
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_CORE_LEDGER_H
+#define COLANDER_CORE_LEDGER_H
+
+#include "core/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LEDGER_FILE "LEDGER"
+
+enum ledger_kind { LEDGER_WAL, LEDGER_MANIFEST };
+
+/* A log, and how many bytes of it are known to be there. */
+struct ledger_entry {
+    enum ledger_kind kind;
+    uint64_t number;
+    uint64_t written; /* while the machine runs */
+    uint64_t synced;  /* for ever; at most `written` */
+    bool is_found;    /* by an open: see ledger_found */
+};
+
+struct ledger;
+
+/* Reads the ledger of the store with that directory, if it has one. A damaged
+ * one is as good as none. */
+COLANDER_CHECKED enum colander_code ledger_open(int directory_fd,
+                                                struct ledger **ledger,
+                                                struct colander_error *err);
+
+/* How many bytes must be there: of less, some were lost to damage. */
+uint64_t ledger_least(const struct ledger *ledger,
+                      const struct ledger_entry *entry);
+
+/* The log is there, with so many bytes of whole records. Returns what was noted
+ * of it before; zeros, if nothing. */
+struct ledger_entry ledger_found(struct ledger *ledger, enum ledger_kind kind,
+                                 uint64_t number, uint64_t size);
+
+/* The next write-ahead log that was noted and not found, of which some bytes
+ * were written; NULL: none. *at begins with 0. */
+const struct ledger_entry *ledger_missing(const struct ledger *ledger,
+                                          size_t *at);
+
+/* From now on the logs are those that were found, and notes are kept. IO. */
+COLANDER_CHECKED enum colander_code ledger_settle(struct ledger *ledger,
+                                                  struct colander_error *err);
+
+/* The log has `size` bytes of whole records now. Returns the size from which on
+ * to tell again: a note costs a write. */
+uint64_t ledger_note_written(struct ledger *ledger, enum ledger_kind kind,
+                             uint64_t number, uint64_t size);
+
+/* And they are synced. */
+void ledger_note_synced(struct ledger *ledger, enum ledger_kind kind,
+                        uint64_t number, uint64_t size);
+
+/* The log is about to go, and may once this has returned true. */
+COLANDER_CHECKED bool ledger_forget(struct ledger *ledger,
+                                    enum ledger_kind kind, uint64_t number);
+
+void ledger_close(struct ledger *ledger); /* NULL is allowed */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
