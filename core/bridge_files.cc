@@ -14,6 +14,14 @@
 
 #include <sys/stat.h>
 
+static thread_local std::string opened_last;
+
+const std::string &
+file_opened_last()
+{
+    return opened_last;
+}
+
 namespace
 {
 
@@ -185,6 +193,22 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
             return rocksdb::IOStatus::IOError(
                 "cannot note in the ledger that it goes", name);
         return target()->DeleteFile(name, how, debug);
+    }
+
+    /* An SST that is not there is sought under LevelDB's name as well, and that
+     * one is told. */
+    rocksdb::IOStatus
+    NewRandomAccessFile(const std::string &name,
+                        const rocksdb::FileOptions &how,
+                        std::unique_ptr<rocksdb::FSRandomAccessFile> *file,
+                        rocksdb::IODebugContext *debug) override
+    {
+        std::string sst = name;
+
+        if (name.size() > 4 && name.compare(name.size() - 4, 4, ".ldb") == 0)
+            sst.replace(name.size() - 4, 4, ".sst");
+        opened_last = sst;
+        return target()->NewRandomAccessFile(sst, how, file, debug);
     }
 
     rocksdb::IOStatus

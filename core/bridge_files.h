@@ -11,6 +11,7 @@
 #include <rocksdb/file_system.h>
 
 #include <memory>
+#include <string>
 
 /*
  * A file system over RocksDB's default one:
@@ -28,5 +29,9 @@
  */
 std::shared_ptr<rocksdb::FileSystem>
 make_store_files(std::shared_ptr<struct ledger> ledger);
+
+/* The path of the file that the calling thread has opened last in one of these,
+ * to read it here and there. */
+const std::string &file_opened_last();
 
 #endif

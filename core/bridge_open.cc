@@ -6,6 +6,7 @@
 #include "core/bridge.h"
 #include "core/bridge_cache.h"
 #include "core/bridge_files.h"
+#include "core/bridge_tables.h"
 #include "core/bulk_directory.h"
 #include "core/options.h"
 
@@ -114,7 +115,7 @@ set_family_options(const struct colander_options &options,
     table.pin_l0_filter_and_index_blocks_in_cache = true;
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
     table.format_version = 5;
-    family->table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+    family->table_factory = make_named_tables(table);
 }
 
 static void

@@ -79,10 +79,11 @@ check_log(const struct check *check, enum ledger_kind kind, uint64_t number,
 
 /* ------------------------------------------------------- the MANIFEST --- */
 
-/* Its name is all that CURRENT has. RocksDB tells what is wrong with CURRENT,
- * and of a MANIFEST that is not there: then `name` is empty. */
-static void
-read_current(const char *directory, char *name, size_t size)
+/* What CURRENT has: nothing but a name, in a line. An empty name when there is
+ * no CURRENT: RocksDB says whether it should be there. */
+static enum colander_code
+read_current(const char *directory, char *name, size_t size,
+             struct colander_error *err)
 {
     char path[PATH_MAX];
     FILE *file;
@@ -90,16 +91,25 @@ read_current(const char *directory, char *name, size_t size)
     name[0] = '\0';
     (void)snprintf(path, sizeof(path), "%s/CURRENT", directory);
     file = fopen(path, "re");
+    if (file == NULL && errno == ENOENT)
+        return COLANDER_OK;
     if (file == NULL)
-        return;
-    if (fgets(name, (int)size, file) == NULL)
-        name[0] = '\0';
+        return COLANDER_FAIL(err, COLANDER_IO, "cannot read CURRENT: %s",
+                             strerror(errno));
+    size = fread(name, 1, size - 1, file);
     (void)fclose(file);
-    name[strcspn(name, "\n")] = '\0';
+    name[size] = '\0';
+    if (size < 2 || strcspn(name, "\n") != size - 1 ||
+        strncmp(name, "MANIFEST-", 9) != 0 ||
+        strspn(name + 9, "0123456789") != size - 10)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "CURRENT is damaged: it names no MANIFEST");
+    name[size - 1] = '\0';
     (void)snprintf(path, sizeof(path), "%s/%s", directory, name);
-    if (strncmp(name, "MANIFEST-", 9) != 0 || strchr(name, '/') != NULL ||
-        access(path, F_OK) != 0)
-        name[0] = '\0';
+    if (access(path, F_OK) != 0)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "CURRENT names %s, which is not there", name);
+    return COLANDER_OK;
 }
 
 static enum colander_code
@@ -108,9 +118,9 @@ check_manifest(const struct check *check, struct colander_error *err)
     enum colander_code code;
     struct log log;
 
-    read_current(check->directory, log.name, sizeof(log.name));
-    if (log.name[0] == '\0')
-        return COLANDER_OK;
+    code = read_current(check->directory, log.name, sizeof(log.name), err);
+    if (code != COLANDER_OK || log.name[0] == '\0')
+        return code;
     code = check_log(check, LEDGER_MANIFEST,
                      strtoull(log.name + strlen("MANIFEST-"), NULL, 10), &log,
                      err);
@@ -219,6 +229,7 @@ struct row_of_logs {
     uint64_t bad_missing; /* the sequence of the first write missing there */
     uint64_t first;       /* sequences of the last log with records: its */
     uint64_t next;        /* first, and behind its last; 0: not known */
+    char last[32];        /* that log */
 };
 
 /* A log that ends in a bad record must be the last that has any, but for what
@@ -236,11 +247,13 @@ add_log(struct row_of_logs *row, const struct log *log,
         row->bad.name[0] = '\0';
         if (state->first.sequence != 0 && state->first.sequence < row->first)
             return COLANDER_FAIL(err, COLANDER_CORRUPT,
-                                 "%s is damaged: its writes are older than "
-                                 "those of the log before it",
-                                 log->name);
-        if (state->first.sequence != 0)
+                                 "%s or %s is damaged: the writes of the later "
+                                 "log are older",
+                                 row->last, log->name);
+        if (state->first.sequence != 0) {
             row->first = state->first.sequence;
+            memcpy(row->last, log->name, sizeof(row->last));
+        }
         row->next = state->next_sequence;
     }
     if (log->dropped > 0 && row->bad.name[0] == '\0') {

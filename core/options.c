@@ -186,7 +186,7 @@ static enum colander_code
 damaged(const struct reader *reader, struct colander_error *err)
 {
     return COLANDER_FAIL(err, COLANDER_CORRUPT,
-                         "the store's record is damaged at line %d",
+                         "the store's record COLANDER is damaged at line %d",
                          reader->line);
 }
 

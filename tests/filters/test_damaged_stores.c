@@ -1,0 +1,699 @@
+/*
+ * Stores with one damage, in any of their files: whatever is asked of them,
+ * they answer right or say which file is damaged (invariants I1, I2, I5, I6).
+ *
+ * The store was written by a process that was killed, so that rows are in SST
+ * files of several levels, in files of a bulk, and in write-ahead logs. It is
+ * copied, damaged, and opened for reading, for writing, and for reading again.
+ * COLANDER_RUNS sets how often.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "columns/bulk.h"
+#include "support/filter_files.h"
+#include "support/random_rows.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#define KEYS 1000
+#define STEPS 3000
+#define FINDS 20
+#define PATH_SIZE 600
+
+/* From here on steps are in logs only. */
+#define LOGGED 2400
+
+/* ----------------------------------------------------------------- model ---
+ */
+
+/* All rows after so many steps. */
+struct model {
+    struct colander_buffer rows[KEYS];
+    bool is_there[KEYS];
+    uint64_t steps;
+};
+
+/* Each step writes or deletes one row, and follows from its number alone. */
+struct step {
+    uint64_t key;
+    bool is_delete;
+    struct colander_slice row; /* borrowed from the builder */
+};
+
+static void
+make_step(uint64_t seed, uint64_t number, struct colander_row_builder *builder,
+          struct step *step)
+{
+    uint64_t random = seed + number * 7919;
+    char text[160];
+    size_t size = 40 + random_below(&random, sizeof(text) - 41);
+
+    step->key = random_below(&random, KEYS);
+    step->is_delete = random_below(&random, 6) == 0;
+    for (size_t i = 0; i < size; i++)
+        text[i] = (char)('a' + random_below(&random, 26));
+    text[size] = '\0';
+    colander_row_builder_add(builder, "step",
+                             colander_integer((int64_t)number));
+    colander_row_builder_add(builder, "text", colander_text(text));
+    random_columns(builder, &random);
+    OK(colander_row_builder_finish(builder, &step->row, NULL));
+}
+
+static void
+add_step(struct model *model, const struct step *step)
+{
+    struct colander_buffer *row = &model->rows[step->key];
+
+    colander_buffer_clear(row);
+    model->is_there[step->key] = !step->is_delete;
+    OK(colander_buffer_append(row, step->row.data, step->row.size, NULL));
+}
+
+/* Goes on, or back to the beginning and on, to `steps`. */
+static void
+model_go_to(struct model *model, uint64_t seed, uint64_t steps)
+{
+    struct colander_row_builder *builder = colander_row_builder_create();
+    struct step step;
+
+    if (steps < model->steps) {
+        memset(model->is_there, 0, sizeof(model->is_there));
+        model->steps = 0;
+    }
+    for (; model->steps < steps; model->steps++) {
+        make_step(seed, model->steps, builder, &step);
+        add_step(model, &step);
+    }
+    colander_row_builder_destroy(builder);
+}
+
+/* The last step that a row shows. */
+static int64_t
+model_last_step(const struct model *model)
+{
+    int64_t last = -1;
+
+    for (size_t i = 0; i < KEYS; i++) {
+        struct colander_value value;
+        bool is_found;
+
+        if (!model->is_there[i])
+            continue;
+        OK(colander_row_get(colander_buffer_slice(&model->rows[i]), "step",
+                            &value, &is_found, NULL));
+        if (value.integer > last)
+            last = value.integer;
+    }
+    return last;
+}
+
+static void
+model_release(struct model *model)
+{
+    for (size_t i = 0; i < KEYS; i++)
+        colander_buffer_release(&model->rows[i]);
+}
+
+static void
+encode_key(uint64_t index, struct colander_buffer *key)
+{
+    struct colander_value part = colander_integer((int64_t)index);
+
+    colander_buffer_clear(key);
+    OK(colander_key_encode(&part, 1, key, NULL));
+}
+
+/* --------------------------------------------------------------- writing ---
+ */
+
+static void
+must(enum colander_code code)
+{
+    if (code != COLANDER_OK)
+        _exit(3);
+}
+
+/* What a bulk brought: the steps of another seed, the last of each key. */
+static void
+write_bulk(struct colander_store *store, uint64_t seed)
+{
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct model *model = calloc(1, sizeof(*model));
+    struct colander_family *family;
+    struct colander_bulk *bulk;
+    uint64_t count;
+
+    model_go_to(model, seed + 1, STEPS);
+    must(colander_family_open(store, "bulk", &family, NULL));
+    must(colander_bulk_create(family, &bulk, NULL));
+    for (uint64_t i = 0; i < KEYS; i++) {
+        encode_key(i, &key);
+        if (model->is_there[i])
+            must(colander_bulk_add(bulk, colander_buffer_slice(&key),
+                                   colander_buffer_slice(&model->rows[i]),
+                                   NULL));
+    }
+    must(colander_bulk_commit(bulk, &count, NULL));
+    colander_bulk_destroy(bulk);
+    must(colander_family_await_filters(family, NULL));
+    colander_family_close(family);
+}
+
+static void
+write_step(struct colander_family *family, const struct step *step,
+           struct colander_buffer *key)
+{
+    encode_key(step->key, key);
+    if (step->is_delete)
+        must(colander_family_delete(family, colander_buffer_slice(key),
+                                    COLANDER_AS_STORE, NULL));
+    else
+        must(colander_family_put(family, colander_buffer_slice(key), step->row,
+                                 COLANDER_AS_STORE, NULL));
+}
+
+/* The program as it is killed: --write <store> <seed>. */
+static int
+write_until_killed(const char *path, uint64_t seed)
+{
+    struct colander_row_builder *builder = colander_row_builder_create();
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_options options;
+    struct colander_family *family;
+    struct colander_family *other;
+    struct colander_store *store;
+    struct step step;
+
+    colander_options_init(&options);
+    options.sst_size = 64 << 10;
+    options.block_size = 4 << 10;
+    must(colander_store_open(path, &options, &store, NULL));
+    write_bulk(store, seed);
+    must(colander_family_open(store, "rows", &family, NULL));
+    must(colander_family_open(store, "other", &other, NULL));
+    for (uint64_t i = 0; i < STEPS; i++) {
+        make_step(seed, i, builder, &step);
+        write_step(family, &step, &key);
+        if (i % 300 == 299 && i < LOGGED)
+            must(colander_family_flush(family, NULL));
+        if (i == LOGGED / 2)
+            must(colander_family_compact(family, NULL));
+        if (i % 200 == 0 && i >= LOGGED) { /* another log */
+            make_step(seed, 0, builder, &step);
+            write_step(other, &step, &key);
+            must(colander_family_flush(other, NULL));
+        }
+    }
+    assert_all_loaded(family);
+    (void)kill(getpid(), SIGKILL);
+    return 3;
+}
+
+/* ----------------------------------------------------------------- files ---
+ */
+
+/* The files of a store, of the kinds that may be damaged. */
+struct damageable {
+    char paths[FILES_MAX][PATH_SIZE]; /* below the store */
+    uint64_t kinds[FILES_MAX];
+    size_t count;
+};
+
+static const char *const kind_names[] = {"SST",      "log",    "MANIFEST",
+                                         "CURRENT",  "filter", "LEDGER",
+                                         "COLANDER", "other"};
+
+#define KINDS (sizeof(kind_names) / sizeof(kind_names[0]))
+
+static uint64_t
+kind_of(const char *path)
+{
+    static const char *const parts[] = {".sst",    ".log",    "MANIFEST-",
+                                        "CURRENT", ".filter", "LEDGER",
+                                        "COLANDER"};
+    uint64_t kind = 0;
+
+    while (kind < KINDS - 1 && strstr(path, parts[kind]) == NULL)
+        kind++;
+    return kind;
+}
+
+static void
+list_files(const char *store, struct damageable *files)
+{
+    char command[2 * PATH_SIZE];
+    FILE *listing;
+
+    (void)snprintf(command, sizeof(command),
+                   "cd '%s' && find . -type f -size +0 | sort", store);
+    listing = popen(command, "r");
+    assert_non_null(listing);
+    files->count = 0;
+    while (fgets(files->paths[files->count], PATH_SIZE, listing) != NULL) {
+        char *path = files->paths[files->count];
+
+        path[strcspn(path, "\n")] = '\0';
+        files->kinds[files->count++] = kind_of(path);
+        assert_true(files->count < FILES_MAX);
+    }
+    assert_int_equal(pclose(listing), 0);
+}
+
+static void
+run(const char *command)
+{
+    assert_int_equal(system(command), 0);
+}
+
+static void
+copy_store(const char *from, const char *to)
+{
+    char command[2 * PATH_SIZE];
+
+    (void)snprintf(command, sizeof(command), "cp -a '%s' '%s'", from, to);
+    run(command);
+}
+
+/* ---------------------------------------------------------------- damage ---
+ */
+
+enum damage_kind { BIT, BYTE, PAGE, CUT, SWAP, DELETE, DAMAGES };
+
+static const char *const damage_names[] = {
+    "a bit", "a byte", "a page of zeros", "cut", "swapped", "deleted"};
+
+struct damage {
+    enum damage_kind kind;
+    uint64_t file_kind;
+    char path[PATH_SIZE];  /* below the store */
+    char other[PATH_SIZE]; /* swapped with it; or empty */
+    off_t at;
+    off_t size; /* of the file before */
+    bool is_last_log;
+};
+
+/* A file of one kind, each kind as often as any other. */
+static void
+choose_file(const struct damageable *files, uint64_t *random,
+            struct damage *damage)
+{
+    size_t file;
+
+    do {
+        damage->file_kind = random_below(random, KINDS);
+        file = random_below(random, files->count);
+    } while (files->kinds[file] != damage->file_kind);
+    memcpy(damage->path, files->paths[file], PATH_SIZE);
+    damage->is_last_log =
+        damage->file_kind == 1 && (file + 1 == files->count ||
+                                   files->kinds[file + 1] != damage->file_kind);
+}
+
+static void
+choose_damage(const char *store, const struct damageable *files,
+              uint64_t *random, struct damage *damage)
+{
+    char path[2 * PATH_SIZE];
+    struct stat status;
+    size_t other = random_below(random, files->count);
+
+    memset(damage, 0, sizeof(*damage));
+    damage->kind = (enum damage_kind)random_below(random, DAMAGES);
+    choose_file(files, random, damage);
+    (void)snprintf(path, sizeof(path), "%s/%s", store, damage->path);
+    assert_int_equal(stat(path, &status), 0);
+    damage->size = status.st_size;
+    damage->at = (off_t)random_below(random, (uint64_t)status.st_size);
+    if (damage->kind == PAGE)
+        damage->at -= damage->at % 4096;
+    if (damage->kind != SWAP)
+        return;
+    /* Mostly with one of its kind: that is harder to see. */
+    for (unsigned i = 0; i < 1000 && files->kinds[other] != damage->file_kind;
+         i++)
+        other = random_below(random, files->count);
+    memcpy(damage->other, files->paths[other], PATH_SIZE);
+}
+
+static void
+do_damage(const char *store, const struct damage *damage, uint64_t *random)
+{
+    char command[6 * PATH_SIZE];
+    char path[2 * PATH_SIZE];
+    uint8_t bytes[4096] = {0};
+    size_t size = 1;
+    int fd;
+
+    (void)snprintf(path, sizeof(path), "%s/%s", store, damage->path);
+    if (damage->kind == DELETE) {
+        assert_int_equal(unlink(path), 0);
+        return;
+    }
+    if (damage->kind == SWAP) {
+        (void)snprintf(
+            command, sizeof(command),
+            "cd '%s' && mv '%s' aside && { test -e '%s' && mv '%s' '%s' || :; }"
+            " && mv aside '%s'",
+            store, damage->path, damage->other, damage->other, damage->path,
+            damage->other);
+        run(command);
+        return;
+    }
+    fd = open(path, O_RDWR);
+    assert_true(fd >= 0);
+    if (damage->kind == CUT) {
+        assert_int_equal(ftruncate(fd, damage->at), 0);
+        size = 0;
+    } else if (damage->kind == PAGE) {
+        size = (size_t)(damage->size - damage->at) < sizeof(bytes)
+                   ? (size_t)(damage->size - damage->at)
+                   : sizeof(bytes);
+    } else {
+        assert_int_equal(pread(fd, bytes, 1, damage->at), 1);
+        bytes[0] ^= damage->kind == BIT
+                        ? (uint8_t)(1 << random_below(random, 8))
+                        : (uint8_t)(1 + random_below(random, 255));
+    }
+    assert_int_equal(pwrite(fd, bytes, size, damage->at), (ssize_t)size);
+    assert_int_equal(close(fd), 0);
+}
+
+/* --------------------------------------------------------------- looking ---
+ */
+
+struct looking {
+    char killed[TEMPORARY_SIZE + 16]; /* as it was written */
+    char path[TEMPORARY_SIZE + 16];   /* its copy */
+    uint64_t seed;
+    uint64_t random;
+    struct model models[2]; /* of `rows` and of `bulk` */
+    const struct damage *damage;
+    int64_t last_step; /* that a row shows */
+    bool is_short;     /* it lost the end of its log */
+    uint64_t refused[KINDS];
+    uint64_t failed[KINDS]; /* opened, and something failed later */
+    uint64_t fine[KINDS];
+};
+
+static const char *
+base_name(const char *path)
+{
+    return strrchr(path, '/') + 1;
+}
+
+/* An error is of the kind that damage makes, and names the file. */
+static void
+assert_names_file(const struct looking *looking,
+                  const struct colander_error *err)
+{
+    const struct damage *damage = looking->damage;
+
+    /* Without its record it is no store. */
+    if (err->code != COLANDER_CORRUPT && err->code != COLANDER_IO &&
+        strcmp(damage->path, "./COLANDER") != 0)
+        fail_msg("code %d: %s", (int)err->code, err->message);
+    if (strstr(err->message, base_name(damage->path)) == NULL &&
+        (damage->other[0] == '\0' ||
+         strstr(err->message, base_name(damage->other)) == NULL))
+        fail_msg("names no file: %s", err->message);
+}
+
+/* The rows of the model that match, in order, against those of the find. False
+ * when it failed, by damage: until then all was right. */
+static bool
+compare_with_model(const struct looking *looking, const struct model *model,
+                   struct colander_family *family,
+                   const struct colander_predicate *where)
+{
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_cursor *cursor = NULL;
+    struct colander_result result;
+    struct colander_query query;
+    struct colander_error err;
+    enum colander_code code;
+    bool is_row = true;
+
+    colander_query_init(&query);
+    query.where = where;
+    code = colander_family_find(family, &query, &cursor, &err);
+    for (uint64_t i = 0; i <= KEYS && code == COLANDER_OK; i++) {
+        bool is_match = i < KEYS && model->is_there[i];
+
+        if (is_match && where != NULL)
+            OK(colander_predicate_evaluate(
+                where, colander_buffer_slice(&model->rows[i]), &is_match, NULL,
+                NULL));
+        if (i < KEYS && !is_match)
+            continue;
+        code = colander_cursor_next(cursor, &is_row, &result, &err);
+        if (code != COLANDER_OK)
+            break;
+        assert_int_equal(is_row, i < KEYS);
+        if (!is_row)
+            break;
+        encode_key(i, &key);
+        assert_true(
+            colander_slice_equal(result.key, colander_buffer_slice(&key)));
+        assert_true(colander_slice_equal(
+            result.row, colander_buffer_slice(&model->rows[i])));
+    }
+    colander_cursor_close(cursor);
+    colander_buffer_release(&key);
+    if (code != COLANDER_OK)
+        assert_names_file(looking, &err);
+    return code == COLANDER_OK;
+}
+
+/* A whole scan, finds, and gets. */
+static bool
+compare_family(struct looking *looking, const struct model *model,
+               struct colander_family *family)
+{
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    bool is_fine = compare_with_model(looking, model, family, NULL);
+
+    for (unsigned i = 0; i < FINDS; i++) {
+        struct colander_predicate *predicate =
+            random_predicate(&looking->random, 2);
+
+        assert_non_null(predicate);
+        is_fine &= compare_with_model(looking, model, family, predicate);
+        colander_predicate_destroy(predicate);
+    }
+    for (unsigned i = 0; i < FINDS; i++) {
+        const uint64_t index = random_below(&looking->random, KEYS);
+        struct colander_error err;
+        bool is_there;
+
+        encode_key(index, &key);
+        if (colander_family_get(family, colander_buffer_slice(&key), NULL, &row,
+                                &is_there, &err) != COLANDER_OK) {
+            assert_names_file(looking, &err);
+            is_fine = false;
+            continue;
+        }
+        assert_int_equal(is_there, model->is_there[index]);
+        assert_true(
+            !is_there ||
+            colander_slice_equal(colander_buffer_slice(&row),
+                                 colander_buffer_slice(&model->rows[index])));
+    }
+    colander_buffer_release(&key);
+    colander_buffer_release(&row);
+    return is_fine;
+}
+
+/* The last step that the family shows; -1 when it cannot be read. */
+static int64_t
+last_step(struct colander_family *family)
+{
+    struct colander_cursor *cursor;
+    struct colander_result result;
+    struct colander_value value;
+    int64_t last = -1;
+    bool is_found;
+    bool is_row;
+
+    if (colander_family_find(family, NULL, &cursor, NULL) != COLANDER_OK)
+        return -1;
+    for (;;) {
+        enum colander_code code =
+            colander_cursor_next(cursor, &is_row, &result, NULL);
+
+        if (code != COLANDER_OK)
+            last = -1;
+        if (code != COLANDER_OK || !is_row)
+            break;
+        OK(colander_row_get(result.row, "step", &value, &is_found, NULL));
+        if (is_found && value.integer > last)
+            last = value.integer;
+    }
+    colander_cursor_close(cursor);
+    return last;
+}
+
+/* Only the end of the last log may be lost. Then it has the rows of an earlier
+ * step: of the last that is seen, or of the deletes behind that. */
+static void
+find_earlier_step(struct looking *looking, struct colander_family *family,
+                  bool is_told)
+{
+    const struct damage *damage = looking->damage;
+    const int64_t last = last_step(family);
+
+    if (last < 0 || last == looking->last_step)
+        return;
+    if (!damage->is_last_log || damage->at < damage->size / 16 * 14)
+        fail_msg("only %lld steps", (long long)last);
+    if (!is_told && damage->kind != CUT)
+        fail_msg("the loss is not told");
+    looking->is_short = true;
+    model_go_to(&looking->models[0], looking->seed, (uint64_t)last + 1);
+}
+
+static bool
+look_at_store(struct looking *looking, struct colander_store *store)
+{
+    struct colander_recovery recovery;
+    struct colander_family *family;
+    bool is_fine = true;
+
+    colander_store_recovery(store, &recovery);
+    for (unsigned i = 0; i < 2; i++) {
+        OK(colander_family_open(store, i == 0 ? "rows" : "bulk", &family,
+                                NULL));
+        if (i == 0)
+            find_earlier_step(looking, family, recovery.dropped_size > 0);
+        is_fine &= compare_family(looking, &looking->models[i], family);
+        colander_family_close(family);
+    }
+    return is_fine;
+}
+
+enum outcome { FINE, FAILED, REFUSED };
+
+static enum outcome
+look_at(struct looking *looking, enum colander_open_mode mode)
+{
+    struct colander_options options;
+    struct colander_store *store;
+    struct colander_error err;
+    bool is_fine;
+
+    colander_options_init(&options);
+    options.mode = mode;
+    if (colander_store_open(looking->path, &options, &store, &err) !=
+        COLANDER_OK) {
+        assert_names_file(looking, &err);
+        return REFUSED;
+    }
+    is_fine = look_at_store(looking, store);
+    if (colander_store_close(store, &err) != COLANDER_OK) {
+        assert_names_file(looking, &err);
+        is_fine = false;
+    }
+    return is_fine ? FINE : FAILED;
+}
+
+static void
+damage_once(struct looking *looking, const struct damageable *files)
+{
+    static const enum colander_open_mode modes[] = {COLANDER_OPEN_READ_ONLY,
+                                                    COLANDER_OPEN_EXISTING,
+                                                    COLANDER_OPEN_READ_ONLY};
+    enum outcome worst = FINE;
+    struct damage damage;
+
+    choose_damage(looking->killed, files, &looking->random, &damage);
+    printf("%s: %s%s%s at %lld of %lld: ", damage_names[damage.kind],
+           damage.path, damage.other[0] == '\0' ? "" : " and ", damage.other,
+           (long long)damage.at, (long long)damage.size);
+    (void)fflush(stdout);
+    copy_store(looking->killed, looking->path);
+    do_damage(looking->path, &damage, &looking->random);
+    looking->damage = &damage;
+    looking->is_short = false;
+    model_go_to(&looking->models[0], looking->seed, STEPS);
+    for (unsigned i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        enum outcome outcome = look_at(looking, modes[i]);
+
+        if (outcome > worst)
+            worst = outcome;
+    }
+    printf("%s%s\n",
+           worst == FINE     ? "fine"
+           : worst == FAILED ? "failed"
+                             : "refused",
+           looking->is_short ? ", short" : "");
+    looking->fine[damage.file_kind] += worst == FINE;
+    looking->failed[damage.file_kind] += worst == FAILED;
+    looking->refused[damage.file_kind] += worst == REFUSED;
+    temporary_remove(looking->path);
+}
+
+static void
+write_store(const struct looking *looking)
+{
+    char seed[24];
+    pid_t child;
+    int status;
+
+    (void)snprintf(seed, sizeof(seed), "%llu",
+                   (unsigned long long)looking->seed);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) { /* anew: RocksDB's threads do not come along */
+        execl("/proc/self/exe", "test", "--write", looking->killed, seed,
+              (char *)NULL);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+}
+
+static void
+damaged_stores_are_right_or_say_what_is_damaged(void **state)
+{
+    struct looking *looking = calloc(1, sizeof(*looking));
+    static struct damageable files;
+    char directory[TEMPORARY_SIZE];
+
+    (void)state;
+    temporary_make(directory);
+    (void)snprintf(looking->killed, sizeof(looking->killed), "%s/killed",
+                   directory);
+    (void)snprintf(looking->path, sizeof(looking->path), "%s/store", directory);
+    looking->seed = random_seed(__func__);
+    looking->random = looking->seed;
+    write_store(looking);
+    model_go_to(&looking->models[0], looking->seed, STEPS);
+    model_go_to(&looking->models[1], looking->seed + 1, STEPS);
+    looking->last_step = model_last_step(&looking->models[0]);
+    list_files(looking->killed, &files);
+    for (uint64_t runs = random_runs(300); runs > 0; runs--)
+        damage_once(looking, &files);
+    for (size_t i = 0; i < KINDS; i++)
+        printf("%-8s %5llu fine, %5llu failed, %5llu refused\n", kind_names[i],
+               (unsigned long long)looking->fine[i],
+               (unsigned long long)looking->failed[i],
+               (unsigned long long)looking->refused[i]);
+    model_release(&looking->models[0]);
+    model_release(&looking->models[1]);
+    temporary_remove(directory);
+    free(looking);
+}
+
+int
+main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(damaged_stores_are_right_or_say_what_is_damaged),
+    };
+
+    if (argc == 4 && strcmp(argv[1], "--write") == 0)
+        return write_until_killed(argv[2], strtoull(argv[3], NULL, 10));
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
