@@ -10,6 +10,7 @@
 #define BATCH 1000
 
 #define SMALL_STORE (UINT64_C(4) << 20) /* bytes: compacted in no time */
+#define IDLE_SHARE 0.05 /* of a processor's time: less than a compaction's */
 
 /* --------------------------------------------------------- open, close --- */
 
@@ -83,23 +84,27 @@ bench_store_refilter(struct bench_store *store, uint32_t rows_per_segment,
 }
 
 /* There is no telling when compactions are over: they are when the files have
- * stayed the same for a while. */
+ * stayed the same, and processors have done next to nothing, for a while. Files
+ * alone do not tell: a compaction brings in all of its files at its end. */
 double
 bench_store_wait(struct bench_store *store)
 {
     struct colander_family_sizes before = bench_store_sizes(store);
-    const struct timespec pause = {
-        0, before.sst_size < SMALL_STORE ? 20000000 : 100000000};
+    const double seconds = before.sst_size < SMALL_STORE ? 0.02 : 0.1;
+    const struct timespec pause = {0, (long)(seconds * 1e9)};
     double changed = bench_now();
     struct colander_error err;
     unsigned same = 0;
 
     while (same < 5) {
+        const double work = bench_processor_now();
         struct colander_family_sizes now;
+        bool is_idle;
 
         (void)nanosleep(&pause, NULL);
+        is_idle = bench_processor_now() - work < IDLE_SHARE * seconds;
         now = bench_store_sizes(store);
-        if (now.sst_count == before.sst_count &&
+        if (is_idle && now.sst_count == before.sst_count &&
             now.sst_size == before.sst_size)
             same++;
         else {
