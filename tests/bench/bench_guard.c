@@ -20,9 +20,8 @@ static volatile sig_atomic_t worker;
 static void
 end_worker(int number)
 {
-    (void)number;
     if (worker > 0)
-        (void)kill((pid_t)worker, SIGTERM);
+        (void)kill((pid_t)worker, number);
 }
 
 static void

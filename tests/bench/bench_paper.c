@@ -266,8 +266,6 @@ choose_sizes(const struct bench_options *options, struct paper_results *results)
         results->size_count = 1;
     }
     for (size_t i = 0; i < options->entry_count; i++) {
-        if (i > 0 && options->entries[i] <= options->entries[i - 1])
-            bench_fail("--entries", "the numbers have to ascend");
         results->sizes[i].entries = options->entries[i];
         results->size_count = options->entry_count;
     }

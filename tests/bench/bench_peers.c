@@ -2,13 +2,10 @@
  * peers: the same rows and the same questions for Colander and for programs
  * and libraries that people keep such rows in.
  *
- * First rows made from their number, then those of each file given. The work
- * is done in a process of its own, so that no server and no file is left
- * behind, whatever happens.
+ * First rows made from their number, then those of each file given.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bench_guard.h"
 #include "bench_peer_report.h"
 
 #include <errno.h>
@@ -47,7 +44,6 @@ static const struct {
 #define PEERS (sizeof(peers) / sizeof(peers[0]))
 
 struct experiment {
-    const struct bench_options *options;
     const char *directory;
     struct bench_report *report;
     struct bench_peer_figures figures[FIGURES_MAX];
@@ -134,12 +130,12 @@ report_versions(struct experiment *it)
     bench_report_machine(it->report);
 }
 
-static int
-work(void *context)
+int
+bench_peers(const struct bench_options *options)
 {
-    struct experiment *it = context;
-    const struct bench_options *options = it->options;
+    struct experiment *it = bench_allocate(1, sizeof(*it));
 
+    it->directory = bench_make_directory(options);
     it->report =
         bench_report_open(options->report_directory, "Colander and its peers");
     bench_report_text(
@@ -156,29 +152,7 @@ work(void *context)
         measure(it, bench_work_read(it->directory, options->files[i]));
     report_versions(it);
     bench_report_close(it->report);
-    return 0;
-}
-
-static void
-clean(void *context)
-{
-    const struct experiment *it = context;
-
     bench_remove_directory(it->directory);
-}
-
-int
-bench_peers(const struct bench_options *options)
-{
-    struct experiment *it = bench_allocate(1, sizeof(*it));
-    int code;
-
-    it->options = options;
-    it->directory = bench_make_directory(options);
-    /* for a server that runs as another user */
-    if (chmod(it->directory, 0711) != 0)
-        bench_fail(it->directory, strerror(errno));
-    code = bench_guard_run(work, clean, it);
     free(it);
-    return code;
+    return 0;
 }

@@ -7,11 +7,12 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bench.h"
+#include "bench_guard.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* Runs one in a child, which leaves its files below `directory`. */
 static bool
@@ -30,10 +31,7 @@ run(const struct bench_listed *experiment, const char *directory)
 
     (void)snprintf(report, sizeof(report), "%s/%s", directory,
                    experiment->name);
-    (void)fflush(NULL);
-    child = fork();
-    if (child < 0)
-        bench_fail("fork", strerror(errno));
+    child = bench_guard_fork(SIGKILL);
     if (child == 0)
         exit(experiment->run(&options));
     if (waitpid(child, &status, 0) != child)

@@ -4,9 +4,11 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bench.h"
+#include "bench_guard.h"
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -59,15 +61,33 @@ print_help(void)
            "  --help       this\n");
 }
 
-/* A whole number above 0, or 0 for none. */
+static _Noreturn void
+fail_usage(const char *problem, const char *text)
+{
+    (void)fprintf(stderr, "colander-bench: %s '%s', see --help\n", problem,
+                  text);
+    exit(2);
+}
+
+/* A whole number above 0 and what is behind it, or 0 for none. */
 static uint64_t
-parse_count(const char *text)
+read_count(const char *text, char **end)
+{
+    uint64_t number;
+
+    errno = 0;
+    number = strtoull(text, end, 10);
+    return *text >= '0' && *text <= '9' && errno == 0 ? number : 0;
+}
+
+static uint64_t
+parse_count(const char *problem, const char *text, uint64_t most)
 {
     char *end;
-    unsigned long long number = strtoull(text, &end, 10);
+    const uint64_t number = read_count(text, &end);
 
-    if (*end != '\0' || text[0] == '-')
-        return 0;
+    if (number == 0 || number > most || *end != '\0')
+        fail_usage(problem, text);
     return number;
 }
 
@@ -75,18 +95,22 @@ parse_count(const char *text)
 static void
 parse_entries(const char *text, struct bench_options *options)
 {
-    options->entry_count = 0;
-    while (text != NULL) {
-        char *end;
-        const uint64_t number = strtoull(text, &end, 10);
+    const char *rest = text;
+    char *end = NULL;
+    size_t count = 0;
 
-        if (number == 0 || text[0] == '-' || (*end != ',' && *end != '\0'))
-            bench_fail("--entries needs numbers above 0, not", text);
-        if (options->entry_count == BENCH_ENTRIES_MAX)
-            bench_fail("--entries", "too many numbers");
-        options->entries[options->entry_count++] = number;
-        text = *end == ',' ? end + 1 : NULL;
+    for (; end == NULL || *end == ','; rest = end + 1) {
+        const uint64_t number = read_count(rest, &end);
+
+        if (number == 0 || (*end != ',' && *end != '\0'))
+            fail_usage("--entries needs numbers above 0, not", text);
+        if (count > 0 && number <= options->entries[count - 1])
+            fail_usage("--entries needs numbers that ascend, not", text);
+        if (count == BENCH_ENTRIES_MAX)
+            fail_usage("--entries has too many numbers:", text);
+        options->entries[count++] = number;
     }
+    options->entry_count = count;
 }
 
 static bool
@@ -108,24 +132,22 @@ parse_options(int argc, char **argv, struct bench_options *options)
     while ((choice = getopt_long(argc, argv, "", known, NULL)) != -1) {
         switch (choice) {
         case 'n':
-            options->rows = parse_count(optarg);
-            if (options->rows == 0)
-                bench_fail("--rows needs a number above 0, not", optarg);
+            options->rows = parse_count("--rows needs a number above 0, not",
+                                        optarg, UINT64_MAX);
             break;
         case 'e':
             parse_entries(optarg, options);
             break;
         case 'r':
-            options->rounds = (unsigned)parse_count(optarg);
-            if (options->rounds == 0)
-                bench_fail("--rounds needs a number above 0, not", optarg);
+            options->rounds = (unsigned)parse_count(
+                "--rounds needs a number above 0, not", optarg, UINT_MAX);
             break;
         case 'd':
             options->directory = optarg;
             break;
         case 'f':
             if (options->file_count == BENCH_FILES_MAX)
-                bench_fail("--data", "too many files");
+                fail_usage("--data has too many files:", optarg);
             if (access(optarg, R_OK) != 0)
                 bench_fail(optarg, strerror(errno));
             options->files[options->file_count++] = optarg;
@@ -146,29 +168,79 @@ parse_options(int argc, char **argv, struct bench_options *options)
     return true;
 }
 
+/* What was asked for. */
+struct task {
+    const struct bench_listed *experiment; /* NULL: all, small */
+    struct bench_options options;
+};
+
+static int
+work(void *context)
+{
+    const struct task *task = context;
+    const int code = task->experiment == NULL
+                         ? bench_quick(&task->options, experiments, EXPERIMENTS)
+                         : task->experiment->run(&task->options);
+
+    if (fflush(stdout) != 0 || ferror(stdout))
+        bench_fail("results", "could not be written");
+    return code;
+}
+
+static void
+clean(void *context)
+{
+    const struct task *task = context;
+
+    bench_remove_directory(task->options.directory);
+}
+
+/* No store is left behind, however it ends. */
+static int
+run(struct task *task)
+{
+    char *directory = strdup(bench_make_directory(&task->options));
+    int code;
+
+    if (directory == NULL)
+        bench_fail("cannot go on", "no memory");
+    task->options.directory = directory;
+    code = bench_guard_run(work, clean, task);
+    free(directory);
+    return code;
+}
+
+static bool
+find_experiment(const char *name, struct task *task)
+{
+    if (strcmp(name, "quick") == 0)
+        return true;
+    for (size_t i = 0; i < EXPERIMENTS; i++) {
+        task->experiment = &experiments[i];
+        if (strcmp(name, task->experiment->name) == 0)
+            return true;
+    }
+    return false;
+}
+
 int
 main(int argc, char **argv)
 {
     const char *temporary = getenv("TMPDIR");
-    struct bench_options options = {
-        .rounds = 5,
-        .directory = temporary == NULL ? "/tmp" : temporary,
+    struct task task = {
+        .options = {.rounds = 5,
+                    .directory = temporary == NULL ? "/tmp" : temporary},
     };
 
-    if (!parse_options(argc, argv, &options))
+    if (!parse_options(argc, argv, &task.options))
         return 2;
-    if (optind == argc - 1 && strcmp(argv[optind], "quick") == 0)
-        return bench_quick(&options, experiments, EXPERIMENTS);
-    for (size_t i = 0; optind == argc - 1 && i < EXPERIMENTS; i++) {
-        if (strcmp(argv[optind], experiments[i].name) == 0)
-            return experiments[i].run(&options);
-    }
-    if (optind == argc)
+    if (optind == argc) {
         (void)fprintf(stderr, "colander-bench: which experiment? see --help\n");
-    else
-        (void)fprintf(stderr,
-                      "colander-bench: there is no experiment '%s', see "
-                      "--help\n",
-                      argv[optind]);
-    return 2;
+        return 2;
+    }
+    if (optind + 1 < argc)
+        fail_usage("one experiment at a time, not also", argv[optind + 1]);
+    if (!find_experiment(argv[optind], &task))
+        fail_usage("there is no experiment", argv[optind]);
+    return run(&task);
 }
