@@ -18,11 +18,11 @@
 #define BENCH_ENTRIES_MAX 8
 
 struct bench_options {
-    uint64_t rows;                /* 0: what the experiment suggests */
-    unsigned rounds;              /* of each way */
-    bool is_json;                 /* one object on the last line */
-    const char *directory;        /* for stores; made and removed below it */
-    const char *report_directory; /* for a report; NULL: none */
+    uint64_t rows;         /* 0: what the experiment suggests */
+    unsigned rounds;       /* of each way */
+    bool is_json;          /* one object on the last line */
+    const char *directory; /* of this run, for stores; removed after it */
+    const char *report_directory;       /* for a report; NULL: none */
     const char *files[BENCH_FILES_MAX]; /* of real rows */
     size_t file_count;
     uint64_t entries[BENCH_ENTRIES_MAX]; /* of paper, ascending */
@@ -84,7 +84,7 @@ void bench_progress(const char *format, ...) COLANDER_FORMAT(1, 2);
 double bench_middle(const double *values, size_t count);
 double bench_ratio(const double *a, const double *b, size_t count);
 
-/* Makes and removes the directory of one run; the path is static. */
+/* Makes and removes a directory below that of the run; the path is static. */
 const char *bench_make_directory(const struct bench_options *options);
 void bench_remove_directory(const char *path);
 
