@@ -88,7 +88,7 @@ paper_leaves_release(struct paper_leaves *leaves)
 
 /* ---------------------------------------------------------------- trees --- */
 
-/* Counts what is above the leaves, and lets go of the leaves' bits: they are
+/* Adds up what is above the leaves, and lets go of the leaves' bits: they are
  * in the file. Calls itself, no deeper than TREE_LEVELS_MAX. */
 static void
 strip(struct paper_tree *tree, struct tree_node *node)
@@ -97,7 +97,6 @@ strip(struct paper_tree *tree, struct tree_node *node)
         presence_release(&node->presence);
         return;
     }
-    tree->node_count++;
     tree->size += presence_size(&node->presence.shape);
     for (uint32_t i = 0; i < node->child_count; i++)
         strip(tree, node->children[i]);
@@ -108,7 +107,6 @@ paper_tree_make(struct paper_tree *tree, struct paper_leaves *leaves,
                 uint32_t order)
 {
     struct tree_changer changer;
-    const double start = bench_now();
 
     memset(tree, 0, sizeof(*tree));
     tree->leaves = leaves;
@@ -127,7 +125,6 @@ paper_tree_make(struct paper_tree *tree, struct paper_leaves *leaves,
         tree->root = root;
     }
     tree_changer_release(&changer);
-    tree->seconds = bench_now() - start;
     tree->height = tree->root->level + 1;
     strip(tree, tree->root);
 }

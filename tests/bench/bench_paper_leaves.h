@@ -44,10 +44,8 @@ void paper_leaves_release(struct paper_leaves *leaves);
 struct paper_tree {
     struct paper_leaves *leaves;
     struct tree_node *root; /* its leaves have no bits */
-    uint64_t node_count;    /* above the leaves */
-    uint64_t size;          /* bytes of those */
+    uint64_t size;          /* bytes of what is above the leaves */
     unsigned height;        /* levels, with the leaves */
-    double seconds;         /* that making it took */
 };
 
 void paper_tree_make(struct paper_tree *tree, struct paper_leaves *leaves,
