@@ -22,7 +22,7 @@
 #define PAPER_BLOCK_SIZE 4096u
 
 /* Of the tree, where nothing else is said: with them the paper reads 6 % of the
- * leaf filters. */
+ * filters. */
 #define PAPER_FILTER_BITS 2000000u
 #define PAPER_ORDER 3u
 

@@ -16,6 +16,12 @@
 
 #define PATH_SIZE 4096
 
+#ifdef __clang__
+#define COMPILER __VERSION__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
 struct bench_report {
     char *directory; /* NULL: none */
     FILE *markdown;  /* in it */
@@ -216,7 +222,7 @@ bench_report_machine(struct bench_report *report)
     bench_report_text(report,
                       "Machine: %ld x %s, %s of memory, %s %s; compiled by %s.",
                       sysconf(_SC_NPROCESSORS_ONLN), processor, memory,
-                      system.sysname, system.release, __VERSION__);
+                      system.sysname, system.release, COMPILER);
 }
 
 /* ------------------------------------------------------ tables, reported ---
