@@ -30,6 +30,15 @@ bench_processor_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+uint64_t
+bench_mix(uint64_t x)
+{
+    x = (x + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
 static int
 compare_doubles(const void *a, const void *b)
 {

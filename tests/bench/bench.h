@@ -65,6 +65,9 @@ double bench_now(void);
 /* Seconds that processors worked for this process, in all threads. */
 double bench_processor_now(void);
 
+/* The x-th random number: different for different x. */
+uint64_t bench_mix(uint64_t x);
+
 /* The middle of `count` values, which it sorts. */
 double bench_median(double *values, size_t count);
 

@@ -11,16 +11,6 @@
 /* What a way may take of a round, in seconds: once to warm, once measured. */
 #define WAY_TIME_MAX 1.5
 
-/* The n-th random number: different for different n. */
-static uint64_t
-mix(uint64_t x)
-{
-    x = (x + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 /* ---------------------------------------------------------------- rows --- */
 
 uint64_t
@@ -51,7 +41,7 @@ bench_maker_release(struct bench_maker *maker)
 static struct colander_value
 key_of(uint64_t number)
 {
-    return colander_integer((int64_t)(mix(8 * number) >> 1));
+    return colander_integer((int64_t)(bench_mix(8 * number) >> 1));
 }
 
 /* The value of group `group` in column group5; names look alike, as users'
@@ -60,7 +50,7 @@ static struct colander_value
 group5_of(uint64_t group, char *text, size_t size)
 {
     (void)snprintf(text, size, "user%" PRIu64 "x%02x", group,
-                   (unsigned)mix(group) & 0xff);
+                   (unsigned)bench_mix(group) & 0xff);
     return colander_text(text);
 }
 
@@ -93,17 +83,20 @@ bench_make(struct bench_maker *maker, uint64_t number,
 
     bench_check(colander_key_encode(&part, 1, &maker->key, &err), &err);
     *key = colander_buffer_slice(&maker->key);
-    (void)snprintf(text, sizeof(text), "text %016" PRIx64, mix(8 * number + 1));
+    (void)snprintf(text, sizeof(text), "text %016" PRIx64,
+                   bench_mix(8 * number + 1));
     colander_row_builder_add(
-        builder, "id", colander_integer((int64_t)(mix(8 * number + 2) >> 1)));
+        builder, "id",
+        colander_integer((int64_t)(bench_mix(8 * number + 2) >> 1)));
     colander_row_builder_add(
         builder, "group5",
         group5_of(group_of(number, maker->rows, 5), user, sizeof(user)));
-    colander_row_builder_add(builder, "lang",
-                             colander_text(languages[mix(8 * number + 3) % 5]));
+    colander_row_builder_add(
+        builder, "lang",
+        colander_text(languages[bench_mix(8 * number + 3) % 5]));
     colander_row_builder_add(
         builder, "likes",
-        colander_integer((int64_t)(mix(8 * number + 4) % 1000)));
+        colander_integer((int64_t)(bench_mix(8 * number + 4) % 1000)));
     colander_row_builder_add(builder, "group20",
                              group20_of(group_of(number, maker->rows, 20)));
     colander_row_builder_add(builder, "text", colander_text(text));
@@ -143,7 +136,7 @@ void
 bench_question_make(struct bench_question *question, enum bench_kind kind,
                     uint64_t rows, uint64_t number)
 {
-    uint64_t random = mix(number ^ UINT64_C(0x5eed) << 40);
+    uint64_t random = bench_mix(number ^ UINT64_C(0x5eed) << 40);
 
     memset(question, 0, sizeof(*question));
     question->path = kind == BENCH_ANY ? NULL : "group5";

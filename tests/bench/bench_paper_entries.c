@@ -8,16 +8,6 @@
 /* Which of the numbers made of an entry's number. */
 enum { KEY_NUMBER, VALUE_NUMBER, DRAWN_NUMBER, PICKED_NUMBER, NUMBERS };
 
-/* Different for different x, and as good as random. */
-static uint64_t
-mix(uint64_t x)
-{
-    x = (x + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 /* Eleven characters of 6 bits: different numbers, different texts. */
 static void
 write_text(uint64_t number, char text[PAPER_TEXT_SIZE])
@@ -35,13 +25,13 @@ write_text(uint64_t number, char text[PAPER_TEXT_SIZE])
 static void
 write_key(uint64_t entry, char text[PAPER_TEXT_SIZE])
 {
-    write_text(mix(NUMBERS * entry + KEY_NUMBER), text);
+    write_text(bench_mix(NUMBERS * entry + KEY_NUMBER), text);
 }
 
 static void
 write_value(uint64_t value_number, char text[PAPER_TEXT_SIZE])
 {
-    write_text(mix(NUMBERS * value_number + VALUE_NUMBER), text);
+    write_text(bench_mix(NUMBERS * value_number + VALUE_NUMBER), text);
 }
 
 static uint64_t
@@ -49,7 +39,7 @@ value_number_of(const struct paper_entries *entries, uint64_t entry)
 {
     if (entries->domain == 0)
         return entry;
-    return mix(NUMBERS * entry + DRAWN_NUMBER) % entries->domain;
+    return bench_mix(NUMBERS * entry + DRAWN_NUMBER) % entries->domain;
 }
 
 /* -------------------------------------------------------------- entries --- */
@@ -131,7 +121,8 @@ paper_answer_add(struct paper_answer *answer, struct colander_slice key)
 static void
 pick(struct paper_entries *entries, size_t number, struct paper_lookup *lookup)
 {
-    const uint64_t random = mix(NUMBERS * (uint64_t)number + PICKED_NUMBER);
+    const uint64_t random =
+        bench_mix(NUMBERS * (uint64_t)number + PICKED_NUMBER);
     const uint64_t entry = random % entries->count;
 
     lookup->value_number =

@@ -40,7 +40,8 @@ struct paper_figures {
 
 #define PAPER_SCANS_MAX 3 /* that read the same whatever they look for */
 
-/* Warm, each lookup is made twice, and the second time counts. */
+/* Warm, each lookup is made twice, and the second time counts; of scans, which
+ * read the same, all but the first. */
 void paper_measure(const struct paper_asked *asked, enum paper_way way,
                    struct paper_lookup *lookups, size_t count,
                    struct paper_figures *figures);

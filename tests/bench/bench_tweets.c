@@ -32,11 +32,7 @@ struct bench_tweets {
 static uint64_t
 next_random(struct bench_tweets *tweets)
 {
-    uint64_t x = tweets->random += UINT64_C(0x9e3779b97f4a7c15);
-
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
+    return bench_mix(tweets->random++);
 }
 
 /* Above 0, up to 1. */
