@@ -9,6 +9,8 @@
 #include "bench_paper_ways.h"
 #include "bench_report.h"
 
+#define PAPER_MEGA 1e6 /* bytes, as tables tell them */
+
 #define PAPER_FILTERS 3
 #define PAPER_ORDERS 5
 #define PAPER_BITS 3

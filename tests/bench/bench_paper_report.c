@@ -9,8 +9,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#define MEGA 1e6
-
 /* What the paper tells of a number of entries; 0: nothing. */
 struct told {
     uint64_t entries;
@@ -280,11 +278,11 @@ report_space(struct bench_report *report, const struct paper_results *results)
 
         bench_table_number(&table, (double)size->entries);
         bench_table_number(&table, (double)size->sst_count);
-        bench_table_number(&table, (double)size->sst_size / MEGA);
-        bench_table_number(&table, (double)size->leaf_size / MEGA);
-        bench_table_number(&table, (double)size->node_size[1] / MEGA);
-        bench_table_number(&table, (double)size->filter_size / MEGA);
-        bench_table_number(&table, (double)size->hierarchy_size / MEGA);
+        bench_table_number(&table, (double)size->sst_size / PAPER_MEGA);
+        bench_table_number(&table, (double)size->leaf_size / PAPER_MEGA);
+        bench_table_number(&table, (double)size->node_size[1] / PAPER_MEGA);
+        bench_table_number(&table, (double)size->filter_size / PAPER_MEGA);
+        bench_table_number(&table, (double)size->hierarchy_size / PAPER_MEGA);
         add_told(&table, told.sst_mb);
         add_told(&table, told.leaf_mb);
         add_told(&table, told.node_mb);

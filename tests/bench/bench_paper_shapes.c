@@ -9,8 +9,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#define MEGA 1e6
-
 /* --------------------------------------------------------- Figs. 7, 9 --- */
 
 static void
@@ -37,8 +35,8 @@ report_memory(struct bench_report *report, const struct paper_results *results)
     for (size_t i = 0; i < PAPER_ORDERS; i++) {
         bench_table_number(&table, paper_orders[i]);
         for (size_t j = 0; j < results->size_count; j++)
-            bench_table_number(&table,
-                               (double)results->sizes[j].node_size[i] / MEGA);
+            bench_table_number(&table, (double)results->sizes[j].node_size[i] /
+                                           PAPER_MEGA);
     }
     bench_report_table(report, &table);
     bench_report_plot(report, &table, &plot);

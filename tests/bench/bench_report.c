@@ -225,8 +225,7 @@ bench_report_machine(struct bench_report *report)
                       system.sysname, system.release, COMPILER);
 }
 
-/* ------------------------------------------------------ tables, reported ---
- */
+/* ----------------------------------------------------- reported tables --- */
 
 struct printing {
     const struct bench_table *table;
@@ -377,8 +376,6 @@ write_settings(FILE *file, const struct bench_plot *plot)
     (void)fputs("\nset ylabel ", file);
     write_quoted(file, plot->y_label, "");
     (void)fputc('\n', file);
-    if (plot->is_log_x)
-        (void)fputs("set logscale x\n", file);
     if (plot->is_log_y)
         (void)fputs("set logscale y\n", file);
     if (plot->kind == BENCH_BARS)

@@ -49,7 +49,6 @@ struct bench_plot {
     const char *y_label;
     size_t first;
     size_t count;
-    bool is_log_x;
     bool is_log_y;
 };
 
