@@ -29,46 +29,10 @@ predicate_of(const struct paper_lookup *lookup)
     return predicate;
 }
 
-static enum colander_plan
-find(const struct paper_asked *asked, const struct colander_predicate *where,
-     struct paper_answer *answer)
-{
-    struct colander_cursor *cursor;
-    struct colander_explain explain;
-    struct colander_result result;
-    struct colander_query query;
-    struct colander_error err;
-    bool is_row;
-
-    colander_query_init(&query);
-    query.where = where;
-    bench_check(
-        colander_family_find(asked->store->store.family, &query, &cursor, &err),
-        &err);
-    bench_check(colander_cursor_next(cursor, &is_row, &result, &err), &err);
-    while (is_row) {
-        paper_answer_add(answer, result.key);
-        bench_check(colander_cursor_next(cursor, &is_row, &result, &err), &err);
-    }
-    colander_cursor_explain(cursor, &explain);
-    colander_cursor_close(cursor);
-    return explain.plan;
-}
-
-/* Filters cannot help with a double denial. */
 static void
-answer_by_scan(const struct paper_asked *asked,
-               const struct paper_lookup *lookup, struct paper_answer *answer)
+add_key(void *context, struct colander_slice key)
 {
-    struct colander_error err;
-    struct colander_predicate *predicate =
-        colander_not(colander_not(predicate_of(lookup), &err), &err);
-
-    if (predicate == NULL)
-        bench_fail("scan", err.message);
-    if (find(asked, predicate, answer) != COLANDER_PLAN_SCAN)
-        bench_fail("scan", "it was answered without one");
-    colander_predicate_destroy(predicate);
+    paper_answer_add(context, key);
 }
 
 static void
@@ -77,7 +41,8 @@ answer_by_find(const struct paper_asked *asked,
 {
     struct colander_predicate *predicate = predicate_of(lookup);
 
-    (void)find(asked, predicate, answer);
+    (void)bench_store_find(&asked->store->store, predicate, add_key, answer,
+                           NULL);
     colander_predicate_destroy(predicate);
 }
 
@@ -131,7 +96,8 @@ answer(const struct paper_asked *asked, enum paper_way way,
 
     memset(counts, 0, sizeof(*counts));
     if (way == PAPER_SCAN)
-        answer_by_scan(asked, lookup, &found);
+        (void)bench_store_scan(&asked->store->store, predicate_of(lookup),
+                               add_key, &found);
     else if (way == PAPER_COLANDER)
         answer_by_find(asked, lookup, &found);
     else if (way == PAPER_KEY)

@@ -103,7 +103,8 @@ ask(void *it, const struct bench_work_question *question)
 {
     struct peer *peer = it;
     struct colander_predicate *predicate = bench_peer_predicate(question);
-    uint64_t found = bench_store_find(&peer->store, predicate, NULL);
+    uint64_t found =
+        bench_store_find(&peer->store, predicate, NULL, NULL, NULL);
 
     colander_predicate_destroy(predicate);
     return found;

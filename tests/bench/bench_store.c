@@ -206,8 +206,8 @@ predicate_of(const struct bench_question *question)
 
 uint64_t
 bench_store_find(struct bench_store *store,
-                 const struct colander_predicate *where,
-                 enum colander_plan *plan)
+                 const struct colander_predicate *where, bench_visit *visit,
+                 void *context, enum colander_plan *plan)
 {
     struct colander_cursor *cursor;
     struct colander_explain explain;
@@ -224,6 +224,8 @@ bench_store_find(struct bench_store *store,
     while (is_row) {
         bench_check(colander_cursor_next(cursor, &is_row, &result, &err), &err);
         found += is_row;
+        if (is_row && visit != NULL)
+            visit(context, result.key);
     }
     if (plan != NULL) {
         colander_cursor_explain(cursor, &explain);
@@ -233,11 +235,31 @@ bench_store_find(struct bench_store *store,
     return found;
 }
 
+/* Filters cannot help with a double denial. */
+uint64_t
+bench_store_scan(struct bench_store *store, struct colander_predicate *where,
+                 bench_visit *visit, void *context)
+{
+    struct colander_error err;
+    struct colander_predicate *predicate =
+        colander_not(colander_not(where, &err), &err);
+    enum colander_plan plan;
+    uint64_t found;
+
+    if (predicate == NULL)
+        bench_fail("scan", err.message);
+    found = bench_store_find(store, predicate, visit, context, &plan);
+    if (plan != COLANDER_PLAN_SCAN)
+        bench_fail("scan", "it was answered without one");
+    colander_predicate_destroy(predicate);
+    return found;
+}
+
 uint64_t
 bench_find_rows(void *context, const struct bench_question *question)
 {
     struct colander_predicate *predicate = predicate_of(question);
-    uint64_t found = bench_store_find(context, predicate, NULL);
+    uint64_t found = bench_store_find(context, predicate, NULL, NULL, NULL);
 
     colander_predicate_destroy(predicate);
     return found;
@@ -246,19 +268,7 @@ bench_find_rows(void *context, const struct bench_question *question)
 uint64_t
 bench_scan_rows(void *context, const struct bench_question *question)
 {
-    struct colander_error err;
-    struct colander_predicate *predicate =
-        colander_not(colander_not(predicate_of(question), &err), &err);
-    enum colander_plan plan;
-    uint64_t found;
-
-    if (predicate == NULL)
-        bench_fail("scan", err.message);
-    found = bench_store_find(context, predicate, &plan);
-    if (plan != COLANDER_PLAN_SCAN)
-        bench_fail("scan", "it was answered without one");
-    colander_predicate_destroy(predicate);
-    return found;
+    return bench_store_scan(context, predicate_of(question), NULL, NULL);
 }
 
 uint64_t
@@ -288,7 +298,7 @@ bench_plan(struct bench_store *store, enum bench_kind kind, uint64_t rows)
 
     bench_question_make(&question, kind, rows, 0);
     predicate = predicate_of(&question);
-    (void)bench_store_find(store, predicate, &plan);
+    (void)bench_store_find(store, predicate, NULL, NULL, &plan);
     colander_predicate_destroy(predicate);
     return colander_plan_name(plan);
 }

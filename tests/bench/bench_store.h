@@ -45,10 +45,20 @@ uint64_t bench_json_size(uint64_t rows);
 /* "auto" or the number; static, overwritten by the next call. */
 const char *bench_segment_name(uint32_t rows_per_segment);
 
-/* How many rows match, each read; *plan (if given) of the find. */
+/* What is to be done with the key of a row that was found. */
+typedef void bench_visit(void *context, struct colander_slice key);
+
+/* How many rows match, each read and visited (if given); *plan (if given) of
+ * the find. */
 uint64_t bench_store_find(struct bench_store *store,
                           const struct colander_predicate *where,
+                          bench_visit *visit, void *context,
                           enum colander_plan *plan);
+
+/* The same without help of filters; `where` is taken. */
+uint64_t bench_store_scan(struct bench_store *store,
+                          struct colander_predicate *where, bench_visit *visit,
+                          void *context);
 
 /* Ways of answering; the context is a struct bench_store. */
 bench_answer bench_find_rows;
