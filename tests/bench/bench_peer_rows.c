@@ -43,15 +43,31 @@ bench_peer_rows_make(const struct bench_work *work, const char *path,
     bench_unmap(lines);
 }
 
+static struct colander_predicate *
+where_column(const char *column, struct colander_value value,
+             struct colander_error *err)
+{
+    struct colander_buffer path = COLANDER_BUFFER_EMPTY;
+    struct colander_predicate *predicate;
+
+    bench_check(
+        colander_path_append_name(&path, colander_slice_text(column), err),
+        err);
+    bench_check(colander_buffer_append(&path, "", 1, err), err);
+    predicate =
+        colander_where((const char *)path.data, COLANDER_EQ, value, err);
+    colander_buffer_release(&path);
+    return predicate;
+}
+
 struct colander_predicate *
 bench_peer_predicate(const struct bench_work_question *question)
 {
     const struct colander_value value = colander_text(question->value);
     struct colander_error err;
     struct colander_predicate *predicate =
-        question->column == NULL
-            ? colander_where_any(value, &err)
-            : colander_where(question->column, COLANDER_EQ, value, &err);
+        question->column == NULL ? colander_where_any(value, &err)
+                                 : where_column(question->column, value, &err);
 
     if (predicate == NULL)
         bench_fail("predicate", err.message);

@@ -10,6 +10,7 @@
  */
 #include "bench_peer.h"
 #include "bench_ready.h"
+#include "bench_scalars.h"
 #include "bench_statement.h"
 
 #include <sqlite3.h>
@@ -144,14 +145,14 @@ load(void *it, const char *path)
 static void
 add_path(struct bench_statement *statement, const char *path)
 {
-    size_t size;
-
-    bench_statement_add(statement, "json_extract(json, '$");
-    for (; *path != '\0'; path += size + (path[size] == '.')) {
-        size = strcspn(path, ".");
-        bench_statement_add(statement, ".\"%.*s\"", (int)size, path);
+    bench_statement_add(statement, "json_extract(json, '$.\"");
+    for (; *path != '\0'; path++) {
+        if (*path == BENCH_PATH_MEMBER)
+            bench_statement_add(statement, "\".\"");
+        else
+            bench_statement_add_quoted(statement, path, 1);
     }
-    bench_statement_add(statement, "')");
+    bench_statement_add(statement, "\"')");
 }
 
 static void
@@ -169,7 +170,7 @@ make_index(const struct peer *peer, const char *path)
 static bool
 has_array(const char *path)
 {
-    return strstr(path, "[]") != NULL;
+    return strchr(path, BENCH_PATH_ELEMENT) != NULL;
 }
 
 static void

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bench_postgres_sql.h"
+#include "bench_scalars.h"
 
 #define COLUMNS_MAX 32 /* of an index */
 #define BLOOM_BITS 32  /* of a signature for each column, of which 4 are set */
@@ -18,14 +19,18 @@
 static void
 add_text(struct bench_statement *statement, const char *path)
 {
-    if (strchr(path, '.') == NULL) {
-        bench_statement_add(statement, "(doc->>'%s')", path);
-        return;
+    size_t size = strcspn(path, BENCH_PATH_MARKS);
+
+    bench_statement_add(statement, "(doc");
+    for (; path[size] != '\0'; size = strcspn(path, BENCH_PATH_MARKS)) {
+        bench_statement_add(statement, "->'");
+        bench_statement_add_quoted(statement, path, size);
+        bench_statement_add(statement, "'");
+        path += size + 1;
     }
-    bench_statement_add(statement, "(doc#>>'{");
-    for (; *path != '\0'; path++)
-        bench_statement_add(statement, "%c", *path == '.' ? ',' : *path);
-    bench_statement_add(statement, "}')");
+    bench_statement_add(statement, "->>'");
+    bench_statement_add_quoted(statement, path, size);
+    bench_statement_add(statement, "')");
 }
 
 /* ------------------------------------------------------------- indexes --- */
@@ -103,27 +108,28 @@ bench_postgres_add_indexes(struct bench_statement *statement,
 /* ----------------------------------------------------------- questions --- */
 
 /* The document that has nothing but the value, at the path. Each name opens a
- * map, each [] an array; they are closed in turn.
+ * map, each element an array; they are closed in turn.
  * NOLINTNEXTLINE(misc-no-recursion) */
 static void
 add_document(struct bench_statement *statement, const char *path)
 {
-    const size_t size = strcspn(path, ".[");
+    const size_t size = strcspn(path, BENCH_PATH_MARKS);
 
     if (*path == '\0') {
         bench_statement_add(statement, "$1::text");
         return;
     }
-    if (*path == '.') {
+    if (*path == BENCH_PATH_MEMBER) {
         add_document(statement, path + 1);
         return;
     }
-    if (*path == '[') {
+    if (*path == BENCH_PATH_ELEMENT) {
         bench_statement_add(statement, "jsonb_build_array(");
-        add_document(statement, path + 2);
+        add_document(statement, path + 1);
     } else {
-        bench_statement_add(statement, "jsonb_build_object('%.*s', ", (int)size,
-                            path);
+        bench_statement_add(statement, "jsonb_build_object('");
+        bench_statement_add_quoted(statement, path, size);
+        bench_statement_add(statement, "', ");
         add_document(statement, path + size);
     }
     bench_statement_add(statement, ")");

@@ -28,10 +28,13 @@ static size_t
 extend(struct visit *visit, size_t size, struct colander_slice name,
        bool is_map)
 {
+    const char member = BENCH_PATH_MEMBER;
+    const char element = BENCH_PATH_ELEMENT;
+
     if (!is_map)
-        return append(visit, size, "[]", 2);
+        return append(visit, size, &element, 1);
     if (size > 0)
-        size = append(visit, size, ".", 1);
+        size = append(visit, size, &member, 1);
     return append(visit, size, (const char *)name.data, name.size);
 }
 

@@ -8,8 +8,14 @@
 
 #include "bench.h"
 
-/* Gets each scalar. `path` is as in predicates, but that names stand as they
- * are; it and the value are borrowed for the call. */
+/* What stands in a path before the name of a member, but for the first, and
+ * for each array: bytes that a name of JSON hardly has, so that names stand as
+ * they are, dots and all. */
+#define BENCH_PATH_MEMBER '\x1f'
+#define BENCH_PATH_ELEMENT '\x1e'
+#define BENCH_PATH_MARKS "\x1f\x1e"
+
+/* Gets each scalar; path and value are borrowed for the call. */
 typedef void bench_take_scalar(void *context, const char *path,
                                const struct colander_value *value);
 

@@ -28,3 +28,14 @@ bench_statement_add(struct bench_statement *statement, const char *format, ...)
         bench_fail("a statement", "it is too long");
     statement->size += (size_t)size;
 }
+
+void
+bench_statement_add_quoted(struct bench_statement *statement, const char *text,
+                           size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] == '\'')
+            bench_statement_add(statement, "'");
+        bench_statement_add(statement, "%c", text[i]);
+    }
+}

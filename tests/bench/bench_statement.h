@@ -20,4 +20,8 @@ struct bench_statement *bench_statement_create(void);
 void bench_statement_add(struct bench_statement *statement, const char *format,
                          ...) COLANDER_FORMAT(2, 3);
 
+/* Appends bytes as they stand between single quotes. */
+void bench_statement_add_quoted(struct bench_statement *statement,
+                                const char *text, size_t size);
+
 #endif

@@ -30,7 +30,8 @@ enum bench_work_kind {
 };
 
 struct bench_work_question {
-    const char *column; /* at the top of the row; NULL: any, at any depth */
+    const char *column; /* the name of one at the top of the row; NULL: any, at
+                         * any depth */
     char *value;        /* text; owned by the work */
     uint64_t expected;  /* rows */
 };
@@ -52,7 +53,7 @@ struct bench_work {
     char *chosen;          /* columns; owned */
     char *other;
 
-    /* Where scalars are, the key left out, as paths of predicates, in the order
+    /* Where scalars are, the key left out, as in bench_scalars.h, in the order
      * in which they were met; owned. */
     char *paths[BENCH_WORK_PATHS_MAX];
     size_t path_count;

@@ -77,6 +77,24 @@ bench_work_visit(const struct bench_work *work, bench_take_row *take,
 
 /* --------------------------------------------------------------- paths --- */
 
+/* SQLite looks for a name as it stands in the text, where these characters are
+ * escaped; and a name may not be empty. */
+static bool
+can_be_asked(const char *path)
+{
+    bool is_name_due = true;
+
+    for (; *path != '\0'; path++) {
+        const bool is_mark = strchr(BENCH_PATH_MARKS, *path) != NULL;
+
+        if (*path == '"' || *path == '\\' ||
+            (is_mark ? is_name_due : (unsigned char)*path < 0x20))
+            return false;
+        is_name_due = *path == BENCH_PATH_MEMBER;
+    }
+    return !is_name_due;
+}
+
 static size_t
 path_number(struct bench_work *work, const char *path)
 {
@@ -87,12 +105,15 @@ path_number(struct bench_work *work, const char *path)
     if (i == BENCH_WORK_PATHS_MAX)
         bench_fail(work->name, "it has too many columns");
     if (i == work->path_count) {
-        if (strpbrk(path, "\"'\\") != NULL)
-            bench_fail("a name that not every peer can be asked about", path);
+        if (!can_be_asked(path))
+            bench_fail(work->name, "not every peer can be asked about a column "
+                                   "whose name is empty or has a quote, a "
+                                   "backslash or a control character");
         work->paths[work->path_count++] = strdup(path);
         if (work->paths[i] == NULL)
             bench_fail(work->name, "no memory");
-        work->has_arrays = work->has_arrays || strstr(path, "[]") != NULL;
+        work->has_arrays =
+            work->has_arrays || strchr(path, BENCH_PATH_ELEMENT) != NULL;
     }
     return i;
 }
@@ -107,7 +128,7 @@ note_scalar(void *context, const char *path, const struct colander_value *value)
         return;
     number = path_number(it->work, path);
     if (it->work->chosen != NULL || value->type != COLANDER_STRING ||
-        strpbrk(path, ".[") != NULL)
+        strpbrk(path, BENCH_PATH_MARKS) != NULL)
         return;
     if (it->seen_count == it->seen_capacity) {
         it->seen_capacity = it->seen_capacity * 2 + 1024;
