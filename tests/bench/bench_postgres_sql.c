@@ -105,6 +105,20 @@ bench_postgres_add_indexes(struct bench_statement *statement,
     bench_postgres_add_index(statement, way, work->chosen);
 }
 
+bool
+bench_postgres_has_index(enum bench_postgres_way way,
+                         const struct bench_work *work, const char *column)
+{
+    const bool is_bloom = way == BENCH_POSTGRES_BLOOM;
+
+    if (way == BENCH_POSTGRES_GIN || (is_bloom && has_few_columns(work)))
+        return true;
+    if (way == BENCH_POSTGRES_SCAN || column == NULL)
+        return false;
+    return strcmp(column, work->chosen) == 0 ||
+           (is_bloom && strcmp(column, work->other) == 0);
+}
+
 /* ----------------------------------------------------------- questions --- */
 
 /* The document that has nothing but the value, at the path. Each name opens a

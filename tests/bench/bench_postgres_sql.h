@@ -23,6 +23,11 @@ void bench_postgres_add_indexes(struct bench_statement *statement,
                                 enum bench_postgres_way way,
                                 const struct bench_work *work);
 
+/* Whether one of them answers questions about the column; NULL: about any. */
+bool bench_postgres_has_index(enum bench_postgres_way way,
+                              const struct bench_work *work,
+                              const char *column);
+
 /* One more, for a column. */
 void bench_postgres_add_index(struct bench_statement *statement,
                               enum bench_postgres_way way, const char *column);
