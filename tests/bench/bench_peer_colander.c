@@ -28,7 +28,10 @@ static const struct bench_peer_way ways[] = {
 static const char *
 version(void)
 {
-    return "Colander";
+    static char text[40];
+
+    (void)snprintf(text, sizeof(text), "Colander %s", colander_version());
+    return text;
 }
 
 static void *

@@ -47,7 +47,7 @@ static const struct bench_peer_way ways[] = {
 static const char *
 version(void)
 {
-    return "RocksDB"; /* whose C interface does not tell */
+    return "RocksDB " BENCH_ROCKSDB_VERSION; /* its C interface tells none */
 }
 
 static void *

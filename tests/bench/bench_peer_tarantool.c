@@ -143,7 +143,8 @@ append(struct colander_buffer *json, const char *text)
     bench_check(colander_buffer_append(json, text, strlen(text), &err), &err);
 }
 
-/* Has a command done: the number that it answers. */
+/* Has a command done: the number that it answers. Else it failed, and says
+ * why. */
 static uint64_t
 tell(struct peer *peer, const char *command, const char *first,
      const char *second)
@@ -160,6 +161,8 @@ tell(struct peer *peer, const char *command, const char *first,
     if (fwrite(json.data, 1, json.size, peer->to) != json.size ||
         fflush(peer->to) != 0 || !read_answer(peer))
         bench_fail("tarantool", "it has ended");
+    if (strspn(peer->answer, "0123456789") != strlen(peer->answer))
+        bench_fail("tarantool", peer->answer);
     colander_buffer_release(&json);
     return strtoull(peer->answer, NULL, 10);
 }

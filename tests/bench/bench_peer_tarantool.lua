@@ -1,5 +1,6 @@
 -- Tarantool's vinyl engine as a peer: run by the program tarantool, told what
--- to do line by line, each a JSON array, and answers each with a line.
+-- to do line by line, each a JSON array, and answers each with a line: a number,
+-- or what went wrong.
 --
 -- Usage: tarantool bench_peer_tarantool.lua FOLDER KEY WAY
 --
@@ -176,5 +177,6 @@ while socket.iowait(0, "R") do
         os.exit(0)
     end
     local command = json.decode(line)
-    print(tostring(commands[command[1]](command[2], command[3])))
+    local _, answer = pcall(commands[command[1]], command[2], command[3])
+    print((tostring(answer):gsub("\n", " ")))
 end

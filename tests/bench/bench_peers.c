@@ -2,7 +2,8 @@
  * peers: the same rows and the same questions for Colander and for programs
  * and libraries that people keep such rows in.
  *
- * First rows made from their number, then those of each file given.
+ * First rows made from their number, then those of each file given; all are
+ * read before any is measured, so that one that cannot be used is told early.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -46,6 +47,8 @@ static const struct {
 struct experiment {
     const char *directory;
     struct bench_report *report;
+    struct bench_work *works[1 + BENCH_FILES_MAX];
+    size_t work_count;
     struct bench_peer_figures figures[FIGURES_MAX];
     size_t figure_count;
     bool is_missing[PEERS];
@@ -112,6 +115,26 @@ measure(struct experiment *it, struct bench_work *work)
     bench_work_release(work);
 }
 
+/* Files are named after works. */
+static void
+add_work(struct experiment *it, struct bench_work *work)
+{
+    for (size_t i = 0; i < it->work_count; i++) {
+        if (strcmp(it->works[i]->name, work->name) == 0)
+            bench_fail(work->name, "there are rows of this name already");
+    }
+    it->works[it->work_count++] = work;
+}
+
+static void
+prepare(struct experiment *it, const struct bench_options *options)
+{
+    add_work(it, bench_work_make(it->directory,
+                                 options->rows == 0 ? ROWS : options->rows));
+    for (size_t i = 0; i < options->file_count; i++)
+        add_work(it, bench_work_read(it->directory, options->files[i]));
+}
+
 /* Once they have run, when they know it. */
 static void
 report_versions(struct experiment *it)
@@ -138,6 +161,7 @@ bench_peers(const struct bench_options *options)
     it->directory = options->directory; /* short: a socket is there */
     it->report =
         bench_report_open(options->report_directory, "Colander and its peers");
+    prepare(it, options);
     bench_report_text(
         it->report,
         "Each takes the same JSON lines and answers the same questions. A "
@@ -146,10 +170,8 @@ bench_peers(const struct bench_options *options)
         "Times are medians, of questions about different values, with all "
         "that is read in memory.");
     find_missing(it);
-    measure(it, bench_work_make(it->directory,
-                                options->rows == 0 ? ROWS : options->rows));
-    for (size_t i = 0; i < options->file_count; i++)
-        measure(it, bench_work_read(it->directory, options->files[i]));
+    for (size_t i = 0; i < it->work_count; i++)
+        measure(it, it->works[i]);
     report_versions(it);
     bench_report_close(it->report);
     free(it);

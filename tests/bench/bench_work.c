@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#define WORD_BYTES                                                             \
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 #define LATER_MIN 20
 #define LATER_MAX 10000
 #define LATER_SHARE 100 /* later rows are one hundredth */
@@ -215,7 +217,7 @@ write_first_again(struct bench_work *work)
     bench_unmap(lines);
 }
 
-/* The name of a file up to its first dot. */
+/* The name of a file up to its first dot, as a link in a report can have it. */
 static char *
 word_of(const char *path)
 {
@@ -223,6 +225,10 @@ word_of(const char *path)
     char *word = copy(slash == NULL ? path : slash + 1);
 
     word[strcspn(word, ".")] = '\0';
+    for (char *at = word; *at != '\0'; at++) {
+        if (strchr(WORD_BYTES, *at) == NULL)
+            *at = '-';
+    }
     return word;
 }
 
