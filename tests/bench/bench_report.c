@@ -381,7 +381,7 @@ write_settings(FILE *file, const struct bench_plot *plot)
     if (plot->kind == BENCH_BARS)
         (void)fputs("set style data histograms\n"
                     "set style fill solid 0.8\n"
-                    "set xtics rotate by -40\n",
+                    "set xtics rotate by 40 right\n",
                     file);
     else
         (void)fputs("set format x '%.10g'\n", file);
