@@ -56,7 +56,7 @@ print_help(void)
            "  --dir DIR    where stores are made and removed ($TMPDIR, /tmp)\n"
            "  --data FILE  real rows: .jsonl or .csv, .gz or not; repeatable\n"
            "  --out DIR    a report with CSV files and plots (paper, peers)\n"
-           "  --json       one JSON object on the last line\n"
+           "  --json       one JSON object on the last line (not peers)\n"
            "  --help       this\n");
 }
 
