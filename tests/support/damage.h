@@ -108,9 +108,9 @@ choose_file(const struct damageable *files, uint64_t *random,
         file = random_below(random, files->count);
     } while (files->kinds[file] != damage->file_kind);
     memcpy(damage->path, files->paths[file], PATH_SIZE);
-    damage->is_last_log =
-        damage->file_kind == LOG_KIND && (file + 1 == files->count ||
-                                   files->kinds[file + 1] != damage->file_kind);
+    damage->is_last_log = damage->file_kind == LOG_KIND &&
+                          (file + 1 == files->count ||
+                           files->kinds[file + 1] != damage->file_kind);
 }
 
 static inline void
