@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/other_boot.h"
 #include "support/random.h"
 #include "support/temporary.h"
 
@@ -14,11 +15,8 @@
 #include <stdarg.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <cmocka.h>
-
-#define SLOT_SIZE 32768
 
 struct fixture {
     char path[TEMPORARY_SIZE];
@@ -76,22 +74,22 @@ least(struct fixture *fixture, enum ledger_kind kind, uint64_t number)
 
 /* The slots, in the file. */
 static void
-read_slots(const struct fixture *fixture, uint8_t slots[2 * SLOT_SIZE])
+read_slots(const struct fixture *fixture, uint8_t slots[2 * LEDGER_SLOT])
 {
     int fd = openat(fixture->fd, LEDGER_FILE, O_RDONLY);
 
     assert_true(fd >= 0);
-    assert_int_equal(pread(fd, slots, 2 * SLOT_SIZE, 0), 2 * SLOT_SIZE);
+    assert_int_equal(pread(fd, slots, 2 * LEDGER_SLOT, 0), 2 * LEDGER_SLOT);
     (void)close(fd);
 }
 
 static void
-write_slots(const struct fixture *fixture, const uint8_t slots[2 * SLOT_SIZE])
+write_slots(const struct fixture *fixture, const uint8_t slots[2 * LEDGER_SLOT])
 {
     int fd = openat(fixture->fd, LEDGER_FILE, O_WRONLY);
 
     assert_true(fd >= 0);
-    assert_int_equal(pwrite(fd, slots, 2 * SLOT_SIZE, 0), 2 * SLOT_SIZE);
+    assert_int_equal(pwrite(fd, slots, 2 * LEDGER_SLOT, 0), 2 * LEDGER_SLOT);
     (void)close(fd);
 }
 
@@ -148,7 +146,7 @@ damaged_slots_say_nothing(void **state)
 {
     struct fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
-    uint8_t slots[2 * SLOT_SIZE];
+    uint8_t slots[2 * LEDGER_SLOT];
 
     settle(fixture);
     for (uint64_t runs = random_runs(2000); runs > 0; runs--) {
@@ -163,7 +161,7 @@ damaged_slots_say_nothing(void **state)
         at = random_below(&random, 96);
         slots[at] ^= (uint8_t)(1 + random_below(&random, 255));
         if (is_both)
-            slots[SLOT_SIZE + at] ^= 1;
+            slots[LEDGER_SLOT + at] ^= 1;
         write_slots(fixture, slots);
         reopen(fixture);
         known = least(fixture, LEDGER_WAL, 1);
@@ -176,22 +174,11 @@ static void
 after_another_boot_only_what_was_synced_must_be_there(void **state)
 {
     struct fixture *fixture = *state;
-    const size_t boot_at = 32;
-    const size_t sum_at = 80 + 24;
-    uint8_t slots[2 * SLOT_SIZE];
-    XXH64_hash_t sum;
 
     settle(fixture);
     (void)ledger_note_written(fixture->ledger, LEDGER_WAL, 1, 100);
     ledger_note_synced(fixture->ledger, LEDGER_WAL, 1, 60);
-    read_slots(fixture, slots);
-    for (size_t at = 0; at < sizeof(slots); at += SLOT_SIZE) {
-        slots[at + boot_at] ^= 1;
-        sum = XXH3_64bits(slots + at, sum_at);
-        for (unsigned i = 0; i < 8; i++)
-            slots[at + sum_at + i] = (uint8_t)(sum >> (8 * i));
-    }
-    write_slots(fixture, slots);
+    ledger_of_another_boot(fixture->path);
     reopen(fixture);
     assert_int_equal(least(fixture, LEDGER_WAL, 1), 60);
 }
@@ -222,12 +209,12 @@ write_record(uint8_t *log, size_t at, size_t size)
     bool is_first = true;
 
     do {
-        size_t room = SLOT_SIZE - at % SLOT_SIZE;
+        size_t room = LEDGER_SLOT - at % LEDGER_SLOT;
         size_t piece;
 
         if (room < LOG_HEAD_SIZE) {
             at += room;
-            room = SLOT_SIZE;
+            room = LEDGER_SLOT;
         }
         piece = size < room - LOG_HEAD_SIZE ? size : room - LOG_HEAD_SIZE;
         size -= piece;
@@ -246,7 +233,7 @@ write_record(uint8_t *log, size_t at, size_t size)
 static void
 whole_records_are_known_from_the_bytes(void **state)
 {
-    static uint8_t log[64 * SLOT_SIZE];
+    static uint8_t log[64 * LEDGER_SLOT];
     static size_t ends[4096];
     uint64_t random = random_seed(__func__);
 
@@ -258,7 +245,7 @@ whole_records_are_known_from_the_bytes(void **state)
         size_t next = 0;
 
         memset(log, 0, sizeof(log));
-        while (count < 4096 && size < 32 * SLOT_SIZE) {
+        while (count < 4096 && size < 32 * LEDGER_SLOT) {
             const size_t up_to = random_below(&random, 8) == 0 ? 100000 : 300;
 
             size = write_record(log, size, random_below(&random, up_to));

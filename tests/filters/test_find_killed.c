@@ -9,237 +9,14 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "support/compared_finds.h"
-#include "support/filter_files.h"
+#include "support/versioned_rows.h"
 
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
-
-#define KEYS 400
-#define WRITERS 2
-#define BATCH_MAX 12
-
-/* The versions of each row: odd ones are deletes. A write under way may have
- * been done or not. */
-struct ledger {
-    _Atomic(uint64_t) begun[KEYS];
-    _Atomic(uint64_t) acknowledged[KEYS];
-};
-
-static struct ledger *
-map_ledger(const char *path)
-{
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    struct ledger *ledger;
-
-    if (fd < 0 || ftruncate(fd, sizeof(*ledger)) != 0)
-        return NULL;
-    ledger =
-        mmap(NULL, sizeof(*ledger), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
-    return ledger == MAP_FAILED ? NULL : ledger;
-}
-
-static void
-key_of(uint64_t index, struct colander_buffer *key)
-{
-    struct colander_value part = colander_integer((int64_t)index);
-
-    OK(colander_key_encode(&part, 1, key, NULL));
-}
-
-/* -------------------------------------------------------------- writers --- */
-
-struct writer {
-    struct colander_store *store;
-    struct colander_family *family;
-    struct ledger *ledger;
-    uint64_t random;
-    uint64_t number; /* it writes every WRITERS-th key */
-};
-
-/* What is no OK ends the program: the parent sees that it was not killed. */
-static void
-must(enum colander_code code, const struct colander_error *err)
-{
-    if (code == COLANDER_OK)
-        return;
-    fprintf(stderr, "a write failed: %s\n", err->message);
-    _exit(3);
-}
-
-/* A row that tells its version, and nothing that this does not say but by
- * chance. */
-static struct colander_slice
-version_row(struct colander_row_builder *builder, uint64_t index,
-            uint64_t version, uint64_t *random)
-{
-    struct colander_slice row;
-    char text[48];
-
-    snprintf(text, sizeof(text), "%llu of %llu", (unsigned long long)version,
-             (unsigned long long)index);
-    colander_row_builder_add(builder, "version", colander_text(text));
-    random_columns(builder, random);
-    must(colander_row_builder_finish(builder, &row, NULL), NULL);
-    return row;
-}
-
-/* Adds the next version of a row to the batch. */
-static void
-add_version(struct writer *writer, struct colander_row_builder *builder,
-            struct colander_batch *batch, uint64_t index)
-{
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-    uint64_t version = atomic_load(&writer->ledger->acknowledged[index]) + 1;
-    uint64_t choice = random_below(&writer->random, 8);
-    struct colander_error err;
-
-    key_of(index, &key);
-    if (choice >= 2)
-        version += version % 2; /* a put */
-    atomic_store(&writer->ledger->begun[index], version);
-    if (version % 2 != 0)
-        must(colander_batch_delete(batch, writer->family,
-                                   colander_buffer_slice(&key), &err),
-             &err);
-    else if (choice < 5)
-        must(colander_batch_put(
-                 batch, writer->family, colander_buffer_slice(&key),
-                 version_row(builder, index, version, &writer->random), &err),
-             &err);
-    else
-        must(colander_batch_patch(
-                 batch, writer->family, colander_buffer_slice(&key),
-                 version_row(builder, index, version, &writer->random), &err),
-             &err);
-    colander_buffer_release(&key);
-}
-
-static void
-write_batch(struct writer *writer, struct colander_row_builder *builder,
-            struct colander_batch *batch)
-{
-    uint64_t count = 1 + random_below(&writer->random, BATCH_MAX);
-    uint64_t first = random_below(&writer->random, KEYS / WRITERS - count);
-    struct colander_error err;
-
-    for (uint64_t i = first; i < first + count; i++)
-        add_version(writer, builder, batch, i * WRITERS + writer->number);
-    must(colander_batch_commit(batch, COLANDER_AS_STORE, &err), &err);
-    for (uint64_t i = first; i < first + count; i++) {
-        uint64_t index = i * WRITERS + writer->number;
-
-        atomic_store(&writer->ledger->acknowledged[index],
-                     atomic_load(&writer->ledger->begun[index]));
-    }
-}
-
-static void *
-write_forever(void *context)
-{
-    struct writer *writer = context;
-    struct colander_row_builder *builder = colander_row_builder_create();
-    struct colander_batch *batch;
-    struct colander_error err;
-
-    must(colander_batch_create(writer->store, &batch, &err), &err);
-    for (;;) {
-        write_batch(writer, builder, batch);
-        if (random_below(&writer->random, 8) == 0)
-            pause_shortly();
-    }
-    return NULL;
-}
-
-static void
-change_filters(struct colander_family *family, uint64_t *random)
-{
-    static const uint32_t rows[] = {0, 1, 16, COLANDER_SEGMENT_AUTO};
-    static const char *const left_out[] = {"likes", "place"};
-    struct colander_filter_options options;
-    struct colander_error err;
-
-    colander_filter_options_init(&options);
-    options.is_on = random_below(random, 4) != 0;
-    options.rows_per_segment = rows[random_below(random, 4)];
-    options.left_out = left_out;
-    options.left_out_count = random_below(random, 3);
-    must(colander_family_set_filters(family, &options, &err), &err);
-}
-
-/* Flushes, compacts and the like, until it is killed. */
-static void
-disturb_forever(struct colander_family *family, uint64_t random)
-{
-    struct colander_error err;
-
-    for (;;) {
-        switch (random_below(&random, 10)) {
-        case 0:
-            must(colander_family_compact(family, &err), &err);
-            break;
-        case 1:
-            must(colander_family_refilter(family, NULL, &err), &err);
-            break;
-        case 2:
-            change_filters(family, &random);
-            break;
-        case 3:
-        case 4:
-        case 5:
-            must(colander_family_flush(family, &err), &err);
-            break;
-        default:
-            pause_shortly();
-        }
-    }
-}
-
-/* The program as it is killed: --write <store> <ledger> <seed>. */
-static int
-write_until_killed(char **arguments)
-{
-    struct writer writers[WRITERS];
-    struct colander_store *store;
-    struct colander_family *family;
-    struct colander_error err;
-    struct ledger *ledger = map_ledger(arguments[3]);
-    uint64_t random = strtoull(arguments[4], NULL, 10);
-    pthread_t thread;
-
-    if (ledger == NULL)
-        return 3;
-    must(colander_store_open(arguments[2], NULL, &store, &err), &err);
-    must(colander_family_open(store, "rows", &family, &err), &err);
-    for (uint64_t i = 0; i < WRITERS; i++) {
-        writers[i] =
-            (struct writer){store, family, ledger, random_next(&random), i};
-        if (pthread_create(&thread, NULL, write_forever, &writers[i]) != 0)
-            return 3;
-    }
-    disturb_forever(family, random);
-    return 3;
-}
-
-/* -------------------------------------------------------------- checking ---
- */
-
-struct killing {
-    struct store_fixture *fixture;
-    struct ledger *ledger;
-    uint64_t random;
-    struct find_counts reading; /* of the stores opened for reading */
-    struct find_counts writing;
-    uint64_t rebuilt_count;
-};
 
 /* Begins the writer, and kills it after a while. */
 static void
-write_and_kill(struct killing *killing, const char *ledger_path)
+write_and_kill(struct killing *killing, const char *versions_path)
 {
     const long while_max = 400; /* milliseconds */
     const long milliseconds = (long)random_below(&killing->random, while_max);
@@ -254,7 +31,7 @@ write_and_kill(struct killing *killing, const char *ledger_path)
     assert_true(child >= 0);
     if (child == 0) {
         execl("/proc/self/exe", "test", "--write", killing->fixture->directory,
-              ledger_path, seed, (char *)NULL);
+              versions_path, seed, (char *)NULL);
         _exit(127);
     }
     nanosleep(&pause, NULL);
@@ -263,134 +40,21 @@ write_and_kill(struct killing *killing, const char *ledger_path)
     assert_true(WIFSIGNALED(status));
 }
 
-static uint64_t
-count_version(struct killing *killing, struct colander_family *family,
-              uint64_t index, uint64_t version, struct find_counts *counts)
-{
-    char text[48];
-
-    snprintf(text, sizeof(text), "%llu of %llu", (unsigned long long)version,
-             (unsigned long long)index);
-    return compare_equal(killing->fixture->store, family, "version",
-                         colander_text(text), counts);
-}
-
-/* Each row is as it was acknowledged, or as it was going to be, and that is
- * found by its value. */
-static void
-check_versions(struct killing *killing, struct colander_family *family,
-               struct find_counts *counts)
-{
-    struct ledger *ledger = killing->ledger;
-
-    for (uint64_t i = 0; i < KEYS; i++) {
-        const uint64_t done = atomic_load(&ledger->acknowledged[i]);
-        const uint64_t begun = atomic_load(&ledger->begun[i]);
-        uint64_t is_done = 0;
-        uint64_t is_begun = 0;
-
-        if (done == begun && random_below(&killing->random, 4) != 0)
-            continue;
-        if (done > 0 && done % 2 == 0)
-            is_done = count_version(killing, family, i, done, counts);
-        if (begun > done && begun % 2 == 0)
-            is_begun = count_version(killing, family, i, begun, counts);
-        assert_true(is_done + is_begun <= 1);
-        if (done % 2 == 0 && done > 0 && (begun == done || begun % 2 == 0))
-            assert_int_equal(is_done + is_begun, 1);
-        if (done % 2 != 0 && begun == done)
-            assert_int_equal(is_done, 0);
-    }
-}
-
-/* What was begun and not acknowledged is written once more: nobody doubts it
- * any longer. */
-static void
-settle_versions(struct killing *killing, struct colander_family *family)
-{
-    struct ledger *ledger = killing->ledger;
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-
-    for (uint64_t i = 0; i < KEYS; i++) {
-        uint64_t begun = atomic_load(&ledger->begun[i]);
-        uint64_t next = (begun + 2) & ~UINT64_C(1); /* even */
-
-        if (begun == atomic_load(&ledger->acknowledged[i]))
-            continue;
-        key_of(i, &key);
-        OK(colander_family_put(
-            family, colander_buffer_slice(&key),
-            version_row(killing->fixture->builder, i, next, &killing->random),
-            COLANDER_AS_STORE, NULL));
-        atomic_store(&ledger->begun[i], next);
-        atomic_store(&ledger->acknowledged[i], next);
-    }
-    colander_buffer_release(&key);
-}
-
-static void
-check_reading(struct killing *killing)
-{
-    struct store_fixture *fixture = killing->fixture;
-    char *before = describe_files(fixture->directory);
-    struct colander_family *family;
-    char *after;
-
-    fixture->options.mode = COLANDER_OPEN_READ_ONLY;
-    fixture_open(fixture);
-    family = fixture_family(fixture, "rows");
-    check_versions(killing, family, &killing->reading);
-    compare_random_finds(fixture->store, family, KEYS, 60, &killing->random,
-                         &killing->reading);
-    colander_family_close(family);
-    fixture_close(fixture);
-    after = describe_files(fixture->directory);
-    assert_string_equal(before, after);
-    free(before);
-    free(after);
-}
-
-static void
-check_writing(struct killing *killing)
-{
-    struct store_fixture *fixture = killing->fixture;
-    struct colander_filter_options options;
-    struct colander_family *family;
-
-    fixture->options.mode = COLANDER_OPEN_OR_CREATE;
-    fixture_open(fixture);
-    family = fixture_family(fixture, "rows");
-    check_versions(killing, family, &killing->writing);
-    compare_random_finds(fixture->store, family, KEYS, 40, &killing->random,
-                         &killing->writing);
-    settle_versions(killing, family);
-    colander_filter_options_init(&options); /* they may be off */
-    OK(colander_family_set_filters(family, &options, NULL));
-    assert_all_loaded(family);
-    assert_filters_of_ssts(fixture, &family, 1);
-    compare_random_finds(fixture->store, family, KEYS, 20, &killing->random,
-                         &killing->writing);
-    check_versions(killing, family, &killing->writing);
-    killing->rebuilt_count += filter_stats(family).rebuilt_count;
-    colander_family_close(family);
-    fixture_close(fixture);
-}
-
 static void
 finds_are_right_after_every_kill(void **state)
 {
     struct killing killing = {.fixture = *state};
     const uint64_t runs = random_runs(12);
-    char ledger_path[TEMPORARY_SIZE + 8];
+    char versions_path[TEMPORARY_SIZE + 16];
 
     fixture_close(killing.fixture);
-    snprintf(ledger_path, sizeof(ledger_path), "%s.ledger",
+    snprintf(versions_path, sizeof(versions_path), "%s.versions",
              killing.fixture->directory);
-    killing.ledger = map_ledger(ledger_path);
-    assert_non_null(killing.ledger);
+    killing.versions = map_versions(versions_path);
+    assert_non_null(killing.versions);
     killing.random = random_seed("killed");
     for (uint64_t i = 0; i < runs; i++) {
-        write_and_kill(&killing, ledger_path);
+        write_and_kill(&killing, versions_path);
         check_reading(&killing);
         check_writing(&killing);
     }
@@ -402,8 +66,8 @@ finds_are_right_after_every_kill(void **state)
            (unsigned long long)killing.rebuilt_count);
     if (runs >= 12)
         assert_true(killing.reading.recent_found > 0);
-    munmap(killing.ledger, sizeof(*killing.ledger));
-    (void)unlink(ledger_path);
+    munmap(killing.versions, sizeof(*killing.versions));
+    (void)unlink(versions_path);
     fixture_open(killing.fixture);
 }
 
@@ -416,6 +80,6 @@ main(int argc, char **argv)
     };
 
     if (argc == 5 && strcmp(argv[1], "--write") == 0)
-        return write_until_killed(argv);
+        return write_until_killed(argv, NULL);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

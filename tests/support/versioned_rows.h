@@ -1,0 +1,411 @@
+/*
+ * Rows in versions, written by a process that may end at any moment, and what
+ * must be found of them afterwards.
+ *
+ * What was begun and what was acknowledged is told by shared memory, which
+ * outlives the process.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TESTS_SUPPORT_VERSIONED_ROWS_H
+#define TESTS_SUPPORT_VERSIONED_ROWS_H
+
+#include "support/compared_finds.h"
+#include "support/filter_files.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+#define KEYS 400
+#define WRITERS 2
+#define BATCH_MAX 12
+
+/* The versions of each row: odd ones are deletes. A write under way may have
+ * been done or not. */
+struct versions {
+    _Atomic(uint64_t) begun[KEYS];
+    _Atomic(uint64_t) acknowledged[KEYS];
+};
+
+static inline struct versions *
+map_versions(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    struct versions *versions;
+
+    if (fd < 0 || ftruncate(fd, sizeof(*versions)) != 0)
+        return NULL;
+    versions = mmap(NULL, sizeof(*versions), PROT_READ | PROT_WRITE, MAP_SHARED,
+                    fd, 0);
+    close(fd);
+    return versions == MAP_FAILED ? NULL : versions;
+}
+
+static inline void
+key_of(uint64_t index, struct colander_buffer *key)
+{
+    struct colander_value part = colander_integer((int64_t)index);
+
+    OK(colander_key_encode(&part, 1, key, NULL));
+}
+
+/* -------------------------------------------------------------- writers --- */
+
+struct writer {
+    struct colander_store *store;
+    struct colander_family *family;
+    struct versions *versions;
+    uint64_t random;
+    uint64_t number; /* it writes every WRITERS-th key */
+};
+
+/* What is no OK ends the program: the parent sees that it was not killed. */
+static inline void
+must(enum colander_code code, const struct colander_error *err)
+{
+    if (code == COLANDER_OK)
+        return;
+    fprintf(stderr, "a write failed: %s\n", err == NULL ? "" : err->message);
+    _exit(3);
+}
+
+/* A text that takes several blocks of a log. */
+static inline void
+add_large(struct colander_row_builder *builder, uint64_t *random)
+{
+    const size_t size = random_below(random, 300000);
+    char *text = malloc(size + 1);
+
+    if (text == NULL)
+        must(COLANDER_NO_MEMORY, NULL);
+    memset(text, 'a' + (int)random_below(random, 26), size);
+    text[size] = '\0';
+    colander_row_builder_add(builder, "large", colander_text(text));
+    free(text);
+}
+
+/* A row that tells its version, and nothing that this does not say but by
+ * chance. */
+static inline struct colander_slice
+version_row(struct colander_row_builder *builder, uint64_t index,
+            uint64_t version, uint64_t *random)
+{
+    struct colander_slice row;
+    char text[48];
+
+    snprintf(text, sizeof(text), "%llu of %llu", (unsigned long long)version,
+             (unsigned long long)index);
+    colander_row_builder_add(builder, "version", colander_text(text));
+    random_columns(builder, random);
+    if (random_below(random, 200) == 0)
+        add_large(builder, random);
+    must(colander_row_builder_finish(builder, &row, NULL), NULL);
+    return row;
+}
+
+/* Adds the next version of a row to the batch. */
+static inline void
+add_version(struct writer *writer, struct colander_row_builder *builder,
+            struct colander_batch *batch, uint64_t index)
+{
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    uint64_t version = atomic_load(&writer->versions->acknowledged[index]) + 1;
+    uint64_t choice = random_below(&writer->random, 8);
+    struct colander_error err;
+
+    key_of(index, &key);
+    if (choice >= 2)
+        version += version % 2; /* a put */
+    atomic_store(&writer->versions->begun[index], version);
+    if (version % 2 != 0)
+        must(colander_batch_delete(batch, writer->family,
+                                   colander_buffer_slice(&key), &err),
+             &err);
+    else if (choice < 5)
+        must(colander_batch_put(
+                 batch, writer->family, colander_buffer_slice(&key),
+                 version_row(builder, index, version, &writer->random), &err),
+             &err);
+    else
+        must(colander_batch_patch(
+                 batch, writer->family, colander_buffer_slice(&key),
+                 version_row(builder, index, version, &writer->random), &err),
+             &err);
+    colander_buffer_release(&key);
+}
+
+static inline void
+write_batch(struct writer *writer, struct colander_row_builder *builder,
+            struct colander_batch *batch)
+{
+    uint64_t count = 1 + random_below(&writer->random, BATCH_MAX);
+    uint64_t first = random_below(&writer->random, KEYS / WRITERS - count);
+    struct colander_error err;
+
+    for (uint64_t i = first; i < first + count; i++)
+        add_version(writer, builder, batch, i * WRITERS + writer->number);
+    must(colander_batch_commit(batch, COLANDER_AS_STORE, &err), &err);
+    for (uint64_t i = first; i < first + count; i++) {
+        uint64_t index = i * WRITERS + writer->number;
+
+        atomic_store(&writer->versions->acknowledged[index],
+                     atomic_load(&writer->versions->begun[index]));
+    }
+}
+
+static inline void *
+write_forever(void *context)
+{
+    struct writer *writer = context;
+    struct colander_row_builder *builder = colander_row_builder_create();
+    struct colander_batch *batch;
+    struct colander_error err;
+
+    must(colander_batch_create(writer->store, &batch, &err), &err);
+    for (;;) {
+        write_batch(writer, builder, batch);
+        if (random_below(&writer->random, 8) == 0)
+            pause_shortly();
+    }
+    return NULL;
+}
+
+static inline void
+change_filters(struct colander_family *family, uint64_t *random)
+{
+    static const uint32_t rows[] = {0, 1, 16, COLANDER_SEGMENT_AUTO};
+    static const char *const left_out[] = {"likes", "place"};
+    struct colander_filter_options options;
+    struct colander_error err;
+
+    colander_filter_options_init(&options);
+    options.is_on = random_below(random, 4) != 0;
+    options.rows_per_segment = rows[random_below(random, 4)];
+    options.left_out = left_out;
+    options.left_out_count = random_below(random, 3);
+    must(colander_family_set_filters(family, &options, &err), &err);
+}
+
+/* Another family comes, has a row, and goes. */
+static inline void
+make_and_drop(struct colander_store *store, uint64_t *random)
+{
+    struct colander_row_builder *builder = colander_row_builder_create();
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_family *family;
+    struct colander_error err;
+
+    key_of(0, &key);
+    must(colander_family_open(store, "passing", &family, &err), &err);
+    must(colander_family_put(family, colander_buffer_slice(&key),
+                             version_row(builder, 0, 0, random),
+                             COLANDER_AS_STORE, &err),
+         &err);
+    if (random_below(random, 2) == 0)
+        must(colander_family_flush(family, &err), &err);
+    must(colander_family_drop(family, &err), &err);
+    colander_family_close(family);
+    colander_buffer_release(&key);
+    colander_row_builder_destroy(builder);
+}
+
+/* Flushes, compacts and the like, until it is killed. */
+static inline void
+disturb_forever(struct colander_store *store, struct colander_family *family,
+                uint64_t random)
+{
+    struct colander_error err;
+
+    for (;;) {
+        switch (random_below(&random, 11)) {
+        case 10:
+            make_and_drop(store, &random);
+            break;
+        case 0:
+            must(colander_family_compact(family, &err), &err);
+            break;
+        case 1:
+            must(colander_family_refilter(family, NULL, &err), &err);
+            break;
+        case 2:
+            change_filters(family, &random);
+            break;
+        case 3:
+        case 4:
+        case 5:
+            must(colander_family_flush(family, &err), &err);
+            break;
+        default:
+            pause_shortly();
+        }
+    }
+}
+
+/* The program as it is killed: --write <store> <versions> <seed> ... Only what
+ * fails returns. */
+static inline int
+write_until_killed(char **arguments, const struct colander_options *options)
+{
+    struct writer writers[WRITERS];
+    struct colander_store *store;
+    struct colander_family *family;
+    struct colander_error err;
+    struct versions *versions = map_versions(arguments[3]);
+    uint64_t random = strtoull(arguments[4], NULL, 10);
+    pthread_t thread;
+
+    if (versions == NULL)
+        return 3;
+    must(colander_store_open(arguments[2], options, &store, &err), &err);
+    must(colander_family_open(store, "rows", &family, &err), &err);
+    for (uint64_t i = 0; i < WRITERS; i++) {
+        writers[i] =
+            (struct writer){store, family, versions, random_next(&random), i};
+        if (pthread_create(&thread, NULL, write_forever, &writers[i]) != 0)
+            return 3;
+    }
+    disturb_forever(store, family, random);
+    return 3;
+}
+
+/* -------------------------------------------------------------- checking ---
+ */
+
+struct killing {
+    struct store_fixture *fixture;
+    struct versions *versions;
+    uint64_t random;
+    struct find_counts reading; /* of the stores opened for reading */
+    struct find_counts writing;
+    uint64_t rebuilt_count;
+};
+
+static inline uint64_t
+count_version(struct killing *killing, struct colander_family *family,
+              uint64_t index, uint64_t version, struct find_counts *counts)
+{
+    char text[48];
+
+    snprintf(text, sizeof(text), "%llu of %llu", (unsigned long long)version,
+             (unsigned long long)index);
+    return compare_equal(killing->fixture->store, family, "version",
+                         colander_text(text), counts);
+}
+
+/* Each row is as it was acknowledged, or as it was going to be, and that is
+ * found by its value. */
+static inline void
+check_versions(struct killing *killing, struct colander_family *family,
+               struct find_counts *counts)
+{
+    struct versions *versions = killing->versions;
+
+    for (uint64_t i = 0; i < KEYS; i++) {
+        const uint64_t done = atomic_load(&versions->acknowledged[i]);
+        const uint64_t begun = atomic_load(&versions->begun[i]);
+        uint64_t is_done = 0;
+        uint64_t is_begun = 0;
+
+        if (done == begun && random_below(&killing->random, 4) != 0)
+            continue;
+        if (done > 0 && done % 2 == 0)
+            is_done = count_version(killing, family, i, done, counts);
+        if (begun > done && begun % 2 == 0)
+            is_begun = count_version(killing, family, i, begun, counts);
+        assert_true(is_done + is_begun <= 1);
+        if (done % 2 == 0 && done > 0 && (begun == done || begun % 2 == 0))
+            assert_int_equal(is_done + is_begun, 1);
+        if (done % 2 != 0 && begun == done)
+            assert_int_equal(is_done, 0);
+    }
+}
+
+/* What was begun and not acknowledged is written once more: nobody doubts it
+ * any longer. */
+static inline void
+settle_versions(struct killing *killing, struct colander_family *family)
+{
+    struct versions *versions = killing->versions;
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+
+    for (uint64_t i = 0; i < KEYS; i++) {
+        uint64_t begun = atomic_load(&versions->begun[i]);
+        uint64_t next = (begun + 2) & ~UINT64_C(1); /* even */
+
+        if (begun == atomic_load(&versions->acknowledged[i]))
+            continue;
+        key_of(i, &key);
+        OK(colander_family_put(
+            family, colander_buffer_slice(&key),
+            version_row(killing->fixture->builder, i, next, &killing->random),
+            COLANDER_AS_STORE, NULL));
+        atomic_store(&versions->begun[i], next);
+        atomic_store(&versions->acknowledged[i], next);
+    }
+    colander_buffer_release(&key);
+}
+
+/* The store as it is opened for reading: nothing in it changes. */
+static inline void
+check_reading(struct killing *killing)
+{
+    struct store_fixture *fixture = killing->fixture;
+    char *before = describe_files(fixture->directory);
+    struct colander_family *family;
+    char *after;
+
+    fixture->options.mode = COLANDER_OPEN_READ_ONLY;
+    fixture_open(fixture);
+    family = fixture_family(fixture, "rows");
+    check_versions(killing, family, &killing->reading);
+    compare_random_finds(fixture->store, family, KEYS, 60, &killing->random,
+                         &killing->reading);
+    colander_family_close(family);
+    fixture_close(fixture);
+    after = describe_files(fixture->directory);
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+}
+
+/* The other family, if its drop was not reached. */
+static inline void
+drop_passing(struct store_fixture *fixture)
+{
+    struct colander_family *family = fixture_family(fixture, "passing");
+
+    if (colander_family_exists(family))
+        OK(colander_family_drop(family, NULL));
+    colander_family_close(family);
+}
+
+/* And for writing: then every SST has its filter, and no other is left. */
+static inline void
+check_writing(struct killing *killing)
+{
+    struct store_fixture *fixture = killing->fixture;
+    struct colander_filter_options options;
+    struct colander_family *family;
+
+    fixture->options.mode = COLANDER_OPEN_OR_CREATE;
+    fixture_open(fixture);
+    drop_passing(fixture);
+    family = fixture_family(fixture, "rows");
+    check_versions(killing, family, &killing->writing);
+    compare_random_finds(fixture->store, family, KEYS, 40, &killing->random,
+                         &killing->writing);
+    settle_versions(killing, family);
+    colander_filter_options_init(&options); /* they may be off */
+    OK(colander_family_set_filters(family, &options, NULL));
+    assert_all_loaded(family);
+    assert_filters_of_ssts(fixture, &family, 1);
+    compare_random_finds(fixture->store, family, KEYS, 20, &killing->random,
+                         &killing->writing);
+    check_versions(killing, family, &killing->writing);
+    killing->rebuilt_count += filter_stats(family).rebuilt_count;
+    colander_family_close(family);
+    fixture_close(fixture);
+}
+
+#endif
