@@ -11,6 +11,7 @@
 #include "core/bridge.h"
 
 #include <rocksdb/sst_file_reader.h>
+#include <rocksdb/version.h>
 
 #include <cinttypes>
 
@@ -214,6 +215,17 @@ sst_cursor_next(struct sst_cursor *cursor, struct colander_slice *key,
     });
 }
 
+enum colander_code
+sst_check(struct sst *sst, struct colander_error *err)
+{
+    return guard(err, "check an SST", [&] {
+        rocksdb::Status status = sst->reader->VerifyChecksum();
+
+        return status.ok() ? COLANDER_OK
+                           : fail_sst(err, status, sst->number, "check");
+    });
+}
+
 /* ---------------------------------------------------------------- list --- */
 
 /* Notes what stands in the properties of a family's files, by number, as far as
@@ -278,6 +290,61 @@ engine_ssts(struct colander_engine *engine,
         list_files(engine, &files);
         for (size_t i = 0; i < files.size() && code == COLANDER_OK; i++)
             code = visit(context, &files[i], err);
+        return code;
+    });
+}
+
+/* While one lives, no file of the database is deleted. (A reader deletes none,
+ * and has no such call.) */
+class FilesKept
+{
+  public:
+    explicit FilesKept(rocksdb::DB *db)
+        : db_(db), status_(db->DisableFileDeletions())
+    {
+    }
+
+    FilesKept(const FilesKept &) = delete;
+    FilesKept &operator=(const FilesKept &) = delete;
+
+    ~FilesKept()
+    {
+        if (!status_.ok())
+            return;
+#if ROCKSDB_MAJOR >= 9
+        status_ = db_->EnableFileDeletions();
+#else
+        status_ = db_->EnableFileDeletions(false); /* others may want them */
+#endif
+    }
+
+  private:
+    rocksdb::DB *db_;
+    rocksdb::Status status_;
+};
+
+enum colander_code
+engine_sst_places(struct colander_engine *engine,
+                  enum colander_code (*visit)(void *context,
+                                              const struct sst_place *file,
+                                              struct colander_error *err),
+                  void *context, struct colander_error *err)
+{
+    return guard(err, "list SSTs", [&] {
+        FilesKept kept(engine->db.get());
+        std::vector<rocksdb::LiveFileMetaData> live;
+        enum colander_code code = COLANDER_OK;
+
+        engine->db->GetLiveFilesMetaData(&live);
+        for (size_t i = 0; i < live.size() && code == COLANDER_OK; i++) {
+            const std::string path = DIRECTORY_ENGINE + live[i].name;
+            const struct sst_place file = {
+                live[i].file_number, path.c_str(),
+                live[i].column_family_name !=
+                    rocksdb::kDefaultColumnFamilyName};
+
+            code = visit(context, &file, err);
+        }
         return code;
     });
 }

@@ -104,6 +104,21 @@ COLANDER_CHECKED enum colander_code engine_ssts(
                                 struct colander_error *err),
     void *context, struct colander_error *err);
 
+/* A live file, in the list that follows. */
+struct sst_place {
+    uint64_t number;
+    const char *path; /* in the store */
+    bool has_rows;    /* false: the store's own records */
+};
+
+/* The same, but only where each file is, also those without rows; none of them
+ * is deleted until it returns. */
+COLANDER_CHECKED enum colander_code engine_sst_places(
+    struct colander_engine *engine,
+    enum colander_code (*visit)(void *context, const struct sst_place *file,
+                                struct colander_error *err),
+    void *context, struct colander_error *err);
+
 /* ----------------------------------------------------------- sequences --- */
 
 /* The sequence of the newest acknowledged write of the whole store. */
@@ -134,6 +149,11 @@ bool sst_tag(const struct sst *sst, uint8_t tag[SST_TAG_SIZE]);
 
 /* Puts and deletes in the file, every version of a key. */
 uint64_t sst_entry_count(const struct sst *sst);
+
+/* Reads all of the file and checks every byte; NOT_FOUND when it is gone, else
+ * the first error that is found. */
+COLANDER_CHECKED enum colander_code sst_check(struct sst *sst,
+                                              struct colander_error *err);
 
 /*
  * Walks the rows of one SST as `snapshot` sees this file alone: newer versions

@@ -7,6 +7,7 @@
  *     worker.c         a thread that loads filters and makes missing ones
  *     family_filters.c the functions of filters.h
  *     measure.c        how often filters are wrong
+ *     check.c          that they deny nothing
  *     find.c           candidates for a question
  *
  * Locks: change_mutex, under which the engine may be called; names_mutex; then
@@ -114,6 +115,13 @@ struct sst_observer observer_of(struct filters *filters);
 /* Lists the SST files that are there, and removes filters without one. */
 COLANDER_CHECKED enum colander_code
 observer_list_files(struct filters *filters, struct colander_error *err);
+
+/* Visits the files in the filters' directory that belong to no SST, under
+ * names_mutex. */
+void observer_visit_orphans(struct filters *filters,
+                            void (*visit)(void *context, int directory_fd,
+                                          const char *name),
+                            void *context);
 
 /* --------------------------------------------------------------- worker --- */
 

@@ -156,6 +156,18 @@ colander_family_measure_filters(struct colander_family *family,
                                 struct colander_filter_measure *measure,
                                 struct colander_error *err);
 
+/*
+ * Reads the filters of all families from end to end, and asks each for every
+ * value of every row of its SST, as finds do. Findings are told, as by
+ * colander_store_check: a filter that is damaged, missing, of no SST, or that
+ * denies a value. With `mends` these are made anew at once (READ_ONLY);
+ * without, in the course of finds, but for one that denies a value and is not
+ * damaged.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code colander_store_check_filters(
+    struct colander_store *store, bool mends, struct colander_check *check,
+    colander_finding *tell, void *context, struct colander_error *err);
+
 #ifdef __cplusplus
 }
 #endif

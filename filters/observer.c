@@ -390,8 +390,11 @@ is_orphan(struct filters *filters, const char *name)
     return !is_wanted;
 }
 
-static void
-remove_orphans(struct filters *filters)
+void
+observer_visit_orphans(struct filters *filters,
+                       void (*visit)(void *context, int directory_fd,
+                                     const char *name),
+                       void *context)
 {
     const char *directory = find_directory(filters);
     DIR *listing = directory == NULL ? NULL : opendir(directory);
@@ -400,11 +403,18 @@ remove_orphans(struct filters *filters)
     while (listing != NULL && (entry = readdir(listing)) != NULL) {
         pthread_mutex_lock(&filters->names_mutex);
         if (is_orphan(filters, entry->d_name))
-            (void)unlinkat(dirfd(listing), entry->d_name, 0);
+            visit(context, dirfd(listing), entry->d_name);
         pthread_mutex_unlock(&filters->names_mutex);
     }
     if (listing != NULL)
         closedir(listing);
+}
+
+static void
+remove_orphan(void *context, int directory_fd, const char *name)
+{
+    (void)context;
+    (void)unlinkat(directory_fd, name, 0);
 }
 
 enum colander_code
@@ -415,6 +425,6 @@ observer_list_files(struct filters *filters, struct colander_error *err)
 
     registry_open_end(&filters->registry);
     if (code == COLANDER_OK && !filters->is_read_only)
-        remove_orphans(filters);
+        observer_visit_orphans(filters, remove_orphan, NULL);
     return code;
 }

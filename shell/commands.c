@@ -13,7 +13,7 @@ static const struct command *const commands[] = {
 #ifdef COLANDER_FILTERS
     &command_refilter,
 #endif
-    &command_shell,    &command_demo,    &command_help,
+    &command_check,    &command_shell,   &command_demo,  &command_help,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

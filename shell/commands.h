@@ -30,6 +30,7 @@ struct command {
                              const struct arguments *arguments);
 };
 
+extern const struct command command_check;
 extern const struct command command_columns;
 extern const struct command command_demo;
 extern const struct command command_export;

@@ -355,9 +355,12 @@ where_add(struct where *where, const char *text, size_t *offset,
 {
     struct source bare = {{"return ", text, ""}, 0, 0, 0, false};
     struct source whole = {{"return (", text, "\n)"}, 0, 0, 0, false};
+    struct colander_error unasked;
     lua_State *L = where->L;
     enum colander_code code;
 
+    if (err == NULL)
+        err = &unasked;
     *offset = 0;
     code = add_text(where, text, err);
     if (code == COLANDER_OK)

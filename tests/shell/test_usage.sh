@@ -21,7 +21,7 @@ for word in --version --help; do
     says_some 'cannot write output: No space left on device'
 done
 run 0 --help
-commands='find get export families columns stats shell demo help'
+commands='find get export families columns stats check shell demo help'
 if has_filters; then
     commands+=' refilter'
 else

@@ -1,0 +1,83 @@
+/*
+ * Checks: all SST files of a store, read from end to end.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "columns/key.h"
+#include "columns/store.h"
+
+struct checking {
+    struct colander_engine *engine;
+    struct colander_check *check;
+    colander_finding *tell;
+    void *context;
+};
+
+/* Whether the row is one that a put would have taken. */
+static enum colander_code
+check_row(struct colander_slice key, struct colander_slice row,
+          struct colander_error *err)
+{
+    if (!key_is_valid(key))
+        return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "it has a key that is none");
+    return colander_row_check(row, err);
+}
+
+/* All rows; the first that is none is told. */
+static enum colander_code
+check_rows(const struct checking *checking, struct sst *sst,
+           struct colander_error *err)
+{
+    struct sst_cursor *cursor;
+    enum colander_code code = sst_cursor_open(sst, NULL, false, &cursor, err);
+
+    while (code == COLANDER_OK) {
+        struct colander_slice key;
+        struct colander_slice row;
+
+        code = sst_cursor_next(cursor, &key, &row, err);
+        if (code != COLANDER_OK || key.data == NULL)
+            break;
+        checking->check->row_count++;
+        checking->check->byte_count += key.size + row.size;
+        code = check_row(key, row, err);
+    }
+    sst_cursor_close(cursor);
+    return code;
+}
+
+static enum colander_code
+check_file(void *context, const struct sst_place *file,
+           struct colander_error *err)
+{
+    const struct checking *checking = context;
+    struct colander_error found;
+    struct sst *sst = NULL;
+    enum colander_code code =
+        sst_open(checking->engine, file->number, &sst, &found);
+
+    checking->check->file_count++;
+    if (code == COLANDER_OK)
+        code = sst_check(sst, &found);
+    if (code == COLANDER_OK && file->has_rows)
+        code = check_rows(checking, sst, &found);
+    sst_close(sst);
+    if (code == COLANDER_NO_MEMORY)
+        return COLANDER_FAIL(err, code, "%s", found.message);
+    if (code != COLANDER_OK) {
+        checking->check->finding_count++;
+        checking->tell(checking->context, file->path, found.message);
+    }
+    return COLANDER_OK;
+}
+
+enum colander_code
+colander_store_check(struct colander_store *store, struct colander_check *check,
+                     colander_finding *tell, void *context,
+                     struct colander_error *err)
+{
+    struct checking checking = {store->engine, check, tell, context};
+
+    return engine_sst_places(store->engine, check_file, &checking, err);
+}

@@ -1,0 +1,178 @@
+/*
+ * Checks of value filters: of good ones nothing is found; of one that denies a
+ * value of its SST it is told, and it is made anew (I1, I5).
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filters/filter_builder.h"
+#include "filters/filter_file.h"
+#include "support/filter_files.h"
+#include "support/random_rows.h"
+
+#define KEYS 3000
+
+struct findings {
+    unsigned count;
+    char file[300];
+    char what[700];
+};
+
+static void
+note_finding(void *context, const char *file, const char *what)
+{
+    struct findings *findings = context;
+
+    findings->count++;
+    (void)snprintf(findings->file, sizeof(findings->file), "%s", file);
+    (void)snprintf(findings->what, sizeof(findings->what), "%s", what);
+}
+
+static struct colander_check
+check(struct store_fixture *fixture, bool mends, struct findings *findings)
+{
+    struct colander_check totals = {.file_count = 0};
+
+    memset(findings, 0, sizeof(*findings));
+    OK(colander_store_check(fixture->store, &totals, note_finding, findings,
+                            NULL));
+    OK(colander_store_check_filters(fixture->store, mends, &totals,
+                                    note_finding, findings, NULL));
+    return totals;
+}
+
+static void
+put_rows(struct store_fixture *fixture, struct colander_family *family,
+         uint64_t *random)
+{
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+
+    for (unsigned i = 0; i < KEYS; i++) {
+        colander_buffer_clear(&key);
+        random_key(random, KEYS, &key);
+        OK(colander_family_put(family, colander_buffer_slice(&key),
+                               random_row(fixture->builder, random),
+                               COLANDER_AS_STORE, NULL));
+    }
+    colander_buffer_release(&key);
+    OK(colander_family_flush(family, NULL));
+}
+
+static void
+good_filters_deny_nothing(void **state)
+{
+    static const uint32_t segments[] = {0, 1, 16, 256, COLANDER_SEGMENT_AUTO};
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "rows");
+    uint64_t random = random_seed(__func__);
+    static const char *const left_out[] = {"place", "likes"};
+    struct findings findings;
+
+    for (unsigned i = 0; i < 3; i++)
+        put_rows(fixture, family, &random);
+    for (size_t i = 0; i < sizeof(segments) / sizeof(segments[0]); i++) {
+        struct colander_filter_options options;
+        struct colander_check totals;
+
+        colander_filter_options_init(&options);
+        options.rows_per_segment = segments[i];
+        options.left_out = left_out;
+        options.left_out_count = i % 3;
+        OK(colander_family_set_filters(family, &options, NULL));
+        OK(colander_family_refilter(family, NULL, NULL));
+        totals = check(fixture, i % 2 == 0, &findings);
+        if (findings.count > 0)
+            fail_msg("%s: %s", findings.file, findings.what);
+        assert_int_equal(totals.finding_count + totals.leftover_count, 0);
+        assert_true(totals.filter_count > 0 && totals.row_count > KEYS / 2);
+        assert_true(totals.value_count > totals.row_count);
+    }
+    colander_family_close(family);
+}
+
+/* Puts in the place of the filter at `path` one of the same SST that was told
+ * another row in the place of row `number`. */
+static void
+forge_filter(struct store_fixture *fixture, struct colander_family *family,
+             const char *path, unsigned number)
+{
+    char forged[FILE_NAME_SIZE + 8];
+    struct filter_builder *builder;
+    struct colander_filter_options options;
+    struct settings *settings;
+    struct filter_file *file;
+    struct filter_head head;
+    struct colander_cursor *cursor;
+    struct colander_result result;
+    bool is_row = true;
+
+    OK(filter_file_open(path, &file, NULL));
+    head = *filter_file_head(file);
+    filter_file_close(file);
+    (void)snprintf(forged, sizeof(forged), "%s.new", path);
+    colander_filter_options_init(&options);
+    OK(settings_create(&options, &settings, NULL));
+    OK(filter_builder_create(forged, settings, &builder, NULL));
+    OK(colander_family_find(family, NULL, &cursor, NULL));
+    for (unsigned i = 0; is_row; i++) {
+        OK(colander_cursor_next(cursor, &is_row, &result, NULL));
+        if (is_row)
+            OK(filter_builder_add(
+                builder, result.key,
+                i == number ? fixture_row(fixture, "other", colander_text("x"))
+                            : result.row,
+                true, NULL));
+    }
+    colander_cursor_close(cursor);
+    OK(filter_builder_finish(builder, head.tag, head.entry_count,
+                             head.valid_from, NULL));
+    filter_builder_destroy(builder);
+    settings_unref(settings);
+    assert_int_equal(rename(forged, path), 0);
+}
+
+static void
+a_filter_that_denies_a_value_is_told(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "rows");
+    uint64_t random = random_seed(__func__);
+    struct file_numbers filters;
+    struct colander_check totals;
+    struct findings findings;
+    char path[FILE_NAME_SIZE];
+
+    put_rows(fixture, family, &random);
+    assert_all_loaded(family);
+    list_filters(fixture, &filters);
+    assert_int_equal(filters.count, 1);
+    assert_true(find_filter(fixture, filters.numbers[0], path));
+    forge_filter(fixture, family, path,
+                 (unsigned)random_below(&random, KEYS / 2));
+    colander_family_close(family);
+
+    fixture_reopen(fixture, COLANDER_OPEN_READ_ONLY);
+    totals = check(fixture, false, &findings);
+    assert_int_equal(totals.finding_count, 1);
+    assert_non_null(strstr(findings.what, "it denies"));
+    assert_string_equal(findings.file, strstr(path, "filters/"));
+
+    fixture_reopen(fixture, COLANDER_OPEN_EXISTING);
+    totals = check(fixture, true, &findings);
+    assert_int_equal(totals.finding_count, 1);
+    assert_int_equal(totals.mended_count, 1);
+    totals = check(fixture, false, &findings);
+    assert_int_equal(totals.finding_count, 0);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+        TEST(good_filters_deny_nothing),
+        TEST(a_filter_that_denies_a_value_is_told),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,86 @@
+#!/bin/bash
+# What check finds in a store that is damaged, and what it mends.
+#
+# SPDX-License-Identifier: MIT
+source "$(dirname "$0")/lib"
+
+# copy: a new copy of the demo store.
+copy() {
+    rm -rf "$work/copy"
+    cp -a "$work/demo" "$work/copy"
+}
+
+# largest DIRECTORY GLOB: the path of the largest such file in the copy.
+largest() {
+    find "$work/copy/$1" -name "$2" -printf '%s %p\n' | sort -n | tail -n 1 |
+        cut -d ' ' -f 2
+}
+
+# damage FILE: a byte in its middle is another.
+damage() {
+    local at=$(($(stat -c %s "$1") / 2)) byte
+
+    byte=$(od -An -tu1 -j "$at" -N 1 "$1")
+    # shellcheck disable=SC2059
+    printf "\\x$(printf %x $(((byte + 1) % 256)))" |
+        dd of="$1" bs=1 seek="$at" conv=notrunc status=none
+}
+
+in_store() {
+    echo "${1#"$work/copy/"}"
+}
+
+make_demo
+
+copy
+run 0 check "$work/copy"
+prints_some '^checked +[0-9]+ SST files of [0-9,]+ rows \([0-9.]+ .B\)'
+prints_some '^found +nothing wrong$'
+diff -r "$work/demo" "$work/copy" > /dev/null || complain 'check changes a store'
+run 0 check "$work/copy" --repair
+prints_some '^found +nothing wrong$'
+
+copy
+sst=$(largest rocksdb '*.sst')
+damage "$sst"
+for repair in '' --repair; do
+    run 4 check "$work/copy" $repair
+    prints_some "^$(in_store "$sst"): .*(mismatch|orrupt)"
+    prints_some '^found +1 damaged file$'
+done
+
+if has_filters; then
+    copy
+    filter=$(largest filters '*.filter')
+    damage "$filter"
+    run 4 check "$work/copy"
+    prints_some "^$(in_store "$filter"): .*damaged"
+    prints_some '^found +1 damaged file$'
+    run 0 check "$work/copy" --repair # or an open for writing before it could
+    run 0 check "$work/copy"
+    prints_some '^found +nothing wrong$'
+
+    # As a crash may leave them: the next open for writing sees to both.
+    copy
+    filter=$(largest filters '*.filter')
+    cp "$filter" "$work/copy/filters/999999-1.filter"
+    rm "$filter"
+    run 0 check "$work/copy"
+    prints_some "^$(in_store "$filter"): is not there$"
+    prints_some '^filters/999999-1.filter: is the filter of no SST$'
+    prints_some '^found +nothing wrong, 2 leftovers of a crash$'
+    run 0 check "$work/copy" --repair
+    run 0 check "$work/copy"
+    prints_some '^found +nothing wrong$'
+fi
+
+copy
+rm "$(largest rocksdb '*.sst')"
+run 4 check "$work/copy"
+says_some "^colander: check: cannot open store '.*/copy': .*[0-9]+\.sst"
+
+run 1 check "$work/none"
+says_some '^colander: check: cannot open store'
+run 2 check
+run 2 check "$work/demo" extra
+finish
