@@ -1,0 +1,199 @@
+/*
+ * Any bytes as what a filter file holds, behind checksums that are right:
+ * directory, locator, zones, keys. Nothing crashes or reads over the end, and
+ * no row is given that the part does not have.
+ *
+ * The first byte says which it is. The rest stands in an allocation of its own
+ * size, so that the sanitizer sees a step over its end.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filters/filter_directory.h"
+#include "filters/row_keys.h"
+#include "filters/zones.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+expect(bool is_so)
+{
+    if (!is_so)
+        abort();
+}
+
+static void
+expect_rows(const struct row_ranges *ranges, uint32_t row_count)
+{
+    for (size_t i = 0; i < ranges->count; i++) {
+        expect(ranges->ranges[i].first < ranges->ranges[i].end);
+        expect(ranges->ranges[i].end <= row_count);
+    }
+}
+
+/* ------------------------------------------------------------ directory --- */
+
+/* Opens a file of zeros for blocks, as many as the first byte says, with the
+ * rest for a directory. */
+static void
+open_file(struct colander_slice bytes)
+{
+    static int fd = -1;
+    uint8_t blocks[FILTER_BEGINNING_SIZE + 255] = {0};
+    uint8_t footer[FILTER_FOOTER_SIZE] = {0};
+    const size_t offset = FILTER_BEGINNING_SIZE + bytes.data[0];
+    const struct colander_slice directory =
+        colander_slice_of(bytes.data + 1, bytes.size - 1);
+    struct filter_file *file;
+    char path[64];
+
+    if (fd < 0)
+        fd = memfd_create("filter", MFD_CLOEXEC);
+    filter_encode_number(footer, offset, 8);
+    filter_encode_number(footer + 8, directory.size, 8);
+    filter_encode_number(footer + 16, filter_checksum(directory, 0, offset), 8);
+    filter_encode_number(footer + 28, FILTER_FILE_VERSION, 4);
+    memcpy(footer + 32, FILTER_FILE_MAGIC, FILTER_MAGIC_SIZE);
+    expect(ftruncate(fd, 0) == 0 &&
+           pwrite(fd, blocks, offset, 0) == (ssize_t)offset &&
+           pwrite(fd, directory.data, directory.size, (off_t)offset) ==
+               (ssize_t)directory.size &&
+           pwrite(fd, footer, sizeof(footer),
+                  (off_t)(offset + directory.size)) == sizeof(footer));
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    if (filter_file_open(path, &file, NULL) != COLANDER_OK)
+        return;
+    for (uint32_t i = 0; i < filter_file_part_count(file); i++)
+        expect(filter_part_is_valid(filter_file_part(file, i)));
+    (void)filter_file_check(file, NULL);
+    filter_file_close(file);
+}
+
+/* --------------------------------------------------------------- blocks --- */
+
+static void
+count_hash(void *context, uint64_t hash)
+{
+    size_t *count = context;
+
+    (void)hash;
+    ++*count;
+}
+
+/* The first bytes are the shape, and what is looked up. */
+static void
+look_up(struct colander_slice bytes)
+{
+    const size_t head = 16;
+    struct locator_shape shape = {0};
+    struct row_ranges ranges = ROW_RANGES_EMPTY;
+    struct locator_answer answer = {0, 0};
+    struct colander_slice block;
+    const uint8_t *at = bytes.data;
+    size_t count = 0;
+    uint64_t hash;
+
+    if (bytes.size < head)
+        return;
+    shape.row_count = 1 + (uint32_t)filter_decode_number(at, 3);
+    shape.fine = UINT32_C(1) << at[3] % 21;
+    shape.coarse = UINT32_C(1) << at[4] % 21;
+    shape.hash_bits = at[5];
+    shape.group_bits = at[6];
+    hash = filter_decode_number(at + 8, 8);
+    if (!locator_shape_is_sound(&shape))
+        return;
+    block = colander_slice_of(at + head, bytes.size - head);
+    for (uint32_t first = 0; first < 2; first++) {
+        row_ranges_clear(&ranges);
+        if (locator_find(&shape, block, first, hash, at[7] % 16, &ranges,
+                         &answer, NULL) == COLANDER_OK)
+            expect_rows(&ranges, shape.row_count);
+        row_ranges_clear(&ranges);
+        if (locator_find(&shape, block, first, hash, LOCATOR_TAG_ANY, &ranges,
+                         &answer, NULL) == COLANDER_OK)
+            expect_rows(&ranges, shape.row_count);
+        (void)locator_hashes(&shape, block, first, count_hash, &count, NULL);
+    }
+    row_ranges_release(&ranges);
+}
+
+static void
+look_at_zones(struct colander_slice bytes)
+{
+    const struct colander_value low = colander_integer(1);
+    const struct colander_value text = colander_text("ab");
+    const struct zone_span spans[] = {
+        {zone_rank_of(&low), zone_rank_largest(&low)},
+        {zone_rank_of(&text), zone_rank_of_prefix_end(&text)}};
+    struct row_ranges ranges = ROW_RANGES_EMPTY;
+    struct colander_slice block;
+    uint32_t row_count;
+    uint64_t path;
+
+    if (bytes.size < 10)
+        return;
+    row_count = 1 + (uint32_t)filter_decode_number(bytes.data, 2);
+    path = filter_decode_number(bytes.data + 2, 8);
+    block = colander_slice_of(bytes.data + 10, bytes.size - 10);
+    for (size_t i = 0; i < 3; i++) {
+        row_ranges_clear(&ranges);
+        if (zones_find(block, row_count, path, i < 2 ? &spans[i] : NULL,
+                       &ranges, NULL) == COLANDER_OK)
+            expect_rows(&ranges, row_count);
+    }
+    row_ranges_release(&ranges);
+}
+
+static void
+read_keys(struct colander_slice block)
+{
+    struct row_keys_reader reader = ROW_KEYS_READER_EMPTY;
+    const uint32_t count = row_keys_count(block);
+    uint32_t index;
+
+    for (uint32_t i = 0; i < count && i < 64; i++) {
+        if (row_keys_seek(&reader, block, i, NULL) != COLANDER_OK)
+            continue;
+        while (reader.next < reader.count &&
+               row_keys_next(&reader, NULL) == COLANDER_OK)
+            ;
+    }
+    if (count > 0 && row_keys_search(&reader, block, colander_slice_text("m"),
+                                     &index, NULL) == COLANDER_OK)
+        expect(index <= count);
+    row_keys_reader_release(&reader);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct colander_slice bytes;
+    uint8_t *copy;
+
+    if (size < 2)
+        return 0;
+    copy = malloc(size - 1);
+    expect(copy != NULL);
+    memcpy(copy, data + 1, size - 1);
+    bytes = colander_slice_of(copy, size - 1);
+    switch (data[0] % 4) {
+    case 0:
+        open_file(bytes);
+        break;
+    case 1:
+        look_up(bytes);
+        break;
+    case 2:
+        look_at_zones(bytes);
+        break;
+    default:
+        read_keys(bytes);
+    }
+    free(copy);
+    return 0;
+}

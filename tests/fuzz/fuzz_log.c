@@ -1,0 +1,140 @@
+/*
+ * Any bytes as a log of RocksDB's, or as the ledger: nothing crashes or reads
+ * over the end, whatever the checksums.
+ *
+ * The first byte says which it is, and whether checksums are made right.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/crc32c.h"
+#include "core/ledger.h"
+#include "core/log_walk.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#define LEDGER_SLOT 32768
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+expect(bool is_so)
+{
+    if (!is_so)
+        abort();
+}
+
+static void
+put_number(uint8_t *bytes, uint64_t number, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (uint8_t)(number >> (8 * i));
+}
+
+/* ------------------------------------------------------------------ logs ---
+ */
+
+/* Gives each piece the checksum that its bytes have. */
+static void
+mend_pieces(uint8_t *log, size_t size)
+{
+    size_t at = 0;
+
+    while (at + LOG_HEAD_SIZE <= size) {
+        const size_t content = log[at + 4] | (size_t)log[at + 5] << 8;
+        uint32_t crc;
+
+        if (content > size - at - LOG_HEAD_SIZE)
+            break;
+        crc = crc32c(0, log + at + 6, content + 1);
+        put_number(log + at, (crc >> 15 | crc << 17) + UINT32_C(0xa282ead8), 4);
+        at += LOG_HEAD_SIZE + content;
+    }
+}
+
+static void
+walk(const uint8_t *log, size_t size)
+{
+    static int fd = -1;
+    struct log_tail tail = {0};
+    struct log_state state;
+    enum colander_code code;
+    char name[16];
+
+    if (fd < 0)
+        fd = memfd_create("log", MFD_CLOEXEC);
+    expect(ftruncate(fd, 0) == 0 && pwrite(fd, log, size, 0) == (ssize_t)size);
+    (void)snprintf(name, sizeof(name), "%d", fd);
+    code = log_walk("/proc/self/fd", name, &state, NULL);
+    expect(code == COLANDER_OK || code == COLANDER_CORRUPT);
+    expect(state.bad_at <= size);
+    log_tail_add(&tail, log, size / 2);
+    log_tail_add(&tail, log + size / 2, size - size / 2);
+    expect(tail.size == size && tail.whole <= size);
+}
+
+/* ---------------------------------------------------------------- ledger ---
+ */
+
+static void
+open_ledger(const uint8_t *bytes, size_t size, bool is_mended)
+{
+    static char directory[] = "/dev/shm/fuzz_log.XXXXXX";
+    static int directory_fd = -1;
+    static uint8_t slots[2 * LEDGER_SLOT];
+    struct ledger *ledger;
+    size_t at = 0;
+    int fd;
+
+    if (directory_fd < 0) {
+        expect(mkdtemp(directory) != NULL);
+        directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
+    memset(slots, 0, sizeof(slots));
+    memcpy(slots, bytes, size < sizeof(slots) ? size : sizeof(slots));
+    if (is_mended) {
+        const size_t count = slots[72];
+        const size_t end = 80 + 24 * count;
+
+        memcpy(slots, "colander ledger 1\n", 19);
+        put_number(slots + 72, count, 8);
+        put_number(slots + end, XXH3_64bits(slots, end), 8);
+    }
+    fd = openat(directory_fd, LEDGER_FILE, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    expect(fd >= 0 &&
+           pwrite(fd, slots, sizeof(slots), 0) == (ssize_t)sizeof(slots));
+    (void)close(fd);
+    expect(ledger_open(directory_fd, &ledger, NULL) == COLANDER_OK);
+    while (ledger_missing(ledger, &at) != NULL)
+        (void)ledger_found(ledger, LEDGER_WAL, at, 1);
+    expect(ledger_settle(ledger, NULL) == COLANDER_OK);
+    (void)ledger_note_written(ledger, LEDGER_WAL, 1, 1);
+    expect(ledger_forget(ledger, LEDGER_WAL, 1));
+    ledger_close(ledger);
+    (void)unlinkat(directory_fd, LEDGER_FILE, 0);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint8_t *copy;
+
+    if (size < 1)
+        return 0;
+    if (data[0] % 8 == 0) { /* seldom: it has a directory to itself */
+        open_ledger(data + 1, size - 1, data[0] & 8);
+        return 0;
+    }
+    copy = malloc(size);
+    expect(copy != NULL);
+    memcpy(copy, data + 1, size - 1);
+    if (data[0] & 2)
+        mend_pieces(copy, size - 1);
+    walk(copy, size - 1);
+    free(copy);
+    return 0;
+}
