@@ -42,7 +42,7 @@ class NamedTables : public rocksdb::TableFactory
                    uint64_t size, std::unique_ptr<rocksdb::TableReader> *reader,
                    bool prefetches) const override
     {
-        const std::string name = file_opened_last();
+        const std::string &name = file_opened_last();
         rocksdb::Status status = tables_->NewTableReader(
             how, options, std::move(file), size, reader, prefetches);
 

@@ -72,7 +72,7 @@ real_function(const char *name)
 }
 
 /* The function that this file stands in for. */
-#define REAL(name) ((__typeof__(&name))real_function(#name))
+#define REAL(name) ((__typeof__(&(name)))real_function(#name))
 
 static void
 give_up(const char *what)
@@ -590,11 +590,10 @@ mkdirat(int directory, const char *name, mode_t mode)
 }
 
 /* The same under other names. */
-#define ALIAS(name, other)                                                     \
-    extern PUBLIC __typeof__(other) name __attribute__((alias(#other)))
+#define ALIAS_OF(other) PUBLIC __attribute__((alias(other)))
 
-ALIAS(open64, open);
-ALIAS(openat64, openat);
-ALIAS(pwrite64, pwrite);
-ALIAS(ftruncate64, ftruncate);
-ALIAS(fdatasync, fsync);
+extern ALIAS_OF("open") __typeof__(open) open64;
+extern ALIAS_OF("openat") __typeof__(openat) openat64;
+extern ALIAS_OF("pwrite") __typeof__(pwrite) pwrite64;
+extern ALIAS_OF("ftruncate") __typeof__(ftruncate) ftruncate64;
+extern ALIAS_OF("fsync") __typeof__(fsync) fdatasync;
