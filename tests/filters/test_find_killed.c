@@ -14,19 +14,22 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* Begins the writer, and kills it after a while. */
+/* Begins the writer, and kills it 5 to 100 ms later, or so long after it has
+ * opened the store. */
 static void
 write_and_kill(struct killing *killing, const char *versions_path)
 {
-    const long while_max = 400; /* milliseconds */
-    const long milliseconds = (long)random_below(&killing->random, while_max);
+    const bool waits = random_below(&killing->random, 4) != 0;
+    const long milliseconds = 5 + (long)random_below(&killing->random, 96);
     const struct timespec pause = {0, milliseconds * 1000000};
+    const struct timespec moment = {0, 500000};
     char seed[24];
     pid_t child;
     int status;
 
     snprintf(seed, sizeof(seed), "%llu",
              (unsigned long long)random_next(&killing->random));
+    atomic_store(&killing->versions->is_open, false);
     child = fork();
     assert_true(child >= 0);
     if (child == 0) {
@@ -34,6 +37,9 @@ write_and_kill(struct killing *killing, const char *versions_path)
               versions_path, seed, (char *)NULL);
         _exit(127);
     }
+    while (waits && !atomic_load(&killing->versions->is_open) &&
+           waitpid(child, &status, WNOHANG) == 0)
+        nanosleep(&moment, NULL);
     nanosleep(&pause, NULL);
     assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -44,7 +50,7 @@ static void
 finds_are_right_after_every_kill(void **state)
 {
     struct killing killing = {.fixture = *state};
-    const uint64_t runs = random_runs(12);
+    const uint64_t runs = random_runs(200);
     char versions_path[TEMPORARY_SIZE + 16];
 
     fixture_close(killing.fixture);
