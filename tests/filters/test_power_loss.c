@@ -20,7 +20,8 @@
 #define CHANGES 1500
 #define CHANGES_MAKING 100
 
-/* The program as it is lost: --write <store> <versions> <seed> <changes>. */
+/* The program as it is lost: --write <store> <versions> <seed> <changes>, or
+ * killed, in the middle of what it writes: --kill ... */
 static int
 write_until_lost(char **arguments)
 {
@@ -29,36 +30,80 @@ write_until_lost(char **arguments)
     colander_options_init(&options);
     options.sync = true;
     power_loss_begin(arguments[2], strtoull(arguments[5], NULL, 10),
-                     strtoull(arguments[4], NULL, 10));
+                     strtoull(arguments[4], NULL, 10),
+                     strcmp(arguments[1], "--kill") == 0);
     return write_until_killed(arguments, &options);
+}
+
+/* Opens the store and is killed before a change of those that writing one row
+ * of 3 MB makes: --large <store> - - <changes>. 3: it was not. */
+static int
+write_large(char **arguments)
+{
+    struct colander_row_builder *builder = colander_row_builder_create();
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    const size_t size = 3000000;
+    char *text = malloc(size + 1);
+    struct colander_family *family;
+    struct colander_store *store;
+    struct colander_slice row;
+
+    memset(text, 'a', size);
+    text[size] = '\0';
+    colander_row_builder_add(builder, "text", colander_text(text));
+    must(colander_row_builder_finish(builder, &row, NULL), NULL);
+    key_of(1, &key);
+    must(colander_store_open(arguments[2], NULL, &store, NULL), NULL);
+    must(colander_family_open(store, "rows", &family, NULL), NULL);
+    power_loss_begin(arguments[2], strtoull(arguments[5], NULL, 10), 1, true);
+    must(colander_family_put(family, colander_buffer_slice(&key), row,
+                             COLANDER_AS_STORE, NULL),
+         NULL);
+    _exit(3);
+}
+
+/* Runs this program anew, and gives how it ended. */
+static int
+run_child(const char *mode, const char *store, const char *versions_path,
+          const char *seed, uint64_t change)
+{
+    char changes[24];
+    pid_t child;
+    int status;
+
+    (void)snprintf(changes, sizeof(changes), "%llu",
+                   (unsigned long long)change);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        execl("/proc/self/exe", "test", mode, store, versions_path, seed,
+              changes, (char *)NULL);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
 }
 
 static void
 write_and_lose(struct killing *killing, const char *versions_path,
                uint64_t changes_max)
 {
-    char changes[24];
+    const bool is_kill = random_below(&killing->random, 3) == 0;
+    const uint64_t change = random_below(&killing->random, changes_max);
     char seed[24];
-    pid_t child;
     int status;
 
     (void)snprintf(seed, sizeof(seed), "%llu",
                    (unsigned long long)random_next(&killing->random));
-    (void)snprintf(
-        changes, sizeof(changes), "%llu",
-        (unsigned long long)random_below(&killing->random, changes_max));
-    printf("the loss of seed %s before change %s\n", seed, changes);
+    printf("the %s of seed %s before change %llu\n", is_kill ? "kill" : "loss",
+           seed, (unsigned long long)change);
     (void)fflush(stdout);
-    child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        execl("/proc/self/exe", "test", "--write", killing->fixture->directory,
-              versions_path, seed, changes, (char *)NULL);
-        _exit(127);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
+    status =
+        run_child(is_kill ? "--kill" : "--write", killing->fixture->directory,
+                  versions_path, seed, change);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-    ledger_of_another_boot(killing->fixture->directory);
+    if (!is_kill)
+        ledger_of_another_boot(killing->fixture->directory);
 }
 
 /* Names of what was removed or replaced, and might have come back. */
@@ -121,6 +166,30 @@ nothing_acknowledged_is_lost_with_the_power(void **state)
     fixture_open(killing.fixture);
 }
 
+/* A row that is written to the log in pieces, killed between any two. */
+static void
+a_large_write_may_be_killed_anywhere(void **state)
+{
+    struct store_fixture *fixture = *state;
+    unsigned written = 0;
+
+    fixture_close(fixture);
+    for (uint64_t change = 0; written == 0; change++) {
+        int status = run_child("--large", fixture->directory, "-", "-", change);
+        struct colander_family *family;
+
+        written = WIFEXITED(status);
+        assert_true(written ? WEXITSTATUS(status) == 3 : WIFSIGNALED(status));
+        assert_true(change < 50 && (!written || change > 3));
+        fixture_open(fixture);
+        family = fixture_family(fixture, "rows");
+        assert_in_range(count_rows(family), written, 1);
+        colander_family_close(family);
+        fixture_close(fixture);
+    }
+    fixture_open(fixture);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -128,9 +197,14 @@ main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(
             nothing_acknowledged_is_lost_with_the_power, fixture_setup,
             fixture_teardown),
+        cmocka_unit_test_setup_teardown(a_large_write_may_be_killed_anywhere,
+                                        fixture_setup, fixture_teardown),
     };
 
-    if (argc == 6 && strcmp(argv[1], "--write") == 0)
+    if (argc == 6 && strcmp(argv[1], "--large") == 0)
+        return write_large(argv);
+
+    if (argc == 6 && strncmp(argv[1], "--", 2) == 0)
         return write_until_lost(argv);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,7 @@
 /*
- * A machine that loses its power: see power_loss.h.
- *
- * Every change is noted so that it can be undone, and forgotten when it is
- * synced. A loss undoes some of those that are left, the latest first.
+ * A machine that loses its power: see power_loss.h. Every change is noted so
+ * that it can be undone, and forgotten when it is synced. A loss undoes some of
+ * those that are left, the latest first.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,7 +16,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -47,6 +45,7 @@ struct change {
 static struct {
     pthread_mutex_t mutex;
     bool is_on;
+    bool is_kill; /* nothing is lost */
     char directory[PATH_MAX];
     size_t directory_size;
     uint64_t left; /* changes until the loss */
@@ -159,11 +158,11 @@ lose_power(void)
 {
     const size_t first = random_below(&loss.random, loss.count + 1);
 
-    for (size_t i = loss.count; i-- > 0;) {
+    for (size_t i = loss.is_kill ? 0 : loss.count; i-- > 0;) {
         if (loss.changes[i].kind == BYTES)
             lose_bytes_of(loss.changes[i].file);
     }
-    for (size_t i = loss.count; i-- > first;)
+    for (size_t i = loss.is_kill ? first : loss.count; i-- > first;)
         undo_entry(&loss.changes[i]);
     (void)kill(getpid(), SIGKILL);
     for (;;)
@@ -362,7 +361,8 @@ note_sync(int fd)
 }
 
 void
-power_loss_begin(const char *directory, uint64_t number, uint64_t seed)
+power_loss_begin(const char *directory, uint64_t number, uint64_t seed,
+                 bool is_kill)
 {
     struct rlimit files;
 
@@ -377,6 +377,7 @@ power_loss_begin(const char *directory, uint64_t number, uint64_t seed)
     loss.directory_size = strlen(loss.directory);
     loss.left = number;
     loss.random = seed;
+    loss.is_kill = is_kill;
     loss.is_on = true;
 }
 

@@ -18,11 +18,13 @@
 #ifndef TESTS_SUPPORT_POWER_LOSS_H
 #define TESTS_SUPPORT_POWER_LOSS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* From now on changes below `directory`, an absolute path, can be lost; before
- * the one of that number they are, and this process is killed. Syncs do not
- * wait for the disk. Once. */
-void power_loss_begin(const char *directory, uint64_t number, uint64_t seed);
+ * the one of that number they are, and this process is killed. `is_kill`: it is
+ * killed, and nothing is lost. Syncs do not wait for the disk. Once. */
+void power_loss_begin(const char *directory, uint64_t number, uint64_t seed,
+                      bool is_kill);
 
 #endif

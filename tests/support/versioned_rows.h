@@ -71,11 +71,12 @@ must(enum colander_code code, const struct colander_error *err)
     _exit(3);
 }
 
-/* A text that takes several blocks of a log. */
+/* A text that takes several blocks of a log, or is written to it in pieces. */
 static inline void
 add_large(struct colander_row_builder *builder, uint64_t *random)
 {
-    const size_t size = random_below(random, 300000);
+    const uint64_t size_max = random_below(random, 4) == 0 ? 2500000 : 100000;
+    const size_t size = random_below(random, size_max);
     char *text = malloc(size + 1);
 
     if (text == NULL)
