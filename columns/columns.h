@@ -551,7 +551,8 @@ typedef void colander_finding(void *context, const char *file,
 /*
  * Reads all SST files: every byte against its checksum, every row as a row.
  * (The logs were read in this way when the store was opened.) Findings are told
- * and do not end it; NO_MEMORY does. Rows may be written meanwhile.
+ * and do not end it; NO_MEMORY does. Rows may be written meanwhile; files
+ * that they replace stay until it is done.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_store_check(struct colander_store *store, struct colander_check *check,

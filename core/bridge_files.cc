@@ -130,11 +130,21 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
         return status;
     }
 
+    /* The first one is not noted: RocksDB syncs the directory, which has the
+     * name, after it. Nor is any behind one that failed: the system may have
+     * dropped what it could not write, and say OK the next time. */
     rocksdb::IOStatus
     Synced(rocksdb::IOStatus status, uint64_t whole)
     {
-        if (status.ok() && whole > 0)
-            ledger_note_synced(ledger_.get(), kind_, number_, whole);
+        {
+            std::lock_guard<std::mutex> hold(tail_mutex_);
+
+            if (!status.ok())
+                is_sync_known_ = false;
+            if (!is_sync_known_ || ++sync_count_ == 1)
+                return status;
+        }
+        ledger_note_synced(ledger_.get(), kind_, number_, whole);
         return status;
     }
 
@@ -145,6 +155,8 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
     struct log_tail tail_ = {};
     uint64_t note_from_ = 1;
     bool is_known_ = true;
+    bool is_sync_known_ = true;
+    unsigned sync_count_ = 0;
 };
 
 class StoreFileSystem : public rocksdb::FileSystemWrapper

@@ -149,6 +149,7 @@ read_slot(struct ledger *ledger, int fd, off_t at)
     return pread(fd, ledger->slot, SLOT_SIZE, at) == SLOT_SIZE;
 }
 
+/* In the place of the older one. */
 static bool
 write_slot(struct ledger *ledger)
 {
@@ -158,6 +159,15 @@ write_slot(struct ledger *ledger)
     size = encode_slot(ledger);
     return pwrite(ledger->fd, ledger->slot, size,
                   (off_t)(ledger->generation % 2 * SLOT_SIZE)) == (ssize_t)size;
+}
+
+/* Both: then the older one, too, says no more than is true. */
+static bool
+write_slots(struct ledger *ledger)
+{
+    if (!write_slot(ledger))
+        return false;
+    return write_slot(ledger);
 }
 
 /* ---------------------------------------------------------------- open --- */
@@ -303,7 +313,7 @@ ledger_settle(struct ledger *ledger, struct colander_error *err)
     read_boot((char *)ledger->slot + BOOT_AT);
     /* Room for both slots now: on a full disk logs must be able to go. */
     errno = posix_fallocate(ledger->fd, 0, (off_t)(2 * SLOT_SIZE));
-    if (errno != 0 || !write_slot(ledger) || fsync(ledger->fd) != 0)
+    if (errno != 0 || !write_slots(ledger) || fsync(ledger->fd) != 0)
         return fail_errno("write", err);
     return COLANDER_OK;
 }
@@ -341,23 +351,32 @@ ledger_note_synced(struct ledger *ledger, enum ledger_kind kind,
     pthread_mutex_unlock(&ledger->mutex);
 }
 
+/* The sync is waited for without the mutex, for which writers wait: what they
+ * note meanwhile does not have the log either. */
 bool
 ledger_forget(struct ledger *ledger, enum ledger_kind kind, uint64_t number)
 {
     struct ledger_entry *entry;
     struct ledger_entry kept;
     bool is_forgotten = true;
+    bool was_known;
 
     pthread_mutex_lock(&ledger->mutex);
     entry = find_entry(ledger, kind, number);
-    if (entry != NULL) {
+    was_known = entry != NULL;
+    if (was_known) {
         kept = *entry;
         remove_entry(ledger, entry);
-        is_forgotten = write_slot(ledger) && fdatasync(ledger->fd) == 0;
-        if (!is_forgotten)
-            *add_entry(ledger, kind, number) = kept;
+        is_forgotten = write_slots(ledger);
     }
     pthread_mutex_unlock(&ledger->mutex);
+    if (was_known && is_forgotten)
+        is_forgotten = fdatasync(ledger->fd) == 0;
+    if (was_known && !is_forgotten) {
+        pthread_mutex_lock(&ledger->mutex);
+        *add_entry(ledger, kind, number) = kept;
+        pthread_mutex_unlock(&ledger->mutex);
+    }
     return is_forgotten;
 }
 

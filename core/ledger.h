@@ -10,8 +10,9 @@
  *
  * What was synced is there for ever. What was only written is there while the
  * machine runs; the ledger keeps the boot it was written in. A note is made
- * after the bytes it tells of, and taken back, synced, before they go: so a
- * ledger that is old, torn or gone says less than is true, never more.
+ * after the bytes it tells of, and taken back, out of both slots and synced,
+ * before they go: so a ledger that is old, torn or gone says less than is true,
+ * never more.
  *
  * Owner:  who opened it. Notes may come from any thread; open, settle and
  *         close are alone.

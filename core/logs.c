@@ -125,7 +125,7 @@ check_manifest(const struct check *check, struct colander_error *err)
                      strtoull(log.name + strlen("MANIFEST-"), NULL, 10), &log,
                      err);
     if (code == COLANDER_OK)
-        note_dropped(check, log.name, log.dropped);
+        note_dropped(check, log.name, log.state.size - log.state.bad_at);
     return code;
 }
 
@@ -212,8 +212,9 @@ goes_on_from(const struct log *bad, uint64_t missing,
     const uint64_t sequence = later->first.sequence;
     const uint64_t expected[] = {missing, bad->state.bad.sequence};
 
-    if (bad->state.size < LOG_HEAD_SIZE + LOG_WRITE_HEAD_SIZE)
-        return true; /* not even the beginning of one write */
+    if (bad->state.size < LOG_HEAD_SIZE + LOG_WRITE_HEAD_SIZE &&
+        bad->dropped <= bad->state.size)
+        return true; /* it never had even the beginning of one write */
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
         if (expected[i] != 0 &&
             (sequence == expected[i] ||
@@ -230,12 +231,13 @@ struct row_of_logs {
     uint64_t first;       /* sequences of the last log with records: its */
     uint64_t next;        /* first, and behind its last; 0: not known */
     char last[32];        /* that log */
+    uint64_t last_number; /* of the last log with records */
 };
 
 /* A log that ends in a bad record must be the last that has any, but for what
  * an open leaves that was killed; and each begins behind the one before. */
 static enum colander_code
-add_log(struct row_of_logs *row, const struct log *log,
+add_log(struct row_of_logs *row, uint64_t number, const struct log *log,
         struct colander_error *err)
 {
     const struct log_state *state = &log->state;
@@ -255,6 +257,7 @@ add_log(struct row_of_logs *row, const struct log *log,
             memcpy(row->last, log->name, sizeof(row->last));
         }
         row->next = state->next_sequence;
+        row->last_number = number;
     }
     if (log->dropped > 0 && row->bad.name[0] == '\0') {
         row->bad = *log;
@@ -263,9 +266,11 @@ add_log(struct row_of_logs *row, const struct log *log,
     return COLANDER_OK;
 }
 
-/* Logs that the ledger has, and the directory has not. */
+/* Logs that the ledger has, and the directory has not. Behind one that may be
+ * lost there must be no other: that would be a hole. */
 static enum colander_code
-check_missing(const struct check *check, struct colander_error *err)
+check_missing(const struct check *check, uint64_t last_number,
+              struct colander_error *err)
 {
     const struct ledger_entry *entry;
     size_t at = 0;
@@ -274,7 +279,8 @@ check_missing(const struct check *check, struct colander_error *err)
         char name[32];
 
         (void)snprintf(name, sizeof(name), "%06" PRIu64 ".log", entry->number);
-        if (ledger_least(check->ledger, entry) > 0)
+        if (ledger_least(check->ledger, entry) > 0 ||
+            entry->number < last_number)
             return COLANDER_FAIL(err, COLANDER_CORRUPT,
                                  "%s is not there, and %" PRIu64
                                  " bytes of it had been written",
@@ -298,12 +304,13 @@ check_wals(const struct check *check, struct colander_error *err)
                        numbers.list[i]);
         code = check_log(check, LEDGER_WAL, numbers.list[i], &log, err);
         if (code == COLANDER_OK)
-            code = add_log(&row, &log, err);
+            code = add_log(&row, numbers.list[i], &log, err);
     }
     free(numbers.list);
     if (code == COLANDER_OK && row.bad.name[0] != '\0')
         note_dropped(check, row.bad.name, row.bad.dropped);
-    return code == COLANDER_OK ? check_missing(check, err) : code;
+    return code == COLANDER_OK ? check_missing(check, row.last_number, err)
+                               : code;
 }
 
 enum colander_code

@@ -391,7 +391,8 @@ colander_store_check_filters(struct colander_store *store, bool mends,
         return COLANDER_FAIL(err, COLANDER_READ_ONLY,
                              "the store is open for reading");
     code = engine_ssts(filters->engine, check_sst, &checking, err);
-    if (code == COLANDER_OK)
+    /* An open for writing has removed them, and makes files that look so. */
+    if (code == COLANDER_OK && filters->is_read_only)
         observer_visit_orphans(filters, check_orphan, &checking);
     return code;
 }

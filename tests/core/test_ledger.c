@@ -170,6 +170,27 @@ damaged_slots_say_nothing(void **state)
     }
 }
 
+/* A note that was taken back does not come back with the older slot. */
+static void
+what_was_forgotten_is_in_neither_slot(void **state)
+{
+    struct fixture *fixture = *state;
+    uint8_t slots[2 * LEDGER_SLOT];
+
+    for (size_t slot = 0; slot < 2; slot++) {
+        settle(fixture);
+        (void)ledger_note_written(fixture->ledger, LEDGER_WAL, 1, 10);
+        ledger_note_synced(fixture->ledger, LEDGER_WAL, 2, 10);
+        assert_true(ledger_forget(fixture->ledger, LEDGER_WAL, 2));
+        read_slots(fixture, slots);
+        slots[slot * LEDGER_SLOT + 30] ^= 1;
+        write_slots(fixture, slots);
+        reopen(fixture);
+        assert_int_equal(least(fixture, LEDGER_WAL, 2), 0);
+        assert_int_equal(least(fixture, LEDGER_WAL, 1), 10);
+    }
+}
+
 static void
 after_another_boot_only_what_was_synced_must_be_there(void **state)
 {
@@ -272,6 +293,7 @@ main(void)
         TEST(notes_are_kept),
         TEST(a_log_that_is_not_found_is_missing_once),
         TEST(damaged_slots_say_nothing),
+        TEST(what_was_forgotten_is_in_neither_slot),
         TEST(after_another_boot_only_what_was_synced_must_be_there),
         TEST(many_logs_are_kept),
         TEST(whole_records_are_known_from_the_bytes),
