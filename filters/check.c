@@ -270,19 +270,6 @@ ask_filter(struct checking *checking, const struct filter *filter,
 
 /* ---------------------------------------------------------------- files --- */
 
-/* Whether the filter is that of the SST. */
-static enum colander_code
-check_head(const struct filter_file *file, const struct sst_info *sst,
-           struct colander_error *err)
-{
-    const struct filter_head *head = filter_file_head(file);
-
-    if ((sst->entry_count != 0 && head->entry_count != sst->entry_count) ||
-        (sst->is_tag_known && memcmp(head->tag, sst->tag, SST_TAG_SIZE) != 0))
-        return COLANDER_FAIL(err, COLANDER_CORRUPT, "it is of another SST");
-    return COLANDER_OK;
-}
-
 static enum colander_code
 check_filter(struct checking *checking, const char *path,
              const struct sst_info *sst, struct colander_error *err)
@@ -294,7 +281,8 @@ check_filter(struct checking *checking, const char *path,
     if (code != COLANDER_OK)
         return code;
     checking->check->filter_count++;
-    code = check_head(file, sst, err);
+    code = filter_check_head(filter_file_head(file), sst->entry_count,
+                             sst->is_tag_known ? sst->tag : NULL, err);
     if (code == COLANDER_OK)
         code = filter_file_check(file, err);
     filter = filter_create(file, checking->filters->registry.cache);

@@ -149,6 +149,12 @@ COLANDER_CHECKED enum colander_code
 worker_rebuild_latest(struct filters *filters, uint64_t number,
                       struct colander_error *err);
 
+/* Whether a filter is of this program's making (TOO_NEW), and of the SST with
+ * so many entries (0: not known) and that tag (NULL: not known): CORRUPT. */
+COLANDER_CHECKED enum colander_code
+filter_check_head(const struct filter_head *head, uint64_t entry_count,
+                  const uint8_t *tag, struct colander_error *err);
+
 /* Opens the filter of a PENDING file: it becomes OPEN, or UNSURE if the filter
  * is no good, or stays if it cannot be read now (and then OK is said, too). */
 COLANDER_CHECKED enum colander_code

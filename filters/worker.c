@@ -34,19 +34,16 @@ is_stopping(struct filters *filters)
 
 /* -------------------------------------------------------------- opening --- */
 
-/* Whether the filter is of this SST and of this program's making. */
-static enum colander_code
-check_filter(const struct filter_file *filter, const struct sst_file *file,
-             struct colander_error *err)
+enum colander_code
+filter_check_head(const struct filter_head *head, uint64_t entry_count,
+                  const uint8_t *tag, struct colander_error *err)
 {
-    const struct filter_head *head = filter_file_head(filter);
-
     if (head->hash_version != COLANDER_HASH_VERSION)
         return COLANDER_FAIL(err, COLANDER_TOO_NEW,
                              "its hashes are of version %u, not %d",
                              head->hash_version, COLANDER_HASH_VERSION);
-    if ((file->entry_count != 0 && head->entry_count != file->entry_count) ||
-        (file->is_tag_known && memcmp(head->tag, file->tag, SST_TAG_SIZE) != 0))
+    if ((entry_count != 0 && head->entry_count != entry_count) ||
+        (tag != NULL && memcmp(head->tag, tag, SST_TAG_SIZE) != 0))
         return COLANDER_FAIL(err, COLANDER_CORRUPT, "it is of another SST");
     return COLANDER_OK;
 }
@@ -66,7 +63,8 @@ filters_open_pending(struct filters *filters, struct sst_file *file,
                              "the path of the store is too long");
     code = filter_file_open(path, &opened, &why);
     if (code == COLANDER_OK)
-        code = check_filter(opened, file, &why);
+        code = filter_check_head(filter_file_head(opened), file->entry_count,
+                                 file->is_tag_known ? file->tag : NULL, &why);
     if (code != COLANDER_OK) {
         filter_file_close(opened);
         if (code == COLANDER_IO || code == COLANDER_NO_MEMORY)
