@@ -8,7 +8,7 @@ set(COLANDER_PUBLISHED ${PROJECT_BINARY_DIR}/include)
 # side in colander/, and their includes are rewritten to say so.
 function(colander_publish)
     set(headers colander.h core/core.h columns/limits.h columns/json.h
-        columns/bulk.h columns/columns.h columns/values.h)
+        columns/bulk.h columns/columns.h columns/upkeep.h columns/values.h)
     if(COLANDER_FILTERS)
         list(APPEND headers filters/filters.h)
     endif()

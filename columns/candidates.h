@@ -127,7 +127,8 @@ struct candidate_write;
 
 /* The layer above, as a store sees it. Copied; `context` is the store's until
  * `closed`. All but opened, closing and closed: by many threads at once. All
- * functions are there; the observer's are, or none is. */
+ * functions are there, but `companion` need not; the observer's are, or none
+ * is. */
 struct store_extension {
     void *context;
     struct sst_observer observer; /* what the engine tells */
@@ -144,6 +145,11 @@ struct store_extension {
 
     /* The engine is closed, or never was open: frees the context. */
     void (*closed)(void *context);
+
+    /* Fills `name` with the file in the store that belongs to the SST of that
+     * number and size; false: there is none. For backups. */
+    bool (*companion)(void *context, uint64_t number, uint64_t size,
+                      char name[COMPANION_PATH_MAX]);
 
     /* The family was dropped: nothing of it will be asked for, but by finds
      * that are under way. */

@@ -14,6 +14,7 @@
  * Values:  columns/values.h: scalars, and keys made of them
  * JSON:    columns/json.h: rows as text, and back
  * Bulk:    columns/bulk.h: all rows of a family at once, several times faster
+ * Upkeep:  columns/upkeep.h: a store checked and copied as a whole
  * Bytes:   columns/FORMAT.md: keys and rows as they stand on disk
  * Knows:   nothing of how candidates for a find are found fast; complete
  *          without that
@@ -26,6 +27,7 @@
 #include "columns/bulk.h"
 #include "columns/json.h"
 #include "columns/limits.h"
+#include "columns/upkeep.h"
 #include "columns/values.h"
 #include "core/core.h"
 
@@ -527,37 +529,6 @@ COLANDER_API COLANDER_CHECKED enum colander_code colander_family_get_many(
     struct colander_family *family, const struct colander_slice *keys,
     size_t count, const struct colander_read *read,
     struct colander_buffer *rows, bool *found, struct colander_error *err);
-
-/* What checks have looked at, and how much they found wrong. Zeros at first;
- * each adds to it. */
-struct colander_check {
-    uint64_t file_count; /* SST files */
-    uint64_t byte_count;
-    uint64_t row_count;      /* in them, also rows that newer ones replace */
-    uint64_t filter_count;   /* value filters (filters.h) */
-    uint64_t value_count;    /* values that these were asked about */
-    uint64_t finding_count;  /* what is damaged or wrong; each was told */
-    uint64_t mended_count;   /* of these: at once */
-    uint64_t leftover_count; /* told, too: filters that are missing or too many,
-                              * as after a crash; made or removed by the next
-                              * open for writing */
-};
-
-/* Is told of a finding: a file of the store, by its path in it, and what is
- * wrong with it. */
-typedef void colander_finding(void *context, const char *file,
-                              const char *what);
-
-/*
- * Reads all SST files: every byte against its checksum, every row as a row.
- * (The logs were read in this way when the store was opened.) Findings are told
- * and do not end it; NO_MEMORY does. Rows may be written meanwhile; files
- * that they replace stay until it is done.
- */
-COLANDER_API COLANDER_CHECKED enum colander_code
-colander_store_check(struct colander_store *store, struct colander_check *check,
-                     colander_finding *tell, void *context,
-                     struct colander_error *err);
 
 /* A mark is a small value beside the rows of a family, which no find and no
  * scan sees; gone with the family. Fills `value`, or empties it when there is

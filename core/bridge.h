@@ -6,6 +6,7 @@
  *     bridge_families.cc  families made, listed, measured and dropped
  *     bridge_data.cc      snapshots, reads and writes
  *     bridge_sst.cc       SST files one by one, and the store's own records
+ *     bridge_live.cc      all files of one moment, and backups of them
  *     bridge_marks.cc     small values beside the rows of a family
  *     bridge_events.cc    what RocksDB does with SST files, told to an observer
  *     bridge_bulk.cc      SST files written beside the database, that join it
@@ -23,8 +24,8 @@
  *     change_mutex    held by who creates or drops a family
  *     flush_lock      of a family: shared by flushes and compactions that
  *                     somebody asked for, taken alone by a drop
- *     writes_lock     shared by writes, taken alone by a drop and while the
- *                     files of a bulk join their family
+ *     writes_lock     shared by writes, taken alone by a drop, while the files
+ *                     of a bulk join their family, and for a backup's moment
  *     snapshots_lock  shared by who takes a snapshot, taken alone while files
  *                     join: RocksDB may show them to snapshots of meanwhile
  *     families_mutex  guards the map of families and all reference counts;

@@ -9,6 +9,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/bridge.h"
+#include "core/bridge_files.h"
+#include "core/bridge_tables.h"
 
 #include <rocksdb/sst_file_reader.h>
 #include <rocksdb/version.h>
@@ -216,6 +218,30 @@ sst_cursor_next(struct sst_cursor *cursor, struct colander_slice *key,
 }
 
 enum colander_code
+sst_check_file(const char *path, struct colander_error *err)
+{
+    return guard(err, "check an SST", [&] {
+        std::unique_ptr<rocksdb::Env> env =
+            rocksdb::NewCompositeEnv(make_store_files(nullptr));
+        rocksdb::BlockBasedTableOptions table;
+        rocksdb::Options options;
+
+        table.no_block_cache = true; /* what is in the file, and nothing else */
+        options.env = env.get();
+        options.table_factory = make_named_tables(table);
+
+        rocksdb::SstFileReader reader(options);
+        rocksdb::Status status = reader.Open(path);
+
+        if (status.ok())
+            status = reader.VerifyChecksum();
+        return status.ok()
+                   ? COLANDER_OK
+                   : fail_sst(err, status, number_of_file(path), "check");
+    });
+}
+
+enum colander_code
 sst_check(struct sst *sst, struct colander_error *err)
 {
     return guard(err, "check an SST", [&] {
@@ -290,61 +316,6 @@ engine_ssts(struct colander_engine *engine,
         list_files(engine, &files);
         for (size_t i = 0; i < files.size() && code == COLANDER_OK; i++)
             code = visit(context, &files[i], err);
-        return code;
-    });
-}
-
-/* While one lives, no file of the database is deleted. (A reader deletes none,
- * and has no such call.) */
-class FilesKept
-{
-  public:
-    explicit FilesKept(rocksdb::DB *db)
-        : db_(db), status_(db->DisableFileDeletions())
-    {
-    }
-
-    FilesKept(const FilesKept &) = delete;
-    FilesKept &operator=(const FilesKept &) = delete;
-
-    ~FilesKept()
-    {
-        if (!status_.ok())
-            return;
-#if ROCKSDB_MAJOR >= 9
-        status_ = db_->EnableFileDeletions();
-#else
-        status_ = db_->EnableFileDeletions(false); /* others may want them */
-#endif
-    }
-
-  private:
-    rocksdb::DB *db_;
-    rocksdb::Status status_;
-};
-
-enum colander_code
-engine_sst_places(struct colander_engine *engine,
-                  enum colander_code (*visit)(void *context,
-                                              const struct sst_place *file,
-                                              struct colander_error *err),
-                  void *context, struct colander_error *err)
-{
-    return guard(err, "list SSTs", [&] {
-        FilesKept kept(engine->db.get());
-        std::vector<rocksdb::LiveFileMetaData> live;
-        enum colander_code code = COLANDER_OK;
-
-        engine->db->GetLiveFilesMetaData(&live);
-        for (size_t i = 0; i < live.size() && code == COLANDER_OK; i++) {
-            const std::string path = DIRECTORY_ENGINE + live[i].name;
-            const struct sst_place file = {
-                live[i].file_number, path.c_str(),
-                live[i].column_family_name !=
-                    rocksdb::kDefaultColumnFamilyName};
-
-            code = visit(context, &file, err);
-        }
         return code;
     });
 }

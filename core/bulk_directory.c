@@ -5,13 +5,12 @@
  */
 #include "core/bulk_directory.h"
 
-#include <dirent.h>
+#include "core/files.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum colander_code
 bulk_directory_make(const char *store, char **path, struct colander_error *err)
@@ -33,46 +32,26 @@ bulk_directory_make(const char *store, char **path, struct colander_error *err)
                          strerror(number));
 }
 
-/* Removes the files in the directory `name` of `parent`, and then it. */
-static void
-remove_at(int parent, const char *name)
-{
-    int fd =
-        openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *listing = fd < 0 ? NULL : fdopendir(fd);
-    struct dirent *entry;
-
-    if (listing == NULL) {
-        if (fd >= 0)
-            (void)close(fd);
-        return;
-    }
-    while ((entry = readdir(listing)) != NULL) {
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            (void)unlinkat(fd, entry->d_name, 0);
-    }
-    (void)closedir(listing);
-    (void)unlinkat(parent, name, AT_REMOVEDIR);
-}
-
 void
 bulk_directory_remove(const char *path)
 {
-    remove_at(AT_FDCWD, path);
+    files_remove(AT_FDCWD, path);
+}
+
+static enum colander_code
+remove_bulk(void *context, int directory, const char *name,
+            struct colander_error *err)
+{
+    (void)context;
+    (void)err;
+    if (strncmp(name, BULK_DIRECTORY_PREFIX,
+                sizeof(BULK_DIRECTORY_PREFIX) - 1) == 0)
+        files_remove(directory, name);
+    return COLANDER_OK;
 }
 
 void
 bulk_directory_remove_all(const char *store)
 {
-    const size_t prefix_size = sizeof(BULK_DIRECTORY_PREFIX) - 1;
-    DIR *listing = opendir(store);
-    struct dirent *entry;
-
-    if (listing == NULL)
-        return;
-    while ((entry = readdir(listing)) != NULL) {
-        if (strncmp(entry->d_name, BULK_DIRECTORY_PREFIX, prefix_size) == 0)
-            remove_at(dirfd(listing), entry->d_name);
-    }
-    (void)closedir(listing);
+    (void)files_visit(AT_FDCWD, store, remove_bulk, NULL, NULL);
 }

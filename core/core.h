@@ -268,6 +268,29 @@ struct colander_recovery {
 COLANDER_API void colander_engine_recovery(const struct colander_engine *engine,
                                            struct colander_recovery *recovery);
 
+/* A backup that was made, or restored: see colander_store_backup. */
+struct colander_backup {
+    uint64_t number;        /* its directory is this, in six digits; 0: a store
+                             * that was restored from, and is no backup */
+    uint64_t file_count;    /* of the store */
+    uint64_t size;          /* their bytes */
+    uint64_t copied_count;  /* of these: not shared with the backup before */
+    uint64_t copied_size;   /* their bytes */
+    uint64_t removed_count; /* older backups that went */
+};
+
+/*
+ * Makes a store at `path`, where there is none, of backup `number` (0: the
+ * newest) in `directory`. That may be a store, too, which nobody has open for
+ * writing: one backup by itself, say. All that was copied is read again and
+ * checked: CORRUPT names the file that is damaged, and no store is made.
+ * `restored` is filled; NULL is allowed.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_backup_restore(const char *directory, uint64_t number,
+                        const char *path, struct colander_backup *restored,
+                        struct colander_error *err);
+
 /* The options in force, with what the store keeps filled in. */
 COLANDER_API void colander_engine_options(const struct colander_engine *engine,
                                           struct colander_options *options);

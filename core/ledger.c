@@ -318,6 +318,14 @@ ledger_settle(struct ledger *ledger, struct colander_error *err)
     return COLANDER_OK;
 }
 
+enum colander_code
+ledger_settle_synced(struct ledger *ledger, struct colander_error *err)
+{
+    for (size_t i = 0; i < ledger->count; i++)
+        ledger->entries[i].synced = ledger->entries[i].written;
+    return ledger_settle(ledger, err);
+}
+
 /* --------------------------------------------------------------- notes --- */
 
 /* A note that cannot be written is only missing. */

@@ -68,6 +68,10 @@ const struct ledger_entry *ledger_missing(const struct ledger *ledger,
 COLANDER_CHECKED enum colander_code ledger_settle(struct ledger *ledger,
                                                   struct colander_error *err);
 
+/* The same for a copy that is on the disk: what was found is there for ever. */
+COLANDER_CHECKED enum colander_code
+ledger_settle_synced(struct ledger *ledger, struct colander_error *err);
+
 /* The log has `size` bytes of whole records now. Returns the size from which on
  * to tell again: a note costs a write. */
 uint64_t ledger_note_written(struct ledger *ledger, enum ledger_kind kind,

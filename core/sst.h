@@ -119,6 +119,32 @@ COLANDER_CHECKED enum colander_code engine_sst_places(
                                 struct colander_error *err),
     void *context, struct colander_error *err);
 
+/* -------------------------------------------------------------- backup --- */
+
+#define COMPANION_PATH_MAX 64
+
+/* What somebody keeps beside each SST. */
+struct engine_companions {
+    void *context;
+
+    /* Fills `name` with the file, in the store, that belongs to the SST of that
+     * number and size; false: there is none. */
+    bool (*find)(void *context, uint64_t number, uint64_t size,
+                 char name[COMPANION_PATH_MAX]);
+};
+
+/*
+ * Copies all of the store, as it is at one moment, with the companions of its
+ * SSTs (NULL: they have none), into a new backup in `directory` (backup.h),
+ * which is made where it is missing, and removes the oldest there, until there
+ * are `keep_count` (0: all stay). Writes wait for that moment only. CORRUPT
+ * when a file that was copied is damaged: then no backup is made.
+ */
+COLANDER_CHECKED enum colander_code
+engine_backup(struct colander_engine *engine, const char *directory,
+              uint64_t keep_count, const struct engine_companions *companions,
+              struct colander_backup *made, struct colander_error *err);
+
 /* ----------------------------------------------------------- sequences --- */
 
 /* The sequence of the newest acknowledged write of the whole store. */
@@ -154,6 +180,10 @@ uint64_t sst_entry_count(const struct sst *sst);
  * the first error that is found. */
 COLANDER_CHECKED enum colander_code sst_check(struct sst *sst,
                                               struct colander_error *err);
+
+/* The same for a file that is in no open store. */
+COLANDER_CHECKED enum colander_code sst_check_file(const char *path,
+                                                   struct colander_error *err);
 
 /*
  * Walks the rows of one SST as `snapshot` sees this file alone: newer versions

@@ -83,6 +83,10 @@ bool filter_path_of_tag(struct filters *filters,
 bool filter_path_of_sst(struct filters *filters, uint64_t number, uint64_t size,
                         char path[FILTER_PATH_MAX]);
 
+/* The latter's name in the store; false: there is no such filter. */
+bool filter_name_of_sst(void *context, uint64_t number, uint64_t size,
+                        char name[COMPANION_PATH_MAX]);
+
 /* A new tag, like no other. */
 void filter_tag_make(struct filters *filters, uint8_t tag[SST_TAG_SIZE]);
 

@@ -17,6 +17,9 @@
 
 /* ---------------------------------------------------------------- paths --- */
 
+#define DIRECTORY_NAME "filters"
+#define FILTER_NAME "%s/%06llu-%llu.filter"
+
 /* The directory of the filters, made when there is none; NULL: it cannot be
  * told. It is known once the store's directory is there. */
 static const char *
@@ -29,7 +32,7 @@ find_directory(struct filters *filters)
         char *path = realpath(filters->given_path, NULL);
 
         if (path != NULL &&
-            asprintf(&filters->directory, "%s/filters", path) < 0)
+            asprintf(&filters->directory, "%s/" DIRECTORY_NAME, path) < 0)
             filters->directory = NULL;
         free(path);
         if (filters->directory != NULL && !filters->is_read_only)
@@ -66,9 +69,21 @@ filter_path_of_sst(struct filters *filters, uint64_t number, uint64_t size,
     const char *directory = find_directory(filters);
 
     return directory != NULL &&
-           is_whole(snprintf(path, FILTER_PATH_MAX, "%s/%06llu-%llu.filter",
-                             directory, (unsigned long long)number,
+           is_whole(snprintf(path, FILTER_PATH_MAX, FILTER_NAME, directory,
+                             (unsigned long long)number,
                              (unsigned long long)size));
+}
+
+bool
+filter_name_of_sst(void *context, uint64_t number, uint64_t size,
+                   char name[COMPANION_PATH_MAX])
+{
+    char path[FILTER_PATH_MAX];
+
+    (void)snprintf(name, COMPANION_PATH_MAX, FILTER_NAME, DIRECTORY_NAME,
+                   (unsigned long long)number, (unsigned long long)size);
+    return filter_path_of_sst(context, number, size, path) &&
+           access(path, F_OK) == 0;
 }
 
 void

@@ -5,6 +5,7 @@
  */
 #include "scripting/scripting.h"
 
+#include "scripting/backups.h"
 #include "scripting/conditions.h"
 #include "scripting/failure.h"
 #include "scripting/families.h"
@@ -58,6 +59,18 @@ memory_limit(lua_State *L)
     return 1;
 }
 
+void
+scripting_confine(lua_State *L)
+{
+    static const char *const names[] = {"open", "restore", "memory_limit"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        lua_pushnil(L);
+        lua_setfield(L, -2, names[i]);
+    }
+    stores_confine(L);
+}
+
 int
 luaopen_colander(lua_State *L)
 {
@@ -74,6 +87,7 @@ luaopen_colander(lua_State *L)
     rows_open(L);
     row_functions_open(L);
     stores_open(L);
+    backups_open(L);
     families_open(L);
     queries_open(L);
     conditions_open(L);

@@ -25,6 +25,10 @@
 /* Pushes the module's table; gives 1. As require calls it. */
 __attribute__((visibility("default"))) int luaopen_colander(lua_State *L);
 
+/* Takes from the module, whose table is on top, what has to do with other
+ * places of the file system, and with limits. */
+void scripting_confine(lua_State *L);
+
 /* Pushes a handle for a store of the program, which outlives the state. */
 void scripting_push_store(lua_State *L, struct colander_store *store);
 

@@ -5,6 +5,7 @@
  */
 #include "scripting/stores.h"
 
+#include "scripting/backups.h"
 #include "scripting/failure.h"
 #include "scripting/families.h"
 #include "scripting/fields.h"
@@ -455,13 +456,10 @@ void
 stores_open(lua_State *L)
 {
     static const struct luaL_Reg store_methods[] = {
-        {"family", store_family},
-        {"families", store_families},
-        {"options", store_options},
-        {"path", store_path},
-        {"snapshot", store_snapshot},
-        {"batch", store_batch},
-        {NULL, NULL},
+        {"family", store_family},     {"families", store_families},
+        {"options", store_options},   {"path", store_path},
+        {"snapshot", store_snapshot}, {"batch", store_batch},
+        {"backup", store_backup},     {NULL, NULL},
     };
     static const struct luaL_Reg store_metamethods[] = {
         {"__tostring", store_text},
@@ -484,4 +482,14 @@ stores_open(lua_State *L)
     lua_pop(L, 3);
     lua_pushcfunction(L, open_store);
     lua_setfield(L, -2, "open");
+}
+
+void
+stores_confine(lua_State *L)
+{
+    luaL_getmetatable(L, STORE);
+    lua_getfield(L, -1, "__index");
+    lua_pushnil(L);
+    lua_setfield(L, -2, "backup");
+    lua_pop(L, 2);
 }

@@ -23,6 +23,9 @@ struct shared_snapshot {
 /* Makes the types known to `L`, and adds open to the module's table on top. */
 void stores_open(lua_State *L);
 
+/* Takes from stores the methods that reach other places of the file system. */
+void stores_confine(lua_State *L);
+
 struct script_store *store_check(lua_State *L, int index);
 
 /* The snapshot at `index`, of the store that `store` is, counted for the

@@ -8,12 +8,13 @@
 #include <stdio.h>
 
 static const struct command *const commands[] = {
-    &command_load,     &command_find,    &command_get,   &command_export,
+    &command_load,     &command_find,    &command_get,     &command_export,
     &command_families, &command_columns, &command_stats,
 #ifdef COLANDER_FILTERS
     &command_refilter,
 #endif
-    &command_check,    &command_shell,   &command_demo,  &command_help,
+    &command_check,    &command_backup,  &command_restore, &command_shell,
+    &command_demo,     &command_help,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

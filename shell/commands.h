@@ -30,6 +30,7 @@ struct command {
                              const struct arguments *arguments);
 };
 
+extern const struct command command_backup;
 extern const struct command command_check;
 extern const struct command command_columns;
 extern const struct command command_demo;
@@ -40,6 +41,7 @@ extern const struct command command_get;
 extern const struct command command_help;
 extern const struct command command_load;
 extern const struct command command_refilter; /* only with value filters */
+extern const struct command command_restore;
 extern const struct command command_shell;
 extern const struct command command_stats;
 

@@ -152,7 +152,7 @@ furnish(lua_State *L)
     lua_rawsetp(L, LUA_REGISTRYINDEX, &self_key);
     luaL_requiref(L, "colander", luaopen_colander, 1);
     if (interpreter->is_safe)
-        sandbox_trim_module(L);
+        scripting_confine(L);
     share_operators(L);
     scripting_set_watch(L, interrupt_watch, interrupt_happened);
     scripting_push_store(L, interpreter->session->store);

@@ -163,14 +163,3 @@ sandbox_open(lua_State *L)
         lua_pop(L, 1);
     }
 }
-
-void
-sandbox_trim_module(lua_State *L)
-{
-    static const char *const names[] = {"open", "memory_limit"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        lua_pushnil(L);
-        lua_setfield(L, -2, names[i]);
-    }
-}

@@ -26,8 +26,4 @@ lua_State *sandbox_new_state(struct sandbox_memory *memory);
 /* Opens the libraries that are allowed. */
 void sandbox_open(lua_State *L);
 
-/* Takes away what the module on top has to do with other stores and with
- * limits. */
-void sandbox_trim_module(lua_State *L);
-
 #endif

@@ -15,6 +15,7 @@ local published = {
     ["core/quiet_thread.h"] = true,
     ["core/sst.h"] = true,
     ["columns/bulk.h"] = true,
+    ["columns/upkeep.h"] = true,
     ["columns/values.h"] = true,
     ["columns/json.h"] = true,
     ["columns/limits.h"] = true,

@@ -9,6 +9,10 @@ support.with_store(function(store)
     has_filters = store:family("rows").filters ~= nil
 end)
 
+local directory = os.tmpname()
+os.remove(directory)
+os.execute("mkdir '" .. directory .. "'")
+
 -- The lines of the examples under their numbers, and what is to be printed.
 local script, expected = {}, {}
 local number, is_skipped = 0, false
@@ -22,6 +26,7 @@ for line in io.lines("../../docs/lua.md") do
     end
     script[number] = ""
     if code and not is_skipped then
+        code = code:gsub('db:backup%("', '%0' .. directory .. "/")
         local text = code:match("%-%-> ?(.*)$")
 
         script[number] = code
@@ -45,9 +50,6 @@ local environment = setmetatable({
     end,
 }, {__index = _G})
 
-local directory = os.tmpname()
-os.remove(directory)
-os.execute("mkdir '" .. directory .. "'")
 local colander = require "colander"
 local open = colander.open
 function colander.open(path, options)
@@ -55,11 +57,15 @@ function colander.open(path, options)
     local opened, store = pcall(open, path, options)
     return opened and store or error(store, 0)
 end
+local restore = colander.restore
+function colander.restore(from, path)
+    return restore(directory .. "/" .. from, directory .. "/" .. path)
+end
 
 local chunk = assert(load(table.concat(script, "\n"), "@docs/lua.md", "t",
                           environment))
 local done, problem = xpcall(chunk, debug.traceback)
-colander.open = open
+colander.open, colander.restore = open, restore
 collectgarbage()
 collectgarbage()
 os.execute("rm -rf '" .. directory .. "'")

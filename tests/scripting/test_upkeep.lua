@@ -73,3 +73,32 @@ support.with_store(function(store)
     fails({"'noindex' is a list"}, family.filters, family, {noindex = "text"})
     assert(family:filters().hash_bits == 32)
 end)
+
+-- Backups, made while a batch waits, and stores made of them.
+support.with_store(function(store, path)
+    local rows = store:family("rows")
+    local batch <close> = store:batch()
+
+    rows:put(1, {n = 1})
+    batch:put(rows, 2, {n = 2})
+    local made = store:backup(path .. "-backups")
+    assert(made.number == 1 and made.files == made.copied_files)
+    assert(made.size == made.copied_size and made.removed == 0)
+    batch:commit()
+    rows:flush()
+    store:backup(path .. "-backups")
+    made = store:backup(path .. "-backups", {keep = 1})
+    assert(made.number == 3 and made.removed == 2)
+    assert(made.copied_files < made.files)
+    local restored = colander.restore(path .. "-backups", path .. "-restored",
+                                      {number = 3})
+    assert(restored.number == 3 and restored.size > 0)
+    local copy <close> = colander.open(path .. "-restored")
+    assert(copy:family("rows"):count() == 2)
+    fails({"there is a store already", code = "exists"}, colander.restore,
+          path .. "-backups", path .. "-restored")
+    fails({"backup knows no 'kep'"}, store.backup, store, path .. "-b",
+          {kep = 1})
+    fails({"restore knows no 'keep'"}, colander.restore, path, path, {keep = 1})
+    os.execute("rm -rf '" .. path .. "-backups' '" .. path .. "-restored'")
+end)

@@ -1,0 +1,424 @@
+/*
+ * Backups: what is shared between them, what stands in the way of one, and what
+ * becomes of them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/damage.h"
+#include "support/store_fixture.h"
+
+#include <sys/file.h>
+
+struct backups {
+    struct store_fixture *fixture;
+    char place[TEMPORARY_SIZE];
+    char directory[PATH_SIZE]; /* of backups */
+    char restored[PATH_SIZE];
+    struct colander_error err;
+};
+
+static int
+setup(void **state)
+{
+    struct backups *backups = calloc(1, sizeof(*backups));
+    void *fixture;
+
+    assert_non_null(backups);
+    (void)fixture_setup(&fixture);
+    backups->fixture = fixture;
+    temporary_make(backups->place);
+    (void)snprintf(backups->directory, PATH_SIZE, "%s/backups", backups->place);
+    (void)snprintf(backups->restored, PATH_SIZE, "%s/restored", backups->place);
+    *state = backups;
+    return 0;
+}
+
+static int
+teardown(void **state)
+{
+    struct backups *backups = *state;
+    void *fixture = backups->fixture;
+    int result = fixture_teardown(&fixture);
+
+    temporary_remove(backups->place);
+    free(backups);
+    return result;
+}
+
+/* ----------------------------------------------------------------- tools ---
+ */
+
+static struct colander_backup
+back_up(struct backups *backups, uint64_t keep_count)
+{
+    struct colander_backup made;
+
+    if (colander_store_backup(backups->fixture->store, backups->directory,
+                              keep_count, &made, &backups->err) != COLANDER_OK)
+        fail_msg("%s", backups->err.message);
+    return made;
+}
+
+/* Rows n, n + 1 ... of a family, in an SST of their own. */
+static void
+add_file(struct backups *backups, const char *name, int64_t first)
+{
+    struct colander_family *family = fixture_family(backups->fixture, name);
+    char key[32];
+
+    for (int64_t i = first; i < first + 1000; i++) {
+        (void)snprintf(key, sizeof(key), "%06lld", (long long)i);
+        OK(put_text(backups->fixture, family, key, "n", colander_integer(i),
+                    NULL));
+    }
+    OK(colander_family_flush(family, NULL));
+    colander_family_close(family);
+}
+
+/* What the shell says to `command`, where %s is a directory. */
+static unsigned
+count_of(const char *command, const char *directory)
+{
+    char whole[2 * PATH_SIZE];
+    unsigned count = 0;
+    FILE *output;
+
+    (void)snprintf(whole, sizeof(whole), command, directory);
+    output = popen(whole, "r");
+    assert_non_null(output);
+    assert_int_equal(fscanf(output, "%u", &count), 1);
+    assert_int_equal(pclose(output), 0);
+    return count;
+}
+
+static void
+in_backups(struct backups *backups, const char *command)
+{
+    char whole[2 * PATH_SIZE];
+
+    (void)snprintf(whole, sizeof(whole), "cd '%s' && %s", backups->directory,
+                   command);
+    run(whole);
+}
+
+static uint64_t
+rows_of(const char *path, const char *name)
+{
+    struct colander_options options;
+    struct colander_store *store;
+    struct colander_family *family;
+    struct colander_error err;
+    uint64_t count;
+
+    colander_options_init(&options);
+    options.mode = COLANDER_OPEN_READ_ONLY;
+    if (colander_store_open(path, &options, &store, &err) != COLANDER_OK)
+        fail_msg("%s", err.message);
+    OK(colander_family_open(store, name, &family, NULL));
+    count = count_rows(family);
+    colander_family_close(family);
+    OK(colander_store_close(store, NULL));
+    return count;
+}
+
+static uint64_t
+rows_of_backup(const struct backups *backups, uint64_t number, const char *name)
+{
+    char path[2 * PATH_SIZE];
+
+    (void)snprintf(path, sizeof(path), "%s/%06" PRIu64, backups->directory,
+                   number);
+    return rows_of(path, name);
+}
+
+static void
+refuses_backup(struct backups *backups, enum colander_code code,
+               const char *part)
+{
+    struct colander_error *err = &backups->err;
+
+    assert_int_equal(colander_store_backup(backups->fixture->store,
+                                           backups->directory, 0, NULL, err),
+                     code);
+    if (strstr(err->message, part) == NULL)
+        fail_msg("'%s' is not in: %s", part, err->message);
+}
+
+static void
+refuses_restore(struct backups *backups, uint64_t number,
+                enum colander_code code, const char *part)
+{
+    struct colander_error *err = &backups->err;
+
+    assert_int_equal(colander_backup_restore(backups->directory, number,
+                                             backups->restored, NULL, err),
+                     code);
+    if (strstr(err->message, part) == NULL)
+        fail_msg("'%s' is not in: %s", part, err->message);
+}
+
+/* ----------------------------------------------------------------- tests ---
+ */
+
+static void
+files_that_stay_are_copied_once(void **state)
+{
+    struct backups *backups = *state;
+    struct colander_backup made;
+
+    add_file(backups, "rows", 0);
+    made = back_up(backups, 0);
+    assert_int_equal(made.number, 1);
+    assert_int_equal(made.copied_count, made.file_count);
+    add_file(backups, "rows", 1000);
+    made = back_up(backups, 0);
+    assert_int_equal(made.number, 2);
+    assert_true(made.copied_count < made.file_count);
+    /* The first SST is one file with two names; the second has one name. */
+    assert_int_equal(
+        count_of("find '%s' -name '*.sst' | wc -l", backups->directory), 3);
+    assert_int_equal(count_of("find '%s' -name '*.sst' -links 2 | wc -l",
+                              backups->directory),
+                     2);
+    assert_int_equal(rows_of_backup(backups, 1, "rows"), 1000);
+    assert_int_equal(rows_of_backup(backups, 2, "rows"), 2000);
+}
+
+/* As in a store that was made anew, whose files are numbered from the first
+ * again. */
+static void
+another_file_of_the_same_name_is_copied(void **state)
+{
+    struct backups *backups = *state;
+
+    add_file(backups, "rows", 0);
+    (void)back_up(backups, 0);
+    /* The last bytes of it are others. */
+    in_backups(backups,
+               "for f in 000001/rocksdb/*.sst; do "
+               "cp $f x && s=$(stat -c %s x) && printf '\\001\\002\\003' | "
+               "dd of=x bs=1 seek=$((s - 100)) conv=notrunc status=none && "
+               "mv x $f; done");
+    (void)back_up(backups, 0);
+    assert_int_equal(count_of("find '%s/000002' -name '*.sst' -links 1 | wc -l",
+                              backups->directory),
+                     1);
+    assert_int_equal(rows_of_backup(backups, 2, "rows"), 1000);
+}
+
+static void
+rows_in_the_log_and_marks_are_backed_up(void **state)
+{
+    struct backups *backups = *state;
+    struct colander_family *family = fixture_family(backups->fixture, "rows");
+    const struct colander_slice name = colander_slice_text("place");
+    struct colander_buffer mark = COLANDER_BUFFER_EMPTY;
+    struct colander_batch *batch;
+    struct colander_store *store;
+    bool found;
+
+    OK(put_text(backups->fixture, family, "k", "n", colander_integer(1), NULL));
+    OK(colander_batch_create(backups->fixture->store, &batch, NULL));
+    OK(colander_batch_mark(batch, family, name, colander_slice_text("here"),
+                           NULL));
+    OK(colander_batch_commit(batch, COLANDER_AS_STORE, NULL));
+    colander_batch_destroy(batch);
+    colander_family_close(family);
+    (void)back_up(backups, 0);
+    OK(colander_backup_restore(backups->directory, 0, backups->restored, NULL,
+                               NULL));
+    OK(colander_store_open(backups->restored, NULL, &store, NULL));
+    OK(colander_family_open(store, "rows", &family, NULL));
+    assert_row(family, "k", "{\"_key\":\"k\",\"n\":1}");
+    OK(colander_family_mark(family, name, &mark, &found, NULL));
+    assert_true(found);
+    assert_memory_equal(mark.data, "here", mark.size);
+    colander_buffer_release(&mark);
+    colander_family_close(family);
+    OK(colander_store_close(store, NULL));
+}
+
+/* The log of a backup was cut between two records: its ledger knows. */
+static void
+a_backup_knows_how_far_its_logs_go(void **state)
+{
+    struct backups *backups = *state;
+    struct colander_family *family = fixture_family(backups->fixture, "rows");
+    struct colander_store *store;
+
+    OK(put_text(backups->fixture, family, "k", "n", colander_integer(1), NULL));
+    colander_family_close(family);
+    (void)back_up(backups, 0);
+    in_backups(backups, "for f in 000001/rocksdb/*.log; do : > $f; done");
+    OK(colander_backup_restore(backups->directory, 0, backups->restored, NULL,
+                               NULL));
+    assert_int_equal(
+        colander_store_open(backups->restored, NULL, &store, &backups->err),
+        COLANDER_CORRUPT);
+    assert_non_null(strstr(backups->err.message, ".log"));
+}
+
+static void
+the_oldest_go_and_the_others_stay_whole(void **state)
+{
+    struct backups *backups = *state;
+
+    for (int64_t i = 0; i < 4; i++) {
+        add_file(backups, "rows", 1000 * i);
+        assert_int_equal(back_up(backups, 2).removed_count, i >= 2);
+    }
+    assert_int_equal(count_of("ls -d '%s'/0* | wc -l", backups->directory), 2);
+    assert_int_equal(rows_of_backup(backups, 3, "rows"), 3000);
+    assert_int_equal(rows_of_backup(backups, 4, "rows"), 4000);
+    refuses_restore(backups, 1, COLANDER_NOT_FOUND,
+                    "no backup 1, but 2 others");
+    in_backups(backups, "rm -r 000004"); /* by hand */
+    assert_int_equal(back_up(backups, 0).number, 4);
+}
+
+static void
+what_killed_processes_leave_is_no_backup_and_goes(void **state)
+{
+    struct backups *backups = *state;
+
+    add_file(backups, "rows", 0);
+    (void)back_up(backups, 0);
+    in_backups(backups, "cp -r 000001 000002.part && cp -r 000001 000005.gone");
+    OK(colander_backup_restore(backups->directory, 0, backups->restored, NULL,
+                               NULL));
+    assert_int_equal(back_up(backups, 0).number, 2);
+    assert_int_equal(
+        count_of("ls '%s' | grep -c '[.]' | cat", backups->directory), 0);
+}
+
+static void
+a_damaged_store_has_no_new_backup(void **state)
+{
+    struct backups *backups = *state;
+    char command[2 * PATH_SIZE];
+
+    add_file(backups, "rows", 0);
+    (void)back_up(backups, 0);
+    add_file(backups, "rows", 1000);
+    (void)snprintf(command, sizeof(command),
+                   "cd '%s' && f=$(ls rocksdb/*.sst | tail -n 1) && "
+                   "printf '\\001\\002\\003' | "
+                   "dd of=$f bs=1 seek=500 conv=notrunc status=none",
+                   backups->fixture->directory);
+    run(command);
+    refuses_backup(backups, COLANDER_CORRUPT, ".sst");
+    assert_int_equal(count_of("ls -A '%s' | wc -l", backups->directory), 2);
+    assert_int_equal(rows_of_backup(backups, 1, "rows"), 1000);
+}
+
+static void
+only_directories_of_backups_are_written(void **state)
+{
+    struct backups *backups = *state;
+
+    assert_int_equal(mkdir(backups->directory, 0700), 0);
+    in_backups(backups, "echo precious > letter");
+    refuses_backup(backups, COLANDER_INVALID, "it is no directory of backups");
+    assert_int_equal(count_of("ls -A '%s' | wc -l", backups->directory), 1);
+    in_backups(backups, "rm letter");
+    assert_int_equal(back_up(backups, 0).number, 1);
+    memcpy(backups->directory, backups->fixture->directory, TEMPORARY_SIZE);
+    refuses_backup(backups, COLANDER_INVALID, "it is no directory of backups");
+}
+
+/* Held as another process holds it. */
+static void
+one_backup_is_made_at_a_time(void **state)
+{
+    struct backups *backups = *state;
+    char path[2 * PATH_SIZE];
+    int fd;
+
+    (void)back_up(backups, 0);
+    (void)snprintf(path, sizeof(path), "%s/BACKUPS", backups->directory);
+    fd = open(path, O_RDONLY);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    refuses_backup(backups, COLANDER_BUSY, "another process");
+    refuses_restore(backups, 0, COLANDER_BUSY, "another process");
+    (void)close(fd);
+    assert_int_equal(back_up(backups, 0).number, 2);
+}
+
+static void
+a_damaged_backup_is_not_restored(void **state)
+{
+    struct backups *backups = *state;
+
+    add_file(backups, "rows", 0);
+    (void)back_up(backups, 0);
+    in_backups(backups,
+               "for f in 000001/rocksdb/*.sst; do "
+               "printf '\\001\\002\\003' | "
+               "dd of=$f bs=1 seek=500 conv=notrunc status=none; done");
+    refuses_restore(backups, 0, COLANDER_CORRUPT, ".sst");
+    assert_int_equal(count_of("ls -A '%s' | wc -l", backups->restored), 0);
+    refuses_restore(backups, 0, COLANDER_CORRUPT, ".sst"); /* so also again */
+}
+
+static void
+a_store_is_made_where_nothing_is(void **state)
+{
+    struct backups *backups = *state;
+    char one[2 * PATH_SIZE];
+
+    refuses_restore(backups, 0, COLANDER_NOT_FOUND, "no such directory");
+    add_file(backups, "rows", 0);
+    (void)back_up(backups, 0);
+    refuses_restore(backups, 7, COLANDER_NOT_FOUND, "no backup 7");
+    assert_int_equal(mkdir(backups->restored, 0700), 0);
+    (void)snprintf(one, sizeof(one), "touch '%s/letter'", backups->restored);
+    run(one);
+    refuses_restore(backups, 0, COLANDER_INVALID, "it has files");
+    (void)snprintf(one, sizeof(one), "rm '%s/letter'", backups->restored);
+    run(one);
+    OK(colander_backup_restore(backups->directory, 1, backups->restored, NULL,
+                               NULL));
+    refuses_restore(backups, 1, COLANDER_EXISTS, "a store already");
+    assert_int_equal(rows_of(backups->restored, "rows"), 1000);
+    temporary_remove(backups->restored);
+    (void)snprintf(one, sizeof(one), "%s/000001", backups->directory);
+    OK(colander_backup_restore(one, 0, backups->restored, NULL, NULL));
+    assert_int_equal(rows_of(backups->restored, "rows"), 1000);
+}
+
+static void
+a_store_that_is_read_only_can_be_backed_up(void **state)
+{
+    struct backups *backups = *state;
+    struct colander_family *family = fixture_family(backups->fixture, "rows");
+
+    OK(put_text(backups->fixture, family, "k", "n", colander_integer(1), NULL));
+    colander_family_close(family);
+    fixture_reopen(backups->fixture, COLANDER_OPEN_READ_ONLY);
+    (void)back_up(backups, 0);
+    assert_int_equal(rows_of_backup(backups, 1, "rows"), 1);
+}
+
+#define TEST(function)                                                         \
+    cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(files_that_stay_are_copied_once),
+        TEST(another_file_of_the_same_name_is_copied),
+        TEST(rows_in_the_log_and_marks_are_backed_up),
+        TEST(a_backup_knows_how_far_its_logs_go),
+        TEST(the_oldest_go_and_the_others_stay_whole),
+        TEST(what_killed_processes_leave_is_no_backup_and_goes),
+        TEST(a_damaged_store_has_no_new_backup),
+        TEST(only_directories_of_backups_are_written),
+        TEST(one_backup_is_made_at_a_time),
+        TEST(a_damaged_backup_is_not_restored),
+        TEST(a_store_is_made_where_nothing_is),
+        TEST(a_store_that_is_read_only_can_be_backed_up),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
