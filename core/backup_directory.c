@@ -213,7 +213,8 @@ backup_directory_prune(struct backup_directory *directory, uint64_t keep_count)
         removed++;
     }
     directory->count -= removed;
-    memmove(directory->numbers, directory->numbers + removed,
-            directory->count * sizeof(uint64_t));
+    if (removed > 0)
+        memmove(directory->numbers, directory->numbers + removed,
+                directory->count * sizeof(uint64_t));
     return removed;
 }
