@@ -28,6 +28,11 @@ local function is_bridge(path)
     return path:find("%.cc$") or path:find("/bridge[%w_]*%.h$")
 end
 
+-- In core only this one decompresses what RocksDB compressed.
+local function is_codec(path)
+    return path == "core/table_codec.c" or not path:find("^core/")
+end
+
 -- Libraries, the layers that may include their headers, and in which files.
 local libraries = {
     { header = "^rocksdb/", layers = { core = true }, files = is_bridge },
@@ -35,7 +40,10 @@ local libraries = {
     { header = "^simdjson", layers = { columns = true }, files = is_bridge },
     { header = "^lua[a-z]*%.h", layers = { scripting = true, shell = true } },
     { header = "^zlib%.h", layers = { loading = true } },
-    { header = "^zstd%.h", layers = { loading = true } },
+    { header = "^zstd[%w_]*%.h", layers = { core = true, loading = true },
+      files = is_codec, only = "core/table_codec.c and loading" },
+    { header = "^lz4[%w_]*%.h", layers = { core = true }, files = is_codec,
+      only = "core/table_codec.c" },
     { header = "^histedit%.h", layers = { shell = true } },
     { header = "^editline/", layers = { shell = true } },
 }
@@ -75,7 +83,8 @@ local function check_library(place, path, layer, included)
             if not library.layers[layer] then
                 complain("%s: %s may not know %s", place, layer, included)
             elseif library.files and not library.files(path) then
-                complain("%s: only a bridge may know %s", place, included)
+                complain("%s: only %s may know %s", place,
+                         library.only or "a bridge", included)
             end
         end
     end
