@@ -8,6 +8,8 @@
 #include "core/bridge.h"
 
 #include <rocksdb/sst_file_writer.h>
+#include <rocksdb/table.h>
+#include <rocksdb/utilities/debug.h>
 
 #include <chrono>
 #include <cstdio>
@@ -129,6 +131,80 @@ rocksdb_write_sst(const char *path, const struct colander_slice *keys,
     for (size_t i = 0; i < count; i++)
         must(writer.Put(to_rocksdb(keys[i]), to_rocksdb(rows[i])));
     must(writer.Finish());
+}
+
+void
+rocksdb_write_table(const char *path, const struct rocksdb_table *how,
+                    const struct colander_slice *keys,
+                    const struct colander_slice *rows, size_t count)
+{
+    rocksdb::BlockBasedTableOptions table;
+    rocksdb::Options options;
+
+    table.checksum = static_cast<rocksdb::ChecksumType>(how->checksum);
+    table.block_size = how->block_size;
+    table.block_restart_interval = how->restart_interval;
+    if (how->has_partitioned_index)
+        table.index_type =
+            rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+    options.compression =
+        static_cast<rocksdb::CompressionType>(how->compression);
+    options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+
+    rocksdb::SstFileWriter writer{rocksdb::EnvOptions(), options};
+
+    must(writer.Open(path));
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].data == nullptr)
+            must(writer.Delete(to_rocksdb(keys[i])));
+        else if (how->has_merges && i % 10 == 9)
+            must(writer.Merge(to_rocksdb(keys[i]), to_rocksdb(rows[i])));
+        else
+            must(writer.Put(to_rocksdb(keys[i]), to_rocksdb(rows[i])));
+    }
+    must(writer.Finish());
+}
+
+void
+rocksdb_single_delete(struct colander_engine_family *family,
+                      struct colander_slice key)
+{
+    must(db_of(family)->SingleDelete(rocksdb::WriteOptions(),
+                                     family->handle.get(), to_rocksdb(key)));
+}
+
+void
+rocksdb_visit_entries(struct colander_engine_family *family,
+                      void (*visit)(void *context, struct colander_slice key,
+                                    struct colander_slice value,
+                                    uint64_t sequence, int type),
+                      void *context)
+{
+    std::vector<rocksdb::KeyVersion> versions;
+
+    must(rocksdb::GetAllKeyVersions(db_of(family), family->handle.get(), "", "",
+                                    SIZE_MAX, &versions));
+    for (const rocksdb::KeyVersion &version : versions)
+        visit(
+            context,
+            colander_slice_of(version.user_key.data(), version.user_key.size()),
+            colander_slice_of(version.value.data(), version.value.size()),
+            version.sequence, version.type);
+}
+
+void
+rocksdb_visit_files(struct colander_engine_family *family,
+                    void (*visit)(void *context, const char *path,
+                                  uint64_t entry_count),
+                    void *context)
+{
+    rocksdb::ColumnFamilyMetaData meta;
+
+    db_of(family)->GetColumnFamilyMetaData(family->handle.get(), &meta);
+    for (const rocksdb::LevelMetaData &level : meta.levels)
+        for (const rocksdb::SstFileMetaData &file : level.files)
+            visit(context, (file.db_path + file.name).c_str(),
+                  file.num_entries);
 }
 
 void

@@ -41,6 +41,40 @@ void rocksdb_compact_files(struct colander_engine_family *family);
 void rocksdb_write_sst(const char *path, const struct colander_slice *keys,
                        const struct colander_slice *rows, size_t count);
 
+/* How RocksDB writes an SST. */
+struct rocksdb_table {
+    int checksum;    /* as RocksDB numbers them */
+    int compression; /* likewise */
+    uint64_t block_size;
+    int restart_interval;
+    bool has_partitioned_index;
+    bool has_merges; /* each tenth row is one, which no store writes */
+};
+
+/* The same, but where the data of a row is NULL a deletion is written. */
+void rocksdb_write_table(const char *path, const struct rocksdb_table *how,
+                         const struct colander_slice *keys,
+                         const struct colander_slice *rows, size_t count);
+
+/* Deletes what was put once. */
+void rocksdb_single_delete(struct colander_engine_family *family,
+                           struct colander_slice key);
+
+/* Visits all that the family's SST files hold, by key and of one the newest
+ * first; with the types of RocksDB's entries. */
+void rocksdb_visit_entries(struct colander_engine_family *family,
+                           void (*visit)(void *context,
+                                         struct colander_slice key,
+                                         struct colander_slice value,
+                                         uint64_t sequence, int type),
+                           void *context);
+
+/* Visits its SST files. */
+void rocksdb_visit_files(struct colander_engine_family *family,
+                         void (*visit)(void *context, const char *path,
+                                       uint64_t entry_count),
+                         void *context);
+
 /* Takes a copy of such an SST into the family. */
 void rocksdb_ingest(struct colander_engine_family *family, const char *path);
 

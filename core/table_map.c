@@ -1,0 +1,444 @@
+/*
+ * What a table file says of itself: see table_map.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/table_map.h"
+
+#include <stdlib.h>
+
+#define FOOTER_SIZE 53 /* checksum kind, two places, zeros, version, magic */
+#define FOOTER_PLACES 1
+#define FOOTER_PLACES_END 41
+
+/* A metaindex has a few names and places. */
+#define METAINDEX_SIZE_MAX 4096
+#define PROPERTIES_SIZE_MAX ((uint64_t)1 << 20)
+
+#define SEQUENCE_MAX ((UINT64_C(1) << 56) - 1)
+
+#define PROPERTIES "rocksdb.properties"
+#define FILTER "fullfilter."
+
+/* Where the blocks behind the data are; a size of 0 is not known, as each has
+ * some bytes. */
+struct behind {
+    struct table_place metaindex;
+    struct table_place filter;
+    struct table_place properties;
+    struct table_place index;
+};
+
+/* What the properties say of the index. */
+struct index_kind {
+    bool is_known;
+    bool has_user_keys; /* without a tail */
+    bool is_delta;
+    uint32_t type; /* 0: one block, searched by halving */
+};
+
+struct reader {
+    struct table_map *map;
+    const struct table_source *source;
+    struct table_block *block;
+    struct behind behind;
+    struct index_kind index_kind;
+};
+
+/* The place between two blocks that stand one behind the other. */
+static struct table_place
+place_between(uint64_t begin, uint64_t end)
+{
+    struct table_place place = {begin, 0};
+
+    if (end > begin && end - begin > TABLE_TRAILER_SIZE)
+        place.size = end - begin - TABLE_TRAILER_SIZE;
+    return place;
+}
+
+static bool
+is_inside(const struct table_source *source, struct table_place place)
+{
+    return place.size > 0 && place.offset < source->size &&
+           place.size < source->size - place.offset;
+}
+
+static bool
+get_place(const uint8_t **at, const uint8_t *end, struct table_place *place)
+{
+    return table_get_varint(at, end, 64, &place->offset) &&
+           table_get_varint(at, end, 64, &place->size);
+}
+
+/* Reads a block behind the data; *is_read: it is good. */
+static enum colander_code
+read_behind(struct reader *reader, struct table_place place, bool *is_read,
+            struct colander_error *err)
+{
+    const char *why;
+    enum colander_code code;
+
+    *is_read = false;
+    if (!is_inside(reader->source, place))
+        return COLANDER_OK;
+    code = table_block_read(reader->block, reader->source, place,
+                            &reader->map->checksum_kind, &why, err);
+    *is_read = code == COLANDER_OK && why == NULL;
+    return code;
+}
+
+/* ---------------------------------------------------------------- footer ---
+ */
+
+static enum colander_code
+read_footer(struct reader *reader, struct colander_error *err)
+{
+    struct colander_buffer footer = COLANDER_BUFFER_EMPTY;
+    const uint8_t *at;
+    enum colander_code code;
+
+    if (reader->source->size < FOOTER_SIZE)
+        return COLANDER_OK;
+    code = table_source_read(reader->source, reader->source->size - FOOTER_SIZE,
+                             FOOTER_SIZE, &footer, err);
+    if (code == COLANDER_OK && footer.size == FOOTER_SIZE) {
+        at = footer.data + FOOTER_PLACES;
+        if (get_place(&at, footer.data + FOOTER_PLACES_END,
+                      &reader->behind.metaindex))
+            (void)get_place(&at, footer.data + FOOTER_PLACES_END,
+                            &reader->behind.index);
+    }
+    colander_buffer_release(&footer);
+    return code;
+}
+
+/* ------------------------------------------------------------- metaindex ---
+ */
+
+static bool
+begins_with(struct colander_slice bytes, const char *text)
+{
+    const size_t size = strlen(text);
+
+    return bytes.size >= size && memcmp(bytes.data, text, size) == 0;
+}
+
+/* Whether the block at hand is a metaindex; notes what it leads to. */
+static bool
+take_metaindex(struct reader *reader)
+{
+    struct behind *behind = &reader->behind;
+    struct colander_slice name;
+    struct colander_slice value;
+    enum table_parse parsed;
+
+    behind->properties.size = 0;
+    behind->filter.size = 0;
+    while ((parsed = table_block_next(reader->block, &name, &value)) ==
+           TABLE_PARSED) {
+        const uint8_t *at = value.data;
+        struct table_place place;
+
+        if (!get_place(&at, value.data + value.size, &place))
+            continue;
+        if (begins_with(name, PROPERTIES))
+            behind->properties = place;
+        if (begins_with(name, FILTER))
+            behind->filter = place;
+    }
+    return parsed == TABLE_PARSED_ALL && behind->properties.size > 0;
+}
+
+/* Whether a metaindex stands from here to the end; it is not compressed, and
+ * its first entry begins with no byte shared. */
+static enum colander_code
+try_metaindex(struct reader *reader, const uint8_t *bytes, size_t size,
+              bool *is_found, struct colander_error *err)
+{
+    unsigned kind = reader->map->checksum_kind;
+    const char *why;
+    enum colander_code code;
+
+    if (bytes[0] != 0 || bytes[size] != TABLE_PLAIN ||
+        !table_codec_is_whole(bytes, size, &kind))
+        return COLANDER_OK;
+    code = table_block_take(reader->block, bytes, size, &why, err);
+    *is_found = code == COLANDER_OK && why == NULL && take_metaindex(reader);
+    if (*is_found)
+        reader->map->checksum_kind = kind;
+    return code;
+}
+
+/* It ends where the footer begins: each place before that may be its
+ * beginning. */
+static enum colander_code
+search_metaindex(struct reader *reader, bool *is_found,
+                 struct colander_error *err)
+{
+    const uint64_t end = reader->source->size - FOOTER_SIZE;
+    const uint64_t size = end < METAINDEX_SIZE_MAX ? end : METAINDEX_SIZE_MAX;
+    struct colander_buffer bytes = COLANDER_BUFFER_EMPTY;
+    enum colander_code code;
+
+    code = table_source_read(reader->source, end - size, (size_t)size, &bytes,
+                             err);
+    for (size_t at = 0; code == COLANDER_OK && !*is_found &&
+                        at + TABLE_TRAILER_SIZE < bytes.size;
+         at++) {
+        code =
+            try_metaindex(reader, bytes.data + at,
+                          bytes.size - at - TABLE_TRAILER_SIZE, is_found, err);
+        if (*is_found)
+            reader->behind.metaindex =
+                place_between(end - bytes.size + at, end);
+    }
+    colander_buffer_release(&bytes);
+    return code;
+}
+
+static enum colander_code
+read_metaindex(struct reader *reader, struct colander_error *err)
+{
+    bool is_found;
+    enum colander_code code =
+        read_behind(reader, reader->behind.metaindex, &is_found, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    is_found = is_found && take_metaindex(reader);
+    if (!is_found && reader->source->size > FOOTER_SIZE)
+        code = search_metaindex(reader, &is_found, err);
+    /* Damaged itself, it still is where the properties end, which stand behind
+     * the index. */
+    if (!is_found && is_inside(reader->source, reader->behind.metaindex) &&
+        is_inside(reader->source, reader->behind.index))
+        reader->behind.properties =
+            place_between(table_place_end(reader->behind.index),
+                          reader->behind.metaindex.offset);
+    return code;
+}
+
+/* ------------------------------------------------------------ properties ---
+ */
+
+static bool
+is_named(struct colander_slice name, const char *text)
+{
+    return colander_slice_equal(name, colander_slice_text(text));
+}
+
+static uint64_t
+number_of(struct colander_slice value)
+{
+    const uint8_t *at = value.data;
+    uint64_t number;
+
+    return table_get_varint(&at, value.data + value.size, 64, &number) ? number
+                                                                       : 0;
+}
+
+static enum colander_code
+take_property(struct reader *reader, struct colander_slice name,
+              struct colander_slice value, struct colander_error *err)
+{
+    struct index_kind *kind = &reader->index_kind;
+    struct table_map *map = reader->map;
+
+    if (is_named(name, "rocksdb.num.entries"))
+        map->head.entry_count = number_of(value);
+    else if (is_named(name, "rocksdb.data.size"))
+        map->data_end = number_of(value);
+    else if (is_named(name, "rocksdb.column.family.id"))
+        map->head.family = (uint32_t)number_of(value);
+    else if (is_named(name, "rocksdb.external_sst_file.version"))
+        map->head.is_external = true;
+    else if (is_named(name, "rocksdb.index.key.is.user.key"))
+        kind->has_user_keys = number_of(value) != 0;
+    else if (is_named(name, "rocksdb.index.value.is.delta.encoded"))
+        kind->is_delta = number_of(value) != 0;
+    else if (is_named(name, "rocksdb.block.based.table.index.type"))
+        kind->type = value.size == 4 ? table_get_32(value.data) : UINT32_MAX;
+    else if (is_named(name, "rocksdb.column.family.name"))
+        return colander_buffer_append(&map->family_name, value.data, value.size,
+                                      err);
+    return COLANDER_OK;
+}
+
+static enum colander_code
+read_properties(struct reader *reader, struct colander_error *err)
+{
+    struct table_map *map = reader->map;
+    struct colander_slice name;
+    struct colander_slice value;
+    bool is_read = false;
+    enum colander_code code = COLANDER_OK;
+
+    if (reader->behind.properties.size <= PROPERTIES_SIZE_MAX)
+        code = read_behind(reader, reader->behind.properties, &is_read, err);
+    if (code != COLANDER_OK || !is_read)
+        return code;
+    while (code == COLANDER_OK &&
+           table_block_next(reader->block, &name, &value) == TABLE_PARSED) {
+        if (is_named(name, "rocksdb.num.entries"))
+            map->head.is_known = true;
+        code = take_property(reader, name, value, err);
+    }
+    reader->index_kind.is_known = map->head.is_known;
+    map->head.family_name = colander_buffer_slice(&map->family_name);
+    if (map->data_end > reader->source->size)
+        map->data_end = TABLE_END_UNKNOWN;
+    return code;
+}
+
+/* ----------------------------------------------------------------- index ---
+ */
+
+static enum colander_code
+add_block(struct table_map *map, size_t *capacity, struct table_place place,
+          struct colander_error *err)
+{
+    struct table_indexed *grown;
+
+    if (map->block_count == *capacity) {
+        *capacity += *capacity / 2 + 64;
+        grown = realloc(map->blocks, *capacity * sizeof(*grown));
+        if (grown == NULL)
+            return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                                 "no memory for an index of %zu blocks",
+                                 *capacity);
+        map->blocks = grown;
+    }
+    map->blocks[map->block_count++] =
+        (struct table_indexed){place, 0, 0, 0, false};
+    return COLANDER_OK;
+}
+
+/* Keeps the key of the last block added; without order they are of no use. */
+static enum colander_code
+add_key(struct table_map *map, struct colander_slice key, bool is_user_key,
+        struct colander_error *err)
+{
+    struct table_indexed *block = &map->blocks[map->block_count - 1];
+
+    if (!is_user_key && key.size < TABLE_KEY_TAIL) {
+        map->has_keys = false;
+        return COLANDER_OK;
+    }
+    if (!is_user_key) {
+        const struct table_key parts = table_key_of(key);
+
+        /* A key that was made shorter, and so another, has the highest
+         * sequence; behind 0 there is no older entry. */
+        block->may_go_on =
+            parts.sequence != SEQUENCE_MAX && parts.sequence != 0;
+        key = parts.user;
+    }
+    block->key_at = map->keys.size;
+    block->key_size = key.size;
+    if (map->block_count > 1) {
+        const int order = colander_slice_compare(
+            table_map_key(map, map->block_count - 2), key);
+
+        map->has_keys = order <= 0;
+        block->lower = order == 0 ? block[-1].lower : map->block_count - 1;
+    }
+    return colander_buffer_append(&map->keys, key.data, key.size, err);
+}
+
+/* Takes the block at hand for an index, and keeps it when it is one of blocks
+ * before `limit`. */
+static enum colander_code
+take_index(struct table_map *map, struct table_block *block,
+           const struct index_kind *kind, uint64_t limit,
+           struct colander_error *err)
+{
+    const uint64_t end = table_block_index_end(block, kind->is_delta, limit);
+    struct table_place place = {0, 0};
+    struct colander_slice key;
+    size_t capacity = 0;
+    enum colander_code code = COLANDER_OK;
+
+    if (end == 0)
+        return COLANDER_OK;
+    map->has_index = true;
+    map->has_keys = kind->is_known;
+    if (map->data_end == TABLE_END_UNKNOWN)
+        map->data_end = end;
+    table_block_rewind(block);
+    while (code == COLANDER_OK &&
+           table_block_next_place(block, kind->is_delta, &key, &place) ==
+               TABLE_PARSED) {
+        code = add_block(map, &capacity, place, err);
+        if (code == COLANDER_OK && map->has_keys)
+            code = add_key(map, key, kind->has_user_keys, err);
+    }
+    return code;
+}
+
+static enum colander_code
+try_index(struct reader *reader, struct table_place place,
+          struct colander_error *err)
+{
+    struct index_kind kind = reader->index_kind;
+    bool is_read;
+    enum colander_code code = read_behind(reader, place, &is_read, err);
+
+    if (code != COLANDER_OK || !is_read || kind.type != 0)
+        return code;
+    if (!kind.is_known)
+        kind.is_delta = true; /* as it is from version 4 on */
+    return take_index(reader->map, reader->block, &kind, place.offset, err);
+}
+
+static enum colander_code
+read_index(struct reader *reader, struct colander_error *err)
+{
+    const struct behind *behind = &reader->behind;
+    const uint64_t begin = behind->filter.size > 0
+                               ? table_place_end(behind->filter)
+                               : reader->map->data_end;
+    enum colander_code code = try_index(reader, behind->index, err);
+
+    /* It stands between what it follows and the properties. */
+    if (code == COLANDER_OK && !reader->map->has_index &&
+        behind->properties.size > 0)
+        code = try_index(reader,
+                         place_between(begin, behind->properties.offset), err);
+    return code;
+}
+
+enum colander_code
+table_map_read(struct table_map *map, const struct table_source *source,
+               struct table_block *block, struct colander_error *err)
+{
+    struct reader reader = {.map = map, .source = source, .block = block};
+    enum colander_code code;
+
+    map->data_end = TABLE_END_UNKNOWN;
+    code = read_footer(&reader, err);
+    if (code == COLANDER_OK)
+        code = read_metaindex(&reader, err);
+    if (code == COLANDER_OK)
+        code = read_properties(&reader, err);
+    if (code == COLANDER_OK)
+        code = read_index(&reader, err);
+    return code;
+}
+
+void
+table_map_release(struct table_map *map)
+{
+    colander_buffer_release(&map->family_name);
+    colander_buffer_release(&map->keys);
+    free(map->blocks);
+    memset(map, 0, sizeof(*map));
+}
+
+struct colander_slice
+table_map_after(const struct table_map *map, size_t index)
+{
+    if (map->has_keys && index > 0 && map->blocks[index - 1].may_go_on)
+        index = map->blocks[index - 1].lower;
+    return map->has_keys && index > 0 ? table_map_key(map, index - 1)
+                                      : colander_slice_of(NULL, 0);
+}

@@ -1,0 +1,251 @@
+/*
+ * SST files read without RocksDB: they have what RocksDB says that they have.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/table_stores.h"
+
+#define FAMILIES 3
+
+/* ------------------------------------------------------------ comparison ---
+ */
+
+/* What RocksDB says of a family, and what its files say. */
+struct comparison {
+    struct kept_entries told;
+    struct kept_entries read;
+    uint32_t family;
+    char name[32];
+    bool is_external; /* the files have no sequences */
+    size_t file_count;
+};
+
+static void
+keep_told(void *context, struct colander_slice key, struct colander_slice value,
+          uint64_t sequence, int type)
+{
+    struct comparison *comparison = context;
+    struct table_entry entry = {key, value,
+                                comparison->is_external ? 0 : sequence,
+                                type == 1 ? TABLE_PUT : TABLE_DELETE};
+
+    assert_true(type == 0 || type == 1 || type == 7);
+    keep_entry(&comparison->told, &entry);
+}
+
+static void
+read_whole(void *context, const char *path, uint64_t entry_count)
+{
+    struct comparison *comparison = context;
+    struct table_file *table;
+    struct reading reading;
+
+    read_table(AT_FDCWD, path, &reading);
+    assert_int_equal(reading.gap_count, 0);
+    assert_int_equal(reading.given.count, entry_count);
+    assert_true(reading.head.is_known);
+    assert_int_equal(reading.head.entry_count, entry_count);
+    assert_int_equal(reading.head.family, comparison->family);
+    assert_int_equal(reading.head.is_external, comparison->is_external);
+    for (size_t i = 0; i < reading.given.count; i++) {
+        const struct kept_entry *entry = &reading.given.entries[i];
+        const struct table_entry copied = {entry->key, entry->value,
+                                           entry->sequence, entry->kind};
+
+        if (i > 0)
+            assert_true(compare_entries(entry - 1, entry) < 0);
+        keep_entry(&comparison->read, &copied);
+    }
+    reading_release(&reading);
+
+    OK(table_file_open(AT_FDCWD, path, &table, NULL));
+    assert_true(colander_slice_equal(table_file_head(table)->family_name,
+                                     colander_slice_text(comparison->name)));
+    table_file_close(table);
+    comparison->file_count++;
+}
+
+/* Gives how many entries were compared. */
+static size_t
+compare_family(struct colander_engine_family *family, bool is_external)
+{
+    struct comparison comparison = {.is_external = is_external};
+    size_t count;
+
+    comparison.family = colander_engine_family_id(family);
+    (void)snprintf(comparison.name, sizeof(comparison.name), "family/%s",
+                   colander_engine_family_name(family));
+    rocksdb_visit_entries(family, keep_told, &comparison);
+    rocksdb_visit_files(family, read_whole, &comparison);
+    assert_true(comparison.file_count > 0);
+    assert_int_equal(comparison.told.count, comparison.read.count);
+    qsort(comparison.read.entries, comparison.read.count,
+          sizeof(struct kept_entry), compare_entries);
+    for (size_t i = 0; i < comparison.told.count; i++)
+        assert_true(is_same_entry(&comparison.told.entries[i],
+                                  &comparison.read.entries[i]));
+    count = comparison.told.count;
+    entries_release(&comparison.told);
+    entries_release(&comparison.read);
+    return count;
+}
+
+/* ----------------------------------------------------------------- tests ---
+ */
+
+static void
+compare_random_store(uint64_t seed)
+{
+    static const char *const names[FAMILIES] = {"one", "two", "three"};
+    struct colander_engine_family *families[FAMILIES];
+    struct colander_snapshot *snapshots[SNAPSHOTS];
+    struct colander_engine_family *bulk;
+    uint64_t random = seed;
+    struct fixture *fixture;
+    uint8_t key[64];
+    void *state;
+
+    setup(&state);
+    fixture = state;
+    open_random_store(fixture, &random);
+    for (size_t i = 0; i < FAMILIES; i++) {
+        families[i] = family_of(fixture, names[i]);
+        rocksdb_stop_compactions(families[i]);
+    }
+    write_random_files(fixture, families, FAMILIES, snapshots, &random);
+    rocksdb_single_delete(families[0], table_key_at(TABLE_KEYS, key));
+    OK(colander_engine_family_flush(families[0], NULL));
+    for (size_t i = 0; i < FAMILIES; i++)
+        assert_in_range(compare_family(families[i], false), 400, 100000);
+    OK(colander_engine_family_compact(families[0], NULL));
+    assert_in_range(compare_family(families[0], false), 400, 100000);
+    for (size_t i = 0; i < SNAPSHOTS; i++)
+        colander_snapshot_release(snapshots[i]);
+    OK(colander_engine_family_compact(families[1], NULL));
+    assert_in_range(compare_family(families[1], false), 100, TABLE_KEYS);
+
+    bulk = family_of(fixture, "bulk");
+    write_bulk(bulk, &random);
+    assert_int_equal(compare_family(bulk, true), TABLE_KEYS);
+    colander_engine_family_close(bulk);
+    for (size_t i = 0; i < FAMILIES; i++)
+        colander_engine_family_close(families[i]);
+    assert_int_equal(teardown(&state), 0);
+}
+
+static void
+entries_are_those_that_rocksdb_has(void **state)
+{
+    const uint64_t runs = random_runs(6);
+    uint64_t random = random_seed(__func__);
+
+    (void)state;
+    for (uint64_t i = 0; i < runs; i++)
+        compare_random_store(random_next(&random));
+}
+
+static void
+files_of_any_checksum_compression_and_index_are_read(void **state)
+{
+    static const int compressions[] = {0, 4, 7};
+    uint64_t random = random_seed(__func__);
+    char directory[TEMPORARY_SIZE];
+    char path[TEMPORARY_SIZE + 16];
+    struct reading reading;
+
+    (void)state;
+    temporary_make(directory);
+    (void)snprintf(path, sizeof(path), "%s/file.sst", directory);
+    for (unsigned i = 0; i < 48; i++) {
+        const struct rocksdb_table how = {
+            .checksum = 1 + (int)i % 4,
+            .compression = compressions[i / 4 % 3],
+            .block_size = 2000,
+            .restart_interval = 1 + (int)(i / 12 % 2) * 15,
+            .has_partitioned_index = i >= 24,
+        };
+
+        write_table(path, &how, TABLE_KEYS, &random);
+        read_table(AT_FDCWD, path, &reading);
+        assert_int_equal(reading.gap_count, 0);
+        assert_int_equal(reading.given.count, TABLE_KEYS);
+        assert_true(reading.head.is_external);
+        for (size_t k = 0; k < TABLE_KEYS; k++)
+            assert_int_equal(reading.given.entries[k].kind,
+                             k % 8 == 7 ? TABLE_DELETE : TABLE_PUT);
+        reading_release(&reading);
+    }
+    temporary_remove(directory);
+}
+
+static void
+an_entry_of_a_kind_that_no_store_writes_is_a_gap(void **state)
+{
+    const struct rocksdb_table how = {.checksum = 4,
+                                      .compression = 4,
+                                      .block_size = 4000,
+                                      .restart_interval = 16,
+                                      .has_merges = true};
+    uint64_t random = 1;
+    char directory[TEMPORARY_SIZE];
+    char path[TEMPORARY_SIZE + 16];
+    struct reading reading;
+    uint8_t key[64];
+
+    (void)state;
+    temporary_make(directory);
+    (void)snprintf(path, sizeof(path), "%s/file.sst", directory);
+    write_table(path, &how, 30, &random);
+    read_table(AT_FDCWD, path, &reading);
+    assert_int_equal(reading.gap_count, 3);
+    assert_int_equal(reading.given.count, 27);
+    for (uint64_t i = 0; i < 3; i++) {
+        const struct kept_gap *gap = &reading.gaps[i];
+
+        assert_int_equal(gap->entry_count, 9 * (i + 1));
+        assert_true(
+            colander_slice_equal(gap->after, table_key_at(10 * i + 8, key)));
+        assert_true(
+            colander_slice_equal(gap->until, table_key_at(10 * i + 9, key)));
+        assert_string_equal(
+            gap->why, "an entry of a kind that this store does not write");
+    }
+    reading_release(&reading);
+    temporary_remove(directory);
+}
+
+static void
+a_file_that_is_not_there_or_none_is_refused(void **state)
+{
+    char directory[TEMPORARY_SIZE];
+    struct colander_error err;
+    struct table_file *table;
+    int fd;
+
+    (void)state;
+    temporary_make(directory);
+    fd = open(directory, O_RDONLY | O_DIRECTORY);
+    assert_true(fd >= 0);
+    assert_int_equal(table_file_open(fd, "none.sst", &table, &err),
+                     COLANDER_NOT_FOUND);
+    assert_string_equal(err.message, "there is no 'none.sst'");
+    assert_null(table);
+    assert_int_equal(table_file_open(fd, ".", &table, &err), COLANDER_IO);
+    assert_string_equal(err.message, "'.' is no file");
+    table_file_close(NULL);
+    close(fd);
+    temporary_remove(directory);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(entries_are_those_that_rocksdb_has),
+        cmocka_unit_test(files_of_any_checksum_compression_and_index_are_read),
+        cmocka_unit_test(an_entry_of_a_kind_that_no_store_writes_is_a_gap),
+        cmocka_unit_test(a_file_that_is_not_there_or_none_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
