@@ -8,6 +8,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/golden_table.h"
 #include "support/table_stores.h"
 
 #include "core/table_map.h"
@@ -495,6 +496,42 @@ no_entry_is_lost_when_what_is_behind_the_data_is_damaged(void **state)
     files_release(&files);
 }
 
+/* Of a small file: each end, each byte. */
+static void
+a_small_file_is_cut_and_damaged_everywhere(void **state)
+{
+    struct whole_files files = {.count = 0};
+    struct colander_buffer bytes = COLANDER_BUFFER_EMPTY;
+    const struct whole_file *file = &files.files[0];
+    char path[TEMPORARY_SIZE + 16];
+    uint64_t random = 1;
+
+    (void)state;
+    temporary_make(files.directory);
+    files.fd = open(files.directory, O_RDONLY | O_DIRECTORY);
+    (void)snprintf(path, sizeof(path), "%s/whole.sst", files.directory);
+    golden_write(path, GOLDEN_SIZE);
+    learn_file(&files, path, 9);
+    assert_in_range(file->block_count, 3, 9);
+    for (uint64_t i = 0; i < 2 * file->bytes.size; i++) {
+        struct touched touched;
+        struct reading reading;
+
+        colander_buffer_clear(&bytes);
+        OK(colander_buffer_append(&bytes, file->bytes.data, file->bytes.size,
+                                  NULL));
+        touched =
+            damage_bytes(&bytes, file, i % 2 == 0 ? CUT : BYTE, i / 2, &random);
+        write_damaged(&files, &bytes);
+        read_table(files.fd, "damaged.sst", &reading);
+        assert_true(check_reading(file, &reading, &touched, 1) == 0 ||
+                    reading.gap_count > 0);
+        reading_release(&reading);
+    }
+    colander_buffer_release(&bytes);
+    files_release(&files);
+}
+
 int
 main(void)
 {
@@ -503,6 +540,7 @@ main(void)
         cmocka_unit_test(a_damaged_block_is_told_with_the_bounds_of_the_index),
         cmocka_unit_test(
             no_entry_is_lost_when_what_is_behind_the_data_is_damaged),
+        cmocka_unit_test(a_small_file_is_cut_and_damaged_everywhere),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/golden_table.h"
 #include "support/table_stores.h"
 
 #define FAMILIES 3
@@ -215,6 +216,52 @@ an_entry_of_a_kind_that_no_store_writes_is_a_gap(void **state)
 }
 
 static void
+a_file_made_once_is_read(void **state)
+{
+    static const struct {
+        const char *key;
+        uint64_t sequence;
+        enum table_entry_kind kind;
+        size_t size; /* of the value */
+        char first;  /* byte of it */
+    } expected[] = {
+        {"key0", 1, TABLE_PUT, 600, 'a'}, {"key1", 7, TABLE_DELETE, 0, 0},
+        {"key1", 2, TABLE_PUT, 600, 'b'}, {"key2", 3, TABLE_PUT, 5, 's'},
+        {"key3", 8, TABLE_PUT, 3, 'n'},   {"key3", 4, TABLE_PUT, 600, 'd'},
+        {"key4", 9, TABLE_DELETE, 0, 0},  {"key4", 5, TABLE_PUT, 600, 'e'},
+        {"key5", 6, TABLE_PUT, 5, 's'},
+    };
+    const size_t count = sizeof(expected) / sizeof(expected[0]);
+    char directory[TEMPORARY_SIZE];
+    char path[TEMPORARY_SIZE + 16];
+    struct reading reading;
+
+    (void)state;
+    temporary_make(directory);
+    (void)snprintf(path, sizeof(path), "%s/file.sst", directory);
+    golden_write(path, GOLDEN_SIZE);
+    read_table(AT_FDCWD, path, &reading);
+    assert_int_equal(reading.gap_count, 0);
+    assert_int_equal(reading.given.count, count);
+    assert_true(reading.head.is_known && !reading.head.is_external);
+    assert_int_equal(reading.head.entry_count, count);
+    assert_int_equal(reading.head.family, 1);
+    for (size_t i = 0; i < count; i++) {
+        const struct kept_entry *entry = &reading.given.entries[i];
+
+        assert_true(colander_slice_equal(entry->key,
+                                         colander_slice_text(expected[i].key)));
+        assert_int_equal(entry->sequence, expected[i].sequence);
+        assert_int_equal(entry->kind, expected[i].kind);
+        assert_int_equal(entry->value.size, expected[i].size);
+        if (entry->value.size > 0)
+            assert_int_equal(entry->value.data[0], expected[i].first);
+    }
+    reading_release(&reading);
+    temporary_remove(directory);
+}
+
+static void
 a_file_that_is_not_there_or_none_is_refused(void **state)
 {
     char directory[TEMPORARY_SIZE];
@@ -244,6 +291,7 @@ main(void)
         cmocka_unit_test(entries_are_those_that_rocksdb_has),
         cmocka_unit_test(files_of_any_checksum_compression_and_index_are_read),
         cmocka_unit_test(an_entry_of_a_kind_that_no_store_writes_is_a_gap),
+        cmocka_unit_test(a_file_made_once_is_read),
         cmocka_unit_test(a_file_that_is_not_there_or_none_is_refused),
     };
 
