@@ -5,6 +5,7 @@
  */
 #include "columns/key.h"
 #include "columns/store.h"
+#include "core/mend.h"
 
 struct checking {
     struct colander_engine *engine;
@@ -80,4 +81,27 @@ colander_store_check(struct colander_store *store, struct colander_check *check,
     struct checking checking = {store->engine, check, tell, context};
 
     return engine_sst_places(store->engine, check_file, &checking, err);
+}
+
+static void
+tell_mended(void *context, const char *file, const char *what)
+{
+    struct checking *checking = context;
+
+    checking->check->finding_count++;
+    checking->check->mended_count++;
+    checking->tell(checking->context, file, what);
+}
+
+enum colander_code
+colander_store_mend(const char *path, struct colander_check *check,
+                    colander_finding *tell, void *context,
+                    struct colander_error *err)
+{
+    struct checking checking = {NULL, check, tell, context};
+    enum colander_code code = mend_store(path, tell_mended, &checking, err);
+
+    if (code != COLANDER_OK)
+        colander_error_context(err, "cannot mend store '%s'", path);
+    return code;
 }

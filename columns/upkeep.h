@@ -1,5 +1,5 @@
 /*
- * Upkeep: a store checked as a whole, and copied.
+ * Upkeep: a store checked, copied and salvaged as a whole.
  *
  * Threads: while the store is used by others, but must not be closed
  *
@@ -49,6 +49,16 @@ colander_store_check(struct colander_store *store, struct colander_check *check,
                      colander_finding *tell, void *context,
                      struct colander_error *err);
 
+/*
+ * Makes anew what the store at `path` cannot be opened without, where nothing
+ * is lost by that, and tells it: its record of options, which are the defaults
+ * then, and CURRENT, when there is one MANIFEST only. Nobody may have it open.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_store_mend(const char *path, struct colander_check *check,
+                    colander_finding *tell, void *context,
+                    struct colander_error *err);
+
 /* ------------------------------------------------------------- backups --- */
 
 /*
@@ -69,6 +79,42 @@ COLANDER_API COLANDER_CHECKED enum colander_code
 colander_store_backup(struct colander_store *store, const char *directory,
                       uint64_t keep_count, struct colander_backup *made,
                       struct colander_error *err);
+
+/* ------------------------------------------------------------- salvage --- */
+
+/* What a salvage came to. */
+struct colander_salvage {
+    uint64_t family_count;
+    uint64_t row_count;  /* copied */
+    uint64_t byte_count; /* of their keys and rows */
+    uint64_t loss_count; /* what was told */
+};
+
+/* Fills `options` with those that the store at `path` keeps, or the defaults
+ * where that cannot be told: for the store that takes its rows. Else as
+ * colander_store_salvage. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_salvage_options(const char *path, struct colander_options *options,
+                         struct colander_error *err);
+
+/*
+ * Copies into `to` all rows that can be read of the store at `path`, which may
+ * be damaged in any way, and so that it is not even opened. Nothing is written
+ * there. `to` has no rows in the families that it gets.
+ *
+ * Every file that cannot be read whole is told, with what rows that concerns:
+ * those of a family between two keys, say. They may be missing, or be as they
+ * were before. All other rows are as they are in the store. Filter options are
+ * the defaults, and marks are left out: what was loaded need not be there.
+ *
+ * NOT_FOUND or INVALID where no store is, BUSY while somebody writes to it.
+ * After a failure `to` has some of the families. `salvage` is filled, also
+ * then.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_store_salvage(struct colander_store *to, const char *path,
+                       struct colander_salvage *salvage, colander_finding *tell,
+                       void *context, struct colander_error *err);
 
 #ifdef __cplusplus
 }

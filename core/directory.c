@@ -291,6 +291,32 @@ directory_open(struct directory *directory, const char *path,
     return code;
 }
 
+enum colander_code
+directory_open_damaged(struct directory *directory, const char *path,
+                       bool is_writer, struct colander_error *err)
+{
+    const struct directory closed = DIRECTORY_CLOSED;
+    enum colander_code code;
+
+    *directory = closed;
+    code = occupy_standard_descriptors(err);
+    if (code == COLANDER_OK)
+        code = open_directory(directory, path, COLANDER_OPEN_EXISTING, err);
+    if (code == COLANDER_OK &&
+        faccessat(directory->fd, DIRECTORY_ENGINE, F_OK, 0) != 0)
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "it is not a store: it has no '" DIRECTORY_ENGINE
+                             "', where rows would be");
+    if (code == COLANDER_OK)
+        code = lock_directory(directory, is_writer, err);
+    if (code == COLANDER_OK)
+        directory->is_store =
+            faccessat(directory->fd, DIRECTORY_RECORD, F_OK, 0) == 0;
+    else
+        directory_close(directory);
+    return code;
+}
+
 /* -------------------------------------------------------------- record --- */
 
 enum colander_code

@@ -49,6 +49,12 @@ COLANDER_CHECKED enum colander_code directory_open(struct directory *directory,
                                                    enum colander_open_mode mode,
                                                    struct colander_error *err);
 
+/* The same for a directory that may have lost its record: INVALID where no
+ * database is. */
+COLANDER_CHECKED enum colander_code
+directory_open_damaged(struct directory *directory, const char *path,
+                       bool is_writer, struct colander_error *err);
+
 /* Fills `record` with the content of COLANDER. */
 COLANDER_CHECKED enum colander_code
 directory_read_record(const struct directory *directory,

@@ -6,15 +6,13 @@
 #ifndef COLANDER_CORE_LOG_WALK_H
 #define COLANDER_CORE_LOG_WALK_H
 
-#include "core/core.h"
+#include "core/log_block.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Before each piece of a record, and at the beginning of each write in a
- * write-ahead log. */
-#define LOG_HEAD_SIZE 7
+/* At the beginning of each write in a write-ahead log. */
 #define LOG_WRITE_HEAD_SIZE 12
 
 /* What a write of the database begins with: how many were before it, and how

@@ -79,11 +79,9 @@ check_log(const struct check *check, enum ledger_kind kind, uint64_t number,
 
 /* ------------------------------------------------------- the MANIFEST --- */
 
-/* What CURRENT has: nothing but a name, in a line. An empty name when there is
- * no CURRENT: RocksDB says whether it should be there. */
-static enum colander_code
-read_current(const char *directory, char *name, size_t size,
-             struct colander_error *err)
+enum colander_code
+logs_read_current(const char *directory, char *name, size_t size,
+                  struct colander_error *err)
 {
     char path[PATH_MAX];
     FILE *file;
@@ -118,7 +116,7 @@ check_manifest(const struct check *check, struct colander_error *err)
     enum colander_code code;
     struct log log;
 
-    code = read_current(check->directory, log.name, sizeof(log.name), err);
+    code = logs_read_current(check->directory, log.name, sizeof(log.name), err);
     if (code != COLANDER_OK || log.name[0] == '\0')
         return code;
     code = check_log(check, LEDGER_MANIFEST,

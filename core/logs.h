@@ -31,6 +31,13 @@ COLANDER_CHECKED enum colander_code
 logs_check(const char *directory, struct ledger *ledger,
            struct colander_recovery *recovery, struct colander_error *err);
 
+/* What CURRENT has: nothing but a name, in a line, of a MANIFEST that is there;
+ * else CORRUPT. An empty name when there is no CURRENT: RocksDB says whether it
+ * should be there. */
+COLANDER_CHECKED enum colander_code
+logs_read_current(const char *directory, char *name, size_t size,
+                  struct colander_error *err);
+
 #ifdef __cplusplus
 }
 #endif

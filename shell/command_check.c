@@ -81,12 +81,16 @@ run_check(struct session *session, const struct arguments *arguments)
     struct colander_check check = {.file_count = 0};
     enum session_exit status = SESSION_FINE;
     struct colander_error err;
-    enum colander_code code;
+    enum colander_code code = COLANDER_OK;
 
     interrupt_ends_program();
-    code = session_open(
-        session, arguments->words[0],
-        mends ? COLANDER_OPEN_EXISTING : COLANDER_OPEN_READ_ONLY, &err);
+    if (mends)
+        code = colander_store_mend(arguments->words[0], &check, print_finding,
+                                   NULL, &err);
+    if (code == COLANDER_OK)
+        code = session_open(
+            session, arguments->words[0],
+            mends ? COLANDER_OPEN_EXISTING : COLANDER_OPEN_READ_ONLY, &err);
     if (code == COLANDER_OK)
         code = check_store(session, mends, &check, &err);
     if (code == COLANDER_OK)
@@ -112,9 +116,11 @@ static const char help[] =
     "is damaged is a line, and the exit code then is 4. Nothing is changed.\n"
     "\n"
     "options:\n"
-    "  --repair  makes value filters anew that are damaged or missing; nobody\n"
-    "            else may have the store open. No row is touched: damaged SST\n"
-    "            files stay as they are\n";
+    "  --repair  makes anew what can be without a loss: value filters that "
+    "are\n"
+    "            damaged or missing, the record of options (with defaults),\n"
+    "            CURRENT; nobody else may have the store open. No row is\n"
+    "            touched: damaged SST files stay as they are, see salvage\n";
 
 const struct command command_check = {
     "check",

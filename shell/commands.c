@@ -13,8 +13,8 @@ static const struct command *const commands[] = {
 #ifdef COLANDER_FILTERS
     &command_refilter,
 #endif
-    &command_check,    &command_backup,  &command_restore, &command_shell,
-    &command_demo,     &command_help,
+    &command_check,    &command_backup,  &command_restore, &command_salvage,
+    &command_shell,    &command_demo,    &command_help,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

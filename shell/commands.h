@@ -42,6 +42,7 @@ extern const struct command command_help;
 extern const struct command command_load;
 extern const struct command command_refilter; /* only with value filters */
 extern const struct command command_restore;
+extern const struct command command_salvage;
 extern const struct command command_shell;
 extern const struct command command_stats;
 

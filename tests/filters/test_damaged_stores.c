@@ -9,105 +9,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "columns/bulk.h"
 #include "support/damage.h"
 #include "support/filter_files.h"
-#include "support/model_steps.h"
+#include "support/killed_store.h"
 
-#include <signal.h>
-#include <sys/wait.h>
-
-#define STEPS 3000
 #define FINDS 20
-
-/* From here on steps are in logs only. */
-#define LOGGED 2400
-
-/* --------------------------------------------------------------- writing ---
- */
-
-static void
-must(enum colander_code code)
-{
-    if (code != COLANDER_OK)
-        _exit(3);
-}
-
-/* What a bulk brought: the steps of another seed, the last of each key. */
-static void
-write_bulk(struct colander_store *store, uint64_t seed)
-{
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-    struct model *model = calloc(1, sizeof(*model));
-    struct colander_family *family;
-    struct colander_bulk *bulk;
-    uint64_t count;
-
-    model_go_to(model, seed + 1, STEPS);
-    must(colander_family_open(store, "bulk", &family, NULL));
-    must(colander_bulk_create(family, &bulk, NULL));
-    for (uint64_t i = 0; i < KEYS; i++) {
-        encode_key(i, &key);
-        if (model->is_there[i])
-            must(colander_bulk_add(bulk, colander_buffer_slice(&key),
-                                   colander_buffer_slice(&model->rows[i]),
-                                   NULL));
-    }
-    must(colander_bulk_commit(bulk, &count, NULL));
-    colander_bulk_destroy(bulk);
-    must(colander_family_await_filters(family, NULL));
-    colander_family_close(family);
-}
-
-static void
-write_step(struct colander_family *family, const struct step *step,
-           struct colander_buffer *key)
-{
-    encode_key(step->key, key);
-    if (step->is_delete)
-        must(colander_family_delete(family, colander_buffer_slice(key),
-                                    COLANDER_AS_STORE, NULL));
-    else
-        must(colander_family_put(family, colander_buffer_slice(key), step->row,
-                                 COLANDER_AS_STORE, NULL));
-}
-
-/* The program as it is killed: --write <store> <seed>. */
-static int
-write_until_killed(const char *path, uint64_t seed)
-{
-    struct colander_row_builder *builder = colander_row_builder_create();
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-    struct colander_options options;
-    struct colander_family *family;
-    struct colander_family *other;
-    struct colander_store *store;
-    struct step step;
-
-    colander_options_init(&options);
-    options.sst_size = 64 << 10;
-    options.block_size = 4 << 10;
-    must(colander_store_open(path, &options, &store, NULL));
-    write_bulk(store, seed);
-    must(colander_family_open(store, "rows", &family, NULL));
-    must(colander_family_open(store, "other", &other, NULL));
-    for (uint64_t i = 0; i < STEPS; i++) {
-        make_step(seed, i, builder, &step);
-        write_step(family, &step, &key);
-        if (i % 300 == 299 && i < LOGGED)
-            must(colander_family_flush(family, NULL));
-        if (i == LOGGED / 2)
-            must(colander_family_compact(family, NULL));
-        if (i % 200 == 0 && i >= LOGGED) { /* another log */
-            make_step(seed, 0, builder, &step);
-            write_step(other, &step, &key);
-            must(colander_family_flush(other, NULL));
-        }
-    }
-    assert_all_loaded(family);
-    (void)kill(getpid(), SIGKILL);
-    return 3;
-}
 
 /* --------------------------------------------------------------- looking ---
  */
@@ -364,26 +270,6 @@ damage_once(struct looking *looking, const struct damageable *files)
 }
 
 static void
-write_store(const struct looking *looking)
-{
-    char seed[24];
-    pid_t child;
-    int status;
-
-    (void)snprintf(seed, sizeof(seed), "%llu",
-                   (unsigned long long)looking->seed);
-    child = fork();
-    assert_true(child >= 0);
-    if (child == 0) { /* anew: RocksDB's threads do not come along */
-        execl("/proc/self/exe", "test", "--write", looking->killed, seed,
-              (char *)NULL);
-        _exit(127);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status));
-}
-
-static void
 damaged_stores_are_right_or_say_what_is_damaged(void **state)
 {
     struct looking *looking = calloc(1, sizeof(*looking));
@@ -397,7 +283,7 @@ damaged_stores_are_right_or_say_what_is_damaged(void **state)
     (void)snprintf(looking->path, sizeof(looking->path), "%s/store", directory);
     looking->seed = random_seed(__func__);
     looking->random = looking->seed;
-    write_store(looking);
+    write_killed_store(looking->killed, looking->seed);
     model_go_to(&looking->models[0], looking->seed, STEPS);
     model_go_to(&looking->models[1], looking->seed + 1, STEPS);
     looking->last_step = model_last_step(&looking->models[0]);

@@ -1,0 +1,81 @@
+#!/bin/bash
+# What can be read of damaged stores, and what check --repair makes anew.
+#
+# SPDX-License-Identifier: MIT
+source "$(dirname "$0")/lib"
+
+store=$work/store
+
+# copy: a new copy of the store, and none of what was salvaged.
+copy() {
+    rm -rf "$work/copy" "$work/out"
+    cp -a "$store" "$work/copy"
+}
+
+# same: what was salvaged has all rows.
+same() {
+    run 0 export "$work/new" rows
+    cmp -s "$work/out" "$work/all" || complain "'$last' gives other rows"
+    rm -rf "$work/new"
+}
+
+seq 1 5000 | sed 's/.*/{"_key":&,"n":&,"text":"row &"}/' > "$work/rows"
+run 0 load "$store" rows "$work/rows"
+run 0 load "$store" others "$work/rows"
+run 0 export "$store" rows
+cp "$work/out" "$work/all"
+
+copy
+run 0 salvage "$work/copy" "$work/new"
+prints_some '^copied +10,000 rows \([0-9.]+ .B\) of 2 families$'
+prints_some '^lost +nothing$'
+diff -r "$store" "$work/copy" > /dev/null || complain 'salvage changes a store'
+same
+
+# A block of an SST.
+sst=$(find "$work/copy/rocksdb" -name '*.sst' -size +8k | sort | head -n 1)
+printf 'XXXX' | dd of="$sst" bs=1 seek=500 conv=notrunc status=none
+run 4 salvage "$work/copy" "$work/new"
+prints_some "^rocksdb/$(basename "$sst"): [0-9]+ bytes at 0 cannot be read: its checksum is wrong: rows of family '[a-z]+' with keys from 1 up to [0-9]+ may be missing, or old$"
+prints_some '^lost +1 part, as told above$'
+run 0 check "$work/new"
+prints_some '^found +nothing wrong$'
+run 1 salvage "$work/copy" "$work/new"
+says_some "there is a store already$"
+rm -rf "$work/new"
+
+# Files that only say where the others are.
+for file in COLANDER rocksdb/CURRENT; do
+    copy
+    rm "$work/copy/$file"
+    run 4 salvage "$work/copy" "$work/new"
+    prints_some "^$file: "
+    same
+    run 0 check "$work/copy" --repair
+    prints_some "^$file: .*: made anew"
+    prints_some '^found +1 damaged file, 1 made anew$'
+    run 0 export "$work/copy" rows
+    cmp -s "$work/out" "$work/all" || complain "$file: rows changed"
+done
+copy
+rm "$work/copy"/rocksdb/MANIFEST-*
+run 4 salvage "$work/copy" "$work/new"
+prints_some '^rocksdb/MANIFEST-[0-9]+: it cannot be read to its end: .* rows may be missing, or old, in any family$'
+same
+
+# What was a text is not overwritten by it, nor is there anything to take.
+run 1 salvage "$work" "$work/new"
+says_some "it is not a store: it has no 'rocksdb', where rows would be$"
+run 1 salvage "$work/nowhere" "$work/new"
+says_some "there is no such store$"
+[ ! -e "$work/new" ] || complain 'something was made of nothing'
+mkdir "$work/letters"
+touch "$work/letters/a"
+run 1 salvage "$store" "$work/letters"
+says_some "it has files, but no 'COLANDER'$"
+run 2 salvage "$store"
+run 1 check "$work/nowhere" --repair
+run 1 check "$work/letters" --repair
+[ "$(ls -A "$work/letters")" = a ] || complain 'letters became a store'
+
+finish

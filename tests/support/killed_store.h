@@ -1,0 +1,125 @@
+/*
+ * A store that was written by a process that was killed: rows are in SST files
+ * of several levels, in files of a bulk, and in write-ahead logs.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TESTS_SUPPORT_KILLED_STORE_H
+#define TESTS_SUPPORT_KILLED_STORE_H
+
+#include "support/filter_files.h"
+#include "support/model_steps.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+/* The family `rows` has these steps of the seed, `bulk` those of the next. */
+#define STEPS 3000
+
+/* From here on steps are in logs only. */
+#define LOGGED 2400
+
+static inline void
+must(enum colander_code code)
+{
+    if (code != COLANDER_OK)
+        _exit(3);
+}
+
+/* What a bulk brought: the steps of another seed, the last of each key. */
+static inline void
+write_bulk(struct colander_store *store, uint64_t seed)
+{
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct model *model = calloc(1, sizeof(*model));
+    struct colander_family *family;
+    struct colander_bulk *bulk;
+    uint64_t count;
+
+    model_go_to(model, seed + 1, STEPS);
+    must(colander_family_open(store, "bulk", &family, NULL));
+    must(colander_bulk_create(family, &bulk, NULL));
+    for (uint64_t i = 0; i < KEYS; i++) {
+        encode_key(i, &key);
+        if (model->is_there[i])
+            must(colander_bulk_add(bulk, colander_buffer_slice(&key),
+                                   colander_buffer_slice(&model->rows[i]),
+                                   NULL));
+    }
+    must(colander_bulk_commit(bulk, &count, NULL));
+    colander_bulk_destroy(bulk);
+    must(colander_family_await_filters(family, NULL));
+    colander_family_close(family);
+}
+
+static inline void
+write_step(struct colander_family *family, const struct step *step,
+           struct colander_buffer *key)
+{
+    encode_key(step->key, key);
+    if (step->is_delete)
+        must(colander_family_delete(family, colander_buffer_slice(key),
+                                    COLANDER_AS_STORE, NULL));
+    else
+        must(colander_family_put(family, colander_buffer_slice(key), step->row,
+                                 COLANDER_AS_STORE, NULL));
+}
+
+/* The program as it is killed: --write <store> <seed>. */
+static inline int
+write_until_killed(const char *path, uint64_t seed)
+{
+    struct colander_row_builder *builder = colander_row_builder_create();
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_options options;
+    struct colander_family *family;
+    struct colander_family *other;
+    struct colander_store *store;
+    struct step step;
+
+    colander_options_init(&options);
+    options.sst_size = 64 << 10;
+    options.block_size = 4 << 10;
+    must(colander_store_open(path, &options, &store, NULL));
+    write_bulk(store, seed);
+    must(colander_family_open(store, "rows", &family, NULL));
+    must(colander_family_open(store, "other", &other, NULL));
+    for (uint64_t i = 0; i < STEPS; i++) {
+        make_step(seed, i, builder, &step);
+        write_step(family, &step, &key);
+        if (i % 300 == 299 && i < LOGGED)
+            must(colander_family_flush(family, NULL));
+        if (i == LOGGED / 2)
+            must(colander_family_compact(family, NULL));
+        if (i % 200 == 0 && i >= LOGGED) { /* another log */
+            make_step(seed, 0, builder, &step);
+            write_step(other, &step, &key);
+            must(colander_family_flush(other, NULL));
+        }
+    }
+    assert_all_loaded(family);
+    (void)kill(getpid(), SIGKILL);
+    return 3;
+}
+
+/* Writes the store of that path, which is then as a killed process leaves it.
+ */
+static inline void
+write_killed_store(const char *path, uint64_t random_seed)
+{
+    char seed[24];
+    pid_t child;
+    int status;
+
+    (void)snprintf(seed, sizeof(seed), "%llu", (unsigned long long)random_seed);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) { /* anew: RocksDB's threads do not come along */
+        execl("/proc/self/exe", "test", "--write", path, seed, (char *)NULL);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+}
+
+#endif
