@@ -4,19 +4,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "fuzz/fuzz.h"
 #include "loading/csv.h"
 #include "loading/splitter.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-expect(bool is_so)
-{
-    if (!is_so)
-        abort();
-}
 
 /* The next record that is none of the bad ones. */
 static bool

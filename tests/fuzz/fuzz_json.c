@@ -7,17 +7,7 @@
  */
 #include "columns/columns.h"
 #include "columns/json_fault.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-expect(bool is_so)
-{
-    if (!is_so)
-        abort();
-}
+#include "fuzz/fuzz.h"
 
 static struct colander_json_reader *
 reader_of_all(void)

@@ -5,17 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "columns/key.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-expect(bool is_so)
-{
-    if (!is_so)
-        abort();
-}
+#include "fuzz/fuzz.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

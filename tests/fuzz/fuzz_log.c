@@ -9,24 +9,15 @@
 #include "core/crc32c.h"
 #include "core/ledger.h"
 #include "core/log_walk.h"
+#include "fuzz/directory.h"
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #define LEDGER_SLOT 32768
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-expect(bool is_so)
-{
-    if (!is_so)
-        abort();
-}
 
 static void
 put_number(uint8_t *bytes, uint64_t number, size_t size)
@@ -83,7 +74,6 @@ walk(const uint8_t *log, size_t size)
 static void
 open_ledger(const uint8_t *bytes, size_t size, bool is_mended)
 {
-    static char directory[] = "/dev/shm/fuzz_log.XXXXXX";
     static int directory_fd = -1;
     static uint8_t slots[2 * LEDGER_SLOT];
     struct ledger *ledger;
@@ -91,8 +81,8 @@ open_ledger(const uint8_t *bytes, size_t size, bool is_mended)
     int fd;
 
     if (directory_fd < 0) {
-        expect(mkdtemp(directory) != NULL);
-        directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        fuzz_directory_make();
+        directory_fd = open(fuzz_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     }
     memset(slots, 0, sizeof(slots));
     memcpy(slots, bytes, size < sizeof(slots) ? size : sizeof(slots));

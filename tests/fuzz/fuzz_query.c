@@ -7,19 +7,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "fuzz/fuzz.h"
 #include "shell/conditions.h"
 #include "shell/where.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-expect(bool is_so)
-{
-    if (!is_so)
-        abort();
-}
 
 /* A mistake is where a caret can show it. */
 static void

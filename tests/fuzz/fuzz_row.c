@@ -9,20 +9,10 @@
  * SPDX-License-Identifier: MIT
  */
 #include "columns/columns.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz/fuzz.h"
 
 static const char *const paths[] = {"a", "a.b", "a[]", "a[].b", "a[][]", "b"};
 static const size_t path_count = sizeof(paths) / sizeof(paths[0]);
-
-static void
-expect(bool is_so)
-{
-    if (!is_so)
-        abort();
-}
 
 /* Goes through all members at the top; an unchecked row may end in CORRUPT. */
 static void

@@ -6,18 +6,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "fuzz/fuzz.h"
 #include "loading/splitter.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-expect(bool is_so)
-{
-    if (!is_so)
-        abort();
-}
 
 struct piece {
     enum split split;
