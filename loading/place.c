@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "loading/place.h"
+#include "loading/splitter.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,6 +15,15 @@
 #include <xxhash.h>
 
 #define NAME_PREFIX "load:"
+
+bool
+place_is_sound(const struct place *place)
+{
+    return place->tail_size <= PLACE_TAIL_MAX &&
+           place->tail_size <= place->offset &&
+           place->line_offset <= place->offset &&
+           place->format <= RECORDS_MSGPACK && place->state <= UINT32_MAX;
+}
 
 void
 place_tail_append(struct place_tail *tail, struct colander_slice text)
@@ -191,5 +201,8 @@ place_read(struct place *place, struct colander_family *family,
     if (code == COLANDER_OK && *found)
         code = read_bulk_key(place, colander_buffer_slice(&mark), err);
     colander_buffer_release(&mark);
+    if (code == COLANDER_OK && *found && !place_is_sound(place))
+        code = COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "the place of an earlier load is none");
     return code;
 }

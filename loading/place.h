@@ -39,6 +39,9 @@ struct place {
     uint8_t bulk_key[COLANDER_KEY_SIZE_MAX];
 };
 
+/* Whether it can be one, whatever the file. */
+bool place_is_sound(const struct place *place);
+
 /* Takes the end of `text`, which comes behind what it has. */
 void place_tail_append(struct place_tail *tail, struct colander_slice text);
 
@@ -60,7 +63,7 @@ COLANDER_CHECKED enum colander_code place_mark(const struct place *place,
                                                struct colander_slice name,
                                                struct colander_error *err);
 
-/* Reads the mark; *found tells. */
+/* Reads the mark; *found tells. CORRUPT when it is none, or not sound. */
 COLANDER_CHECKED enum colander_code
 place_read(struct place *place, struct colander_family *family,
            struct colander_slice name, bool *found, struct colander_error *err);

@@ -7,6 +7,7 @@
 #include "support/store_fixture.h"
 
 #include "loading/loading.h"
+#include "loading/place.h"
 
 #include <sys/stat.h>
 
@@ -183,6 +184,44 @@ a_load_that_stops_in_a_large_record_loads_none_before_it_twice(void **state)
     assert_int_equal(status.st_size, 1000001); /* one line, as it was */
 }
 
+static void
+mark(struct load_fixture *it, const struct place *place)
+{
+    struct colander_buffer name = COLANDER_BUFFER_EMPTY;
+    struct colander_batch *batch;
+
+    OK(place_name(it->file, &name, NULL));
+    OK(colander_batch_create(it->store->store, &batch, NULL));
+    OK(place_mark(place, batch, it->family, colander_buffer_slice(&name),
+                  NULL));
+    OK(colander_batch_commit(batch, COLANDER_AS_STORE, NULL));
+    colander_batch_destroy(batch);
+    colander_buffer_release(&name);
+}
+
+/* So many bytes before the place were reserved to be read. */
+static void
+a_place_that_can_be_none_is_damage(void **state)
+{
+    struct load_fixture *it = *state;
+    const struct place places[] = {
+        {.offset = UINT64_MAX, .tail_size = UINT64_MAX - 1},
+        {.offset = 8, .tail_size = 9},
+        {.offset = 8, .line_offset = 9},
+        {.offset = 8, .format = 4},
+        {.offset = 8, .state = (uint64_t)UINT32_MAX + 1},
+    };
+
+    append(it->file, "{\"a\":1}\n{\"a\":2}\n");
+    it->options.resumes = true;
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        mark(it, &places[i]);
+        assert_int_equal(load(it), COLANDER_CORRUPT);
+        assert_non_null(
+            strstr(it->err.message, "the place of an earlier load is none"));
+    }
+}
+
 int
 main(void)
 {
@@ -195,6 +234,8 @@ main(void)
         cmocka_unit_test_setup_teardown(
             a_load_that_stops_in_a_large_record_loads_none_before_it_twice,
             setup, teardown),
+        cmocka_unit_test_setup_teardown(a_place_that_can_be_none_is_damage,
+                                        setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
