@@ -132,7 +132,8 @@ add_names(struct names *names, struct colander_slice record,
           struct colander_error *err)
 {
     struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
-    const uint8_t *at = record.data;
+    /* of a file that has only empty lines the record is nowhere */
+    const uint8_t *at = record.size > 0 ? record.data : (const uint8_t *)"";
     const uint8_t *end = at + record.size;
     enum colander_code code = COLANDER_OK;
 

@@ -73,6 +73,8 @@ uncut(const struct feeder *feeder)
 {
     const struct colander_buffer *text = &feeder->chunk->text;
 
+    if (text->size == 0) /* where nothing was read yet it has no bytes */
+        return colander_slice_of(NULL, 0);
     return colander_slice_of(text->data + feeder->cut,
                              text->size - feeder->cut);
 }

@@ -28,9 +28,12 @@ source_read(struct source *source, struct colander_buffer *text, size_t size,
 void
 source_pass(struct source *source, struct colander_slice passed)
 {
-    const uint8_t *end = passed.data + passed.size;
     const uint8_t *at = passed.data;
+    const uint8_t *end;
 
+    if (passed.size == 0) /* it may be nowhere */
+        return;
+    end = passed.data + passed.size;
     while (at < end && (at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
         at++;
         source->line_number++;
