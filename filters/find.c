@@ -300,9 +300,8 @@ enum colander_code
 find_candidates_next(struct candidates *candidates, struct colander_slice *keys,
                      size_t max, size_t *count, struct colander_error *err)
 {
-    const size_t before = candidates->last_size;
+    size_t at = candidates->last_size;
     struct colander_error why;
-    const uint8_t *at;
     enum colander_code code;
 
     *count = 0;
@@ -319,9 +318,8 @@ find_candidates_next(struct candidates *candidates, struct colander_slice *keys,
         return code;
     }
     candidates->plan_count = 0; /* the find goes on */
-    at = candidates->keys.data + before;
     for (size_t i = 0; i < *count; i++) {
-        keys[i].data = at;
+        keys[i].data = candidates->keys.data + at;
         at += keys[i].size;
     }
     return COLANDER_OK;
