@@ -67,7 +67,8 @@ struct csv_split {
     size_t quote;    /* where its first line's last field in quotes began */
     size_t fault_at; /* the byte behind a closing quote that is wrong */
     bool has_fault;  /* there is one; else a quote is never closed */
-    size_t alone;    /* lines that end before this are records alone */
+    size_t alone;    /* lines that end before this are records alone, */
+    bool alone_has_fault; /* as there was one there */
 };
 
 struct splitter {

@@ -6,7 +6,8 @@
  * look at all the others again from each of them on would take for ever; and
  * need not be: where such a line, read alone, ends in a quote as well, it is
  * where the one before was, and will fail where that one failed. So up to
- * there (`alone`) a record that does not end with its line is bad at once.
+ * there (`alone`) a record that does not end with its line is bad at once, for
+ * the reason that there was.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -99,8 +100,10 @@ become_bad(struct splitter *splitter, bool has_fault, size_t at)
     splitter->state = CSV_BAD;
     csv->has_fault = has_fault;
     csv->fault_at = at;
-    if (csv->alone < at)
+    if (csv->alone < at) {
         csv->alone = at;
+        csv->alone_has_fault = has_fault;
+    }
 }
 
 /* Looks for a quote that opens a field, in the line of `scanned`. */
@@ -172,7 +175,8 @@ in_quotes(struct splitter *splitter, const struct split_text *text)
         return behind_quote(splitter, text);
     if (looked_at.size == text->size && !text->is_end)
         return false;
-    become_bad(splitter, false, looked_at.size);
+    become_bad(splitter, looked_at.size < text->size && csv->alone_has_fault,
+               looked_at.size);
     return true;
 }
 

@@ -325,6 +325,25 @@ text_behind_a_closing_quote_costs_the_line(void **state)
                  2);
 }
 
+/* As a load that goes on between them would tell the second. */
+static void
+lines_of_one_fault_are_told_alike_wherever_one_begins(void **state)
+{
+    const char *text = "\"a\nx\",\"y\nz\"!\n";
+    struct pieces whole;
+    struct pieces rest;
+
+    (void)state;
+    cut_whole(RECORDS_CSV, colander_slice_text(text), &whole);
+    cut_whole(RECORDS_CSV, colander_slice_text(text + 3), &rest);
+    assert_int_equal(whole.pieces[1].split, SPLIT_BAD);
+    assert_int_equal(rest.pieces[0].split, SPLIT_BAD);
+    assert_string_equal(whole.pieces[1].why, rest.pieces[0].why);
+    assert_int_equal(whole.pieces[1].at, rest.pieces[0].at);
+    pieces_release(&whole);
+    pieces_release(&rest);
+}
+
 static void
 a_quote_that_is_never_closed_costs_its_line(void **state)
 {
@@ -426,6 +445,7 @@ main(void)
         cmocka_unit_test(a_field_in_quotes_may_span_lines),
         cmocka_unit_test(a_quote_in_a_field_is_text),
         cmocka_unit_test(text_behind_a_closing_quote_costs_the_line),
+        cmocka_unit_test(lines_of_one_fault_are_told_alike_wherever_one_begins),
         cmocka_unit_test(a_quote_that_is_never_closed_costs_its_line),
         cmocka_unit_test(maps_are_records_and_other_values_are_bad),
         cmocka_unit_test(every_msgpack_head_has_its_size),
