@@ -1,0 +1,137 @@
+/*
+ * Any bytes as what is piped into the shell: lines of Lua, which may belong
+ * together, and dot commands with their words. Nothing crashes, leaks, or takes
+ * more memory than it may, and the shell has an end.
+ *
+ * No word leads out of the target's directory. What runs for long is ended as
+ * Ctrl-C ends it. Scripts have less than in the shell, as in fuzz_lua.c.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "fuzz/store.h"
+#include "shell/entries.h"
+#include "shell/interrupt.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <time.h>
+
+#define MEMORY_MAX ((size_t)32 << 20) /* of Lua */
+#define SECONDS_MAX 1                 /* of all processors */
+
+/* ----------------------------------------------------------------- time --- */
+
+/* Sends the signal of Ctrl-C when the seconds are over; 0: no more. */
+static void
+set_alarm(time_t seconds)
+{
+    static timer_t timer;
+    static bool is_made;
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
+                             .sigev_signo = SIGINT};
+    const struct itimerspec time = {.it_value.tv_sec = seconds};
+
+    if (!is_made) {
+        interrupt_install();
+        expect(timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) == 0);
+        is_made = true;
+    }
+    expect(timer_settime(timer, 0, &time, NULL) == 0);
+}
+
+/* A second Ctrl-C within a second would end the process. */
+static void
+forget_alarm(void)
+{
+    set_alarm(0);
+    if (interrupt_happened())
+        (void)sleep(2);
+    interrupt_forget();
+}
+
+/* ---------------------------------------------------------------- shell --- */
+
+/* Goes to an empty directory, where commands may write files, with nothing on
+ * standard input. */
+static void
+enter_directory(void)
+{
+    char path[TEMPORARY_SIZE + 8];
+    int fd;
+
+    (void)snprintf(path, sizeof(path), "%s/files", fuzz_directory);
+    temporary_remove(path);
+    expect(mkdir(path, 0700) == 0 && chdir(path) == 0);
+    fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    expect(fd >= 0 && dup2(fd, STDIN_FILENO) == STDIN_FILENO);
+    expect(close(fd) == 0);
+}
+
+/* Takes away what no limit of this process can end. */
+static void
+limit_scripts(struct interpreter *interpreter)
+{
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    FILE *file = fopen(FUZZ_FOLDER "/lua_limits.lua", "re");
+    size_t size;
+
+    expect(file != NULL);
+    expect(colander_buffer_reserve(&text, 65536, NULL) == COLANDER_OK);
+    size = fread(text.data, 1, 65536, file);
+    expect(fclose(file) == 0);
+    expect(interpreter_run_script(interpreter, "limits",
+                                  colander_slice_of(text.data, size), NULL,
+                                  0) == SESSION_FINE);
+    colander_buffer_release(&text);
+}
+
+static void
+run(struct colander_slice text)
+{
+    struct session session = SESSION_EMPTY;
+    struct interpreter *interpreter;
+    struct entries entries;
+    FILE *file = fmemopen((void *)(uintptr_t)text.data, text.size, "r");
+
+    session.store = fuzz_store;
+    session.path = "store";
+    session.is_shell = true;
+    expect(file != NULL);
+    expect(interpreter_create(&session, MEMORY_MAX, &interpreter, NULL) ==
+           COLANDER_OK);
+    limit_scripts(interpreter);
+    entries_init(&entries, &session, interpreter);
+    set_alarm(SECONDS_MAX);
+    (void)entries_run_file(&entries, file, "input");
+    forget_alarm();
+    (void)fflush(stdout);
+    if (entries.stdout_fd >= 0)
+        expect(dup2(entries.stdout_fd, STDOUT_FILENO) == STDOUT_FILENO);
+    entries_release(&entries);
+    interpreter_destroy(interpreter);
+    expect(fclose(file) == 0);
+}
+
+/* -------------------------------------------------------------- target --- */
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static int home = -1; /* where the fuzzer keeps its files */
+    char *text;
+
+    if (home < 0)
+        home = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (size == 0 || memmem(data, size, "pager", 5) != NULL)
+        return 0; /* a pager is a program */
+    fuzz_store_prepare();
+    enter_directory();
+    text = malloc(size);
+    expect(text != NULL);
+    for (size_t i = 0; i < size; i++)
+        text[i] = data[i] == '/' ? '_' : (char)data[i];
+    run(colander_slice_of(text, size));
+    free(text);
+    expect(fchdir(home) == 0);
+    return 0;
+}

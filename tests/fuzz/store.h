@@ -1,0 +1,92 @@
+/*
+ * A store for a fuzz target that needs one: the same rows before each run.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TESTS_FUZZ_STORE_H
+#define TESTS_FUZZ_STORE_H
+
+#include "colander.h"
+#include "fuzz/directory.h"
+
+#define FUZZ_STORE_RUNS 1000 /* then another, so that all stays small */
+
+static struct colander_store *fuzz_store;
+
+static inline void
+fuzz_store_open(void)
+{
+    struct colander_options options;
+    char path[TEMPORARY_SIZE + 8];
+
+    if (fuzz_directory[0] == '\0')
+        fuzz_directory_make();
+    (void)snprintf(path, sizeof(path), "%s/store", fuzz_directory);
+    expect(colander_store_close(fuzz_store, NULL) == COLANDER_OK);
+    temporary_remove(path);
+    colander_options_init(&options);
+    options.thread_count = 1;
+    options.cache_size = 1 << 20;
+    options.write_buffer_size = 1 << 20;
+    expect(colander_store_open(path, &options, &fuzz_store, NULL) ==
+           COLANDER_OK);
+}
+
+static inline void
+fuzz_store_put(struct colander_family *family, const char *json)
+{
+    static struct colander_json_reader *reader;
+    struct colander_slice key, row;
+    bool has_key;
+
+    if (reader == NULL)
+        reader = colander_json_reader_create();
+    expect(colander_json_reader_row(reader, colander_slice_text(json), &key,
+                                    &has_key, &row, NULL) == COLANDER_OK);
+    expect(colander_family_put(family, key, row, COLANDER_AS_STORE, NULL) ==
+           COLANDER_OK);
+}
+
+/* Gives the family `f` these rows and no others, and removes all others. */
+static inline void
+fuzz_store_fill(void)
+{
+    static const char *const rows[] = {
+        "{\"_key\":\"k1\",\"a\":1,\"b\":\"text\",\"tags\":[\"a\",\"b\"]}",
+        "{\"_key\":\"k2\",\"a\":{\"b\":2.5},\"c\":null}",
+        "{\"_key\":\"k3\",\"a\":[{\"b\":1},{\"b\":\"a\"}],\"b\":true}",
+    };
+    struct colander_names names = {NULL, 0};
+    struct colander_family *family;
+    uint64_t count;
+
+    expect(colander_store_families(fuzz_store, &names, NULL) == COLANDER_OK);
+    for (size_t i = 0; i < names.count; i++) {
+        expect(colander_family_open(fuzz_store, names.names[i], &family,
+                                    NULL) == COLANDER_OK);
+        if (strcmp(names.names[i], "f") == 0)
+            expect(colander_family_delete_range(family, NULL, COLANDER_AS_STORE,
+                                                &count, NULL) == COLANDER_OK);
+        else
+            expect(colander_family_drop(family, NULL) == COLANDER_OK);
+        colander_family_close(family);
+    }
+    colander_names_release(&names);
+    expect(colander_family_open(fuzz_store, "f", &family, NULL) == COLANDER_OK);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        fuzz_store_put(family, rows[i]);
+    colander_family_close(family);
+}
+
+/* Before each run. */
+static inline void
+fuzz_store_prepare(void)
+{
+    static unsigned run_count;
+
+    if (run_count++ % FUZZ_STORE_RUNS == 0)
+        fuzz_store_open();
+    fuzz_store_fill();
+}
+
+#endif
