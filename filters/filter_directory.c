@@ -416,10 +416,11 @@ file_create(uint64_t part_count, uint64_t place_count, uint64_t key_size,
     size_t size = sizeof(struct filter_file) + parts_size + places_size +
                   key_size + path_size;
     struct filter_file *file = calloc(1, size);
-    uint8_t *behind = (uint8_t *)file + sizeof(*file);
+    uint8_t *behind;
 
     if (file == NULL)
         return NULL;
+    behind = (uint8_t *)file + sizeof(*file);
     file->memory = size;
     file->part_count = (uint32_t)part_count;
     file->place_count = (uint32_t)place_count;
