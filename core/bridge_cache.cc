@@ -10,7 +10,6 @@
 #include <rocksdb/memory_allocator.h>
 
 #include <cstddef>
-#include <cstdlib>
 #include <new>
 
 /* Of larger blocks, a large page holds too few. */
@@ -64,9 +63,7 @@ class slot_allocator : public rocksdb::MemoryAllocator
             memory = block_slots_take(&slots);
         const bool is_slot = memory != nullptr;
         if (!is_slot)
-            memory = std::malloc(full);
-        if (memory == nullptr)
-            throw std::bad_alloc();
+            memory = ::operator new(full);
         made = new (memory) prefix{is_slot};
         return made + 1;
     }
@@ -79,7 +76,7 @@ class slot_allocator : public rocksdb::MemoryAllocator
         if (made->is_slot)
             block_slots_give(&slots, made);
         else
-            std::free(made);
+            ::operator delete(made);
     }
 
     /* What counts against the cache: all of a slot. */
