@@ -25,13 +25,14 @@ fill_table(void)
     }
 }
 
-static uint32_t
-add_by_table(uint32_t crc, const uint8_t *data, size_t size)
+uint32_t
+crc32c_by_table(uint32_t crc, const uint8_t *data, size_t size)
 {
-    pthread_once(&table_once, fill_table);
+    (void)pthread_once(&table_once, fill_table);
+    crc = ~crc;
     for (size_t i = 0; i < size; i++)
         crc = crc >> 8 ^ table[(crc ^ data[i]) & 255];
-    return crc;
+    return ~crc;
 }
 
 #if defined(__x86_64__)
@@ -51,19 +52,17 @@ add_by_instruction(uint32_t crc, const uint8_t *data, size_t size)
     return crc;
 }
 
-static uint32_t
-add(uint32_t crc, const uint8_t *data, size_t size)
-{
-    return __builtin_cpu_supports("sse4.2")
-               ? add_by_instruction(crc, data, size)
-               : add_by_table(crc, data, size);
-}
-#else
-#define add add_by_table
-#endif
-
 uint32_t
 crc32c(uint32_t crc, const uint8_t *data, size_t size)
 {
-    return ~add(~crc, data, size);
+    return __builtin_cpu_supports("sse4.2")
+               ? ~add_by_instruction(~crc, data, size)
+               : crc32c_by_table(crc, data, size);
 }
+#else
+uint32_t
+crc32c(uint32_t crc, const uint8_t *data, size_t size)
+{
+    return crc32c_by_table(crc, data, size);
+}
+#endif

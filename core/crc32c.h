@@ -12,4 +12,7 @@
 /* The checksum of what `crc` is that of (0: of nothing), followed by `data`. */
 uint32_t crc32c(uint32_t crc, const uint8_t *data, size_t size);
 
+/* The same, as any processor can. */
+uint32_t crc32c_by_table(uint32_t crc, const uint8_t *data, size_t size);
+
 #endif

@@ -1,0 +1,34 @@
+/*
+ * What bodies behind the border to C++ throw or say, and what becomes of it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TESTS_SUPPORT_THROWN_H
+#define TESTS_SUPPORT_THROWN_H
+
+#include "core/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum thrown {
+    THROWN_NOTHING,
+    THROWN_BAD_ALLOC,
+    THROWN_RUNTIME_ERROR, /* "told" */
+    THROWN_NUMBER,
+    SAID_OK, /* a status of RocksDB's: */
+    SAID_CORRUPTION,
+    SAID_MEMORY_LIMIT,
+    SAID_DROPPED,
+    SAID_NO_SPACE,
+};
+
+/* What the bridge makes of it, while it is to "try". */
+enum colander_code bridge_tried(enum thrown thrown, struct colander_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
