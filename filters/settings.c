@@ -305,6 +305,7 @@ settings_decode(struct colander_slice record, struct settings **settings,
     const char *paths[FILTER_LEFT_OUT_MAX];
     struct colander_filter_options options;
     struct settings_record fixed;
+    enum colander_code code;
     uint64_t sum;
     const char *end;
 
@@ -339,5 +340,10 @@ settings_decode(struct colander_slice record, struct settings **settings,
     options.memory_budget = fixed.memory_budget;
     options.left_out = paths;
     options.left_out_count = fixed.left_out_count;
-    return settings_create(&options, settings, err);
+    code = settings_create(&options, settings, err);
+    if (code == COLANDER_INVALID)
+        code = COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "the record of filter options has others than "
+                             "there are");
+    return code;
 }
