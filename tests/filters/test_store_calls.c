@@ -35,58 +35,44 @@ call_fails(void)
     return true;
 }
 
-/* A call that fails with -1. */
-#define WRAP(type, name, parameters, arguments)                                \
+/* A call that gives `failure` when it fails. */
+#define WRAP(type, name, failure, parameters, arguments)                       \
     type __real_##name parameters;                                             \
     type __wrap_##name parameters;                                             \
     type __wrap_##name parameters                                              \
     {                                                                          \
-        return call_fails() ? -1 : __real_##name arguments;                    \
+        return call_fails() ? (failure) : __real_##name arguments;             \
     }
 
 /* The compiler passes a mode that is not given like one that is. */
-WRAP(int, open, (const char *path, int flags, mode_t mode), (path, flags, mode))
-WRAP(int, openat, (int fd, const char *path, int flags, mode_t mode),
+WRAP(int, open, -1, (const char *path, int flags, mode_t mode),
+     (path, flags, mode))
+WRAP(int, openat, -1, (int fd, const char *path, int flags, mode_t mode),
      (fd, path, flags, mode))
-WRAP(ssize_t, read, (int fd, void *data, size_t size), (fd, data, size))
-WRAP(ssize_t, pread, (int fd, void *data, size_t size, off_t at),
+WRAP(ssize_t, read, -1, (int fd, void *data, size_t size), (fd, data, size))
+WRAP(ssize_t, pread, -1, (int fd, void *data, size_t size, off_t at),
      (fd, data, size, at))
-WRAP(ssize_t, write, (int fd, const void *data, size_t size), (fd, data, size))
-WRAP(ssize_t, pwrite, (int fd, const void *data, size_t size, off_t at),
+WRAP(ssize_t, write, -1, (int fd, const void *data, size_t size),
+     (fd, data, size))
+WRAP(ssize_t, pwrite, -1, (int fd, const void *data, size_t size, off_t at),
      (fd, data, size, at))
-WRAP(int, fsync, (int fd), (fd))
-WRAP(int, fdatasync, (int fd), (fd))
-WRAP(int, ftruncate, (int fd, off_t size), (fd, size))
-WRAP(int, fstat, (int fd, struct stat *status), (fd, status))
-WRAP(int, fchmod, (int fd, mode_t mode), (fd, mode))
-WRAP(int, flock, (int fd, int how), (fd, how))
-WRAP(int, mkdir, (const char *path, mode_t mode), (path, mode))
-WRAP(int, rename, (const char *from, const char *to), (from, to))
-WRAP(int, renameat, (int from_fd, const char *from, int to_fd, const char *to),
+WRAP(int, fsync, -1, (int fd), (fd))
+WRAP(int, fdatasync, -1, (int fd), (fd))
+WRAP(int, ftruncate, -1, (int fd, off_t size), (fd, size))
+WRAP(int, posix_fallocate, EIO, (int fd, off_t at, off_t size), (fd, at, size))
+WRAP(int, fstat, -1, (int fd, struct stat *status), (fd, status))
+WRAP(int, fchmod, -1, (int fd, mode_t mode), (fd, mode))
+WRAP(int, flock, -1, (int fd, int how), (fd, how))
+WRAP(int, mkdir, -1, (const char *path, mode_t mode), (path, mode))
+WRAP(int, rename, -1, (const char *from, const char *to), (from, to))
+WRAP(int, renameat, -1,
+     (int from_fd, const char *from, int to_fd, const char *to),
      (from_fd, from, to_fd, to))
-WRAP(ssize_t, getrandom, (void *data, size_t size, unsigned flags),
+WRAP(ssize_t, getrandom, -1, (void *data, size_t size, unsigned flags),
      (data, size, flags))
-
-int __real_posix_fallocate(int fd, off_t at, off_t size);
-int __wrap_posix_fallocate(int fd, off_t at, off_t size);
-int
-__wrap_posix_fallocate(int fd, off_t at, off_t size)
-{
-    return call_fails() ? EIO : __real_posix_fallocate(fd, at, size);
-}
-
-/* One that fails with NULL. */
-#define WRAP_POINTER(type, name, parameters, arguments)                        \
-    type *__real_##name parameters;                                            \
-    type *__wrap_##name parameters;                                            \
-    type *__wrap_##name parameters                                             \
-    {                                                                          \
-        return call_fails() ? NULL : __real_##name arguments;                  \
-    }
-
-WRAP_POINTER(DIR, opendir, (const char *path), (path))
-WRAP_POINTER(DIR, fdopendir, (int fd), (fd))
-WRAP_POINTER(char, realpath, (const char *path, char *made), (path, made))
+WRAP(DIR *, opendir, NULL, (const char *path), (path))
+WRAP(DIR *, fdopendir, NULL, (int fd), (fd))
+WRAP(char *, realpath, NULL, (const char *path, char *made), (path, made))
 
 /* ---------------------------------------------------------------- store --- */
 
