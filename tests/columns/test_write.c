@@ -190,6 +190,39 @@ batch_takes_families_of_its_own_store_only(void **state)
     colander_family_close(family);
 }
 
+static void
+a_batch_over_the_limit_keeps_what_it_has(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "f");
+    struct colander_buffer key = text_key("k");
+    const struct colander_slice at = colander_buffer_slice(&key);
+    const size_t size = COLANDER_ROW_SIZE_MAX - 64;
+    uint8_t *bytes = calloc(1, size);
+    struct colander_batch *batch;
+    struct colander_slice row;
+    struct colander_error err;
+    size_t count;
+
+    assert_non_null(bytes);
+    row = fixture_row(fixture, "large",
+                      colander_binary(colander_slice_of(bytes, size)));
+    OK(colander_batch_create(fixture->store, &batch, NULL));
+    for (count = 0; count < COLANDER_BATCH_SIZE_MAX / size; count++)
+        OK(colander_batch_put(batch, family, at, row, &err));
+    assert_int_equal(colander_batch_put(batch, family, at, row, &err),
+                     COLANDER_LIMIT);
+    assert_int_equal(colander_batch_count(batch), count);
+    OK(colander_batch_delete(batch, family, at, &err)); /* for it is room */
+    colander_batch_clear(batch);
+    OK(colander_batch_put(batch, family, at, row, &err));
+    assert_int_equal(count_rows(family), 0);
+    colander_batch_destroy(batch);
+    free(bytes);
+    colander_buffer_release(&key);
+    colander_family_close(family);
+}
+
 /* ----------------------------------------------------------- in parallel ---
  */
 
@@ -423,6 +456,7 @@ main(void)
         TEST(batch_with_a_dropped_family_writes_nothing),
         TEST(a_row_that_was_checked_is_put_as_it_is),
         TEST(batch_takes_families_of_its_own_store_only),
+        TEST(a_batch_over_the_limit_keeps_what_it_has),
         TEST(patches_of_one_row_at_once_lose_nothing),
         TEST(readers_never_see_half_a_batch),
     };
