@@ -270,17 +270,20 @@ ask_filter(struct checking *checking, const struct filter *filter,
 
 /* ---------------------------------------------------------------- files --- */
 
+/* *id: of the filter that was checked; 0: it could not be opened. */
 static enum colander_code
 check_filter(struct checking *checking, const char *path,
-             const struct sst_info *sst, struct colander_error *err)
+             const struct sst_info *sst, uint64_t *id,
+             struct colander_error *err)
 {
     struct filter_file *file;
     struct filter *filter;
     enum colander_code code = filter_file_open(path, &file, err);
 
+    *id = 0;
     if (code != COLANDER_OK)
         return code;
-    checking->check->filter_count++;
+    *id = filter_file_id(file);
     code = filter_check_head(filter_file_head(file), sst->entry_count,
                              sst->is_tag_known ? sst->tag : NULL, err);
     if (code == COLANDER_OK)
@@ -293,6 +296,21 @@ check_filter(struct checking *checking, const char *path,
         code = ask_filter(checking, filter, sst->number, err);
     filter_unref(filter);
     return code;
+}
+
+/* Whether the name is another filter's now. Then some blocks that were read for
+ * the one may be of the other, which says nothing of either. */
+static bool
+is_replaced(const char *path, uint64_t id)
+{
+    struct filter_file *now;
+    bool is_other;
+
+    if (id == 0 || filter_file_open(path, &now, NULL) != COLANDER_OK)
+        return false;
+    is_other = filter_file_id(now) != id;
+    filter_file_close(now);
+    return is_other;
 }
 
 /* Whether the family has filters, and the SST is still there. */
@@ -333,11 +351,15 @@ check_sst(void *context, const struct sst_info *sst, struct colander_error *err)
     struct colander_error found;
     char path[FILTER_PATH_MAX];
     enum colander_code code;
+    uint64_t id;
 
     if (!filter_path_of_sst(checking->filters, sst->number, sst->size, path))
         return COLANDER_FAIL(err, COLANDER_IO,
                              "the path of the store is too long");
-    code = check_filter(checking, path, sst, &found);
+    do {
+        code = check_filter(checking, path, sst, &id, &found);
+    } while (code != COLANDER_OK && is_replaced(path, id));
+    checking->check->filter_count += id != 0;
     if (code == COLANDER_OK || (code == COLANDER_NOT_FOUND &&
                                 !wants_filter(checking->filters, sst->number)))
         return COLANDER_OK;
