@@ -1,0 +1,393 @@
+/*
+ * Races that are planted in the store's own code, and what ThreadSanitizer says
+ * of them with the settings under which the tests run: each must be reported,
+ * or other tests that report nothing mean nothing. tests/tsan/README.md has the
+ * settings.
+ *
+ * The linker sends three functions of the store here. One is called by finds,
+ * the others by RocksDB, behind whose functions no stack of ours is seen: when
+ * a file comes, and when the log is written. Each of the latter does something
+ * to memory that finds look at.
+ *
+ * A program that raced ends with a status of its own: it is this one anew.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filters/registry.h"
+#include "support/plain_finds.h"
+#include "support/store_fixture.h"
+
+#include "core/log_walk.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+
+#define LOOKS 5 /* of finds, between what RocksDB calls and the change */
+#define SIZE 100
+#define REPORT_SIZE 200000
+
+/* What is done by whom. */
+struct plant {
+    const char *name;
+    bool is_log; /* when the log is written; else when a file comes */
+    void (*change)(void);
+    void (*look)(void); /* by finds */
+    const char *report; /* NULL: there must be none */
+};
+
+static const struct plant *planted; /* set before there are threads */
+static char *shared;                /* SIZE bytes */
+static char sink[SIZE];             /* of the thread that finds */
+static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;
+
+/* Relaxed: so they put nothing in order, and no race is hidden. */
+static atomic_uint looks;
+static atomic_bool is_changed;
+
+/* ---------------------------------------------------------------- plants ---
+ */
+
+static void
+change_by_store(void)
+{
+    shared[7] = 1;
+}
+
+static void
+change_by_memcpy(void)
+{
+    memcpy(shared, "as long as it is no constant", 24);
+}
+
+static void
+change_by_memset(void)
+{
+    memset(shared, 1, SIZE);
+}
+
+static void
+change_by_free(void)
+{
+    free(shared);
+}
+
+static void
+change_by_realloc(void)
+{
+    free(realloc(shared, SIZE * 1000)); /* the others keep their pointer */
+}
+
+static void
+change_under_mutex(void)
+{
+    pthread_mutex_lock(&inner);
+    memset(shared, 1, SIZE);
+    pthread_mutex_unlock(&inner);
+}
+
+static void
+lock_outer_first(void)
+{
+    pthread_mutex_lock(&outer);
+    pthread_mutex_lock(&inner);
+    pthread_mutex_unlock(&inner);
+    pthread_mutex_unlock(&outer);
+}
+
+static void
+look_by_load(void)
+{
+    sink[0] = shared[7];
+}
+
+static void
+look_by_memcpy(void)
+{
+    memcpy(sink, shared, SIZE);
+}
+
+static void
+look_by_memcmp(void)
+{
+    sink[0] = (char)memcmp(shared, sink + 1, 20);
+}
+
+static void
+look_under_mutex(void)
+{
+    pthread_mutex_lock(&inner);
+    memcpy(sink, shared, SIZE);
+    pthread_mutex_unlock(&inner);
+}
+
+/* Once, so that the others never meet it. */
+static void
+lock_inner_first(void)
+{
+    if (atomic_load_explicit(&looks, memory_order_relaxed) > 0)
+        return;
+    pthread_mutex_lock(&inner);
+    pthread_mutex_lock(&outer);
+    pthread_mutex_unlock(&outer);
+    pthread_mutex_unlock(&inner);
+}
+
+static const char race[] = "data race";
+static const char inversion[] = "lock-order-inversion";
+
+static const struct plant plants[] = {
+    {"file: store, load", false, change_by_store, look_by_load, race},
+    {"file: store, memcpy", false, change_by_store, look_by_memcpy, race},
+    {"file: memcpy, load", false, change_by_memcpy, look_by_load, race},
+    {"file: memset, memcmp", false, change_by_memset, look_by_memcmp, race},
+    {"file: free, load", false, change_by_free, look_by_load, race},
+    {"file: free, memcpy", false, change_by_free, look_by_memcpy, race},
+    {"file: realloc, load", false, change_by_realloc, look_by_load, race},
+    {"log: store, load", true, change_by_store, look_by_load, race},
+    {"log: memcpy, memcpy", true, change_by_memcpy, look_by_memcpy, race},
+    {"log: free, load", true, change_by_free, look_by_load, race},
+    {"file: locked", false, change_under_mutex, look_under_mutex, NULL},
+    {"log: locked", true, change_under_mutex, look_under_mutex, NULL},
+    {"file: locks", false, lock_outer_first, lock_inner_first, inversion},
+    {"log: locks", true, lock_outer_first, lock_inner_first, inversion},
+};
+
+#define PLANTS (sizeof(plants) / sizeof(plants[0]))
+
+/* ----------------------------------------------------- the store's calls ---
+ */
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the names are the linker's. */
+enum colander_code __real_registry_add(struct registry *registry,
+                                       const struct sst_info *file,
+                                       enum file_state state,
+                                       struct colander_error *err);
+enum colander_code __wrap_registry_add(struct registry *registry,
+                                       const struct sst_info *file,
+                                       enum file_state state,
+                                       struct colander_error *err);
+enum colander_code __real_registry_view(struct registry *registry,
+                                        struct family_filters *family,
+                                        struct view **view,
+                                        struct colander_error *err);
+enum colander_code __wrap_registry_view(struct registry *registry,
+                                        struct family_filters *family,
+                                        struct view **view,
+                                        struct colander_error *err);
+void __real_log_tail_add(struct log_tail *tail, const uint8_t *bytes,
+                         size_t size);
+void __wrap_log_tail_add(struct log_tail *tail, const uint8_t *bytes,
+                         size_t size);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+/* Once, when finds have looked since this thread last took a lock: what put
+ * both in order would be chance. */
+static void
+change_once(bool is_log)
+{
+    const unsigned from = atomic_load_explicit(&looks, memory_order_relaxed);
+
+    if (planted == NULL || planted->is_log != is_log || from < LOOKS ||
+        atomic_load_explicit(&is_changed, memory_order_relaxed))
+        return;
+    while (atomic_load_explicit(&looks, memory_order_relaxed) - from < LOOKS)
+        usleep(100);
+    planted->change();
+    atomic_store_explicit(&is_changed, true, memory_order_relaxed);
+}
+
+enum colander_code
+__wrap_registry_add(struct registry *registry, const struct sst_info *file,
+                    enum file_state state, struct colander_error *err)
+{
+    enum colander_code code = __real_registry_add(registry, file, state, err);
+
+    change_once(false);
+    return code;
+}
+
+void
+__wrap_log_tail_add(struct log_tail *tail, const uint8_t *bytes, size_t size)
+{
+    __real_log_tail_add(tail, bytes, size);
+    change_once(true);
+}
+
+enum colander_code
+__wrap_registry_view(struct registry *registry, struct family_filters *family,
+                     struct view **view, struct colander_error *err)
+{
+    if (planted != NULL) {
+        planted->look();
+        atomic_fetch_add_explicit(&looks, 1, memory_order_relaxed);
+    }
+    return __real_registry_view(registry, family, view, err);
+}
+
+/* -------------------------------------------------------- the one that races
+ */
+
+static void *
+find_until_changed(void *context)
+{
+    struct colander_family *family = context;
+    unsigned after = 0;
+    uint64_t count;
+
+    while (after < LOOKS) { /* as many behind the change */
+        if (find_count(family, "n", 1, &count) != COLANDER_OK)
+            abort();
+        after += atomic_load_explicit(&is_changed, memory_order_relaxed);
+    }
+    return NULL;
+}
+
+static void
+put_until_changed(struct store_fixture *fixture, struct colander_family *family)
+{
+    while (!atomic_load_explicit(&is_changed, memory_order_relaxed)) {
+        OK(put_text(fixture, family, "key", "n", colander_integer(1), NULL));
+        OK(colander_family_flush(family, NULL));
+    }
+}
+
+static int
+run_plant(const char *name)
+{
+    struct store_fixture *fixture;
+    struct colander_family *family;
+    pthread_t finder;
+    void *state;
+
+    if (fixture_setup(&state) != 0)
+        return 1;
+    fixture = state;
+    family = fixture_family(fixture, "rows");
+    OK(put_text(fixture, family, "key", "n", colander_integer(1), NULL));
+    shared = calloc(1, SIZE);
+    assert_non_null(shared);
+    for (size_t i = 0; i < PLANTS; i++) {
+        if (strcmp(plants[i].name, name) == 0)
+            planted = &plants[i];
+    }
+    assert_non_null(planted);
+    assert_int_equal(pthread_create(&finder, NULL, find_until_changed, family),
+                     0);
+    put_until_changed(fixture, family);
+    pthread_join(finder, NULL);
+    planted = NULL;
+    colander_family_close(family);
+    return fixture_teardown(&state);
+}
+
+/* -------------------------------------------------------------- the tests ---
+ */
+
+/* Gives what this program, begun anew, says of a plant, and its status. */
+static int
+run_apart(const char *name, char report[REPORT_SIZE])
+{
+    size_t size = 0;
+    ssize_t count;
+    int ends[2];
+    int status;
+    pid_t child;
+
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        execl("/proc/self/exe", "test", "--plant", name, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    while ((count = read(ends[0], report + size, REPORT_SIZE - 1 - size)) > 0)
+        size += (size_t)count;
+    report[size] = '\0';
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* All plants of a kind; under settings for another kind they go unseen. */
+static void
+assert_reported(const char *kind)
+{
+    char *report = malloc(REPORT_SIZE);
+
+    assert_non_null(report);
+    for (size_t i = 0; i < PLANTS; i++) {
+        const struct plant *plant = &plants[i];
+        char heading[60];
+        int status;
+
+        if (plant->report != kind)
+            continue;
+        status = run_apart(plant->name, report);
+        snprintf(heading, sizeof(heading), "WARNING: ThreadSanitizer: %s",
+                 kind == NULL ? "" : kind);
+        if ((status != 0) != (kind != NULL) ||
+            (strstr(report, heading) != NULL) != (kind != NULL))
+            fail_msg("'%s' ended with %d:\n%s", plant->name, status, report);
+    }
+    free(report);
+}
+
+/* Whether the settings are those for races, or for locks, or there are none. */
+static bool
+is_tested(const char *what)
+{
+#ifdef __SANITIZE_THREAD__
+    const char *settings = getenv("TSAN_OPTIONS");
+
+    return settings != NULL && strstr(settings, what) != NULL;
+#else
+    (void)what;
+    return false;
+#endif
+}
+
+static void
+race_of_a_callback_and_a_find_is_reported(void **state)
+{
+    (void)state;
+    if (!is_tested("ignore_noninstrumented_modules=1"))
+        skip();
+    assert_reported(race);
+}
+
+static void
+locks_in_both_orders_are_reported(void **state)
+{
+    (void)state;
+    if (!is_tested("locks.supp"))
+        skip();
+    assert_reported(inversion);
+}
+
+static void
+what_a_mutex_guards_is_not_reported(void **state)
+{
+    (void)state;
+    assert_reported(NULL);
+}
+
+int
+main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(race_of_a_callback_and_a_find_is_reported),
+        cmocka_unit_test(locks_in_both_orders_are_reported),
+        cmocka_unit_test(what_a_mutex_guards_is_not_reported),
+    };
+
+    if (argc == 3 && strcmp(argv[1], "--plant") == 0)
+        return run_plant(argv[2]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
