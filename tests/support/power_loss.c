@@ -7,21 +7,15 @@
  */
 #include "support/power_loss.h"
 
+#include "support/interposed_calls.h"
 #include "support/random.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#define PUBLIC __attribute__((visibility("default")))
 
 #define CHANGES_MAX 1000000
 #define FILES_KNOWN 8192
@@ -47,7 +41,6 @@ static struct {
     bool is_on;
     bool is_kill; /* nothing is lost */
     char directory[PATH_MAX];
-    size_t directory_size;
     uint64_t left; /* changes until the loss */
     uint64_t random;
     unsigned saved_count;
@@ -59,19 +52,6 @@ static struct {
     } files[FILES_KNOWN];
     size_t file_count;
 } loss = {.mutex = PTHREAD_MUTEX_INITIALIZER};
-
-static void *
-real_function(const char *name)
-{
-    void *function = dlsym(RTLD_NEXT, name);
-
-    if (function == NULL)
-        _exit(4);
-    return function;
-}
-
-/* The function that this file stands in for. */
-#define REAL(name) ((__typeof__(&(name)))real_function(#name))
 
 static void
 give_up(const char *what)
@@ -214,42 +194,17 @@ forget(struct change *change)
 static bool
 is_ours(int directory, const char *name, char path[PATH_MAX])
 {
-    char link[64];
-    ssize_t size;
-
-    if (!loss.is_on)
-        return false;
-    if (name[0] == '/') {
-        (void)snprintf(path, PATH_MAX, "%s", name);
-    } else {
-        (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", directory);
-        size = directory == AT_FDCWD ? 0 : readlink(link, path, PATH_MAX - 1);
-        if (size <= 0 || (size_t)size + strlen(name) + 2 > PATH_MAX)
-            return false;
-        path[size] = '/';
-        memcpy(path + size + 1, name, strlen(name) + 1);
-    }
-    return strncmp(path, loss.directory, loss.directory_size) == 0 &&
-           path[loss.directory_size] == '/';
+    return loss.is_on && path_of_name(directory, name, path) &&
+           is_below(path, loss.directory);
 }
 
 static bool
 is_ours_fd(int fd)
 {
-    char link[64];
     char path[PATH_MAX];
-    ssize_t size;
 
-    if (!loss.is_on)
-        return false;
-    (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    size = readlink(link, path, sizeof(path) - 1);
-    if (size <= 0)
-        return false;
-    path[size] = '\0';
-    return strncmp(path, loss.directory, loss.directory_size) == 0 &&
-           (path[loss.directory_size] == '/' ||
-            path[loss.directory_size] == '\0');
+    return loss.is_on && path_of_descriptor(fd, path) &&
+           is_below(path, loss.directory);
 }
 
 /* The directory in which the path is an entry. */
@@ -374,7 +329,6 @@ power_loss_begin(const char *directory, uint64_t number, uint64_t seed,
     if (loss.changes == NULL)
         give_up("calloc");
     (void)snprintf(loss.directory, sizeof(loss.directory), "%s", directory);
-    loss.directory_size = strlen(loss.directory);
     loss.left = number;
     loss.random = seed;
     loss.is_kill = is_kill;
@@ -591,8 +545,6 @@ mkdirat(int directory, const char *name, mode_t mode)
 }
 
 /* The same under other names. */
-#define ALIAS_OF(other) PUBLIC __attribute__((alias(other)))
-
 extern ALIAS_OF("open") __typeof__(open) open64;
 extern ALIAS_OF("openat") __typeof__(openat) openat64;
 extern ALIAS_OF("pwrite") __typeof__(pwrite) pwrite64;

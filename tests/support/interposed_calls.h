@@ -1,0 +1,82 @@
+/*
+ * For sources that stand in for functions of the C library, also for those who
+ * call them in shared libraries: how to reach the real ones, and which file a
+ * call is about.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TESTS_SUPPORT_INTERPOSED_CALLS_H
+#define TESTS_SUPPORT_INTERPOSED_CALLS_H
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PUBLIC __attribute__((visibility("default")))
+
+/* The same function under another name. */
+#define ALIAS_OF(other) PUBLIC __attribute__((alias(other)))
+
+static inline void *
+real_function(const char *name)
+{
+    void *function = dlsym(RTLD_NEXT, name);
+
+    if (function == NULL)
+        _exit(4);
+    return function;
+}
+
+/* The function that the source stands in for. */
+#define REAL(name) ((__typeof__(&(name)))real_function(#name))
+
+/* The path of what is open; false: it has none. */
+static inline bool
+path_of_descriptor(int fd, char path[PATH_MAX])
+{
+    char link[64];
+    ssize_t size;
+
+    (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    size = readlink(link, path, PATH_MAX - 1);
+    if (size <= 0)
+        return false;
+    path[size] = '\0';
+    return true;
+}
+
+/* The absolute path of a name in a directory; false: it cannot be told. */
+static inline bool
+path_of_name(int directory, const char *name, char path[PATH_MAX])
+{
+    size_t size;
+
+    if (name[0] == '/') {
+        (void)snprintf(path, PATH_MAX, "%s", name);
+        return true;
+    }
+    if (directory == AT_FDCWD || !path_of_descriptor(directory, path))
+        return false;
+    size = strlen(path);
+    if (size + strlen(name) + 2 > PATH_MAX)
+        return false;
+    path[size] = '/';
+    memcpy(path + size + 1, name, strlen(name) + 1);
+    return true;
+}
+
+/* Whether a path is that of the directory, or of something in it. */
+static inline bool
+is_below(const char *path, const char *directory)
+{
+    const size_t size = strlen(directory);
+
+    return strncmp(path, directory, size) == 0 &&
+           (path[size] == '/' || path[size] == '\0');
+}
+
+#endif
