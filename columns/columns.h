@@ -502,7 +502,8 @@ COLANDER_API size_t colander_batch_count(const struct colander_batch *batch);
 
 /* Writes all or nothing. The batch is empty afterwards if it succeeded, and
  * as it was if not; families that it would have created may then exist, empty.
- */
+ * After IO, as on a full disk, the store may take no writes until it is opened
+ * again (docs/reliability.md), and this one may then be there. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_batch_commit(struct colander_batch *batch,
                       enum colander_durability durability,

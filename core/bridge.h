@@ -11,6 +11,7 @@
  *     bridge_events.cc    what RocksDB does with SST files, told to an observer
  *     bridge_bulk.cc      SST files written beside the database, that join it
  *     bridge_files.cc     the file system that RocksDB sees
+ *     bridge_faults.cc    what a disk that fails stops
  *
  * Every RocksDB handle is owned here, and every exception is caught at the
  * border (guard): callers see codes and sentences.
@@ -205,6 +206,10 @@ struct colander_engine {
     SharedLock writes_lock;
     SharedLock snapshots_lock;
 
+    std::atomic<bool> is_stopped{false}; /* see check_writable */
+    std::string stop_cause;              /* both set before it, and once */
+    enum colander_code stop_code = COLANDER_OK;
+
     ~colander_engine();
 
     bool
@@ -294,10 +299,6 @@ bool is_flushed(rocksdb::DB *db, rocksdb::ColumnFamilyHandle *handle);
 rocksdb::ColumnFamilyOptions
 family_options(const struct colander_engine *engine, size_t count);
 
-/* READ_ONLY when the store is. */
-enum colander_code check_writable(const struct colander_engine *engine,
-                                  struct colander_error *err);
-
 /* DROPPED, with the family's name. */
 enum colander_code fail_dropped(const struct colander_engine_family *family,
                                 struct colander_error *err);
@@ -313,6 +314,17 @@ void batch_touch(struct colander_engine_batch *batch,
 
 /* Removes the marks of a family that is gone. */
 void remove_marks(const struct colander_engine_family *family);
+
+/* -------------------------------------------------------------- faults --- */
+
+/* Puts into the engine's options for RocksDB what notices that a file could not
+ * be written. */
+void install_fault_listener(struct colander_engine *engine);
+
+/* READ_ONLY when the store is; IO, with the cause, when the disk has failed so
+ * that writes have to wait for the next open. */
+enum colander_code check_writable(struct colander_engine *engine,
+                                  struct colander_error *err);
 
 /* -------------------------------------------------------------- events --- */
 

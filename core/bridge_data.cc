@@ -477,9 +477,12 @@ colander_engine_batch_write(struct colander_engine_batch *batch,
 
     return guard(err, "write", [&] {
         std::shared_lock<SharedLock> shared(engine->writes_lock);
+        enum colander_code code = check_writable(engine, err);
         rocksdb::WriteOptions options;
         rocksdb::Status status;
 
+        if (code != COLANDER_OK)
+            return code;
         for (struct colander_engine_family *family : batch->families) {
             if (family->is_dropped)
                 return fail_dropped(family, err);

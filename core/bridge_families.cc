@@ -101,16 +101,6 @@ close_families(struct colander_engine *engine)
 /* ------------------------------------------------------------ families --- */
 
 enum colander_code
-check_writable(const struct colander_engine *engine, struct colander_error *err)
-{
-    if (!engine->is_read_only())
-        return COLANDER_OK;
-    return COLANDER_FAIL(err, COLANDER_READ_ONLY,
-                         "store '%s' is open for reading only",
-                         engine->path.c_str());
-}
-
-enum colander_code
 colander_engine_families(struct colander_engine *engine,
                          struct colander_names *names,
                          struct colander_error *err)
@@ -189,10 +179,14 @@ create_family(struct colander_engine *engine, const char *name,
               struct colander_error *err)
 {
     rocksdb::ColumnFamilyHandle *handle = nullptr;
-    rocksdb::Status status = engine->db->CreateColumnFamily(
+    enum colander_code code = check_writable(engine, err);
+    rocksdb::Status status;
+
+    if (code != COLANDER_OK)
+        return code;
+    status = engine->db->CreateColumnFamily(
         family_options(engine, family_count(engine)),
         family_prefix + std::string(name), &handle);
-
     if (!status.ok())
         return fail_status(err, status, "create it");
     return adopt_family(

@@ -7,6 +7,7 @@
 
 #include "core/log_walk.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -15,6 +16,7 @@
 #include <sys/stat.h>
 
 static thread_local std::string opened_last;
+static thread_local std::string failed_last;
 
 const std::string &
 file_opened_last()
@@ -22,16 +24,109 @@ file_opened_last()
     return opened_last;
 }
 
+std::string
+file_take_failure()
+{
+    std::string failure;
+
+    failure.swap(failed_last);
+    return failure;
+}
+
 namespace
 {
+
+/* What the files of a store tell of a disk that fails, where RocksDB by itself
+ * would end the process or lose files. */
+class Faults
+{
+  public:
+    /* The MANIFEST may now have what RocksDB takes for absent: a record that
+     * could not be synced, or a new MANIFEST whose name could not. Of a bulk it
+     * would delete the SST files, which the next open would look for. */
+    rocksdb::IOStatus
+    ManifestDone(rocksdb::IOStatus status)
+    {
+        std::lock_guard<std::mutex> hold(mutex_);
+
+        is_manifest_known_ &= status.ok();
+        return status;
+    }
+
+    /* Those that are not needed go at the next open. */
+    bool
+    MayDeleteTables()
+    {
+        std::lock_guard<std::mutex> hold(mutex_);
+
+        return is_manifest_known_;
+    }
+
+    void
+    LogMade(uint64_t number)
+    {
+        std::lock_guard<std::mutex> hold(mutex_);
+
+        newest_log_ = std::max(newest_log_, number);
+    }
+
+    /* What is told of the sync of a write-ahead log. Several threads may sync
+     * an old one, and RocksDB ends the process when one has failed and another
+     * comes after it. So the failure is told to whoever next counts on that
+     * sync: a write that syncs the newest log, or a record of the MANIFEST. */
+    rocksdb::IOStatus
+    LogSynced(uint64_t number, rocksdb::IOStatus status)
+    {
+        std::lock_guard<std::mutex> hold(mutex_);
+
+        if (number == newest_log_)
+            return status.ok() ? unsynced_ : status;
+        if (!status.ok())
+            unsynced_ = status;
+        return rocksdb::IOStatus::OK();
+    }
+
+    /* Not OK: an old log could not be synced. */
+    rocksdb::IOStatus
+    LogsSynced()
+    {
+        std::lock_guard<std::mutex> hold(mutex_);
+
+        return unsynced_;
+    }
+
+  private:
+    std::mutex mutex_;
+    bool is_manifest_known_ = true;
+    uint64_t newest_log_ = 0;
+    rocksdb::IOStatus unsynced_;
+};
 
 /* One descriptor for all that sync the same directory. */
 class SharedDirectory : public rocksdb::FSDirectoryWrapper
 {
   public:
-    explicit SharedDirectory(std::shared_ptr<rocksdb::FSDirectory> shared)
-        : rocksdb::FSDirectoryWrapper(shared.get()), shared_(std::move(shared))
+    SharedDirectory(std::shared_ptr<rocksdb::FSDirectory> shared,
+                    std::shared_ptr<Faults> faults)
+        : rocksdb::FSDirectoryWrapper(shared.get()), shared_(std::move(shared)),
+          faults_(std::move(faults))
     {
+    }
+
+    rocksdb::IOStatus
+    Fsync(const rocksdb::IOOptions &how,
+          rocksdb::IODebugContext *debug) override
+    {
+        return faults_->ManifestDone(shared_->Fsync(how, debug));
+    }
+
+    rocksdb::IOStatus
+    FsyncWithDirOptions(const rocksdb::IOOptions &how,
+                        rocksdb::IODebugContext *debug,
+                        const rocksdb::DirFsyncOptions &why) override
+    {
+        return faults_->ManifestDone(
+            shared_->FsyncWithDirOptions(how, debug, why));
     }
 
     /* The last one that goes closes it. */
@@ -43,13 +138,26 @@ class SharedDirectory : public rocksdb::FSDirectoryWrapper
 
   private:
     std::shared_ptr<rocksdb::FSDirectory> shared_;
+    std::shared_ptr<Faults> faults_;
 };
+
+std::string
+base_name(const std::string &path)
+{
+    return path.substr(path.rfind('/') + 1);
+}
+
+bool
+is_sst(const std::string &path)
+{
+    return path.size() > 4 && path.compare(path.size() - 4, 4, ".sst") == 0;
+}
 
 /* Whether the file is a log, and which. */
 bool
 is_log(const std::string &path, enum ledger_kind *kind, uint64_t *number)
 {
-    const std::string name = path.substr(path.rfind('/') + 1);
+    const std::string name = base_name(path);
     const bool is_manifest = name.compare(0, 9, "MANIFEST-") == 0;
     const char *digits = name.c_str() + (is_manifest ? 9 : 0);
     char *end;
@@ -65,17 +173,23 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
   public:
     NotedLog(std::unique_ptr<rocksdb::FSWritableFile> file,
              std::shared_ptr<struct ledger> ledger, enum ledger_kind kind,
-             uint64_t number)
+             uint64_t number, std::shared_ptr<Faults> faults)
         : rocksdb::FSWritableFileOwnerWrapper(std::move(file)),
-          ledger_(std::move(ledger)), kind_(kind), number_(number)
+          ledger_(std::move(ledger)), kind_(kind), number_(number),
+          faults_(std::move(faults))
     {
+        if (kind_ == LEDGER_WAL)
+            faults_->LogMade(number_);
     }
 
     rocksdb::IOStatus
     Append(const rocksdb::Slice &bytes, const rocksdb::IOOptions &how,
            rocksdb::IODebugContext *debug) override
     {
-        return Noted(target()->Append(bytes, how, debug), bytes);
+        rocksdb::IOStatus status = Before();
+
+        return status.ok() ? Noted(target()->Append(bytes, how, debug), bytes)
+                           : status;
     }
 
     rocksdb::IOStatus
@@ -83,7 +197,12 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
            const rocksdb::DataVerificationInfo &verification,
            rocksdb::IODebugContext *debug) override
     {
-        return Noted(target()->Append(bytes, how, verification, debug), bytes);
+        rocksdb::IOStatus status = Before();
+
+        return status.ok()
+                   ? Noted(target()->Append(bytes, how, verification, debug),
+                           bytes)
+                   : status;
     }
 
     rocksdb::IOStatus
@@ -104,6 +223,14 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
     }
 
   private:
+    /* A record of the MANIFEST may count on logs. */
+    rocksdb::IOStatus
+    Before()
+    {
+        return kind_ == LEDGER_MANIFEST ? faults_->LogsSynced()
+                                        : rocksdb::IOStatus::OK();
+    }
+
     /* A log may be synced by one thread while another writes it. */
     uint64_t
     Whole()
@@ -116,6 +243,9 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
     rocksdb::IOStatus
     Noted(rocksdb::IOStatus status, const rocksdb::Slice &bytes)
     {
+        if (kind_ == LEDGER_MANIFEST)
+            status = faults_->ManifestDone(std::move(status));
+
         std::lock_guard<std::mutex> hold(tail_mutex_);
 
         if (!status.ok())
@@ -136,27 +266,81 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
     rocksdb::IOStatus
     Synced(rocksdb::IOStatus status, uint64_t whole)
     {
+        bool is_noted;
+
         {
             std::lock_guard<std::mutex> hold(tail_mutex_);
 
             if (!status.ok())
                 is_sync_known_ = false;
-            if (!is_sync_known_ || ++sync_count_ == 1)
-                return status;
+            is_noted = is_sync_known_ && ++sync_count_ > 1;
         }
-        ledger_note_synced(ledger_.get(), kind_, number_, whole);
-        return status;
+        if (is_noted)
+            ledger_note_synced(ledger_.get(), kind_, number_, whole);
+        return kind_ == LEDGER_MANIFEST
+                   ? faults_->ManifestDone(std::move(status))
+                   : faults_->LogSynced(number_, std::move(status));
     }
 
     std::shared_ptr<struct ledger> ledger_;
     const enum ledger_kind kind_;
     const uint64_t number_;
+    std::shared_ptr<Faults> faults_;
     std::mutex tail_mutex_; /* guards the rest */
     struct log_tail tail_ = {};
     uint64_t note_from_ = 1;
     bool is_known_ = true;
     bool is_sync_known_ = true;
     unsigned sync_count_ = 0;
+};
+
+/* Where RocksDB tells what it does, for people. It writes this log as it writes
+ * files of rows, and ends the process when it meets one that failed before: so
+ * it is told of no failure, as on a full disk, and lines are lost. */
+class Chatter : public rocksdb::FSWritableFileOwnerWrapper
+{
+  public:
+    explicit Chatter(std::unique_ptr<rocksdb::FSWritableFile> file)
+        : rocksdb::FSWritableFileOwnerWrapper(std::move(file))
+    {
+    }
+
+    rocksdb::IOStatus
+    Append(const rocksdb::Slice &bytes, const rocksdb::IOOptions &how,
+           rocksdb::IODebugContext *debug) override
+    {
+        return Whatever(target()->Append(bytes, how, debug));
+    }
+
+    rocksdb::IOStatus
+    Append(const rocksdb::Slice &bytes, const rocksdb::IOOptions &how,
+           const rocksdb::DataVerificationInfo &verification,
+           rocksdb::IODebugContext *debug) override
+    {
+        return Whatever(target()->Append(bytes, how, verification, debug));
+    }
+
+    rocksdb::IOStatus
+    Flush(const rocksdb::IOOptions &how,
+          rocksdb::IODebugContext *debug) override
+    {
+        return Whatever(target()->Flush(how, debug));
+    }
+
+    rocksdb::IOStatus
+    Close(const rocksdb::IOOptions &how,
+          rocksdb::IODebugContext *debug) override
+    {
+        return Whatever(target()->Close(how, debug));
+    }
+
+  private:
+    static rocksdb::IOStatus
+    Whatever(rocksdb::IOStatus status)
+    {
+        status.PermitUncheckedError();
+        return rocksdb::IOStatus::OK();
+    }
 };
 
 class StoreFileSystem : public rocksdb::FileSystemWrapper
@@ -179,7 +363,7 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
                     std::unique_ptr<rocksdb::FSWritableFile> *file,
                     rocksdb::IODebugContext *debug) override
     {
-        if (name.compare(name.rfind('/') + 1, 8, "OPTIONS-") == 0)
+        if (base_name(name).compare(0, 8, "OPTIONS-") == 0)
             return rocksdb::IOStatus::NotSupported("no OPTIONS files here");
 
         rocksdb::IOStatus status = Privately(
@@ -187,9 +371,11 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
         enum ledger_kind kind;
         uint64_t number;
 
+        if (status.ok() && base_name(name) == "LOG")
+            *file = std::make_unique<Chatter>(std::move(*file));
         if (status.ok() && ledger_ && is_log(name, &kind, &number))
             *file = std::make_unique<NotedLog>(std::move(*file), ledger_, kind,
-                                               number);
+                                               number, faults_);
         return status;
     }
 
@@ -204,7 +390,22 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
             !ledger_forget(ledger_.get(), kind, number))
             return rocksdb::IOStatus::IOError(
                 "cannot note in the ledger that it goes", name);
+        if (is_sst(name) && !faults_->MayDeleteTables())
+            return rocksdb::IOStatus::IOError(
+                "the MANIFEST, which could not be written, may have it", name);
         return target()->DeleteFile(name, how, debug);
+    }
+
+    rocksdb::IOStatus
+    RenameFile(const std::string &from, const std::string &to,
+               const rocksdb::IOOptions &how,
+               rocksdb::IODebugContext *debug) override
+    {
+        rocksdb::IOStatus status = target()->RenameFile(from, to, how, debug);
+
+        return base_name(to) == "CURRENT"
+                   ? faults_->ManifestDone(std::move(status))
+                   : status;
     }
 
     /* An SST that is not there is sought under LevelDB's name as well, and that
@@ -220,7 +421,12 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
         if (name.size() > 4 && name.compare(name.size() - 4, 4, ".ldb") == 0)
             sst.replace(name.size() - 4, 4, ".sst");
         opened_last = sst;
-        return target()->NewRandomAccessFile(sst, how, file, debug);
+        rocksdb::IOStatus status =
+            target()->NewRandomAccessFile(sst, how, file, debug);
+
+        if (!status.ok() && !status.IsPathNotFound())
+            failed_last = status.ToString();
+        return status;
     }
 
     rocksdb::IOStatus
@@ -266,17 +472,17 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
             shared = std::move(opened);
             directories_[name] = shared;
         }
-        directory->reset(new SharedDirectory(std::move(shared)));
+        directory->reset(new SharedDirectory(std::move(shared), faults_));
         return rocksdb::IOStatus::OK();
     }
 
+    /* Over a file of ours: see Chatter. */
     rocksdb::IOStatus
     NewLogger(const std::string &name, const rocksdb::IOOptions &how,
               std::shared_ptr<rocksdb::Logger> *logger,
               rocksdb::IODebugContext *debug) override
     {
-        return Privately(name, 0600,
-                         target()->NewLogger(name, how, logger, debug));
+        return rocksdb::FileSystem::NewLogger(name, how, logger, debug);
     }
 
     rocksdb::IOStatus
@@ -297,6 +503,7 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
     }
 
     std::shared_ptr<struct ledger> ledger_;
+    const std::shared_ptr<Faults> faults_ = std::make_shared<Faults>();
     std::mutex directories_mutex_;
     std::map<std::string, std::weak_ptr<rocksdb::FSDirectory>> directories_;
 };

@@ -26,6 +26,9 @@
  * 9 seconds with them and take one without.
  *
  * What is written to logs is noted in the ledger, if there is one.
+ *
+ * What a disk that fails would make RocksDB do is prevented: see Faults and
+ * Chatter.
  */
 std::shared_ptr<rocksdb::FileSystem>
 make_store_files(std::shared_ptr<struct ledger> ledger);
@@ -33,5 +36,9 @@ make_store_files(std::shared_ptr<struct ledger> ledger);
 /* The path of the file that the calling thread has opened last in one of these,
  * to read it here and there. */
 const std::string &file_opened_last();
+
+/* Why the calling thread could last not open a file so, other than that it is
+ * not there; empty: it always could, since this was asked. */
+std::string file_take_failure();
 
 #endif

@@ -176,13 +176,19 @@ save_options(struct colander_engine *engine, struct colander_error *err)
 }
 
 /* An open that fails because of what is on disk means damage, unless the
- * system refused. */
+ * system refused. A file that it would not open RocksDB may take for an
+ * argument that is wrong. */
 static enum colander_code
 fail_open(struct colander_error *err, const rocksdb::Status &status)
 {
+    const std::string refused = file_take_failure();
+    bool is_refused = status.IsInvalidArgument() && !refused.empty();
     bool is_damage = status.IsInvalidArgument() || status.IsNotFound() ||
                      status.IsPathNotFound() || status.IsCorruption();
 
+    if (is_refused)
+        return COLANDER_FAIL(err, COLANDER_IO, "cannot open the database: %s",
+                             refused.c_str());
     return COLANDER_FAIL(err, is_damage ? COLANDER_CORRUPT : code_of(status),
                          "cannot open the database: %s",
                          status.ToString().c_str());
@@ -276,6 +282,8 @@ list_column_families(struct colander_engine *engine, const std::string &path,
 
     if (engine->directory.is_store)
         return status.ok() ? COLANDER_OK : fail_open(err, status);
+    if (status.IsIOError() && !status.IsPathNotFound())
+        return fail_open(err, status); /* there may be one */
     if (!status.ok()) {
         names->assign(1, rocksdb::kDefaultColumnFamilyName);
         return COLANDER_OK;
@@ -298,6 +306,7 @@ open_database(struct colander_engine *engine, struct colander_error *err)
     rocksdb::Status status;
     enum colander_code code;
 
+    (void)file_take_failure(); /* of an earlier call */
     code = list_column_families(engine, path, &names, err);
     if (code != COLANDER_OK)
         return code;
@@ -360,8 +369,9 @@ set_path(struct colander_engine *engine, const char *path,
                                                     free);
 
     if (!absolute)
-        return COLANDER_FAIL(err, COLANDER_IO, "cannot find its path: %s",
-                             strerror(errno));
+        return COLANDER_FAIL(err,
+                             errno == ENOMEM ? COLANDER_NO_MEMORY : COLANDER_IO,
+                             "cannot find its path: %s", strerror(errno));
     engine->path = absolute.get();
     return COLANDER_OK;
 }
@@ -387,6 +397,7 @@ engine_create(const char *path, const struct colander_options *options,
         if (!engine->is_read_only())
             bulk_directory_remove_all(engine->path.c_str());
         set_rocksdb_options(engine.get(), std::move(ledger));
+        install_fault_listener(engine.get());
         if (observer != nullptr && !engine->is_read_only())
             install_observer(engine.get(), observer);
         code = open_database(engine.get(), err);
@@ -446,12 +457,12 @@ check_unused(struct colander_engine *engine, struct colander_error *err)
                          others);
 }
 
-/* Starts all flushes before it waits for any. After a full disk a waiting
- * flush may say OK and have done nothing, hence the look at the memtables. */
+/* Starts all flushes before it waits for any. What a waiting flush says is
+ * checked by a look at the memtables. */
 static enum colander_code
 flush_all(struct colander_engine *engine, struct colander_error *err)
 {
-    rocksdb::Status failure;
+    rocksdb::Status failure = rocksdb::Status::IOError("no reason was given");
     const char *unflushed = nullptr;
 
     for (bool waits : {false, true}) {
@@ -461,8 +472,10 @@ flush_all(struct colander_engine *engine, struct colander_error *err)
         options.allow_write_stall = true;
         for (auto &entry : engine->families) {
             rocksdb::ColumnFamilyHandle *handle = entry.second->handle.get();
-            rocksdb::Status status = engine->db->Flush(options, handle);
+            rocksdb::Status status;
 
+            if (!engine->is_stopped)
+                status = engine->db->Flush(options, handle);
             if (waits && !is_flushed(engine->db.get(), handle)) {
                 unflushed = entry.first.c_str();
                 if (!status.ok())
@@ -473,12 +486,12 @@ flush_all(struct colander_engine *engine, struct colander_error *err)
     if (unflushed == nullptr)
         return COLANDER_OK;
     return COLANDER_FAIL(
-        err, failure.ok() ? COLANDER_IO : code_of(failure),
+        err, engine->is_stopped ? engine->stop_code : code_of(failure),
         "closed store '%s' without flushing family '%s': %s (its last writes "
         "are in the write-ahead log and come back at the next open)",
         engine->path.c_str(), unflushed,
-        failure.ok() ? "the engine did not say why"
-                     : failure.ToString().c_str());
+        engine->is_stopped ? engine->stop_cause.c_str()
+                           : failure.ToString().c_str());
 }
 
 static size_t

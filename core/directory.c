@@ -117,6 +117,7 @@ is_vacant(int directory_fd, bool *vacant, struct colander_error *err)
 {
     int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+    enum colander_code code = COLANDER_OK;
     struct dirent *entry;
 
     if (stream == NULL) {
@@ -125,6 +126,7 @@ is_vacant(int directory_fd, bool *vacant, struct colander_error *err)
         return fail_errno(err, "list", "the directory");
     }
     *vacant = true;
+    errno = 0; /* readdir leaves it when it is through */
     while (*vacant && (entry = readdir(stream)) != NULL) {
         const char *name = entry->d_name;
 
@@ -134,8 +136,10 @@ is_vacant(int directory_fd, bool *vacant, struct colander_error *err)
                   strcmp(name, LEDGER_FILE) == 0 ||
                   strcmp(name, RECORD_NEW) == 0;
     }
+    if (*vacant && errno != 0)
+        code = fail_errno(err, "list", "the directory");
     (void)closedir(stream);
-    return COLANDER_OK;
+    return code;
 }
 
 /* Makes the directory, and its entry in the parent durable. */

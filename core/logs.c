@@ -79,11 +79,19 @@ check_log(const struct check *check, enum ledger_kind kind, uint64_t number,
 
 /* ------------------------------------------------------- the MANIFEST --- */
 
+static enum colander_code
+fail_errno(const char *name, struct colander_error *err)
+{
+    return COLANDER_FAIL(err, COLANDER_IO, "cannot read %s: %s", name,
+                         strerror(errno));
+}
+
 enum colander_code
 logs_read_current(const char *directory, char *name, size_t size,
                   struct colander_error *err)
 {
     char path[PATH_MAX];
+    bool is_read;
     FILE *file;
 
     name[0] = '\0';
@@ -92,10 +100,14 @@ logs_read_current(const char *directory, char *name, size_t size,
     if (file == NULL && errno == ENOENT)
         return COLANDER_OK;
     if (file == NULL)
-        return COLANDER_FAIL(err, COLANDER_IO, "cannot read CURRENT: %s",
-                             strerror(errno));
+        return fail_errno("CURRENT", err);
     size = fread(name, 1, size - 1, file);
+    is_read = size > 0 || feof(file);
+    if (!is_read)
+        (void)fail_errno("CURRENT", err);
     (void)fclose(file);
+    if (!is_read)
+        return COLANDER_IO;
     name[size] = '\0';
     if (size < 2 || strcspn(name, "\n") != size - 1 ||
         strncmp(name, "MANIFEST-", 9) != 0 ||
@@ -104,10 +116,12 @@ logs_read_current(const char *directory, char *name, size_t size,
                              "CURRENT is damaged: it names no MANIFEST");
     name[size - 1] = '\0';
     (void)snprintf(path, sizeof(path), "%s/%s", directory, name);
-    if (access(path, F_OK) != 0)
-        return COLANDER_FAIL(err, COLANDER_CORRUPT,
-                             "CURRENT names %s, which is not there", name);
-    return COLANDER_OK;
+    if (access(path, F_OK) == 0)
+        return COLANDER_OK;
+    if (errno != ENOENT)
+        return fail_errno(name, err);
+    return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                         "CURRENT names %s, which is not there", name);
 }
 
 static enum colander_code
@@ -184,14 +198,17 @@ list_logs(const char *directory, struct numbers *numbers,
     if (listing == NULL && errno == ENOENT)
         return COLANDER_OK;
     if (listing == NULL)
-        return COLANDER_FAIL(err, COLANDER_IO, "cannot read '%s': %s",
-                             directory, strerror(errno));
+        return fail_errno(directory, err);
+    errno = 0;
     while (code == COLANDER_OK && (entry = readdir(listing)) != NULL) {
         uint64_t number = log_number(entry->d_name);
 
         if (number != 0)
             code = add_number(numbers, number, err);
+        errno = 0; /* readdir leaves it when it is through */
     }
+    if (code == COLANDER_OK && errno != 0)
+        code = fail_errno(directory, err);
     (void)closedir(listing);
     if (numbers->count > 1)
         qsort(numbers->list, numbers->count, sizeof(*numbers->list),

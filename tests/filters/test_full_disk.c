@@ -1,0 +1,131 @@
+/*
+ * Stores on a disk that fills up, and is given room again (invariants I2, I5,
+ * I6): each call ends well or tells an error, what was acknowledged is there,
+ * and opened again the store can be written.
+ *
+ * The disk fills up at 100 points of what a process does: at some in a file
+ * system in memory, where this program may mount one, at others as far as
+ * system calls tell. The process is this program, begun anew. COLANDER_RUNS
+ * sets at how many points of each.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/fault_runs.h"
+
+#include <sys/mount.h>
+#include <sys/statvfs.h>
+
+/* The file system in memory. */
+#define DISK_SIZE (4u << 20)
+
+static void
+ballast_path(const char *store, char path[TEMPORARY_SIZE + 32])
+{
+    (void)snprintf(path, TEMPORARY_SIZE + 32, "%s.ballast", store);
+}
+
+/* Leaves so many bytes of room on the disk; 0: none. */
+static void
+fill_disk(const char *ballast, uint64_t room)
+{
+    int fd = open(ballast, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    struct statvfs disk;
+    uint64_t left;
+
+    assert_true(fd >= 0);
+    assert_int_equal(fstatvfs(fd, &disk), 0);
+    left = (uint64_t)disk.f_bavail * disk.f_bsize;
+    if (left > room)
+        assert_int_equal(posix_fallocate(fd, 0, (off_t)(left - room)), 0);
+    close(fd);
+}
+
+/* A process on a disk with room for some bytes, which gets more in the end. */
+static int
+run_on_full_disk(char **arguments)
+{
+    const bool is_mounted = strcmp(arguments[4], "tmpfs") == 0;
+    char ballast[TEMPORARY_SIZE + 32];
+    struct process process;
+
+    process_begin(&process, arguments);
+    ballast_path(arguments[2], ballast);
+    process.scenario.is_full = true;
+    if (is_mounted)
+        fill_disk(ballast, process.number);
+    if (is_mounted)
+        faults_begin(arguments[2], NULL);
+    else
+        faults_begin_room(arguments[2], process.number);
+    run_with_faults(&process.scenario);
+    faults_mend();
+    if (is_mounted)
+        assert_int_equal(unlink(ballast), 0);
+    run_mended(&process.scenario, process.is_killed);
+    return process_end(&process);
+}
+
+/* The disk fills up at evenly spread points, up to one where it has room for
+ * all. */
+static void
+fill_at_points(struct runs *runs, const char *what, uint64_t points,
+               uint64_t most)
+{
+    for (uint64_t i = 0; i <= points; i++)
+        run_once(runs, "--full", what, most * i / points,
+                 random_below(&runs->random, 2) == 0);
+    assert_int_equal(atomic_load(&runs->progress->failed_count), 0);
+}
+
+static void
+a_disk_with_room_for_some_bytes(void **state)
+{
+    struct runs runs;
+
+    (void)state;
+    runs_init(&runs, __func__);
+    run_once(&runs, "--full", "room", UINT64_MAX, false);
+    fill_at_points(&runs, "room", random_runs(40),
+                   atomic_load(&runs.progress->written) * 5 / 4);
+    assert_true(runs.failed_count > 0);
+    runs_release(&runs);
+}
+
+static void
+a_small_file_system_that_fills_up(void **state)
+{
+    struct runs runs;
+    char disk[TEMPORARY_SIZE + 8];
+    char size[32];
+
+    (void)state;
+    runs_init(&runs, __func__);
+    (void)snprintf(size, sizeof(size), "size=%u", DISK_SIZE);
+    (void)snprintf(disk, sizeof(disk), "%s/disk", runs.directory);
+    (void)snprintf(runs.store, sizeof(runs.store), "%s/store", disk);
+    assert_int_equal(mkdir(disk, 0700), 0);
+    if (mount("tmpfs", disk, "tmpfs", 0, size) != 0) {
+        printf("no file system can be mounted here (%s): only as far as system "
+               "calls tell\n",
+               strerror(errno));
+        runs_release(&runs);
+        skip();
+    }
+    fill_at_points(&runs, "tmpfs", random_runs(60), DISK_SIZE / 2);
+    assert_true(runs.failed_count > 0);
+    assert_int_equal(umount2(disk, MNT_DETACH), 0);
+    runs_release(&runs);
+}
+
+int
+main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_disk_with_room_for_some_bytes),
+        cmocka_unit_test(a_small_file_system_that_fills_up),
+    };
+
+    if (argc == 8 && strcmp(argv[1], "--full") == 0)
+        return run_on_full_disk(argv);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

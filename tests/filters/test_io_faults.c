@@ -1,0 +1,58 @@
+/*
+ * Stores whose disk fails: the N-th read, write, sync and so on, for every N of
+ * what a process does, once or until the fault is mended (invariants I1, I2,
+ * I5, I6). Each call ends well or tells an error, nothing crashes, hangs or
+ * leaks; and opened again a store has what was acknowledged, and can be
+ * written.
+ *
+ * The process is this program, begun anew. COLANDER_RUNS sets at how many calls
+ * each way of failing is tried; of fewer calls, at each.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/fault_runs.h"
+
+static const struct plan plans[] = {
+    {"read-once", {FAULT_READ, 0, EIO, false, false}},
+    {"read-always", {FAULT_READ, 0, EIO, false, true}},
+    {"write-once", {FAULT_WRITE, 0, EIO, false, false}},
+    {"write-always", {FAULT_WRITE, 0, EIO, false, true}},
+    {"write-short", {FAULT_WRITE, 0, EIO, true, false}},
+    {"write-short-always", {FAULT_WRITE, 0, EIO, true, true}},
+    {"full-once", {FAULT_WRITE, 0, ENOSPC, false, false}},
+    {"full-always", {FAULT_WRITE, 0, ENOSPC, false, true}},
+    {"full-short-always", {FAULT_WRITE, 0, ENOSPC, true, true}},
+    {"sync-once", {FAULT_SYNC, 0, EIO, false, false}},
+    {"sync-always", {FAULT_SYNC, 0, EIO, false, true}},
+    {"open-once", {FAULT_OPEN, 0, EMFILE, false, false}},
+    {"open-always", {FAULT_OPEN, 0, EIO, false, true}},
+    {"name-once", {FAULT_NAME, 0, EIO, false, false}},
+    {"name-always", {FAULT_NAME, 0, ENOSPC, false, true}},
+    {"room-once", {FAULT_ROOM, 0, EIO, false, false}},
+    {"room-always", {FAULT_ROOM, 0, ENOSPC, false, true}},
+};
+
+#define PLANS (sizeof(plans) / sizeof(plans[0]))
+
+static void
+a_disk_that_fails_loses_and_invents_nothing(void **state)
+{
+    struct runs runs;
+
+    (void)state;
+    runs_init(&runs, __func__);
+    run_plans(&runs, "--run", plans, PLANS, random_runs(5));
+    runs_release(&runs);
+}
+
+int
+main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_disk_that_fails_loses_and_invents_nothing),
+    };
+
+    if (argc == 8 && strcmp(argv[1], "--run") == 0)
+        return run_process(argv, find_plan(plans, PLANS, argv[4]), NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,206 @@
+/*
+ * Processes that meet faults, and a look at what they leave.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TESTS_SUPPORT_FAULT_RUNS_H
+#define TESTS_SUPPORT_FAULT_RUNS_H
+
+#include "support/fault_scenario.h"
+
+#include <errno.h>
+#include <sys/wait.h>
+
+/* A process that takes longer hangs. */
+#define SECONDS_MAX 300
+
+/* One way to fail. */
+struct plan {
+    const char *name;
+    struct fault fault; /* without its number */
+};
+
+struct runs {
+    char directory[TEMPORARY_SIZE];
+    char store[TEMPORARY_SIZE + 16];
+    char progress_path[TEMPORARY_SIZE + 16];
+    struct progress *progress;
+    uint64_t seed;
+    uint64_t random;
+    uint64_t run_count;
+    uint64_t stopped_count; /* that took no writes after the fault */
+    uint64_t failed_count;  /* calls */
+};
+
+static inline void
+runs_init(struct runs *runs, const char *test)
+{
+    memset(runs, 0, sizeof(*runs));
+    temporary_make(runs->directory);
+    (void)snprintf(runs->store, sizeof(runs->store), "%s/store",
+                   runs->directory);
+    (void)snprintf(runs->progress_path, sizeof(runs->progress_path),
+                   "%s/progress", runs->directory);
+    runs->progress = map_progress(runs->progress_path);
+    assert_non_null(runs->progress);
+    runs->seed = random_seed(test);
+    runs->random = runs->seed;
+}
+
+static inline void
+runs_release(struct runs *runs)
+{
+    printf("%llu runs; %llu calls told an error; %llu stores took no writes "
+           "until they were opened again\n",
+           (unsigned long long)runs->run_count,
+           (unsigned long long)runs->failed_count,
+           (unsigned long long)runs->stopped_count);
+    (void)munmap(runs->progress, sizeof(*runs->progress));
+    temporary_remove(runs->directory);
+}
+
+/* Runs this program anew with the arguments, and gives how it ended. */
+static inline int
+run_child(const char *const *arguments)
+{
+    int status;
+    pid_t child = fork();
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        execv("/proc/self/exe", (char *const *)(uintptr_t)arguments);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+/* Runs the process with a new store, and looks at what it leaves. `what` and
+ * `number` say with which fault. */
+static inline void
+run_once(struct runs *runs, const char *mode, const char *what, uint64_t number,
+         bool is_killed)
+{
+    char number_text[24];
+    char seed[24];
+    const char *const arguments[] = {
+        "test", mode,        runs->store, runs->progress_path,
+        what,   number_text, seed,        is_killed ? "killed" : "closed",
+        NULL};
+    int status;
+
+    (void)snprintf(number_text, sizeof(number_text), "%llu",
+                   (unsigned long long)number);
+    (void)snprintf(seed, sizeof(seed), "%llu",
+                   (unsigned long long)random_next(&runs->random));
+    printf("%s %s, seed %s, %s: ", what, number_text, seed, arguments[7]);
+    (void)fflush(stdout);
+    temporary_remove(runs->store);
+    memset(runs->progress, 0, sizeof(*runs->progress));
+    status = run_child(arguments);
+    if (is_killed ? !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL
+                  : !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        fail_msg("the process ended by %s %d",
+                 WIFSIGNALED(status) ? "signal" : "status",
+                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    check_store(runs->store, runs->progress, &runs->random);
+    runs->run_count++;
+    runs->stopped_count += atomic_load(&runs->progress->is_stopped);
+    runs->failed_count += atomic_load(&runs->progress->failed_count);
+    printf("%s, %llu calls failed%s\n",
+           atomic_load(&runs->progress->is_met) ? "met" : "not met",
+           (unsigned long long)atomic_load(&runs->progress->failed_count),
+           atomic_load(&runs->progress->is_stopped) ? ", stopped" : "");
+}
+
+/* Each plan with its fault at about `share` calls, evenly spread, or at every
+ * one if that is more, until a run does not meet it. */
+static inline void
+run_plans(struct runs *runs, const char *mode, const struct plan *plans,
+          size_t count, uint64_t share)
+{
+    uint64_t calls[FAULT_KINDS];
+
+    run_once(runs, mode, "none", 0, false);
+    for (size_t i = 0; i < FAULT_KINDS; i++)
+        calls[i] = atomic_load(&runs->progress->counts[i]);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t of_kind = calls[plans[i].fault.kind];
+        const uint64_t step = of_kind > share ? of_kind / share : 1;
+        uint64_t number = random_below(&runs->random, step);
+
+        printf("%s: %llu calls, every %llu\n", plans[i].name,
+               (unsigned long long)of_kind, (unsigned long long)step);
+        do {
+            run_once(runs, mode, plans[i].name, number,
+                     random_below(&runs->random, 2) == 0);
+            number += step;
+        } while (atomic_load(&runs->progress->is_met));
+    }
+    assert_true(runs->failed_count > 0);
+}
+
+/* The process: <mode> <store> <progress> <what> <number> <seed> <end>. */
+struct process {
+    struct progress *progress;
+    struct scenario scenario;
+    size_t descriptors;
+    uint64_t number;
+    bool is_killed;
+};
+
+static inline void
+process_begin(struct process *process, char **arguments)
+{
+    (void)alarm(SECONDS_MAX);
+    process->progress = map_progress(arguments[3]);
+    assert_non_null(process->progress);
+    process->number = strtoull(arguments[5], NULL, 10);
+    process->is_killed = strcmp(arguments[7], "killed") == 0;
+    scenario_init(&process->scenario, arguments[2], process->progress,
+                  strtoull(arguments[6], NULL, 10));
+    process->descriptors = count_descriptors();
+}
+
+/* Nothing is left open. */
+static inline int
+process_end(struct process *process)
+{
+    assert_int_equal(count_descriptors(), process->descriptors);
+    scenario_release(&process->scenario);
+    (void)munmap(process->progress, sizeof(*process->progress));
+    return 0;
+}
+
+/* The one that meets the fault of a plan; NULL: none. */
+static inline int
+run_process(char **arguments, const struct plan *plan, scenario_step *also)
+{
+    struct process process;
+    struct fault fault;
+
+    process_begin(&process, arguments);
+    process.scenario.also = also;
+    if (plan != NULL) {
+        fault = plan->fault;
+        fault.number = process.number;
+        process.scenario.is_memory = fault.kind == FAULT_MEMORY;
+    }
+    faults_begin(arguments[2], plan == NULL ? NULL : &fault);
+    run_with_faults(&process.scenario);
+    faults_mend();
+    run_mended(&process.scenario, process.is_killed);
+    return process_end(&process);
+}
+
+static inline const struct plan *
+find_plan(const struct plan *plans, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(plans[i].name, name) == 0)
+            return &plans[i];
+    }
+    return NULL;
+}
+
+#endif

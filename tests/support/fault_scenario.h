@@ -1,0 +1,523 @@
+/*
+ * What a process does that meets faults: a store is made, written, flushed,
+ * compacted, asked, and so on; closed, opened, and written again. Each call
+ * ends well or tells an error, and what is read is right.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TESTS_SUPPORT_FAULT_SCENARIO_H
+#define TESTS_SUPPORT_FAULT_SCENARIO_H
+
+#include "columns/bulk.h"
+#include "support/faulty_rows.h"
+
+#include <signal.h>
+#include <xxhash.h>
+
+#define ROUNDS 4
+
+struct scenario;
+
+typedef void scenario_step(struct scenario *it);
+
+struct scenario {
+    const char *path;
+    struct progress *progress;
+    struct colander_options options;
+    struct colander_row_builder *builder;
+    struct colander_store *store;
+    struct colander_family *families[FAMILIES];
+    uint64_t random;
+    bool is_memory; /* what fails is our memory */
+    bool is_full;   /* the disk itself fails */
+    bool is_mended;
+    scenario_step *also; /* NULL: nothing */
+};
+
+/* ---------------------------------------------------------------- errors ---
+ */
+
+/* An error is of the kind that the fault makes, says something, and is told of
+ * no sound disk. True: there was none. */
+static inline bool
+went_well(struct scenario *it, enum colander_code code,
+          const struct colander_error *err)
+{
+    if (code == COLANDER_OK)
+        return true;
+    if (code != err->code || err->message[0] == '\0')
+        fail_msg("an error of code %d, which says %d: '%s'", (int)code,
+                 (int)err->code, err->message);
+    if (!it->is_full && !faults_were_met())
+        fail_msg("without a fault: %s", err->message);
+    if (code != (it->is_memory ? COLANDER_NO_MEMORY : COLANDER_IO))
+        fail_msg("an error of code %d: %s", (int)code, err->message);
+    if (it->is_memory && it->is_mended)
+        fail_msg("with memory: %s", err->message);
+    atomic_fetch_add(&it->progress->failed_count, 1);
+    if (getenv("COLANDER_TALK") != NULL)
+        printf("    %s\n", err->message);
+    return false;
+}
+
+/* The same of reading: once the fault is mended all can be read. */
+static inline bool
+read_well(struct scenario *it, enum colander_code code,
+          const struct colander_error *err)
+{
+    const bool is_fine = went_well(it, code, err);
+
+    if (!is_fine && it->is_mended)
+        fail_msg("cannot be read after the fault was mended: %s", err->message);
+    return is_fine;
+}
+
+/* ---------------------------------------------------------------- writes ---
+ */
+
+static inline enum colander_code
+add_member(struct scenario *it, struct colander_batch *batch, uint64_t group,
+           uint64_t member, uint64_t version, struct colander_error *err)
+{
+    struct colander_family *family = it->families[group_family(group, member)];
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    enum colander_code code;
+
+    group_key(group, member, &key);
+    if (!version_is_row(version))
+        code = colander_batch_delete(batch, family, colander_buffer_slice(&key),
+                                     err);
+    else if (group_is_patched(group))
+        code = colander_batch_patch(
+            batch, family, colander_buffer_slice(&key),
+            group_row(it->builder, group, member, version), err);
+    else
+        code = colander_batch_put(
+            batch, family, colander_buffer_slice(&key),
+            group_row(it->builder, group, member, version), err);
+    colander_buffer_release(&key);
+    return code;
+}
+
+static inline enum colander_code
+write_batch(struct scenario *it, uint64_t group, uint64_t version,
+            struct colander_error *err)
+{
+    const bool is_synced = random_below(&it->random, 3) == 0;
+    struct colander_batch *batch;
+    enum colander_code code = colander_batch_create(it->store, &batch, err);
+
+    for (uint64_t i = 0; i < group_member_count(group); i++) {
+        if (code == COLANDER_OK)
+            code = add_member(it, batch, group, i, version, err);
+    }
+    if (code == COLANDER_OK)
+        code = colander_batch_commit(
+            batch, is_synced ? COLANDER_SYNC : COLANDER_NO_SYNC, err);
+    colander_batch_destroy(batch);
+    return code;
+}
+
+/* A group of one row. */
+static inline enum colander_code
+write_row(struct scenario *it, uint64_t group, uint64_t version,
+          struct colander_error *err)
+{
+    struct colander_family *family = it->families[group_family(group, 0)];
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    enum colander_code code;
+
+    group_key(group, 0, &key);
+    if (version_is_row(version))
+        code = colander_family_put(family, colander_buffer_slice(&key),
+                                   group_row(it->builder, group, 0, version),
+                                   COLANDER_AS_STORE, err);
+    else
+        code = colander_family_delete(family, colander_buffer_slice(&key),
+                                      COLANDER_AS_STORE, err);
+    colander_buffer_release(&key);
+    return code;
+}
+
+static inline void
+write_group(struct scenario *it, uint64_t group)
+{
+    const uint64_t version = atomic_load(&it->progress->begun[group]) + 1;
+    struct colander_error err;
+    enum colander_code code;
+
+    atomic_store(&it->progress->begun[group], version);
+    code = group_member_count(group) == 1
+               ? write_row(it, group, version, &err)
+               : write_batch(it, group, version, &err);
+    if (went_well(it, code, &err))
+        atomic_store(&it->progress->acknowledged[group], version);
+}
+
+/* ----------------------------------------------------------------- finds ---
+ */
+
+/* What a find gives, as one number. */
+static inline enum colander_code
+digest_find(struct colander_family *family, const struct colander_query *query,
+            uint64_t *digest, struct colander_error *err)
+{
+    struct colander_cursor *cursor = NULL;
+    struct colander_result result;
+    bool is_row = true;
+    enum colander_code code = colander_family_find(family, query, &cursor, err);
+
+    *digest = 0;
+    while (code == COLANDER_OK && is_row) {
+        code = colander_cursor_next(cursor, &is_row, &result, err);
+        if (code != COLANDER_OK || !is_row)
+            break;
+        *digest =
+            XXH3_64bits_withSeed(result.key.data, result.key.size, *digest);
+        *digest =
+            XXH3_64bits_withSeed(result.row.data, result.row.size, *digest);
+    }
+    colander_cursor_close(cursor);
+    return code;
+}
+
+/* A random predicate, or a version of a group; and the same hidden behind two
+ * negations, through which filters do not see. */
+static inline void
+make_predicates(struct scenario *it, struct colander_predicate *made[2])
+{
+    const uint64_t group = random_below(&it->random, GROUPS);
+    const bool is_version = random_below(&it->random, 3) == 0;
+    const uint64_t seed = random_next(&it->random);
+    char text[48];
+
+    version_text(group, atomic_load(&it->progress->begun[group]), text);
+    faults_hold(true);
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t random = seed;
+
+        made[i] = is_version ? colander_where("version", COLANDER_EQ,
+                                              colander_text(text), NULL)
+                             : random_predicate(&random, 2);
+    }
+    made[1] = colander_not(colander_not(made[1], NULL), NULL);
+    faults_hold(false);
+    assert_non_null(made[0]);
+    assert_non_null(made[1]);
+}
+
+/* A find gives what a scan gives, or tells an error. */
+static inline void
+find_rows(struct scenario *it, struct colander_family *family)
+{
+    struct colander_snapshot *now = NULL;
+    struct colander_predicate *predicates[2];
+    struct colander_error err;
+    uint64_t digests[2];
+    enum colander_code code = colander_store_snapshot(it->store, &now, &err);
+
+    make_predicates(it, predicates);
+    for (size_t i = 0; i < 2 && code == COLANDER_OK; i++) {
+        struct colander_query query;
+
+        colander_query_init(&query);
+        query.snapshot = now;
+        query.where = predicates[i];
+        code = digest_find(family, &query, &digests[i], &err);
+    }
+    if (read_well(it, code, &err) && digests[0] != digests[1])
+        fail_msg("a find gives other rows than a scan");
+    colander_snapshot_release(now);
+    colander_predicate_destroy(predicates[0]);
+    colander_predicate_destroy(predicates[1]);
+}
+
+static inline void
+read_groups(struct scenario *it, uint64_t step)
+{
+    for (uint64_t group = random_below(&it->random, step); group < GROUPS;
+         group += step) {
+        struct colander_error err;
+        uint64_t version;
+
+        (void)read_well(it,
+                        find_version(it->families, it->builder, it->progress,
+                                     group, &version, &err),
+                        &err);
+    }
+}
+
+/* --------------------------------------------------------------- the rest ---
+ */
+
+static inline enum colander_code
+add_to_bulk(struct scenario *it, struct colander_bulk *bulk,
+            struct colander_error *err)
+{
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    enum colander_code code = COLANDER_OK;
+
+    for (uint64_t i = 0; i < BULK_ROWS && code == COLANDER_OK; i++) {
+        bulk_key(i * 7 % BULK_ROWS, &key);
+        code = colander_bulk_add(bulk, colander_buffer_slice(&key),
+                                 group_row(it->builder, i, 0, 1), err);
+    }
+    colander_buffer_release(&key);
+    return code;
+}
+
+static inline void
+load_bulk(struct scenario *it)
+{
+    struct colander_family *family = NULL;
+    struct colander_bulk *bulk = NULL;
+    struct colander_error err;
+    enum whole whole = IS_GONE;
+    enum colander_code code =
+        colander_family_open(it->store, "bulk", &family, &err);
+
+    if (code == COLANDER_OK)
+        code = colander_bulk_create(family, &bulk, &err);
+    if (code == COLANDER_OK)
+        code = add_to_bulk(it, bulk, &err);
+    if (code == COLANDER_OK) {
+        atomic_store(&it->progress->bulk, MAYBE);
+        code = colander_bulk_commit(bulk, NULL, &err);
+        whole = code == COLANDER_OK ? IS_THERE
+                : it->is_memory     ? IS_GONE
+                                    : MAYBE;
+    }
+    atomic_store(&it->progress->bulk, whole);
+    colander_bulk_destroy(bulk);
+    (void)went_well(it, code, &err);
+    colander_family_close(family);
+}
+
+/* A family comes, has a row, and goes. */
+static inline void
+make_and_drop(struct scenario *it)
+{
+    struct colander_family *family;
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_error err;
+    enum colander_code code =
+        colander_family_open(it->store, "passing", &family, &err);
+
+    if (!went_well(it, code, &err))
+        return;
+    group_key(0, 0, &key);
+    code = colander_family_put(family, colander_buffer_slice(&key),
+                               group_row(it->builder, 0, 0, 1),
+                               COLANDER_AS_STORE, &err);
+    if (code == COLANDER_OK)
+        code = colander_family_flush(family, &err);
+    if (code == COLANDER_OK)
+        code = colander_family_drop(family, &err);
+    (void)went_well(it, code, &err);
+    colander_family_close(family);
+    colander_buffer_release(&key);
+}
+
+static inline void
+change_filters(struct scenario *it)
+{
+    static const char *const left_out[] = {"text"};
+    struct colander_filter_options options;
+    struct colander_error err;
+
+    colander_filter_options_init(&options);
+    options.left_out = left_out;
+    options.left_out_count = random_below(&it->random, 2);
+    options.rows_per_segment = random_below(&it->random, 2) == 0 ? 1 : 16;
+    (void)went_well(
+        it, colander_family_set_filters(it->families[0], &options, &err), &err);
+}
+
+/* Filters that are found missing or damaged may be those that the fault hit;
+ * none may deny a value. */
+static inline void
+ignore_finding(void *context, const char *file, const char *what)
+{
+    (void)context;
+    (void)file;
+    (void)what;
+}
+
+static inline void
+check_all(struct scenario *it)
+{
+    struct colander_check check;
+    struct colander_error err;
+
+    memset(&check, 0, sizeof(check));
+    (void)read_well(
+        it, colander_store_check(it->store, &check, ignore_finding, NULL, &err),
+        &err);
+    (void)read_well(it,
+                    colander_store_check_filters(it->store, false, &check,
+                                                 ignore_finding, NULL, &err),
+                    &err);
+}
+
+static inline void
+disturb(struct scenario *it, uint64_t round)
+{
+    struct colander_family *first = it->families[0];
+    struct colander_error err;
+
+    for (size_t i = 0; i < FAMILIES; i++)
+        (void)went_well(it, colander_family_flush(it->families[i], &err), &err);
+    switch (round % ROUNDS) {
+    case 0:
+        load_bulk(it);
+        break;
+    case 1:
+        make_and_drop(it);
+        change_filters(it);
+        break;
+    case 2:
+        (void)went_well(it, colander_family_compact(first, &err), &err);
+        check_all(it);
+        break;
+    default:
+        (void)went_well(it, colander_family_refilter(first, NULL, &err), &err);
+        (void)went_well(it, colander_family_await_filters(first, &err), &err);
+    }
+}
+
+static inline void
+write_and_find(struct scenario *it, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        write_group(it, random_below(&it->random, GROUPS));
+        if (i % 6 == 5)
+            find_rows(it, it->families[i / 6 % FAMILIES]);
+    }
+}
+
+/* Leaves rows that are in no SST. */
+static inline void
+do_round(struct scenario *it, uint64_t round)
+{
+    write_and_find(it, 18);
+    disturb(it, round);
+    if (it->also != NULL)
+        it->also(it);
+    for (uint64_t i = 0; i < 4; i++)
+        find_rows(it, it->families[i % FAMILIES]);
+    write_and_find(it, 12);
+    read_groups(it, 5);
+}
+
+/* ------------------------------------------------------------ the process ---
+ */
+
+static inline bool
+open_store(struct scenario *it)
+{
+    static const char *const names[FAMILIES] = {"first", "second"};
+    struct colander_error err;
+    enum colander_code code =
+        colander_store_open(it->path, &it->options, &it->store, &err);
+
+    memset(it->families, 0, sizeof(it->families));
+    for (size_t i = 0; i < FAMILIES && code == COLANDER_OK; i++)
+        code =
+            colander_family_open(it->store, names[i], &it->families[i], &err);
+    if (went_well(it, code, &err))
+        return true;
+    for (size_t i = 0; i < FAMILIES; i++)
+        colander_family_close(it->families[i]);
+    if (it->store != NULL)
+        (void)went_well(it, colander_store_close(it->store, &err), &err);
+    it->store = NULL;
+    return false;
+}
+
+static inline void
+close_store(struct scenario *it)
+{
+    struct colander_error err;
+
+    if (it->store == NULL)
+        return;
+    for (size_t i = 0; i < FAMILIES; i++)
+        colander_family_close(it->families[i]);
+    (void)went_well(it, colander_store_close(it->store, &err), &err);
+    it->store = NULL;
+}
+
+static inline size_t
+count_descriptors(void)
+{
+    DIR *listing = opendir("/proc/self/fd");
+    size_t count = 0;
+
+    while (listing != NULL && readdir(listing) != NULL)
+        count++;
+    if (listing != NULL)
+        closedir(listing);
+    return count;
+}
+
+/* With faults, which are mended in the end. */
+static inline void
+run_with_faults(struct scenario *it)
+{
+    if (open_store(it) || open_store(it)) {
+        for (uint64_t round = 0; round < ROUNDS; round++)
+            do_round(it, round);
+        close_store(it);
+        if (open_store(it) || open_store(it))
+            do_round(it, ROUNDS + 1);
+    }
+    for (size_t i = 0; i < FAULT_KINDS; i++)
+        atomic_store(&it->progress->counts[i],
+                     faults_count((enum fault_kind)i));
+    atomic_store(&it->progress->written, faults_written());
+    atomic_store(&it->progress->is_met, faults_were_met());
+}
+
+/* And without, with the same handles: what is read is right, and what is
+ * written fails or is there. Kills the process, or closes the store. */
+static inline void
+run_mended(struct scenario *it, bool is_killed)
+{
+    it->is_mended = true;
+    if (it->store != NULL) {
+        const uint64_t failed = atomic_load(&it->progress->failed_count);
+
+        read_groups(it, 1);
+        do_round(it, ROUNDS + 2);
+        atomic_store(&it->progress->is_stopped,
+                     atomic_load(&it->progress->failed_count) > failed);
+    }
+    if (is_killed)
+        (void)kill(getpid(), SIGKILL);
+    close_store(it);
+}
+
+static inline void
+scenario_init(struct scenario *it, const char *path, struct progress *progress,
+              uint64_t seed)
+{
+    memset(it, 0, sizeof(*it));
+    it->path = path;
+    it->progress = progress;
+    it->random = seed;
+    it->builder = colander_row_builder_create();
+    colander_options_init(&it->options);
+    it->options.sst_size = 64 << 10;
+    it->options.block_size = 4 << 10;
+    it->options.write_buffer_size = 1 << 20;
+    it->options.thread_count = seed % 2 == 0 ? 16 : 0;
+    it->options.sync = seed % 3 == 0;
+}
+
+static inline void
+scenario_release(struct scenario *it)
+{
+    colander_row_builder_destroy(it->builder);
+}
+
+#endif
