@@ -63,7 +63,7 @@ class slot_allocator : public rocksdb::MemoryAllocator
             memory = block_slots_take(&slots);
         const bool is_slot = memory != nullptr;
         if (!is_slot)
-            memory = ::operator new(full);
+            memory = ::operator new(full); /* as RocksDB's own is */
         made = new (memory) prefix{is_slot};
         return made + 1;
     }

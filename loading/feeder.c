@@ -23,6 +23,7 @@ struct feeder {
     bool is_in_rest;     /* of a record that was given up */
     bool is_finished;    /* nothing is left to cut */
     bool is_closed;      /* the chunk: no more goes into it */
+    bool is_broken;      /* the chunk: it lacks a piece */
     bool has_keys;       /* the schema names the columns of the key */
     struct colander_buffer key;
     struct colander_error *err; /* of the chunk */
@@ -63,6 +64,8 @@ add_piece(struct feeder *feeder, enum piece_kind kind,
         code = chunk_add_piece(chunk, &piece, feeder->err);
     if (code == COLANDER_OK && kind == PIECE_RECORD && !feeder->has_keys)
         code = add_key(feeder);
+    if (code != COLANDER_OK)
+        feeder->is_broken = true;
     feeder->cut += ended->size;
     feeder->rows_size += ended->size + feeder->names_size;
     return code;
@@ -257,6 +260,16 @@ leave_rest(struct feeder *feeder)
     return code;
 }
 
+/* Of a chunk that lacks a piece, for want of memory, no row is written: the
+ * load ends before it, and goes on there when it is resumed. */
+static void
+forget_pieces(struct feeder *feeder)
+{
+    feeder->cut = 0;
+    feeder->chunk->piece_count = 0;
+    colander_buffer_clear(&feeder->chunk->keys);
+}
+
 /* Fills one chunk; false: it was the last, or nobody wants more. */
 static bool
 feed_one(struct feeder *feeder)
@@ -272,6 +285,7 @@ feed_one(struct feeder *feeder)
     feeder->cut = 0;
     feeder->rows_size = 0;
     feeder->is_closed = false;
+    feeder->is_broken = false;
     feeder->err = &chunk->failure;
     chunk->offset = source->offset;
     chunk->line = source->line_number;
@@ -280,6 +294,8 @@ feed_one(struct feeder *feeder)
                                   source->text.size, feeder->err);
     if (code == COLANDER_OK)
         code = fill(feeder);
+    if (feeder->is_broken)
+        forget_pieces(feeder);
     if (code == COLANDER_OK)
         code = leave_rest(feeder);
     else
@@ -289,7 +305,7 @@ feed_one(struct feeder *feeder)
     chunk->end_line = source->line_number;
     chunk->end_line_offset = source->line_offset;
     chunk->end_state = splitter_state(&source->splitter);
-    chunk->has_end = !feeder->is_in_rest;
+    chunk->has_end = !feeder->is_in_rest && !feeder->is_broken;
     if (code == COLANDER_OK)
         chunk->failure.code = COLANDER_OK;
     is_last = code != COLANDER_OK || feeder->is_finished;

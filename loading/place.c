@@ -66,6 +66,8 @@ place_name(const char *file, struct colander_buffer *name,
     /* a pipe of /dev/fd is there, though it is in no folder */
     if (path == NULL && errno == ENOENT && stat(file, &status) == 0)
         path = strdup(file);
+    if (path == NULL && errno == ENOMEM)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for its name");
     if (path == NULL)
         return COLANDER_FAIL(err,
                              errno == ENOENT ? COLANDER_NOT_FOUND : COLANDER_IO,

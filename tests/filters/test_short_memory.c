@@ -1,0 +1,114 @@
+/*
+ * Stores while memory is short: each of our own allocations in turn fails, in
+ * any thread, once or until there is memory again (invariants I1, I2, I6). Each
+ * call ends well or says NO_MEMORY, finds give what scans give, with filters or
+ * without those that could not be made; nothing is lost, nor leaked (the leak
+ * checker sees that), and with memory everything goes on.
+ *
+ * RocksDB, which ends the process when it is refused memory, is given all it
+ * wants. The process is this program, begun anew. COLANDER_RUNS sets at how
+ * many allocations each way is tried.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/fault_runs.h"
+
+#include "loading/loading.h"
+
+static const struct plan plans[] = {
+    {"memory-once", {FAULT_MEMORY, 0, ENOMEM, false, false}},
+    {"memory-always", {FAULT_MEMORY, 0, ENOMEM, false, true}},
+};
+
+#define PLANS (sizeof(plans) / sizeof(plans[0]))
+#define RECORDS 300
+
+static void
+make_file(const char *path)
+{
+    FILE *file = fopen(path, "we");
+
+    assert_non_null(file);
+    for (unsigned i = 0; i < RECORDS; i++)
+        assert_true(fprintf(file, "{\"n\":%u,\"text\":\"%u of the records\"}\n",
+                            i, i) > 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static enum colander_code
+run_load(struct scenario *it, struct colander_family *family,
+         struct colander_error *err)
+{
+    struct loading_options options;
+    struct loading_figures figures;
+    char path[TEMPORARY_SIZE + 32];
+    const char *files[] = {path};
+    enum colander_code code;
+
+    (void)snprintf(path, sizeof(path), "%s.jsonl", it->path);
+    loading_options_init(&options);
+    options.resumes = true;
+    code = loading_run(it->store, family, files, 1, &options, &figures, err);
+    assert_int_equal(figures.reject_count, 0);
+    return code;
+}
+
+/* A load that goes on where memory became short before: when it has ended well,
+ * each record is there once. */
+static void
+load_records(struct scenario *it)
+{
+    struct colander_family *family;
+    struct colander_error err;
+    struct colander_query query;
+    uint64_t count;
+    enum colander_code code =
+        colander_family_open(it->store, "loaded", &family, &err);
+
+    if (!went_well(it, code, &err))
+        return;
+    colander_query_init(&query);
+    code = run_load(it, family, &err);
+    if (went_well(it, code, &err) &&
+        went_well(it, colander_family_count(family, &query, &count, &err),
+                  &err))
+        if (count != RECORDS)
+            fail_msg("%llu records", (unsigned long long)count);
+    colander_family_close(family);
+}
+
+static int
+run_short(char **arguments)
+{
+    char path[TEMPORARY_SIZE + 32];
+
+    (void)snprintf(path, sizeof(path), "%s.jsonl", arguments[2]);
+    make_file(path);
+    return run_process(arguments, find_plan(plans, PLANS, arguments[4]),
+                       load_records);
+}
+
+static void
+what_memory_does_not_suffice_for_is_told_and_loses_nothing(void **state)
+{
+    struct runs runs;
+
+    (void)state;
+    runs_init(&runs, __func__);
+    run_plans(&runs, "--short", plans, PLANS, random_runs(60));
+    assert_int_equal(runs.stopped_count, 0);
+    runs_release(&runs);
+}
+
+int
+main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            what_memory_does_not_suffice_for_is_told_and_loses_nothing),
+    };
+
+    if (argc == 8 && strcmp(argv[1], "--short") == 0)
+        return run_short(argv);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
