@@ -84,6 +84,7 @@ a_disk_with_room_for_some_bytes(void **state)
 
     (void)state;
     runs_init(&runs, __func__);
+    make_killed(&runs, "--full", "room", UINT64_MAX);
     run_once(&runs, "--full", "room", UINT64_MAX, false);
     fill_at_points(&runs, "room", random_runs(40),
                    atomic_load(&runs.progress->written) * 5 / 4);
@@ -111,6 +112,7 @@ a_small_file_system_that_fills_up(void **state)
         runs_release(&runs);
         skip();
     }
+    make_killed(&runs, "--full", "room", UINT64_MAX);
     fill_at_points(&runs, "tmpfs", random_runs(60), DISK_SIZE / 2);
     assert_true(runs.failed_count > 0);
     assert_int_equal(umount2(disk, MNT_DETACH), 0);

@@ -41,7 +41,7 @@ a_disk_that_fails_loses_and_invents_nothing(void **state)
 
     (void)state;
     runs_init(&runs, __func__);
-    run_plans(&runs, "--run", plans, PLANS, random_runs(5));
+    run_plans(&runs, "--run", plans, PLANS, random_runs(3));
     runs_release(&runs);
 }
 

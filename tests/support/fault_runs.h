@@ -24,6 +24,8 @@ struct runs {
     char directory[TEMPORARY_SIZE];
     char store[TEMPORARY_SIZE + 16];
     char progress_path[TEMPORARY_SIZE + 16];
+    char killed[TEMPORARY_SIZE + 16]; /* a store with rows in its logs */
+    struct progress killed_progress;
     struct progress *progress;
     uint64_t seed;
     uint64_t random;
@@ -41,6 +43,8 @@ runs_init(struct runs *runs, const char *test)
                    runs->directory);
     (void)snprintf(runs->progress_path, sizeof(runs->progress_path),
                    "%s/progress", runs->directory);
+    (void)snprintf(runs->killed, sizeof(runs->killed), "%s/killed",
+                   runs->directory);
     runs->progress = map_progress(runs->progress_path);
     assert_non_null(runs->progress);
     runs->seed = random_seed(test);
@@ -75,19 +79,17 @@ run_child(const char *const *arguments)
     return status;
 }
 
-/* Runs the process with a new store, and looks at what it leaves. `what` and
- * `number` say with which fault. */
-static inline void
-run_once(struct runs *runs, const char *mode, const char *what, uint64_t number,
-         bool is_killed)
+/* Runs the process; gives how it ended. */
+static inline int
+run_in(struct runs *runs, const char *store, const char *mode, const char *what,
+       uint64_t number, bool is_killed)
 {
     char number_text[24];
     char seed[24];
     const char *const arguments[] = {
-        "test", mode,        runs->store, runs->progress_path,
-        what,   number_text, seed,        is_killed ? "killed" : "closed",
+        "test", mode,        store, runs->progress_path,
+        what,   number_text, seed,  is_killed ? "killed" : "closed",
         NULL};
-    int status;
 
     (void)snprintf(number_text, sizeof(number_text), "%llu",
                    (unsigned long long)number);
@@ -95,9 +97,51 @@ run_once(struct runs *runs, const char *mode, const char *what, uint64_t number,
                    (unsigned long long)random_next(&runs->random));
     printf("%s %s, seed %s, %s: ", what, number_text, seed, arguments[7]);
     (void)fflush(stdout);
+    return run_child(arguments);
+}
+
+/* Makes the store that some processes begin with: of one that was killed. */
+static inline void
+make_killed(struct runs *runs, const char *mode, const char *what,
+            uint64_t number)
+{
+    int status = run_in(runs, runs->killed, mode, what, number, true);
+
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    printf("a store to begin with\n");
+    runs->killed_progress = *runs->progress;
+}
+
+/* No store, or that of a process that was killed. */
+static inline void
+begin_store(struct runs *runs)
+{
+    char command[3 * TEMPORARY_SIZE];
+
     temporary_remove(runs->store);
     memset(runs->progress, 0, sizeof(*runs->progress));
-    status = run_child(arguments);
+    if (random_below(&runs->random, 2) == 0)
+        return;
+    (void)snprintf(command, sizeof(command), "cp -a '%s' '%s'", runs->killed,
+                   runs->store);
+    assert_int_equal(system(command), 0);
+    memcpy(runs->progress->begun, runs->killed_progress.begun,
+           sizeof(runs->progress->begun));
+    memcpy(runs->progress->acknowledged, runs->killed_progress.acknowledged,
+           sizeof(runs->progress->acknowledged));
+    runs->progress->bulk = runs->killed_progress.bulk;
+}
+
+/* Runs the process, with a store or without, and looks at what it leaves.
+ * `what` and `number` say with which fault. */
+static inline void
+run_once(struct runs *runs, const char *mode, const char *what, uint64_t number,
+         bool is_killed)
+{
+    int status;
+
+    begin_store(runs);
+    status = run_in(runs, runs->store, mode, what, number, is_killed);
     if (is_killed ? !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL
                   : !WIFEXITED(status) || WEXITSTATUS(status) != 0)
         fail_msg("the process ended by %s %d",
@@ -121,6 +165,7 @@ run_plans(struct runs *runs, const char *mode, const struct plan *plans,
 {
     uint64_t calls[FAULT_KINDS];
 
+    make_killed(runs, mode, "none", 0);
     run_once(runs, mode, "none", 0, false);
     for (size_t i = 0; i < FAULT_KINDS; i++)
         calls[i] = atomic_load(&runs->progress->counts[i]);
@@ -185,6 +230,7 @@ run_process(char **arguments, const struct plan *plan, scenario_step *also)
         fault = plan->fault;
         fault.number = process.number;
         process.scenario.is_memory = fault.kind == FAULT_MEMORY;
+        process.scenario.is_read = fault.kind == FAULT_READ;
     }
     faults_begin(arguments[2], plan == NULL ? NULL : &fault);
     run_with_faults(&process.scenario);
