@@ -10,6 +10,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/concurrent_backups.h"
 #include "support/concurrent_families.h"
 #include "support/filter_files.h"
 
@@ -197,6 +198,7 @@ static const struct part {
     {"loads", 1, load_once},          {"drops", 1, drop_once},
     {"compactions", 1, compact_once}, {"changes of filters", 1, refilter_once},
     {"checks", 1, check_once},        {"looks at figures", 1, watch_once},
+    {"backups", 1, back_up_once},
 };
 
 #define PARTS (sizeof(parts) / sizeof(parts[0]))
@@ -365,6 +367,7 @@ every_answer_is_right_while_everything_happens_at_once(void **state)
     uint64_t random = random_seed("concurrency");
 
     pthread_mutex_init(&play.bulk_mutex, NULL);
+    temporary_make(play.backups);
     open_families(&play, fixture);
     run_threads(&play, &random);
     check_all(&play, random_next(&random));
@@ -374,6 +377,7 @@ every_answer_is_right_while_everything_happens_at_once(void **state)
     check_all(&play, random_next(&random));
     close_families(&play);
     pthread_mutex_destroy(&play.bulk_mutex);
+    temporary_remove(play.backups);
 }
 
 int

@@ -23,8 +23,9 @@
 struct play {
     struct world world; /* first: an actor knows this */
     pthread_mutex_t bulk_mutex;
-    struct colander_bulk *bulk; /* under way; NULL: none */
-    uint64_t generation;        /* of the load under way; the loader's */
+    struct colander_bulk *bulk;   /* under way; NULL: none */
+    uint64_t generation;          /* of the load under way; the loader's */
+    char backups[TEMPORARY_SIZE]; /* a directory of them */
     told_number cancelled_count;
     told_number turn_count;
 };

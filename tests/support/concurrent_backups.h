@@ -1,0 +1,82 @@
+/*
+ * Backups that are made while rows are written, and looked at as stores.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TESTS_SUPPORT_CONCURRENT_BACKUPS_H
+#define TESTS_SUPPORT_CONCURRENT_BACKUPS_H
+
+#include "support/concurrent_families.h"
+#include "support/filter_files.h"
+
+/* What was acknowledged by now. */
+static inline void
+note_acknowledged(struct world *world, struct world *backup)
+{
+    for (uint64_t i = 0; i < KEYS; i++)
+        tell(&backup->versions[i].acknowledged,
+             told(&world->versions[i].acknowledged));
+    for (uint64_t i = 0; i < PAIRS; i++)
+        tell(&backup->stamps[i].acknowledged,
+             told(&world->stamps[i].acknowledged));
+}
+
+/* And what was begun. */
+static inline void
+note_begun(struct world *world, struct world *backup)
+{
+    for (uint64_t i = 0; i < KEYS; i++)
+        tell(&backup->versions[i].begun, told(&world->versions[i].begun));
+    for (uint64_t i = 0; i < PAIRS; i++)
+        tell(&backup->stamps[i].begun, told(&world->stamps[i].begun));
+}
+
+/* As readers look at the store. */
+static inline void
+look_at_backup(struct actor *actor, struct world *backup, const char *path)
+{
+    struct colander_options options;
+    struct colander_error err;
+    struct actor reader = *actor;
+
+    colander_options_init(&options);
+    options.mode = COLANDER_OPEN_READ_ONLY;
+    DID(colander_store_open(path, &options, &backup->store, &err), &err);
+    reader.world = backup;
+    backup->rows = open_family(&reader, "rows");
+    backup->left = open_family(&reader, "left");
+    backup->right = open_family(&reader, "right");
+    check_scan(&reader);
+    for (unsigned i = 0; i < 5; i++) {
+        check_question(&reader);
+        check_version(&reader);
+        check_pair(&reader);
+    }
+    colander_family_close(backup->rows);
+    colander_family_close(backup->left);
+    colander_family_close(backup->right);
+    DID(colander_store_close(backup->store, &err), &err);
+    actor->random = reader.random;
+}
+
+static inline void
+back_up_once(struct actor *actor)
+{
+    const char *directory = play_of(actor)->backups;
+    struct world *backup = calloc(1, sizeof(*backup));
+    struct colander_backup made;
+    struct colander_error err;
+    char path[2 * TEMPORARY_SIZE];
+
+    note_acknowledged(actor->world, backup);
+    DID(colander_store_backup(actor->world->store, directory, 2, &made, &err),
+        &err);
+    note_begun(actor->world, backup);
+    (void)snprintf(path, sizeof(path), "%s/%06llu", directory,
+                   (unsigned long long)made.number);
+    look_at_backup(actor, backup, path);
+    free(backup);
+    pause_shortly();
+}
+
+#endif
