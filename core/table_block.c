@@ -239,11 +239,13 @@ table_block_next_place(struct table_block *block, bool is_delta,
 }
 
 uint64_t
-table_block_index_end(struct table_block *block, bool is_delta, uint64_t limit)
+table_block_index_end(struct table_block *block, bool is_delta, uint64_t known,
+                      uint64_t limit)
 {
     struct table_place place = {0, 0};
     struct colander_slice key;
     enum table_parse parsed;
+    bool has_known = known == 0;
     uint64_t end = 0;
 
     table_block_rewind(block);
@@ -253,8 +255,9 @@ table_block_index_end(struct table_block *block, bool is_delta, uint64_t limit)
             place.size > limit - end)
             return 0;
         end = table_place_end(place);
+        has_known = has_known || end == known;
     }
-    return parsed == TABLE_PARSED_ALL && end <= limit ? end : 0;
+    return parsed == TABLE_PARSED_ALL && has_known && end <= limit ? end : 0;
 }
 
 /* ------------------------------------------------------------------ data ---

@@ -99,9 +99,9 @@ enum table_parse table_block_next_place(struct table_block *block,
 
 /* Where the blocks end that an index has, which stand one behind the other from
  * the beginning of the file; 0: this is no index, or not of blocks before
- * `limit`. */
+ * `limit`, of which one ends at `known` (0: none is known). */
 uint64_t table_block_index_end(struct table_block *block, bool is_delta,
-                               uint64_t limit);
+                               uint64_t known, uint64_t limit);
 
 /* ----------------------------------------------------------------- data --- */
 

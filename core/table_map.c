@@ -352,7 +352,7 @@ take_index(struct table_map *map, struct table_block *block,
            const struct index_kind *kind, uint64_t limit,
            struct colander_error *err)
 {
-    const uint64_t end = table_block_index_end(block, kind->is_delta, limit);
+    const uint64_t end = table_block_index_end(block, kind->is_delta, 0, limit);
     struct table_place place = {0, 0};
     struct colander_slice key;
     size_t capacity = 0;

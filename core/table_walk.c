@@ -152,15 +152,16 @@ measure_any(struct table_walk *walk, unsigned *checksum_kind, size_t *size,
     return code;
 }
 
-/* Whether a block that is whole is an index: it may also look like one of
- * data. */
+/* Whether a block that is whole is an index: it may also look like one of data,
+ * and a small one of data like an index. That tells of all blocks of data, and
+ * so of those that were found. */
 static bool
 is_index(struct table_walk *walk, struct table_block *block)
 {
-    uint64_t end = table_block_index_end(block, true, walk->at);
+    uint64_t end = table_block_index_end(block, true, walk->data_end, walk->at);
 
     if (end == 0)
-        end = table_block_index_end(block, false, walk->at);
+        end = table_block_index_end(block, false, walk->data_end, walk->at);
     if (end != 0)
         walk->index_end = end;
     return end != 0;
@@ -182,6 +183,7 @@ take(struct table_walk *walk, size_t size, struct table_block *block,
         return code;
     if (why == NULL && !is_index(walk, block) &&
         table_block_check(block, &first) == NULL) {
+        walk->data_end = walk->at + size + TABLE_TRAILER_SIZE;
         found->is_block = true;
         found->place.offset = walk->at;
         found->place.size = size;

@@ -23,6 +23,7 @@ struct table_walk {
     const struct table_source *source; /* borrowed */
     uint64_t end;                      /* nothing is looked for behind it */
     uint64_t at;                       /* behind the block found last */
+    uint64_t data_end;                 /* of the last block of data */
     uint64_t index_end; /* what an index that was met has for the end of the
                          * data; 0: none was */
     uint64_t work_left; /* bytes that may yet be looked at in vain, so that a
