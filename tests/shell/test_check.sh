@@ -4,10 +4,10 @@
 # SPDX-License-Identifier: MIT
 source "$(dirname "$0")/lib"
 
-# copy: a new copy of the demo store.
+# copy: a new copy of the store.
 copy() {
     rm -rf "$work/copy"
-    cp -a "$work/demo" "$work/copy"
+    cp -a "$work/store" "$work/copy"
 }
 
 # largest DIRECTORY GLOB: the path of the largest such file in the copy.
@@ -30,13 +30,17 @@ in_store() {
     echo "${1#"$work/copy/"}"
 }
 
-make_demo
+for family in small large; do
+    seq 1 20000 | sed 's/.*/{"_key":&,"n":&,"text":"row &"}/' |
+        "$COLANDER" load "$work/store" $family --format jsonl \
+            > "$work/out" 2> "$work/err" || complain "$(cat "$work/err")"
+done
 
 copy
 run 0 check "$work/copy"
 prints_some '^checked +[0-9]+ SST files of [0-9,]+ rows \([0-9.]+ .B\)'
 prints_some '^found +nothing wrong$'
-diff -r "$work/demo" "$work/copy" > /dev/null || complain 'check changes a store'
+diff -r "$work/store" "$work/copy" > /dev/null || complain 'check changes a store'
 run 0 check "$work/copy" --repair
 prints_some '^found +nothing wrong$'
 
@@ -82,5 +86,5 @@ says_some "^colander: check: cannot open store '.*/copy': .*[0-9]+\.sst"
 run 1 check "$work/none"
 says_some '^colander: check: cannot open store'
 run 2 check
-run 2 check "$work/demo" extra
+run 2 check "$work/store" extra
 finish
