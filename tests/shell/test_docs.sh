@@ -105,4 +105,5 @@ check_page schemas.md without_speed 8
 check_page columns_later.md without_speed 8
 has_filters && check_page filters.md without_figures 5
 has_filters && check_page stats.md without_figures 2
+has_filters && check_page backups.md without_figures 9
 finish
