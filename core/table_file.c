@@ -36,6 +36,7 @@ struct table_file {
     bool has_block;           /* `block` has entries that were not given */
     bool has_ended;           /* there is no other block */
     bool is_finished;         /* and what is said of the whole was looked at */
+    bool is_end_told;         /* what is not found up to the end is a gap */
     char *name;               /* owned */
 
     /* the keys of the last entry, and of the last one with another key */
@@ -344,6 +345,7 @@ next_walked(struct table_file *table, struct colander_error *err)
     else if (found.place.offset > found.skipped_at)
         add_gap(table, found.skipped_at, found.place.offset,
                 "it has no block that is whole");
+    table->is_end_told = table->has_ended && table->has_gap;
     if (!found.is_block)
         return COLANDER_OK;
     why = table_block_check(&table->block, &first);
@@ -368,18 +370,18 @@ finish(struct table_file *table)
         map->head.is_known && map->head.entry_count == table->entry_count;
 
     table->is_finished = true;
-    if (is_complete || table->gap_count > 0)
+    if (is_complete)
         return;
-    if (map->head.is_known) {
+    if (map->data_end == TABLE_END_UNKNOWN && !table->is_end_told) {
+        add_gap(table, table->walk.at, table->source.size,
+                "the end of the file is damaged, and with it what says where "
+                "its rows end");
+    } else if (map->head.is_known && table->gap_count == 0) {
         add_gap(table, 0, table->source.size, "");
         (void)snprintf(table->gap.why, sizeof(table->gap.why),
                        "it has %" PRIu64 " entries where it had %" PRIu64,
                        table->entry_count, map->head.entry_count);
         table->is_anywhere = true;
-    } else if (map->data_end == TABLE_END_UNKNOWN) {
-        add_gap(table, table->walk.at, table->source.size,
-                "the end of the file is damaged, and with it what says where "
-                "its rows end");
     }
 }
 

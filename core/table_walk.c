@@ -123,7 +123,8 @@ measure(struct table_walk *walk, size_t kind, unsigned *checksum_kind,
         const struct colander_slice bytes = window_from(walk, walk->at);
         enum table_extent extent = TABLE_EXTENT_SHORT;
 
-        if (bytes.size >= HEAD_SIZE || bytes.size == left)
+        if (bytes.data != NULL &&
+            (bytes.size >= HEAD_SIZE || bytes.size == left))
             extent = try_kind(walk, kind, bytes, checksum_kind, size);
         *is_found = extent == TABLE_EXTENT_FOUND;
         if (extent != TABLE_EXTENT_SHORT || bytes.size == left ||

@@ -190,10 +190,6 @@ files_release(struct whole_files *files)
 
 enum damage { BIT, BYTE, PAGE, GARBAGE, CUT, NO_END, DAMAGES };
 
-static const char *const damage_names[] = {
-    "a bit",   "a byte", "a page of zeros",
-    "garbage", "cut",    "nothing behind the data"};
-
 /* Bytes that are not what they were: from `at` on, before `end`. */
 struct touched {
     uint64_t at;
@@ -363,15 +359,6 @@ check_tight(const struct whole_file *file, const struct reading *reading,
  */
 
 static void
-print_damage(const char *test, uint64_t seed, size_t file, const char *name,
-             const struct touched *touched)
-{
-    fprintf(stderr,
-            "%s: COLANDER_SEED=%" PRIu64 ", file %zu: %s at %" PRIu64 "\n",
-            test, seed, file, name, touched->at);
-}
-
-static void
 what_damage_does_not_touch_is_read(void **state)
 {
     const uint64_t runs = random_runs(600);
@@ -404,9 +391,6 @@ what_damage_does_not_touch_is_read(void **state)
             touched[i] = damage_bytes(
                 &bytes, file, damage,
                 from + random_below(&random, bytes.size - from), &random);
-            if (getenv("COLANDER_SEED") != NULL)
-                print_damage(__func__, seed, number, damage_names[damage],
-                             &touched[i]);
         }
         write_damaged(&files, &bytes);
         read_table(files.fd, "damaged.sst", &reading);
@@ -513,22 +497,89 @@ a_small_file_is_cut_and_damaged_everywhere(void **state)
     golden_write(path, GOLDEN_SIZE);
     learn_file(&files, path, 9);
     assert_in_range(file->block_count, 3, 9);
-    for (uint64_t i = 0; i < 2 * file->bytes.size; i++) {
-        struct touched touched;
+    for (uint64_t i = 0; i < 3 * file->bytes.size; i++) {
+        const enum damage damage = i % 3 == 0 ? BYTE : CUT;
+        struct touched touched[2] = {{0, 0}, {0, 0}};
         struct reading reading;
 
         colander_buffer_clear(&bytes);
         OK(colander_buffer_append(&bytes, file->bytes.data, file->bytes.size,
                                   NULL));
-        touched =
-            damage_bytes(&bytes, file, i % 2 == 0 ? CUT : BYTE, i / 2, &random);
+        if (i % 3 == 1) /* so that another gap is told before */
+            touched[1] = damage_bytes(&bytes, file, BYTE, 5, &random);
+        touched[0] = damage_bytes(&bytes, file, damage, i / 3, &random);
         write_damaged(&files, &bytes);
         read_table(files.fd, "damaged.sst", &reading);
-        assert_true(check_reading(file, &reading, &touched, 1) == 0 ||
+        assert_true(check_reading(file, &reading, touched, 2) == 0 ||
                     reading.gap_count > 0);
         reading_release(&reading);
     }
     colander_buffer_release(&bytes);
+    files_release(&files);
+}
+
+/* Rows of one size, in blocks of one size. */
+static void
+learn_even_file(struct whole_files *files)
+{
+    static const struct rocksdb_table how = {
+        .checksum = 4, .block_size = 500, .restart_interval = 4};
+    static uint8_t key_bytes[40][64];
+    struct colander_slice values[40];
+    struct colander_slice keys[40];
+    char path[TEMPORARY_SIZE + 16];
+
+    temporary_make(files->directory);
+    files->fd = open(files->directory, O_RDONLY | O_DIRECTORY);
+    (void)snprintf(path, sizeof(path), "%s/whole.sst", files->directory);
+    for (size_t i = 0; i < 40; i++) {
+        keys[i] = colander_slice_of(table_key_at(i, key_bytes[i]).data, 9);
+        values[i] = colander_slice_of(golden_table, 100);
+    }
+    rocksdb_write_table(path, &how, keys, values, 40);
+    learn_file(files, path, 40);
+}
+
+/* All blocks are whole, but one is written over another. */
+static void
+a_block_in_the_place_of_another_is_not_believed(void **state)
+{
+    struct whole_files files = {.count = 0};
+    struct whole_file *file = &files.files[0];
+    const struct known_block *one;
+    const struct known_block *other;
+    struct reading reading;
+    size_t left;
+
+    (void)state;
+    learn_even_file(&files);
+    assert_in_range(file->block_count, 5, 20);
+    one = &file->blocks[1];
+    other = &file->blocks[3];
+    assert_int_equal(one->end_offset - one->offset,
+                     other->end_offset - other->offset);
+    memcpy(file->bytes.data + other->offset, file->bytes.data + one->offset,
+           (size_t)(one->end_offset - one->offset));
+    left = 40 - (other->end - other->first);
+
+    write_damaged(&files, &file->bytes);
+    read_table(files.fd, "damaged.sst", &reading);
+    check_tight(file, &reading, 3);
+    assert_string_equal(reading.gaps[0].why,
+                        "its keys are not those that the index tells");
+    assert_int_equal(reading.given.count, left);
+    reading_release(&reading);
+
+    file->bytes.size = (size_t)file->data_end; /* without the index */
+    write_damaged(&files, &file->bytes);
+    read_table(files.fd, "damaged.sst", &reading);
+    assert_int_equal(reading.given.count, left);
+    assert_int_equal(reading.gap_count, 2);
+    assert_string_equal(reading.gaps[0].why,
+                        "its keys are not above those before it");
+    assert_null(reading.gaps[0].after.data);
+    assert_null(reading.gaps[0].until.data);
+    reading_release(&reading);
     files_release(&files);
 }
 
@@ -541,6 +592,7 @@ main(void)
         cmocka_unit_test(
             no_entry_is_lost_when_what_is_behind_the_data_is_damaged),
         cmocka_unit_test(a_small_file_is_cut_and_damaged_everywhere),
+        cmocka_unit_test(a_block_in_the_place_of_another_is_not_believed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
