@@ -6,6 +6,8 @@
 #include "support/golden_table.h"
 #include "support/table_stores.h"
 
+#include "core/table_block.h"
+
 #define FAMILIES 3
 
 /* ------------------------------------------------------------ comparison ---
@@ -221,15 +223,15 @@ a_file_made_once_is_read(void **state)
     static const struct {
         const char *key;
         uint64_t sequence;
-        enum table_entry_kind kind;
         size_t size; /* of the value */
-        char first;  /* byte of it */
+        enum table_entry_kind kind;
+        char first; /* byte of the value */
     } expected[] = {
-        {"key0", 1, TABLE_PUT, 600, 'a'}, {"key1", 7, TABLE_DELETE, 0, 0},
-        {"key1", 2, TABLE_PUT, 600, 'b'}, {"key2", 3, TABLE_PUT, 5, 's'},
-        {"key3", 8, TABLE_PUT, 3, 'n'},   {"key3", 4, TABLE_PUT, 600, 'd'},
-        {"key4", 9, TABLE_DELETE, 0, 0},  {"key4", 5, TABLE_PUT, 600, 'e'},
-        {"key5", 6, TABLE_PUT, 5, 's'},
+        {"key0", 1, 600, TABLE_PUT, 'a'}, {"key1", 7, 0, TABLE_DELETE, 0},
+        {"key1", 2, 600, TABLE_PUT, 'b'}, {"key2", 3, 5, TABLE_PUT, 's'},
+        {"key3", 8, 3, TABLE_PUT, 'n'},   {"key3", 4, 600, TABLE_PUT, 'd'},
+        {"key4", 9, 0, TABLE_DELETE, 0},  {"key4", 5, 600, TABLE_PUT, 'e'},
+        {"key5", 6, 5, TABLE_PUT, 's'},
     };
     const size_t count = sizeof(expected) / sizeof(expected[0]);
     char directory[TEMPORARY_SIZE];
@@ -257,6 +259,71 @@ a_file_made_once_is_read(void **state)
         if (entry->value.size > 0)
             assert_int_equal(entry->value.data[0], expected[i].first);
     }
+    reading_release(&reading);
+    temporary_remove(directory);
+}
+
+/* A block of two entries, each of a key of one byte. */
+static const char *
+check_two(uint8_t first, uint8_t first_sequence, uint8_t second,
+          uint8_t second_sequence)
+{
+    const uint8_t bytes[] = {0,   9, 1, first,  1, first_sequence,
+                             0,   0, 0, 0,      0, 0,
+                             'v', /**/
+                             0,   9, 1, second, 1, second_sequence,
+                             0,   0, 0, 0,      0, 0,
+                             'v', /**/
+                             0,   0, 0, 0,      1, 0,
+                             0,   0, 0, 0,      0, 0,
+                             0};
+    struct table_block block;
+    struct colander_slice key;
+    const char *why;
+
+    OK(table_block_init(&block, NULL));
+    OK(table_block_take(&block, bytes, sizeof(bytes) - TABLE_TRAILER_SIZE, &why,
+                        NULL));
+    assert_null(why);
+    why = table_block_check(&block, &key);
+    table_block_release(&block);
+    return why;
+}
+
+static void
+entries_that_do_not_ascend_are_not_believed(void **state)
+{
+    const char *const expected = "its keys are not in order";
+
+    (void)state;
+    assert_null(check_two('a', 1, 'b', 2));
+    assert_null(check_two('a', 2, 'a', 1)); /* the newest first */
+    assert_string_equal(check_two('b', 1, 'a', 1), expected);
+    assert_string_equal(check_two('a', 1, 'a', 2), expected);
+    assert_string_equal(check_two('a', 1, 'a', 1), expected);
+}
+
+/* What the footer leads to is found without it. */
+static void
+a_file_without_its_footer_is_known_whole(void **state)
+{
+    char directory[TEMPORARY_SIZE];
+    char path[TEMPORARY_SIZE + 16];
+    struct reading reading;
+    const char zeros[53] = {0};
+    int fd;
+
+    (void)state;
+    temporary_make(directory);
+    (void)snprintf(path, sizeof(path), "%s/file.sst", directory);
+    golden_write(path, GOLDEN_SIZE);
+    fd = open(path, O_WRONLY);
+    assert_int_equal(pwrite(fd, zeros, sizeof(zeros), GOLDEN_SIZE - 53), 53);
+    close(fd);
+    read_table(AT_FDCWD, path, &reading);
+    assert_true(reading.head.is_known);
+    assert_int_equal(reading.gap_count, 0);
+    assert_int_equal(reading.given.count, 9);
     reading_release(&reading);
     temporary_remove(directory);
 }
@@ -292,6 +359,8 @@ main(void)
         cmocka_unit_test(files_of_any_checksum_compression_and_index_are_read),
         cmocka_unit_test(an_entry_of_a_kind_that_no_store_writes_is_a_gap),
         cmocka_unit_test(a_file_made_once_is_read),
+        cmocka_unit_test(entries_that_do_not_ascend_are_not_believed),
+        cmocka_unit_test(a_file_without_its_footer_is_known_whole),
         cmocka_unit_test(a_file_that_is_not_there_or_none_is_refused),
     };
 
