@@ -203,6 +203,62 @@ find_first_key(struct table_file *file, struct colander_buffer *key,
     return code;
 }
 
+/* Tells that the rows of a file of the MANIFEST are not there. */
+static void
+lose_table(const struct salvage *salvage, const struct version_table *table,
+           const char *why)
+{
+    struct salvage_loss rows = salvage_rows_of(salvage, table->family);
+    char name[SALVAGE_NAME_SIZE];
+
+    (void)snprintf(name, sizeof(name), DIRECTORY_ENGINE "/%06" PRIu64 ".sst",
+                   table->number);
+    rows.after = colander_buffer_slice(&table->smallest);
+    rows.is_from = true;
+    rows.until = colander_buffer_slice(&table->largest);
+    salvage_lose(salvage, rows, name, "%s", why);
+}
+
+/* Whether a file, of which at least the end is whole, is not the one that the
+ * MANIFEST has under its number. What was written beside the database knows no
+ * number. */
+static bool
+is_another(const struct version_table *known, const struct salvage_table *table,
+           const struct table_file *file)
+{
+    const struct table_head *head = table_file_head(file);
+    const struct colander_slice key = colander_buffer_slice(&table->first_key);
+
+    if (!head->is_known)
+        return false;
+    if (!head->is_external && head->number != 0)
+        return head->number != table->number;
+    return table_file_size(file) != known->size ||
+           (table->has_rows &&
+            (colander_slice_compare(
+                 key, colander_buffer_slice(&known->smallest)) < 0 ||
+             colander_slice_compare(
+                 key, colander_buffer_slice(&known->largest)) > 0));
+}
+
+/* Tells of a file that stands in the place of another: those rows are not
+ * there, and its own may have been replaced. */
+static void
+lose_to_another(const struct salvage *salvage,
+                const struct version_table *known,
+                const struct salvage_table *table)
+{
+    struct salvage_loss rows = salvage_rows_of(salvage, table->family);
+    char name[SALVAGE_NAME_SIZE];
+
+    lose_table(salvage, known, "it is not the file that was written");
+    if (rows.family == NULL)
+        return;
+    (void)snprintf(name, sizeof(name), DIRECTORY_ENGINE "/%06" PRIu64 ".sst",
+                   table->number);
+    salvage_lose(salvage, rows, name, "another file is in its place");
+}
+
 /* Notes a file that is open. */
 static enum colander_code
 note_table(struct salvage *salvage, struct salvage_table *table,
@@ -216,13 +272,17 @@ note_table(struct salvage *salvage, struct salvage_table *table,
     table->family = head->is_known  ? head->family
                     : known != NULL ? known->family
                                     : SALVAGE_UNKNOWN;
-    if (known != NULL && head->is_external)
-        table->external_sequence = known->last_sequence;
     if (code == COLANDER_OK && table->family == SALVAGE_UNKNOWN)
         code = salvage_add_family(salvage, SALVAGE_UNKNOWN, "unknown", err);
     if (code == COLANDER_OK)
         code = find_first_key(file, &table->first_key, &table->has_rows, err);
-    return code;
+    if (code != COLANDER_OK || known == NULL)
+        return code;
+    if (is_another(known, table, file))
+        lose_to_another(salvage, known, table);
+    else
+        table->external_sequence = known->only_sequence;
+    return COLANDER_OK;
 }
 
 static enum colander_code
@@ -253,20 +313,6 @@ add_table(struct salvage *salvage, uint64_t number, struct colander_error *err)
     return COLANDER_OK;
 }
 
-static void
-lose_table(const struct salvage *salvage, const struct version_table *table)
-{
-    struct salvage_loss rows = salvage_rows_of(salvage, table->family);
-    char name[SALVAGE_NAME_SIZE];
-
-    (void)snprintf(name, sizeof(name), DIRECTORY_ENGINE "/%06" PRIu64 ".sst",
-                   table->number);
-    rows.after = colander_buffer_slice(&table->smallest);
-    rows.is_from = true;
-    rows.until = colander_buffer_slice(&table->largest);
-    salvage_lose(salvage, rows, name, "it is missing");
-}
-
 /* All that the MANIFEST has. */
 static enum colander_code
 add_live_tables(struct salvage *salvage, struct colander_error *err)
@@ -284,7 +330,7 @@ add_live_tables(struct salvage *salvage, struct colander_error *err)
             continue;
         code = add_table(salvage, table->number, err);
         if (code == COLANDER_NOT_FOUND) {
-            lose_table(salvage, table);
+            lose_table(salvage, table, "it is missing");
             code = COLANDER_OK;
         }
     }

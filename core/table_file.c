@@ -113,6 +113,12 @@ table_file_head(const struct table_file *table)
     return &table->map.head;
 }
 
+uint64_t
+table_file_size(const struct table_file *table)
+{
+    return table->source.size;
+}
+
 void
 table_file_close(struct table_file *table)
 {

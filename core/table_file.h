@@ -33,6 +33,7 @@ struct table_head {
     bool is_known;    /* false: they cannot be read, and the rest is zeros */
     bool is_external; /* written beside the database: sequences in it are 0 */
     uint32_t family;  /* RocksDB's id of the column family */
+    uint64_t number;  /* that it was made with in the database, or 0 */
     uint64_t entry_count;
     struct colander_slice family_name; /* of the column family; borrowed */
 };
@@ -70,6 +71,9 @@ COLANDER_CHECKED enum colander_code table_file_open(int directory,
 
 /* Borrowed until close. */
 const struct table_head *table_file_head(const struct table_file *table);
+
+/* In bytes. */
+uint64_t table_file_size(const struct table_file *table);
 
 /* Goes to what comes next: entries in the order of the file (by key, and of one
  * key the newest first), and gaps between them. IO (the disk failed, which is

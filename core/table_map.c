@@ -250,6 +250,8 @@ take_property(struct reader *reader, struct colander_slice name,
         map->data_end = number_of(value);
     else if (is_named(name, "rocksdb.column.family.id"))
         map->head.family = (uint32_t)number_of(value);
+    else if (is_named(name, "rocksdb.original.file.number"))
+        map->head.number = number_of(value);
     else if (is_named(name, "rocksdb.external_sst_file.version"))
         map->head.is_external = true;
     else if (is_named(name, "rocksdb.index.key.is.user.key"))

@@ -187,6 +187,8 @@ take_new_file(struct version_log *log, uint32_t family, struct bytes_in *in,
 {
     struct version_table *table;
     enum colander_code code;
+    uint64_t first;
+    uint64_t last;
 
     (void)bytes_in_varint(in); /* the level */
     table = table_of(log, bytes_in_varint(in));
@@ -198,8 +200,9 @@ take_new_file(struct version_log *log, uint32_t family, struct bytes_in *in,
     code = copy_key(in, &table->smallest, err);
     if (code == COLANDER_OK)
         code = copy_key(in, &table->largest, err);
-    (void)bytes_in_varint(in); /* the first sequence */
-    table->last_sequence = bytes_in_varint(in);
+    first = bytes_in_varint(in);
+    last = bytes_in_varint(in);
+    table->only_sequence = first == last ? last : 0;
     while (!in->is_bad && bytes_in_varint(in) != FILE_TAG_END)
         (void)bytes_in_text(in);
     return code;

@@ -30,7 +30,7 @@ struct version_family {
 struct version_table {
     uint64_t number;
     uint64_t size;
-    uint64_t last_sequence; /* of what is in it */
+    uint64_t only_sequence; /* of all that is in it; 0: there are several */
     uint32_t family;
     bool is_live;                    /* false: it was removed */
     struct colander_buffer smallest; /* keys of users */

@@ -26,7 +26,44 @@ must(enum colander_code code)
         _exit(3);
 }
 
-/* What a bulk brought: the steps of another seed, the last of each key. */
+/* Puts a row of no model under each key: what comes later is over it. */
+static inline void
+write_old_rows(struct colander_family *family, uint64_t seed)
+{
+    struct colander_row_builder *builder = colander_row_builder_create();
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct step step;
+
+    for (uint64_t i = 0; i < KEYS; i++) {
+        do
+            make_step(seed, random_below(&seed, STEPS), builder, &step);
+        while (step.is_delete);
+        encode_key(i, &key);
+        must(colander_family_put(family, colander_buffer_slice(&key), step.row,
+                                 COLANDER_AS_STORE, NULL));
+    }
+    colander_row_builder_destroy(builder);
+    colander_buffer_release(&key);
+}
+
+/* Deletes each key that the model does not have; NULL: each. */
+static inline void
+delete_others(struct colander_family *family, const struct model *model)
+{
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+
+    for (uint64_t i = 0; i < KEYS; i++) {
+        encode_key(i, &key);
+        if (model == NULL || !model->is_there[i])
+            must(colander_family_delete(family, colander_buffer_slice(&key),
+                                        COLANDER_AS_STORE, NULL));
+    }
+    must(colander_family_flush(family, NULL));
+    colander_buffer_release(&key);
+}
+
+/* What a bulk brings: the steps of another seed, the last of each key, and rows
+ * that are deleted then. All keys had rows before that were deleted. */
 static inline void
 write_bulk(struct colander_store *store, uint64_t seed)
 {
@@ -38,17 +75,35 @@ write_bulk(struct colander_store *store, uint64_t seed)
 
     model_go_to(model, seed + 1, STEPS);
     must(colander_family_open(store, "bulk", &family, NULL));
+    write_old_rows(family, seed + 2);
+    must(colander_family_flush(family, NULL));
+    delete_others(family, NULL);
     must(colander_bulk_create(family, &bulk, NULL));
     for (uint64_t i = 0; i < KEYS; i++) {
         encode_key(i, &key);
-        if (model->is_there[i])
+        if (model->rows[i].size > 0) /* also the row of a last delete */
             must(colander_bulk_add(bulk, colander_buffer_slice(&key),
                                    colander_buffer_slice(&model->rows[i]),
                                    NULL));
     }
     must(colander_bulk_commit(bulk, &count, NULL));
     colander_bulk_destroy(bulk);
+    delete_others(family, model);
     must(colander_family_await_filters(family, NULL));
+    colander_family_close(family);
+}
+
+/* A family of that name that is dropped: it is another. */
+static inline void
+write_dropped(struct colander_store *store, const char *name, uint64_t seed)
+{
+    struct colander_family *family;
+
+    must(colander_family_open(store, name, &family, NULL));
+    write_old_rows(family, seed);
+    must(colander_family_flush(family, NULL));
+    write_old_rows(family, seed + 1);
+    must(colander_family_drop(family, NULL));
     colander_family_close(family);
 }
 
@@ -82,6 +137,7 @@ write_until_killed(const char *path, uint64_t seed)
     options.block_size = 4 << 10;
     must(colander_store_open(path, &options, &store, NULL));
     write_bulk(store, seed);
+    write_dropped(store, "rows", seed + 3);
     must(colander_family_open(store, "rows", &family, NULL));
     must(colander_family_open(store, "other", &other, NULL));
     for (uint64_t i = 0; i < STEPS; i++) {
