@@ -154,22 +154,41 @@ compare_rows(struct salvaging *salvaging, struct salvage *salvage,
     }
 }
 
-/* The last step that a family shows. */
+/* The last step that a family shows, and which keys it has. */
 static int64_t
-last_step(struct salvage *salvage)
+last_step(struct salvage *salvage, bool is_there[KEYS])
 {
     struct colander_slice row;
     int64_t last = -1;
+    uint64_t index;
 
-    while (next_index(salvage, &row) < KEYS) {
+    while ((index = next_index(salvage, &row)) < KEYS) {
         struct colander_value value;
         bool is_found;
 
+        is_there[index] = true;
         OK(colander_row_get(row, "step", &value, &is_found, NULL));
         if (is_found && value.integer > last)
             last = value.integer;
     }
     return last;
+}
+
+/* Goes on with the deletes that were read behind the last put. */
+static void
+go_on_with_deletes(struct model *model, uint64_t seed,
+                   const bool is_there[KEYS])
+{
+    struct colander_row_builder *builder = colander_row_builder_create();
+    struct step step;
+
+    for (;;) {
+        make_step(seed, model->steps, builder, &step);
+        if (model->steps == STEPS || !step.is_delete || is_there[step.key])
+            break;
+        model_go_to(model, seed, model->steps + 1);
+    }
+    colander_row_builder_destroy(builder);
 }
 
 /* A cut of the last log between two records, of which the ledger has no note
@@ -178,14 +197,16 @@ static void
 allow_cut(struct salvaging *salvaging, struct salvage *salvage, size_t index)
 {
     const struct damage *damage = salvaging->damage;
+    bool is_there[KEYS] = {false};
     int64_t last;
 
     if (damage == NULL || damage->kind != CUT || !damage->is_last_log ||
         salvaging->loss_count > 0 || damage->at < damage->size / 16 * 14)
         return;
     OK(salvage_begin(salvage, index, NULL));
-    last = last_step(salvage);
+    last = last_step(salvage, is_there);
     model_go_to(&salvaging->models[0], salvaging->seed, (uint64_t)last + 1);
+    go_on_with_deletes(&salvaging->models[0], salvaging->seed, is_there);
 }
 
 /* All losses have been told when all rows were given. */
