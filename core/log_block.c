@@ -17,18 +17,40 @@ log_block_fail(const char *name, struct colander_error *err)
                          strerror(errno));
 }
 
+/* Puts zeros, which are no piece, where a sector cannot be read. */
+static bool
+step_over(struct log_block *block)
+{
+    const size_t sector = 4096 - block->size % 4096;
+
+    if (!block->steps_over || block->at + block->size >= block->end)
+        return false;
+    memset(block->bytes + block->size, 0, sector);
+    block->size += sector;
+    if (block->at + block->size > block->end)
+        block->size = (size_t)(block->end - block->at);
+    return true;
+}
+
 enum colander_code
 log_block_read(struct log_block *block, uint64_t at, struct colander_error *err)
 {
     block->at = at;
     block->size = 0;
     while (block->size < LOG_BLOCK_SIZE) {
-        ssize_t got =
-            pread(block->fd, block->bytes + block->size,
-                  LOG_BLOCK_SIZE - block->size, (off_t)(at + block->size));
+        /* what a disk that fails may read by itself is asked for so */
+        const size_t left = block->has_failed ? 4096 - block->size % 4096
+                                              : LOG_BLOCK_SIZE - block->size;
+        ssize_t got = pread(block->fd, block->bytes + block->size, left,
+                            (off_t)(at + block->size));
 
-        if (got < 0 && errno != EINTR)
-            return log_block_fail(block->name, err);
+        if (got < 0 && errno != EINTR) {
+            if (block->steps_over && !block->has_failed)
+                block->has_failed = true; /* once more, by sectors */
+            else if (!step_over(block))
+                return log_block_fail(block->name, err);
+            continue;
+        }
         if (got == 0)
             break;
         block->size += got > 0 ? (size_t)got : 0;

@@ -32,8 +32,11 @@ enum log_piece {
 struct log_block {
     int fd;
     const char *name;
-    uint64_t at; /* in the file */
-    size_t size; /* less than LOG_BLOCK_SIZE: the last */
+    bool steps_over; /* what cannot be read is zeros: then it is told by */
+    bool has_failed; /* this, and */
+    uint64_t end;    /* the file goes on up to here */
+    uint64_t at;     /* in the file */
+    size_t size;     /* less than LOG_BLOCK_SIZE: the last */
     uint8_t bytes[LOG_BLOCK_SIZE];
 };
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct log_records {
@@ -22,6 +23,19 @@ struct log_records {
     uint64_t gap_at;               /* where it begins */
 };
 
+/* From here on a sector that cannot be read is damage. */
+static enum colander_code
+find_end(struct log_block *block, struct colander_error *err)
+{
+    struct stat status;
+
+    if (fstat(block->fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return COLANDER_FAIL(err, COLANDER_IO, "%s is no file", block->name);
+    block->end = (uint64_t)status.st_size;
+    block->steps_over = true;
+    return COLANDER_OK;
+}
+
 enum colander_code
 log_records_open(int directory, const char *name, struct log_records **records,
                  struct colander_error *err)
@@ -33,12 +47,15 @@ log_records_open(int directory, const char *name, struct log_records **records,
     if (made == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a log");
     made->block.name = name;
-    made->block.fd = openat(directory, name, O_RDONLY | O_CLOEXEC);
+    /* without waiting for who writes into it, should it be a pipe */
+    made->block.fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (made->block.fd < 0 && errno == ENOENT)
         code = COLANDER_FAIL(err, COLANDER_NOT_FOUND, "there is no %s", name);
     else if (made->block.fd < 0)
         code = log_block_fail(name, err);
     else
+        code = find_end(&made->block, err);
+    if (code == COLANDER_OK)
         code = log_block_read(&made->block, 0, err);
     if (code != COLANDER_OK) {
         log_records_close(made);
@@ -193,6 +210,12 @@ log_records_next(struct log_records *records, enum log_step *step,
     *step = LOG_RECORD;
     *record = colander_buffer_slice(&records->record);
     return code;
+}
+
+bool
+log_records_has_failed(const struct log_records *records)
+{
+    return records->block.has_failed;
 }
 
 void

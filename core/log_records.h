@@ -30,13 +30,13 @@ struct log_gap {
     bool is_last; /* nothing is behind it: perhaps the last write was torn */
 };
 
-/* NOT_FOUND, IO or NO_MEMORY. */
+/* NOT_FOUND, IO (it is no file, or cannot be opened) or NO_MEMORY. */
 COLANDER_CHECKED enum colander_code
 log_records_open(int directory, const char *name, struct log_records **records,
                  struct colander_error *err);
 
-/* Goes to what comes next: a record, borrowed until the next step, or a gap. IO
- * or NO_MEMORY. */
+/* Goes to what comes next: a record, borrowed until the next step, or a gap;
+ * what the disk cannot read is in one. NO_MEMORY. */
 COLANDER_CHECKED enum colander_code
 log_records_next(struct log_records *records, enum log_step *step,
                  struct colander_slice *record, struct log_gap *gap,
@@ -44,6 +44,9 @@ log_records_next(struct log_records *records, enum log_step *step,
 
 /* Where in the log what comes next begins. */
 uint64_t log_records_position(const struct log_records *records);
+
+/* Whether the disk failed to read some of what was passed. */
+bool log_records_has_failed(const struct log_records *records);
 
 /* NULL is allowed. */
 void log_records_close(struct log_records *records);

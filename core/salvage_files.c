@@ -35,7 +35,8 @@ number_of_manifest(const char *name)
 static uint64_t
 read_current(const struct salvage *salvage)
 {
-    const int fd = openat(salvage->engine_fd, "CURRENT", O_RDONLY | O_CLOEXEC);
+    const int fd = openat(salvage->engine_fd, "CURRENT",
+                          O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     char name[SALVAGE_NAME_SIZE] = "";
     ssize_t size;
 
@@ -108,7 +109,8 @@ read_manifest(struct salvage *salvage, struct colander_error *err)
         return code;
     (void)snprintf(name, sizeof(name), "MANIFEST-%06" PRIu64, number);
     code = version_log_read(versions, salvage->engine_fd, name, err);
-    if (code != COLANDER_OK && code != COLANDER_NOT_FOUND)
+    if (code != COLANDER_OK && code != COLANDER_NOT_FOUND &&
+        code != COLANDER_IO)
         return code;
     if (code == COLANDER_OK && has_lost_its_end(salvage, number))
         versions->is_whole = false;
@@ -324,15 +326,19 @@ add_live_tables(struct salvage *salvage, struct colander_error *err)
         const struct version_table *table = &versions->tables[i];
         const struct version_family *family =
             version_log_family(versions, table->family);
+        struct colander_error why;
 
         if (!table->is_live || family == NULL || family->is_dropped ||
             user_name(family->name) == NULL)
             continue;
-        code = add_table(salvage, table->number, err);
-        if (code == COLANDER_NOT_FOUND) {
+        code = add_table(salvage, table->number, &why);
+        if (code == COLANDER_NOT_FOUND)
             lose_table(salvage, table, "it is missing");
-            code = COLANDER_OK;
-        }
+        else if (code == COLANDER_CORRUPT)
+            lose_table(salvage, table, why.message);
+        else if (code != COLANDER_OK)
+            return COLANDER_FAIL(err, code, "%s", why.message);
+        code = COLANDER_OK;
     }
     return code;
 }
@@ -345,11 +351,23 @@ add_if_not_removed(void *context, int directory, const char *name,
     const uint64_t number = number_of_table(name);
     const struct version_table *known =
         version_log_table(&salvage->versions, number);
+    struct colander_error why;
+    char path[SALVAGE_NAME_SIZE];
+    enum colander_code code;
 
     (void)directory;
     if (number == 0 || (known != NULL && !known->is_live))
         return COLANDER_OK;
-    return add_table(salvage, number, err);
+    code = add_table(salvage, number, &why);
+    if (code == COLANDER_OK)
+        return COLANDER_OK;
+    if (code != COLANDER_CORRUPT && code != COLANDER_NOT_FOUND)
+        return COLANDER_FAIL(err, code, "%s", why.message);
+    (void)snprintf(path, sizeof(path), DIRECTORY_ENGINE "/%06" PRIu64 ".sst",
+                   number);
+    salvage_lose(salvage, salvage_rows_of(salvage, SALVAGE_UNKNOWN), path, "%s",
+                 why.message);
+    return COLANDER_OK;
 }
 
 static int

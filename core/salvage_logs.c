@@ -166,22 +166,40 @@ read_records(struct reading *reading, struct log_records *records,
     return code;
 }
 
+static void
+lose_log(struct salvage *salvage, uint64_t number,
+         const struct colander_error *why)
+{
+    char name[SALVAGE_NAME_SIZE];
+
+    (void)ledger_found(salvage->ledger, LEDGER_WAL, number, 0);
+    (void)snprintf(name, sizeof(name), DIRECTORY_ENGINE "/%06" PRIu64 ".log",
+                   number);
+    salvage_lose(salvage, salvage_rows_of(salvage, SALVAGE_UNKNOWN), name, "%s",
+                 why->message);
+}
+
 static enum colander_code
 read_log(struct salvage *salvage, uint64_t number, struct colander_error *err)
 {
     struct reading reading = {salvage, number};
     struct log_records *records;
     struct ledger_entry noted;
+    struct colander_error why;
     char name[SALVAGE_NAME_SIZE];
     enum colander_code code;
     uint64_t whole = 0;
 
     (void)snprintf(name, sizeof(name), "%06" PRIu64 ".log", number);
-    code = log_records_open(salvage->engine_fd, name, &records, err);
-    if (code == COLANDER_OK) {
-        code = read_records(&reading, records, &whole, err);
-        log_records_close(records);
+    code = log_records_open(salvage->engine_fd, name, &records, &why);
+    if (code == COLANDER_IO) {
+        lose_log(salvage, number, &why);
+        return COLANDER_OK;
     }
+    if (code != COLANDER_OK)
+        return COLANDER_FAIL(err, code, "%s", why.message);
+    code = read_records(&reading, records, &whole, err);
+    log_records_close(records);
     if (code != COLANDER_OK)
         return code;
     noted = ledger_found(salvage->ledger, LEDGER_WAL, number, whole);

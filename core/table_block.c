@@ -5,14 +5,29 @@
  */
 #include "core/table_block.h"
 
-#include "core/files.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+/* What a disk that fails can read, or not, by itself. */
+#define TABLE_SECTOR ((size_t)4096)
+
 /* --------------------------------------------------------------- reading ---
  */
+
+/* Reads what can be read of a sector; the rest stays zeros, which no checksum
+ * vouches for. */
+static void
+read_sector(const struct table_source *source, uint64_t offset, uint8_t *bytes,
+            size_t size)
+{
+    ssize_t got;
+
+    memset(bytes, 0, size);
+    do
+        got = pread(source->fd, bytes, size, (off_t)offset);
+    while (got < 0 && errno == EINTR);
+}
 
 enum colander_code
 table_source_read(const struct table_source *source, uint64_t offset,
@@ -24,15 +39,19 @@ table_source_read(const struct table_source *source, uint64_t offset,
     if (code != COLANDER_OK)
         return code;
     while (size > 0) {
-        const ssize_t got =
+        ssize_t got =
             pread(source->fd, bytes->data + bytes->size, size, (off_t)offset);
 
         if (got < 0 && errno == EINTR)
             continue;
-        if (got < 0)
-            return files_fail(err, "read", source->name);
-        if (got == 0)
+        if (got == 0 || (got < 0 && offset >= source->size))
             break;
+        if (got < 0) {
+            const size_t sector = TABLE_SECTOR - offset % TABLE_SECTOR;
+
+            got = (ssize_t)(sector < size ? sector : size);
+            read_sector(source, offset, bytes->data + bytes->size, (size_t)got);
+        }
         bytes->size += (size_t)got;
         offset += (uint64_t)got;
         size -= (size_t)got;

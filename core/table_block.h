@@ -26,15 +26,14 @@ extern "C" {
 /* The least that an entry of data takes. */
 #define TABLE_ENTRY_SIZE_MIN (3 + TABLE_KEY_TAIL)
 
-/* A file that is being read; `name` is borrowed. */
+/* A file that is being read. */
 struct table_source {
     int fd;
     uint64_t size;
-    const char *name;
 };
 
-/* Reads up to `size` bytes, fewer at the end of the file, and appends them. IO
- * or NO_MEMORY. */
+/* Reads up to `size` bytes, fewer at the end of the file, and appends them.
+ * What the disk cannot read is zeros. */
 COLANDER_CHECKED enum colander_code
 table_source_read(const struct table_source *source, uint64_t offset,
                   size_t size, struct colander_buffer *bytes,

@@ -37,7 +37,6 @@ struct table_file {
     bool has_ended;           /* there is no other block */
     bool is_finished;         /* and what is said of the whole was looked at */
     bool is_end_told;         /* what is not found up to the end is a gap */
-    char *name;               /* owned */
 
     /* the keys of the last entry, and of the last one with another key */
     struct colander_buffer last; /* with its tail; empty before the first */
@@ -62,21 +61,18 @@ open_file(struct table_file *table, int directory, const char *name,
     struct stat status;
     int fd;
 
-    table->name = strdup(name);
-    if (table->name == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a name");
     /* without waiting for who writes into it, should it be a pipe */
     fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 && errno == ENOENT)
         return COLANDER_FAIL(err, COLANDER_NOT_FOUND, "there is no '%s'", name);
-    if (fd < 0)
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
         return files_fail(err, "open", name);
+    if (fd < 0)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT, "it cannot be opened: %s",
+                             strerror(errno));
     table->source.fd = fd;
-    table->source.name = table->name;
-    if (fstat(fd, &status) != 0)
-        return files_fail(err, "look at", name);
-    if (!S_ISREG(status.st_mode))
-        return COLANDER_FAIL(err, COLANDER_IO, "'%s' is no file", name);
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return COLANDER_FAIL(err, COLANDER_CORRUPT, "it is no file");
     table->source.size = (uint64_t)status.st_size;
     return COLANDER_OK;
 }
@@ -131,7 +127,6 @@ table_file_close(struct table_file *table)
     table_block_release(&table->block);
     colander_buffer_release(&table->last);
     colander_buffer_release(&table->lower);
-    free(table->name);
     free(table);
 }
 

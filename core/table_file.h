@@ -5,8 +5,8 @@
  * what is damaged, and says which keys may have been there. It knows what
  * RocksDB writes for our options (block-based tables, format 5; no compression,
  * LZ4 or Zstandard), believes nothing that a checksum does not vouch for, and
- * needs no more memory than a few blocks and the index. For salvage; finds
- * never come here.
+ * needs no more memory than a few blocks and the index. What the disk cannot
+ * read is damaged as well. For salvage; finds never come here.
  *
  * Where the index or the footer is damaged, blocks are found one behind the
  * other from the beginning of the file, and behind a damaged one by trying each
@@ -62,7 +62,8 @@ struct table_gap {
 
 enum table_step { TABLE_ENTRY, TABLE_GAP, TABLE_END };
 
-/* NOT_FOUND, IO or NO_MEMORY; of a file in which nothing can be read it is OK,
+/* NOT_FOUND, CORRUPT (it is no file, or cannot be opened), IO (there are no
+ * descriptors) or NO_MEMORY; of a file in which nothing can be read it is OK,
  * and that all of it is a gap. */
 COLANDER_CHECKED enum colander_code table_file_open(int directory,
                                                     const char *name,
@@ -76,8 +77,7 @@ const struct table_head *table_file_head(const struct table_file *table);
 uint64_t table_file_size(const struct table_file *table);
 
 /* Goes to what comes next: entries in the order of the file (by key, and of one
- * key the newest first), and gaps between them. IO (the disk failed, which is
- * not damage) or NO_MEMORY. */
+ * key the newest first), and gaps between them. NO_MEMORY. */
 COLANDER_CHECKED enum colander_code table_file_next(struct table_file *table,
                                                     enum table_step *step,
                                                     struct table_entry *entry,

@@ -357,7 +357,8 @@ read_edits(struct version_log *log, struct log_records *records,
         if ((step == LOG_GAP && !gap.is_last) || !is_good)
             log->is_whole = false;
     }
-    log->is_whole = log->is_whole && log->whole > 0;
+    log->is_whole =
+        log->is_whole && log->whole > 0 && !log_records_has_failed(records);
     return code;
 }
 

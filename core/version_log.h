@@ -48,7 +48,7 @@ struct version_log {
 
 #define VERSION_LOG_EMPTY                                                      \
     {                                                                          \
-        NULL, 0, NULL, 0, false, 0                                             \
+        NULL, 0, NULL, 0, false, 0                                          \
     }
 
 /* Reads the MANIFEST of that name. NOT_FOUND, IO or NO_MEMORY; of one that is

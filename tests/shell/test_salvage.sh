@@ -44,6 +44,18 @@ run 1 salvage "$work/copy" "$work/new"
 says_some "there is a store already$"
 rm -rf "$work/new"
 
+# What stands in the place of files, and is none.
+copy
+sst=$(find "$work/copy/rocksdb" -name '*.sst' -size +8k | sort | head -n 1)
+rm "$sst"
+mkdir "$sst"
+mkfifo "$work/copy/rocksdb/009999.log"
+run 4 salvage "$work/copy" "$work/new"
+prints_some "^rocksdb/$(basename "$sst"): it is no file: rows of family '[a-z]+' with keys from 1 up to [0-9]+ may be missing, or old$"
+prints_some '^rocksdb/009999.log: .* is no file: '
+prints_some '^lost +2 parts, as told above$'
+rm -rf "$work/new"
+
 # Files that only say where the others are.
 for file in COLANDER rocksdb/CURRENT; do
     copy
