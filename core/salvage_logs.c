@@ -34,9 +34,11 @@ is_in_tables(const struct reading *reading, uint32_t family)
     const struct version_log *versions = &reading->salvage->versions;
     const struct version_family *known = version_log_family(versions, family);
 
-    return known != NULL &&
-           (known->is_dropped ||
-            (versions->is_whole && reading->number < known->log_number));
+    /* One that the MANIFEST no longer tells of was dropped before it began. */
+    if (known == NULL)
+        return versions->is_whole && family <= versions->family_max;
+    return known->is_dropped ||
+           (versions->is_whole && reading->number < known->log_number);
 }
 
 static enum colander_code

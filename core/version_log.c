@@ -44,6 +44,7 @@ struct edit {
     bool drops_family;
     bool has_log_number;
     uint64_t log_number;
+    uint32_t family_max;
     struct colander_slice name;
 };
 
@@ -96,6 +97,8 @@ apply_to_family(struct version_log *log, const struct edit *edit,
     struct version_family *family =
         (struct version_family *)version_log_family(log, edit->family);
 
+    if (edit->family_max > log->family_max)
+        log->family_max = edit->family_max;
     if (family == NULL && edit->adds_family) {
         enum colander_code code =
             add_family(log, edit->family, edit->name, err);
@@ -282,6 +285,8 @@ read_family(struct colander_slice record, struct edit *edit)
         } else if (tag == TAG_LOG_NUMBER) {
             edit->has_log_number = true;
             edit->log_number = bytes_in_varint(&in);
+        } else if (tag == TAG_FAMILY_MAX) {
+            edit->family_max = (uint32_t)bytes_in_varint(&in);
         } else if (tag == TAG_NEW_FILE) {
             skip_new_file(&in);
         } else if (tag == TAG_DELETED_FILE) {

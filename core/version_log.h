@@ -42,13 +42,14 @@ struct version_log {
     size_t family_count;
     struct version_table *tables; /* by number, ascending */
     size_t table_count;
+    uint32_t family_max; /* ids up to it were given to families */
     bool is_whole;  /* all of it was read: these are all files that there are */
     uint64_t whole; /* bytes up to the first that cannot be read */
 };
 
 #define VERSION_LOG_EMPTY                                                      \
     {                                                                          \
-        NULL, 0, NULL, 0, false, 0                                          \
+        NULL, 0, NULL, 0, 0, false, 0                                          \
     }
 
 /* Reads the MANIFEST of that name. NOT_FOUND, IO or NO_MEMORY; of one that is

@@ -377,12 +377,44 @@ properties_are_not_needed(void **state)
     end(salvaging, directory);
 }
 
+/* A family that was dropped does not come back from logs that are still there,
+ * when the MANIFEST was begun anew without it. */
+static void
+dropped_families_stay_away(void **state)
+{
+    char command[6 * PATH_SIZE];
+    char directory[TEMPORARY_SIZE];
+    struct salvaging *salvaging = begin(__func__, directory);
+    struct colander_options options;
+    struct colander_store *store;
+    struct salvage *salvage;
+
+    (void)state;
+    copy_store(salvaging->killed, salvaging->path);
+    colander_options_init(&options);
+    OK(colander_store_open(salvaging->path, &options, &store, NULL));
+    OK(colander_store_close(store, NULL));
+    (void)snprintf(command, sizeof(command),
+                   "cp -n '%s'/rocksdb/*.log '%s/rocksdb/'", salvaging->killed,
+                   salvaging->path);
+    run(command);
+    OK(salvage_open(salvaging->path, note_loss, salvaging, &salvage, NULL));
+    for (size_t i = 0; i < salvage_family_count(salvage); i++)
+        printf("%s\n", salvage_family_name(salvage, i));
+    assert_int_equal(salvage_family_count(salvage), 3);
+    salvage_close(salvage);
+    salvage_store(salvaging, salvaging->path);
+    assert_int_equal(salvaging->doubtful, 0);
+    end(salvaging, directory);
+}
+
 int
 main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_told_is_as_it_was),
         cmocka_unit_test(properties_are_not_needed),
+        cmocka_unit_test(dropped_families_stay_away),
     };
 
     if (argc == 4 && strcmp(argv[1], "--write") == 0)
