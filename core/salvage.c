@@ -54,14 +54,53 @@ salvage_family(const struct salvage *salvage, uint32_t id)
     return NULL;
 }
 
+static struct salvage_family *
+family_named(const struct salvage *salvage, const char *name)
+{
+    for (size_t i = 0; i < salvage->family_count; i++) {
+        if (strcmp(salvage->families[i].name, name) == 0)
+            return &salvage->families[i];
+    }
+    return NULL;
+}
+
+/* Of two of one name the one with the lower id was dropped before the other was
+ * made. */
+static enum colander_code
+replace_family(struct salvage *salvage, struct salvage_family *known,
+               uint32_t id, struct colander_error *err)
+{
+    const uint32_t dropped = id < known->id ? id : known->id;
+
+    known->id = id < known->id ? known->id : id;
+    return version_log_drop(&salvage->versions, dropped, err);
+}
+
+enum colander_code
+salvage_add_nameless(struct salvage *salvage, uint32_t id, const char *name,
+                     struct colander_error *err)
+{
+    char other[SALVAGE_NAME_SIZE];
+
+    (void)snprintf(other, sizeof(other), "%s", name);
+    for (unsigned i = 2; family_named(salvage, other) != NULL; i++) {
+        if (salvage_family(salvage, id) != NULL)
+            return COLANDER_OK;
+        (void)snprintf(other, sizeof(other), "%s (%u)", name, i);
+    }
+    return salvage_add_family(salvage, id, other, err);
+}
+
 enum colander_code
 salvage_add_family(struct salvage *salvage, uint32_t id, const char *name,
                    struct colander_error *err)
 {
-    struct salvage_family *grown;
+    struct salvage_family *grown = family_named(salvage, name);
 
     if (salvage_family(salvage, id) != NULL)
         return COLANDER_OK;
+    if (grown != NULL)
+        return replace_family(salvage, grown, id, err);
     grown = realloc(salvage->families,
                     (salvage->family_count + 1) * sizeof(*grown));
     if (grown != NULL) {

@@ -274,8 +274,6 @@ note_table(struct salvage *salvage, struct salvage_table *table,
     table->family = head->is_known  ? head->family
                     : known != NULL ? known->family
                                     : SALVAGE_UNKNOWN;
-    if (code == COLANDER_OK && table->family == SALVAGE_UNKNOWN)
-        code = salvage_add_family(salvage, SALVAGE_UNKNOWN, "unknown", err);
     if (code == COLANDER_OK)
         code = find_first_key(file, &table->first_key, &table->has_rows, err);
     if (code != COLANDER_OK || known == NULL)
@@ -392,6 +390,11 @@ salvage_find_files(struct salvage *salvage, struct colander_error *err)
     else if (code == COLANDER_OK)
         code = files_visit(salvage->engine_fd, ".", add_if_not_removed, salvage,
                            err);
+    for (size_t i = 0; i < salvage->table_count && code == COLANDER_OK; i++) {
+        if (salvage->tables[i].family == SALVAGE_UNKNOWN)
+            code =
+                salvage_add_nameless(salvage, SALVAGE_UNKNOWN, "unknown", err);
+    }
     if (code == COLANDER_OK && salvage->table_count > 1)
         qsort(salvage->tables, salvage->table_count, sizeof(*salvage->tables),
               compare_tables);

@@ -100,6 +100,13 @@ void salvage_lose(const struct salvage *salvage, struct salvage_loss rows,
 const struct salvage_family *salvage_family(const struct salvage *salvage,
                                             uint32_t id);
 
+/* Adds one whose name is lost, under this or, when a family has it, a similar
+ * one: after all whose names are known. */
+COLANDER_CHECKED enum colander_code
+salvage_add_nameless(struct salvage *salvage, uint32_t id, const char *name,
+                     struct colander_error *err);
+
+/* Of two with one name the later stays. */
 COLANDER_CHECKED enum colander_code
 salvage_add_family(struct salvage *salvage, uint32_t id, const char *name,
                    struct colander_error *err);

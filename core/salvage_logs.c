@@ -65,7 +65,7 @@ add_nameless(struct salvage *salvage, uint32_t id, struct colander_error *err)
     char name[SALVAGE_NAME_SIZE];
 
     (void)snprintf(name, sizeof(name), "unknown-%" PRIu32, id);
-    return salvage_add_family(salvage, id, name, err);
+    return salvage_add_nameless(salvage, id, name, err);
 }
 
 static enum colander_code

@@ -115,6 +115,19 @@ apply_to_family(struct version_log *log, const struct edit *edit,
     return COLANDER_OK;
 }
 
+enum colander_code
+version_log_drop(struct version_log *log, uint32_t id,
+                 struct colander_error *err)
+{
+    const struct edit edit = {
+        .family = id,
+        .adds_family = true,
+        .drops_family = true,
+    };
+
+    return apply_to_family(log, &edit, err);
+}
+
 /* --------------------------------------------------------------- tables --- */
 
 /* Where the table is, or would be. */

@@ -59,6 +59,12 @@ COLANDER_CHECKED enum colander_code
 version_log_read(struct version_log *log, int directory, const char *name,
                  struct colander_error *err);
 
+/* The family was dropped, which the MANIFEST does not tell; it need not know
+ * it. */
+COLANDER_CHECKED enum colander_code
+version_log_drop(struct version_log *log, uint32_t id,
+                 struct colander_error *err);
+
 void version_log_release(struct version_log *log);
 
 /* NULL where there is none. */

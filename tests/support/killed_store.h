@@ -137,6 +137,10 @@ write_until_killed(const char *path, uint64_t seed)
     options.block_size = 4 << 10;
     must(colander_store_open(path, &options, &store, NULL));
     write_bulk(store, seed);
+    must(colander_family_open(store, "unknown", &other, NULL));
+    write_old_rows(other, seed + 5);
+    must(colander_family_flush(other, NULL));
+    colander_family_close(other);
     write_dropped(store, "rows", seed + 3);
     must(colander_family_open(store, "rows", &family, NULL));
     must(colander_family_open(store, "other", &other, NULL));
