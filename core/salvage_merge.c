@@ -81,7 +81,7 @@ push(struct salvage *salvage, const struct salvage_source *source)
  * the one that the source stands at, where there are such. */
 static void
 lose_gap(const struct salvage *salvage, const struct salvage_source *source,
-         const struct table_gap *gap, bool is_end)
+         const struct table_gap *gap, bool is_anywhere, bool is_end)
 {
     const struct salvage_table *table = source->table;
     const struct version_table *known =
@@ -96,11 +96,12 @@ lose_gap(const struct salvage *salvage, const struct salvage_source *source,
         rows.is_from = true;
         rows.until = colander_buffer_slice(&known->largest);
     }
-    if (source->last_key.size > 0) {
+    /* Without any bound it may be before what was given already. */
+    if (source->last_key.size > 0 && !is_anywhere) {
         rows.after = colander_buffer_slice(&source->last_key);
         rows.is_from = false;
     }
-    if (!is_end)
+    if (!is_end && !is_anywhere)
         rows.until = source->entry.key;
     salvage_lose(salvage, rows, name,
                  "%" PRIu64 " bytes at %" PRIu64 " cannot be read: %s",
@@ -116,6 +117,7 @@ step_table(struct salvage *salvage, struct salvage_source *source, bool *is_end,
     enum table_step step = TABLE_GAP;
     struct table_gap first = {.size = 0};
     enum colander_code code = COLANDER_OK;
+    bool is_anywhere = false;
 
     colander_buffer_clear(&source->last_key);
     if (key.size > 0)
@@ -129,13 +131,15 @@ step_table(struct salvage *salvage, struct salvage_source *source, bool *is_end,
             continue;
         if (first.size == 0)
             first = gap;
+        is_anywhere =
+            is_anywhere || (gap.after.data == NULL && gap.until.data == NULL);
         first.size = gap.offset + gap.size - first.offset;
     }
     if (code != COLANDER_OK)
         return code;
     *is_end = step == TABLE_END;
     if (first.size > 0)
-        lose_gap(salvage, source, &first, *is_end);
+        lose_gap(salvage, source, &first, is_anywhere, *is_end);
     if (!*is_end && source->entry.sequence == 0)
         source->entry.sequence = source->table->external_sequence;
     return COLANDER_OK;
