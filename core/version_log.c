@@ -158,15 +158,14 @@ version_log_table(const struct version_log *log, uint64_t number)
     return NULL;
 }
 
-/* The table, made when there is none; NULL: no memory. */
+/* Notes what becomes of a table; NULL: no memory. Until all is read each edit
+ * has an entry: put in order once, however edits go to and fro between numbers.
+ */
 static struct version_table *
-table_of(struct version_log *log, uint64_t number)
+note_table(struct version_log *log, uint64_t number)
 {
-    const size_t place = table_place(log, number);
     struct version_table *table = log->tables;
 
-    if (place < log->table_count && table[place].number == number)
-        return &table[place];
     if ((log->table_count & (log->table_count + 1)) == 0) {
         table =
             realloc(table, (2 * log->table_count + 2) * sizeof(*log->tables));
@@ -174,12 +173,57 @@ table_of(struct version_log *log, uint64_t number)
             return NULL;
         log->tables = table;
     }
-    memmove(&table[place + 1], &table[place],
-            (log->table_count - place) * sizeof(*table));
-    log->table_count++;
-    memset(&table[place], 0, sizeof(*table));
-    table[place].number = number;
-    return &table[place];
+    table += log->table_count;
+    memset(table, 0, sizeof(*table));
+    table->number = number;
+    table->noted_at = log->table_count++;
+    return table;
+}
+
+static int
+compare_tables(const void *a, const void *b)
+{
+    const struct version_table *one = a;
+    const struct version_table *other = b;
+
+    if (one->number != other->number)
+        return one->number < other->number ? -1 : 1;
+    return (one->noted_at > other->noted_at) -
+           (one->noted_at < other->noted_at);
+}
+
+static void
+release_table(struct version_table *table)
+{
+    colander_buffer_release(&table->smallest);
+    colander_buffer_release(&table->largest);
+}
+
+/* Leaves one entry of each table: of what was noted the last counts, but one
+ * that was removed stays known as what it was. */
+static void
+settle_tables(struct version_log *log)
+{
+    size_t kept = 0;
+
+    if (log->table_count > 1)
+        qsort(log->tables, log->table_count, sizeof(*log->tables),
+              compare_tables);
+    for (size_t i = 0; i < log->table_count; i++) {
+        struct version_table *now = &log->tables[i];
+        struct version_table *last = kept > 0 ? &log->tables[kept - 1] : NULL;
+
+        if (last == NULL || last->number != now->number) {
+            log->tables[kept++] = *now;
+        } else if (now->is_live) {
+            release_table(last);
+            *last = *now;
+        } else {
+            last->is_live = false;
+            release_table(now);
+        }
+    }
+    log->table_count = kept;
 }
 
 static enum colander_code
@@ -207,7 +251,7 @@ take_new_file(struct version_log *log, uint32_t family, struct bytes_in *in,
     uint64_t last;
 
     (void)bytes_in_varint(in); /* the level */
-    table = table_of(log, bytes_in_varint(in));
+    table = note_table(log, bytes_in_varint(in));
     if (table == NULL)
         return fail_memory(err);
     table->family = family;
@@ -244,7 +288,7 @@ take_deleted_file(struct version_log *log, struct bytes_in *in,
     struct version_table *table;
 
     (void)bytes_in_varint(in); /* the level */
-    table = table_of(log, bytes_in_varint(in));
+    table = note_table(log, bytes_in_varint(in));
     if (table == NULL)
         return fail_memory(err);
     table->is_live = false;
@@ -392,6 +436,7 @@ version_log_read(struct version_log *log, int directory, const char *name,
         code = add_family(log, 0, colander_slice_text("default"), err);
     if (code == COLANDER_OK)
         code = read_edits(log, records, err);
+    settle_tables(log);
     log_records_close(records);
     return code;
 }
@@ -403,10 +448,8 @@ version_log_release(struct version_log *log)
 
     for (size_t i = 0; i < log->family_count; i++)
         free(log->families[i].name);
-    for (size_t i = 0; i < log->table_count; i++) {
-        colander_buffer_release(&log->tables[i].smallest);
-        colander_buffer_release(&log->tables[i].largest);
-    }
+    for (size_t i = 0; i < log->table_count; i++)
+        release_table(&log->tables[i]);
     free(log->families);
     free(log->tables);
     *log = empty;

@@ -29,6 +29,7 @@ struct version_family {
 
 struct version_table {
     uint64_t number;
+    size_t noted_at; /* while it is read: the order of edits */
     uint64_t size;
     uint64_t only_sequence; /* of all that is in it; 0: there are several */
     uint32_t family;
