@@ -409,8 +409,7 @@ dropped_families_stay_away(void **state)
     run(command);
     OK(salvage_open(salvaging->path, note_loss, salvaging, &salvage, NULL));
     for (size_t i = 0; i < salvage_family_count(salvage); i++)
-        printf("%s\n", salvage_family_name(salvage, i));
-    assert_int_equal(salvage_family_count(salvage), 4);
+        assert_null(strstr(salvage_family_name(salvage, i), "unknown-"));
     salvage_close(salvage);
     salvage_store(salvaging, salvaging->path);
     assert_int_equal(salvaging->doubtful, 0);
