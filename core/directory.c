@@ -311,6 +311,13 @@ directory_open_damaged(struct directory *directory, const char *path,
         code = COLANDER_FAIL(err, COLANDER_INVALID,
                              "it is not a store: it has no '" DIRECTORY_ENGINE
                              "', where rows would be");
+    /* Other programs, too, may keep something that they call rocksdb. */
+    if (code == COLANDER_OK && is_writer &&
+        faccessat(directory->fd, DIRECTORY_RECORD, F_OK, 0) != 0 &&
+        faccessat(directory->fd, LEDGER_FILE, F_OK, 0) != 0)
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "it is not a store: it has neither "
+                             "'" DIRECTORY_RECORD "' nor '" LEDGER_FILE "'");
     if (code == COLANDER_OK)
         code = lock_directory(directory, is_writer, err);
     if (code == COLANDER_OK)

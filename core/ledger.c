@@ -297,6 +297,20 @@ ledger_missing(const struct ledger *ledger, size_t *at)
     return NULL;
 }
 
+uint64_t
+ledger_last_manifest(const struct ledger *ledger)
+{
+    uint64_t last = 0;
+
+    for (size_t i = 0; i < ledger->count; i++) {
+        const struct ledger_entry *entry = &ledger->entries[i];
+
+        if (entry->kind == LEDGER_MANIFEST && entry->number > last)
+            last = entry->number;
+    }
+    return last;
+}
+
 enum colander_code
 ledger_settle(struct ledger *ledger, struct colander_error *err)
 {

@@ -64,6 +64,9 @@ struct ledger_entry ledger_found(struct ledger *ledger, enum ledger_kind kind,
 const struct ledger_entry *ledger_missing(const struct ledger *ledger,
                                           size_t *at);
 
+/* The highest number of a MANIFEST that was noted; 0: none was. */
+uint64_t ledger_last_manifest(const struct ledger *ledger);
+
 /* From now on the logs are those that were found, and notes are kept. IO. */
 COLANDER_CHECKED enum colander_code ledger_settle(struct ledger *ledger,
                                                   struct colander_error *err);

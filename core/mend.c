@@ -7,6 +7,7 @@
 
 #include "core/directory.h"
 #include "core/files.h"
+#include "core/ledger.h"
 #include "core/log_walk.h"
 #include "core/logs.h"
 #include "core/options.h"
@@ -15,6 +16,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define CURRENT_NEW "CURRENT.colander"
@@ -108,6 +110,23 @@ has_one_manifest(struct mending *mending, const char *engine)
            state.bad_at == state.size && state.size > 0;
 }
 
+/* Whether no later one was there: RocksDB may leave one that counts no more,
+ * and with that the store would be as it was long ago, its new files gone. */
+static bool
+is_last_manifest(const struct mending *mending)
+{
+    const uint64_t number =
+        strtoull(mending->manifest + strlen("MANIFEST-"), NULL, 10);
+    struct ledger *ledger;
+    bool is_last;
+
+    if (ledger_open(mending->directory.fd, &ledger, NULL) != COLANDER_OK)
+        return false;
+    is_last = ledger_last_manifest(ledger) == number;
+    ledger_close(ledger);
+    return is_last;
+}
+
 static enum colander_code
 write_current(struct mending *mending, int engine, struct colander_error *err)
 {
@@ -137,7 +156,8 @@ mend_current(struct mending *mending, struct colander_error *err)
     code = logs_read_current(engine, name, sizeof(name), &why);
     if (code == COLANDER_OK && name[0] == '\0')
         code = COLANDER_FAIL(&why, COLANDER_CORRUPT, "it is missing");
-    if (code != COLANDER_CORRUPT || !has_one_manifest(mending, engine))
+    if (code != COLANDER_CORRUPT || !has_one_manifest(mending, engine) ||
+        !is_last_manifest(mending))
         return COLANDER_OK; /* whoever opens it says what is wrong */
     fd = openat(mending->directory.fd, DIRECTORY_ENGINE,
                 O_RDONLY | O_DIRECTORY | O_CLOEXEC);

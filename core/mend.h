@@ -17,8 +17,9 @@ extern "C" {
  * Makes anew, in the store at `path`:
  *     COLANDER         with the default options, when it is missing or damaged
  *     rocksdb/CURRENT  when it names no MANIFEST and there is one only, all of
- *                      which can be read
- * and tells each. NOT_FOUND, INVALID (no store was there), TOO_NEW, BUSY or IO.
+ *                      which can be read, and the ledger knows of no later one
+ * and tells each. NOT_FOUND, INVALID (no store was there: it has neither record
+ * nor ledger), TOO_NEW, BUSY or IO.
  */
 COLANDER_CHECKED enum colander_code
 mend_store(const char *path,

@@ -83,6 +83,35 @@ rm "$(largest rocksdb '*.sst')"
 run 4 check "$work/copy"
 says_some "^colander: check: cannot open store '.*/copy': .*[0-9]+\.sst"
 
+# CURRENT is made anew, but not for a MANIFEST that counts no more, as a crash
+# may leave it: with that, rows that are newer would go.
+copy
+old=$(cd "$work/copy/rocksdb" && echo MANIFEST-*)
+cp "$work/copy/rocksdb/$old" "$work/old"
+printf 'garbage' > "$work/copy/rocksdb/CURRENT"
+run 0 check "$work/copy" --repair
+prints_some '^rocksdb/CURRENT: it names no MANIFEST: made anew'
+seq 1 100 | sed 's/.*/{"_key":&}/' > "$work/rows"
+run 0 load "$work/copy" newer "$work/rows"
+rm "$work/copy/rocksdb"/MANIFEST-*
+cp "$work/old" "$work/copy/rocksdb/$old"
+ls "$work/copy/rocksdb"/*.sst > "$work/before"
+run 4 check "$work/copy" --repair
+says_some 'CURRENT names MANIFEST-[0-9]+, which is not there$'
+ls "$work/copy/rocksdb"/*.sst | cmp -s - "$work/before" ||
+    complain 'mending a store removed rows'
+
+# The record is made anew in a store, and only there.
+copy
+rm "$work/copy/COLANDER"
+run 0 check "$work/copy" --repair
+prints_some '^COLANDER: it is missing: made anew'
+mkdir -p "$work/other/rocksdb"
+touch "$work/other/rocksdb/notes"
+run 1 check "$work/other" --repair
+says_some "it is not a store: it has neither 'COLANDER' nor 'LEDGER'$"
+[ "$(ls "$work/other")" = rocksdb ] || complain 'mending made a store of another'
+
 run 1 check "$work/none"
 says_some '^colander: check: cannot open store'
 run 2 check
