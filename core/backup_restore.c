@@ -7,13 +7,17 @@
 #include "core/bulk_directory.h"
 #include "core/directory.h"
 #include "core/files.h"
+#include "core/logs.h"
 #include "core/options.h"
 #include "core/sst.h"
+#include "core/version_log.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -141,9 +145,10 @@ static bool
 is_left_out(const char *name)
 {
     return strcmp(name, DIRECTORY_RECORD) == 0 ||
-           strcmp(name, DIRECTORY_LOCK) == 0 || strncmp(name, "LOG", 3) == 0 ||
-           ends_with(name, ".new") || ends_with(name, ".tmp") ||
-           ends_with(name, ".dbtmp");
+           strcmp(name, DIRECTORY_LOCK) == 0 ||
+           strcmp(name, DIRECTORY_RESTORING) == 0 ||
+           strncmp(name, "LOG", 3) == 0 || ends_with(name, ".new") ||
+           ends_with(name, ".tmp") || ends_with(name, ".dbtmp");
 }
 
 static enum colander_code
@@ -219,6 +224,81 @@ copy_one(void *context, int directory, const char *name,
     return code;
 }
 
+/* ------------------------------------------------------------ checking --- */
+
+/* All SST files that the MANIFEST tells of must be there. */
+static enum colander_code
+check_tables(const struct version_log *log, int engine,
+             struct colander_error *err)
+{
+    for (size_t i = 0; log->is_whole && i < log->table_count; i++) {
+        const struct version_table *table = &log->tables[i];
+        const struct version_family *family =
+            version_log_family(log, table->family);
+        char name[32];
+        uint64_t size;
+
+        if (!table->is_live || family == NULL || family->is_dropped)
+            continue;
+        (void)snprintf(name, sizeof(name), "%06" PRIu64 ".sst", table->number);
+        size = files_size(engine, name);
+        if (size != table->size)
+            return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                                 "'%s' has %" PRIu64 " bytes, and had %" PRIu64,
+                                 name, size, table->size);
+    }
+    return COLANDER_OK;
+}
+
+/* What an open would look at: logs as long as they were, and all SST files. */
+static enum colander_code
+check_whole(const struct restoring *restoring, int engine, const char *path,
+            struct colander_error *err)
+{
+    struct version_log log = VERSION_LOG_EMPTY;
+    struct colander_recovery recovery;
+    struct ledger *ledger;
+    char manifest[32];
+    enum colander_code code = ledger_open(restoring->to.fd, &ledger, err);
+
+    if (code == COLANDER_OK)
+        code = logs_check(path, ledger, &recovery, err);
+    ledger_close(ledger);
+    if (code == COLANDER_OK)
+        code = logs_read_current(path, manifest, sizeof(manifest), err);
+    if (code == COLANDER_OK && manifest[0] == '\0')
+        code = COLANDER_FAIL(err, COLANDER_CORRUPT, "it has no CURRENT");
+    if (code == COLANDER_OK)
+        code = version_log_read(&log, engine, manifest, err);
+    if (code == COLANDER_OK)
+        code = check_tables(&log, engine, err);
+    version_log_release(&log);
+    return code;
+}
+
+static enum colander_code
+check_database(const struct restoring *restoring, struct colander_error *err)
+{
+    const int engine = openat(restoring->to.fd, DIRECTORY_ENGINE,
+                              O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    enum colander_code code;
+    char *path;
+
+    if (engine < 0)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "it has no '" DIRECTORY_ENGINE "'");
+    if (asprintf(&path, "%s/" DIRECTORY_ENGINE, restoring->path) < 0) {
+        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a path");
+    } else {
+        code = check_whole(restoring, engine, path, err);
+        free(path);
+    }
+    (void)close(engine);
+    return code;
+}
+
+/* ------------------------------------------------------------- making --- */
+
 /* The record makes it a store. */
 static enum colander_code
 copy_record(struct restoring *restoring, struct colander_error *err)
@@ -242,14 +322,62 @@ copy_record(struct restoring *restoring, struct colander_error *err)
     return code;
 }
 
+/* All but what says that more may have to be removed. */
 static enum colander_code
 remove_made(void *context, int directory, const char *name,
             struct colander_error *err)
 {
     (void)context;
     (void)err;
-    files_remove(directory, name);
+    if (strcmp(name, DIRECTORY_RESTORING) != 0)
+        files_remove(directory, name);
     return COLANDER_OK;
+}
+
+static void
+remove_all_made(int directory)
+{
+    (void)files_visit(directory, ".", remove_made, NULL, NULL);
+    files_remove(directory, DIRECTORY_RESTORING);
+}
+
+/* Removes what a killed process has left of a restore. */
+static enum colander_code
+remove_unfinished(const char *path, struct colander_error *err)
+{
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    enum colander_code code = COLANDER_OK;
+    int lock_fd;
+
+    if (fd < 0)
+        return COLANDER_OK;
+    if (faccessat(fd, DIRECTORY_RESTORING, F_OK, 0) == 0 &&
+        faccessat(fd, DIRECTORY_RECORD, F_OK, 0) != 0) {
+        lock_fd =
+            openat(fd, DIRECTORY_LOCK, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        if (lock_fd < 0)
+            code = files_fail(err, "open", DIRECTORY_LOCK);
+        else if (flock(lock_fd, LOCK_EX | LOCK_NB) == 0)
+            remove_all_made(fd);
+        else
+            code = COLANDER_FAIL(err, COLANDER_BUSY,
+                                 "another process restores to it");
+        if (lock_fd >= 0)
+            (void)close(lock_fd);
+    }
+    (void)close(fd);
+    return code;
+}
+
+/* Without it a part of a store might be taken for one that lost its record. */
+static enum colander_code
+mark_unfinished(const struct restoring *restoring, struct colander_error *err)
+{
+    enum colander_code code = files_write(restoring->to.fd, DIRECTORY_RESTORING,
+                                          colander_slice_text(""), err);
+
+    return code == COLANDER_OK ? files_sync_names(restoring->to.fd, ".", err)
+                               : code;
 }
 
 /* What is there already stays as it is: it must be nothing. */
@@ -267,24 +395,31 @@ check_vacant(void *context, int directory, const char *name,
 static enum colander_code
 copy_all(struct restoring *restoring, struct colander_error *err)
 {
-    enum colander_code code =
-        files_visit(restoring->from.fd, ".", copy_one, restoring, err);
+    enum colander_code code = mark_unfinished(restoring, err);
 
     if (code == COLANDER_OK)
-        code = files_sync_tree(restoring->to.fd, err);
+        code = files_visit(restoring->from.fd, ".", copy_one, restoring, err);
     if (code == COLANDER_OK)
+        code = check_database(restoring, err);
+    if (code == COLANDER_OK)
+        code = files_sync_tree(restoring->to.fd, err);
+    if (code == COLANDER_OK) {
+        files_remove(restoring->to.fd, DIRECTORY_RESTORING);
         code = copy_record(restoring, err);
+    }
     if (code != COLANDER_OK)
-        (void)files_visit(restoring->to.fd, ".", remove_made, NULL, NULL);
+        remove_all_made(restoring->to.fd);
     return code;
 }
 
 static enum colander_code
 make_store(struct restoring *restoring, struct colander_error *err)
 {
-    enum colander_code code =
-        directory_open(&restoring->to, restoring->path, COLANDER_OPEN_NEW, err);
+    enum colander_code code = remove_unfinished(restoring->path, err);
 
+    if (code == COLANDER_OK)
+        code = directory_open(&restoring->to, restoring->path,
+                              COLANDER_OPEN_NEW, err);
     if (code == COLANDER_OK)
         code = files_visit(restoring->to.fd, ".", check_vacant, NULL, err);
     if (code == COLANDER_OK)

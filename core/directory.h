@@ -26,6 +26,7 @@ extern "C" {
 #define DIRECTORY_RECORD "COLANDER"
 #define DIRECTORY_LOCK "LOCK"
 #define DIRECTORY_ENGINE "rocksdb"
+#define DIRECTORY_RESTORING "RESTORING" /* there while a backup is restored */
 
 struct directory {
     int fd;        /* of the directory; -1 when closed */

@@ -165,8 +165,9 @@ static const struct argument_option restore_options[] = {
 static const char restore_help[] =
     "Makes the store STORE, which must not be there yet, of the newest backup\n"
     "in DIR. DIR may also be a store itself, such as one backup: DIR/000002.\n"
-    "What was copied is read again: if a file is damaged, it is named, no\n"
-    "store is made, and the exit code is 4.\n"
+    "What was copied is read again: if a file is damaged or missing, it is\n"
+    "named, no store is made, and the exit code is 4. A restore that did not\n"
+    "come to its end is begun anew by the next.\n"
     "\n"
     "options:\n"
     "  --number N  backup N, and not the newest\n";
