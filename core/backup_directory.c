@@ -5,11 +5,13 @@
  */
 #include "core/backup_directory.h"
 
+#include "core/directory.h"
 #include "core/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -22,7 +24,8 @@ backup_name(uint64_t number, const char *state, char name[BACKUP_NAME_SIZE])
     (void)snprintf(name, BACKUP_NAME_SIZE, "%06" PRIu64 "%s", number, state);
 }
 
-/* The number in the name of a backup in that state; 0: it is none. */
+/* The number in the name of a backup in that state; 0: it is none, or so high
+ * that there would be no next one. */
 static uint64_t
 number_of(const char *name, const char *state)
 {
@@ -30,7 +33,22 @@ number_of(const char *name, const char *state)
     const uint64_t number = strtoull(name, NULL, 10);
 
     backup_name(number, state, back);
-    return strcmp(name, back) == 0 ? number : 0;
+    return strcmp(name, back) == 0 && number != UINT64_MAX ? number : 0;
+}
+
+/* The record goes first: a restore that copies the backup by its own path reads
+ * it last, and so does not take what is left for all of it. */
+static void
+remove_backup(int directory, const char *name)
+{
+    const int fd = openat(directory, name,
+                          O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd >= 0) {
+        (void)unlinkat(fd, DIRECTORY_RECORD, 0);
+        (void)close(fd);
+    }
+    files_remove(directory, name);
 }
 
 /* ------------------------------------------------------------- listing --- */
@@ -74,10 +92,12 @@ list_one(void *context, int directory, const char *name,
 
     if (number != 0)
         return add_number(listing->directory, number, err);
+    if (strcmp(name, BACKUP_MARK) == 0)
+        return COLANDER_OK; /* just made, by another process */
     if (number_of(name, BACKUP_PART) == 0 && number_of(name, BACKUP_GONE) == 0)
         listing->others++;
     else if (listing->removes)
-        files_remove(directory, name);
+        remove_backup(directory, name);
     return COLANDER_OK;
 }
 
@@ -97,12 +117,31 @@ list(struct listing *listing, struct colander_error *err)
 
 /* ------------------------------------------------------------- opening --- */
 
+/* A backup that is on the disk is of no use in a directory that is not. It may
+ * be in one that is not ours to read: then the name is left to the system. */
+static void
+sync_parent(const char *path)
+{
+    char *copy = strdup(path);
+    const int fd =
+        copy == NULL ? -1
+                     : open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    free(copy);
+    if (fd < 0)
+        return;
+    (void)fsync(fd);
+    (void)close(fd);
+}
+
 static enum colander_code
 open_path(struct backup_directory *directory, const char *path, bool makes,
           struct colander_error *err)
 {
     if (makes && mkdir(path, 0700) != 0 && errno != EEXIST)
         return files_fail(err, "make", path);
+    if (makes)
+        sync_parent(path);
     directory->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory->fd >= 0)
         return COLANDER_OK;
@@ -127,21 +166,22 @@ mark(struct backup_directory *directory, struct colander_error *err)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "it is no directory of backups: it has files, but "
                              "no '" BACKUP_MARK "'");
-    directory->mark_fd = openat(directory->fd, BACKUP_MARK,
-                                O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
+    directory->mark_fd =
+        openat(directory->fd, BACKUP_MARK, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (directory->mark_fd < 0)
         return files_fail(err, "make", BACKUP_MARK);
     return COLANDER_OK;
 }
 
-/* Opens the mark, and holds it. */
+/* Opens the mark, and holds it. On network file systems a file that is held
+ * alone must be open for writing. */
 static enum colander_code
 lock(struct backup_directory *directory, bool makes, struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
 
-    directory->mark_fd =
-        openat(directory->fd, BACKUP_MARK, O_RDONLY | O_CLOEXEC);
+    directory->mark_fd = openat(directory->fd, BACKUP_MARK,
+                                (makes ? O_RDWR : O_RDONLY) | O_CLOEXEC);
     if (directory->mark_fd < 0 && errno != ENOENT)
         return files_fail(err, "open", BACKUP_MARK);
     if (directory->mark_fd < 0 && !makes)
@@ -209,7 +249,7 @@ backup_directory_prune(struct backup_directory *directory, uint64_t keep_count)
         backup_name(number, BACKUP_GONE, gone);
         if (renameat(directory->fd, name, directory->fd, gone) != 0)
             break;
-        files_remove(directory->fd, gone);
+        remove_backup(directory->fd, gone);
         removed++;
     }
     directory->count -= removed;

@@ -5,9 +5,36 @@
  * SPDX-License-Identifier: MIT
  */
 #include "support/damage.h"
+#include "support/interposed_calls.h"
 #include "support/store_fixture.h"
 
+#include <errno.h>
 #include <sys/file.h>
+
+static char watched[PATH_MAX]; /* a directory */
+static unsigned watched_syncs;
+
+PUBLIC int
+fsync(int fd)
+{
+    char path[PATH_MAX];
+
+    if (path_of_descriptor(fd, path) && strcmp(path, watched) == 0)
+        watched_syncs++;
+    return REAL(fsync)(fd);
+}
+
+/* As on NFS. */
+PUBLIC int
+flock(int fd, int operation)
+{
+    if ((operation & LOCK_EX) != 0 &&
+        (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY) {
+        errno = EBADF;
+        return -1;
+    }
+    return REAL(flock)(fd, operation);
+}
 
 struct backups {
     struct store_fixture *fixture;
@@ -322,6 +349,29 @@ only_directories_of_backups_are_written(void **state)
     refuses_backup(backups, COLANDER_INVALID, "it is no directory of backups");
 }
 
+static void
+the_name_of_the_directory_is_on_the_disk(void **state)
+{
+    struct backups *backups = *state;
+
+    assert_non_null(realpath(backups->place, watched));
+    watched_syncs = 0;
+    (void)back_up(backups, 0);
+    assert_true(watched_syncs > 0);
+    watched[0] = '\0';
+}
+
+static void
+what_has_the_highest_number_is_no_backup(void **state)
+{
+    struct backups *backups = *state;
+
+    add_file(backups, "rows", 0);
+    (void)back_up(backups, 0);
+    in_backups(backups, "mkdir 18446744073709551615");
+    assert_int_equal(back_up(backups, 0).number, 2);
+}
+
 /* Held as another process holds it. */
 static void
 one_backup_is_made_at_a_time(void **state)
@@ -332,7 +382,7 @@ one_backup_is_made_at_a_time(void **state)
 
     (void)back_up(backups, 0);
     (void)snprintf(path, sizeof(path), "%s/BACKUPS", backups->directory);
-    fd = open(path, O_RDONLY);
+    fd = open(path, O_RDWR);
     assert_int_equal(flock(fd, LOCK_EX), 0);
     refuses_backup(backups, COLANDER_BUSY, "another process");
     refuses_restore(backups, 0, COLANDER_BUSY, "another process");
@@ -450,6 +500,8 @@ main(void)
         TEST(what_killed_processes_leave_is_no_backup_and_goes),
         TEST(a_damaged_store_has_no_new_backup),
         TEST(only_directories_of_backups_are_written),
+        TEST(the_name_of_the_directory_is_on_the_disk),
+        TEST(what_has_the_highest_number_is_no_backup),
         TEST(one_backup_is_made_at_a_time),
         TEST(a_damaged_backup_is_not_restored),
         TEST(a_backup_that_lacks_a_file_is_not_restored),
