@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -61,6 +62,47 @@ open_before(struct backup *backup)
         openat(directory->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
+/* The device and number of a directory; zeros: it has none. */
+static struct stat
+identity_of(int fd)
+{
+    struct stat status;
+
+    if (fstat(fd, &status) != 0)
+        memset(&status, 0, sizeof(status));
+    return status;
+}
+
+/* Whether the directory at `path`, which may have to be made yet, is the store
+ * or below it: an open of the store removes what it does not know, and what
+ * befalls the store befalls the backups. */
+static bool
+is_in_store(const char *path, int store_fd)
+{
+    const struct stat store = identity_of(store_fd);
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char *copy = fd < 0 ? strdup(path) : NULL;
+    bool is_in = false;
+
+    if (copy != NULL)
+        fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(copy);
+    while (fd >= 0 && !is_in) {
+        const struct stat below = identity_of(fd);
+        const int up = openat(fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        const struct stat above = identity_of(up);
+
+        is_in = below.st_dev == store.st_dev && below.st_ino == store.st_ino;
+        (void)close(fd);
+        fd = up;
+        if (below.st_dev == above.st_dev && below.st_ino == above.st_ino)
+            break; /* the root */
+    }
+    if (fd >= 0)
+        (void)close(fd);
+    return is_in;
+}
+
 enum colander_code
 backup_begin(const char *path, int store_fd, struct backup **backup,
              struct colander_error *err)
@@ -80,7 +122,9 @@ backup_begin(const char *path, int store_fd, struct backup **backup,
     made->store_fd = store_fd;
     made->before_fd = -1;
     made->fd = -1;
-    code = backup_directory_open(&made->directory, path, true, err);
+    code = is_in_store(path, store_fd)
+               ? COLANDER_FAIL(err, COLANDER_INVALID, "it is in the store")
+               : backup_directory_open(&made->directory, path, true, err);
     if (code == COLANDER_OK) {
         open_before(made);
         code = make_part(made, err);

@@ -30,8 +30,8 @@ struct backup;
 
 /* Makes the directory at `path` where there is none, and begins a backup of the
  * store with the directory `store_fd`, which stays open until its end. INVALID
- * when other things are in there; BUSY when another is being made. What killed
- * processes have left is removed. */
+ * when other things are in there, or it is in the store; BUSY when another is
+ * being made. What killed processes have left is removed. */
 COLANDER_CHECKED enum colander_code backup_begin(const char *path, int store_fd,
                                                  struct backup **backup,
                                                  struct colander_error *err);

@@ -346,7 +346,10 @@ only_directories_of_backups_are_written(void **state)
     in_backups(backups, "rm letter");
     assert_int_equal(back_up(backups, 0).number, 1);
     memcpy(backups->directory, backups->fixture->directory, TEMPORARY_SIZE);
-    refuses_backup(backups, COLANDER_INVALID, "it is no directory of backups");
+    refuses_backup(backups, COLANDER_INVALID, "it is in the store");
+    strcat(backups->directory, "/bulk-of-mine"); /* that an open removes */
+    refuses_backup(backups, COLANDER_INVALID, "it is in the store");
+    assert_int_equal(access(backups->directory, F_OK), -1);
 }
 
 static void
