@@ -118,11 +118,21 @@ end_file(int fd, int directory, const char *name, enum colander_code code,
     return code;
 }
 
+/* A pipe of that name would be waited for, and a device has no end. */
+static bool
+is_regular(int fd)
+{
+    struct stat status;
+
+    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 enum colander_code
 files_copy(int from_directory, const char *from, int to_directory,
            const char *to, uint64_t size, struct colander_error *err)
 {
-    const int from_fd = openat(from_directory, from, O_RDONLY | O_CLOEXEC);
+    const int from_fd =
+        openat(from_directory, from, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     enum colander_code code;
     int to_fd;
 
@@ -130,6 +140,10 @@ files_copy(int from_directory, const char *from, int to_directory,
         return COLANDER_FAIL(err, COLANDER_NOT_FOUND, "there is no '%s'", from);
     if (from_fd < 0)
         return files_fail(err, "open", from);
+    if (!is_regular(from_fd)) {
+        (void)close(from_fd);
+        return COLANDER_FAIL(err, COLANDER_CORRUPT, "'%s' is no file", from);
+    }
     to_fd = make_file(to_directory, to);
     if (to_fd < 0) {
         code = files_fail(err, "make", to);

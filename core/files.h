@@ -17,7 +17,7 @@ extern "C" {
 /* Makes `to`, which is not there yet, of the first `size` bytes of `from`, or
  * of all that it has when the size is FILES_WHOLE: 0600, and on the disk, but
  * for its name. NOT_FOUND when there is no `from`, CORRUPT when it has fewer
- * bytes. On failure `to` is not there. */
+ * bytes, or is no regular file. On failure `to` is not there. */
 COLANDER_CHECKED enum colander_code
 files_copy(int from_directory, const char *from, int to_directory,
            const char *to, uint64_t size, struct colander_error *err);

@@ -421,6 +421,19 @@ a_backup_that_lacks_a_file_is_not_restored(void **state)
     assert_int_equal(count_of("ls -A '%s' | wc -l", backups->restored), 0);
 }
 
+static void
+pipes_in_a_backup_are_not_waited_for(void **state)
+{
+    struct backups *backups = *state;
+
+    add_file(backups, "rows", 0);
+    (void)back_up(backups, 0);
+    in_backups(backups, "mkfifo 000001/rocksdb/pipe");
+    (void)alarm(60);
+    refuses_restore(backups, 0, COLANDER_CORRUPT, "'pipe' is no file");
+    (void)alarm(0);
+}
+
 /* The backup, and what a process that was killed while it restored it has left:
  * no logs yet. */
 static void
@@ -508,6 +521,7 @@ main(void)
         TEST(one_backup_is_made_at_a_time),
         TEST(a_damaged_backup_is_not_restored),
         TEST(a_backup_that_lacks_a_file_is_not_restored),
+        TEST(pipes_in_a_backup_are_not_waited_for),
         TEST(a_restore_that_was_killed_is_no_store_and_is_begun_anew),
         TEST(a_store_is_made_where_nothing_is),
         TEST(a_store_that_is_read_only_can_be_backed_up),
