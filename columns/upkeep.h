@@ -72,8 +72,9 @@ colander_store_mend(const char *path, struct colander_check *check,
  *
  * Rows may be written meanwhile: writes wait for some milliseconds. What is
  * copied is read again: CORRUPT names a file that is damaged, and there is no
- * new backup. BUSY while another is being made there. `made` is filled; NULL is
- * allowed.
+ * new backup; what is shared is not: see colander_store_check. INVALID when
+ * `directory` has other things, or is in the store. BUSY while another is being
+ * made there. `made` is filled; NULL is allowed.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_store_backup(struct colander_store *store, const char *directory,
