@@ -169,10 +169,11 @@ copy_family(struct salvaging *salvaging, struct salvage *salvage, size_t index,
 }
 
 enum colander_code
-colander_salvage_options(const char *path, struct colander_options *options,
+colander_salvage_options(const char *path, const char *to,
+                         struct colander_options *options,
                          struct colander_error *err)
 {
-    return salvage_options(path, options, err);
+    return salvage_options(path, to, options, err);
 }
 
 enum colander_code

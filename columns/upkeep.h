@@ -92,10 +92,12 @@ struct colander_salvage {
 };
 
 /* Fills `options` with those that the store at `path` keeps, or the defaults
- * where that cannot be told: for the store that takes its rows. Else as
+ * where that cannot be told: for the store at `to`, yet to be opened, that
+ * takes its rows. INVALID when that is in the other. Else as
  * colander_store_salvage. */
 COLANDER_API COLANDER_CHECKED enum colander_code
-colander_salvage_options(const char *path, struct colander_options *options,
+colander_salvage_options(const char *path, const char *to,
+                         struct colander_options *options,
                          struct colander_error *err);
 
 /*

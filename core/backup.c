@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -62,47 +61,6 @@ open_before(struct backup *backup)
         openat(directory->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* The device and number of a directory; zeros: it has none. */
-static struct stat
-identity_of(int fd)
-{
-    struct stat status;
-
-    if (fstat(fd, &status) != 0)
-        memset(&status, 0, sizeof(status));
-    return status;
-}
-
-/* Whether the directory at `path`, which may have to be made yet, is the store
- * or below it: an open of the store removes what it does not know, and what
- * befalls the store befalls the backups. */
-static bool
-is_in_store(const char *path, int store_fd)
-{
-    const struct stat store = identity_of(store_fd);
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    char *copy = fd < 0 ? strdup(path) : NULL;
-    bool is_in = false;
-
-    if (copy != NULL)
-        fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    free(copy);
-    while (fd >= 0 && !is_in) {
-        const struct stat below = identity_of(fd);
-        const int up = openat(fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        const struct stat above = identity_of(up);
-
-        is_in = below.st_dev == store.st_dev && below.st_ino == store.st_ino;
-        (void)close(fd);
-        fd = up;
-        if (below.st_dev == above.st_dev && below.st_ino == above.st_ino)
-            break; /* the root */
-    }
-    if (fd >= 0)
-        (void)close(fd);
-    return is_in;
-}
-
 enum colander_code
 backup_begin(const char *path, int store_fd, struct backup **backup,
              struct colander_error *err)
@@ -122,7 +80,9 @@ backup_begin(const char *path, int store_fd, struct backup **backup,
     made->store_fd = store_fd;
     made->before_fd = -1;
     made->fd = -1;
-    code = is_in_store(path, store_fd)
+    /* An open of the store removes what it does not know; and what befalls the
+     * store would befall its backups. */
+    code = files_is_inside(path, store_fd)
                ? COLANDER_FAIL(err, COLANDER_INVALID, "it is in the store")
                : backup_directory_open(&made->directory, path, true, err);
     if (code == COLANDER_OK) {
@@ -178,14 +138,19 @@ link_file(const struct backup *backup, const char *name)
 }
 
 enum colander_code
-backup_file(struct backup *backup, const char *name, bool *is_new,
-            struct colander_error *err)
+backup_file(struct backup *backup, const char *name, uint64_t size,
+            bool *is_new, struct colander_error *err)
 {
+    const uint64_t has = files_size(backup->store_fd, name);
     enum colander_code code = make_parent(backup->fd, name, err);
 
     *is_new = false;
     if (code != COLANDER_OK)
         return code;
+    if (size != FILES_WHOLE && has != 0 && has != size)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "'%s' has %llu bytes, and %llu were written", name,
+                             (unsigned long long)has, (unsigned long long)size);
     if (!link_file(backup, name)) {
         *is_new = true;
         code = files_copy(backup->store_fd, name, backup->fd, name, FILES_WHOLE,
@@ -265,6 +230,10 @@ backup_finish(struct backup *backup, uint64_t keep_count,
     char name[BACKUP_NAME_SIZE];
     enum colander_code code = ledger_settle_synced(backup->ledger, err);
 
+    /* So that its readers keep out who would write. */
+    if (code == COLANDER_OK)
+        code = files_write(backup->fd, DIRECTORY_LOCK,
+                           colander_slice_of(NULL, 0), err);
     if (code == COLANDER_OK)
         code = files_sync_tree(backup->fd, err);
     if (code != COLANDER_OK)

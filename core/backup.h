@@ -19,6 +19,7 @@
 #ifndef COLANDER_CORE_BACKUP_H
 #define COLANDER_CORE_BACKUP_H
 
+#include "core/files.h"
 #include "core/ledger.h"
 #include "core/sst.h"
 
@@ -37,9 +38,11 @@ COLANDER_CHECKED enum colander_code backup_begin(const char *path, int store_fd,
                                                  struct colander_error *err);
 
 /* Takes a file that nobody changes while it has its name. *is_new: it was
- * copied; false: the backup before has it, and both share it now. */
+ * copied; false: the backup before has it, and both share it now. CORRUPT when
+ * it has not `size` bytes (FILES_WHOLE: however many). */
 COLANDER_CHECKED enum colander_code backup_file(struct backup *backup,
-                                                const char *name, bool *is_new,
+                                                const char *name, uint64_t size,
+                                                bool *is_new,
                                                 struct colander_error *err);
 
 /* Takes the first `size` bytes of a log, whose records are looked at. */

@@ -127,7 +127,7 @@ back_up_sst(struct backup *backup, const rocksdb::LiveFileStorageInfo &file,
     enum colander_code code;
     bool is_new;
 
-    code = backup_file(backup, name.c_str(), &is_new, err);
+    code = backup_file(backup, name.c_str(), file.size, &is_new, err);
     if (code == COLANDER_OK && is_new) {
         std::unique_ptr<char, decltype(&free)> copy(
             backup_path_of(backup, name.c_str()), free);
@@ -141,7 +141,7 @@ back_up_sst(struct backup *backup, const rocksdb::LiveFileStorageInfo &file,
     if (code == COLANDER_OK && companions != nullptr &&
         companions->find(companions->context, file.file_number, file.size,
                          companion))
-        code = backup_file(backup, companion, &is_new, err);
+        code = backup_file(backup, companion, FILES_WHOLE, &is_new, err);
     return code == COLANDER_NOT_FOUND ? COLANDER_OK : code;
 }
 
@@ -190,7 +190,7 @@ back_up_all(struct colander_engine *engine, struct backup *backup,
     for (size_t i = 0; i < files.size() && code == COLANDER_OK; i++)
         code = back_up_file(backup, files[i], companions, err);
     if (code == COLANDER_OK)
-        code = backup_file(backup, DIRECTORY_RECORD, &is_new, err);
+        code = backup_file(backup, DIRECTORY_RECORD, FILES_WHOLE, &is_new, err);
     return code;
 }
 

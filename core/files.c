@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -264,6 +265,44 @@ files_is_directory(int directory, const char *name)
 
     return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
            S_ISDIR(status.st_mode);
+}
+
+/* The device and number of a directory; zeros: it has none. */
+static struct stat
+identity_of(int fd)
+{
+    struct stat status;
+
+    if (fstat(fd, &status) != 0)
+        memset(&status, 0, sizeof(status));
+    return status;
+}
+
+bool
+files_is_inside(const char *path, int directory)
+{
+    const struct stat outer = identity_of(directory);
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char *copy = fd < 0 ? strdup(path) : NULL;
+    bool is_in = false;
+
+    if (copy != NULL)
+        fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(copy);
+    while (fd >= 0 && !is_in) {
+        const struct stat below = identity_of(fd);
+        const int up = openat(fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        const struct stat above = identity_of(up);
+
+        is_in = below.st_dev == outer.st_dev && below.st_ino == outer.st_ino;
+        (void)close(fd);
+        fd = up;
+        if (below.st_dev == above.st_dev && below.st_ino == above.st_ino)
+            break; /* the root */
+    }
+    if (fd >= 0)
+        (void)close(fd);
+    return is_in;
 }
 
 static enum colander_code

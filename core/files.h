@@ -45,6 +45,10 @@ enum colander_code files_visit(
 
 bool files_is_directory(int directory, const char *name);
 
+/* Whether the directory at `path`, which may have to be made yet, is that one
+ * or below it. */
+bool files_is_inside(const char *path, int directory);
+
 /* Waits until the names in the directory `name` are on the disk. */
 COLANDER_CHECKED enum colander_code
 files_sync_names(int directory, const char *name, struct colander_error *err);

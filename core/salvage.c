@@ -182,22 +182,35 @@ check_options(const struct salvage *salvage, struct colander_error *err)
     return COLANDER_OK;
 }
 
+/* The same of a directory that is open, for a store at `to`. */
+static enum colander_code
+options_for(const struct directory *directory, const char *to,
+            struct colander_options *options, struct colander_error *err)
+{
+    struct colander_error why;
+    enum colander_code code;
+
+    if (files_is_inside(to, directory->fd))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "'%s' is in the store, where nothing is written",
+                             to);
+    code = read_options(directory, options, &why);
+    if (code == COLANDER_NO_MEMORY || code == COLANDER_TOO_NEW)
+        return COLANDER_FAIL(err, code, "%s", why.message);
+    return COLANDER_OK;
+}
+
 enum colander_code
-salvage_options(const char *path, struct colander_options *options,
-                struct colander_error *err)
+salvage_options(const char *path, const char *to,
+                struct colander_options *options, struct colander_error *err)
 {
     struct directory directory;
-    struct colander_error why;
     enum colander_code code =
         directory_open_damaged(&directory, path, false, err);
 
     if (code == COLANDER_OK) {
-        code = read_options(&directory, options, &why);
+        code = options_for(&directory, to, options, err);
         directory_close(&directory);
-        if (code == COLANDER_NO_MEMORY || code == COLANDER_TOO_NEW)
-            code = COLANDER_FAIL(err, code, "%s", why.message);
-        else
-            code = COLANDER_OK;
     }
     if (code != COLANDER_OK)
         colander_error_context(err, "cannot salvage '%s'", path);

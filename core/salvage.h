@@ -45,12 +45,11 @@ salvage_open(const char *path, salvage_tell *tell, void *context,
              struct salvage **salvage, struct colander_error *err);
 
 /* Fills `options` with those that the store at `path` keeps, or the defaults
- * where they cannot be read. NOT_FOUND, INVALID, TOO_NEW, BUSY, IO or
- * NO_MEMORY.
- */
+ * where they cannot be read, for a store at `to`. NOT_FOUND, INVALID (also when
+ * that is in the other), TOO_NEW, BUSY, IO or NO_MEMORY. */
 COLANDER_CHECKED enum colander_code
-salvage_options(const char *path, struct colander_options *options,
-                struct colander_error *err);
+salvage_options(const char *path, const char *to,
+                struct colander_options *options, struct colander_error *err);
 
 size_t salvage_family_count(const struct salvage *salvage);
 

@@ -49,7 +49,7 @@ copy(struct session *session, const char *from, const char *to,
 {
     struct colander_options options;
     struct colander_error why;
-    enum colander_code code = colander_salvage_options(from, &options, err);
+    enum colander_code code = colander_salvage_options(from, to, &options, err);
 
     if (code != COLANDER_OK)
         return code;

@@ -334,6 +334,42 @@ a_damaged_store_has_no_new_backup(void **state)
     assert_int_equal(rows_of_backup(backups, 1, "rows"), 1000);
 }
 
+/* Another file under its name, which is whole in itself. */
+static void
+a_file_of_another_size_is_not_backed_up(void **state)
+{
+    struct backups *backups = *state;
+    char command[2 * PATH_SIZE];
+
+    add_file(backups, "rows", 0);
+    add_file(backups, "others", 0);
+    add_file(backups, "others", 1000);
+    (void)snprintf(command, sizeof(command),
+                   "cd '%s/rocksdb' && set -- *.sst && cat $2 >> $1",
+                   backups->fixture->directory);
+    run(command);
+    refuses_backup(backups, COLANDER_CORRUPT, "bytes, and");
+}
+
+static void
+a_backup_that_is_read_is_not_written(void **state)
+{
+    struct backups *backups = *state;
+    struct colander_options options;
+    struct colander_store *readers;
+    struct colander_store *store;
+    char path[2 * PATH_SIZE];
+
+    (void)back_up(backups, 0);
+    (void)snprintf(path, sizeof(path), "%s/000001", backups->directory);
+    colander_options_init(&options);
+    options.mode = COLANDER_OPEN_READ_ONLY;
+    OK(colander_store_open(path, &options, &readers, NULL));
+    assert_int_equal(colander_store_open(path, NULL, &store, NULL),
+                     COLANDER_BUSY);
+    OK(colander_store_close(readers, NULL));
+}
+
 static void
 only_directories_of_backups_are_written(void **state)
 {
@@ -515,6 +551,8 @@ main(void)
         TEST(the_oldest_go_and_the_others_stay_whole),
         TEST(what_killed_processes_leave_is_no_backup_and_goes),
         TEST(a_damaged_store_has_no_new_backup),
+        TEST(a_file_of_another_size_is_not_backed_up),
+        TEST(a_backup_that_is_read_is_not_written),
         TEST(only_directories_of_backups_are_written),
         TEST(the_name_of_the_directory_is_on_the_disk),
         TEST(what_has_the_highest_number_is_no_backup),

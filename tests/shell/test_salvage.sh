@@ -85,6 +85,9 @@ mkdir "$work/letters"
 touch "$work/letters/a"
 run 1 salvage "$store" "$work/letters"
 says_some "it has files, but no 'COLANDER'$"
+run 1 salvage "$store" "$store/new"
+says_some "'$store/new' is in the store, where nothing is written$"
+[ ! -e "$store/new" ] || complain 'something was made in the store'
 run 2 salvage "$store"
 run 1 check "$work/nowhere" --repair
 run 1 check "$work/letters" --repair
