@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/bridge.h"
+#include "core/family_name.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -215,25 +216,6 @@ find_family(struct colander_engine *engine, const char *name, bool create,
     return code;
 }
 
-static enum colander_code
-check_family_name(const char *name, struct colander_error *err)
-{
-    size_t size = strlen(name);
-
-    if (size < 1 || size > 255)
-        return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "a family's name has 1 to 255 bytes, not %zu",
-                             size);
-    for (size_t i = 0; i < size; i++) {
-        unsigned char byte = static_cast<unsigned char>(name[i]);
-
-        if (byte < 0x20 || byte == 0x7f)
-            return COLANDER_FAIL(err, COLANDER_INVALID,
-                                 "a family's name has no control characters");
-    }
-    return COLANDER_OK;
-}
-
 enum colander_code
 colander_engine_family_open(struct colander_engine *engine, const char *name,
                             bool create, struct colander_engine_family **family,
@@ -242,7 +224,7 @@ colander_engine_family_open(struct colander_engine *engine, const char *name,
     enum colander_code code;
 
     *family = nullptr;
-    code = check_family_name(name, err);
+    code = family_name_check(name, err);
     if (code == COLANDER_OK)
         code = guard(err, "open the family", [&] {
             return find_family(engine, name, create, family, err);

@@ -5,6 +5,7 @@
  */
 #include "core/salvage_inside.h"
 
+#include "core/family_name.h"
 #include "core/files.h"
 #include "core/options.h"
 
@@ -99,6 +100,8 @@ salvage_add_family(struct salvage *salvage, uint32_t id, const char *name,
 
     if (salvage_family(salvage, id) != NULL)
         return COLANDER_OK;
+    if (family_name_check(name, NULL) != COLANDER_OK) /* none of ours */
+        return salvage_add_nameless(salvage, id, "unknown", err);
     if (grown != NULL)
         return replace_family(salvage, grown, id, err);
     grown = realloc(salvage->families,
