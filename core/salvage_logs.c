@@ -86,7 +86,8 @@ keep_operation(void *context, const struct log_operation *operation,
     };
     enum colander_code code = COLANDER_OK;
 
-    if (operation->family == 0 || is_in_tables(reading, operation->family))
+    if (operation->family == 0 || is_in_tables(reading, operation->family) ||
+        operation->key.size == 0) /* no key of ours */
         return COLANDER_OK;
     if (salvage_family(salvage, operation->family) == NULL)
         code = add_nameless(salvage, operation->family, err);

@@ -309,7 +309,7 @@ take_first(struct salvage *salvage, bool *is_put, struct colander_error *err)
     const struct table_entry *entry = &salvage->sources[0].entry;
     enum colander_code code;
 
-    *is_put = entry->kind == TABLE_PUT;
+    *is_put = entry->kind == TABLE_PUT && entry->key.size > 0;
     colander_buffer_clear(&salvage->key);
     colander_buffer_clear(&salvage->row);
     code = colander_buffer_append(&salvage->key, entry->key.data,
