@@ -158,7 +158,7 @@ enum colander_code
 log_walk(const char *directory, const char *name, struct log_state *state,
          struct colander_error *err)
 {
-    struct log_block *log = malloc(sizeof(*log));
+    struct log_block *log = calloc(1, sizeof(*log));
     enum colander_code code;
     char path[PATH_MAX];
     off_t size;
