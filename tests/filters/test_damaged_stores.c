@@ -27,6 +27,7 @@ struct looking {
     const struct damage *damage;
     int64_t last_step; /* that a row shows */
     bool is_short;     /* it lost the end of its log */
+    bool was_told;     /* of that: once, by the open that drops it */
     uint64_t refused[KINDS];
     uint64_t failed[KINDS]; /* opened, and something failed later */
     uint64_t fine[KINDS];
@@ -183,7 +184,8 @@ find_earlier_step(struct looking *looking, struct colander_family *family,
         return;
     if (!damage->is_last_log || damage->at < damage->size / 16 * 14)
         fail_msg("only %lld steps", (long long)last);
-    if (!is_told && damage->kind != CUT)
+    looking->was_told = looking->was_told || is_told;
+    if (!looking->was_told && damage->kind != CUT)
         fail_msg("the loss is not told");
     looking->is_short = true;
     model_go_to(&looking->models[0], looking->seed, (uint64_t)last + 1);
@@ -251,6 +253,7 @@ damage_once(struct looking *looking, const struct damageable *files)
     do_damage(looking->path, &damage, &looking->random);
     looking->damage = &damage;
     looking->is_short = false;
+    looking->was_told = false;
     model_go_to(&looking->models[0], looking->seed, STEPS);
     for (unsigned i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
         enum outcome outcome = look_at(looking, modes[i]);
