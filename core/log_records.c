@@ -121,6 +121,7 @@ find_piece(struct log_records *records, bool *is_end,
            struct colander_error *err)
 {
     struct log_block *block = &records->block;
+    enum colander_code code;
 
     *is_end = false;
     if (records->place + LOG_HEAD_SIZE <= LOG_BLOCK_SIZE &&
@@ -131,10 +132,9 @@ find_piece(struct log_records *records, bool *is_end,
         return COLANDER_OK;
     }
     records->place = 0;
-    if (log_block_read(block, block->at + LOG_BLOCK_SIZE, err) != COLANDER_OK)
-        return COLANDER_IO;
+    code = log_block_read(block, block->at + LOG_BLOCK_SIZE, err);
     *is_end = block->size == 0;
-    return COLANDER_OK;
+    return code;
 }
 
 /* Takes a piece. *is_whole: with it, the record is. */
