@@ -185,6 +185,24 @@ run_plans(struct runs *runs, const char *mode, const struct plan *plans,
     assert_true(runs->failed_count > 0);
 }
 
+/* Where each thread of a process that hangs stands, if there is a debugger to
+ * say so. */
+static inline void
+tell_and_end(int number)
+{
+    char command[80];
+
+    (void)number;
+    (void)snprintf(command, sizeof(command),
+                   "gdb -p %ld -batch -ex 'thread apply all backtrace' 2>&1",
+                   (long)getpid());
+    faults_mend();
+    printf("hangs\n");
+    (void)fflush(stdout);
+    (void)system(command);
+    _exit(1);
+}
+
 /* The process: <mode> <store> <progress> <what> <number> <seed> <end>. */
 struct process {
     struct progress *progress;
@@ -197,6 +215,7 @@ struct process {
 static inline void
 process_begin(struct process *process, char **arguments)
 {
+    (void)signal(SIGALRM, tell_and_end);
     (void)alarm(SECONDS_MAX);
     process->progress = map_progress(arguments[3]);
     assert_non_null(process->progress);
