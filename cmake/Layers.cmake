@@ -10,7 +10,7 @@ function(colander_layer name)
     cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "BELOW;LIBRARIES;EXCLUDE")
     list(TRANSFORM layer_BELOW PREPEND colander_)
 
-    file(GLOB sources CONFIGURE_DEPENDS *.c *.cc)
+    file(GLOB sources CONFIGURE_DEPENDS *.c *.cc */*.c)
     list(TRANSFORM layer_EXCLUDE PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
     list(REMOVE_ITEM sources ${layer_EXCLUDE})
     if(NOT sources)

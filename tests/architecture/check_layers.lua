@@ -9,7 +9,8 @@ local layers = {
 }
 
 -- A folder's front headers besides the one that is named like it. Users get
--- those with COLANDER_API in them; the others are for the layers above.
+-- those with COLANDER_API in them; the others are for the layers above. A folder
+-- in a folder has one, which stands beside it.
 local published = {
     ["core/block_slots.h"] = true,
     ["core/quiet_thread.h"] = true,
@@ -32,7 +33,7 @@ end
 
 -- In core only this one decompresses what RocksDB compressed.
 local function is_codec(path)
-    return path == "core/table_codec.c" or not path:find("^core/")
+    return path == "core/salvage/table_codec.c" or not path:find("^core/")
 end
 
 -- Libraries, the layers that may include their headers, and in which files.
@@ -43,9 +44,9 @@ local libraries = {
     { header = "^lua[a-z]*%.h", layers = { scripting = true, shell = true } },
     { header = "^zlib%.h", layers = { loading = true } },
     { header = "^zstd[%w_]*%.h", layers = { core = true, loading = true },
-      files = is_codec, only = "core/table_codec.c and loading" },
+      files = is_codec, only = "core/salvage/table_codec.c and loading" },
     { header = "^lz4[%w_]*%.h", layers = { core = true }, files = is_codec,
-      only = "core/table_codec.c" },
+      only = "core/salvage/table_codec.c" },
     { header = "^histedit%.h", layers = { shell = true } },
     { header = "^editline/", layers = { shell = true } },
 }
@@ -62,6 +63,7 @@ end
 
 local function check_folder(place, layer, included)
     local target, header = included:match("^(%w+)/(.+)$")
+    local inner = included:match("^%w+/%w+/")
 
     if included:find("..", 1, true) then
         complain("%s: write %s from the top of the tree", place, included)
@@ -76,6 +78,8 @@ local function check_folder(place, layer, included)
     elseif target ~= layer and header ~= target .. ".h" and
            not published[included] then
         complain("%s: include %s/%s.h instead", place, target, target)
+    elseif inner and place:sub(1, #inner) ~= inner then
+        complain("%s: include %s.h instead", place, inner:sub(1, -2))
     end
 end
 

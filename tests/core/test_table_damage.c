@@ -11,7 +11,7 @@
 #include "support/golden_table.h"
 #include "support/table_stores.h"
 
-#include "core/table_map.h"
+#include "core/salvage/table_map.h"
 
 #include <inttypes.h>
 

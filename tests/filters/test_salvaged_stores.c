@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/salvage.h"
-#include "core/table_map.h"
+#include "core/salvage/table_map.h"
 #include "support/damage.h"
 #include "support/killed_store.h"
 

@@ -8,8 +8,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/table_block.h"
-#include "core/table_file.h"
+#include "core/salvage/table_block.h"
+#include "core/salvage/table_file.h"
 #include "fuzz/fuzz.h"
 
 #include <stdio.h>

@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef COLANDER_CORE_LOG_WRITE_H
-#define COLANDER_CORE_LOG_WRITE_H
+#ifndef COLANDER_CORE_SALVAGE_LOG_WRITE_H
+#define COLANDER_CORE_SALVAGE_LOG_WRITE_H
 
 #include "core/core.h"
 

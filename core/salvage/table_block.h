@@ -8,10 +8,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef COLANDER_CORE_TABLE_BLOCK_H
-#define COLANDER_CORE_TABLE_BLOCK_H
+#ifndef COLANDER_CORE_SALVAGE_TABLE_BLOCK_H
+#define COLANDER_CORE_SALVAGE_TABLE_BLOCK_H
 
-#include "core/table_codec.h"
+#include "core/salvage/table_codec.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -17,8 +17,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef COLANDER_CORE_TABLE_FILE_H
-#define COLANDER_CORE_TABLE_FILE_H
+#ifndef COLANDER_CORE_SALVAGE_TABLE_FILE_H
+#define COLANDER_CORE_SALVAGE_TABLE_FILE_H
 
 #include "core/core.h"
 

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/table_block.h"
+#include "core/salvage/table_block.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,13 +8,13 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef COLANDER_CORE_SALVAGE_INSIDE_H
-#define COLANDER_CORE_SALVAGE_INSIDE_H
+#ifndef COLANDER_CORE_SALVAGE_SALVAGE_INSIDE_H
+#define COLANDER_CORE_SALVAGE_SALVAGE_INSIDE_H
 
 #include "core/directory.h"
 #include "core/ledger.h"
 #include "core/salvage.h"
-#include "core/table_file.h"
+#include "core/salvage/table_file.h"
 #include "core/version_log.h"
 
 #define SALVAGE_NAME_SIZE 64

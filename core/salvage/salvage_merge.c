@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/salvage_inside.h"
+#include "core/salvage/salvage_inside.h"
 
 #include <inttypes.h>
 #include <stdio.h>

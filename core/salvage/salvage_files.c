@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/salvage_inside.h"
+#include "core/salvage/salvage_inside.h"
 
 #include "core/files.h"
 

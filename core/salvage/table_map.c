@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/table_map.h"
+#include "core/salvage/table_map.h"
 
 #include <stdlib.h>
 

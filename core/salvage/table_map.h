@@ -13,11 +13,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef COLANDER_CORE_TABLE_MAP_H
-#define COLANDER_CORE_TABLE_MAP_H
+#ifndef COLANDER_CORE_SALVAGE_TABLE_MAP_H
+#define COLANDER_CORE_SALVAGE_TABLE_MAP_H
 
-#include "core/table_block.h"
-#include "core/table_file.h"
+#include "core/salvage/table_block.h"
+#include "core/salvage/table_file.h"
 
 #ifdef __cplusplus
 extern "C" {

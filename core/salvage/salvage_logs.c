@@ -3,11 +3,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/salvage_inside.h"
+#include "core/salvage/salvage_inside.h"
 
 #include "core/files.h"
 #include "core/log_records.h"
-#include "core/log_write.h"
+#include "core/salvage/log_write.h"
 
 #include <inttypes.h>
 #include <stdio.h>

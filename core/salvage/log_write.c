@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/log_write.h"
+#include "core/salvage/log_write.h"
 
 #include "core/bytes_in.h"
 

@@ -10,11 +10,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/table_file.h"
+#include "core/salvage/table_file.h"
 
 #include "core/files.h"
-#include "core/table_map.h"
-#include "core/table_walk.h"
+#include "core/salvage/table_map.h"
+#include "core/salvage/table_walk.h"
 
 #include <errno.h>
 #include <fcntl.h>
