@@ -416,6 +416,83 @@ dropped_families_stay_away(void **state)
     end(salvaging, directory);
 }
 
+/* Deletes three keys, brings two of them with a bulk, and deletes one of these.
+ */
+static void
+write_between_deletes(struct colander_family *family,
+                      struct colander_slice keys[3], struct colander_slice row)
+{
+    struct colander_bulk *bulk;
+
+    for (size_t i = 0; i < 3; i++)
+        OK(colander_family_delete(family, keys[i], COLANDER_AS_STORE, NULL));
+    OK(colander_family_flush(family, NULL));
+    OK(colander_bulk_create(family, &bulk, NULL));
+    for (size_t i = 0; i < 2; i++)
+        OK(colander_bulk_add(bulk, keys[i], row, NULL));
+    OK(colander_bulk_commit(bulk, NULL, NULL));
+    colander_bulk_destroy(bulk);
+    OK(colander_family_delete(family, keys[1], COLANDER_AS_STORE, NULL));
+    OK(colander_family_flush(family, NULL));
+}
+
+/* Makes such a store at `killed`, of which one at `path` is a copy: there the
+ * snapshot, for which rows and deletes of before are kept, is still needed. */
+static void
+write_bulk_between(const char *killed, const char *path)
+{
+    struct colander_row_builder *builder = colander_row_builder_create();
+    struct colander_buffer keys[3] = {COLANDER_BUFFER_EMPTY};
+    struct colander_slice slices[3];
+    struct colander_snapshot *before;
+    struct colander_family *family;
+    struct colander_store *store;
+    struct colander_slice row;
+
+    OK(colander_store_open(killed, NULL, &store, NULL));
+    OK(colander_family_open(store, "bulk", &family, NULL));
+    colander_row_builder_add(builder, "step", colander_integer(1));
+    OK(colander_row_builder_finish(builder, &row, NULL));
+    for (size_t i = 0; i < 3; i++) {
+        encode_key(i, &keys[i]);
+        slices[i] = colander_buffer_slice(&keys[i]);
+        OK(colander_family_put(family, slices[i], row, COLANDER_AS_STORE,
+                               NULL));
+    }
+    OK(colander_store_snapshot(store, &before, NULL));
+    write_between_deletes(family, slices, row);
+    copy_store(killed, path);
+    colander_snapshot_release(before);
+    for (size_t i = 0; i < 3; i++)
+        colander_buffer_release(&keys[i]);
+    colander_row_builder_destroy(builder);
+    colander_family_close(family);
+    OK(colander_store_close(store, NULL));
+}
+
+/* In the file of a bulk no entry has a sequence: the MANIFEST says of all
+ * together that they are newer than what was deleted before, and older than
+ * what came later. */
+static void
+rows_of_a_bulk_are_as_new_as_it_was(void **state)
+{
+    char directory[TEMPORARY_SIZE];
+    struct salvaging *salvaging = begin(__func__, directory);
+    struct salvage *salvage;
+    struct colander_slice row;
+
+    (void)state;
+    temporary_remove(salvaging->killed);
+    write_bulk_between(salvaging->killed, salvaging->path);
+    OK(salvage_open(salvaging->path, note_loss, salvaging, &salvage, NULL));
+    OK(salvage_begin(salvage, 0, NULL));
+    assert_int_equal(next_index(salvage, &row), 0);
+    assert_int_equal(next_index(salvage, &row), KEYS);
+    assert_int_equal(salvaging->loss_count, 0);
+    salvage_close(salvage);
+    end(salvaging, directory);
+}
+
 /* Puts the first two blocks of a file in the place of each other, and takes its
  * index away. False: it has no two. */
 static bool
@@ -482,6 +559,7 @@ main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_told_is_as_it_was),
         cmocka_unit_test(properties_are_not_needed),
+        cmocka_unit_test(rows_of_a_bulk_are_as_new_as_it_was),
         cmocka_unit_test(blocks_out_of_order_are_told),
         cmocka_unit_test(dropped_families_stay_away),
     };
