@@ -184,8 +184,6 @@ backup_path_of(const struct backup *backup, const char *name)
     return path;
 }
 
-/* The last record need not be whole: of a store that is open for reading it may
- * be torn. */
 static enum colander_code
 look_at_log(struct backup *backup, const char *name, struct log_state *state,
             struct colander_error *err)
@@ -204,7 +202,8 @@ look_at_log(struct backup *backup, const char *name, struct log_state *state,
 
 enum colander_code
 backup_log(struct backup *backup, const char *name, enum ledger_kind kind,
-           uint64_t number, uint64_t size, struct colander_error *err)
+           uint64_t number, uint64_t size, uint64_t whole,
+           struct colander_error *err)
 {
     struct log_state state;
     enum colander_code code = make_parent(backup->fd, name, err);
@@ -213,6 +212,12 @@ backup_log(struct backup *backup, const char *name, enum ledger_kind kind,
         code = files_copy(backup->store_fd, name, backup->fd, name, size, err);
     if (code == COLANDER_OK)
         code = look_at_log(backup, name, &state, err);
+    if (code == COLANDER_OK && state.bad_at < whole)
+        code = COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "'%s' is damaged at byte %llu: %llu bytes of it "
+                             "were written",
+                             name, (unsigned long long)state.bad_at,
+                             (unsigned long long)whole);
     if (code != COLANDER_OK)
         return code;
     (void)ledger_found(backup->ledger, kind, number, state.bad_at);

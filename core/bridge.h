@@ -40,6 +40,7 @@
 #ifndef COLANDER_CORE_BRIDGE_H
 #define COLANDER_CORE_BRIDGE_H
 
+#include "core/bridge_jobs.h"
 #include "core/core.h"
 #include "core/directory.h"
 #include "core/logs.h"
@@ -191,6 +192,8 @@ struct colander_engine {
     struct colander_recovery recovery = {};
     struct directory directory = DIRECTORY_CLOSED;
     struct colander_options options = {};
+    std::shared_ptr<struct ledger> ledger; /* the files of `env` have it, too */
+    std::shared_ptr<Jobs> jobs = std::make_shared<Jobs>(); /* of `env` */
     std::unique_ptr<rocksdb::Env> env;
     rocksdb::Options rocksdb_options; /* see family_options, too */
     std::unique_ptr<rocksdb::DB> db;

@@ -334,8 +334,10 @@ colander_engine_family_drop(struct colander_engine_family *family,
         return code;
     return guard(err, "drop the family", [&] {
         std::lock_guard<std::mutex> alone(engine->change_mutex);
+        std::list<Jobs::Kept> kept(1);
         rocksdb::Status status;
 
+        kept.front().handle = family->handle;
         if (!withdraw(family))
             return fail_dropped(family, err);
         {
@@ -344,10 +346,12 @@ colander_engine_family_drop(struct colander_engine_family *family,
 
             status = engine->db->DropColumnFamily(family->handle.get());
         }
-        if (status.ok())
+        if (status.ok()) {
+            engine->jobs->Keep(std::move(kept));
             remove_marks(family);
-        else
+        } else {
             reinstate(family);
+        }
         return family_result(family, status, "drop it", err);
     });
 }

@@ -9,6 +9,7 @@
 
 #include <rocksdb/version.h>
 
+#include <algorithm>
 #include <shared_mutex>
 
 /* While one lives, no file of the database is deleted. (A reader deletes none,
@@ -103,17 +104,50 @@ flush_much(struct colander_engine *engine, struct colander_error *err)
     return code;
 }
 
+struct LiveFile {
+    rocksdb::LiveFileStorageInfo info;
+    uint64_t whole; /* of a log: so many bytes are whole records */
+};
+
+/* What this process writes ends with a whole record, unless a write has failed.
+ * Logs of earlier ones, and those that others write, may end in a torn one: as
+ * far as the open went they were whole. */
+static uint64_t
+whole_bytes(struct colander_engine *engine,
+            const rocksdb::LiveFileStorageInfo &file)
+{
+    const bool is_manifest = file.file_type == rocksdb::kDescriptorFile;
+    struct ledger_entry noted;
+
+    if (!is_manifest && file.file_type != rocksdb::kWalFile)
+        return 0;
+    noted = ledger_noted(engine->ledger.get(),
+                         is_manifest ? LEDGER_MANIFEST : LEDGER_WAL,
+                         file.file_number);
+    if (!noted.is_found && !engine->is_read_only() && !engine->is_stopped)
+        noted.written = std::max(noted.written, file.size);
+    /* It may have grown since it was listed. */
+    return is_manifest ? std::min(noted.written, file.size) : noted.written;
+}
+
 /* All files of one moment, between two writes. The MANIFEST and the logs grow
  * after it, so their sizes are of that moment. */
 static rocksdb::Status
-list_at_one_moment(struct colander_engine *engine,
-                   std::vector<rocksdb::LiveFileStorageInfo> *files)
+list_at_one_moment(struct colander_engine *engine, std::vector<LiveFile> *files)
 {
     std::unique_lock<SharedLock> no_write(engine->writes_lock);
+    std::vector<rocksdb::LiveFileStorageInfo> infos;
     rocksdb::LiveFilesStorageInfoOptions how;
+    rocksdb::Status status;
 
     how.wal_size_for_flush = UINT64_MAX; /* never, while writes wait */
-    return engine->db->GetLiveFilesStorageInfo(how, files);
+    status = engine->db->GetLiveFilesStorageInfo(how, &infos);
+    for (rocksdb::LiveFileStorageInfo &info : infos) {
+        const uint64_t whole = whole_bytes(engine, info);
+
+        files->push_back(LiveFile{std::move(info), whole});
+    }
+    return status;
 }
 
 /* An SST, and what belongs to it. What was copied is read again: a backup of
@@ -146,10 +180,11 @@ back_up_sst(struct backup *backup, const rocksdb::LiveFileStorageInfo &file,
 }
 
 static enum colander_code
-back_up_file(struct backup *backup, const rocksdb::LiveFileStorageInfo &file,
+back_up_file(struct backup *backup, const LiveFile &live,
              const struct engine_companions *companions,
              struct colander_error *err)
 {
+    const rocksdb::LiveFileStorageInfo &file = live.info;
     const std::string name = DIRECTORY_ENGINE "/" + file.relative_filename;
 
     switch (file.file_type) {
@@ -157,10 +192,10 @@ back_up_file(struct backup *backup, const rocksdb::LiveFileStorageInfo &file,
         return back_up_sst(backup, file, name, companions, err);
     case rocksdb::kWalFile:
         return backup_log(backup, name.c_str(), LEDGER_WAL, file.file_number,
-                          file.size, err);
+                          file.size, live.whole, err);
     case rocksdb::kDescriptorFile:
         return backup_log(backup, name.c_str(), LEDGER_MANIFEST,
-                          file.file_number, file.size, err);
+                          file.file_number, file.size, live.whole, err);
     case rocksdb::kCurrentFile:
         return backup_text(backup, name.c_str(),
                            colander_slice_of(file.replacement_contents.data(),
@@ -180,7 +215,7 @@ back_up_all(struct colander_engine *engine, struct backup *backup,
             struct colander_error *err)
 {
     FilesKept kept(engine->db.get());
-    std::vector<rocksdb::LiveFileStorageInfo> files;
+    std::vector<LiveFile> files;
     rocksdb::Status status = list_at_one_moment(engine, &files);
     enum colander_code code = COLANDER_OK;
     bool is_new;

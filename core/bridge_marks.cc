@@ -9,6 +9,8 @@
  */
 #include "core/bridge.h"
 
+#include <shared_mutex>
+
 /* The key before every mark of the family. */
 static std::string
 prefix_of(const struct colander_engine_family *family)
@@ -87,6 +89,9 @@ remove_marks(const struct colander_engine_family *family)
              iterator->Valid() && iterator->key().starts_with(prefix);
              iterator->Next())
             (void)batch.Delete(marks, iterator->key());
+
+        std::shared_lock<SharedLock> shared(engine->writes_lock);
+
         if (batch.Count() > 0)
             (void)engine->db->Write(rocksdb::WriteOptions(), &batch);
         return COLANDER_OK;

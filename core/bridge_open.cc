@@ -10,6 +10,7 @@
 #include "core/bulk_directory.h"
 #include "core/options.h"
 
+#include <rocksdb/convenience.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/table_properties_collectors.h>
@@ -119,10 +120,11 @@ set_family_options(const struct colander_options &options,
 }
 
 static void
-set_rocksdb_options(struct colander_engine *engine,
-                    std::shared_ptr<struct ledger> ledger)
+set_rocksdb_options(struct colander_engine *engine)
 {
-    engine->env = rocksdb::NewCompositeEnv(make_store_files(std::move(ledger)));
+    engine->env = make_jobs_env(
+        make_store_files(engine->is_read_only() ? nullptr : engine->ledger),
+        engine->jobs);
     set_database_options(engine->options, &engine->rocksdb_options);
     set_family_options(engine->options, make_block_cache(engine->options),
                        &engine->rocksdb_options);
@@ -329,23 +331,20 @@ open_database(struct colander_engine *engine, struct colander_error *err)
     return code;
 }
 
-/* Looks at the database's logs before RocksDB does. *ledger is NULL for a
- * reader, who writes no notes. */
+/* Looks at the database's logs before RocksDB does. A reader writes no notes.
+ */
 static enum colander_code
-check_logs(struct colander_engine *engine,
-           std::shared_ptr<struct ledger> *ledger, struct colander_error *err)
+check_logs(struct colander_engine *engine, struct colander_error *err)
 {
     struct ledger *opened;
     enum colander_code code = ledger_open(engine->directory.fd, &opened, err);
 
     if (code != COLANDER_OK)
         return code;
-    ledger->reset(opened, ledger_close);
+    engine->ledger.reset(opened, ledger_close);
     code = logs_check((engine->path + "/" DIRECTORY_ENGINE).c_str(), opened,
                       &engine->recovery, err);
-    if (engine->is_read_only())
-        ledger->reset();
-    else if (code == COLANDER_OK)
+    if (code == COLANDER_OK && !engine->is_read_only())
         code = ledger_settle(opened, err);
     return code;
 }
@@ -382,7 +381,6 @@ engine_create(const char *path, const struct colander_options *options,
               struct colander_error *err)
 {
     std::unique_ptr<colander_engine> engine(new colander_engine());
-    std::shared_ptr<struct ledger> ledger;
     enum colander_code code;
 
     engine->options = *options;
@@ -392,11 +390,11 @@ engine_create(const char *path, const struct colander_options *options,
     if (code == COLANDER_OK)
         code = load_options(engine.get(), err);
     if (code == COLANDER_OK)
-        code = check_logs(engine.get(), &ledger, err);
+        code = check_logs(engine.get(), err);
     if (code == COLANDER_OK) {
         if (!engine->is_read_only())
             bulk_directory_remove_all(engine->path.c_str());
-        set_rocksdb_options(engine.get(), std::move(ledger));
+        set_rocksdb_options(engine.get());
         install_fault_listener(engine.get());
         if (observer != nullptr && !engine->is_read_only())
             install_observer(engine.get(), observer);
@@ -553,6 +551,8 @@ colander_engine_close(struct colander_engine *engine,
         if (!engine->is_read_only() && flushed == COLANDER_OK)
             shed_logs(engine);
         close_families(engine);
+        rocksdb::CancelAllBackgroundWork(engine->db.get(), true);
+        engine->jobs->Await(); /* with what they keep of the database */
         engine->default_handle.reset();
         status = engine->db->Close();
         if (!status.ok() && flushed == COLANDER_OK)

@@ -16,6 +16,7 @@
 #include <rocksdb/version.h>
 
 #include <cinttypes>
+#include <shared_mutex>
 
 struct sst {
     struct colander_engine *engine;
@@ -395,6 +396,8 @@ engine_record_put(struct colander_engine *engine, const char *name,
     return with_record(name, "keep it", err, [&](const std::string &key) {
         rocksdb::ColumnFamilyHandle *records = engine->default_handle.get();
         rocksdb::WriteOptions how;
+
+        std::shared_lock<SharedLock> shared(engine->writes_lock);
 
         how.sync = true;
         if (record.size == 0)

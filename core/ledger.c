@@ -285,6 +285,20 @@ ledger_found(struct ledger *ledger, enum ledger_kind kind, uint64_t number,
     return before;
 }
 
+struct ledger_entry
+ledger_noted(struct ledger *ledger, enum ledger_kind kind, uint64_t number)
+{
+    const struct ledger_entry nothing = {.kind = kind, .number = number};
+    const struct ledger_entry *entry;
+    struct ledger_entry noted;
+
+    pthread_mutex_lock(&ledger->mutex);
+    entry = find_entry(ledger, kind, number);
+    noted = entry == NULL ? nothing : *entry;
+    pthread_mutex_unlock(&ledger->mutex);
+    return noted;
+}
+
 const struct ledger_entry *
 ledger_missing(const struct ledger *ledger, size_t *at)
 {

@@ -16,7 +16,8 @@
  *
  * Owner:  who opened it. Notes may come from any thread; open, settle and
  *         close are alone.
- * Order:  open -> found for each log, missing -> settle -> notes -> close
+ * Order:  open -> found for each log, missing -> settle -> notes, noted ->
+ * close
  *
  * SPDX-License-Identifier: MIT
  */
@@ -58,6 +59,10 @@ uint64_t ledger_least(const struct ledger *ledger,
  * of it before; zeros, if nothing. */
 struct ledger_entry ledger_found(struct ledger *ledger, enum ledger_kind kind,
                                  uint64_t number, uint64_t size);
+
+/* What is noted of the log by now; zeros, if nothing. */
+struct ledger_entry ledger_noted(struct ledger *ledger, enum ledger_kind kind,
+                                 uint64_t number);
 
 /* The next write-ahead log that was noted and not found, of which some bytes
  * were written; NULL: none. *at begins with 0. */

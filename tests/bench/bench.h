@@ -44,6 +44,7 @@ bench_experiment bench_peers;
 bench_experiment bench_predicate;
 bench_experiment bench_probe;
 bench_experiment bench_put;
+bench_experiment bench_resources;
 bench_experiment bench_space;
 
 /* An experiment as it is asked for. */

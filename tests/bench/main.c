@@ -31,6 +31,8 @@ static const struct bench_listed experiments[] = {
      2000},
     {"probe", bench_probe, "which of many filters: by turns, tree, slices",
      100},
+    {"resources", bench_resources, "memory and descriptors, also of many files",
+     20000},
     {"space", bench_space, "bytes of filters, also of real rows (--data)",
      2000},
 #endif

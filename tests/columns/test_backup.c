@@ -334,6 +334,35 @@ a_damaged_store_has_no_new_backup(void **state)
     assert_int_equal(rows_of_backup(backups, 1, "rows"), 1000);
 }
 
+/* The last record of a log that is damaged looks like one that was torn; but
+ * this process wrote all of it. */
+static void
+a_log_with_a_bad_end_is_not_backed_up(void **state)
+{
+    static const char *const damages[] = {
+        "dd if=/dev/zero of=$f bs=1 seek=$(($(wc -c < $f) - 2)) count=1 "
+        "conv=notrunc status=none",
+        "truncate -s -3 $f", "truncate -s 0 $f", "true"};
+    struct backups *backups = *state;
+    struct colander_family *family = fixture_family(backups->fixture, "rows");
+    char command[3 * PATH_SIZE];
+
+    OK(put_text(backups->fixture, family, "k", "n", colander_integer(1), NULL));
+    OK(put_text(backups->fixture, family, "l", "n", colander_integer(2), NULL));
+    colander_family_close(family);
+    for (size_t i = 0; i < 4; i++) {
+        (void)snprintf(command, sizeof(command),
+                       "cd '%s' && f=$(ls rocksdb/*.log | tail -n 1) && "
+                       "cp -n $f '%s/log' && cat '%s/log' > $f && %s",
+                       backups->fixture->directory, backups->place,
+                       backups->place, damages[i]);
+        run(command);
+        if (i < 3)
+            refuses_backup(backups, COLANDER_CORRUPT, ".log");
+    }
+    assert_int_equal(back_up(backups, 0).number, 1);
+}
+
 /* Another file under its name, which is whole in itself. */
 static void
 a_file_of_another_size_is_not_backed_up(void **state)
@@ -551,6 +580,7 @@ main(void)
         TEST(the_oldest_go_and_the_others_stay_whole),
         TEST(what_killed_processes_leave_is_no_backup_and_goes),
         TEST(a_damaged_store_has_no_new_backup),
+        TEST(a_log_with_a_bad_end_is_not_backed_up),
         TEST(a_file_of_another_size_is_not_backed_up),
         TEST(a_backup_that_is_read_is_not_written),
         TEST(only_directories_of_backups_are_written),

@@ -1,0 +1,240 @@
+/*
+ * Families that are dropped while RocksDB's jobs end that were at work on them:
+ * what jobs still need of a family stays until their end.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/sst.h"
+
+#include "support/engine_fixture.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#define OK(call) assert_int_equal((call), COLANDER_OK)
+
+#define ROW_SIZE (64 << 10)
+
+/* Where a job of a family waits. */
+enum place { NOWHERE, CREATED, FLUSHED };
+
+struct gate {
+    uint32_t family;
+    enum place place; /* NOWHERE: none is held any more */
+    bool is_reached;
+};
+
+struct gates {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    struct gate gates[2];
+};
+
+/* Holds the first job that comes by, until the gate is opened. */
+static void
+pass(struct gates *gates, uint32_t family, enum place place)
+{
+    pthread_mutex_lock(&gates->mutex);
+    for (size_t i = 0; i < 2; i++) {
+        struct gate *gate = &gates->gates[i];
+
+        if (gate->family != family || gate->place != place || gate->is_reached)
+            continue;
+        gate->is_reached = true;
+        pthread_cond_broadcast(&gates->changed);
+        while (gate->place == place)
+            pthread_cond_wait(&gates->changed, &gates->mutex);
+    }
+    pthread_mutex_unlock(&gates->mutex);
+}
+
+static void
+set(struct gates *gates, size_t index, uint32_t family, enum place place)
+{
+    pthread_mutex_lock(&gates->mutex);
+    gates->gates[index].family = family;
+    gates->gates[index].place = place;
+    gates->gates[index].is_reached = false;
+    pthread_cond_broadcast(&gates->changed);
+    pthread_mutex_unlock(&gates->mutex);
+}
+
+static void
+await(struct gates *gates, size_t index)
+{
+    pthread_mutex_lock(&gates->mutex);
+    while (!gates->gates[index].is_reached)
+        pthread_cond_wait(&gates->changed, &gates->mutex);
+    pthread_mutex_unlock(&gates->mutex);
+}
+
+/* ------------------------------------------------------------- observer ---
+ */
+
+static void *
+begin(void *context, uint32_t family)
+{
+    (void)context;
+    (void)family;
+    return NULL;
+}
+
+static void
+created(void *context, const struct sst_created *file)
+{
+    pass(context, file->family, CREATED);
+}
+
+static void
+replaced(void *context, const uint64_t *numbers, size_t count)
+{
+    (void)context;
+    (void)numbers;
+    (void)count;
+}
+
+static void
+deleted(void *context, uint64_t number)
+{
+    (void)context;
+    (void)number;
+}
+
+static void
+flushed(void *context, uint32_t family, uint64_t sequence)
+{
+    (void)sequence;
+    pass(context, family, FLUSHED);
+}
+
+/* -------------------------------------------------------------- threads --- */
+
+struct writer {
+    struct colander_engine *engine;
+    struct colander_engine_family *family;
+    atomic_uint count;
+    atomic_bool stops;
+    enum colander_code code;
+};
+
+static enum colander_code
+put_row(struct colander_engine *engine, struct colander_engine_family *family,
+        uint32_t number)
+{
+    static const uint8_t row[ROW_SIZE];
+    struct colander_engine_batch *batch;
+    enum colander_code code =
+        colander_engine_batch_create(engine, false, &batch, NULL);
+
+    if (code == COLANDER_OK)
+        code = colander_engine_batch_put(
+            batch, family,
+            colander_slice_of((const uint8_t *)&number, sizeof(number)),
+            colander_slice_of(row, sizeof(row)), NULL);
+    if (code == COLANDER_OK)
+        code = colander_engine_batch_write(batch, COLANDER_AS_STORE, NULL);
+    colander_engine_batch_destroy(batch);
+    return code;
+}
+
+static void *
+write_on(void *context)
+{
+    struct writer *writer = context;
+
+    while (!writer->stops && writer->code == COLANDER_OK)
+        writer->code = put_row(writer->engine, writer->family, ++writer->count);
+    return NULL;
+}
+
+static void *
+flush(void *context)
+{
+    struct writer *writer = context;
+
+    writer->code = colander_engine_family_flush(writer->family, NULL);
+    return NULL;
+}
+
+/* Until its writes wait for a flush. */
+static void
+await_stall(const struct writer *writer)
+{
+    const struct timespec pause = {0, 300 * 1000 * 1000};
+    unsigned before;
+
+    do {
+        before = writer->count;
+        (void)nanosleep(&pause, NULL);
+    } while (writer->count < 2 || before != writer->count);
+}
+
+/* ----------------------------------------------------------------- test --- */
+
+/*
+ * The flush of a family holds up writes; it is installed, and the family is
+ * dropped before the flush has ended. That of another family ends meanwhile,
+ * which is what lets writes, and the drop, go on.
+ */
+static void
+a_family_may_be_dropped_while_its_flush_ends(void **state)
+{
+    struct fixture *fixture = *state;
+    struct gates gates = {
+        PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, {{0}}};
+    const struct sst_observer observer = {
+        .context = &gates,
+        .writer_begin = begin,
+        .created = created,
+        .replaced = replaced,
+        .deleted = deleted,
+        .flushed = flushed,
+    };
+    struct writer writers[2] = {{0}};
+    struct colander_options options;
+    pthread_t threads[2];
+
+    colander_options_init(&options);
+    options.write_buffer_size = 1 << 20;
+    options.thread_count = 16; /* several flushes at once */
+    OK(engine_open_observed(fixture->path, &options, &observer,
+                            &fixture->engine, NULL));
+    for (size_t i = 0; i < 2; i++) {
+        writers[i].engine = fixture->engine;
+        writers[i].family = family_of(fixture, i == 0 ? "first" : "second");
+        set(&gates, i, colander_engine_family_id(writers[i].family), CREATED);
+    }
+    OK(put_row(fixture->engine, writers[1].family, 0));
+    assert_int_equal(pthread_create(&threads[1], NULL, flush, &writers[1]), 0);
+    await(&gates, 1);
+    assert_int_equal(pthread_create(&threads[0], NULL, write_on, &writers[0]),
+                     0);
+    await(&gates, 0);
+    await_stall(&writers[0]);
+
+    set(&gates, 0, gates.gates[0].family, FLUSHED);
+    await(&gates, 0); /* it is installed */
+    writers[0].stops = true;
+    set(&gates, 1, 0, NOWHERE);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(writers[i].code, COLANDER_OK);
+    }
+    OK(colander_engine_family_drop(writers[0].family, NULL));
+    colander_engine_family_close(writers[0].family);
+    set(&gates, 0, 0, NOWHERE);
+    colander_engine_family_close(writers[1].family);
+    close_engine(fixture);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            a_family_may_be_dropped_while_its_flush_ends, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
