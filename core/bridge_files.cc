@@ -254,9 +254,7 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
             return status;
         log_tail_add(&tail_, reinterpret_cast<const uint8_t *>(bytes.data()),
                      bytes.size());
-        if (tail_.whole >= note_from_)
-            note_from_ =
-                ledger_note_written(ledger_.get(), kind_, number_, tail_.whole);
+        ledger_note_written(ledger_.get(), kind_, number_, tail_.whole);
         return status;
     }
 
@@ -288,7 +286,6 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
     std::shared_ptr<Faults> faults_;
     std::mutex tail_mutex_; /* guards the rest */
     struct log_tail tail_ = {};
-    uint64_t note_from_ = 1;
     bool is_known_ = true;
     bool is_sync_known_ = true;
     unsigned sync_count_ = 0;

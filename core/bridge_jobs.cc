@@ -63,7 +63,7 @@ Jobs::Await()
 {
     std::unique_lock<std::mutex> hold(mutex_);
 
-    ended_.wait(hold, [this] { return running_.empty() && ending_ == 0; });
+    ended_.wait(hold, [this] { return kept_.empty() && ending_ == 0; });
 }
 
 /* --------------------------------------------------------------- system --- */
@@ -77,6 +77,9 @@ class JobsEnv : public rocksdb::EnvWrapper
     JobsEnv(std::unique_ptr<rocksdb::Env> system, std::shared_ptr<Jobs> jobs)
         : rocksdb::EnvWrapper(std::move(system)), jobs_(std::move(jobs))
     {
+        /* Else files would be reached through adapters of old interfaces. */
+        file_system_ = target()->GetFileSystem();
+        system_clock_ = target()->GetSystemClock();
     }
 
     void

@@ -23,7 +23,7 @@
  * and now and then that ends the process by a signal
  * (SuperVersionContext::Clean, in 7.8 as in later ones). So the handle of a
  * dropped family stays until all jobs have ended that ran when it was dropped;
- * later ones leave the family alone.
+ * later ones leave the family alone. So long its files stay, too.
  */
 class Jobs
 {
@@ -45,7 +45,7 @@ class Jobs
     void Begin(Running *job) noexcept;
     void End(Running::iterator job) noexcept;
 
-    /* Waits until no job runs, where no other can begin. */
+    /* Waits until nothing is kept, where no family can be dropped. */
     void Await();
 
   private:

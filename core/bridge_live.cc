@@ -109,25 +109,42 @@ struct LiveFile {
     uint64_t whole; /* of a log: so many bytes are whole records */
 };
 
-/* What this process writes ends with a whole record, unless a write has failed.
- * Logs of earlier ones, and those that others write, may end in a torn one: as
- * far as the open went they were whole. */
+/* The MANIFEST may have grown since it was listed. */
 static uint64_t
 whole_bytes(struct colander_engine *engine,
             const rocksdb::LiveFileStorageInfo &file)
 {
-    const bool is_manifest = file.file_type == rocksdb::kDescriptorFile;
-    struct ledger_entry noted;
+    struct ledger *ledger = engine->ledger.get();
 
-    if (!is_manifest && file.file_type != rocksdb::kWalFile)
+    if (file.file_type == rocksdb::kWalFile)
+        return ledger_written(ledger, LEDGER_WAL, file.file_number);
+    if (file.file_type != rocksdb::kDescriptorFile)
         return 0;
-    noted = ledger_noted(engine->ledger.get(),
-                         is_manifest ? LEDGER_MANIFEST : LEDGER_WAL,
-                         file.file_number);
-    if (!noted.is_found && !engine->is_read_only() && !engine->is_stopped)
-        noted.written = std::max(noted.written, file.size);
-    /* It may have grown since it was listed. */
-    return is_manifest ? std::min(noted.written, file.size) : noted.written;
+    return std::min(ledger_written(ledger, LEDGER_MANIFEST, file.file_number),
+                    file.size);
+}
+
+/* RocksDB takes a log whose first record it cannot read for an empty one. */
+static rocksdb::Status
+check_logs_listed(struct colander_engine *engine,
+                  const std::vector<rocksdb::LiveFileStorageInfo> &files)
+{
+    uint64_t number = 0;
+
+    while ((number = ledger_next_wal(engine->ledger.get(), number)) != 0) {
+        const bool is_listed =
+            std::any_of(files.begin(), files.end(),
+                        [&](const rocksdb::LiveFileStorageInfo &file) {
+                            return file.file_type == rocksdb::kWalFile &&
+                                   file.file_number == number;
+                        });
+
+        if (!is_listed)
+            return rocksdb::Status::Corruption(
+                "log " + std::to_string(number) + " in '" DIRECTORY_ENGINE "'",
+                "it is gone, or damaged at its beginning");
+    }
+    return rocksdb::Status::OK();
 }
 
 /* All files of one moment, between two writes. The MANIFEST and the logs grow
@@ -142,6 +159,8 @@ list_at_one_moment(struct colander_engine *engine, std::vector<LiveFile> *files)
 
     how.wal_size_for_flush = UINT64_MAX; /* never, while writes wait */
     status = engine->db->GetLiveFilesStorageInfo(how, &infos);
+    if (status.ok())
+        status = check_logs_listed(engine, infos);
     for (rocksdb::LiveFileStorageInfo &info : infos) {
         const uint64_t whole = whole_bytes(engine, info);
 

@@ -90,10 +90,11 @@ remove_marks(const struct colander_engine_family *family)
              iterator->Next())
             (void)batch.Delete(marks, iterator->key());
 
-        std::shared_lock<SharedLock> shared(engine->writes_lock);
+        if (batch.Count() > 0) {
+            std::shared_lock<SharedLock> shared(engine->writes_lock);
 
-        if (batch.Count() > 0)
             (void)engine->db->Write(rocksdb::WriteOptions(), &batch);
+        }
         return COLANDER_OK;
     });
 }

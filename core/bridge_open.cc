@@ -349,11 +349,21 @@ check_logs(struct colander_engine *engine, struct colander_error *err)
     return code;
 }
 
-/* In the order that RocksDB wants. */
+/* No handle outlives the database, also none that is kept for a job: that soon
+ * ends now. */
+static void
+release_handles(struct colander_engine *engine)
+{
+    close_families(engine);
+    if (engine->db)
+        rocksdb::CancelAllBackgroundWork(engine->db.get());
+    engine->jobs->Await();
+    engine->default_handle.reset();
+}
+
 colander_engine::~colander_engine()
 {
-    close_families(this);
-    default_handle.reset();
+    release_handles(this);
     db.reset();
     directory_close(&directory);
 }
@@ -550,11 +560,9 @@ colander_engine_close(struct colander_engine *engine,
             flushed = flush_all(engine, err);
         if (!engine->is_read_only() && flushed == COLANDER_OK)
             shed_logs(engine);
-        close_families(engine);
-        rocksdb::CancelAllBackgroundWork(engine->db.get(), true);
-        engine->jobs->Await(); /* with what they keep of the database */
-        engine->default_handle.reset();
+        release_handles(engine);
         status = engine->db->Close();
+        engine->db.reset();
         if (!status.ok() && flushed == COLANDER_OK)
             flushed = fail_status(err, status, "close the database");
         return flushed;

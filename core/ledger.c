@@ -285,18 +285,34 @@ ledger_found(struct ledger *ledger, enum ledger_kind kind, uint64_t number,
     return before;
 }
 
-struct ledger_entry
-ledger_noted(struct ledger *ledger, enum ledger_kind kind, uint64_t number)
+uint64_t
+ledger_written(struct ledger *ledger, enum ledger_kind kind, uint64_t number)
 {
-    const struct ledger_entry nothing = {.kind = kind, .number = number};
     const struct ledger_entry *entry;
-    struct ledger_entry noted;
+    uint64_t written;
 
     pthread_mutex_lock(&ledger->mutex);
     entry = find_entry(ledger, kind, number);
-    noted = entry == NULL ? nothing : *entry;
+    written = entry == NULL ? 0 : entry->written;
     pthread_mutex_unlock(&ledger->mutex);
-    return noted;
+    return written;
+}
+
+uint64_t
+ledger_next_wal(struct ledger *ledger, uint64_t number)
+{
+    uint64_t next = 0;
+
+    pthread_mutex_lock(&ledger->mutex);
+    for (size_t i = 0; i < ledger->count; i++) {
+        const struct ledger_entry *entry = &ledger->entries[i];
+
+        if (entry->kind == LEDGER_WAL && entry->written > 0 &&
+            entry->number > number && (next == 0 || entry->number < next))
+            next = entry->number;
+    }
+    pthread_mutex_unlock(&ledger->mutex);
+    return next;
 }
 
 const struct ledger_entry *
@@ -357,19 +373,21 @@ ledger_settle_synced(struct ledger *ledger, struct colander_error *err)
 /* --------------------------------------------------------------- notes --- */
 
 /* A note that cannot be written is only missing. */
-uint64_t
+void
 ledger_note_written(struct ledger *ledger, enum ledger_kind kind,
                     uint64_t number, uint64_t size)
 {
+    const uint64_t lag = size / 16 < NOTE_EVERY ? size / 16 : NOTE_EVERY;
     struct ledger_entry *entry;
-    uint64_t step = size / 16;
 
     pthread_mutex_lock(&ledger->mutex);
     entry = entry_of(ledger, kind, number);
     entry->written = size;
-    (void)write_slot(ledger);
+    if (size > entry->noted + lag) {
+        entry->noted = size;
+        (void)write_slot(ledger);
+    }
     pthread_mutex_unlock(&ledger->mutex);
-    return size + (step < NOTE_EVERY ? step : NOTE_EVERY) + 1;
 }
 
 void

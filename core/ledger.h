@@ -16,8 +16,7 @@
  *
  * Owner:  who opened it. Notes may come from any thread; open, settle and
  *         close are alone.
- * Order:  open -> found for each log, missing -> settle -> notes, noted ->
- * close
+ * Order:  open -> found for each log, missing -> settle -> notes -> close
  *
  * SPDX-License-Identifier: MIT
  */
@@ -40,6 +39,7 @@ struct ledger_entry {
     uint64_t number;
     uint64_t written; /* while the machine runs */
     uint64_t synced;  /* for ever; at most `written` */
+    uint64_t noted;   /* of `written`, on the disk */
     bool is_found;    /* by an open: see ledger_found */
 };
 
@@ -60,9 +60,13 @@ uint64_t ledger_least(const struct ledger *ledger,
 struct ledger_entry ledger_found(struct ledger *ledger, enum ledger_kind kind,
                                  uint64_t number, uint64_t size);
 
-/* What is noted of the log by now; zeros, if nothing. */
-struct ledger_entry ledger_noted(struct ledger *ledger, enum ledger_kind kind,
-                                 uint64_t number);
+/* How many bytes of whole records the log has by now; 0: nobody knows. */
+uint64_t ledger_written(struct ledger *ledger, enum ledger_kind kind,
+                        uint64_t number);
+
+/* The write-ahead log with the least number above `number` of which bytes were
+ * written; 0: none. */
+uint64_t ledger_next_wal(struct ledger *ledger, uint64_t number);
 
 /* The next write-ahead log that was noted and not found, of which some bytes
  * were written; NULL: none. *at begins with 0. */
@@ -80,10 +84,10 @@ COLANDER_CHECKED enum colander_code ledger_settle(struct ledger *ledger,
 COLANDER_CHECKED enum colander_code
 ledger_settle_synced(struct ledger *ledger, struct colander_error *err);
 
-/* The log has `size` bytes of whole records now. Returns the size from which on
- * to tell again: a note costs a write. */
-uint64_t ledger_note_written(struct ledger *ledger, enum ledger_kind kind,
-                             uint64_t number, uint64_t size);
+/* The log has `size` bytes of whole records now. That costs a write now and
+ * then: what is on the disk may be a sixteenth behind, or 64 KiB. */
+void ledger_note_written(struct ledger *ledger, enum ledger_kind kind,
+                         uint64_t number, uint64_t size);
 
 /* And they are synced. */
 void ledger_note_synced(struct ledger *ledger, enum ledger_kind kind,

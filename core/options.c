@@ -145,10 +145,14 @@ options_same_kept(const struct colander_options *a,
            a->fifo_size == b->fifo_size;
 }
 
-static uint64_t
-checksum_of(const uint8_t *data, size_t size)
+/* The last line of a record, with its end. */
+#define CHECKSUM_SIZE 26
+
+static void
+print_checksum(char line[CHECKSUM_SIZE + 1], const void *data, size_t size)
 {
-    return XXH3_64bits(data, size);
+    (void)snprintf(line, CHECKSUM_SIZE + 1, "checksum %016" PRIx64 "\n",
+                   (uint64_t)XXH3_64bits(data, size));
 }
 
 enum colander_code
@@ -168,11 +172,10 @@ options_encode(const struct colander_options *options,
                     title, OPTIONS_FORMAT, compressions[options->compression],
                     compactions[options->compaction], options->block_size,
                     options->sst_size, options->fifo_size);
-    size += snprintf(text + size, sizeof(text) - (size_t)size,
-                     "checksum %016" PRIx64 "\n",
-                     checksum_of((const uint8_t *)text, (size_t)size));
+    print_checksum(text + size, text, (size_t)size);
     colander_buffer_clear(record);
-    return colander_buffer_append(record, text, (size_t)size, err);
+    return colander_buffer_append(record, text, (size_t)size + CHECKSUM_SIZE,
+                                  err);
 }
 
 /* Reads a record line by line; `line` is where an error will be told of. */
@@ -267,19 +270,26 @@ read_kept(struct reader *reader, struct colander_options *options)
            options->fifo_size != 0;
 }
 
-/* The last line: the checksum of all before it. */
+/* The last line, in every format: the checksum of all before it. */
 static bool
-read_checksum(struct reader *reader, const uint8_t *record)
+is_whole(struct colander_slice record)
 {
-    char expected[32];
-    size_t covered = (size_t)(reader->at - (const char *)record);
-    size_t size;
-    const char *text = read_line(reader, "checksum ", &size);
+    char line[CHECKSUM_SIZE + 1];
+    size_t covered;
 
-    (void)snprintf(expected, sizeof(expected), "%016" PRIx64,
-                   checksum_of(record, covered));
-    return text != NULL && size == strlen(expected) &&
-           memcmp(text, expected, size) == 0 && reader->at == reader->end;
+    if (record.size < CHECKSUM_SIZE)
+        return false;
+    covered = record.size - CHECKSUM_SIZE;
+    print_checksum(line, record.data, covered);
+    return memcmp(record.data + covered, line, CHECKSUM_SIZE) == 0;
+}
+
+/* Of this format nothing else is left. */
+static bool
+read_checksum(struct reader *reader, struct colander_slice record)
+{
+    reader->line++;
+    return reader->end - reader->at == CHECKSUM_SIZE && is_whole(record);
 }
 
 enum colander_code
@@ -293,13 +303,13 @@ options_decode(struct colander_slice record, struct colander_options *options,
 
     if (!read_number(&reader, title, &format))
         return damaged(&reader, err);
-    if (format > OPTIONS_FORMAT)
+    if (format > OPTIONS_FORMAT && is_whole(record))
         return COLANDER_FAIL(err, COLANDER_TOO_NEW,
                              "the store has format %" PRIu64
                              ", this version of colander reads up to %d",
                              format, OPTIONS_FORMAT);
     if (format != OPTIONS_FORMAT || !read_kept(&reader, &kept) ||
-        !read_checksum(&reader, record.data))
+        !read_checksum(&reader, record))
         return damaged(&reader, err);
     if (options_check(&kept, err) != COLANDER_OK)
         return damaged(&reader, err);

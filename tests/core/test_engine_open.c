@@ -203,7 +203,7 @@ damaged_record_is_corrupt_and_newer_is_too_new(void **state)
     assert_int_equal(open_with(fixture, NULL, &err), COLANDER_CORRUPT);
     assert_non_null(strstr(err.message, "damaged at line 2"));
     file = fopen(path, "w");
-    fputs("colander store 77\n", file);
+    fputs("colander store 77\nchecksum f029aea3dc243d3d\n", file);
     fclose(file);
     assert_int_equal(open_with(fixture, NULL, &err), COLANDER_TOO_NEW);
 }

@@ -102,7 +102,7 @@ open_ledger(const uint8_t *bytes, size_t size, bool is_mended)
     while (ledger_missing(ledger, &at) != NULL)
         (void)ledger_found(ledger, LEDGER_WAL, at, 1);
     expect(ledger_settle(ledger, NULL) == COLANDER_OK);
-    (void)ledger_note_written(ledger, LEDGER_WAL, 1, 1);
+    ledger_note_written(ledger, LEDGER_WAL, 1, 1);
     expect(ledger_forget(ledger, LEDGER_WAL, 1));
     ledger_close(ledger);
     (void)unlinkat(directory_fd, LEDGER_FILE, 0);

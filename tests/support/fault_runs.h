@@ -192,7 +192,14 @@ tell_and_end(int number)
 {
     char command[80];
 
-    (void)number;
+    sigset_t again;
+
+    /* should this hang as well */
+    (void)signal(number, SIG_DFL);
+    (void)sigemptyset(&again);
+    (void)sigaddset(&again, number);
+    (void)pthread_sigmask(SIG_UNBLOCK, &again, NULL);
+    (void)alarm(SECONDS_MAX);
     (void)snprintf(command, sizeof(command),
                    "gdb -p %ld -batch -ex 'thread apply all backtrace' 2>&1",
                    (long)getpid());
