@@ -126,30 +126,45 @@ families_and_files_are_those_of_the_database(void **state)
     assert_int_equal(close(directory), 0);
 }
 
-/* Reads the first `size` bytes as a MANIFEST. */
+/* A MANIFEST, and the directory that it is in. */
+struct manifest {
+    int directory;
+    size_t size;
+    uint8_t bytes[1 << 16];
+};
+
 static void
-read_bytes(struct version_log *log, int directory, const uint8_t *bytes,
+load(struct fixture *fixture, struct manifest *manifest)
+{
+    struct files files = {.count = 0};
+    char name[64];
+    ssize_t size;
+    int fd;
+
+    write_store(fixture, &files);
+    manifest->directory = open_database(fixture, name);
+    fd = openat(manifest->directory, name, O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    size = read(fd, manifest->bytes, sizeof(manifest->bytes));
+    assert_in_range(size, 1, sizeof(manifest->bytes) - 1);
+    manifest->size = (size_t)size;
+    assert_int_equal(close(fd), 0);
+}
+
+/* Reads its first `size` bytes. */
+static void
+read_bytes(struct version_log *log, const struct manifest *manifest,
            size_t size)
 {
+    const int directory = manifest->directory;
     int fd = openat(directory, "MANIFEST-cut",
                     O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
     assert_true(fd >= 0);
-    assert_int_equal(write(fd, bytes, size), size);
+    assert_int_equal(write(fd, manifest->bytes, size), size);
     assert_int_equal(close(fd), 0);
     OK(version_log_read(log, directory, "MANIFEST-cut", NULL));
     assert_int_equal(unlinkat(directory, "MANIFEST-cut", 0), 0);
-}
-
-static size_t
-load(int directory, const char *name, uint8_t *bytes, size_t capacity)
-{
-    int fd = openat(directory, name, O_RDONLY | O_CLOEXEC);
-    ssize_t size = fd < 0 ? -1 : read(fd, bytes, capacity);
-
-    assert_in_range(size, 1, capacity - 1);
-    assert_int_equal(close(fd), 0);
-    return (size_t)size;
 }
 
 /* A cut is an earlier moment: no file is there that never was, and what is
@@ -157,23 +172,17 @@ load(int directory, const char *name, uint8_t *bytes, size_t capacity)
 static void
 a_cut_manifest_is_an_earlier_one(void **state)
 {
-    static uint8_t bytes[1 << 16];
-    struct files files = {.count = 0};
+    static struct manifest manifest;
     struct version_log all = VERSION_LOG_EMPTY;
     uint64_t whole = 0;
-    char name[64];
-    size_t size;
-    int directory;
 
-    write_store(*state, &files);
-    directory = open_database(*state, name);
-    size = load(directory, name, bytes, sizeof(bytes));
-    read_bytes(&all, directory, bytes, size);
-    assert_int_equal(all.whole, size);
-    for (size_t cut = 0; cut < size; cut++) {
+    load(*state, &manifest);
+    read_bytes(&all, &manifest, manifest.size);
+    assert_int_equal(all.whole, manifest.size);
+    for (size_t cut = 0; cut < manifest.size; cut++) {
         struct version_log log = VERSION_LOG_EMPTY;
 
-        read_bytes(&log, directory, bytes, cut);
+        read_bytes(&log, &manifest, cut);
         assert_in_range(log.whole, whole, cut);
         whole = log.whole;
         assert_int_equal(log.is_whole, whole > 0);
@@ -182,34 +191,28 @@ a_cut_manifest_is_an_earlier_one(void **state)
         version_log_release(&log);
     }
     version_log_release(&all);
-    assert_int_equal(close(directory), 0);
+    assert_int_equal(close(manifest.directory), 0);
 }
 
 /* Any byte: nothing behind it counts as whole. */
 static void
 behind_damage_nothing_is_whole(void **state)
 {
-    static uint8_t bytes[1 << 16];
-    struct files files = {.count = 0};
+    static struct manifest manifest;
     uint64_t random = random_seed(__func__);
-    char name[64];
-    size_t size;
-    int directory;
 
-    write_store(*state, &files);
-    directory = open_database(*state, name);
-    size = load(directory, name, bytes, sizeof(bytes));
-    for (size_t at = 0; at < size; at++) {
+    load(*state, &manifest);
+    for (size_t at = 0; at < manifest.size; at++) {
         const uint8_t change = (uint8_t)(1 + random_below(&random, 255));
         struct version_log log = VERSION_LOG_EMPTY;
 
-        bytes[at] ^= change;
-        read_bytes(&log, directory, bytes, size);
-        bytes[at] ^= change;
+        manifest.bytes[at] ^= change;
+        read_bytes(&log, &manifest, manifest.size);
+        manifest.bytes[at] ^= change;
         assert_in_range(log.whole, 0, at);
         version_log_release(&log);
     }
-    assert_int_equal(close(directory), 0);
+    assert_int_equal(close(manifest.directory), 0);
 }
 
 int
