@@ -46,8 +46,8 @@ COLANDER_CHECKED enum colander_code backup_file(struct backup *backup,
                                                 struct colander_error *err);
 
 /* Takes the first `size` bytes of a log, whose records are looked at: CORRUPT
- * where one is damaged, or not so many bytes are `whole` ones. Behind these
- * there may be a torn one. */
+ * where one is damaged, or the first `whole` bytes are not all records. Behind
+ * them there may be a torn one. */
 COLANDER_CHECKED enum colander_code
 backup_log(struct backup *backup, const char *name, enum ledger_kind kind,
            uint64_t number, uint64_t size, uint64_t whole,

@@ -10,6 +10,7 @@
 #include <rocksdb/version.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <shared_mutex>
 
 /* While one lives, no file of the database is deleted. (A reader deletes none,
@@ -125,32 +126,34 @@ whole_bytes(struct colander_engine *engine,
 }
 
 /* RocksDB takes a log whose first record it cannot read for an empty one. */
-static rocksdb::Status
+static enum colander_code
 check_logs_listed(struct colander_engine *engine,
-                  const std::vector<rocksdb::LiveFileStorageInfo> &files)
+                  const std::vector<LiveFile> &files,
+                  struct colander_error *err)
 {
     uint64_t number = 0;
 
     while ((number = ledger_next_wal(engine->ledger.get(), number)) != 0) {
         const bool is_listed =
-            std::any_of(files.begin(), files.end(),
-                        [&](const rocksdb::LiveFileStorageInfo &file) {
-                            return file.file_type == rocksdb::kWalFile &&
-                                   file.file_number == number;
-                        });
+            std::any_of(files.begin(), files.end(), [&](const LiveFile &file) {
+                return file.info.file_type == rocksdb::kWalFile &&
+                       file.info.file_number == number;
+            });
 
         if (!is_listed)
-            return rocksdb::Status::Corruption(
-                "log " + std::to_string(number) + " in '" DIRECTORY_ENGINE "'",
-                "it is gone, or damaged at its beginning");
+            return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                                 "'" DIRECTORY_ENGINE "/%06" PRIu64 ".log' is "
+                                 "gone, or damaged at its beginning",
+                                 number);
     }
-    return rocksdb::Status::OK();
+    return COLANDER_OK;
 }
 
 /* All files of one moment, between two writes. The MANIFEST and the logs grow
  * after it, so their sizes are of that moment. */
-static rocksdb::Status
-list_at_one_moment(struct colander_engine *engine, std::vector<LiveFile> *files)
+static enum colander_code
+list_at_one_moment(struct colander_engine *engine, std::vector<LiveFile> *files,
+                   struct colander_error *err)
 {
     std::unique_lock<SharedLock> no_write(engine->writes_lock);
     std::vector<rocksdb::LiveFileStorageInfo> infos;
@@ -159,14 +162,14 @@ list_at_one_moment(struct colander_engine *engine, std::vector<LiveFile> *files)
 
     how.wal_size_for_flush = UINT64_MAX; /* never, while writes wait */
     status = engine->db->GetLiveFilesStorageInfo(how, &infos);
-    if (status.ok())
-        status = check_logs_listed(engine, infos);
+    if (!status.ok())
+        return fail_status(err, status, "list the files of the database");
     for (rocksdb::LiveFileStorageInfo &info : infos) {
         const uint64_t whole = whole_bytes(engine, info);
 
         files->push_back(LiveFile{std::move(info), whole});
     }
-    return status;
+    return check_logs_listed(engine, *files, err);
 }
 
 /* An SST, and what belongs to it. What was copied is read again: a backup of
@@ -235,12 +238,9 @@ back_up_all(struct colander_engine *engine, struct backup *backup,
 {
     FilesKept kept(engine->db.get());
     std::vector<LiveFile> files;
-    rocksdb::Status status = list_at_one_moment(engine, &files);
-    enum colander_code code = COLANDER_OK;
+    enum colander_code code = list_at_one_moment(engine, &files, err);
     bool is_new;
 
-    if (!status.ok())
-        return fail_status(err, status, "list the files of the database");
     for (size_t i = 0; i < files.size() && code == COLANDER_OK; i++)
         code = back_up_file(backup, files[i], companions, err);
     if (code == COLANDER_OK)

@@ -89,7 +89,6 @@ remove_marks(const struct colander_engine_family *family)
              iterator->Valid() && iterator->key().starts_with(prefix);
              iterator->Next())
             (void)batch.Delete(marks, iterator->key());
-
         if (batch.Count() > 0) {
             std::shared_lock<SharedLock> shared(engine->writes_lock);
 

@@ -395,9 +395,8 @@ engine_record_put(struct colander_engine *engine, const char *name,
         return code;
     return with_record(name, "keep it", err, [&](const std::string &key) {
         rocksdb::ColumnFamilyHandle *records = engine->default_handle.get();
-        rocksdb::WriteOptions how;
-
         std::shared_lock<SharedLock> shared(engine->writes_lock);
+        rocksdb::WriteOptions how;
 
         how.sync = true;
         if (record.size == 0)

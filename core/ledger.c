@@ -132,9 +132,10 @@ encode_slot(struct ledger *ledger)
     put_64(slot + GENERATION_AT, ledger->generation);
     put_64(slot + COUNT_AT, ledger->count);
     for (size_t i = 0; i < ledger->count; i++) {
-        const struct ledger_entry *entry = &ledger->entries[i];
+        struct ledger_entry *entry = &ledger->entries[i];
         uint8_t *at = slot + slot_size(i);
 
+        entry->noted = entry->written;
         put_64(at, entry->number << 1 | (entry->kind == LEDGER_MANIFEST));
         put_64(at + 8, entry->written);
         put_64(at + 16, entry->synced);
@@ -383,10 +384,8 @@ ledger_note_written(struct ledger *ledger, enum ledger_kind kind,
     pthread_mutex_lock(&ledger->mutex);
     entry = entry_of(ledger, kind, number);
     entry->written = size;
-    if (size > entry->noted + lag) {
-        entry->noted = size;
+    if (size > entry->noted + lag)
         (void)write_slot(ledger);
-    }
     pthread_mutex_unlock(&ledger->mutex);
 }
 

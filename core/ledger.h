@@ -39,7 +39,7 @@ struct ledger_entry {
     uint64_t number;
     uint64_t written; /* while the machine runs */
     uint64_t synced;  /* for ever; at most `written` */
-    uint64_t noted;   /* of `written`, on the disk */
+    uint64_t noted;   /* of `written`, in the file */
     bool is_found;    /* by an open: see ledger_found */
 };
 
@@ -85,7 +85,7 @@ COLANDER_CHECKED enum colander_code
 ledger_settle_synced(struct ledger *ledger, struct colander_error *err);
 
 /* The log has `size` bytes of whole records now. That costs a write now and
- * then: what is on the disk may be a sixteenth behind, or 64 KiB. */
+ * then: the file may be a sixteenth behind, or 64 KiB. */
 void ledger_note_written(struct ledger *ledger, enum ledger_kind kind,
                          uint64_t number, uint64_t size);
 

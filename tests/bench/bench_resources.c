@@ -2,8 +2,9 @@
  * resources: what processes need that load a store, scan it, ask it again and
  * again, and open one of many files: memory and descriptors.
  *
- * Each is a process of its own, with default options. Memory is all that it has
- * at most, with its program, and without what the system keeps of files.
+ * Each is a process of its own, with default options but for small files.
+ * Memory is all that it has at most, with its program, and without what the
+ * system keeps of files.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,7 +21,7 @@
 #include <unistd.h>
 
 #define ROWS 10000000
-#define FINDS_A_ROW 0.1        /* a million finds in ten million rows */
+#define ROWS_A_FIND 10         /* a million finds in ten million rows */
 #define SMALL_SST (64 << 10)   /* the least that options allow */
 #define ROWS_OF_SMALL_SST 1100 /* about */
 #define FILES_OPEN_MAX 1024    /* what a system gives a process */
@@ -272,7 +273,7 @@ bench_resources(const struct bench_options *options)
     struct experiment it = {.options = options};
 
     it.rows = bench_round_rows(options->rows == 0 ? ROWS : options->rows);
-    it.finds = (uint64_t)((double)it.rows * FINDS_A_ROW);
+    it.finds = it.rows / ROWS_A_FIND;
     it.path = make_path(options);
     it.small = make_path(options);
     if (setrlimit(RLIMIT_NOFILE, &files) != 0)

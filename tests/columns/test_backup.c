@@ -360,7 +360,7 @@ a_log_with_a_bad_end_is_not_backed_up(void **state)
                        "f=$(cat $kept/name) && cp $kept/log $f && %s",
                        backups->fixture->directory, backups->place, damages[i]);
         run(command);
-        refuses_backup(backups, COLANDER_CORRUPT, "log");
+        refuses_backup(backups, COLANDER_CORRUPT, ".log");
     }
 }
 

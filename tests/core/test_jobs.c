@@ -175,7 +175,9 @@ await_stall(const struct writer *writer)
 /*
  * The flush of a family holds up writes; it is installed, and the family is
  * dropped before the flush has ended. That of another family ends meanwhile,
- * which is what lets writes, and the drop, go on.
+ * which is what lets writes, and the drop, go on. What RocksDB would read
+ * of the family then is a pointer that glibc's free has overwritten: that ends
+ * the process.
  */
 static void
 a_family_may_be_dropped_while_its_flush_ends(void **state)

@@ -191,10 +191,9 @@ static inline void
 tell_and_end(int number)
 {
     char command[80];
-
     sigset_t again;
 
-    /* should this hang as well */
+    /* for when this hangs as well */
     (void)signal(number, SIG_DFL);
     (void)sigemptyset(&again);
     (void)sigaddset(&again, number);
