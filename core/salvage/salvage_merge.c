@@ -103,9 +103,13 @@ lose_gap(const struct salvage *salvage, const struct salvage_source *source,
     }
     if (!is_end && !is_anywhere)
         rows.until = source->entry.key;
-    salvage_lose(salvage, rows, name,
-                 "%" PRIu64 " bytes at %" PRIu64 " cannot be read: %s",
-                 gap->size, gap->offset, gap->why);
+    if (gap->size > 0)
+        salvage_lose(salvage, rows, name,
+                     "%" PRIu64 " bytes at %" PRIu64 " cannot be read: %s",
+                     gap->size, gap->offset, gap->why);
+    else
+        salvage_lose(salvage, rows, name, "it ends at %" PRIu64 ": %s",
+                     gap->offset, gap->why);
 }
 
 /* Steps an SST to its next entry. *is_end: it has no more. */
@@ -117,6 +121,7 @@ step_table(struct salvage *salvage, struct salvage_source *source, bool *is_end,
     enum table_step step = TABLE_GAP;
     struct table_gap first = {.size = 0};
     enum colander_code code = COLANDER_OK;
+    bool has_gap = false;
     bool is_anywhere = false;
 
     colander_buffer_clear(&source->last_key);
@@ -129,8 +134,9 @@ step_table(struct salvage *salvage, struct salvage_source *source, bool *is_end,
         code = table_file_next(source->file, &step, &source->entry, &gap, err);
         if (code != COLANDER_OK || step != TABLE_GAP)
             continue;
-        if (first.size == 0)
+        if (!has_gap)
             first = gap;
+        has_gap = true;
         is_anywhere =
             is_anywhere || (gap.after.data == NULL && gap.until.data == NULL);
         first.size = gap.offset + gap.size - first.offset;
@@ -138,7 +144,7 @@ step_table(struct salvage *salvage, struct salvage_source *source, bool *is_end,
     if (code != COLANDER_OK)
         return code;
     *is_end = step == TABLE_END;
-    if (first.size > 0)
+    if (has_gap)
         lose_gap(salvage, source, &first, is_anywhere, *is_end);
     if (!*is_end && source->entry.sequence == 0)
         source->entry.sequence = source->table->external_sequence;

@@ -375,8 +375,8 @@ finish(struct table_file *table)
         return;
     if (map->data_end == TABLE_END_UNKNOWN && !table->is_end_told) {
         add_gap(table, table->walk.at, table->source.size,
-                "the end of the file is damaged, and with it what says where "
-                "its rows end");
+                "the end of the file is gone or damaged, and with it what says "
+                "where its rows end");
     } else if (map->head.is_known && table->gap_count == 0) {
         add_gap(table, 0, table->source.size, "");
         (void)snprintf(table->gap.why, sizeof(table->gap.why),

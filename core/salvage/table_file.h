@@ -54,7 +54,7 @@ struct table_entry {
  * entry. */
 struct table_gap {
     uint64_t offset; /* in the file */
-    uint64_t size;
+    uint64_t size;   /* 0: the file ends where there was more */
     struct colander_slice after;
     struct colander_slice until;
     char why[120]; /* "its checksum is wrong", ... */

@@ -92,6 +92,21 @@ model_last_step(const struct model *model)
     return last;
 }
 
+/* Goes to the step, of at most `steps`, of which the last that a row shows and
+ * the keys are these: there may be deletes behind that, and puts that these
+ * hide. Where there is none it is at that which is shown. */
+static inline void
+model_go_to_shown(struct model *model, uint64_t seed, int64_t last,
+                  const bool is_there[KEYS], uint64_t steps)
+{
+    for (uint64_t at = (uint64_t)(last + 1); at <= steps; at++) {
+        model_go_to(model, seed, at);
+        if (memcmp(model->is_there, is_there, sizeof(model->is_there)) == 0)
+            return;
+    }
+    model_go_to(model, seed, (uint64_t)(last + 1));
+}
+
 static inline void
 model_release(struct model *model)
 {
@@ -106,6 +121,21 @@ encode_key(uint64_t index, struct colander_buffer *key)
 
     colander_buffer_clear(key);
     OK(colander_key_encode(&part, 1, key, NULL));
+}
+
+/* The index of such a key. */
+static inline uint64_t
+decode_key(struct colander_slice key)
+{
+    struct colander_value parts[COLANDER_KEY_PARTS_MAX];
+    struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
+    size_t count;
+
+    OK(colander_key_decode(key, parts, &count, &scratch, NULL));
+    assert_int_equal(count, 1);
+    assert_in_range(parts[0].integer, 0, KEYS - 1);
+    colander_buffer_release(&scratch);
+    return (uint64_t)parts[0].integer;
 }
 
 #endif

@@ -1,0 +1,306 @@
+/*
+ * Salvage of stores whose files are damaged so that each looks well by itself,
+ * or lacks what tells of it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/salvage/table_map.h"
+#include "support/salvaging.h"
+
+/* At which an SST is cut. */
+#define ENDS_MAX 64
+
+/* Changes a byte of what the file says of itself. */
+static void
+damage_properties(const char *store, const char *file)
+{
+    static const char name[] = "rocksdb.num.data.blocks";
+    char path[2 * PATH_SIZE];
+    static char bytes[1 << 20];
+    const char *place;
+    ssize_t size;
+    int fd;
+
+    (void)snprintf(path, sizeof(path), "%s/%s", store, file);
+    fd = open(path, O_RDWR);
+    assert_true(fd >= 0);
+    size = pread(fd, bytes, sizeof(bytes), 0);
+    assert_in_range(size, 1, sizeof(bytes) - 1);
+    /* names are stored without what they share with the one before */
+    place = memmem(bytes, (size_t)size, name + 12, sizeof(name) - 13);
+    assert_non_null(place);
+    assert_int_equal(pwrite(fd, "X", 1, place - bytes), 1);
+    assert_int_equal(close(fd), 0);
+}
+
+/* They say whether rows were written beside the database, and so which of two
+ * rows is newer. */
+static void
+properties_are_not_needed(void **state)
+{
+    static struct damageable files;
+    char directory[TEMPORARY_SIZE];
+    struct salvaging *salvaging = salvaging_begin(__func__, directory);
+    char command[2 * PATH_SIZE];
+
+    (void)state;
+    list_files(salvaging->killed, &files);
+    for (size_t i = 0; i < files.count; i++) {
+        if (strstr(files.paths[i], ".sst") == NULL)
+            continue;
+        printf("%s\n", files.paths[i]);
+        copy_store(salvaging->killed, salvaging->path);
+        damage_properties(salvaging->path, files.paths[i]);
+        salvage_store(salvaging, salvaging->path);
+        assert_int_equal(salvaging->doubtful, 0);
+        /* nor to tell families apart, where nothing names that of the file */
+        (void)snprintf(command, sizeof(command), "rm '%s'/rocksdb/MANIFEST-*",
+                       salvaging->path);
+        run(command);
+        salvage_store(salvaging, salvaging->path);
+        temporary_remove(salvaging->path);
+    }
+    salvaging_end(salvaging, directory);
+}
+
+/* Where the blocks of data of an SST end, and 0; how many there are. */
+static size_t
+read_ends(const char *path, off_t ends[ENDS_MAX])
+{
+    struct table_source source = {.fd = open(path, O_RDONLY)};
+    struct table_map map = {.checksum_kind = 0};
+    struct table_block block;
+    size_t count = 0;
+
+    assert_true(source.fd >= 0);
+    source.size = (uint64_t)lseek(source.fd, 0, SEEK_END);
+    OK(table_block_init(&block, NULL));
+    OK(table_map_read(&map, &source, &block, NULL));
+    assert_true(map.block_count > 0);
+    ends[count++] = 0;
+    for (size_t i = 0; i < map.block_count && count < ENDS_MAX; i++)
+        ends[count++] = (off_t)table_place_end(map.blocks[i].place);
+    table_map_release(&map);
+    table_block_release(&block);
+    assert_int_equal(close(source.fd), 0);
+    return count;
+}
+
+/* Then no byte of it is damaged. */
+static void
+cuts_between_blocks_are_told(void **state)
+{
+    static struct damageable files;
+    char directory[TEMPORARY_SIZE];
+    struct salvaging *salvaging = salvaging_begin(__func__, directory);
+    char path[3 * PATH_SIZE];
+    uint64_t missing = 0;
+
+    (void)state;
+    list_files(salvaging->killed, &files);
+    for (size_t i = 0; i < files.count; i++) {
+        off_t ends[ENDS_MAX];
+        size_t count;
+
+        if (strstr(files.paths[i], ".sst") == NULL)
+            continue;
+        (void)snprintf(path, sizeof(path), "%s/%s", salvaging->killed,
+                       files.paths[i]);
+        count = read_ends(path, ends);
+        printf("%s: cut at %zu places\n", files.paths[i], count);
+        (void)snprintf(path, sizeof(path), "%s/%s", salvaging->path,
+                       files.paths[i]);
+        for (size_t j = 0; j < count; j++) {
+            copy_store(salvaging->killed, salvaging->path);
+            assert_int_equal(truncate(path, ends[j]), 0);
+            salvage_store(salvaging, salvaging->path);
+            missing += salvaging->doubtful;
+            temporary_remove(salvaging->path);
+        }
+    }
+    assert_true(missing > 0);
+    salvaging_end(salvaging, directory);
+}
+
+/* A family that was dropped does not come back from logs that are still there,
+ * when the MANIFEST was begun anew without it. */
+static void
+dropped_families_stay_away(void **state)
+{
+    char command[6 * PATH_SIZE];
+    char directory[TEMPORARY_SIZE];
+    struct salvaging *salvaging = salvaging_begin(__func__, directory);
+    struct colander_options options;
+    struct colander_store *store;
+    struct salvage *salvage;
+
+    (void)state;
+    copy_store(salvaging->killed, salvaging->path);
+    colander_options_init(&options);
+    OK(colander_store_open(salvaging->path, &options, &store, NULL));
+    OK(colander_store_close(store, NULL));
+    (void)snprintf(command, sizeof(command),
+                   "cp -n '%s'/rocksdb/*.log '%s/rocksdb/'", salvaging->killed,
+                   salvaging->path);
+    run(command);
+    OK(salvage_open(salvaging->path, note_loss, salvaging, &salvage, NULL));
+    for (size_t i = 0; i < salvage_family_count(salvage); i++)
+        assert_null(strstr(salvage_family_name(salvage, i), "unknown-"));
+    salvage_close(salvage);
+    salvage_store(salvaging, salvaging->path);
+    assert_int_equal(salvaging->doubtful, 0);
+    salvaging_end(salvaging, directory);
+}
+
+/* Deletes three keys, brings two of them with a bulk, and deletes one of these.
+ */
+static void
+write_between_deletes(struct colander_family *family,
+                      struct colander_slice keys[3], struct colander_slice row)
+{
+    struct colander_bulk *bulk;
+
+    for (size_t i = 0; i < 3; i++)
+        OK(colander_family_delete(family, keys[i], COLANDER_AS_STORE, NULL));
+    OK(colander_family_flush(family, NULL));
+    OK(colander_bulk_create(family, &bulk, NULL));
+    for (size_t i = 0; i < 2; i++)
+        OK(colander_bulk_add(bulk, keys[i], row, NULL));
+    OK(colander_bulk_commit(bulk, NULL, NULL));
+    colander_bulk_destroy(bulk);
+    OK(colander_family_delete(family, keys[1], COLANDER_AS_STORE, NULL));
+    OK(colander_family_flush(family, NULL));
+}
+
+/* Makes such a store at `killed`, of which one at `path` is a copy: there the
+ * snapshot, for which rows and deletes of before are kept, is still needed. */
+static void
+write_bulk_between(const char *killed, const char *path)
+{
+    struct colander_row_builder *builder = colander_row_builder_create();
+    struct colander_buffer keys[3] = {COLANDER_BUFFER_EMPTY};
+    struct colander_slice slices[3];
+    struct colander_snapshot *before;
+    struct colander_family *family;
+    struct colander_store *store;
+    struct colander_slice row;
+
+    OK(colander_store_open(killed, NULL, &store, NULL));
+    OK(colander_family_open(store, "bulk", &family, NULL));
+    colander_row_builder_add(builder, "step", colander_integer(1));
+    OK(colander_row_builder_finish(builder, &row, NULL));
+    for (size_t i = 0; i < 3; i++) {
+        encode_key(i, &keys[i]);
+        slices[i] = colander_buffer_slice(&keys[i]);
+        OK(colander_family_put(family, slices[i], row, COLANDER_AS_STORE,
+                               NULL));
+    }
+    OK(colander_store_snapshot(store, &before, NULL));
+    write_between_deletes(family, slices, row);
+    copy_store(killed, path);
+    colander_snapshot_release(before);
+    for (size_t i = 0; i < 3; i++)
+        colander_buffer_release(&keys[i]);
+    colander_row_builder_destroy(builder);
+    colander_family_close(family);
+    OK(colander_store_close(store, NULL));
+}
+
+/* In the file of a bulk no entry has a sequence: the MANIFEST says of all
+ * together that they are newer than what was deleted before, and older than
+ * what came later. */
+static void
+rows_of_a_bulk_are_as_new_as_it_was(void **state)
+{
+    char directory[TEMPORARY_SIZE];
+    struct salvaging *salvaging = salvaging_begin(__func__, directory);
+    struct salvage *salvage;
+    struct colander_slice row;
+
+    (void)state;
+    temporary_remove(salvaging->killed);
+    write_bulk_between(salvaging->killed, salvaging->path);
+    OK(salvage_open(salvaging->path, note_loss, salvaging, &salvage, NULL));
+    OK(salvage_begin(salvage, 0, NULL));
+    assert_int_equal(next_index(salvage, &row), 0);
+    assert_int_equal(next_index(salvage, &row), KEYS);
+    assert_int_equal(salvaging->loss_count, 0);
+    salvage_close(salvage);
+    salvaging_end(salvaging, directory);
+}
+
+/* Puts the first two blocks of a file in the place of each other, and takes its
+ * index away. False: it has no two. */
+static bool
+exchange_blocks(const char *store, const char *file)
+{
+    struct table_source source;
+    struct table_map map = {0};
+    struct table_block block;
+    char path[2 * PATH_SIZE];
+    static uint8_t bytes[1 << 20];
+    uint64_t first;
+    uint64_t end;
+    bool has_two;
+
+    (void)snprintf(path, sizeof(path), "%s/%s", store, file);
+    source.fd = open(path, O_RDWR);
+    assert_true(source.fd >= 0);
+    source.size = (uint64_t)pread(source.fd, bytes, sizeof(bytes), 0);
+    OK(table_block_init(&block, NULL));
+    OK(table_map_read(&map, &source, &block, NULL));
+    has_two = map.block_count > 2;
+    if (has_two) {
+        first = table_place_end(map.blocks[0].place);
+        end = table_place_end(map.blocks[1].place);
+        assert_true(pwrite(source.fd, bytes + first, end - first, 0) > 0);
+        assert_true(pwrite(source.fd, bytes, first, (off_t)(end - first)) > 0);
+        memset(bytes, 0x55, 64);
+        end = map.data_end;
+        assert_true(pwrite(source.fd, bytes, 64, (off_t)end) > 0);
+    }
+    table_map_release(&map);
+    table_block_release(&block);
+    assert_int_equal(close(source.fd), 0);
+    return has_two;
+}
+
+static void
+blocks_out_of_order_are_told(void **state)
+{
+    static struct damageable files;
+    char directory[TEMPORARY_SIZE];
+    struct salvaging *salvaging = salvaging_begin(__func__, directory);
+
+    (void)state;
+    list_files(salvaging->killed, &files);
+    for (size_t i = 0; i < files.count; i++) {
+        if (strstr(files.paths[i], ".sst") == NULL)
+            continue;
+        copy_store(salvaging->killed, salvaging->path);
+        if (exchange_blocks(salvaging->path, files.paths[i])) {
+            salvage_store(salvaging, salvaging->path);
+            printf("%s: %zu losses, %llu rows\n", files.paths[i],
+                   salvaging->loss_count,
+                   (unsigned long long)salvaging->doubtful);
+        }
+        temporary_remove(salvaging->path);
+    }
+    salvaging_end(salvaging, directory);
+}
+
+int
+main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(properties_are_not_needed),
+        cmocka_unit_test(cuts_between_blocks_are_told),
+        cmocka_unit_test(rows_of_a_bulk_are_as_new_as_it_was),
+        cmocka_unit_test(blocks_out_of_order_are_told),
+        cmocka_unit_test(dropped_families_stay_away),
+    };
+
+    if (argc == 4 && strcmp(argv[1], "--write") == 0)
+        return write_until_killed(argv[2], strtoull(argv[3], NULL, 10));
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
