@@ -124,22 +124,27 @@ decode_slot(struct ledger *ledger)
 
 /* The boot stands in the slot since settle. */
 static size_t
-encode_slot(struct ledger *ledger)
+encode_slot(struct ledger *ledger, uint64_t generation)
 {
-    const size_t size = slot_size(ledger->count);
     uint8_t *slot = ledger->slot;
+    uint64_t count = 0;
+    size_t size;
 
-    put_64(slot + GENERATION_AT, ledger->generation);
-    put_64(slot + COUNT_AT, ledger->count);
     for (size_t i = 0; i < ledger->count; i++) {
         struct ledger_entry *entry = &ledger->entries[i];
-        uint8_t *at = slot + slot_size(i);
+        uint8_t *at = slot + slot_size(count);
 
+        if (entry->is_leaving)
+            continue;
         entry->noted = entry->written;
         put_64(at, entry->number << 1 | (entry->kind == LEDGER_MANIFEST));
         put_64(at + 8, entry->written);
         put_64(at + 16, entry->synced);
+        count++;
     }
+    put_64(slot + GENERATION_AT, generation);
+    put_64(slot + COUNT_AT, count);
+    size = slot_size(count);
     put_64(slot + size, XXH3_64bits(slot, size));
     return size + 8;
 }
@@ -150,16 +155,18 @@ read_slot(struct ledger *ledger, int fd, off_t at)
     return pread(fd, ledger->slot, SLOT_SIZE, at) == SLOT_SIZE;
 }
 
-/* In the place of the older one. */
+/* In the place of the older one; again there when that failed. */
 static bool
 write_slot(struct ledger *ledger)
 {
-    size_t size;
+    const uint64_t generation = ledger->generation + 1;
+    const size_t size = encode_slot(ledger, generation);
 
-    ledger->generation++;
-    size = encode_slot(ledger);
-    return pwrite(ledger->fd, ledger->slot, size,
-                  (off_t)(ledger->generation % 2 * SLOT_SIZE)) == (ssize_t)size;
+    if (pwrite(ledger->fd, ledger->slot, size,
+               (off_t)(generation % 2 * SLOT_SIZE)) != (ssize_t)size)
+        return false;
+    ledger->generation = generation;
+    return true;
 }
 
 /* Both: then the older one, too, says no more than is true. */
@@ -202,7 +209,8 @@ ledger_open(int directory_fd, struct ledger **ledger,
     if (made == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory for the ledger");
-    fd = openat(directory_fd, LEDGER_FILE, O_RDONLY | O_CLOEXEC);
+    /* without waiting for who writes into it, should it be a pipe */
+    fd = openat(directory_fd, LEDGER_FILE, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 && errno != ENOENT) {
         free(made);
         return fail_errno("read", err);
@@ -309,7 +317,8 @@ ledger_next_wal(struct ledger *ledger, uint64_t number)
         const struct ledger_entry *entry = &ledger->entries[i];
 
         if (entry->kind == LEDGER_WAL && entry->written > 0 &&
-            entry->number > number && (next == 0 || entry->number < next))
+            !entry->is_leaving && entry->number > number &&
+            (next == 0 || entry->number < next))
             next = entry->number;
     }
     pthread_mutex_unlock(&ledger->mutex);
@@ -405,31 +414,33 @@ ledger_note_synced(struct ledger *ledger, enum ledger_kind kind,
 }
 
 /* The sync is waited for without the mutex, for which writers wait: what they
- * note meanwhile does not have the log either. */
+ * note meanwhile does not have the log either. RocksDB may remove a log by two
+ * threads at once: the entry stays until the first knows how that went. */
 bool
 ledger_forget(struct ledger *ledger, enum ledger_kind kind, uint64_t number)
 {
     struct ledger_entry *entry;
-    struct ledger_entry kept;
     bool is_forgotten = true;
-    bool was_known;
+    bool is_another;
 
     pthread_mutex_lock(&ledger->mutex);
     entry = find_entry(ledger, kind, number);
-    was_known = entry != NULL;
-    if (was_known) {
-        kept = *entry;
-        remove_entry(ledger, entry);
+    is_another = entry != NULL && entry->is_leaving;
+    if (entry != NULL && !is_another) {
+        entry->is_leaving = true;
         is_forgotten = write_slots(ledger);
     }
     pthread_mutex_unlock(&ledger->mutex);
-    if (was_known && is_forgotten)
-        is_forgotten = fdatasync(ledger->fd) == 0;
-    if (was_known && !is_forgotten) {
-        pthread_mutex_lock(&ledger->mutex);
-        *add_entry(ledger, kind, number) = kept;
-        pthread_mutex_unlock(&ledger->mutex);
-    }
+    if (entry == NULL || is_another)
+        return entry == NULL;
+    is_forgotten = is_forgotten && fdatasync(ledger->fd) == 0;
+    pthread_mutex_lock(&ledger->mutex);
+    entry = find_entry(ledger, kind, number);
+    if (entry != NULL && is_forgotten)
+        remove_entry(ledger, entry);
+    else if (entry != NULL)
+        entry->is_leaving = false;
+    pthread_mutex_unlock(&ledger->mutex);
     return is_forgotten;
 }
 

@@ -41,6 +41,7 @@ struct ledger_entry {
     uint64_t synced;  /* for ever; at most `written` */
     uint64_t noted;   /* of `written`, in the file */
     bool is_found;    /* by an open: see ledger_found */
+    bool is_leaving;  /* no longer in the file: see ledger_forget */
 };
 
 struct ledger;
@@ -93,7 +94,8 @@ void ledger_note_written(struct ledger *ledger, enum ledger_kind kind,
 void ledger_note_synced(struct ledger *ledger, enum ledger_kind kind,
                         uint64_t number, uint64_t size);
 
-/* The log is about to go, and may once this has returned true. */
+/* The log is about to go, and may once this has returned true. For one thread
+ * at a time: another is told false. */
 COLANDER_CHECKED bool ledger_forget(struct ledger *ledger,
                                     enum ledger_kind kind, uint64_t number);
 
