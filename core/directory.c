@@ -318,7 +318,7 @@ directory_open_damaged(struct directory *directory, const char *path,
         code = COLANDER_FAIL(err, COLANDER_INVALID,
                              "it is not a store: it has neither "
                              "'" DIRECTORY_RECORD "' nor '" LEDGER_FILE "'");
-    if (code == COLANDER_OK && is_writer &&
+    if (code == COLANDER_OK &&
         faccessat(directory->fd, DIRECTORY_RESTORING, F_OK, 0) == 0)
         code = COLANDER_FAIL(err, COLANDER_INVALID,
                              "a backup was being restored there, and that did "
@@ -345,7 +345,9 @@ directory_read_record(const struct directory *directory,
     int fd;
 
     colander_buffer_clear(record);
-    fd = openat(directory->fd, DIRECTORY_RECORD, O_RDONLY | O_CLOEXEC);
+    /* without waiting for who writes into it, should it be a pipe */
+    fd = openat(directory->fd, DIRECTORY_RECORD,
+                O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return fail_errno(err, "open", DIRECTORY_RECORD);
     while (code == COLANDER_OK && got > 0 &&

@@ -250,7 +250,13 @@ files_visit(int directory, const char *name,
             (void)close(fd);
         return code;
     }
-    while (code == COLANDER_OK && (entry = readdir(listing)) != NULL) {
+    while (code == COLANDER_OK) {
+        errno = 0;
+        entry = readdir(listing);
+        if (entry == NULL && errno != 0)
+            code = files_fail(err, "list", name);
+        if (entry == NULL)
+            break;
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             code = visit(context, fd, entry->d_name, err);
     }

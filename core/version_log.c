@@ -31,8 +31,9 @@ enum tag {
 
 #define TAG_MAY_BE_LEFT_OUT 0x2000
 
-/* Among what follows a new file: each a tag and a text, up to this one. */
+/* Among what follows a new file: each a tag and a text, up to the first. */
 #define FILE_TAG_END 1
+#define FILE_TAG_IDENTITY 12 /* begins with the session */
 
 /* Behind each key RocksDB has sequence and type. */
 #define KEY_END_SIZE 8
@@ -249,6 +250,7 @@ take_new_file(struct version_log *log, uint32_t family, struct bytes_in *in,
     enum colander_code code;
     uint64_t first;
     uint64_t last;
+    uint64_t tag;
 
     (void)bytes_in_varint(in); /* the level */
     table = note_table(log, bytes_in_varint(in));
@@ -263,8 +265,12 @@ take_new_file(struct version_log *log, uint32_t family, struct bytes_in *in,
     first = bytes_in_varint(in);
     last = bytes_in_varint(in);
     table->only_sequence = first == last ? last : 0;
-    while (!in->is_bad && bytes_in_varint(in) != FILE_TAG_END)
-        (void)bytes_in_text(in);
+    while (!in->is_bad && (tag = bytes_in_varint(in)) != FILE_TAG_END) {
+        struct bytes_in about = bytes_in(bytes_in_text(in));
+
+        if (tag == FILE_TAG_IDENTITY)
+            table->session = bytes_in_fixed(&about, 8);
+    }
     return code;
 }
 
@@ -356,9 +362,11 @@ read_family(struct colander_slice record, struct edit *edit)
     return !in.is_bad;
 }
 
+/* *is_good: all of it was understood. */
 static enum colander_code
 apply_files(struct version_log *log, const struct edit *edit,
-            struct colander_slice record, struct colander_error *err)
+            struct colander_slice record, bool *is_good,
+            struct colander_error *err)
 {
     struct bytes_in in = bytes_in(record);
     enum colander_code code = COLANDER_OK;
@@ -377,6 +385,7 @@ apply_files(struct version_log *log, const struct edit *edit,
         else if (tag != TAG_FAMILY_DROP)
             skip(&in, tag);
     }
+    *is_good = !in.is_bad;
     return code;
 }
 
@@ -392,7 +401,8 @@ apply(struct version_log *log, struct colander_slice record, bool *is_good,
     if (!*is_good)
         return COLANDER_OK;
     code = apply_to_family(log, &edit, err);
-    return code == COLANDER_OK ? apply_files(log, &edit, record, err) : code;
+    return code == COLANDER_OK ? apply_files(log, &edit, record, is_good, err)
+                               : code;
 }
 
 /* What is behind the first gap is read, but what it did to files, where it is
@@ -411,7 +421,9 @@ read_edits(struct version_log *log, struct log_records *records,
         bool is_good = true;
 
         code = log_records_next(records, &step, &record, &gap, err);
-        if (code == COLANDER_OK && step == LOG_RECORD)
+        if (code != COLANDER_OK)
+            break;
+        if (step == LOG_RECORD)
             code = apply(log, record, &is_good, err);
         has_gap = has_gap || step == LOG_GAP || !is_good;
         if (!has_gap)

@@ -32,6 +32,7 @@ struct version_table {
     size_t noted_at; /* while it is read: the order of edits */
     uint64_t size;
     uint64_t only_sequence; /* of all that is in it; 0: there are several */
+    uint64_t session;       /* of whoever wrote it; 0: not known */
     uint32_t family;
     bool is_live;                    /* false: it was removed */
     struct colander_buffer smallest; /* keys of users */

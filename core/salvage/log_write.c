@@ -63,6 +63,14 @@ take_operation(struct bytes_in *in, uint64_t tag,
     return true;
 }
 
+uint64_t
+log_write_sequence(struct colander_slice record)
+{
+    struct bytes_in in = bytes_in(record);
+
+    return bytes_in_fixed(&in, 8);
+}
+
 enum colander_code
 log_write_visit(struct colander_slice record,
                 enum colander_code (*visit)(

@@ -21,6 +21,9 @@ struct log_operation {
     struct colander_slice value;
 };
 
+/* Of its first operation; 0: the record is no batch. */
+uint64_t log_write_sequence(struct colander_slice record);
+
 /* Calls `visit` for each operation of a record; stops, with its code, when that
  * is not OK. CORRUPT when it is no batch, or has what this store never writes:
  * what was visited before stands. */

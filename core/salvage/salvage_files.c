@@ -223,7 +223,7 @@ lose_table(const struct salvage *salvage, const struct version_table *table,
 
 /* Whether a file, of which at least the end is whole, is not the one that the
  * MANIFEST has under its number. What was written beside the database knows no
- * number. */
+ * number, but each such file is of another session. */
 static bool
 is_another(const struct version_table *known, const struct salvage_table *table,
            const struct table_file *file)
@@ -233,6 +233,10 @@ is_another(const struct version_table *known, const struct salvage_table *table,
 
     if (!head->is_known)
         return false;
+    if (head->family != known->family ||
+        (head->session != 0 && known->session != 0 &&
+         head->session != known->session))
+        return true;
     if (!head->is_external && head->number != 0)
         return head->number != table->number;
     return table_file_size(file) != known->size ||

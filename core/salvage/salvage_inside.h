@@ -76,6 +76,7 @@ struct salvage {
     struct salvage_table *tables; /* by first key */
     size_t table_count;
     struct salvage_log log;
+    bool is_log_misplaced; /* then its name does not tell how old a log is */
 
     /* The family under way. */
     const struct salvage_family *family;

@@ -38,7 +38,8 @@ is_in_tables(const struct reading *reading, uint32_t family)
     if (known == NULL)
         return versions->is_whole && family <= versions->family_max;
     return known->is_dropped ||
-           (versions->is_whole && reading->number < known->log_number);
+           (versions->is_whole && !reading->salvage->is_log_misplaced &&
+            reading->number < known->log_number);
 }
 
 static enum colander_code
@@ -182,6 +183,72 @@ lose_log(struct salvage *salvage, uint64_t number,
                  why->message);
 }
 
+/* ----------------------------------------------------------------- order ---
+ */
+
+/* The sequence of the first write that can be read; 0: none can. */
+static enum colander_code
+read_first(const struct salvage *salvage, uint64_t number, uint64_t *sequence,
+           struct colander_error *err)
+{
+    struct log_records *records;
+    struct colander_slice record;
+    struct log_gap gap;
+    enum log_step step = LOG_GAP;
+    char name[SALVAGE_NAME_SIZE];
+    enum colander_code code;
+
+    *sequence = 0;
+    (void)snprintf(name, sizeof(name), "%06" PRIu64 ".log", number);
+    code = log_records_open(salvage->engine_fd, name, &records, err);
+    if (code != COLANDER_OK)
+        return code == COLANDER_IO ? COLANDER_OK : code;
+    while (code == COLANDER_OK && step == LOG_GAP) {
+        code = log_records_next(records, &step, &record, &gap, err);
+        if (code == COLANDER_OK && step == LOG_RECORD)
+            *sequence = log_write_sequence(record);
+    }
+    log_records_close(records);
+    return code;
+}
+
+/* Looks whether each log begins behind where the one before begins. Where two
+ * stand in the place of each other, which of their writes are in SST files is
+ * not known: all are taken, and the newest of a key counts. */
+static enum colander_code
+check_order(struct salvage *salvage, const struct log_numbers *numbers,
+            struct colander_error *err)
+{
+    uint64_t highest = 0;
+    uint64_t highest_number = 0;
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i < numbers->count && code == COLANDER_OK; i++) {
+        char name[SALVAGE_NAME_SIZE];
+        uint64_t first;
+
+        code = read_first(salvage, numbers->list[i], &first, err);
+        if (code != COLANDER_OK || first == 0)
+            continue;
+        if (first >= highest) {
+            highest = first;
+            highest_number = numbers->list[i];
+            continue;
+        }
+        salvage->is_log_misplaced = true;
+        (void)snprintf(name, sizeof(name),
+                       DIRECTORY_ENGINE "/%06" PRIu64 ".log", numbers->list[i]);
+        salvage_lose(salvage, salvage_rows_of(salvage, SALVAGE_UNKNOWN), name,
+                     "its writes are older than those of %06" PRIu64
+                     ".log: one of the two is not where it was written",
+                     highest_number);
+    }
+    return code;
+}
+
+/* ------------------------------------------------------------------ logs ---
+ */
+
 static enum colander_code
 read_log(struct salvage *salvage, uint64_t number, struct colander_error *err)
 {
@@ -277,6 +344,8 @@ salvage_read_logs(struct salvage *salvage, struct colander_error *err)
     if (numbers.count > 1)
         qsort(numbers.list, numbers.count, sizeof(*numbers.list),
               compare_numbers);
+    if (code == COLANDER_OK)
+        code = check_order(salvage, &numbers, err);
     for (size_t i = 0; i < numbers.count && code == COLANDER_OK; i++)
         code = read_log(salvage, numbers.list[i], err);
     free(numbers.list);

@@ -34,6 +34,7 @@ struct table_head {
     bool is_external; /* written beside the database: sequences in it are 0 */
     uint32_t family;  /* RocksDB's id of the column family */
     uint64_t number;  /* that it was made with in the database, or 0 */
+    uint64_t session; /* of whoever wrote it, as the MANIFEST has it, or 0 */
     uint64_t entry_count;
     struct colander_slice family_name; /* of the column family; borrowed */
 };

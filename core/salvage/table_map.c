@@ -15,6 +15,12 @@
 #define METAINDEX_SIZE_MAX 4096
 #define PROPERTIES_SIZE_MAX ((uint64_t)1 << 20)
 
+#define SESSION_LOWER 12 /* digits */
+
+/* Of the keys of an index: in the file each may be a few bytes, and say that it
+ * begins as the one before. */
+#define KEYS_SIZE_MAX ((size_t)64 << 20)
+
 #define SEQUENCE_MAX ((UINT64_C(1) << 56) - 1)
 
 #define PROPERTIES "rocksdb.properties"
@@ -237,6 +243,30 @@ number_of(struct colander_slice value)
                                                                        : 0;
 }
 
+/* RocksDB writes the 128 bits of a session, of which the highest are 0, as
+ * digits of the base 36: the last 12 of them are the lower 62 bits. What the
+ * MANIFEST has are the lower 64. */
+static uint64_t
+session_of(struct colander_slice digits)
+{
+    uint64_t parts[2] = {0, 0};
+
+    if (digits.size <= SESSION_LOWER || digits.size > 2 * SESSION_LOWER)
+        return 0;
+    for (size_t i = 0; i < digits.size; i++) {
+        uint64_t *part = &parts[i + SESSION_LOWER >= digits.size];
+        const uint8_t c = digits.data[i];
+
+        if (c >= '0' && c <= '9')
+            *part = *part * 36 + (uint64_t)(c - '0');
+        else if (c >= 'A' && c <= 'Z')
+            *part = *part * 36 + (uint64_t)(c - 'A' + 10);
+        else
+            return 0;
+    }
+    return parts[0] << 62 | (parts[1] & UINT64_MAX >> 2);
+}
+
 static enum colander_code
 take_property(struct reader *reader, struct colander_slice name,
               struct colander_slice value, struct colander_error *err)
@@ -252,6 +282,8 @@ take_property(struct reader *reader, struct colander_slice name,
         map->head.family = (uint32_t)number_of(value);
     else if (is_named(name, "rocksdb.original.file.number"))
         map->head.number = number_of(value);
+    else if (is_named(name, "rocksdb.creating.session.identity"))
+        map->head.session = session_of(value);
     else if (is_named(name, "rocksdb.external_sst_file.version"))
         map->head.is_external = true;
     else if (is_named(name, "rocksdb.index.key.is.user.key"))
@@ -315,7 +347,8 @@ add_block(struct table_map *map, size_t *capacity, struct table_place place,
     return COLANDER_OK;
 }
 
-/* Keeps the key of the last block added; without order they are of no use. */
+/* Keeps the key of the last block added; all or none, and without order they
+ * are of no use. */
 static enum colander_code
 add_key(struct table_map *map, struct colander_slice key, bool is_user_key,
         struct colander_error *err)
@@ -343,6 +376,11 @@ add_key(struct table_map *map, struct colander_slice key, bool is_user_key,
 
         map->has_keys = order <= 0;
         block->lower = order == 0 ? block[-1].lower : map->block_count - 1;
+    }
+    if (map->keys.size + key.size > KEYS_SIZE_MAX) {
+        map->has_keys = false;
+        colander_buffer_release(&map->keys);
+        return COLANDER_OK;
     }
     return colander_buffer_append(&map->keys, key.data, key.size, err);
 }

@@ -508,6 +508,7 @@ a_restore_that_was_killed_is_no_store_and_is_begun_anew(void **state)
     struct backups *backups = *state;
     struct colander_family *family = fixture_family(backups->fixture, "rows");
     struct colander_check check = {.file_count = 0};
+    struct colander_options options;
     struct colander_store *store;
 
     OK(put_text(backups->fixture, family, "k", "n", colander_integer(1), NULL));
@@ -520,6 +521,9 @@ a_restore_that_was_killed_is_no_store_and_is_begun_anew(void **state)
         COLANDER_INVALID);
     assert_int_equal(colander_store_mend(backups->restored, &check, NULL, NULL,
                                          &backups->err),
+                     COLANDER_INVALID);
+    assert_int_equal(colander_salvage_options(backups->restored, "elsewhere",
+                                              &options, &backups->err),
                      COLANDER_INVALID);
     OK(colander_backup_restore(backups->directory, 0, backups->restored, NULL,
                                NULL));
