@@ -232,6 +232,11 @@ colander_family_open(struct colander_store *store, const char *name,
     strcpy(made->name, name);
     atomic_fetch_add(&store->handle_count, 1);
     code = family_find(made, &met, err);
+    if (code == COLANDER_DROPPED) { /* this moment: as if it had been before */
+        colander_engine_family_close(
+            atomic_exchange(&made->engine_family, NULL));
+        code = COLANDER_OK;
+    }
     if (code != COLANDER_OK) {
         colander_family_close(made);
         return code;

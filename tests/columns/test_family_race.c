@@ -1,0 +1,70 @@
+/*
+ * Families opened while others drop them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/store_fixture.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+#define DROPS 300
+
+struct race {
+    struct colander_store *store;
+    atomic_bool is_over;
+    unsigned failed; /* opens */
+    struct colander_error err;
+};
+
+static void *
+open_often(void *argument)
+{
+    struct race *race = argument;
+
+    while (!atomic_load(&race->is_over)) {
+        struct colander_family *family;
+
+        if (colander_family_open(race->store, "passing", &family, &race->err) ==
+            COLANDER_OK)
+            colander_family_close(family);
+        else
+            race->failed++;
+        (void)sched_yield(); /* who drops waits for the same lock */
+    }
+    return NULL;
+}
+
+/* A handle can be had at any moment, whether there is a family or not. */
+static void
+a_family_opens_while_it_is_dropped(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct race race = {.store = fixture->store};
+    pthread_t thread;
+
+    assert_int_equal(pthread_create(&thread, NULL, open_often, &race), 0);
+    for (unsigned i = 0; i < DROPS; i++) {
+        struct colander_family *family = fixture_family(fixture, "passing");
+
+        OK(colander_family_create(family, NULL));
+        OK(colander_family_drop(family, NULL));
+        colander_family_close(family);
+    }
+    atomic_store(&race.is_over, true);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    if (race.failed > 0)
+        fail_msg("%u opens failed: %s", race.failed, race.err.message);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_family_opens_while_it_is_dropped,
+                                        fixture_setup, fixture_teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
