@@ -131,11 +131,27 @@ filter_that_is_made_anew_meanwhile_is_not_damaged(void **state)
     colander_family_close(family);
 }
 
+/* Puts a row of values that no other row has. */
+static void
+put_only_row(struct store_fixture *fixture, struct colander_family *family,
+             struct colander_slice key)
+{
+    struct colander_slice row;
+    char text[32];
+
+    for (unsigned i = 0; i < 8; i++) {
+        (void)snprintf(text, sizeof(text), "only here %u", i);
+        colander_row_builder_add(fixture->builder, text, colander_text(text));
+    }
+    OK(colander_row_builder_finish(fixture->builder, &row, NULL));
+    OK(colander_family_put(family, key, row, COLANDER_AS_STORE, NULL));
+}
+
 /* Puts in the place of the filter at `path` one of the same SST that was told
- * another row in the place of row `number`. */
+ * another row in the place of that of `key`. */
 static void
 forge_filter(struct store_fixture *fixture, struct colander_family *family,
-             const char *path, unsigned number)
+             const char *path, struct colander_slice key)
 {
     char forged[FILE_NAME_SIZE + 8];
     struct filter_builder *builder;
@@ -155,13 +171,14 @@ forge_filter(struct store_fixture *fixture, struct colander_family *family,
     OK(settings_create(&options, &settings, NULL));
     OK(filter_builder_create(forged, settings, &builder, NULL));
     OK(colander_family_find(family, NULL, &cursor, NULL));
-    for (unsigned i = 0; is_row; i++) {
+    while (is_row) {
         OK(colander_cursor_next(cursor, &is_row, &result, NULL));
         if (is_row)
             OK(filter_builder_add(
                 builder, result.key,
-                i == number ? fixture_row(fixture, "other", colander_text("x"))
-                            : result.row,
+                colander_slice_equal(result.key, key)
+                    ? fixture_row(fixture, "other", colander_text("x"))
+                    : result.row,
                 true, NULL));
     }
     colander_cursor_close(cursor);
@@ -181,15 +198,19 @@ a_filter_that_denies_a_value_is_told(void **state)
     struct file_numbers filters;
     struct colander_check totals;
     struct findings findings;
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
     char path[FILE_NAME_SIZE];
 
+    random_key(&random, KEYS, &key);
     put_rows(fixture, family, &random);
+    put_only_row(fixture, family, colander_buffer_slice(&key));
+    OK(colander_family_compact(family, NULL));
     assert_all_loaded(family);
     list_filters(fixture, &filters);
     assert_int_equal(filters.count, 1);
     assert_true(find_filter(fixture, filters.numbers[0], path));
-    forge_filter(fixture, family, path,
-                 (unsigned)random_below(&random, KEYS / 2));
+    forge_filter(fixture, family, path, colander_buffer_slice(&key));
+    colander_buffer_release(&key);
     colander_family_close(family);
 
     fixture_reopen(fixture, COLANDER_OPEN_READ_ONLY);
