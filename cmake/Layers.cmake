@@ -5,7 +5,8 @@
 # colander_layer(NAME [BELOW LAYER...] [LIBRARIES TARGET...] [EXCLUDE FILE...])
 #
 # Declares colander_NAME, made of the sources of the current folder and of those
-# in it, except those of EXCLUDE. BELOW are the layers that it may call, from the top one down.
+# in it, except those of EXCLUDE. BELOW are the layers that it may call, from the
+# top one down.
 function(colander_layer name)
     cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "BELOW;LIBRARIES;EXCLUDE")
     list(TRANSFORM layer_BELOW PREPEND colander_)

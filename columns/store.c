@@ -218,6 +218,7 @@ colander_family_open(struct colander_store *store, const char *name,
 {
     struct colander_family *made;
     struct colander_engine_family *met;
+    struct colander_error why;
     enum colander_code code;
 
     *family = NULL;
@@ -231,7 +232,7 @@ colander_family_open(struct colander_store *store, const char *name,
     made->store = store;
     strcpy(made->name, name);
     atomic_fetch_add(&store->handle_count, 1);
-    code = family_find(made, &met, err);
+    code = family_find(made, &met, &why);
     if (code == COLANDER_DROPPED) { /* this moment: as if it had been before */
         colander_engine_family_close(
             atomic_exchange(&made->engine_family, NULL));
@@ -239,7 +240,7 @@ colander_family_open(struct colander_store *store, const char *name,
     }
     if (code != COLANDER_OK) {
         colander_family_close(made);
-        return code;
+        return COLANDER_FAIL(err, code, "%s", why.message);
     }
     *family = made;
     return COLANDER_OK;

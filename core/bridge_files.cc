@@ -386,7 +386,9 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
         if (ledger_ && is_log(name, &kind, &number) &&
             !ledger_forget(ledger_.get(), kind, number))
             return rocksdb::IOStatus::IOError(
-                "cannot note in the ledger that it goes", name);
+                "cannot note in the ledger that it goes, or another thread "
+                "is about to",
+                name);
         if (is_sst(name) && !faults_->MayDeleteTables())
             return rocksdb::IOStatus::IOError(
                 "the MANIFEST, which could not be written, may have it", name);

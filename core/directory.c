@@ -318,17 +318,17 @@ directory_open_damaged(struct directory *directory, const char *path,
         code = COLANDER_FAIL(err, COLANDER_INVALID,
                              "it is not a store: it has neither "
                              "'" DIRECTORY_RECORD "' nor '" LEDGER_FILE "'");
-    if (code == COLANDER_OK &&
-        faccessat(directory->fd, DIRECTORY_RESTORING, F_OK, 0) == 0)
-        code = COLANDER_FAIL(err, COLANDER_INVALID,
-                             "a backup was being restored there, and that did "
-                             "not come to its end: restore it again");
     if (code == COLANDER_OK)
         code = lock_directory(directory, is_writer, err);
     if (code == COLANDER_OK)
         directory->is_store =
             faccessat(directory->fd, DIRECTORY_RECORD, F_OK, 0) == 0;
-    else
+    if (code == COLANDER_OK && !directory->is_store &&
+        faccessat(directory->fd, DIRECTORY_RESTORING, F_OK, 0) == 0)
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "a backup was being restored there, and that did "
+                             "not come to its end: restore it again");
+    if (code != COLANDER_OK)
         directory_close(directory);
     return code;
 }

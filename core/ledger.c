@@ -438,8 +438,10 @@ ledger_forget(struct ledger *ledger, enum ledger_kind kind, uint64_t number)
     entry = find_entry(ledger, kind, number);
     if (entry != NULL && is_forgotten)
         remove_entry(ledger, entry);
-    else if (entry != NULL)
+    if (entry != NULL && !is_forgotten) {
         entry->is_leaving = false;
+        entry->noted = 0; /* the file may have it or not */
+    }
     pthread_mutex_unlock(&ledger->mutex);
     return is_forgotten;
 }

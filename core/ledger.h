@@ -39,7 +39,7 @@ struct ledger_entry {
     uint64_t number;
     uint64_t written; /* while the machine runs */
     uint64_t synced;  /* for ever; at most `written` */
-    uint64_t noted;   /* of `written`, in the file */
+    uint64_t noted;   /* of `written`, in the file, or meant to be */
     bool is_found;    /* by an open: see ledger_found */
     bool is_leaving;  /* no longer in the file: see ledger_forget */
 };

@@ -203,7 +203,7 @@ read_first(const struct salvage *salvage, uint64_t number, uint64_t *sequence,
     code = log_records_open(salvage->engine_fd, name, &records, err);
     if (code != COLANDER_OK)
         return code == COLANDER_IO ? COLANDER_OK : code;
-    while (code == COLANDER_OK && step == LOG_GAP) {
+    while (code == COLANDER_OK && step != LOG_END && *sequence == 0) {
         code = log_records_next(records, &step, &record, &gap, err);
         if (code == COLANDER_OK && step == LOG_RECORD)
             *sequence = log_write_sequence(record);
@@ -214,7 +214,8 @@ read_first(const struct salvage *salvage, uint64_t number, uint64_t *sequence,
 
 /* Looks whether each log begins behind where the one before begins. Where two
  * stand in the place of each other, which of their writes are in SST files is
- * not known: all are taken, and the newest of a key counts. */
+ * not known: all are taken, and all rows are told, as compactions take away how
+ * old a row is. */
 static enum colander_code
 check_order(struct salvage *salvage, const struct log_numbers *numbers,
             struct colander_error *err)

@@ -76,9 +76,9 @@ read_ends(const char *path, off_t ends[ENDS_MAX])
     source.size = (uint64_t)lseek(source.fd, 0, SEEK_END);
     OK(table_block_init(&block, NULL));
     OK(table_map_read(&map, &source, &block, NULL));
-    assert_true(map.block_count > 0);
+    assert_in_range(map.block_count, 1, ENDS_MAX - 1);
     ends[count++] = 0;
-    for (size_t i = 0; i < map.block_count && count < ENDS_MAX; i++)
+    for (size_t i = 0; i < map.block_count; i++)
         ends[count++] = (off_t)table_place_end(map.blocks[i].place);
     table_map_release(&map);
     table_block_release(&block);
@@ -148,6 +148,24 @@ dropped_families_stay_away(void **state)
         assert_null(strstr(salvage_family_name(salvage, i), "unknown-"));
     salvage_close(salvage);
     salvage_store(salvaging, salvaging->path);
+    assert_int_equal(salvaging->doubtful, 0);
+    salvaging_end(salvaging, directory);
+}
+
+/* The mark of a restore that stayed, of a store that is complete. */
+static void
+a_restore_that_ended_is_a_store(void **state)
+{
+    char directory[TEMPORARY_SIZE];
+    struct salvaging *salvaging = salvaging_begin(__func__, directory);
+    char command[2 * PATH_SIZE];
+
+    (void)state;
+    (void)snprintf(command, sizeof(command), "touch '%s/RESTORING'",
+                   salvaging->killed);
+    run(command);
+    salvage_store(salvaging, salvaging->killed);
+    assert_int_equal(salvaging->loss_count, 0);
     assert_int_equal(salvaging->doubtful, 0);
     salvaging_end(salvaging, directory);
 }
@@ -271,6 +289,7 @@ blocks_out_of_order_are_told(void **state)
     static struct damageable files;
     char directory[TEMPORARY_SIZE];
     struct salvaging *salvaging = salvaging_begin(__func__, directory);
+    unsigned count = 0;
 
     (void)state;
     list_files(salvaging->killed, &files);
@@ -279,6 +298,7 @@ blocks_out_of_order_are_told(void **state)
             continue;
         copy_store(salvaging->killed, salvaging->path);
         if (exchange_blocks(salvaging->path, files.paths[i])) {
+            count++;
             salvage_store(salvaging, salvaging->path);
             printf("%s: %zu losses, %llu rows\n", files.paths[i],
                    salvaging->loss_count,
@@ -286,6 +306,7 @@ blocks_out_of_order_are_told(void **state)
         }
         temporary_remove(salvaging->path);
     }
+    assert_true(count > 0);
     salvaging_end(salvaging, directory);
 }
 
@@ -298,6 +319,7 @@ main(int argc, char **argv)
         cmocka_unit_test(rows_of_a_bulk_are_as_new_as_it_was),
         cmocka_unit_test(blocks_out_of_order_are_told),
         cmocka_unit_test(dropped_families_stay_away),
+        cmocka_unit_test(a_restore_that_ended_is_a_store),
     };
 
     if (argc == 4 && strcmp(argv[1], "--write") == 0)

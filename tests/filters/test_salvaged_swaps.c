@@ -106,6 +106,7 @@ look_at_rows(struct salvaging *salvaging)
 
     salvaging->loss_count = 0;
     salvaging->has_heard = false;
+    salvaging->doubtful = 0;
     OK(salvage_open(salvaging->path, note_loss, salvaging, &salvage, NULL));
     hear_losses(salvage);
     for (size_t i = 0; i < salvage_family_count(salvage); i++) {
@@ -152,6 +153,8 @@ swap_files(struct salvaging *salvaging, const char *kind)
             run(command);
             look_at_rows(salvaging);
             assert_true(salvaging->loss_count > 0);
+            if (strcmp(kind, ".log") == 0) /* which have sequences */
+                assert_int_equal(salvaging->doubtful, 0);
             temporary_remove(salvaging->path);
             count++;
         }
