@@ -15,10 +15,10 @@
 
 #include <sys/stat.h>
 
-static thread_local std::string opened_last;
+static thread_local opened_file opened_last;
 static thread_local std::string failed_last;
 
-const std::string &
+const opened_file &
 file_opened_last()
 {
     return opened_last;
@@ -419,10 +419,11 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
 
         if (name.size() > 4 && name.compare(name.size() - 4, 4, ".ldb") == 0)
             sst.replace(name.size() - 4, 4, ".sst");
-        opened_last = sst;
         rocksdb::IOStatus status =
             target()->NewRandomAccessFile(sst, how, file, debug);
 
+        opened_last.path = sst;
+        opened_last.file = file->get();
         if (!status.ok() && !status.IsPathNotFound())
             failed_last = status.ToString();
         return status;

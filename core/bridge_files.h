@@ -33,9 +33,14 @@
 std::shared_ptr<rocksdb::FileSystem>
 make_store_files(std::shared_ptr<struct ledger> ledger);
 
-/* The path of the file that the calling thread has opened last in one of these,
- * to read it here and there. */
-const std::string &file_opened_last();
+/* A file that was opened to be read here and there. */
+struct opened_file {
+    std::string path;
+    rocksdb::FSRandomAccessFile *file; /* whoever opened it owns it */
+};
+
+/* That which the calling thread has opened last in one of these. */
+const opened_file &file_opened_last();
 
 /* Why the calling thread could last not open a file so, other than that it is
  * not there; empty: it always could, since this was asked. */

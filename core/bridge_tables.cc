@@ -1,5 +1,5 @@
 /*
- * Tables that say in which file they are damaged.
+ * Tables that say in which file they are damaged: see bridge_tables.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,8 +9,60 @@
 
 #include <rocksdb/status.h>
 
+#include "core/tables.h"
+
+#include <cerrno>
+
 namespace
 {
+
+/* A file that RocksDB has opened. */
+struct file_source : table_source {
+    rocksdb::FSRandomAccessFile *file;
+    mutable rocksdb::IOStatus status; /* of what failed */
+};
+
+ssize_t
+read_file(const struct table_source *source, void *bytes, size_t size,
+          off_t offset)
+{
+    auto *from = static_cast<const file_source *>(source);
+    rocksdb::Slice got;
+    rocksdb::IOStatus status = from->file->Read(
+        static_cast<uint64_t>(offset), size, rocksdb::IOOptions(), &got,
+        static_cast<char *>(bytes), nullptr);
+
+    if (!status.ok()) {
+        from->status = status;
+        errno = EIO;
+        return -1;
+    }
+    if (got.data() != bytes)
+        memcpy(bytes, got.data(), got.size());
+    return static_cast<ssize_t>(got.size());
+}
+
+/* RocksDB reads the properties of a file before it looks at their checksum, and
+ * may end the process by what they are; and when that is wrong it goes on
+ * without them, and takes the index for one of another kind. */
+rocksdb::Status
+check_properties(const opened_file &opened, uint64_t size)
+{
+    file_source source;
+    struct colander_error err;
+    const char *why;
+
+    source.fd = -1;
+    source.size = size;
+    source.read = read_file;
+    source.file = opened.file;
+    if (table_check_properties(&source, &why, &err) != COLANDER_OK)
+        return rocksdb::Status::MemoryLimit(err.message);
+    if (!source.status.ok())
+        return source.status;
+    return why == nullptr ? rocksdb::Status::OK()
+                          : rocksdb::Status::Corruption(why);
+}
 
 class NamedTables : public rocksdb::TableFactory
 {
@@ -42,10 +94,12 @@ class NamedTables : public rocksdb::TableFactory
                    uint64_t size, std::unique_ptr<rocksdb::TableReader> *reader,
                    bool prefetches) const override
     {
-        const std::string &name = file_opened_last();
-        rocksdb::Status status = tables_->NewTableReader(
-            how, options, std::move(file), size, reader, prefetches);
+        const std::string &name = file_opened_last().path;
+        rocksdb::Status status = check_properties(file_opened_last(), size);
 
+        if (status.ok())
+            status = tables_->NewTableReader(how, options, std::move(file),
+                                             size, reader, prefetches);
         if (!status.IsCorruption() ||
             status.ToString().find(name) != std::string::npos)
             return status;

@@ -11,7 +11,8 @@
 #include <memory>
 
 /*
- * RocksDB's own tables. Where one cannot be opened RocksDB often tells what is
+ * RocksDB's own tables, of which each is opened only when its properties are
+ * whole. Where one cannot be opened RocksDB often tells what is
  * wrong and not in which file; the status of these names it. For a file system
  * of make_store_files.
  */

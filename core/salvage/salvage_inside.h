@@ -14,7 +14,7 @@
 #include "core/directory.h"
 #include "core/ledger.h"
 #include "core/salvage.h"
-#include "core/salvage/table_file.h"
+#include "core/tables.h"
 #include "core/version_log.h"
 
 #define SALVAGE_NAME_SIZE 64

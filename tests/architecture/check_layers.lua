@@ -33,7 +33,7 @@ end
 
 -- In core only this one decompresses what RocksDB compressed.
 local function is_codec(path)
-    return path == "core/salvage/table_codec.c" or not path:find("^core/")
+    return path == "core/tables/table_codec.c" or not path:find("^core/")
 end
 
 -- Libraries, the layers that may include their headers, and in which files.
@@ -44,9 +44,9 @@ local libraries = {
     { header = "^lua[a-z]*%.h", layers = { scripting = true, shell = true } },
     { header = "^zlib%.h", layers = { loading = true } },
     { header = "^zstd[%w_]*%.h", layers = { core = true, loading = true },
-      files = is_codec, only = "core/salvage/table_codec.c and loading" },
+      files = is_codec, only = "core/tables/table_codec.c and loading" },
     { header = "^lz4[%w_]*%.h", layers = { core = true }, files = is_codec,
-      only = "core/salvage/table_codec.c" },
+      only = "core/tables/table_codec.c" },
     { header = "^histedit%.h", layers = { shell = true } },
     { header = "^editline/", layers = { shell = true } },
 }

@@ -3,9 +3,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/golden_table.h"
+#include "support/rocksdb_inside.h"
 #include "support/sst_fixture.h"
 
-#include <fcntl.h>
+#include <sys/stat.h>
 
 /* ------------------------------------------------------------- one file --- */
 
@@ -202,6 +204,88 @@ sst_shares_the_cache_and_damage_is_never_an_early_end(void **state)
     assert_null(sst);
 }
 
+#define FOOTER_SIZE 53
+
+/* Makes each bit of a file wrong, one after the other. What the footer has of
+ * its own has no checksum, and some of it means nothing. */
+static void
+damage_each_bit(const char *path)
+{
+    struct stat status;
+    uint8_t byte;
+    int fd = open(path, O_RDWR);
+
+    assert_true(fd >= 0 && fstat(fd, &status) == 0);
+    assert_in_range(status.st_size, 1000, 10000);
+    OK(sst_check_file(path, NULL));
+    for (off_t bit = 0; bit < 8 * status.st_size; bit++) {
+        struct colander_error err = {.message = ""};
+        enum colander_code code;
+
+        assert_int_equal(pread(fd, &byte, 1, bit / 8), 1);
+        byte ^= (uint8_t)(1 << bit % 8);
+        assert_int_equal(pwrite(fd, &byte, 1, bit / 8), 1);
+        code = sst_check_file(path, &err);
+        if (code != COLANDER_CORRUPT &&
+            (code != COLANDER_OK || bit / 8 < status.st_size - FOOTER_SIZE))
+            fail_msg("bit %lld: code %d: %s", (long long)bit, (int)code,
+                     err.message);
+        if (code != COLANDER_OK)
+            assert_non_null(strstr(err.message, path));
+        byte ^= (uint8_t)(1 << bit % 8);
+        assert_int_equal(pwrite(fd, &byte, 1, bit / 8), 1);
+    }
+    OK(sst_check_file(path, NULL));
+    close(fd);
+}
+
+/* Makes bytes of the footer wrong, by which it may say that blocks are anywhere
+ * and of any size. */
+static void
+damage_footer(const char *path, uint64_t *random)
+{
+    uint8_t footer[FOOTER_SIZE];
+    int fd = open(path, O_RDWR);
+    const off_t at = lseek(fd, 0, SEEK_END) - FOOTER_SIZE;
+
+    assert_int_equal(pread(fd, footer, FOOTER_SIZE, at), FOOTER_SIZE);
+    for (unsigned i = 0; i < 3000; i++) {
+        uint8_t damaged[FOOTER_SIZE];
+        size_t place = random_below(random, 10);
+        struct colander_error err;
+        enum colander_code code;
+
+        memcpy(damaged, footer, FOOTER_SIZE);
+        for (uint64_t count = random_below(random, 12); count > 0; count--)
+            damaged[place++] |= (uint8_t)random_next(random);
+        assert_int_equal(pwrite(fd, damaged, FOOTER_SIZE, at), FOOTER_SIZE);
+        code = sst_check_file(path, &err);
+        if (code != COLANDER_OK && code != COLANDER_CORRUPT)
+            fail_msg("%s", err.message);
+    }
+    close(fd);
+}
+
+static void
+every_wrong_bit_is_told(void **state)
+{
+    struct sst_fixture *fixture = *state;
+    const struct colander_slice keys[] = {colander_slice_text("a"),
+                                          colander_slice_text("b")};
+    const struct colander_slice rows[] = {colander_slice_text("the first row"),
+                                          colander_slice_text("the second")};
+    uint64_t random = random_seed(__func__);
+    char path[TEMPORARY_SIZE + 32];
+
+    open_watched(fixture);
+    (void)snprintf(path, sizeof(path), "%s/one.sst", fixture->base.path);
+    golden_write(path, GOLDEN_SIZE);
+    damage_each_bit(path);
+    rocksdb_write_sst(path, keys, rows, 2); /* as those of a bulk are */
+    damage_each_bit(path);
+    damage_footer(path, &random);
+}
+
 /* ------------------------------------------------------------- records --- */
 
 static void
@@ -267,6 +351,7 @@ main(void)
         TEST(sst_cursor_walks_back_from_before_a_key),
         TEST(deleted_sst_is_not_found_but_an_open_one_reads_on),
         TEST(sst_shares_the_cache_and_damage_is_never_an_early_end),
+        TEST(every_wrong_bit_is_told),
         TEST(records_are_kept_until_they_are_removed),
     };
 

@@ -11,7 +11,7 @@
 #include "support/golden_table.h"
 #include "support/table_stores.h"
 
-#include "core/salvage/table_map.h"
+#include "core/tables/table_map.h"
 
 #include <inttypes.h>
 
@@ -60,7 +60,7 @@ count_entries(struct table_block *block)
 static void
 learn_blocks(struct whole_file *file, int fd)
 {
-    const struct table_source source = {fd, file->bytes.size};
+    const struct table_source source = {.fd = fd, .size = file->bytes.size};
     struct table_map map = {0};
     struct table_block block;
     size_t entry = 0;
@@ -95,7 +95,7 @@ learn_file(void *context, const char *path, uint64_t entry_count)
 {
     struct whole_files *files = context;
     struct whole_file *file = &files->files[files->count++];
-    struct table_source source = {open(path, O_RDONLY), 0};
+    struct table_source source = {.fd = open(path, O_RDONLY)};
 
     assert_true(source.fd >= 0 && files->count <= FILES_MAX);
     OK(table_source_read(&source, 0, (size_t)lseek(source.fd, 0, SEEK_END),

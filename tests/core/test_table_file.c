@@ -6,7 +6,7 @@
 #include "support/golden_table.h"
 #include "support/table_stores.h"
 
-#include "core/salvage/table_block.h"
+#include "core/tables/table_block.h"
 
 #define FAMILIES 3
 

@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/salvage/table_map.h"
+#include "core/tables/table_map.h"
 #include "support/salvaging.h"
 
 /* At which an SST is cut. */
@@ -252,7 +252,7 @@ rows_of_a_bulk_are_as_new_as_it_was(void **state)
 static bool
 exchange_blocks(const char *store, const char *file)
 {
-    struct table_source source;
+    struct table_source source = {.fd = -1};
     struct table_map map = {0};
     struct table_block block;
     char path[2 * PATH_SIZE];

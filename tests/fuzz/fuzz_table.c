@@ -8,8 +8,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/salvage/table_block.h"
-#include "core/salvage/table_file.h"
+#include "core/tables.h"
+#include "core/tables/table_block.h"
 #include "fuzz/fuzz.h"
 
 #include <stdio.h>

@@ -27,8 +27,12 @@ struct store_fixture {
 static inline void
 fixture_open(struct store_fixture *fixture)
 {
-    OK(colander_store_open(fixture->directory, &fixture->options,
-                           &fixture->store, NULL));
+    struct colander_error err;
+    const enum colander_code code = colander_store_open(
+        fixture->directory, &fixture->options, &fixture->store, &err);
+
+    if (code != COLANDER_OK)
+        fail_msg("cannot open '%s': %s", fixture->directory, err.message);
 }
 
 static inline void

@@ -6,7 +6,7 @@
 #ifndef TESTS_SUPPORT_TABLE_ENTRIES_H
 #define TESTS_SUPPORT_TABLE_ENTRIES_H
 
-#include "core/salvage/table_file.h"
+#include "core/tables.h"
 
 #include "support/random.h"
 

@@ -10,10 +10,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef COLANDER_CORE_SALVAGE_TABLE_WALK_H
-#define COLANDER_CORE_SALVAGE_TABLE_WALK_H
+#ifndef COLANDER_CORE_TABLES_TABLE_WALK_H
+#define COLANDER_CORE_TABLES_TABLE_WALK_H
 
-#include "core/salvage/table_block.h"
+#include "core/tables/table_block.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -9,8 +9,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef COLANDER_CORE_SALVAGE_TABLE_CODEC_H
-#define COLANDER_CORE_SALVAGE_TABLE_CODEC_H
+#ifndef COLANDER_CORE_TABLES_TABLE_CODEC_H
+#define COLANDER_CORE_TABLES_TABLE_CODEC_H
 
 #include "core/core.h"
 

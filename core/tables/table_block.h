@@ -8,10 +8,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef COLANDER_CORE_SALVAGE_TABLE_BLOCK_H
-#define COLANDER_CORE_SALVAGE_TABLE_BLOCK_H
+#ifndef COLANDER_CORE_TABLES_TABLE_BLOCK_H
+#define COLANDER_CORE_TABLES_TABLE_BLOCK_H
 
-#include "core/salvage/table_codec.h"
+#include "core/tables.h"
+#include "core/tables/table_codec.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,12 +26,6 @@ extern "C" {
 
 /* The least that an entry of data takes. */
 #define TABLE_ENTRY_SIZE_MIN (3 + TABLE_KEY_TAIL)
-
-/* A file that is being read. */
-struct table_source {
-    int fd;
-    uint64_t size;
-};
 
 /* Reads up to `size` bytes, fewer at the end of the file, and appends them.
  * What the disk cannot read is zeros. */

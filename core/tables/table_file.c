@@ -1,5 +1,5 @@
 /*
- * Table files, entry by entry: see table_file.h.
+ * Table files, entry by entry: see tables.h.
  *
  * Blocks come from the index, or else from a walk over the file. All of a block
  * is looked at before any entry of it is given: its checksum, its keys, and
@@ -10,11 +10,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/salvage/table_file.h"
+#include "core/tables.h"
 
 #include "core/files.h"
-#include "core/salvage/table_map.h"
-#include "core/salvage/table_walk.h"
+#include "core/tables/table_map.h"
+#include "core/tables/table_walk.h"
 
 #include <errno.h>
 #include <fcntl.h>

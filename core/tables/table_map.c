@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/salvage/table_map.h"
+#include "core/tables/table_map.h"
 
 #include <stdlib.h>
 
@@ -462,6 +462,45 @@ table_map_read(struct table_map *map, const struct table_source *source,
         code = read_properties(&reader, err);
     if (code == COLANDER_OK)
         code = read_index(&reader, err);
+    return code;
+}
+
+static enum colander_code
+find_whole_properties(struct reader *reader, const char **why,
+                      struct colander_error *err)
+{
+    bool is_read = false;
+    enum colander_code code = read_footer(reader, err);
+
+    if (code == COLANDER_OK)
+        code = read_behind(reader, reader->behind.metaindex, &is_read, err);
+    if (code != COLANDER_OK)
+        return code;
+    if (!is_read || !take_metaindex(reader) ||
+        !is_inside(reader->source, reader->behind.index)) {
+        *why = "its footer or what that leads to is damaged";
+        return COLANDER_OK;
+    }
+    code = read_behind(reader, reader->behind.properties, &is_read, err);
+    if (code == COLANDER_OK && !is_read)
+        *why = "its properties are damaged";
+    return code;
+}
+
+enum colander_code
+table_check_properties(const struct table_source *source, const char **why,
+                       struct colander_error *err)
+{
+    struct table_map map = {0};
+    struct table_block block;
+    struct reader reader = {.map = &map, .source = source, .block = &block};
+    enum colander_code code = table_block_init(&block, err);
+
+    *why = NULL;
+    if (code != COLANDER_OK)
+        return code;
+    code = find_whole_properties(&reader, why, err);
+    table_block_release(&block);
     return code;
 }
 

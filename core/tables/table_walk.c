@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/salvage/table_walk.h"
+#include "core/tables/table_walk.h"
 
 #define WINDOW_SIZE_MIN ((size_t)256 << 10)
 

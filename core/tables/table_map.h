@@ -13,11 +13,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef COLANDER_CORE_SALVAGE_TABLE_MAP_H
-#define COLANDER_CORE_SALVAGE_TABLE_MAP_H
+#ifndef COLANDER_CORE_TABLES_TABLE_MAP_H
+#define COLANDER_CORE_TABLES_TABLE_MAP_H
 
-#include "core/salvage/table_block.h"
-#include "core/salvage/table_file.h"
+#include "core/tables/table_block.h"
 
 #ifdef __cplusplus
 extern "C" {

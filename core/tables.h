@@ -6,7 +6,8 @@
  * RocksDB writes for our options (block-based tables, format 5; no compression,
  * LZ4 or Zstandard), believes nothing that a checksum does not vouch for, and
  * needs no more memory than a few blocks and the index. What the disk cannot
- * read is damaged as well. For salvage; finds never come here.
+ * read is damaged as well. For salvage; finds come to no more than the check at
+ * the end.
  *
  * Where the index or the footer is damaged, blocks are found one behind the
  * other from the beginning of the file, and behind a damaged one by trying each
@@ -17,10 +18,12 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef COLANDER_CORE_SALVAGE_TABLE_FILE_H
-#define COLANDER_CORE_SALVAGE_TABLE_FILE_H
+#ifndef COLANDER_CORE_TABLES_H
+#define COLANDER_CORE_TABLES_H
 
 #include "core/core.h"
+
+#include <sys/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -87,6 +90,24 @@ COLANDER_CHECKED enum colander_code table_file_next(struct table_file *table,
 
 /* NULL is allowed. */
 void table_file_close(struct table_file *table);
+
+/* ------------------------------------------------------ before RocksDB --- */
+
+/* A file that is being read. */
+struct table_source {
+    int fd;
+    uint64_t size;
+
+    /* NULL, or instead of the descriptor; as pread(2). */
+    ssize_t (*read)(const struct table_source *source, void *bytes, size_t size,
+                    off_t offset);
+};
+
+/* Whether the footer leads to properties that are whole, and to an index in the
+ * file: *why is NULL, or says what is wrong. OK or NO_MEMORY. */
+COLANDER_CHECKED enum colander_code
+table_check_properties(const struct table_source *source, const char **why,
+                       struct colander_error *err);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/salvage/table_codec.h"
+#include "core/tables/table_codec.h"
 
 #include "core/crc32c.h"
 

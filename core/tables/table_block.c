@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/salvage/table_block.h"
+#include "core/tables/table_block.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,6 +15,15 @@
 /* --------------------------------------------------------------- reading ---
  */
 
+static ssize_t
+read_some(const struct table_source *source, void *bytes, size_t size,
+          uint64_t offset)
+{
+    if (source->read != NULL)
+        return source->read(source, bytes, size, (off_t)offset);
+    return pread(source->fd, bytes, size, (off_t)offset);
+}
+
 /* Reads what can be read of a sector; the rest stays zeros, which no checksum
  * vouches for. */
 static void
@@ -25,7 +34,7 @@ read_sector(const struct table_source *source, uint64_t offset, uint8_t *bytes,
 
     memset(bytes, 0, size);
     do
-        got = pread(source->fd, bytes, size, (off_t)offset);
+        got = read_some(source, bytes, size, offset);
     while (got < 0 && errno == EINTR);
 }
 
@@ -40,7 +49,7 @@ table_source_read(const struct table_source *source, uint64_t offset,
         return code;
     while (size > 0) {
         ssize_t got =
-            pread(source->fd, bytes->data + bytes->size, size, (off_t)offset);
+            read_some(source, bytes->data + bytes->size, size, offset);
 
         if (got < 0 && errno == EINTR)
             continue;
