@@ -212,7 +212,7 @@ backup_log(struct backup *backup, const char *name, enum ledger_kind kind,
         code = files_copy(backup->store_fd, name, backup->fd, name, size, err);
     if (code == COLANDER_OK)
         code = look_at_log(backup, name, &state, err);
-    if (code == COLANDER_OK && state.bad_at < whole)
+    if (code == COLANDER_OK && (state.bad_at < whole || state.has_behind))
         code = COLANDER_FAIL(err, COLANDER_CORRUPT,
                              "'%s' is damaged at byte %llu: %llu bytes of it "
                              "were written",

@@ -258,8 +258,9 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
         return status;
     }
 
-    /* The first one is not noted: RocksDB syncs the directory, which has the
-     * name, after it. Nor is any behind one that failed: the system may have
+    /* The first one of a log of writes is not noted: RocksDB syncs the
+     * directory, which has the name, after it; a MANIFEST counts when another
+     * file names it. Nor is any behind one that failed: the system may have
      * dropped what it could not write, and say OK the next time. */
     rocksdb::IOStatus
     Synced(rocksdb::IOStatus status, uint64_t whole)
@@ -271,7 +272,8 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
 
             if (!status.ok())
                 is_sync_known_ = false;
-            is_noted = is_sync_known_ && ++sync_count_ > 1;
+            is_noted = is_sync_known_ &&
+                       (sync_count_++ > 0 || kind_ == LEDGER_MANIFEST);
         }
         if (is_noted)
             ledger_note_synced(ledger_.get(), kind_, number_, whole);
@@ -289,6 +291,39 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
     bool is_known_ = true;
     bool is_sync_known_ = true;
     unsigned sync_count_ = 0;
+};
+
+/* The beginning of a file, as if it had no more. */
+class Beginning : public rocksdb::FSSequentialFileOwnerWrapper
+{
+  public:
+    Beginning(std::unique_ptr<rocksdb::FSSequentialFile> file, uint64_t size)
+        : rocksdb::FSSequentialFileOwnerWrapper(std::move(file)), left_(size)
+    {
+    }
+
+    rocksdb::IOStatus
+    Read(size_t size, const rocksdb::IOOptions &how, rocksdb::Slice *bytes,
+         char *room, rocksdb::IODebugContext *debug) override
+    {
+        rocksdb::IOStatus status = target()->Read(
+            std::min<uint64_t>(size, left_), how, bytes, room, debug);
+
+        if (status.ok())
+            left_ -= bytes->size();
+        return status;
+    }
+
+    rocksdb::IOStatus
+    Skip(uint64_t size) override
+    {
+        size = std::min(size, left_);
+        left_ -= size;
+        return target()->Skip(size);
+    }
+
+  private:
+    uint64_t left_;
 };
 
 /* Where RocksDB tells what it does, for people. It writes this log as it writes
@@ -405,6 +440,28 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
         return base_name(to) == "CURRENT"
                    ? faults_->ManifestDone(std::move(status))
                    : status;
+    }
+
+    /* What is behind the whole records of a MANIFEST was lost with the power:
+     * RocksDB would refuse it. */
+    rocksdb::IOStatus
+    NewSequentialFile(const std::string &name, const rocksdb::FileOptions &how,
+                      std::unique_ptr<rocksdb::FSSequentialFile> *file,
+                      rocksdb::IODebugContext *debug) override
+    {
+        rocksdb::IOStatus status =
+            target()->NewSequentialFile(name, how, file, debug);
+        enum ledger_kind kind;
+        uint64_t number;
+        uint64_t whole;
+
+        if (!status.ok() || !ledger_ || !is_log(name, &kind, &number) ||
+            kind != LEDGER_MANIFEST)
+            return status;
+        whole = ledger_written(ledger_.get(), kind, number);
+        if (whole > 0)
+            *file = std::make_unique<Beginning>(std::move(*file), whole);
+        return status;
     }
 
     /* An SST that is not there is sought under LevelDB's name as well, and that

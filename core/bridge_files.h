@@ -25,7 +25,8 @@
  * the options of all families at each creation of a family. 300 families took
  * 9 seconds with them and take one without.
  *
- * What is written to logs is noted in the ledger, if there is one.
+ * What is written to logs is noted in the ledger, if there is one; and of a
+ * MANIFEST no more is read than the ledger knows to be whole.
  *
  * What a disk that fails would make RocksDB do is prevented: see Faults and
  * Chatter.

@@ -122,9 +122,7 @@ set_family_options(const struct colander_options &options,
 static void
 set_rocksdb_options(struct colander_engine *engine)
 {
-    engine->env = make_jobs_env(
-        make_store_files(engine->is_read_only() ? nullptr : engine->ledger),
-        engine->jobs);
+    engine->env = make_jobs_env(make_store_files(engine->ledger), engine->jobs);
     set_database_options(engine->options, &engine->rocksdb_options);
     set_family_options(engine->options, make_block_cache(engine->options),
                        &engine->rocksdb_options);

@@ -232,6 +232,14 @@ ledger_least(const struct ledger *ledger, const struct ledger_entry *entry)
     return ledger->is_of_this_boot ? entry->written : entry->synced;
 }
 
+bool
+ledger_may_have_holes(const struct ledger *ledger,
+                      const struct ledger_entry *entry)
+{
+    return !ledger->is_of_this_boot && entry->kind == LEDGER_MANIFEST &&
+           entry->synced > 0;
+}
+
 /* ------------------------------------------------------------- entries --- */
 
 /* Logs are written where the list ends. */
@@ -411,6 +419,9 @@ ledger_note_synced(struct ledger *ledger, enum ledger_kind kind,
     entry->synced = size;
     (void)write_slot(ledger);
     pthread_mutex_unlock(&ledger->mutex);
+    /* The MANIFEST is written seldom, and one thread at a time. */
+    if (kind == LEDGER_MANIFEST)
+        (void)fdatasync(ledger->fd);
 }
 
 /* The sync is waited for without the mutex, for which writers wait: what they

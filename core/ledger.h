@@ -56,6 +56,12 @@ COLANDER_CHECKED enum colander_code ledger_open(int directory_fd,
 uint64_t ledger_least(const struct ledger *ledger,
                       const struct ledger_entry *entry);
 
+/* Whether of what was not synced something may be missing before what is there:
+ * it may have gone with the power. False where nobody knows how much was
+ * synced, as of a log of writes: see ledger_note_synced. */
+bool ledger_may_have_holes(const struct ledger *ledger,
+                           const struct ledger_entry *entry);
+
 /* The log is there, with so many bytes of whole records. Returns what was noted
  * of it before; zeros, if nothing. */
 struct ledger_entry ledger_found(struct ledger *ledger, enum ledger_kind kind,
@@ -90,7 +96,8 @@ ledger_settle_synced(struct ledger *ledger, struct colander_error *err);
 void ledger_note_written(struct ledger *ledger, enum ledger_kind kind,
                          uint64_t number, uint64_t size);
 
-/* And they are synced. */
+/* And they are synced. Of a MANIFEST the note itself is on the disk when it
+ * returns. */
 void ledger_note_synced(struct ledger *ledger, enum ledger_kind kind,
                         uint64_t number, uint64_t size);
 

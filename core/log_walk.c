@@ -114,17 +114,16 @@ walk_block(const struct log_block *log, struct log_state *state,
     *place = log->size;
 }
 
-/* CORRUPT when a record begins behind the bad one at `place` of the block,
- * which itself may be the good beginning of another. */
+/* Whether a record begins behind the bad one at `place` of the block, which
+ * itself may be the good beginning of another. */
 static enum colander_code
-look_behind(struct log_block *log, size_t place, const struct log_state *state,
+look_behind(struct log_block *log, size_t place, struct log_state *state,
             struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
 
-    while (code == COLANDER_OK && log->size > 0) {
-        if (has_record_behind(log, place))
-            return log_fail_damaged(log->name, state->bad_at, err);
+    while (code == COLANDER_OK && log->size > 0 && !state->has_behind) {
+        state->has_behind = has_record_behind(log, place);
         place = 0;
         code = log_block_read(log, log->at + BLOCK_SIZE, err);
     }

@@ -27,6 +27,7 @@ struct log_state {
     uint64_t size;
     uint64_t bad_at;         /* where the first record begins that is not whole;
                               * SIZE: all are */
+    bool has_behind;         /* and a record begins behind that one */
     bool has_begun;          /* there is the first piece of a record: */
     struct write_head begun; /* what it begins with */
     struct write_head first; /* of the first record that is whole */
@@ -35,8 +36,7 @@ struct log_state {
                             * its checksum is not right */
 };
 
-/* Looks at all records. CORRUPT, with the byte, when one is not whole and one
- * behind it is; or IO. */
+/* Looks at all records. IO or NO_MEMORY. */
 COLANDER_CHECKED enum colander_code log_walk(const char *directory,
                                              const char *name,
                                              struct log_state *state,

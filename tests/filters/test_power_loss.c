@@ -16,12 +16,15 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* Changes of files until a loss, at most; of a store that is not made yet. */
+/* Changes of files until a loss, at most; of a store that is not made yet; of
+ * the MANIFEST alone. */
 #define CHANGES 1500
 #define CHANGES_MAKING 100
+#define CHANGES_OF_MANIFEST 60
 
-/* The program as it is lost: --write <store> <versions> <seed> <changes>, or
- * killed, in the middle of what it writes: --kill ... */
+/* The program as it is lost: --write <store> <versions> <seed> <changes>, also
+ * between records of the MANIFEST: --manifest ...; or killed, in the middle of
+ * what it writes: --kill ... */
 static int
 write_until_lost(char **arguments)
 {
@@ -29,9 +32,10 @@ write_until_lost(char **arguments)
 
     colander_options_init(&options);
     options.sync = true;
-    power_loss_begin(arguments[2], strtoull(arguments[5], NULL, 10),
-                     strtoull(arguments[4], NULL, 10),
-                     strcmp(arguments[1], "--kill") == 0);
+    power_loss_begin(
+        arguments[2], strtoull(arguments[5], NULL, 10),
+        strcmp(arguments[1], "--manifest") == 0 ? "MANIFEST" : NULL,
+        strtoull(arguments[4], NULL, 10), strcmp(arguments[1], "--kill") == 0);
     return write_until_killed(arguments, &options);
 }
 
@@ -55,7 +59,8 @@ write_large(char **arguments)
     key_of(1, &key);
     must(colander_store_open(arguments[2], NULL, &store, NULL), NULL);
     must(colander_family_open(store, "rows", &family, NULL), NULL);
-    power_loss_begin(arguments[2], strtoull(arguments[5], NULL, 10), 1, true);
+    power_loss_begin(arguments[2], strtoull(arguments[5], NULL, 10), NULL, 1,
+                     true);
     must(colander_family_put(family, colander_buffer_slice(&key), row,
                              COLANDER_AS_STORE, NULL),
          NULL);
@@ -85,22 +90,27 @@ run_child(const char *mode, const char *store, const char *versions_path,
 }
 
 static void
-write_and_lose(struct killing *killing, const char *versions_path,
-               uint64_t changes_max)
+write_and_lose(struct killing *killing, const char *versions_path, bool is_new)
 {
-    const bool is_kill = random_below(&killing->random, 3) == 0;
-    const uint64_t change = random_below(&killing->random, changes_max);
+    static const char *const modes[] = {"--kill", "--write", "--manifest"};
+    const char *mode = modes[random_below(&killing->random, is_new ? 2 : 3)];
+    const bool is_kill = strcmp(mode, "--kill") == 0;
+    uint64_t changes_max = is_new ? CHANGES_MAKING : CHANGES;
+    uint64_t change;
     char seed[24];
     int status;
 
+    if (strcmp(mode, "--manifest") == 0)
+        changes_max = CHANGES_OF_MANIFEST;
+    change = random_below(&killing->random, changes_max);
+
     (void)snprintf(seed, sizeof(seed), "%llu",
                    (unsigned long long)random_next(&killing->random));
-    printf("the %s of seed %s before change %llu\n", is_kill ? "kill" : "loss",
-           seed, (unsigned long long)change);
+    printf("%s: seed %s, before change %llu\n", mode, seed,
+           (unsigned long long)change);
     (void)fflush(stdout);
-    status =
-        run_child(is_kill ? "--kill" : "--write", killing->fixture->directory,
-                  versions_path, seed, change);
+    status = run_child(mode, killing->fixture->directory, versions_path, seed,
+                       change);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     if (!is_kill)
         ledger_of_another_boot(killing->fixture->directory);
@@ -150,8 +160,7 @@ nothing_acknowledged_is_lost_with_the_power(void **state)
 
         if (is_new)
             begin_anew(&killing);
-        write_and_lose(&killing, versions_path,
-                       is_new ? CHANGES_MAKING : CHANGES);
+        write_and_lose(&killing, versions_path, is_new);
         remove_saved(killing.fixture->directory);
         if (is_store(killing.fixture->directory))
             check_reading(&killing);
@@ -190,12 +199,146 @@ a_large_write_may_be_killed_anywhere(void **state)
     fixture_open(fixture);
 }
 
+/* ---------------------------------------------------------- the MANIFEST ---
+ */
+
+#define RECORD_HEAD 7
+
+/* The file and, in *size, how long it is. */
+static int
+open_manifest(const char *store, off_t *size)
+{
+    char path[2 * TEMPORARY_SIZE + 64];
+    char name[32] = "";
+    FILE *current;
+    int fd;
+
+    (void)snprintf(path, sizeof(path), "%s/rocksdb/CURRENT", store);
+    current = fopen(path, "re");
+    assert_non_null(current);
+    assert_int_equal(fscanf(current, "%31s", name), 1);
+    assert_int_equal(fclose(current), 0);
+    (void)snprintf(path, sizeof(path), "%s/rocksdb/%s", store, name);
+    fd = open(path, O_RDWR);
+    assert_true(fd >= 0);
+    *size = lseek(fd, 0, SEEK_END);
+    return fd;
+}
+
+/* As if of two records that were written last and not synced the second were
+ * there, and not all of the first. Gives how many bytes that are. */
+static uint64_t
+add_torn_records(const char *store)
+{
+    uint8_t record[64];
+    size_t record_size;
+    off_t size;
+    int fd = open_manifest(store, &size);
+
+    assert_int_equal(pread(fd, record, sizeof(record), 0), sizeof(record));
+    record_size = RECORD_HEAD + record[4]; /* of its first one */
+    assert_in_range(record_size, RECORD_HEAD, sizeof(record));
+    assert_int_equal(pwrite(fd, record, record_size, size), record_size);
+    size += (off_t)record_size;
+    assert_int_equal(pwrite(fd, record, record_size, size), record_size);
+    assert_int_equal(pwrite(fd, "", 1, size - 1), 1);
+    assert_int_equal(close(fd), 0);
+    return 2 * record_size;
+}
+
+static void
+flip_bit_of_manifest(const char *store, off_t before_end)
+{
+    off_t size;
+    uint8_t byte;
+    int fd = open_manifest(store, &size);
+
+    assert_int_equal(pread(fd, &byte, 1, size - before_end), 1);
+    byte ^= 1;
+    assert_int_equal(pwrite(fd, &byte, 1, size - before_end), 1);
+    assert_int_equal(close(fd), 0);
+}
+
+static void
+assert_refused(struct store_fixture *fixture)
+{
+    struct colander_error err;
+
+    for (int mode = COLANDER_OPEN_OR_CREATE; mode <= COLANDER_OPEN_READ_ONLY;
+         mode += COLANDER_OPEN_READ_ONLY - COLANDER_OPEN_OR_CREATE) {
+        fixture->options.mode = (enum colander_open_mode)mode;
+        assert_int_equal(colander_store_open(fixture->directory,
+                                             &fixture->options, &fixture->store,
+                                             &err),
+                         COLANDER_CORRUPT);
+        assert_non_null(strstr(err.message, "MANIFEST-"));
+    }
+}
+
+static void
+assert_opens(struct store_fixture *fixture, enum colander_open_mode mode,
+             uint64_t dropped)
+{
+    struct colander_recovery recovery;
+    struct colander_family *family;
+
+    fixture->options.mode = mode;
+    fixture_open(fixture);
+    colander_store_recovery(fixture->store, &recovery);
+    assert_int_equal(recovery.dropped_size, dropped);
+    family = fixture_family(fixture, "rows");
+    assert_int_equal(count_rows(family), 1);
+    colander_family_close(family);
+    fixture_close(fixture);
+}
+
+/* What the ledger knows to be synced is damaged when it is not there; what
+ * stands behind may be lost here and there with the power, and with that
+ * alone. */
+static void
+unsynced_records_of_the_manifest_are_dropped(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_slice row;
+    uint64_t torn;
+
+    key_of(1, &key);
+    colander_row_builder_add(fixture->builder, "n", colander_integer(1));
+    OK(colander_row_builder_finish(fixture->builder, &row, NULL));
+    OK(colander_family_put(family, colander_buffer_slice(&key), row,
+                           COLANDER_AS_STORE, NULL));
+    colander_buffer_release(&key);
+    colander_family_close(family);
+    fixture_close(fixture);
+
+    torn = add_torn_records(fixture->directory);
+    assert_refused(fixture);
+    ledger_of_another_boot(fixture->directory);
+    flip_bit_of_manifest(fixture->directory, (off_t)torn + 1);
+    assert_refused(fixture);
+    flip_bit_of_manifest(fixture->directory, (off_t)torn + 1);
+    assert_opens(fixture, COLANDER_OPEN_READ_ONLY, torn);
+    assert_opens(fixture, COLANDER_OPEN_EXISTING, torn);
+    assert_opens(fixture, COLANDER_OPEN_EXISTING, 0);
+
+    /* Made by that open, and synced once. */
+    torn = add_torn_records(fixture->directory);
+    ledger_of_another_boot(fixture->directory);
+    assert_opens(fixture, COLANDER_OPEN_READ_ONLY, torn);
+    fixture_open(fixture);
+}
+
 int
 main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
             nothing_acknowledged_is_lost_with_the_power, fixture_setup,
+            fixture_teardown),
+        cmocka_unit_test_setup_teardown(
+            unsynced_records_of_the_manifest_are_dropped, fixture_setup,
             fixture_teardown),
         cmocka_unit_test_setup_teardown(a_large_write_may_be_killed_anywhere,
                                         fixture_setup, fixture_teardown),

@@ -41,7 +41,8 @@ static struct {
     bool is_on;
     bool is_kill; /* nothing is lost */
     char directory[PATH_MAX];
-    uint64_t left; /* changes until the loss */
+    const char *only; /* such are counted; NULL: all */
+    uint64_t left;    /* changes until the loss */
     uint64_t random;
     unsigned saved_count;
     struct change *changes;
@@ -162,14 +163,23 @@ keep_text(const char *text)
     return kept;
 }
 
-/* A new change; the power may go before it. */
+/* The power may go before what is about to happen to a file. */
+static void
+count_down(const char *path)
+{
+    const bool is_counted =
+        loss.only == NULL || strstr(strrchr(path, '/'), loss.only) != NULL;
+
+    if (is_counted && loss.left-- == 0)
+        lose_power();
+}
+
 static struct change *
-add_change(enum change_kind kind)
+add_change(enum change_kind kind, const char *path)
 {
     struct change *change;
 
-    if (loss.left-- == 0)
-        lose_power();
+    count_down(path);
     if (loss.count == CHANGES_MAX)
         give_up("too many changes");
     change = &loss.changes[loss.count++];
@@ -199,10 +209,8 @@ is_ours(int directory, const char *name, char path[PATH_MAX])
 }
 
 static bool
-is_ours_fd(int fd)
+is_ours_fd(int fd, char path[PATH_MAX])
 {
-    char path[PATH_MAX];
-
     return loss.is_on && path_of_descriptor(fd, path) &&
            is_below(path, loss.directory);
 }
@@ -222,7 +230,7 @@ directory_of(const char *path)
 static struct change *
 note_entry(enum change_kind kind, const char *path)
 {
-    struct change *change = add_change(kind);
+    struct change *change = add_change(kind, path);
 
     change->path = keep_text(path);
     change->directory = directory_of(path);
@@ -269,9 +277,9 @@ own_descriptor(int fd, ino_t file)
 
 /* Bytes are about to be written, or cut off (size 0), at a place. */
 static void
-note_bytes(int fd, off_t at, size_t size)
+note_bytes(int fd, const char *path, off_t at, size_t size)
 {
-    struct change *change = add_change(BYTES);
+    struct change *change = add_change(BYTES, path);
     struct stat status;
     size_t old = 0;
 
@@ -316,8 +324,8 @@ note_sync(int fd)
 }
 
 void
-power_loss_begin(const char *directory, uint64_t number, uint64_t seed,
-                 bool is_kill)
+power_loss_begin(const char *directory, uint64_t number, const char *only,
+                 uint64_t seed, bool is_kill)
 {
     struct rlimit files;
 
@@ -329,6 +337,7 @@ power_loss_begin(const char *directory, uint64_t number, uint64_t seed,
     if (loss.changes == NULL)
         give_up("calloc");
     (void)snprintf(loss.directory, sizeof(loss.directory), "%s", directory);
+    loss.only = only;
     loss.left = number;
     loss.random = seed;
     loss.is_kill = is_kill;
@@ -354,7 +363,7 @@ open_noted(int directory, const char *name, int flags, mode_t mode)
     fd = REAL(openat)(directory, name, is_noted ? flags & ~O_TRUNC : flags,
                       mode);
     if (fd >= 0 && is_noted && (flags & O_TRUNC)) {
-        note_bytes(fd, 0, 0); /* what it has may come back */
+        note_bytes(fd, path, 0, 0); /* what it has may come back */
         if (REAL(ftruncate)(fd, 0) != 0)
             give_up("ftruncate");
     }
@@ -388,15 +397,17 @@ openat(int directory, const char *name, int flags, ...)
 PUBLIC ssize_t
 write(int fd, const void *bytes, size_t size)
 {
+    char path[PATH_MAX];
     ssize_t written;
 
     pthread_mutex_lock(&loss.mutex);
-    if (size > 0 && is_ours_fd(fd)) {
+    if (size > 0 && is_ours_fd(fd, path)) {
         struct stat status;
         const bool is_appending = (fcntl(fd, F_GETFL) & O_APPEND) != 0;
 
         (void)fstat(fd, &status);
-        note_bytes(fd, is_appending ? status.st_size : lseek(fd, 0, SEEK_CUR),
+        note_bytes(fd, path,
+                   is_appending ? status.st_size : lseek(fd, 0, SEEK_CUR),
                    size);
     }
     written = REAL(write)(fd, bytes, size);
@@ -407,11 +418,12 @@ write(int fd, const void *bytes, size_t size)
 PUBLIC ssize_t
 pwrite(int fd, const void *bytes, size_t size, off_t at)
 {
+    char path[PATH_MAX];
     ssize_t written;
 
     pthread_mutex_lock(&loss.mutex);
-    if (is_ours_fd(fd))
-        note_bytes(fd, at, size);
+    if (is_ours_fd(fd, path))
+        note_bytes(fd, path, at, size);
     written = REAL(pwrite)(fd, bytes, size, at);
     pthread_mutex_unlock(&loss.mutex);
     return written;
@@ -420,11 +432,12 @@ pwrite(int fd, const void *bytes, size_t size, off_t at)
 PUBLIC int
 ftruncate(int fd, off_t size)
 {
+    char path[PATH_MAX];
     int result;
 
     pthread_mutex_lock(&loss.mutex);
-    if (is_ours_fd(fd))
-        note_bytes(fd, size, 0);
+    if (is_ours_fd(fd, path))
+        note_bytes(fd, path, size, 0);
     result = REAL(ftruncate)(fd, size);
     pthread_mutex_unlock(&loss.mutex);
     return result;
@@ -433,13 +446,14 @@ ftruncate(int fd, off_t size)
 PUBLIC int
 fsync(int fd)
 {
+    char path[PATH_MAX];
+
     pthread_mutex_lock(&loss.mutex);
-    if (!is_ours_fd(fd)) {
+    if (!is_ours_fd(fd, path)) {
         pthread_mutex_unlock(&loss.mutex);
         return REAL(fsync)(fd);
     }
-    if (loss.left-- == 0)
-        lose_power();
+    count_down(path);
     note_sync(fd);
     pthread_mutex_unlock(&loss.mutex);
     return 0;

@@ -22,9 +22,10 @@
 #include <stdint.h>
 
 /* From now on changes below `directory`, an absolute path, can be lost; before
- * the one of that number they are, and this process is killed. `is_kill`: it is
- * killed, and nothing is lost. Syncs do not wait for the disk. Once. */
-void power_loss_begin(const char *directory, uint64_t number, uint64_t seed,
-                      bool is_kill);
+ * the one of that number they are, and this process is killed. `only`: of those
+ * of files with this in their names; NULL: of all. `is_kill`: it is killed, and
+ * nothing is lost. Syncs do not wait for the disk. Once. */
+void power_loss_begin(const char *directory, uint64_t number, const char *only,
+                      uint64_t seed, bool is_kill);
 
 #endif
