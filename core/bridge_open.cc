@@ -9,6 +9,7 @@
 #include "core/bridge_tables.h"
 #include "core/bulk_directory.h"
 #include "core/options.h"
+#include "core/tables.h"
 
 #include <rocksdb/convenience.h>
 #include <rocksdb/filter_policy.h>
@@ -115,7 +116,7 @@ set_family_options(const struct colander_options &options,
     table.cache_index_and_filter_blocks_with_high_priority = true;
     table.pin_l0_filter_and_index_blocks_in_cache = true;
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
-    table.format_version = 5;
+    table.format_version = TABLE_FORMAT;
     family->table_factory = make_named_tables(table);
 }
 

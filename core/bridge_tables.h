@@ -12,9 +12,10 @@
 
 /*
  * RocksDB's own tables, of which each is opened only when its properties are
- * whole. Where one cannot be opened RocksDB often tells what is
- * wrong and not in which file; the status of these names it. For a file system
- * of make_store_files.
+ * whole, as written: they are not where another program took a file into the
+ * database and put its sequence there. Where one cannot be opened RocksDB often
+ * tells what is wrong and not in which file; the status of these names it. For
+ * a file system of make_store_files.
  */
 std::shared_ptr<rocksdb::TableFactory>
 make_named_tables(const rocksdb::BlockBasedTableOptions &options);

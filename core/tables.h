@@ -3,8 +3,8 @@
  *
  * RocksDB gives up a file at its first bad byte. This reader goes on behind
  * what is damaged, and says which keys may have been there. It knows what
- * RocksDB writes for our options (block-based tables, format 5; no compression,
- * LZ4 or Zstandard), believes nothing that a checksum does not vouch for, and
+ * RocksDB writes for our options (block-based tables; no compression, LZ4 or
+ * Zstandard), believes nothing that a checksum does not vouch for, and
  * needs no more memory than a few blocks and the index. What the disk cannot
  * read is damaged as well. For salvage; finds come to no more than the check at
  * the end.
@@ -28,6 +28,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Of RocksDB's formats: the one that is written and read. */
+#define TABLE_FORMAT 5
 
 struct table_file;
 
@@ -103,8 +106,9 @@ struct table_source {
                     off_t offset);
 };
 
-/* Whether the footer leads to properties that are whole, and to an index in the
- * file: *why is NULL, or says what is wrong. OK or NO_MEMORY. */
+/* Whether the footer says how the file is to be read, and leads to properties
+ * that are whole and an index in the file: *why is NULL, or says what is wrong.
+ * OK or NO_MEMORY. */
 COLANDER_CHECKED enum colander_code
 table_check_properties(const struct table_source *source, const char **why,
                        struct colander_error *err);

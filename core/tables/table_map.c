@@ -10,6 +10,7 @@
 #define FOOTER_SIZE 53 /* checksum kind, two places, zeros, version, magic */
 #define FOOTER_PLACES 1
 #define FOOTER_PLACES_END 41
+#define FOOTER_VERSION FOOTER_PLACES_END
 
 /* A metaindex has a few names and places. */
 #define METAINDEX_SIZE_MAX 4096
@@ -35,6 +36,12 @@ struct behind {
     struct table_place index;
 };
 
+/* What the footer says of the rest of the file; zeros: it cannot be read. */
+struct footer {
+    unsigned checksum_kind;
+    uint32_t version;
+};
+
 /* What the properties say of the index. */
 struct index_kind {
     bool is_known;
@@ -47,6 +54,7 @@ struct reader {
     struct table_map *map;
     const struct table_source *source;
     struct table_block *block;
+    struct footer footer;
     struct behind behind;
     struct index_kind index_kind;
 };
@@ -108,6 +116,8 @@ read_footer(struct reader *reader, struct colander_error *err)
     code = table_source_read(reader->source, reader->source->size - FOOTER_SIZE,
                              FOOTER_SIZE, &footer, err);
     if (code == COLANDER_OK && footer.size == FOOTER_SIZE) {
+        reader->footer.checksum_kind = footer.data[0];
+        reader->footer.version = table_get_32(footer.data + FOOTER_VERSION);
         at = footer.data + FOOTER_PLACES;
         if (get_place(&at, footer.data + FOOTER_PLACES_END,
                       &reader->behind.metaindex))
@@ -477,7 +487,9 @@ find_whole_properties(struct reader *reader, const char **why,
     if (code != COLANDER_OK)
         return code;
     if (!is_read || !take_metaindex(reader) ||
-        !is_inside(reader->source, reader->behind.index)) {
+        !is_inside(reader->source, reader->behind.index) ||
+        reader->footer.checksum_kind != reader->map->checksum_kind ||
+        reader->footer.version != TABLE_FORMAT) {
         *why = "its footer or what that leads to is damaged";
         return COLANDER_OK;
     }

@@ -113,6 +113,18 @@ choose_file(const struct damageable *files, uint64_t *random,
                            files->kinds[file + 1] != damage->file_kind);
 }
 
+/* Any place in a file; often near its end, where most files say what they are,
+ * and every bit counts. */
+static inline off_t
+choose_place(off_t size, uint64_t *random)
+{
+    const off_t end = size < 1500 ? size : 1500;
+
+    if (random_below(random, 3) == 0)
+        return size - 1 - (off_t)random_below(random, (uint64_t)end);
+    return (off_t)random_below(random, (uint64_t)size);
+}
+
 static inline void
 choose_damage(const char *store, const struct damageable *files,
               uint64_t *random, struct damage *damage)
@@ -127,7 +139,7 @@ choose_damage(const char *store, const struct damageable *files,
     (void)snprintf(path, sizeof(path), "%s/%s", store, damage->path);
     assert_int_equal(stat(path, &status), 0);
     damage->size = status.st_size;
-    damage->at = (off_t)random_below(random, (uint64_t)status.st_size);
+    damage->at = choose_place(status.st_size, random);
     if (damage->kind == PAGE)
         damage->at -= damage->at % 4096;
     if (damage->kind != SWAP)

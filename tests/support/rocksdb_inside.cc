@@ -210,6 +210,8 @@ rocksdb_visit_files(struct colander_engine_family *family,
 void
 rocksdb_ingest(struct colander_engine_family *family, const char *path)
 {
-    must(db_of(family)->IngestExternalFile(
-        family->handle.get(), {path}, rocksdb::IngestExternalFileOptions()));
+    rocksdb::IngestExternalFileOptions how;
+
+    how.write_global_seqno = false;
+    must(db_of(family)->IngestExternalFile(family->handle.get(), {path}, how));
 }
