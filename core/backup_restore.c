@@ -231,7 +231,7 @@ static enum colander_code
 check_tables(const struct version_log *log, int engine,
              struct colander_error *err)
 {
-    for (size_t i = 0; log->is_whole && i < log->table_count; i++) {
+    for (size_t i = 0; i < log->table_count; i++) {
         const struct version_table *table = &log->tables[i];
         const struct version_family *family =
             version_log_family(log, table->family);
@@ -270,6 +270,9 @@ check_whole(const struct restoring *restoring, int engine, const char *path,
         code = COLANDER_FAIL(err, COLANDER_CORRUPT, "it has no CURRENT");
     if (code == COLANDER_OK)
         code = version_log_read(&log, engine, manifest, err);
+    if (code == COLANDER_OK && !log.is_whole)
+        code = COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "%s cannot be read to its end", manifest);
     if (code == COLANDER_OK)
         code = check_tables(&log, engine, err);
     version_log_release(&log);

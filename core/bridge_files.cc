@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/bridge_files.h"
+#include "core/bridge_tables.h"
 
 #include "core/log_walk.h"
 
@@ -15,10 +16,10 @@
 
 #include <sys/stat.h>
 
-static thread_local opened_file opened_last;
+static thread_local std::string opened_last;
 static thread_local std::string failed_last;
 
-const opened_file &
+const std::string &
 file_opened_last()
 {
     return opened_last;
@@ -275,8 +276,11 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
             is_noted = is_sync_known_ &&
                        (sync_count_++ > 0 || kind_ == LEDGER_MANIFEST);
         }
-        if (is_noted)
-            ledger_note_synced(ledger_.get(), kind_, number_, whole);
+        if (is_noted &&
+            !ledger_note_synced(ledger_.get(), kind_, number_, whole) &&
+            kind_ == LEDGER_MANIFEST)
+            status = rocksdb::IOStatus::IOError(
+                "cannot note in the ledger how far the MANIFEST is synced");
         return kind_ == LEDGER_MANIFEST
                    ? faults_->ManifestDone(std::move(status))
                    : faults_->LogSynced(number_, status);
@@ -476,12 +480,13 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
 
         if (name.size() > 4 && name.compare(name.size() - 4, 4, ".ldb") == 0)
             sst.replace(name.size() - 4, 4, ".sst");
+        opened_last = sst;
         rocksdb::IOStatus status =
             target()->NewRandomAccessFile(sst, how, file, debug);
 
-        opened_last.path = sst;
-        opened_last.file = file->get();
-        if (!status.ok() && !status.IsPathNotFound())
+        if (status.ok() && is_sst(sst))
+            status = Checked(sst, file, debug);
+        if (!status.ok() && !status.IsPathNotFound() && !status.IsCorruption())
             failed_last = status.ToString();
         return status;
     }
@@ -553,6 +558,22 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
     }
 
   private:
+    rocksdb::IOStatus
+    Checked(const std::string &name,
+            std::unique_ptr<rocksdb::FSRandomAccessFile> *file,
+            rocksdb::IODebugContext *debug)
+    {
+        uint64_t size;
+        rocksdb::IOStatus status =
+            target()->GetFileSize(name, rocksdb::IOOptions(), &size, debug);
+
+        if (status.ok())
+            status = check_table(name, file->get(), size);
+        if (!status.ok())
+            file->reset();
+        return status;
+    }
+
     static rocksdb::IOStatus
     Privately(const std::string &name, mode_t mode, rocksdb::IOStatus status)
     {

@@ -26,7 +26,8 @@
  * 9 seconds with them and take one without.
  *
  * What is written to logs is noted in the ledger, if there is one; and of a
- * MANIFEST no more is read than the ledger knows to be whole.
+ * MANIFEST no more is read than the ledger knows to be whole. An SST is opened
+ * only when it can be read as a table: see check_table.
  *
  * What a disk that fails would make RocksDB do is prevented: see Faults and
  * Chatter.
@@ -34,14 +35,9 @@
 std::shared_ptr<rocksdb::FileSystem>
 make_store_files(std::shared_ptr<struct ledger> ledger);
 
-/* A file that was opened to be read here and there. */
-struct opened_file {
-    std::string path;
-    rocksdb::FSRandomAccessFile *file; /* whoever opened it owns it */
-};
-
-/* That which the calling thread has opened last in one of these. */
-const opened_file &file_opened_last();
+/* The path of the file that the calling thread has opened last in one of these,
+ * to read it here and there. */
+const std::string &file_opened_last();
 
 /* Why the calling thread could last not open a file so, other than that it is
  * not there; empty: it always could, since this was asked. */

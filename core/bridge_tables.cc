@@ -42,28 +42,6 @@ read_file(const struct table_source *source, void *bytes, size_t size,
     return static_cast<ssize_t>(got.size());
 }
 
-/* RocksDB reads the properties of a file before it looks at their checksum, and
- * may end the process by what they are; and when that is wrong it goes on
- * without them, and takes the index for one of another kind. */
-rocksdb::Status
-check_properties(const opened_file &opened, uint64_t size)
-{
-    file_source source;
-    struct colander_error err;
-    const char *why;
-
-    source.fd = -1;
-    source.size = size;
-    source.read = read_file;
-    source.file = opened.file;
-    if (table_check_properties(&source, &why, &err) != COLANDER_OK)
-        return rocksdb::Status::MemoryLimit(err.message);
-    if (!source.status.ok())
-        return source.status;
-    return why == nullptr ? rocksdb::Status::OK()
-                          : rocksdb::Status::Corruption(why);
-}
-
 class NamedTables : public rocksdb::TableFactory
 {
   public:
@@ -94,12 +72,10 @@ class NamedTables : public rocksdb::TableFactory
                    uint64_t size, std::unique_ptr<rocksdb::TableReader> *reader,
                    bool prefetches) const override
     {
-        const std::string &name = file_opened_last().path;
-        rocksdb::Status status = check_properties(file_opened_last(), size);
+        const std::string &name = file_opened_last();
+        rocksdb::Status status = tables_->NewTableReader(
+            how, options, std::move(file), size, reader, prefetches);
 
-        if (status.ok())
-            status = tables_->NewTableReader(how, options, std::move(file),
-                                             size, reader, prefetches);
         if (!status.IsCorruption() ||
             status.ToString().find(name) != std::string::npos)
             return status;
@@ -151,4 +127,23 @@ make_named_tables(const rocksdb::BlockBasedTableOptions &options)
 {
     return std::make_shared<NamedTables>(
         rocksdb::NewBlockBasedTableFactory(options));
+}
+
+rocksdb::IOStatus
+check_table(const std::string &path, rocksdb::FSRandomAccessFile *file,
+            uint64_t size)
+{
+    file_source source;
+    const char *why;
+
+    source.fd = -1;
+    source.size = size;
+    source.read = read_file;
+    source.file = file;
+    if (table_check_properties(&source, &why, nullptr) != COLANDER_OK)
+        return rocksdb::IOStatus::OK();
+    if (!source.status.ok())
+        return source.status;
+    return why == nullptr ? rocksdb::IOStatus::OK()
+                          : rocksdb::IOStatus::Corruption(why, "in " + path);
 }

@@ -233,11 +233,9 @@ ledger_least(const struct ledger *ledger, const struct ledger_entry *entry)
 }
 
 bool
-ledger_may_have_holes(const struct ledger *ledger,
-                      const struct ledger_entry *entry)
+ledger_may_have_holes(const struct ledger_entry *entry)
 {
-    return !ledger->is_of_this_boot && entry->kind == LEDGER_MANIFEST &&
-           entry->synced > 0;
+    return entry->kind == LEDGER_MANIFEST && entry->synced > 0;
 }
 
 /* ------------------------------------------------------------- entries --- */
@@ -406,22 +404,24 @@ ledger_note_written(struct ledger *ledger, enum ledger_kind kind,
     pthread_mutex_unlock(&ledger->mutex);
 }
 
-void
+bool
 ledger_note_synced(struct ledger *ledger, enum ledger_kind kind,
                    uint64_t number, uint64_t size)
 {
     struct ledger_entry *entry;
+    bool is_noted;
 
     pthread_mutex_lock(&ledger->mutex);
     entry = entry_of(ledger, kind, number);
     if (entry->written < size)
         entry->written = size;
     entry->synced = size;
-    (void)write_slot(ledger);
+    is_noted =
+        kind == LEDGER_MANIFEST ? write_slots(ledger) : write_slot(ledger);
     pthread_mutex_unlock(&ledger->mutex);
-    /* The MANIFEST is written seldom, and one thread at a time. */
-    if (kind == LEDGER_MANIFEST)
-        (void)fdatasync(ledger->fd);
+    if (kind == LEDGER_MANIFEST) /* written seldom, by one thread at a time */
+        is_noted = is_noted && fdatasync(ledger->fd) == 0;
+    return is_noted;
 }
 
 /* The sync is waited for without the mutex, for which writers wait: what they

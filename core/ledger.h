@@ -56,11 +56,10 @@ COLANDER_CHECKED enum colander_code ledger_open(int directory_fd,
 uint64_t ledger_least(const struct ledger *ledger,
                       const struct ledger_entry *entry);
 
-/* Whether of what was not synced something may be missing before what is there:
- * it may have gone with the power. False where nobody knows how much was
- * synced, as of a log of writes: see ledger_note_synced. */
-bool ledger_may_have_holes(const struct ledger *ledger,
-                           const struct ledger_entry *entry);
+/* Whether what stands behind the bytes that are known to be synced counts for
+ * nothing, and may lack something before what is there: it went with the power.
+ * So it is with a MANIFEST, of which that is known. */
+bool ledger_may_have_holes(const struct ledger_entry *entry);
 
 /* The log is there, with so many bytes of whole records. Returns what was noted
  * of it before; zeros, if nothing. */
@@ -96,9 +95,9 @@ ledger_settle_synced(struct ledger *ledger, struct colander_error *err);
 void ledger_note_written(struct ledger *ledger, enum ledger_kind kind,
                          uint64_t number, uint64_t size);
 
-/* And they are synced. Of a MANIFEST the note itself is on the disk when it
- * returns. */
-void ledger_note_synced(struct ledger *ledger, enum ledger_kind kind,
+/* And they are synced. Of a MANIFEST this has to be known: both slots have it,
+ * on the disk, when it returns true. Of a log of writes it may be missing. */
+bool ledger_note_synced(struct ledger *ledger, enum ledger_kind kind,
                         uint64_t number, uint64_t size);
 
 /* The log is about to go, and may once this has returned true. For one thread

@@ -68,7 +68,7 @@ check_log(const struct check *check, enum ledger_kind kind, uint64_t number,
     if (code != COLANDER_OK)
         return code;
     noted = ledger_found(check->ledger, kind, number, whole);
-    if (log->state.has_behind && !ledger_may_have_holes(check->ledger, &noted))
+    if (log->state.has_behind && !ledger_may_have_holes(&noted))
         return log_fail_damaged(log->name, whole, err);
     least = ledger_least(check->ledger, &noted);
     if (whole < least)

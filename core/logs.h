@@ -7,9 +7,9 @@
  * was written behind it, without a word: rows, or whole SST files, which it
  * then deletes. So all records are looked at first: a bad one with a good one
  * behind it was damaged, and nothing is opened; of a bad one with nothing
- * behind it nobody can tell what it was, and it is dropped, and told. So is a
- * good one behind a bad one where the ledger knows that the MANIFEST was not
- * synced so far, and the machine was begun anew: such go in any order. Nothing
+ * behind it nobody can tell what it was, and it is dropped, and told. So are
+ * good ones behind a bad one of the MANIFEST where the ledger knows that it was
+ * not synced so far: a loss of power may leave any part of that. Nothing
  * is also a later log whose writes are numbered as if the bad one had not been:
  * an open that dropped it made that, and was killed before the log went.
  *

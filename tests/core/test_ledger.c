@@ -213,6 +213,26 @@ what_was_forgotten_is_in_neither_slot(void **state)
     }
 }
 
+/* How far a MANIFEST was synced is told by either slot. */
+static void
+what_was_synced_of_a_manifest_is_in_both_slots(void **state)
+{
+    struct fixture *fixture = *state;
+    uint8_t slots[2 * LEDGER_SLOT];
+
+    settle(fixture);
+    assert_true(ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 5, 100));
+    ledger_of_another_boot(fixture->path);
+    read_slots(fixture, slots);
+    for (size_t slot = 0; slot < 2; slot++) {
+        slots[slot * LEDGER_SLOT + 30] ^= 1;
+        write_slots(fixture, slots);
+        slots[slot * LEDGER_SLOT + 30] ^= 1;
+        reopen(fixture);
+        assert_int_equal(least(fixture, LEDGER_MANIFEST, 5), 100);
+    }
+}
+
 static void
 after_another_boot_only_what_was_synced_must_be_there(void **state)
 {
@@ -318,6 +338,7 @@ main(void)
         TEST(the_file_may_be_behind_what_is_known),
         TEST(what_was_forgotten_is_in_neither_slot),
         TEST(after_another_boot_only_what_was_synced_must_be_there),
+        TEST(what_was_synced_of_a_manifest_is_in_both_slots),
         TEST(many_logs_are_kept),
         TEST(whole_records_are_known_from_the_bytes),
     };

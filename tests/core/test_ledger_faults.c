@@ -126,6 +126,26 @@ notes_that_are_torn_leave_the_last_one(void **state)
     assert_int_equal(noted(fixture), 100);
 }
 
+/* Of a log of writes less may be known. */
+static void
+that_a_manifest_is_synced_is_on_the_disk_or_an_error(void **state)
+{
+    const enum fault_kind kinds[] = {FAULT_WRITE, FAULT_SYNC};
+    struct fixture *fixture = *state;
+
+    for (size_t i = 0; i < 2; i++) {
+        const struct fault fault = {kinds[i], 0, EIO, false, true};
+
+        faults_begin(fixture->path, &fault);
+        assert_false(
+            ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 3, 100));
+        assert_true(faults_were_met());
+        faults_mend();
+        assert_true(
+            ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 3, 100));
+    }
+}
+
 int
 main(void)
 {
@@ -133,6 +153,7 @@ main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         TEST(a_log_stays_while_no_thread_can_forget_it),
         TEST(notes_that_are_torn_leave_the_last_one),
+        TEST(that_a_manifest_is_synced_is_on_the_disk_or_an_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -242,6 +242,103 @@ damage_each_bit(const char *path)
     close(fd);
 }
 
+/* RocksDB opens the first files of a store when it is opened, and reads the
+ * properties of others without opening them. */
+#define FILES 24
+
+/* Makes that bit of the properties wrong, or right again, by which RocksDB 7.8
+ * ends the process. */
+static void
+flip_bit_of_properties(const struct sst_fixture *fixture, uint64_t number)
+{
+    char path[TEMPORARY_SIZE + 64];
+    uint8_t footer[FOOTER_SIZE];
+    uint64_t metaindex = 0;
+    uint8_t byte;
+    int fd;
+
+    (void)snprintf(path, sizeof(path), "%s/rocksdb/%06d.sst",
+                   fixture->base.path, (int)number);
+    fd = open(path, O_RDWR);
+    assert_int_equal(
+        pread(fd, footer, FOOTER_SIZE, lseek(fd, 0, SEEK_END) - FOOTER_SIZE),
+        FOOTER_SIZE);
+    for (size_t i = 1; i == 1 || footer[i - 1] >= 128; i++)
+        metaindex |= (uint64_t)(footer[i] & 127) << 7 * (i - 1);
+    assert_int_equal(pread(fd, &byte, 1, (off_t)metaindex - 6), 1);
+    byte ^= 128;
+    assert_int_equal(pwrite(fd, &byte, 1, (off_t)metaindex - 6), 1);
+    close(fd);
+}
+
+static enum colander_code
+scan(struct colander_engine_family *family, struct colander_error *err)
+{
+    const struct colander_engine_cursor_options all = {0};
+    struct colander_engine_cursor *cursor = NULL;
+    struct colander_slice key = {NULL, 1};
+    struct colander_slice value;
+    enum colander_code code =
+        colander_engine_cursor_open(family, &all, &cursor, err);
+
+    while (code == COLANDER_OK && key.size > 0)
+        code = colander_engine_cursor_next(cursor, &key, &value, err);
+    colander_engine_cursor_close(cursor);
+    return code;
+}
+
+static void
+assert_told(struct sst_fixture *fixture, uint64_t number)
+{
+    struct colander_engine_family *family;
+    static struct list list;
+    struct colander_error err;
+    enum colander_code code;
+    char name[24];
+
+    (void)snprintf(name, sizeof(name), "%06d.sst", (int)number);
+    fixture->options.mode = COLANDER_OPEN_READ_ONLY;
+    code = colander_engine_open(fixture->base.path, &fixture->options,
+                                &fixture->base.engine, &err);
+    if (code == COLANDER_OK) {
+        family = family_of(&fixture->base, "f");
+        list.count = 0;
+        OK(engine_ssts(fixture->base.engine, list_add, &list, NULL));
+        assert_int_equal(list.count, FILES);
+        code = scan(family, &err);
+        colander_engine_family_close(family);
+        close_engine(&fixture->base);
+    }
+    assert_int_equal(code, COLANDER_CORRUPT);
+    assert_non_null(strstr(err.message, name));
+}
+
+static void
+wrong_properties_are_told_of_any_file(void **state)
+{
+    struct sst_fixture *fixture = *state;
+    struct colander_engine_family *family;
+    static struct list list;
+
+    open_watched(fixture);
+    family = family_of(&fixture->base, "f");
+    rocksdb_stop_compactions(family);
+    for (unsigned i = 0; i < FILES; i++) {
+        assert_true(write_rows(fixture->base.engine, family, NULL, 10));
+        OK(colander_engine_family_flush(family, NULL));
+    }
+    list.count = 0;
+    OK(engine_ssts(fixture->base.engine, list_add, &list, NULL));
+    assert_int_equal(list.count, FILES);
+    colander_engine_family_close(family);
+    close_engine(&fixture->base);
+    for (size_t i = 0; i < list.count; i++) {
+        flip_bit_of_properties(fixture, list.files[i].number);
+        assert_told(fixture, list.files[i].number);
+        flip_bit_of_properties(fixture, list.files[i].number);
+    }
+}
+
 /* Makes bytes of the footer wrong, by which it may say that blocks are anywhere
  * and of any size. */
 static void
@@ -254,13 +351,14 @@ damage_footer(const char *path, uint64_t *random)
     assert_int_equal(pread(fd, footer, FOOTER_SIZE, at), FOOTER_SIZE);
     for (unsigned i = 0; i < 3000; i++) {
         uint8_t damaged[FOOTER_SIZE];
-        size_t place = random_below(random, 10);
+        const uint64_t count = 1 + random_below(random, 12);
+        size_t place = random_below(random, FOOTER_SIZE - count);
         struct colander_error err;
         enum colander_code code;
 
         memcpy(damaged, footer, FOOTER_SIZE);
-        for (uint64_t count = random_below(random, 12); count > 0; count--)
-            damaged[place++] |= (uint8_t)random_next(random);
+        for (uint64_t j = 0; j < count; j++)
+            damaged[place++] = (uint8_t)random_next(random);
         assert_int_equal(pwrite(fd, damaged, FOOTER_SIZE, at), FOOTER_SIZE);
         code = sst_check_file(path, &err);
         if (code != COLANDER_OK && code != COLANDER_CORRUPT)
@@ -355,6 +453,7 @@ main(void)
         TEST(deleted_sst_is_not_found_but_an_open_one_reads_on),
         TEST(sst_shares_the_cache_and_damage_is_never_an_early_end),
         TEST(every_wrong_bit_is_told),
+        TEST(wrong_properties_are_told_of_any_file),
         TEST(records_are_kept_until_they_are_removed),
     };
 

@@ -185,6 +185,9 @@ finds_of_a_fifo_store_give_rows_of_scans_beside_them(void **state)
         }
     }
     assert_true(count_rows(family) < (uint64_t)number);
+    /* A file that was read when it was dropped goes with the next flush. */
+    OK(put_text(fixture, family, "last", "user", colander_integer(1), NULL));
+    OK(colander_family_flush(family, NULL));
     assert_all_loaded(family);
     assert_filters_of_ssts(fixture, &family, 1);
     for (size_t i = 0; i < 3; i++)

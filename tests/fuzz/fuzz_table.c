@@ -1,6 +1,7 @@
 /*
  * Any bytes as a table file: nothing crashes, takes for ever or reads over the
- * end, entries ascend, gaps stand between them.
+ * end, entries ascend, gaps stand between them; and the same of what is looked
+ * at before RocksDB opens one.
  *
  * The first byte says whether checksums are made right: those of the blocks
  * that an index or a footer could lead to are not known, so of each place where
@@ -174,6 +175,15 @@ read_all(const char *name, uint64_t size)
     colander_buffer_release(&seen.key);
 }
 
+static void
+check_properties(int fd, uint64_t size)
+{
+    const struct table_source source = {fd, size, NULL};
+    const char *why;
+
+    expect(table_check_properties(&source, &why, NULL) == COLANDER_OK);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -196,6 +206,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     expect(ftruncate(fd, 0) == 0 && pwrite(fd, copy, size, 0) == (ssize_t)size);
     (void)snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
     read_all(name, size);
+    check_properties(fd, size);
     free(copy);
     return 0;
 }
