@@ -276,14 +276,14 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
             is_noted = is_sync_known_ &&
                        (sync_count_++ > 0 || kind_ == LEDGER_MANIFEST);
         }
-        if (is_noted &&
-            !ledger_note_synced(ledger_.get(), kind_, number_, whole) &&
-            kind_ == LEDGER_MANIFEST)
-            status = rocksdb::IOStatus::IOError(
-                "cannot note in the ledger how far the MANIFEST is synced");
-        return kind_ == LEDGER_MANIFEST
-                   ? faults_->ManifestDone(std::move(status))
-                   : faults_->LogSynced(number_, status);
+        is_noted = is_noted &&
+                   ledger_note_synced(ledger_.get(), kind_, number_, whole);
+        if (kind_ == LEDGER_WAL)
+            return faults_->LogSynced(number_, status);
+        if (status.ok() && !is_noted)
+            return faults_->ManifestDone(rocksdb::IOStatus::IOError(
+                "cannot note in the ledger how far the MANIFEST is synced"));
+        return faults_->ManifestDone(std::move(status));
     }
 
     std::shared_ptr<struct ledger> ledger_;

@@ -12,6 +12,7 @@
 #include "core/tables.h"
 
 #include <cerrno>
+#include <cstring>
 
 namespace
 {
@@ -142,8 +143,7 @@ check_table(const std::string &path, rocksdb::FSRandomAccessFile *file,
     source.file = file;
     if (table_check_properties(&source, &why, nullptr) != COLANDER_OK)
         return rocksdb::IOStatus::OK();
-    if (!source.status.ok())
-        return source.status;
-    return why == nullptr ? rocksdb::IOStatus::OK()
-                          : rocksdb::IOStatus::Corruption(why, "in " + path);
+    if (source.status.ok() && why != nullptr)
+        source.status = rocksdb::IOStatus::Corruption(why, "in " + path);
+    return source.status;
 }
