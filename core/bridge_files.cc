@@ -446,8 +446,8 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
                    : status;
     }
 
-    /* What is behind the whole records of a MANIFEST was lost with the power:
-     * RocksDB would refuse it. */
+    /* What is behind the whole records of a MANIFEST counts for nothing:
+     * RocksDB would not always see that, and refuse it. */
     rocksdb::IOStatus
     NewSequentialFile(const std::string &name, const rocksdb::FileOptions &how,
                       std::unique_ptr<rocksdb::FSSequentialFile> *file,

@@ -259,9 +259,10 @@ colander_engine_close(struct colander_engine *engine,
 
 /* What an open found in RocksDB's logs. */
 struct colander_recovery {
-    uint64_t dropped_size; /* bytes at the end of a log that are no whole write:
-                            * what a lost machine had not yet put on the disk,
-                            * or damage that looks like it. 0: none */
+    uint64_t dropped_size; /* bytes at the end of a log, from the first write
+                            * on that is not whole: what a lost machine had not
+                            * yet put on the disk, or damage that looks like it.
+                            * 0: none */
     char dropped_file[32]; /* the log, or the first of two */
 };
 

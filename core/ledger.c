@@ -388,7 +388,7 @@ ledger_settle_synced(struct ledger *ledger, struct colander_error *err)
 
 /* --------------------------------------------------------------- notes --- */
 
-/* A note that cannot be written is only missing. */
+/* A note of what was written that cannot be kept is only missing. */
 void
 ledger_note_written(struct ledger *ledger, enum ledger_kind kind,
                     uint64_t number, uint64_t size)

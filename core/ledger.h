@@ -12,7 +12,8 @@
  * machine runs; the ledger keeps the boot it was written in. A note is made
  * after the bytes it tells of, and taken back, out of both slots and synced,
  * before they go: so a ledger that is old, torn or gone says less than is true,
- * never more.
+ * never more. Only of the MANIFEST what was synced is known for certain: what
+ * stands behind that may be dropped.
  *
  * Owner:  who opened it. Notes may come from any thread; open, settle and
  *         close are alone.
@@ -57,8 +58,9 @@ uint64_t ledger_least(const struct ledger *ledger,
                       const struct ledger_entry *entry);
 
 /* Whether what stands behind the bytes that are known to be synced counts for
- * nothing, and may lack something before what is there: it went with the power.
- * So it is with a MANIFEST, of which that is known. */
+ * nothing, and may lack something before what is there: it went with the power,
+ * now or before an open that was killed. So it is with a MANIFEST, of which
+ * that is known. */
 bool ledger_may_have_holes(const struct ledger_entry *entry);
 
 /* The log is there, with so many bytes of whole records. Returns what was noted

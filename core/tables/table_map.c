@@ -11,6 +11,9 @@
 #define FOOTER_PLACES 1
 #define FOOTER_PLACES_END 41
 #define FOOTER_VERSION FOOTER_PLACES_END
+#define FOOTER_MAGIC 45
+
+#define MAGIC UINT64_C(0x88e241b785f4cff7)
 
 /* A metaindex has a few names and places. */
 #define METAINDEX_SIZE_MAX 4096
@@ -40,6 +43,7 @@ struct behind {
 struct footer {
     unsigned checksum_kind;
     uint32_t version;
+    uint64_t magic;
 };
 
 /* What the properties say of the index. */
@@ -118,6 +122,7 @@ read_footer(struct reader *reader, struct colander_error *err)
     if (code == COLANDER_OK && footer.size == FOOTER_SIZE) {
         reader->footer.checksum_kind = footer.data[0];
         reader->footer.version = table_get_32(footer.data + FOOTER_VERSION);
+        reader->footer.magic = table_get_64(footer.data + FOOTER_MAGIC);
         at = footer.data + FOOTER_PLACES;
         if (get_place(&at, footer.data + FOOTER_PLACES_END,
                       &reader->behind.metaindex))
@@ -479,21 +484,25 @@ static enum colander_code
 find_whole_properties(struct reader *reader, const char **why,
                       struct colander_error *err)
 {
+    const struct behind *behind = &reader->behind;
     bool is_read = false;
     enum colander_code code = read_footer(reader, err);
 
-    if (code == COLANDER_OK)
-        code = read_behind(reader, reader->behind.metaindex, &is_read, err);
+    if (code == COLANDER_OK && behind->metaindex.size <= METAINDEX_SIZE_MAX)
+        code = read_behind(reader, behind->metaindex, &is_read, err);
     if (code != COLANDER_OK)
         return code;
     if (!is_read || !take_metaindex(reader) ||
-        !is_inside(reader->source, reader->behind.index) ||
+        !is_inside(reader->source, behind->index) ||
         reader->footer.checksum_kind != reader->map->checksum_kind ||
-        reader->footer.version != TABLE_FORMAT) {
+        reader->footer.version != TABLE_FORMAT ||
+        reader->footer.magic != MAGIC) {
         *why = "its footer or what that leads to is damaged";
         return COLANDER_OK;
     }
-    code = read_behind(reader, reader->behind.properties, &is_read, err);
+    is_read = false;
+    if (behind->properties.size <= PROPERTIES_SIZE_MAX)
+        code = read_behind(reader, behind->properties, &is_read, err);
     if (code == COLANDER_OK && !is_read)
         *why = "its properties are damaged";
     return code;

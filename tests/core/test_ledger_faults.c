@@ -130,13 +130,13 @@ notes_that_are_torn_leave_the_last_one(void **state)
 static void
 that_a_manifest_is_synced_is_on_the_disk_or_an_error(void **state)
 {
-    const enum fault_kind kinds[] = {FAULT_WRITE, FAULT_SYNC};
+    const struct fault faults[] = {{FAULT_WRITE, 0, EIO, false, false},
+                                   {FAULT_WRITE, 1, EIO, false, false},
+                                   {FAULT_SYNC, 0, EIO, false, false}};
     struct fixture *fixture = *state;
 
-    for (size_t i = 0; i < 2; i++) {
-        const struct fault fault = {kinds[i], 0, EIO, false, true};
-
-        faults_begin(fixture->path, &fault);
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+        faults_begin(fixture->path, &faults[i]);
         assert_false(
             ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 3, 100));
         assert_true(faults_were_met());
