@@ -103,16 +103,6 @@ copy_store(const char *from, const char *to)
     run_and_wait(arguments);
 }
 
-/* What a ledger says that a lost machine had not yet put on the disk. */
-static void
-remove_ledger(const char *store)
-{
-    char path[TEMPORARY_SIZE + 32];
-
-    (void)snprintf(path, sizeof(path), "%s/LEDGER", store);
-    assert_int_equal(unlink(path), 0);
-}
-
 /* ------------------------------------------------------------------ logs ---
  */
 
@@ -371,7 +361,7 @@ damage_one(struct fixture *fixture, const char *killed, const char *name,
 
     copy_store(killed, fixture->path);
     if (!has_ledger)
-        remove_ledger(fixture->path);
+        ledger_remove(fixture->path);
     count = list_logs(fixture->path, name, logs);
     log = &logs[random_below(random, count)];
     at = (off_t)random_below(random, (uint64_t)log->size);
@@ -445,7 +435,7 @@ logs_cut_anywhere_are_opened(void **state)
         int last_row;
 
         copy_store(killed, fixture->path);
-        remove_ledger(fixture->path);
+        ledger_remove(fixture->path);
         last = &logs[list_logs(fixture->path, ".log", logs) - 1];
         assert_int_equal(truncate(last->path, last->size - left), 0);
         assert_int_equal(open_as(fixture, COLANDER_OPEN_EXISTING, NULL),
@@ -477,7 +467,7 @@ torn_log_before_that_of_a_killed_open_is_fine(void **state)
     (void)snprintf(kept, sizeof(kept), "%s/kept", fixture->directory);
     for (unsigned is_later = 0; is_later < 2; is_later++) {
         copy_store(killed, fixture->path);
-        remove_ledger(fixture->path);
+        ledger_remove(fixture->path);
         last = &logs[list_logs(fixture->path, ".log", logs) - 1];
         if (!is_later)
             assert_int_equal(truncate(last->path, last->size - 3), 0);
@@ -486,7 +476,7 @@ torn_log_before_that_of_a_killed_open_is_fine(void **state)
         copy_store(kept, last->path);
         if (is_later)
             assert_int_equal(truncate(last->path, last->size - 3), 0);
-        remove_ledger(fixture->path);
+        ledger_remove(fixture->path);
         assert_int_equal(open_with(fixture, NULL, &err),
                          is_later ? COLANDER_CORRUPT : COLANDER_OK);
         if (!is_later) {
@@ -518,7 +508,7 @@ logs_that_are_not_there_are_told(void **state)
 
         copy_store(killed, fixture->path);
         if (i >= 6) /* of swapped ones the order tells, too */
-            remove_ledger(fixture->path);
+            ledger_remove(fixture->path);
         assert_int_equal(list_logs(fixture->path, ".log", logs), 3);
         if (i < 3) {
             assert_int_equal(unlink(log->path), 0);

@@ -322,15 +322,6 @@ put_one_row(struct store_fixture *fixture)
     colander_family_close(family);
 }
 
-static void
-remove_ledger(const char *store)
-{
-    char path[TEMPORARY_SIZE + 16];
-
-    (void)snprintf(path, sizeof(path), "%s/LEDGER", store);
-    assert_int_equal(unlink(path), 0);
-}
-
 /* What the ledger knows to be synced is damaged when it is not whole; what
  * stands behind may be lost here and there with the power. */
 static void
@@ -365,7 +356,7 @@ unsynced_records_of_the_manifest_are_dropped(void **state)
     assert_int_equal(assert_one_row(fixture, COLANDER_OPEN_EXISTING), 0);
 
     (void)add_torn_records(fixture->directory);
-    remove_ledger(fixture->directory);
+    ledger_remove(fixture->directory);
     assert_refused(fixture);
     fixture->options.mode = COLANDER_OPEN_OR_CREATE;
     temporary_remove(fixture->directory);

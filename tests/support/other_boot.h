@@ -1,5 +1,6 @@
 /*
- * A machine that was started again, as the ledger of a store sees it.
+ * A machine that was started again, as the ledger of a store sees it; or no
+ * ledger.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -25,6 +26,17 @@ ledger_number(const uint8_t *slot, size_t at)
     for (size_t i = at + 8; i-- > at;)
         number = number << 8 | slot[i];
     return number;
+}
+
+/* What a ledger says that a lost machine had not yet put on the disk. */
+static inline void
+ledger_remove(const char *store)
+{
+    char path[4096];
+
+    (void)snprintf(path, sizeof(path), "%s/LEDGER", store);
+    if (unlink(path) != 0)
+        abort();
 }
 
 /* Makes the ledger one of another boot; slots that are not whole stay so. */
