@@ -2,21 +2,15 @@
 #
 # SPDX-License-Identifier: MIT
 
-# colander_layer(NAME [BELOW LAYER...] [LIBRARIES TARGET...] [EXCLUDE FILE...])
+# colander_layer(NAME [BELOW LAYER...] [LIBRARIES TARGET...])
 #
-# Declares colander_NAME, made of the sources of the current folder and of those
-# in it, except those of EXCLUDE. BELOW are the layers that it may call, from the
-# top one down.
+# Declares colander_NAME, from the sources of the current folder and of its
+# subfolders. BELOW are the layers that it may call, from the top one down.
 function(colander_layer name)
-    cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "BELOW;LIBRARIES;EXCLUDE")
+    cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "BELOW;LIBRARIES")
     list(TRANSFORM layer_BELOW PREPEND colander_)
 
-    file(GLOB sources CONFIGURE_DEPENDS *.c *.cc */*.c)
-    list(TRANSFORM layer_EXCLUDE PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-    list(REMOVE_ITEM sources ${layer_EXCLUDE})
-    if(NOT sources)
-        return()
-    endif()
+    file(GLOB sources CONFIGURE_DEPENDS *.c */*.c */*.cc)
     add_library(colander_${name} STATIC ${sources})
     target_compile_definitions(colander_${name} PUBLIC _GNU_SOURCE
         PRIVATE COLANDER_VERSION="${PROJECT_VERSION}")

@@ -8,7 +8,8 @@ set(COLANDER_PUBLISHED ${PROJECT_BINARY_DIR}/include)
 # side in colander/, and their includes are rewritten to say so.
 function(colander_publish)
     set(headers colander.h core/core.h columns/limits.h columns/json.h
-        columns/bulk.h columns/columns.h columns/upkeep.h columns/values.h)
+        columns/bulk.h columns/columns.h columns/predicates.h columns/rows.h
+        columns/upkeep.h columns/values.h loading/load.h)
     if(COLANDER_FILTERS)
         list(APPEND headers filters/filters.h)
     endif()
@@ -39,7 +40,7 @@ function(colander_library)
     add_library(colander SHARED ${objects})
     add_library(colander::colander ALIAS colander)
     set_target_properties(colander PROPERTIES LINKER_LANGUAGE CXX
-        VERSION ${PROJECT_VERSION} SOVERSION 0 LINK_DEPENDS ${map})
+        VERSION ${PROJECT_VERSION} SOVERSION ${COLANDER_SOVERSION} LINK_DEPENDS ${map})
     target_link_options(colander PRIVATE -Wl,--version-script=${map})
     if(NOT "${CMAKE_C_FLAGS}" MATCHES "-fsanitize")
         # A sanitizer's symbols are in the program, all others must be here.

@@ -1,24 +1,23 @@
 /*
- * Bulk: the rows of a family that has none, several times faster than by puts.
+ * Bulk: writes all rows of an empty family, several times faster than puts.
  *
- * Rows are added in any order, and appear all at once at commit, or not at
- * all. They do not go through the log and the memtable: they are sorted, and
- * written once, as the SST files that the store would have in the end, with
- * their value filters. So after commit nothing is to be flushed, compacted or
- * filtered, and it is on disk. Rows that come in the order of their keys need
- * no sorting, and are written while others are added; where some come late, the
- * files between whose keys they belong are written once more.
+ * Rows are added in any order. They become visible all at once at commit, or
+ * not at all. They bypass the log and the memtable: they are sorted and written
+ * once, as the SST files and value filters that the store would have in the
+ * end. After commit nothing remains to be flushed, compacted or filtered, and
+ * the rows are on disk. Rows added in the order of their keys are not sorted;
+ * they are written while more are added. If a few come late, the files that
+ * they fall into are written again.
  *
  * Life:    create -> add ... -> commit or not -> destroy
- * Memory:  some 100 MiB, however many and large the rows, and what filters
- *          take that are being built
- * Disk:    what does not fit waits in a directory `bulk-...` in the store,
- *          about as large as the rows that came in no order; the SST files are
- *          written beside it, also those that are to be written once more.
- *          It goes with the bulk; what a killed process leaves, at the next
- *          open for writing
- * Threads: a bulk is used by one thread at a time, but for progress and cancel.
- *          It has threads of its own. Any number of bulks at once
+ * Memory:  about 100 MiB, however many and large the rows, plus the memory that
+ *          building filters takes
+ * Disk:    a directory `bulk-...` in the store holds rows that do not fit into
+ *          memory, about their own size, and the SST files being written. It is
+ *          removed with the bulk. If the process is killed, the next open for
+ *          writing removes it.
+ * Threads: a bulk is used by one thread at a time, except progress and cancel.
+ *          It starts threads itself. Any number of bulks may exist at once.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -35,61 +34,54 @@ struct colander_family;
 
 struct colander_bulk;
 
-/*
- * Begins a bulk of `family`, which is created when it does not exist. INVALID
- * when it has a row; READ_ONLY in a store that is open for reading. *bulk is
- * destroyed before the family handle is closed.
- */
+/* Begins a bulk of `family`, which is created if it does not exist. Fails with
+ * INVALID if the family has a row, and with READ_ONLY if the store is open for
+ * reading. Destroy the bulk before the family handle is closed. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_bulk_create(struct colander_family *family,
                      struct colander_bulk **bulk, struct colander_error *err);
 
-/*
- * Adds a row; copies. Of two rows of one key the one added later stays. Checks
- * key and row as a put does: one that is INVALID or over a LIMIT is not added,
- * and the bulk goes on. After any other failure it can only be destroyed.
- */
+/* Adds a row; copies it. If a key is added twice, the later row replaces the
+ * earlier one. Fails with INVALID or LIMIT, as a put does, if the key or the
+ * row may not be stored; the bulk can continue without that row. After any
+ * other failure it can only be destroyed. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_bulk_add(struct colander_bulk *bulk, struct colander_slice key,
                   struct colander_slice row, struct colander_error *err);
 
-/* The same for a row that was checked, as for colander_batch_put_checked. */
-COLANDER_API COLANDER_CHECKED enum colander_code
-colander_bulk_add_checked(struct colander_bulk *bulk, struct colander_slice key,
-                          struct colander_slice row,
-                          struct colander_error *err);
-
 /*
- * Lets all rows appear: snapshots that were taken before do not see them. They
- * survive a lost machine when it returns. *row_count (if given): how many the
- * family has. Once, and then the bulk can only be destroyed.
+ * Makes all rows visible at once, and on disk. Snapshots taken before do not
+ * see them. Call it at most once; afterwards only destroy is allowed.
+ * *row_count, unless `row_count` is NULL, is the number of rows in the family.
  *
- * INVALID when somebody has written to the family meanwhile and it has a row,
- * DROPPED when it is gone: then, as after any failure, nothing of the bulk is
- * in the store. In the last step writes and new finds wait, a tenth of a second
- * for a hundred SST files.
+ * Fails with INVALID if another writer has put a row into the family since
+ * create, and with DROPPED if the family was dropped. After a failure the store
+ * has nothing of the bulk. During the last step writes and new finds wait: a
+ * tenth of a second for a hundred SST files.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_bulk_commit(struct colander_bulk *bulk, uint64_t *row_count,
                      struct colander_error *err);
 
-/* How far a bulk is. Any thread. */
+/* The progress of a bulk. */
 struct colander_bulk_progress {
     uint64_t added_count; /* rows added */
-    uint64_t built_count; /* of those in SST files for good, or replaced by a
-                           * later one: grows during the commit up to the
-                           * other */
+    uint64_t
+        built_count; /* of these, rows in final SST files, and rows replaced
+                      * by later ones; reaches added_count during commit */
 };
 
+/* Returns the progress. May be called from any thread. */
 COLANDER_API void
 colander_bulk_progress(const struct colander_bulk *bulk,
                        struct colander_bulk_progress *progress);
 
-/* Makes the add or commit under way, or the next one, say CANCELLED; it is too
- * late for that in a commit's last step. Any thread, also a signal handler. */
+/* Makes the current or next add or commit fail with CANCELLED, except in a
+ * commit's last step. May be called from any thread, and from a signal handler.
+ */
 COLANDER_API void colander_bulk_cancel(struct colander_bulk *bulk);
 
-/* Forgets and removes what was not committed. NULL is allowed. */
+/* Frees the bulk, and removes what was not committed. NULL is allowed. */
 COLANDER_API void colander_bulk_destroy(struct colander_bulk *bulk);
 
 #ifdef __cplusplus

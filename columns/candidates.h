@@ -1,11 +1,10 @@
 /*
- * Candidates: what a layer above needs to know of rows and questions to say
- * which rows may match, and the interface by which it is asked.
+ * Candidates: the interface to a layer above that knows which rows may match.
  *
- * A store is complete without such a layer: then every find scans. With one,
- * a find asks it for the keys of candidates, reads each as its snapshot has it
- * and evaluates the whole predicate: so a candidate too many costs time, and
- * only one too few would be wrong.
+ * A store is complete without such a layer, and every find is a scan. With it,
+ * a find gets the keys of candidates from the layer, reads each row at its
+ * snapshot and evaluates the whole predicate. So an extra candidate costs time,
+ * and only a missing one would be wrong.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,194 +18,210 @@
 
 /* ------------------------------------------------------- values of rows --- */
 
-/* The hash of a path's beginning: start with PATH_HASH_START, then a step for
- * each name or []. Stands in files, under COLANDER_HASH_VERSION. */
+/* Hashes of paths: PATH_HASH_START, then one step for each name or []. They are
+ * in files, under COLANDER_HASH_VERSION. */
 #define PATH_HASH_START UINT64_C(0)
 
 uint64_t path_hash_name(uint64_t parent, struct colander_slice name);
 uint64_t path_hash_element(uint64_t parent);
 
-/* A value of a row: a scalar at any depth, or a container before its members,
- * of which only the type is given. */
+/* A value of a row: a scalar at any depth, or a container before its members.
+ * Of a container only the type is set. */
 struct row_value {
     struct colander_value value;
     uint64_t path_hash;
     uint32_t depth; /* 1 for the columns of the row */
 };
 
-/* Calls `visit` for each value of the row, in its order. CORRUPT when the bytes
- * are no row: what was visited until then may be anything. */
+/* Calls `visit` for each value of the row, in its order. Fails with CORRUPT if
+ * the row is malformed; then the values visited before may be wrong. */
 COLANDER_CHECKED enum colander_code
 row_values(struct colander_slice row,
            void (*visit)(void *context, const struct row_value *value),
            void *context, struct colander_error *err);
 
-/* Puts `path`, a text as in columns.h, into `hash`; INVALID when it is none. */
+/* Sets *hash to that of `path`, a text as in columns.h. Fails with INVALID if
+ * the path is malformed. */
 COLANDER_CHECKED enum colander_code
 path_hash_of_text(const char *path, uint64_t *hash, struct colander_error *err);
 
-/* ------------------------------------------------------------ questions --- */
+/* ------------------------------------------------------- filter queries --- */
 
-/* What a predicate says about candidates. What it says besides, only the
- * evaluation knows. */
-enum question_kind {
-    QUESTION_EQUAL,  /* a scalar at the path equals one of `values` */
-    QUESTION_RANGE,  /* a scalar at the path is from `values`[0] to [1] */
-    QUESTION_PREFIX, /* a string or binary there begins with `values`[0] */
-    QUESTION_EXISTS, /* something is at the path */
-    QUESTION_ALL_OF, /* all operands */
-    QUESTION_ANY_OF, /* one of the operands; without any, no row */
-    QUESTION_OPEN,   /* any row may match */
+/* The part of a predicate that filters can answer. Only the evaluation knows
+ * the whole predicate. */
+enum filter_query_kind {
+    FILTER_QUERY_EQUAL,  /* a scalar at the path equals one of `values` */
+    FILTER_QUERY_RANGE,  /* a scalar at the path is from `values`[0] to [1] */
+    FILTER_QUERY_PREFIX, /* a string or binary there begins with `values`[0] */
+    FILTER_QUERY_EXISTS, /* something is at the path */
+    FILTER_QUERY_ALL_OF, /* all operands */
+    FILTER_QUERY_ANY_OF, /* one of the operands; without any, no row */
+    FILTER_QUERY_OPEN,   /* any row may match */
 };
 
-struct question {
-    enum question_kind kind;
+struct filter_query {
+    enum filter_query_kind kind;
 
-    /* The path: hashes of all its beginnings, its own last. None (length 0) for
-     * a value in any column (EQUAL only). */
+    /* The path: the hashes of all its beginnings, the last its own. Length 0: a
+     * value in any column (EQUAL only). */
     const uint64_t *path_hashes;
     size_t path_length;
     struct colander_slice path; /* as text */
 
-    /* Scalars. EQUAL: one at least, ascending, none twice. RANGE: two of one
-     * type (numbers are one), as if both bounds were included; without a bound
-     * it goes to the end of that type, and the other bound stands in its place.
-     */
+    /* Scalars. EQUAL: at least one, ascending, none twice. RANGE: two of one
+     * type (all numbers are one type), both included. A missing bound is the
+     * end of that type, and has the value of the other bound. */
     const struct colander_value *values;
     size_t value_count;
     const uint64_t *value_hashes; /* EQUAL: of each */
-    size_t first_value; /* EQUAL: the place of values[0] among those of all */
+    size_t first_value; /* EQUAL: the index of values[0] among all values */
     bool has_low;
     bool has_high;
 
-    const struct question *const *operands;
+    const struct filter_query *const *operands;
     size_t operand_count;
 };
 
 /*
- * Makes the question of `predicate`, which must outlive it. ALL_OF and ANY_OF
- * have no OPEN operands: an ALL_OF leaves them out, an ANY_OF becomes OPEN.
- * They have two operands at least, and none that no row can meet: what no row
- * can meet is an ANY_OF without operands, as a whole.
+ * Creates the filter query of `predicate`, which must outlive it. The operands
+ * of ALL_OF and ANY_OF are never OPEN: an ALL_OF omits such an operand, an
+ * ANY_OF becomes OPEN. There are at least two, and each may match some row. A
+ * predicate that no row can match becomes an ANY_OF without operands.
  */
 COLANDER_CHECKED enum colander_code
-question_create(const struct colander_predicate *predicate,
-                struct question **question, struct colander_error *err);
+filter_query_create(const struct colander_predicate *predicate,
+                    struct filter_query **query, struct colander_error *err);
 
 /* NULL is allowed. */
-void question_destroy(struct question *question);
+void filter_query_destroy(struct filter_query *query);
 
-/* All values of EQUAL questions in it have places below this. */
-size_t question_value_places(const struct question *question);
+/* Returns the number of values of all EQUAL queries in it. */
+size_t filter_query_value_places(const struct filter_query *query);
 
 /* ----------------------------------------------------------- candidates --- */
 
-/* A find that asks for candidates. All is borrowed until they are closed. */
+/* A find that asks for candidates. All pointers are borrowed until they are
+ * closed. */
 struct candidate_request {
-    struct colander_engine_family *family;
+    struct engine_family *family;
     const struct colander_snapshot *snapshot; /* never NULL */
-    const struct question *question;
-    const struct colander_predicate *where; /* what the question is of */
+    const struct filter_query *query;
+    const struct colander_predicate *where; /* of the filter query */
     struct colander_slice from;             /* first key; empty: no bound */
-    struct colander_slice until; /* first key beyond; empty: no bound */
+    struct colander_slice until; /* first key after; empty: no bound */
     bool is_reverse;
-    uint64_t limit; /* rows that are wanted; UINT64_MAX: all */
+    uint64_t limit; /* rows wanted; UINT64_MAX: all */
     const atomic_bool *is_cancelled;
 
-    /* Of this the layer above sets plan, reason and rows_expected, and keeps up
-     * the counts from file_count to recent_found, rows_read and (adding to it)
-     * bytes_read. The rest is counted for it. */
+    /* The layer above sets plan, reason and rows_expected, updates the counts
+     * from file_count to recent_found and rows_read, and adds to bytes_read.
+     * columns/ counts the rest. */
     struct colander_explain *explain;
 };
 
 /* Candidates of one find. */
 struct candidates;
 
-/* A write that notes rows. */
+/* A write whose rows the layer above has been passed. */
 struct candidate_write;
 
-/* The layer above, as a store sees it. Copied; `context` is the store's until
- * `closed`. All but opened, closing and closed: by many threads at once. All
- * functions are there, but `companion` need not; the observer's are, or none
- * is. */
-struct store_extension {
+/* The layer above, as a store sees it. Copied. The store owns `context` until
+ * `closed`. Many threads call these functions at once, except opened, closing
+ * and closed. Only `sst_sidecar` may be NULL, and either all or none of the
+ * functions of the observer. */
+struct store_hooks {
     void *context;
-    struct sst_observer observer; /* what the engine tells */
+    struct sst_observer observer; /* notified by the engine */
 
-    /* The engine is open. May start threads. On failure the store is closed:
-     * `closed` follows; or, when it was called again, goes on without all that
-     * is below `closed`. */
-    enum colander_code (*opened)(void *context, struct colander_engine *engine,
+    /* The engine is open. May start threads. If the first call fails, the store
+     * is closed and `closed` is called. If a later call fails, the store stays
+     * open and no longer calls what is below `closed`. */
+    enum colander_code (*opened)(void *context, struct engine *engine,
                                  struct colander_error *err);
 
-    /* The engine is about to be closed: nothing may use it from here on. When
-     * it says BUSY it stays open, and `opened` is called again. */
+    /* The engine is about to be closed and may not be used from here on. If
+     * closing fails with BUSY, it stays open and `opened` is called again. */
     void (*closing)(void *context);
 
-    /* The engine is closed, or never was open: frees the context. */
+    /* The engine is closed, or never was open. Frees the context. */
     void (*closed)(void *context);
 
-    /* Fills `name` with the file in the store that belongs to the SST of that
-     * number and size; false: there is none. For backups. */
-    bool (*companion)(void *context, uint64_t number, uint64_t size,
-                      char name[COMPANION_PATH_MAX]);
+    /* Fills `name` with the file of the store that belongs to the SST of that
+     * number and size. Returns false if there is none. For backups. */
+    bool (*sst_sidecar)(void *context, uint64_t number, uint64_t size,
+                        char name[SIDECAR_PATH_MAX]);
 
-    /* The family was dropped: nothing of it will be asked for, but by finds
-     * that are under way. */
-    void (*dropped)(void *context, struct colander_engine_family *family);
+    /* The family was dropped. Only finds that are under way still ask for
+     * it. */
+    void (*dropped)(void *context, struct engine_family *family);
 
-    /* A row is going to be written in *write (NULL at first). On failure it is
-     * not written, nor is anything else of the write. Its key is locked. */
-    enum colander_code (*note_row)(void *context,
-                                   struct candidate_write **write,
-                                   struct colander_engine_family *family,
-                                   struct colander_slice key,
-                                   struct colander_slice row,
-                                   struct colander_error *err);
+    /* Takes over what a damaged store kept for this family in a record. Fails
+     * with INVALID, LIMIT or CORRUPT if that is not possible. */
+    enum colander_code (*record_salvaged)(void *context,
+                                          struct colander_family *family,
+                                          struct colander_slice record,
+                                          struct colander_error *err);
 
-    /* All of a write is written, or nothing. Once for every write that note_row
-     * has made. */
+    /* A row is about to be written, as part of *write (NULL at first). If this
+     * fails, nothing of the write is written. The key is locked. */
+    enum colander_code (*recent_add)(void *context,
+                                     struct candidate_write **write,
+                                     struct engine_family *family,
+                                     struct colander_slice key,
+                                     struct colander_slice row,
+                                     struct colander_error *err);
+
+    /* All of a write is written, or nothing. Called once for every write that
+     * recent_add has created. */
     void (*write_end)(void *context, struct candidate_write *write,
                       bool is_written);
 
-    /* Plans the find; the question is never OPEN, nor one that no row can meet.
-     * *candidates NULL: scan, and `explain` keeps the reason. */
+    /* Plans the find. The filter query is never OPEN, and some row may match
+     * it. Sets *candidates to NULL for a scan; `explain` has the reason. */
     enum colander_code (*candidates_open)(
         void *context, const struct candidate_request *request,
         struct candidates **candidates, struct colander_error *err);
 
-    /* Gives the keys of the next rows that may match, `max` at most, in the
-     * order of the request, none twice; less than `max`: these were the last,
-     * and there is no next call. Keys beyond the request's bounds do no harm.
-     * Borrowed until the next call; after a failure, other than CANCELLED,
-     * there is none. */
+    /* Fills `keys` with those of the next rows that may match, at most `max`,
+     * in the order of the request, none twice. Fewer than `max` are the last,
+     * and there is no next call. Keys outside the bounds of the request are
+     * allowed. Valid until the next call. After a failure other than CANCELLED
+     * there is no next call. */
     enum colander_code (*candidates_next)(struct candidates *candidates,
                                           struct colander_slice *keys,
                                           size_t max, size_t *count,
                                           struct colander_error *err);
 
-    /* Before the find's snapshot is released. */
+    /* Called before the find's snapshot is released. */
     void (*candidates_close)(struct candidates *candidates);
 };
 
-/* As colander_store_open, with an extension; NULL: none. It is `closed` also
- * when opening fails. */
+/*
+ * Fills `hooks` for a store that is about to be opened at `path`. A layer above
+ * defines this function, and colander_store_open calls it if it is linked:
+ * columns/ only has a weak reference to it.
+ */
 COLANDER_CHECKED enum colander_code
-store_open_extended(const char *path, const struct colander_options *options,
-                    const struct store_extension *extension,
-                    struct colander_store **store, struct colander_error *err);
+store_hooks_create(const char *path, const struct colander_options *options,
+                   struct store_hooks *hooks, struct colander_error *err);
 
-/* The context of the store's extension; NULL: it has none. */
-void *store_extension_context(const struct colander_store *store);
+/* Opens a store with `hooks` (copied; NULL: none). Calls `closed` also when
+ * opening fails. */
+COLANDER_CHECKED enum colander_code
+store_open_hooked(const char *path, const struct colander_options *options,
+                  const struct store_hooks *hooks,
+                  struct colander_store **store, struct colander_error *err);
 
-/* The store of a handle. */
+/* Returns the context of the store's hooks, or NULL if it has none. */
+void *store_hooks_context(const struct colander_store *store);
+
+/* Returns the store of a handle. */
 struct colander_store *family_store(const struct colander_family *family);
 
-/* The engine's family of a handle, borrowed; NULL: there is none yet. DROPPED
- * when it is gone. */
+/* Sets *engine_family to that of a handle, borrowed, or to NULL if there is
+ * none yet. Fails with DROPPED after the handle's family was dropped. */
 COLANDER_CHECKED enum colander_code
 family_engine(struct colander_family *family,
-              struct colander_engine_family **engine_family,
-              struct colander_error *err);
+              struct engine_family **engine_family, struct colander_error *err);
 
 #endif

@@ -1,23 +1,25 @@
 /*
- * Columns: rows of named values under keys, in families, in a store.
+ * Columns: stores of rows, and how rows are written, read and found.
  *
- * A row is a msgpack map of columns under a key. Nobody declares columns: each
- * row has those it has. A find returns the rows that match a predicate, over
- * named columns or over any column, in key order.
+ * A store is a directory. It holds families of rows. A row is a map of named
+ * columns under a key. Columns are not declared: each row has its own. A find
+ * returns the rows that match a predicate, over named columns or over any
+ * column, in key order.
  *
  * Life:    store_open -> family_open -> put, get, find -> cursor_close ->
  *          family_close -> store_close
- * Memory:  the words of core.h: owned, borrowed, copied, taken
+ * Memory:  core.h defines the words owned, borrowed, copied and taken
  * Threads: stores, families, snapshots and predicates may be used by many
- *          threads at once; builders, batches and cursors by one at a time,
- *          except colander_cursor_cancel, which any thread may call
- * Values:  columns/values.h: scalars, and keys made of them
- * JSON:    columns/json.h: rows as text, and back
- * Bulk:    columns/bulk.h: all rows of a family at once, several times faster
- * Upkeep:  columns/upkeep.h: a store checked and copied as a whole
- * Bytes:   columns/FORMAT.md: keys and rows as they stand on disk
- * Knows:   nothing of how candidates for a find are found fast; complete
- *          without that
+ *          threads at once. Builders, batches and cursors are used by one
+ *          thread at a time, except colander_cursor_cancel.
+ * Parts:   values.h      scalars, and keys that consist of scalars
+ *          rows.h        rows, and the paths to their values
+ *          predicates.h  conditions on rows
+ *          json.h        rows to and from JSON
+ *          bulk.h        the first rows of a family, several times faster
+ *          upkeep.h      checking, backing up and salvaging a store
+ *          limits.h      limits on rows, keys and batches
+ * Bytes:   columns/FORMAT.md
  *
  * SPDX-License-Identifier: MIT
  */
@@ -27,6 +29,8 @@
 #include "columns/bulk.h"
 #include "columns/json.h"
 #include "columns/limits.h"
+#include "columns/predicates.h"
+#include "columns/rows.h"
 #include "columns/upkeep.h"
 #include "columns/values.h"
 #include "core/core.h"
@@ -35,620 +39,456 @@
 extern "C" {
 #endif
 
-/* ---------------------------------------------------------------- rows --- */
-
-/*
- * Says whether `row` may be stored: one msgpack map with string names, none
- * twice in a map, none at the top called "_key", strings in UTF-8, within
- * limits.h, nothing behind it. INVALID or LIMIT, with the path, when not.
- * Only this looks at all of a row: colander_row_get and
- * colander_predicate_evaluate read no further than they must, and never what
- * is behind its end.
- */
-COLANDER_API COLANDER_CHECKED enum colander_code
-colander_row_check(struct colander_slice row, struct colander_error *err);
-
-/*
- * Builds a row. A mistake (two columns of one name, an end too many) is kept
- * and told by finish, so that building reads as straight lines.
- */
-struct colander_row_builder;
-
-/* NULL when memory is short. */
-COLANDER_API struct colander_row_builder *colander_row_builder_create(void);
-
-/* NULL is allowed. */
-COLANDER_API void
-colander_row_builder_destroy(struct colander_row_builder *builder);
-
-/* Adds a column (inside a map) or, with `name` NULL, an element (in an array).
- * Copies. An ARRAY or MAP value is copied as its encoded bytes. */
-COLANDER_API void colander_row_builder_add(struct colander_row_builder *builder,
-                                           const char *name,
-                                           struct colander_value value);
-
-/* The same, with a name of any bytes. */
-COLANDER_API void
-colander_row_builder_add_named(struct colander_row_builder *builder,
-                               struct colander_slice name,
-                               struct colander_value value);
-
-/* Opens a map or an array as a column or, with `name` NULL, an element; end
- * closes the innermost. */
-COLANDER_API void
-colander_row_builder_begin_map(struct colander_row_builder *builder,
-                               const char *name);
-COLANDER_API void
-colander_row_builder_begin_array(struct colander_row_builder *builder,
-                                 const char *name);
-
-/* The same, with a name of any bytes. */
-COLANDER_API void
-colander_row_builder_begin_map_named(struct colander_row_builder *builder,
-                                     struct colander_slice name);
-COLANDER_API void
-colander_row_builder_begin_array_named(struct colander_row_builder *builder,
-                                       struct colander_slice name);
-COLANDER_API void
-colander_row_builder_end(struct colander_row_builder *builder);
-
-/*
- * Gives the row of what was added since the last one, which may be nothing: a
- * row without columns. Borrowed until the builder is next used. On failure the
- * builder is empty.
- */
-COLANDER_API COLANDER_CHECKED enum colander_code
-colander_row_builder_finish(struct colander_row_builder *builder,
-                            struct colander_slice *row,
-                            struct colander_error *err);
-
-/*
- * Appends the row as it is, but for its key as first column "_key": the part,
- * or an array of the parts when there are several. So one map holds all of it,
- * for a file of rows; to be stored again, the key must be taken out. On failure
- * nothing is appended.
- */
-COLANDER_API COLANDER_CHECKED enum colander_code
-colander_row_append_keyed(struct colander_buffer *out,
-                          struct colander_slice key, struct colander_slice row,
-                          struct colander_error *err);
-
-/* Goes through the members of one encoded map or array; not into them. */
-struct colander_members {
-    const uint8_t *at;
-    const uint8_t *end;
-    uint32_t left; /* members not given yet */
-    bool is_map;
-};
-
-/* `container` is a row, or the `bytes` of an ARRAY or MAP value; CORRUPT when
- * it is neither. */
-COLANDER_API COLANDER_CHECKED enum colander_code
-colander_members_init(struct colander_members *members,
-                      struct colander_slice container,
-                      struct colander_error *err);
-
-/*
- * Gives the next member: borrowed from the container. *is_member is false at
- * the end. In an array `name` is empty.
- */
-COLANDER_API COLANDER_CHECKED enum colander_code
-colander_members_next(struct colander_members *members, bool *is_member,
-                      struct colander_slice *name, struct colander_value *value,
-                      struct colander_error *err);
-
-/* --------------------------------------------------------------- paths --- */
-
-/*
- * A path says where in a row a value sits, as text: names joined by dots, and
- * [] for every element of an array: `user`, `user.name`,
- * `entities.hashtags[].text`, `matrix[][]`. In a name, a backslash makes the
- * character behind it an ordinary one (`a\.b` is the column named "a.b"), and
- * \xHH is a byte. `tags = 'a'` does not look inside an array; `tags[] = 'a'`
- * does.
- *
- * Gives the value at `path` in `row`, borrowed from the row: the first one
- * where [] makes several. *found is false when there is none.
- */
-COLANDER_API COLANDER_CHECKED enum colander_code
-colander_row_get(struct colander_slice row, const char *path,
-                 struct colander_value *value, bool *found,
-                 struct colander_error *err);
-
-/*
- * Replaces the content of `out` by the row cut down to `paths`: what they
- * lead to, nested as it was, in the order of the row. `row` may not be
- * `out`'s own bytes; on failure `out` is empty.
- */
-COLANDER_API COLANDER_CHECKED enum colander_code
-colander_row_select(struct colander_slice row, const char *const *paths,
-                    size_t path_count, struct colander_buffer *out,
-                    struct colander_error *err);
-
-/*
- * Appends `name` to `text` as it must stand in a path: with a backslash where
- * one is needed. Joining with dots and [] is the caller's.
- */
-COLANDER_API COLANDER_CHECKED enum colander_code
-colander_path_append_name(struct colander_buffer *text,
-                          struct colander_slice name,
-                          struct colander_error *err);
-
-/*
- * Replaces the content of `out` by `row` patched as in RFC 7386: columns of
- * `patch` replace those of the row, maps merge, null removes. An empty `row`
- * slice counts as a row without columns. Neither may be `out`'s own bytes; on
- * failure `out` is empty.
- */
-COLANDER_API COLANDER_CHECKED enum colander_code
-colander_row_patch(struct colander_slice row, struct colander_slice patch,
-                   struct colander_buffer *out, struct colander_error *err);
-
-/* ---------------------------------------------------------- predicates --- */
-
-/*
- * A question about one row; immutable, so many threads may ask it. Made by
- * the functions below, which give NULL and fill `err` on failure and *take*
- * the predicates given to them, also then; a NULL among those makes them fail
- * and leaves `err` as it was. So a whole expression is checked once, at its
- * end. An operand given twice is INVALID, and more than limits.h allows is
- * LIMIT. Paths and values are copied.
- *
- * All but EXISTS and MISSING look at scalars: where the path leads to several
- * ([]), one that matches is enough. A comparison is between values of one
- * type (numbers are one): 'abc' < 5 and 'abc' >= 5 are both false, and NaN is
- * above every number. COLANDER_NE matches where there is a scalar that is not
- * equal, be it null or of another type; a row without a scalar at the path
- * matches neither EQ nor NE: for "not equal or missing" use not(EQ).
- */
-struct colander_predicate;
-
-enum colander_comparison {
-    COLANDER_EQ,
-    COLANDER_NE,
-    COLANDER_LT,
-    COLANDER_LE,
-    COLANDER_GT,
-    COLANDER_GE,
-};
-
-/* The scalar at `path` compared with `value`, a scalar (null: EQ and NE). */
-COLANDER_API COLANDER_CHECKED struct colander_predicate *
-colander_where(const char *path, enum colander_comparison comparison,
-               struct colander_value value, struct colander_error *err);
-
-/* Equal to one of `values`; with none it matches nothing. */
-COLANDER_API COLANDER_CHECKED struct colander_predicate *
-colander_where_in(const char *path, const struct colander_value *values,
-                  size_t count, struct colander_error *err);
-
-/* low <= the scalar <= high; both of one type. */
-COLANDER_API COLANDER_CHECKED struct colander_predicate *
-colander_where_between(const char *path, struct colander_value low,
-                       struct colander_value high, struct colander_error *err);
-
-/* A string (or binary) that begins with the bytes of `prefix`, of its type. */
-COLANDER_API COLANDER_CHECKED struct colander_predicate *
-colander_where_prefix(const char *path, struct colander_value prefix,
-                      struct colander_error *err);
-
-/* A string (or binary) that has the bytes of `part` in it, of its type. */
-COLANDER_API COLANDER_CHECKED struct colander_predicate *
-colander_where_contains(const char *path, struct colander_value part,
-                        struct colander_error *err);
-
-/* Something is at `path`: a scalar, null, a map or an array. */
-COLANDER_API COLANDER_CHECKED struct colander_predicate *
-colander_where_exists(const char *path, struct colander_error *err);
-
-/* Nothing is at `path`. */
-COLANDER_API COLANDER_CHECKED struct colander_predicate *
-colander_where_missing(const char *path, struct colander_error *err);
-
-/* A null is at `path`; missing is not null. */
-COLANDER_API COLANDER_CHECKED struct colander_predicate *
-colander_where_null(const char *path, struct colander_error *err);
-
-/* Some scalar of the row, in whatever column at whatever depth, equals it. */
-COLANDER_API COLANDER_CHECKED struct colander_predicate *
-colander_where_any(struct colander_value value, struct colander_error *err);
-
-/* All of them; with none it matches every row. */
-COLANDER_API COLANDER_CHECKED struct colander_predicate *
-colander_all_of(struct colander_predicate *const *predicates, size_t count,
-                struct colander_error *err);
-
-/* At least one; with none it matches nothing. */
-COLANDER_API COLANDER_CHECKED struct colander_predicate *
-colander_any_of(struct colander_predicate *const *predicates, size_t count,
-                struct colander_error *err);
-
-/* The opposite. */
-COLANDER_API COLANDER_CHECKED struct colander_predicate *
-colander_not(struct colander_predicate *predicate, struct colander_error *err);
-
-/* NULL is allowed. */
-COLANDER_API void
-colander_predicate_destroy(struct colander_predicate *predicate);
-
-/* Paths of columns as text, in the order of the row, none twice. `is_cut` says
- * that some are left out: all would be over COLANDER_MATCHES_SIZE_MAX. */
-struct colander_columns {
-    const char *const *paths; /* borrowed from whoever gave the list */
-    size_t count;
-    bool is_cut;
-};
-
-/* Which columns matched; reused from row to row. */
-struct colander_matches;
-
-/* NULL when memory is short. */
-COLANDER_API struct colander_matches *colander_matches_create(void);
-
-/* NULL is allowed. */
-COLANDER_API void colander_matches_destroy(struct colander_matches *matches);
-
-/* The list of the last evaluation, borrowed until the next. */
-COLANDER_API struct colander_columns
-colander_matches_columns(const struct colander_matches *matches);
-
-/*
- * Evaluates over the encoded row. `matches` (if any) is filled with the paths
- * of the scalars that made it true: nothing below a `not`, and nothing when
- * the answer is no. CORRUPT when the bytes are no row; it stops when the
- * answer is known, so damage behind that goes unseen, as do bytes behind the
- * row.
- */
-COLANDER_API COLANDER_CHECKED enum colander_code
-colander_predicate_evaluate(const struct colander_predicate *predicate,
-                            struct colander_slice row, bool *is_match,
-                            struct colander_matches *matches,
-                            struct colander_error *err);
-
-/* ------------------------------------------------- stores and families --- */
+/* -------------------------------------------------------------- stores --- */
 
 struct colander_store;
 
-/* A set of rows; dropped as a whole. */
-struct colander_family;
-
-/* As colander_engine_open. */
+/* Opens the store at `path` (copied), and creates it if it does not exist and
+ * `options` do not say otherwise. `options` NULL means the defaults. On success
+ * *store is the caller's to close; on failure it is NULL. If another process
+ * has the store open, fails at once with BUSY, and the message names it. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_store_open(const char *path, const struct colander_options *options,
                     struct colander_store **store, struct colander_error *err);
 
-/* As colander_engine_close: BUSY, and still open, while something made from
- * the store is; other failures say what is only in the write-ahead log. */
+/*
+ * Flushes every family and closes the store. Fails with BUSY, and leaves the
+ * store open, while a family, batch, bulk, cursor or snapshot of it is open.
+ * After any other failure the store is closed. The message then says which
+ * writes are only in the write-ahead log; the next open recovers them. NULL is
+ * allowed.
+ */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_store_close(struct colander_store *store, struct colander_error *err);
 
-/* The options in force. */
-COLANDER_API void colander_store_options(const struct colander_store *store,
-                                         struct colander_options *options);
+/* Returns the absolute path of the store, borrowed until it is closed. */
+COLANDER_API const char *
+colander_store_path(const struct colander_store *store);
 
-/* What opening it had to drop. A store whose log is damaged so that later
- * writes stand behind is not opened: CORRUPT. */
+/* Sets `options` to the options in force. */
+COLANDER_API void
+colander_store_options_sized(const struct colander_store *store,
+                             struct colander_options *options,
+                             size_t struct_size);
+
+static inline void
+colander_store_options(const struct colander_store *store,
+                       struct colander_options *options)
+{
+    colander_store_options_sized(store, options, sizeof(*options));
+}
+
+/* Sets `recovery` to what was dropped when the store was opened: the end of a
+ * write-ahead log that was not written completely. (Damage before the end of a
+ * log makes colander_store_open fail with CORRUPT.) */
 COLANDER_API void colander_store_recovery(const struct colander_store *store,
                                           struct colander_recovery *recovery);
 
-/* The names of all families. Release with colander_names_release. */
+/* Returns the names of all families. Release with colander_names_release. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_store_families(struct colander_store *store,
                         struct colander_names *names,
                         struct colander_error *err);
 
-/* A state of the whole store. Release with colander_snapshot_release. */
+/* Takes a snapshot of the whole store. Release with colander_snapshot_release,
+ * before the store is closed. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_store_snapshot(struct colander_store *store,
                         struct colander_snapshot **snapshot,
                         struct colander_error *err);
 
-/*
- * A handle for the family `name`, which need not exist: until its first write
- * it reads as empty, and that write creates it. Names: 1 to 255 bytes of
- * UTF-8 without control characters.
- */
+/* Writes the unflushed rows of all families to SST files, and returns when that
+ * is done. Fails with READ_ONLY in a store that is open for reading. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_store_flush(struct colander_store *store, struct colander_error *err);
+
+/* ------------------------------------------------------------ families --- */
+
+/* A set of rows. It can be dropped as a whole. */
+struct colander_family;
+
+/* Returns a handle for the family `name`, which need not exist. It reads as
+ * empty until its first write, which creates it. A name has 1 to 255 bytes of
+ * UTF-8 without control characters. Close the handle before the store. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_open(struct colander_store *store, const char *name,
                      struct colander_family **family,
                      struct colander_error *err);
 
-/* NULL is allowed. */
+/* Closes the handle. NULL is allowed. */
 COLANDER_API void colander_family_close(struct colander_family *family);
 
-/* Borrowed until the handle is closed. */
+/* Returns the name, borrowed until the handle is closed. */
 COLANDER_API const char *
 colander_family_name(const struct colander_family *family);
 
-/* Whether the family exists: that which the handle has met, or else one of its
- * name (now: others may create and drop). */
+/* Returns whether the family exists. A handle belongs to one family: to the one
+ * that has the name when the handle is opened. If there is none, it is the
+ * first one that a later call with the handle finds or creates. If that family
+ * is dropped, this is false, even if a new family has the same name. */
 COLANDER_API bool colander_family_exists(struct colander_family *family);
 
-/* Creates the family without writing a row; fine when it exists. */
+/* Creates the family without writing a row. Succeeds if it exists. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_create(struct colander_family *family,
                        struct colander_error *err);
 
-/*
- * Deletes the family with its rows; NOT_FOUND when there is none. Every handle
- * that had met it says DROPPED from then on; cursors that are open go on,
- * snapshots do not keep it. A new handle may create a new family of that name.
- */
+/* Deletes the family with its rows. Fails with NOT_FOUND if it does not exist.
+ * Calls with other handles that are bound to it then fail with DROPPED, even if
+ * a new family gets the same name. Open cursors continue. A snapshot does not
+ * preserve the family. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_drop(struct colander_family *family,
                      struct colander_error *err);
 
+/* Writes the family's unflushed rows to SST files, and returns when that is
+ * done. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_flush(struct colander_family *family,
                       struct colander_error *err);
 
+/* Flushes, then rewrites the family's SST files into as few as possible. A
+ * family with COLANDER_COMPACTION_FIFO is only flushed. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_compact(struct colander_family *family,
                         struct colander_error *err);
 
-/* All zero for a family that does not exist. key_count is the approximate
- * number of rows. */
+/* Returns the sizes of the family, all zero if it does not exist. key_count is
+ * approximately the number of rows. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_sizes(struct colander_family *family,
                       struct colander_family_sizes *sizes,
                       struct colander_error *err);
 
-/* Gives up to `count` keys of rows that part the family into runs of about as
- * many bytes, ascending, the first row's not among them: as
- * colander_engine_family_spread. None for a family that does not exist. */
+/*
+ * Finds up to `count` keys that split the family into parts of about equal
+ * size, for example to read it with several threads or to sample it. Sets
+ * keys[0] to keys[*found - 1] to keys of rows, in ascending order. The key of
+ * the first row is not one of them. *found is less than `count` if the family
+ * is too small for more parts.
+ */
 COLANDER_API COLANDER_CHECKED enum colander_code
-colander_family_spread(struct colander_family *family,
-                       struct colander_buffer *keys, size_t count,
-                       size_t *found, struct colander_error *err);
+colander_family_split_keys(struct colander_family *family,
+                           struct colander_buffer *keys, size_t count,
+                           size_t *found, struct colander_error *err);
 
 /* -------------------------------------------------------------- writes --- */
 
-/* Puts `row`, replacing what is under `key`. */
+/* Writes `row` under `key`. Replaces the row if there is one. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_put(struct colander_family *family, struct colander_slice key,
                     struct colander_slice row,
-                    enum colander_durability durability,
+                    const struct colander_write_options *options,
                     struct colander_error *err);
 
-/*
- * Changes only the columns named in `patch`, as in RFC 7386; a missing row is
- * created. Atomic: of two patches of one row at once, neither is lost.
- */
+/* Writes a row from the text of a JSON object (see colander_json_reader_row).
+ * Its member "_key" is the key. Without that member the row gets a new key.
+ * Sets `key`, unless it is NULL, to the encoded key. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_put_json(struct colander_family *family, const char *json,
+                         struct colander_buffer *key,
+                         const struct colander_write_options *options,
+                         struct colander_error *err);
+
+/* Writes `row` if there is no row under `key`. Sets *is_inserted to whether it
+ * did. If several threads insert the same key, it is true for one of them. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_insert(struct colander_family *family,
+                       struct colander_slice key, struct colander_slice row,
+                       const struct colander_write_options *options,
+                       bool *is_inserted, struct colander_error *err);
+
+/* Changes only the columns named in `patch`, as in RFC 7386. Creates the row if
+ * it is missing. Two concurrent patches of one row both take effect. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_patch(struct colander_family *family, struct colander_slice key,
                       struct colander_slice patch,
-                      enum colander_durability durability,
+                      const struct colander_write_options *options,
                       struct colander_error *err);
 
-/* Deletes the row; a missing one is fine. */
+/* Deletes the row. Succeeds if there is none. */
 COLANDER_API COLANDER_CHECKED enum colander_code colander_family_delete(
     struct colander_family *family, struct colander_slice key,
-    enum colander_durability durability, struct colander_error *err);
+    const struct colander_write_options *options, struct colander_error *err);
 
 /*
- * Which keys. Empty slices bound nothing. `prefix` is whole parts: the key
- * {"sensor-7"} is a prefix of {"sensor-7", 5}, and of itself, not of
- * {"sensor-70"}. `from` is the first key, `to` the last: it and all it is a
- * prefix of are in the range.
+ * A range of keys: those that meet all bounds. An empty slice sets no bound.
+ *
+ * `prefix` consists of whole parts: the key {"sensor-7"} is a prefix of
+ * {"sensor-7", 5} and of itself, but not of {"sensor-70"}. `from` is the first
+ * key. `to` is the last key; keys that begin with all parts of `to` are also in
+ * the range. `exact` is the only key.
  */
 struct colander_key_range {
     struct colander_slice prefix;
     struct colander_slice from;
     struct colander_slice to;
+    struct colander_slice exact;
 };
 
 /*
- * Deletes the rows in `range` (NULL: all), and counts them in *deleted (if
- * given, also on failure). In key order, some thousand rows at a time, each
- * lot atomic: if it fails midway the rows so far are gone, and it may be
- * repeated. Rows put meanwhile may stay.
+ * Deletes the rows in `range`, or all rows if it is NULL. Sets *deleted, unless
+ * `deleted` is NULL, to their number, also after a failure. Deletes some
+ * thousand rows at a time, in key order. Each of these steps is atomic, but the
+ * call is not: after a failure some rows are deleted, and another call deletes
+ * the rest. Rows that other threads write during the call may remain.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_delete_range(struct colander_family *family,
                              const struct colander_key_range *range,
-                             enum colander_durability durability,
+                             const struct colander_write_options *options,
                              uint64_t *deleted, struct colander_error *err);
 
-/* Writes to any families of one store that happen together or not at all. */
+/* ------------------------------------------------------------- batches --- */
+
+/* A list of writes to families of one store: all are stored, or none. */
 struct colander_batch;
 
+/* Creates an empty batch. Destroy it before the store is closed. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_batch_create(struct colander_store *store,
                       struct colander_batch **batch,
                       struct colander_error *err);
 
-/* What was not committed is forgotten. NULL is allowed. */
+/* Frees the batch without committing it. NULL is allowed. */
 COLANDER_API void colander_batch_destroy(struct colander_batch *batch);
 
-/* These copy; nothing is written before commit. A later one sees what earlier
- * ones of the batch did. The family handle stays open until commit. */
+/* Adds a put, and copies its bytes. Nothing is written before commit, which
+ * applies the writes in the order in which they were added. The family handle
+ * must stay open until commit. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_batch_put(struct colander_batch *batch, struct colander_family *family,
                    struct colander_slice key, struct colander_slice row,
                    struct colander_error *err);
+
+/* Adds a patch. See colander_batch_put. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_batch_patch(struct colander_batch *batch,
                      struct colander_family *family, struct colander_slice key,
                      struct colander_slice patch, struct colander_error *err);
+
+/* Adds a delete. See colander_batch_put. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_batch_delete(struct colander_batch *batch,
                       struct colander_family *family, struct colander_slice key,
                       struct colander_error *err);
 
-/*
- * Sets the mark `name` of the family (see colander_family_mark); an empty value
- * removes it. So what a program knows of its own writes, as how far it is in
- * some file, is written with them or not at all.
- */
+/* Adds a write of the mark `name`, a small value that belongs to the family and
+ * not to a row. An empty value removes it. With marks a program records its own
+ * progress, such as its position in a file, together with the rows. See
+ * colander_family_mark. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_batch_mark(struct colander_batch *batch,
                     struct colander_family *family, struct colander_slice name,
                     struct colander_slice value, struct colander_error *err);
 
-/* As colander_batch_put, for a row that was checked: colander_row_check took
- * it, or a JSON reader or row builder gave it. It is not looked at again; any
- * other row would be stored as it is, and be CORRUPT when it is read. */
-COLANDER_API COLANDER_CHECKED enum colander_code
-colander_batch_put_checked(struct colander_batch *batch,
-                           struct colander_family *family,
-                           struct colander_slice key, struct colander_slice row,
-                           struct colander_error *err);
-
-/* Forgets what was added. */
+/* Removes all writes from the batch. */
 COLANDER_API void colander_batch_clear(struct colander_batch *batch);
 
-/* How many writes it holds. */
+/* Returns the number of writes in the batch. */
 COLANDER_API size_t colander_batch_count(const struct colander_batch *batch);
 
-/* Writes all or nothing. The batch is empty afterwards if it succeeded, and
- * as it was if not; families that it would have created may then exist, empty.
- * After IO, as on a full disk, the store may take no writes until it is opened
- * again (docs/reliability.md), and this one may then be there. */
+/*
+ * Stores all writes of the batch, or none. On success the batch is empty
+ * afterwards. On failure it is unchanged. Families that it was to create may
+ * then exist, without rows.
+ *
+ * If it fails with IO, for example on a full disk, the store may refuse writes
+ * until it is opened again. The batch may be there, whole, after that
+ * (docs/reliability.md).
+ */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_batch_commit(struct colander_batch *batch,
-                      enum colander_durability durability,
+                      const struct colander_write_options *options,
                       struct colander_error *err);
 
 /* --------------------------------------------------------------- reads --- */
 
-/* What a get reads. NULL instead of one: all columns, now. */
+/* What a get reads. NULL instead of this struct means all columns of the
+ * current row. */
 struct colander_read {
     const struct colander_snapshot *snapshot; /* NULL: now */
-    const char *const *paths;                 /* columns wanted; NULL: all */
+    const char *const *paths;                 /* columns; NULL: all */
     size_t path_count;
 };
 
-/* Fills `row`, or empties it when there is none: *found tells. */
+/* Sets `row` to the row under `key`. If there is none, *found is false and
+ * `row` is empty. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_get(struct colander_family *family, struct colander_slice key,
                     const struct colander_read *read,
                     struct colander_buffer *row, bool *found,
                     struct colander_error *err);
 
-/* The same for `count` keys, all in one state of the store. */
+/* Gets the rows of `count` keys, all from one state of the store. */
 COLANDER_API COLANDER_CHECKED enum colander_code colander_family_get_many(
     struct colander_family *family, const struct colander_slice *keys,
     size_t count, const struct colander_read *read,
     struct colander_buffer *rows, bool *found, struct colander_error *err);
 
-/* A mark is a small value beside the rows of a family, which no find and no
- * scan sees; gone with the family. Fills `value`, or empties it when there is
- * none: *found tells. Names: any bytes, within limits.h. */
+/* Sets `value` to the mark `name`. If there is none, *found is false and
+ * `value` is empty. A mark is a small value that belongs to a family but to
+ * none of its rows: no find returns it, and it is dropped with the family. Its
+ * name may be any bytes, as many as limits.h allows. See colander_batch_mark.
+ */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_mark(struct colander_family *family, struct colander_slice name,
                      struct colander_buffer *value, bool *found,
                      struct colander_error *err);
 
-/* Which rows, and what of them. Start from colander_query_init. */
+/* --------------------------------------------------------------- finds --- */
+
+/* Which rows a find returns, and which columns of them. Start from
+ * colander_query_init. */
 struct colander_query {
+    size_t struct_size; /* set by colander_query_init */
+
     const struct colander_predicate *where;   /* NULL: every row; borrowed */
     struct colander_key_range keys;           /* borrowed until find returns */
-    const struct colander_snapshot *snapshot; /* NULL: now */
-    const char *const *paths; /* columns wanted; NULL: all; borrowed */
+    const struct colander_snapshot *snapshot; /* NULL: now; borrowed */
+    const char *const *paths; /* columns to return; NULL: all; borrowed */
     size_t path_count;
-    uint64_t limit;     /* rows at most; UINT64_MAX: no limit (the default) */
-    bool is_reverse;    /* from the last key to the first */
-    bool tells_columns; /* which columns matched; costs a little */
-    bool is_timed;      /* count microseconds; costs a little */
-    uint32_t thread_count; /* that read a large result: 0: the cores (default);
-                            * 1: the caller's alone */
+    uint64_t limit;        /* maximum number of rows; default UINT64_MAX */
+    bool is_reverse;       /* from the last key to the first */
+    bool keys_only;        /* returns keys, and rows without columns */
+    bool reports_columns;  /* returns which columns matched; slower */
+    bool is_timed;         /* measures microseconds; slower */
+    uint32_t thread_count; /* threads that read a large result; 0, the default:
+                              one for each core; 1: only the caller's */
 };
 
-/* Every row, all columns, now, in key order. */
-COLANDER_API void colander_query_init(struct colander_query *query);
+/* Sets the defaults: every row, all columns, now, in key order. */
+COLANDER_API void colander_query_init_sized(struct colander_query *query,
+                                            size_t struct_size);
 
-/* The rows of a query, one by one. */
+static inline void
+colander_query_init(struct colander_query *query)
+{
+    colander_query_init_sized(query, sizeof(*query));
+}
+
+/* Iterates over the rows of a query. */
 struct colander_cursor;
 
-/* One row of a find; all borrowed until the next step. */
+/* One row of a find, borrowed until the next call for the cursor. */
 struct colander_result {
     struct colander_slice key; /* encoded */
     struct colander_slice row;
-    struct colander_columns columns; /* that matched, if asked for */
+    struct colander_columns columns; /* those that matched, if the query has
+                                        reports_columns */
 };
 
-/*
- * Starts a find; `query` NULL asks for every row. `query->where`, `snapshot`
- * and `paths` stay the caller's and must live until the cursor is closed.
- * *cursor is closed before the family.
- */
+/* Starts a find. `query` NULL means every row. What the query borrows, except
+ * the keys, must live until the cursor is closed. Close the cursor before the
+ * family. */
 COLANDER_API COLANDER_CHECKED enum colander_code colander_family_find(
     struct colander_family *family, const struct colander_query *query,
     struct colander_cursor **cursor, struct colander_error *err);
 
-/* Gives the next row; *is_row is false at the end. CANCELLED if cancelled. */
+/* Returns the next row. *is_row is false at the end. Fails with CANCELLED after
+ * colander_cursor_cancel. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_cursor_next(struct colander_cursor *cursor, bool *is_row,
                      struct colander_result *result,
                      struct colander_error *err);
 
-/* Makes the step under way, or the next one, say CANCELLED. Any thread, also
- * a signal handler; mind that a handler may run in one of the engine's threads
- * while yours closes the cursor. */
+/*
+ * Moves the cursor to `key`, forward or back. The next row returned is the
+ * first one of the query at or after `key`; in a reverse query, at or before
+ * it. An empty slice moves to the beginning. Rows that were returned before
+ * still count towards `limit`. The cursor still reads the store as it was when
+ * the find started. The counts of colander_cursor_explain may restart at zero.
+ * Fails with INVALID if `key` is not a valid encoded key, and with CANCELLED
+ * after a cancel. A failed seek leaves the cursor without a position: seek
+ * again before the next step.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_cursor_seek(struct colander_cursor *cursor, struct colander_slice key,
+                     struct colander_error *err);
+
+/* Makes the current step and all later ones fail with CANCELLED. May be called
+ * from any thread, and from a signal handler. The cursor must stay open until
+ * this call returns. */
 COLANDER_API void colander_cursor_cancel(struct colander_cursor *cursor);
 
-/* How a find goes about it. */
-enum colander_plan {
-    COLANDER_PLAN_SCAN,       /* reads every row of the key range */
-    COLANDER_PLAN_CANDIDATES, /* reads rows that value filters point to */
-    COLANDER_PLAN_NOTHING,    /* no row can match: reads none */
-};
-
-/* The plan of a find as a word: "scan", "candidates", "nothing". */
-COLANDER_API const char *colander_plan_name(enum colander_plan plan);
-
-/*
- * The plan of a find, and what it has done so far. The counts add up:
- *     file_count      = files_pruned + files_located + files_read
- *     candidate_count = rows_returned + rows_gone + rows_false (plus up to
- *                       one lot that is not verified yet)
- */
-struct colander_explain {
-    enum colander_plan plan;
-    const char *reason;     /* for the plan, a clause; static storage */
-    uint64_t rows_expected; /* candidates, as the plan estimates them */
-
-    uint64_t file_count;      /* SST files of the family */
-    uint64_t files_pruned;    /* the hierarchy says: no such value */
-    uint64_t files_located;   /* locator or zones say: no such row */
-    uint64_t files_read;      /* may hold rows that match */
-    uint64_t files_unsure;    /* of those read: without a usable filter */
-    uint64_t segments_read;   /* runs of rows read from SST files */
-    uint64_t recent_found;    /* candidates among rows in no SST yet */
-    uint64_t candidate_count; /* different keys to verify */
-
-    uint64_t rows_read;     /* rows looked at, in SST files or a scan */
-    uint64_t rows_verified; /* candidates read as the snapshot has them */
-    uint64_t rows_returned; /* rows that matched */
-    uint64_t rows_gone;     /* candidates that the snapshot does not have */
-    uint64_t rows_false;    /* candidates that do not match in it */
-    uint64_t bytes_read;    /* of rows read and verified */
-
-    /* microseconds, when the query is timed */
-    uint64_t plan_time;   /* planning, hierarchy and locators */
-    uint64_t read_time;   /* reading segments, or scanning */
-    uint64_t verify_time; /* reading candidates and evaluating them */
-};
-
-/* Of the find so far. The plan is made when the find starts. */
-COLANDER_API void colander_cursor_explain(const struct colander_cursor *cursor,
-                                          struct colander_explain *explain);
-
-/* A column that matched, and in how many of the rows returned. Only when the
- * query tells columns; false behind the last. Borrowed until the next step. */
-COLANDER_API bool colander_cursor_matched(const struct colander_cursor *cursor,
-                                          size_t index, const char **path,
-                                          uint64_t *row_count);
-
-/* NULL is allowed. */
+/* Closes the cursor. NULL is allowed. */
 COLANDER_API void colander_cursor_close(struct colander_cursor *cursor);
 
-/* Counts the rows of a query exactly (paths and reverse do not matter); NULL:
- * of the family. */
+/* Counts the rows of a query exactly; `paths` and the order do not matter.
+ * `query` NULL counts all rows of the family. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_count(struct colander_family *family,
                       const struct colander_query *query, uint64_t *count,
                       struct colander_error *err);
+
+/* Lists the columns that matched so far. Sets *path to column number `index`,
+ * and *row_count to the number of returned rows in which it matched. Returns
+ * false if there is no column number `index`. Without reports_columns no
+ * columns are listed. *path is borrowed until the next step. */
+COLANDER_API bool colander_cursor_matched(const struct colander_cursor *cursor,
+                                          size_t index, const char **path,
+                                          uint64_t *row_count);
+
+/* ------------------------------------------------------------- explain --- */
+
+/* How a find gets its rows. */
+enum colander_plan {
+    COLANDER_PLAN_SCAN,       /* reads every row of the key range */
+    COLANDER_PLAN_CANDIDATES, /* reads the rows that value filters point to */
+    COLANDER_PLAN_NOTHING,    /* no row can match: reads none */
+};
+
+/* Returns the plan as a word: "scan", "candidates", "nothing". */
+COLANDER_API const char *colander_plan_name(enum colander_plan plan);
+
+/*
+ * The plan of a find and its work so far. The counts add up:
+ *     file_count      = files_pruned + files_located + files_read
+ *     candidate_count = rows_returned + rows_gone + rows_false, plus
+ *                       candidates that are not verified yet
+ */
+struct colander_explain {
+    size_t struct_size; /* bytes that the library filled */
+
+    enum colander_plan plan;
+    const char *reason;     /* why this plan, in a few words; static storage */
+    uint64_t rows_expected; /* candidates, as the plan estimates them */
+
+    uint64_t file_count;      /* SST files of the family */
+    uint64_t files_pruned;    /* ruled out by the hierarchy in memory */
+    uint64_t files_located;   /* ruled out by the filters on disk */
+    uint64_t files_read;      /* may contain matching rows */
+    uint64_t files_unsure;    /* of those read: without a usable filter */
+    uint64_t segments_read;   /* runs of rows read from SST files */
+    uint64_t recent_found;    /* candidates among rows in no SST file yet */
+    uint64_t candidate_count; /* different keys to verify */
+
+    uint64_t rows_read;     /* rows of segments, or of a scan */
+    uint64_t rows_verified; /* candidates read by their keys */
+    uint64_t rows_returned; /* rows that matched */
+    uint64_t rows_gone;     /* candidates without a row in what is read */
+    uint64_t rows_false;    /* candidates whose rows do not match */
+    uint64_t bytes_read;    /* of rows read and verified */
+
+    /* microseconds, if the query is timed */
+    uint64_t plan_time;   /* planning: hierarchy and locators */
+    uint64_t read_time;   /* reading segments, or scanning */
+    uint64_t verify_time; /* reading candidates and evaluating them */
+};
+
+/* Returns the plan, which is made when the find starts, and the counts so far.
+ */
+COLANDER_API void
+colander_cursor_explain_sized(const struct colander_cursor *cursor,
+                              struct colander_explain *explain,
+                              size_t struct_size);
+
+static inline void
+colander_cursor_explain(const struct colander_cursor *cursor,
+                        struct colander_explain *explain)
+{
+    colander_cursor_explain_sized(cursor, explain, sizeof(*explain));
+}
 
 #ifdef __cplusplus
 }

@@ -1,18 +1,17 @@
 /*
  * msgpack, read in place: one item at a time, without allocation.
  *
- * A reader stands between items of bytes that nobody has checked yet. It
- * never looks past `end`, and believes no size or count that the bytes left
- * cannot hold.
+ * The bytes need not have been checked. A reader never looks past `end`, and
+ * rejects a size or count that the remaining bytes cannot hold.
  *
  * Life:   {at, end} -> read, read_name or skip until at == end
- * Memory: what is read is borrowed from the bytes
- * Knows:  items. That a row is a map with unique names is row.c's business.
+ * Memory: values are borrowed from the bytes
+ * Knows:  items. row.c knows that a row is a map with unique names.
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef COLANDER_MSGPACK_H
-#define COLANDER_MSGPACK_H
+#ifndef COLANDER_COLUMNS_MSGPACK_H
+#define COLANDER_COLUMNS_MSGPACK_H
 
 #include "columns/columns.h"
 
@@ -33,17 +32,18 @@ enum msgpack_result {
     MSGPACK_NO_NAME,  /* something else than a string where a name must be */
 };
 
-/* Bytes of the item that begins with a byte, 0 where that byte does not tell
- * it: fixed-size scalars and short strings, but not containers. */
+/* The size of an item by its first byte, or 0 if that byte does not determine
+ * it. It does for fixed-size scalars and short strings, but not containers. */
 extern const uint8_t msgpack_sizes[256];
 
-/* msgpack_read and msgpack_skip for the heads that they leave. */
+/* msgpack_read and msgpack_skip for the heads that are not inlined. */
 enum msgpack_result msgpack_read_slowly(struct msgpack_reader *reader,
                                         struct colander_value *value,
                                         uint32_t *count);
 enum msgpack_result msgpack_skip_slowly(struct msgpack_reader *reader);
 
-/* Fills `err` with `code` and what `result`, not FINE, says of `what`. */
+/* Fills `err` with `code` and a text about `what`. Requires that `result` is
+ * not FINE. */
 enum colander_code msgpack_fail(enum msgpack_result result,
                                 enum colander_code code, const char *what,
                                 struct colander_error *err);
@@ -65,11 +65,11 @@ msgpack_left(const struct msgpack_reader *reader)
 }
 
 /*
- * Reads a scalar, or the head of a container: `value->type` is then ARRAY or
- * MAP, *count its members (0 for scalars), `value->bytes` begins at the head
- * and has size 0, and the reader stands before the first member. An integer is
- * INTEGER wherever it fits one, and a float32 a DOUBLE. On failure the reader
- * has not moved.
+ * Reads a scalar, or the head of a container. *count is the number of members,
+ * and 0 for a scalar. After the head of a container the reader is before its
+ * first member; `value->bytes` begins at the head and has size 0. An integer is
+ * INTEGER if it fits, and a float32 is a DOUBLE. On failure the reader has not
+ * moved.
  */
 static inline enum msgpack_result
 msgpack_read(struct msgpack_reader *reader, struct colander_value *value,
@@ -107,7 +107,7 @@ msgpack_read(struct msgpack_reader *reader, struct colander_value *value,
     return MSGPACK_FINE;
 }
 
-/* Reads a string in the place of a name. */
+/* Reads a string that is a name. */
 static inline enum msgpack_result
 msgpack_read_name(struct msgpack_reader *reader, struct colander_slice *name)
 {
@@ -132,8 +132,8 @@ msgpack_read_name(struct msgpack_reader *reader, struct colander_slice *name)
     return result;
 }
 
-/* Moves behind one item with all that is in it. Says what is cut off, illegal
- * or too deep; an impossible timestamp only reading finds. */
+/* Skips one item with all that is in it. Finds items that are cut off, illegal
+ * or too deep. Only reading finds an impossible timestamp. */
 static inline enum msgpack_result
 msgpack_skip(struct msgpack_reader *reader)
 {
@@ -146,7 +146,7 @@ msgpack_skip(struct msgpack_reader *reader)
     return MSGPACK_FINE;
 }
 
-/* Reads one item with all that is in it: a container's `bytes` are it. */
+/* Reads one item. `bytes` of a container are all of it. */
 static inline enum msgpack_result
 msgpack_read_whole(struct msgpack_reader *reader, struct colander_value *value)
 {
@@ -165,9 +165,9 @@ msgpack_read_whole(struct msgpack_reader *reader, struct colander_value *value)
 }
 
 /*
- * Writes a container whose count is known at its end only: begin leaves room
- * for the shortest head at the end of `out` and gives its place; end puts the
- * head there, and moves the content when the head needs more room.
+ * Writes a container whose count is only known at its end. `begin` leaves room
+ * for the shortest head at the end of `out` and sets *start to its offset.
+ * `end` writes the head, and moves the content if the head needs more room.
  */
 COLANDER_CHECKED enum colander_code
 msgpack_container_begin(struct colander_buffer *out, size_t *start,

@@ -1,8 +1,9 @@
 /*
- * Paths: where in a row a value sits, parsed once and followed in many rows.
+ * Paths: the places of values in a row. A path is parsed once and followed in
+ * many rows.
  *
- * A path is at least one step, a name first: the text "" is the column with
- * the empty name. The text is described in columns.h.
+ * A path has at least one step, and the first is a name. The text "" is the
+ * column with the empty name. columns.h describes the text.
  *
  * Life:   path_parse -> visit, append, many times, by many threads ->
  *         path_release
@@ -10,8 +11,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef COLANDER_PATH_H
-#define COLANDER_PATH_H
+#ifndef COLANDER_COLUMNS_PATH_H
+#define COLANDER_COLUMNS_PATH_H
 
 #include "columns/columns.h"
 
@@ -31,44 +32,45 @@ struct path {
         NULL, 0                                                                \
     }
 
-/* Reads `text` (copied). On failure *path is PATH_EMPTY: INVALID says the
- * position of what is wrong, counted in bytes from 1; LIMIT that a name is
- * longer than any column's. */
+/* Parses `text` (copied). On failure *path is PATH_EMPTY. Fails with INVALID,
+ * and the position of the mistake, counted in bytes from 1; with LIMIT if a
+ * name is longer than a column's may be. */
 COLANDER_CHECKED enum colander_code
 path_parse(const char *text, struct path *path, struct colander_error *err);
 
 /* An empty path is allowed. */
 void path_release(struct path *path);
 
-/* Appends the path as text, which path_parse reads as the same path. */
+/* Appends the path as text. path_parse reads it as the same path. */
 COLANDER_CHECKED enum colander_code path_append(struct colander_buffer *text,
                                                 const struct path *path,
                                                 struct colander_error *err);
 
-/* Appends one step; `is_first` of those in the path. */
+/* Appends one step. `is_first`: it is the first of its path. */
 COLANDER_CHECKED enum colander_code
 path_append_step(struct colander_buffer *text, const struct path_step *step,
                  bool is_first, struct colander_error *err);
 
-/* <0, 0 or >0 in an order where a path comes before those that it begins, and
- * paths of one beginning stand together. */
+/* Returns <0, 0 or >0. A path sorts before the paths that begin with it, and
+ * paths with the same beginning are adjacent. */
 int path_compare(const struct path *a, const struct path *b);
 
-/* The same for one step. */
+/* Compares single steps in the same order. */
 int path_step_compare(const struct path_step *a, const struct path_step *b);
 
 /*
- * What path_visit calls for each value at the path, in the order of the row.
- * The value is borrowed from the row, where it begins at `offset`; containers
- * are given with their bytes. Answers whether to go on.
+ * Receives a value at the path. The value is borrowed from the row, where it
+ * begins at `offset`. A container comes with its bytes. Returns whether to
+ * continue.
  */
 typedef bool path_visitor(void *context, const struct colander_value *value,
                           size_t offset);
 
 /*
- * Calls `visit` for what is at `path` in the encoded row. Allocates nothing;
- * stops at the first hit where there can be but one. CORRUPT when it meets
- * bytes that are no row; what it need not look at is not checked.
+ * Calls `visit` for each value at `path` in the encoded row, in the order of
+ * the row. Allocates nothing. Stops at the first value if there can only be
+ * one. Fails with CORRUPT if the bytes that it reads are malformed; it does not
+ * check the others.
  */
 COLANDER_CHECKED enum colander_code
 path_visit(const struct path *path, struct colander_slice row,

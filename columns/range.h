@@ -1,6 +1,6 @@
 /*
- * Key ranges as the engine wants them: the first byte key, and the first
- * beyond.
+ * Key ranges as the engine takes them: the first key, and the first after the
+ * range, as bytes.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,10 +12,11 @@
 struct byte_range {
     struct colander_slice from;   /* empty: no bound */
     struct colander_buffer until; /* empty: no bound */
-    bool is_empty;                /* no key can be in it */
+    bool is_empty;                /* no key is in it */
 };
 
-/* INVALID for what is no key. `from` is borrowed from `range`. Release. */
+/* Fails with INVALID if a bound is not a key. `from` is borrowed from `range`.
+ * The caller releases `bytes`. */
 COLANDER_CHECKED enum colander_code
 byte_range_init(struct byte_range *bytes,
                 const struct colander_key_range *range,

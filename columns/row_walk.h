@@ -1,49 +1,47 @@
 /*
- * Walks: all values of an encoded row, in its order, a container before its
+ * Walks: all values of an encoded row in its order, a container before its
  * members.
  *
- * A walk knows where it is, so the path of a value costs nothing until it is
- * asked for. It allocates nothing and checks what it passes.
+ * A walk allocates nothing and checks the bytes that it passes. It builds no
+ * paths: a trail follows a walk and does that. A trail builds only the part
+ * that differs from the previous path, and builds the path of an array once,
+ * not once for every element.
  *
- * A trail follows a walk where paths are wanted. It builds only what differs
- * from the path before, and knows one that it has built: what is in an array
- * costs its path once, not once for every element.
- *
- * Its steps are inlined: every row is walked when it is written, flushed and
- * compacted.
+ * The steps are inlined, because every row is walked when it is written,
+ * flushed and compacted.
  *
  * Life:   begin -> next until *is_value is false; offset and trail in between
  * Memory: values and names are borrowed from the row
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef COLANDER_ROW_WALK_H
-#define COLANDER_ROW_WALK_H
+#ifndef COLANDER_COLUMNS_ROW_WALK_H
+#define COLANDER_COLUMNS_ROW_WALK_H
 
 #include "columns/msgpack.h"
 #include "columns/path.h"
 
 /* A container that the walk is in. */
 struct row_walk_level {
-    struct path_step step; /* to the member it is at */
-    uint32_t left;         /* members to come */
+    struct path_step step; /* to its present member */
+    uint32_t left;         /* members after that */
 };
 
 struct row_walk {
     struct msgpack_reader reader;
     const uint8_t *row;
-    const uint8_t *start; /* of the value given last */
+    const uint8_t *start; /* of the present value */
     size_t depth;         /* levels around that value */
     size_t open;          /* levels around the next one, and ended ones */
     struct row_walk_level levels[COLANDER_ROW_DEPTH_MAX];
 };
 
-/* `row` is borrowed while the walk goes on. */
+/* Begins a walk. `row` is borrowed until the end of it. */
 COLANDER_CHECKED enum colander_code row_walk_begin(struct row_walk *walk,
                                                    struct colander_slice row,
                                                    struct colander_error *err);
 
-/* Goes into a container of `count` members; for row_walk_next. */
+/* Enters a container of `count` members. For row_walk_next only. */
 static inline enum msgpack_result
 row_walk_enter(struct row_walk *walk, bool is_map, uint32_t count)
 {
@@ -58,7 +56,8 @@ row_walk_enter(struct row_walk *walk, bool is_map, uint32_t count)
     return MSGPACK_FINE;
 }
 
-/* Goes to the next member of the container that the walk is in; the same. */
+/* Steps to the next member of the innermost container. For row_walk_next
+ * only. */
 static inline enum msgpack_result
 row_walk_step(struct row_walk *walk, struct colander_value *value)
 {
@@ -80,8 +79,8 @@ row_walk_step(struct row_walk *walk, struct colander_value *value)
     return row_walk_enter(walk, value->type == COLANDER_MAP, count);
 }
 
-/* Gives the next value; of a container only its type. *is_value is false at
- * the end. CORRUPT when the bytes are no row. */
+/* Steps to the next value. Of a container only the type is set. *is_value is
+ * false at the end. Fails with CORRUPT if the row is malformed. */
 COLANDER_CHECKED static inline enum colander_code
 row_walk_next(struct row_walk *walk, struct colander_value *value,
               bool *is_value, struct colander_error *err)
@@ -100,13 +99,13 @@ row_walk_next(struct row_walk *walk, struct colander_value *value,
     return COLANDER_CORRUPT;
 }
 
-/* Where in the row the value given last begins. */
+/* Returns the offset of the present value in the row. */
 size_t row_walk_offset(const struct row_walk *walk);
 
 struct row_trail_level {
     struct path_step step;
     size_t text_size; /* of the path down to here */
-    bool is_told;     /* that path was given */
+    bool is_returned; /* that path was */
 };
 
 struct row_trail {
@@ -118,8 +117,8 @@ struct row_trail {
 void row_trail_init(struct row_trail *trail);
 void row_trail_release(struct row_trail *trail);
 
-/* Gives the path of the value that the walk gave last, borrowed until the next
- * call. *is_new is false for some paths that were given before. */
+/* Returns the path of the walk's present value. Valid until the next call.
+ * *is_new is false for some paths that were returned before. */
 COLANDER_CHECKED enum colander_code
 row_trail_follow(struct row_trail *trail, const struct row_walk *walk,
                  struct colander_slice *path, bool *is_new,

@@ -7,8 +7,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef COLANDER_SELECTION_H
-#define COLANDER_SELECTION_H
+#ifndef COLANDER_COLUMNS_SELECTION_H
+#define COLANDER_COLUMNS_SELECTION_H
 
 #include "columns/path.h"
 
@@ -22,14 +22,15 @@ struct selection {
         NULL, 0                                                                \
     }
 
-/* INVALID for a path that is none. On failure *selection is SELECTION_EMPTY. */
+/* Fails with INVALID if a path is malformed. On failure *selection is
+ * SELECTION_EMPTY. */
 COLANDER_CHECKED enum colander_code selection_init(struct selection *selection,
                                                    const char *const *paths,
                                                    size_t count,
                                                    struct colander_error *err);
 
-/* As colander_row_select: CORRUPT when `row` is no row. On failure `out` is
- * empty. */
+/* Does what colander_row_select does. Fails with CORRUPT if `row` is malformed.
+ * On failure `out` is empty. */
 COLANDER_CHECKED enum colander_code
 selection_apply(const struct selection *selection, struct colander_slice row,
                 struct colander_buffer *out, struct colander_error *err);

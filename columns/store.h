@@ -1,9 +1,9 @@
 /*
- * What the files of columns/ know of a store and a family.
+ * Stores and families, for the files of columns/.
  *
- * A family handle meets its family late: at its first write, or at the first
- * read after somebody created it. From then on it stays with that family,
- * also when another of the same name comes.
+ * A family handle is bound to its family late: at its first write, or at the
+ * first read after the family was created. From then on it refers to that
+ * family, also if another of the same name is created later.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,61 +16,54 @@
 #include <stdatomic.h>
 
 /*
- * Locks on keys: a patch reads and writes, and nobody may write in between.
- * Puts and deletes share a lock, a patch has it alone. A large batch takes them
- * all; thread sanitizers bear 64 at once.
+ * Locks on keys. A patch or an insert reads and writes, and no other write may
+ * come in between. Puts and deletes share a lock, these take it exclusively. A
+ * large batch takes all of them; ThreadSanitizer allows 64 at once.
  */
 #define KEY_LOCKS 32
 
 struct colander_store {
-    struct colander_engine *engine;
+    struct engine *engine;
     pthread_rwlock_t key_locks[KEY_LOCKS];
-    atomic_size_t handle_count;       /* families and batches */
-    struct store_extension extension; /* zero: none */
-    bool is_extended;                 /* the extension is asked and told */
+    atomic_size_t handle_count; /* families and batches */
+    struct store_hooks hooks;   /* zero: none */
+    bool are_hooks_open;        /* the hooks are called */
 };
 
 struct colander_family {
     struct colander_store *store;
-    _Atomic(struct colander_engine_family *) engine_family; /* NULL: not met */
+    _Atomic(struct engine_family *) engine_family; /* NULL: not bound */
     char name[];
 };
 
-/* The engine's family, borrowed from the handle, or NULL where there is none.
- * DROPPED once the family that the handle met is gone. */
-COLANDER_CHECKED enum colander_code
-family_find(struct colander_family *family,
-            struct colander_engine_family **engine_family,
-            struct colander_error *err);
-
-/* The same, but makes the family where there is none. The store is writable. */
+/* Does what family_engine does, but creates the family if there is none.
+ * Requires a writable store. */
 COLANDER_CHECKED enum colander_code
 family_make(struct colander_family *family,
-            struct colander_engine_family **engine_family,
-            struct colander_error *err);
+            struct engine_family **engine_family, struct colander_error *err);
 
-/* READ_ONLY when the store is. */
+/* Fails with READ_ONLY if the store is. */
 COLANDER_CHECKED enum colander_code
 store_check_writable(const struct colander_store *store,
                      struct colander_error *err);
 
-/* Which key locks, a bit for each; start with zeros. */
+/* Sets of key locks, a bit for each. Start with zeros. */
 struct key_locks {
     uint32_t shared;
-    uint32_t alone; /* also where shared */
+    uint32_t alone; /* wins over shared */
 };
 
 void key_locks_add(struct key_locks *locks, struct colander_slice key,
                    bool is_alone);
 
-/* Takes them in one order for everybody. */
+/* Takes the locks, in the same order in every thread. */
 void key_locks_lock(const struct key_locks *locks,
                     struct colander_store *store);
 void key_locks_unlock(const struct key_locks *locks,
                       struct colander_store *store);
 
-/* Puts family and key before the message. */
-void tell_row(const struct colander_family *family, struct colander_slice key,
-              struct colander_error *err);
+/* Puts the names of family and row before the message. */
+void error_add_row(const struct colander_family *family,
+                   struct colander_slice key, struct colander_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Upkeep: a store checked, copied and salvaged as a whole.
+ * Upkeep: checks, repairs, backs up and salvages a whole store.
  *
- * Threads: while the store is used by others, but must not be closed
+ * Threads: other threads may use the store meanwhile, but not close it.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,63 +18,59 @@ struct colander_store;
 
 /* -------------------------------------------------------------- checks --- */
 
-/* What checks have looked at, and how much they found wrong. Zeros at first;
- * each adds to it. */
+/* What checks have examined and found. Start with zeros; each check adds. */
 struct colander_check {
     uint64_t file_count; /* SST files */
     uint64_t byte_count;
-    uint64_t row_count;      /* in them, also rows that newer ones replace */
+    uint64_t row_count;      /* rows in them, also replaced ones */
     uint64_t filter_count;   /* value filters (filters.h) */
-    uint64_t value_count;    /* values that these were asked about */
-    uint64_t finding_count;  /* what is damaged or wrong; each was told */
-    uint64_t mended_count;   /* of these: at once */
-    uint64_t leftover_count; /* told, too: filters that are missing or too many,
-                              * as after a crash; made or removed by the next
-                              * open for writing */
+    uint64_t value_count;    /* values that these were asked for */
+    uint64_t finding_count;  /* reports of something damaged or wrong */
+    uint64_t repaired_count; /* of these, what was repaired at once */
+    uint64_t leftover_count; /* also reported: filters that are missing or
+                              * superfluous, as after a crash; the next open for
+                              * writing builds or removes them */
 };
 
-/* Is told of a finding: a file of the store, by its path in it, and what is
- * wrong with it. */
+/* Receives a finding: a file, by its path in the store, and what is wrong. */
 typedef void colander_finding(void *context, const char *file,
                               const char *what);
 
-/*
- * Reads all SST files: every byte against its checksum, every row as a row.
- * (The logs were read in this way when the store was opened.) Findings are told
- * and do not end it; NO_MEMORY does. Rows may be written meanwhile; files
- * that they replace stay until it is done.
- */
+/* Reads all SST files and checks every byte against its checksum and every row.
+ * (Opening the store has checked the logs in this way.) Findings are passed to
+ * `report` and do not end the check; NO_MEMORY does. Rows may be written during
+ * the check; files that this replaces stay until it is done. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_store_check(struct colander_store *store, struct colander_check *check,
-                     colander_finding *tell, void *context,
+                     colander_finding *report, void *context,
                      struct colander_error *err);
 
-/*
- * Makes anew what the store at `path` cannot be opened without, where nothing
- * is lost by that, and tells it: its record of options, which are the defaults
- * then, and CURRENT, when there is one MANIFEST only. Nobody may have it open.
- */
+/* Recreates files that the store at `path` cannot be opened without, if that
+ * loses no data: the record of options (with the defaults) and CURRENT (if
+ * there is only one MANIFEST). Reports each. No process may have the store
+ * open. */
 COLANDER_API COLANDER_CHECKED enum colander_code
-colander_store_mend(const char *path, struct colander_check *check,
-                    colander_finding *tell, void *context,
-                    struct colander_error *err);
+colander_store_repair(const char *path, struct colander_check *check,
+                      colander_finding *report, void *context,
+                      struct colander_error *err);
 
 /* ------------------------------------------------------------- backups --- */
 
 /*
- * Copies the whole store, as it is at one moment, with its value filters, into
- * a new backup in `directory`, which is made where it is missing. Backups are
- * directories with numbers, and each is itself a store, to be opened for
- * reading, checked, or copied back with colander_backup_restore. SST files and
- * filters that the backup before has are shared with it, by links: so a backup
- * costs what is new since then. Of more than `keep_count` backups (0: all stay)
- * the oldest go.
+ * Copies the whole store with its value filters, as it is at one moment, into a
+ * new backup in `directory`, which is created if it is missing. Backups are
+ * numbered directories. Each is a store itself: it can be opened for reading,
+ * checked, and copied back with colander_backup_restore. Files that the
+ * previous backup has are shared with it by hard links, so a backup costs the
+ * space of what is new. If there are more than `keep_count` backups, the oldest
+ * are removed; 0 keeps all.
  *
- * Rows may be written meanwhile: writes wait for some milliseconds. What is
- * copied is read again: CORRUPT names a file that is damaged, and there is no
- * new backup; what is shared is not: see colander_store_check. INVALID when
- * `directory` has other things, or is in the store. BUSY while another is being
- * made there. `made` is filled; NULL is allowed.
+ * Rows may be written during the backup; writes wait for some milliseconds.
+ * Files that are copied are read back: if one is damaged, fails with CORRUPT,
+ * names it and makes no backup. Shared files are not read: see
+ * colander_store_check. Fails with INVALID if `directory` contains other things
+ * or is inside the store, and with BUSY while another backup is being made
+ * there. Fills `made`, unless it is NULL.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_store_backup(struct colander_store *store, const char *directory,
@@ -83,41 +79,52 @@ colander_store_backup(struct colander_store *store, const char *directory,
 
 /* ------------------------------------------------------------- salvage --- */
 
-/* What a salvage came to. */
+/* The result of a salvage. */
 struct colander_salvage {
     uint64_t family_count;
-    uint64_t row_count;  /* copied */
+    uint64_t row_count;  /* rows copied */
     uint64_t byte_count; /* of their keys and rows */
-    uint64_t loss_count; /* what was told */
+    uint64_t loss_count; /* losses reported */
 };
 
-/* Fills `options` with those that the store at `path` keeps, or the defaults
- * where that cannot be told: for the store at `to`, yet to be opened, that
- * takes its rows. INVALID when that is in the other. Else as
- * colander_store_salvage. */
+/* Sets `options` to those saved in the store at `path`, or to the defaults if
+ * they cannot be read: for opening the new store at `to` that receives its
+ * rows. Fails with INVALID if one of the two directories is inside the other,
+ * and otherwise as colander_store_salvage. */
 COLANDER_API COLANDER_CHECKED enum colander_code
+colander_salvage_options_sized(const char *path, const char *to,
+                               struct colander_options *options,
+                               size_t struct_size, struct colander_error *err);
+
+static inline enum colander_code
 colander_salvage_options(const char *path, const char *to,
                          struct colander_options *options,
-                         struct colander_error *err);
+                         struct colander_error *err)
+{
+    return colander_salvage_options_sized(path, to, options, sizeof(*options),
+                                          err);
+}
 
 /*
- * Copies into `to` all rows that can be read of the store at `path`, which may
- * be damaged in any way, and so that it is not even opened. Nothing is written
- * there. `to` has no rows in the families that it gets.
+ * Copies all rows that can be read from the store at `path` into `to`. The
+ * store at `path` may be damaged in any way, so that it does not even open;
+ * nothing in it is changed. The families that `to` receives may not have rows
+ * there.
  *
- * Every file that cannot be read whole is told, with what rows that concerns:
- * those of a family between two keys, say. They may be missing, or be as they
- * were before. All other rows are as they are in the store. Filter options are
- * the defaults, and marks are left out: what was loaded need not be there.
+ * Each file that cannot be read completely is reported, with the rows
+ * concerned: those of a family between two keys, for example. Such rows may be
+ * missing, or older than they were. All other rows are as in the store. Filter
+ * options are the defaults. Marks are not copied.
  *
- * NOT_FOUND or INVALID where no store is, BUSY while somebody writes to it.
- * After a failure `to` has some of the families. `salvage` is filled, also
- * then.
+ * Fails with NOT_FOUND or INVALID if there is no store at `path`, and with BUSY
+ * while a process has it open for writing. After a failure `to` has some of the
+ * families. Fills `salvage`, also then.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_store_salvage(struct colander_store *to, const char *path,
-                       struct colander_salvage *salvage, colander_finding *tell,
-                       void *context, struct colander_error *err);
+                       struct colander_salvage *salvage,
+                       colander_finding *report, void *context,
+                       struct colander_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,30 +1,33 @@
 /*
  * UTF-8: whether bytes are text.
  *
- * Strict as Unicode has it: no overlong forms, no surrogates, nothing above
- * U+10FFFF. A zero byte is a character like any other.
+ * As strict as Unicode: no overlong forms, no surrogates, nothing above
+ * U+10FFFF. A zero byte is an ordinary character.
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef COLANDER_UTF8_H
-#define COLANDER_UTF8_H
+#ifndef COLANDER_COLUMNS_UTF8_H
+#define COLANDER_COLUMNS_UTF8_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "core/core.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* `data` may be NULL when `size` is 0: no bytes are valid text. */
+/* Returns how many bytes of `text`, from its beginning, are UTF-8. Exported for
+ * the layers above. */
+COLANDER_API size_t colander_utf8_size(struct colander_slice text);
+
+/* Returns whether the bytes are text. `data` may be NULL if `size` is 0. */
 bool utf8_is_valid(const uint8_t *data, size_t size);
 
-/* Bytes of the character at `data`, or 0 when none stands there whole. */
+/* Returns the size of the character at `data`, or 0 if there is not a whole
+ * one. */
 size_t utf8_character_size(const uint8_t *data, size_t size);
 
-/* How much of a text fits `max` bytes without a cut inside a character; of
- * bytes that are no text, at most 3 fewer. */
+/* Returns how much of a text fits `max` bytes without a cut inside a character.
+ * If the bytes are not text, that is `max` or up to 3 fewer. */
 size_t utf8_cut(const uint8_t *data, size_t size, size_t max);
 
 #ifdef __cplusplus

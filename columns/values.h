@@ -1,8 +1,8 @@
 /*
- * Values: scalars, what they equal, how they sort, and keys made of them.
+ * Values: scalars, their equality and order, and keys made of them.
  *
  * Memory:  the words of core.h: owned, borrowed, copied, taken
- * Bytes:   columns/FORMAT.md: keys as they stand on disk
+ * Bytes:   columns/FORMAT.md
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,7 +18,8 @@ extern "C" {
 
 /* -------------------------------------------------------------- values --- */
 
-/* In the order in which values of different types sort; numbers are one. */
+/* In the order in which values of different types sort. For sorting, all
+ * numbers are one type. */
 enum colander_type {
     COLANDER_NULL = 0,
     COLANDER_BOOLEAN,
@@ -132,62 +133,104 @@ colander_timestamp(int64_t second, uint32_t nanosecond)
     return value;
 }
 
-/* A type as a word: "integer", "string", ... */
+/* Returns whether values of the type are numbers, which have one order. */
+static inline bool
+colander_type_is_number(enum colander_type type)
+{
+    return type == COLANDER_INTEGER || type == COLANDER_UNSIGNED ||
+           type == COLANDER_DOUBLE;
+}
+
+/* Returns whether a scalar of the type has `bytes`. */
+static inline bool
+colander_type_has_bytes(enum colander_type type)
+{
+    return type == COLANDER_STRING || type == COLANDER_BINARY ||
+           type == COLANDER_EXTENSION;
+}
+
+/* Returns the type as a word: "integer", "string", ... */
 COLANDER_API const char *colander_type_name(enum colander_type type);
 
 /*
- * Orders two scalars: <0, 0 or >0. By type first (null, boolean, number,
- * string, binary, timestamp, extension); numbers by what they are, whatever
- * their width or kind, exactly; NaN equals NaN and comes after every number.
- * Arrays and maps are not compared: they sort after the scalars, all alike.
+ * Returns <0, 0 or >0: the order of two scalars. Types come first: null,
+ * boolean, number, string, binary, timestamp, extension. Numbers compare
+ * exactly, whatever their type and width; NaN equals NaN and comes after every
+ * other number. Arrays and maps sort after all scalars and are not compared
+ * with each other.
  */
 COLANDER_API int colander_value_compare(const struct colander_value *a,
                                         const struct colander_value *b);
 
-/* Equal scalars have equal hashes. Stands in files: see COLANDER_HASH_VERSION
- */
+/* Returns a hash of a scalar. Equal scalars have equal hashes. Files hold these
+ * hashes: see COLANDER_HASH_VERSION. */
 COLANDER_API uint64_t colander_value_hash(const struct colander_value *value);
 
-/* Changes whenever colander_value_hash gives another number for any value. */
+/* Changes if colander_value_hash ever returns another number for a value. */
 #define COLANDER_HASH_VERSION 1
 
 /* ---------------------------------------------------------------- keys --- */
 
 /*
- * A key is 1 to COLANDER_KEY_PARTS_MAX scalars, none of them null, encoded so
- * that byte order is the order of colander_value_compare, part by part. All
- * functions take keys encoded. A DOUBLE that is a whole number and an integer
- * that equals it are the same key. An EXTENSION of type -1 is refused, as in
- * rows: that is a TIMESTAMP.
+ * A key is a tuple of 1 to COLANDER_KEY_PARTS_MAX scalars, none of them null.
+ * Encoded keys sort bytewise as the tuples do: part by part, as
+ * colander_value_compare orders them. Functions take encoded keys. An integer
+ * and a DOUBLE of the same value are the same key. An EXTENSION of type -1 is
+ * refused, as in rows: that is a TIMESTAMP.
  */
 
-/* Replaces the content of `key` by the encoded parts; on failure it stays. */
+/* Sets `key` to the encoded parts. On failure it is unchanged. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_key_encode(const struct colander_value *parts, size_t count,
                     struct colander_buffer *key, struct colander_error *err);
 
-/*
- * Fills `parts` (room for COLANDER_KEY_PARTS_MAX) and *count. Strings and
- * binaries without a zero byte are borrowed from `key`; others are unescaped
- * into `scratch`, whose content is replaced. CORRUPT for bytes that
- * colander_key_encode never made.
- */
+/* Encodes the key whose parts are the elements of an array, or the one part
+ * that a scalar is. */
 COLANDER_API COLANDER_CHECKED enum colander_code
-colander_key_decode(struct colander_slice key, struct colander_value *parts,
-                    size_t *count, struct colander_buffer *scratch,
-                    struct colander_error *err);
+colander_key_encode_value(const struct colander_value *value,
+                          struct colander_buffer *key,
+                          struct colander_error *err);
 
-/* Replaces `key` by the one part `text`. */
+/* Sets `key` to the single part `text`. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_key_text(const char *text, struct colander_buffer *key,
                   struct colander_error *err);
 
-/*
- * Replaces `key` by a new key: one string of 26 characters (a ULID) that
- * sorts by the time it was made, and never twice the same.
- */
+/* Sets `key` to a new key: a string of 26 characters (a ULID) that is unique
+ * and sorts by the time of its creation. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_key_generate(struct colander_buffer *key, struct colander_error *err);
+
+/* An encoded key on the stack, which needs no release. */
+struct colander_key {
+    uint8_t bytes[COLANDER_KEY_SIZE_MAX];
+};
+
+/* Encodes the parts into `key` and returns the encoded key, borrowed from it.
+ * If the parts do not make a key, returns bytes that no call accepts: writes
+ * and finds fail with INVALID, and gets find no row. So calls can be nested
+ * without a check. */
+COLANDER_API struct colander_slice
+colander_key_of(struct colander_key *key, const struct colander_value *parts,
+                size_t count);
+
+/* Does the same with the single part `text`. */
+static inline struct colander_slice
+colander_key_of_text(struct colander_key *key, const char *text)
+{
+    const struct colander_value part = colander_text(text);
+
+    return colander_key_of(key, &part, 1);
+}
+
+/* Fills `parts`, which has room for COLANDER_KEY_PARTS_MAX, and *count. Strings
+ * and binaries without a zero byte are borrowed from `key`. Others are decoded
+ * into `scratch`, whose content is replaced. Fails with CORRUPT for bytes that
+ * colander_key_encode never writes. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_key_decode(struct colander_slice key, struct colander_value *parts,
+                    size_t *count, struct colander_buffer *scratch,
+                    struct colander_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,5 @@
 /*
- * One write, from the inside: checked when it is made, applied when its keys
- * are locked.
+ * One write: checked when it is made, applied when its key is locked.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,36 +10,43 @@
 
 enum write_kind { WRITE_PUT, WRITE_PATCH, WRITE_DELETE, WRITE_MARK };
 
+/* Sets *durability to what `options` (NULL: the defaults) ask for. Fails with
+ * INVALID if they were not initialized or ask for what does not exist. */
+COLANDER_CHECKED enum colander_code
+write_options_accept(const struct colander_write_options *options,
+                     enum colander_durability *durability,
+                     struct colander_error *err);
+
 /* All bytes are borrowed. */
-struct write {
+struct row_write {
     enum write_kind kind;
     struct colander_family *family;
     struct colander_slice key; /* or the name of a mark */
     struct colander_slice row; /* or patch, or mark; empty for a delete */
 };
 
-/* INVALID or LIMIT for a key or row that may not be stored. */
-COLANDER_CHECKED enum colander_code write_check(const struct write *write,
+/* Fails with INVALID or LIMIT if the key or the row may not be stored. */
+COLANDER_CHECKED enum colander_code write_check(const struct row_write *write,
                                                 struct colander_error *err);
 
-/* The same of the key alone. */
-COLANDER_CHECKED enum colander_code write_check_key(const struct write *write,
-                                                    struct colander_error *err);
+/* Checks the key only. */
+COLANDER_CHECKED enum colander_code
+write_check_key(const struct row_write *write, struct colander_error *err);
 
-/* What is going to be written at once. */
+/* Writes that happen at once. */
 struct write_batch {
-    struct colander_engine_batch *engine_batch; /* indexed if it has patches */
-    struct candidate_write *noted; /* what the store's extension knows of it */
+    struct engine_batch *engine_batch; /* indexed if it has patches */
+    struct candidate_write *noted;     /* of the store's hooks; NULL: none */
 };
 
-/* Adds the write to the batch, a patch as the row that it makes, and notes that
- * row. The key's lock is held. */
-COLANDER_CHECKED enum colander_code write_apply(const struct write *write,
+/* Adds the write to the batch, a patch as the row that results, and passes that
+ * row to the store's hooks. Requires the lock of the key. */
+COLANDER_CHECKED enum colander_code write_apply(const struct row_write *write,
                                                 struct write_batch *batch,
                                                 struct colander_error *err);
 
-/* Tells the store's extension whether the batch was written. */
-void write_tell(struct colander_store *store, const struct write_batch *batch,
-                bool is_written);
+/* Notifies the store's hooks whether the batch was written. */
+void notify_written(struct colander_store *store,
+                    const struct write_batch *batch, bool is_written);
 
 #endif

@@ -1,8 +1,4 @@
-/*
- * Slots: see block_slots.h.
- *
- * SPDX-License-Identifier: MIT
- */
+/* SPDX-License-Identifier: MIT */
 #include "core/block_slots.h"
 
 #include <assert.h>
@@ -15,11 +11,11 @@
 #define CHUNK_SIZE ((size_t)2 << 20) /* a large page */
 
 struct chunk_head {
-    struct block_chunk *next; /* that has a slot to take */
+    struct block_chunk *next; /* with a free slot */
     struct block_chunk *previous;
-    void *free;  /* the first of those given back: each leads to the next */
-    size_t left; /* slots that were never taken */
-    size_t used; /* slots that are taken */
+    void *free;  /* returned slots, as a list */
+    size_t left; /* slots that were never used */
+    size_t used; /* slots in use */
 };
 
 struct block_chunk {
@@ -86,13 +82,13 @@ add_chunk(struct block_slots *slots)
 
     if (chunk == NULL)
         return;
-    (void)madvise(chunk, sizeof(*chunk), MADV_HUGEPAGE); /* or as it is */
+    (void)madvise(chunk, sizeof(*chunk), MADV_HUGEPAGE); /* a hint */
     memset(&chunk->head, 0, sizeof(chunk->head));
     chunk->head.left = sizeof(chunk->slots) / slots->size;
     link_chunk(slots, chunk);
 }
 
-/* A slot of a chunk that has one. */
+/* Takes a slot of a chunk that has a free one. */
 static void *
 take_from(struct block_slots *slots, struct block_chunk *chunk)
 {
@@ -122,7 +118,7 @@ block_slots_take(struct block_slots *slots)
     return slot;
 }
 
-/* Chunks begin where large pages do. */
+/* Chunks are aligned to their size. */
 static struct block_chunk *
 chunk_of(void *slot)
 {

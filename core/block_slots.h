@@ -1,13 +1,11 @@
 /*
- * Slots: memory for blocks of one size, side by side.
+ * Slots: memory for blocks of one size, in chunks of large pages.
  *
- * A find touches some twenty blocks of files that are in memory. Wherever
- * malloc has put them, each is on a page that the processor must look up; slots
- * lie in chunks of large pages.
+ * A find reads some twenty cached blocks. With malloc each is on a separate
+ * page, which the processor has to look up.
  *
  * Threads: any
- * Memory:  what was given back is used again; a chunk of which all was given
- *          back is freed, but for one
+ * Memory:  returned slots are reused; unused chunks are freed, except one
  *
  * SPDX-License-Identifier: MIT
  */
@@ -27,18 +25,20 @@ struct block_chunk;
 
 struct block_slots {
     pthread_mutex_t mutex;
-    size_t size;                /* of a slot */
-    struct block_chunk *chunks; /* that have a slot to take */
+    size_t size;                /* of a slot, in bytes */
+    struct block_chunk *chunks; /* those with a free slot */
 };
 
-/* Of slots of `size` bytes, a multiple of BLOCK_SLOT_ALIGNMENT. */
+/* Requires a size that is a multiple of BLOCK_SLOT_ALIGNMENT. */
 void block_slots_init(struct block_slots *slots, size_t size);
 
-/* All were given back. */
+/* Requires that all slots were returned. */
 void block_slots_release(struct block_slots *slots);
 
-/* On cache lines; NULL when memory is short. */
+/* Returns a slot, aligned to a cache line, or NULL without memory. */
 void *block_slots_take(struct block_slots *slots);
+
+/* Returns a slot to `slots`. */
 void block_slots_give(struct block_slots *slots, void *slot);
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
 /*
- * CRC-32C: by the processor's instruction where it has one, else by a table.
+ * CRC-32C: by an instruction of the processor if it has one, or else by a
+ * table.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -9,10 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The checksum of what `crc` is that of (0: of nothing), followed by `data`. */
+/* Returns the checksum of bytes whose checksum is `crc` (none: 0), followed by
+ * `data`. */
 uint32_t crc32c(uint32_t crc, const uint8_t *data, size_t size);
 
-/* The same, as any processor can. */
+/* The same, without special instructions. */
 uint32_t crc32c_by_table(uint32_t crc, const uint8_t *data, size_t size);
 
 #endif

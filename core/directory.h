@@ -1,16 +1,16 @@
 /*
- * The directory of a store: made private, locked, and marked by its record.
+ * The directory of a store: private, locked, and marked by its record.
  *
  * A directory becomes a store when its record COLANDER is written, the last
- * step of creation: a directory with at most our own half-made files is as
- * good as empty, any other without a record is left alone.
+ * step of creation. A directory with nothing but files of an unfinished
+ * creation counts as empty. Any other directory without a record is left alone.
  *
  * Files:  COLANDER  the record (options.h), replaced as a whole
- *         LOCK      locked for the life of the store; the writer's pid inside
- *         rocksdb/  the engine's own
- * Life:   open -> (engine opens rocksdb/) -> write_record -> close
- * Lock:   flock on LOCK: one writer, or any number of readers. Never the LOCK
- *         inside rocksdb/: opening and closing that frees RocksDB's own lock.
+ *         LOCK      locked while the store is open; contains the writer's pid
+ *         rocksdb/  the database
+ * Life:   open -> (the engine opens rocksdb/) -> write_record -> close
+ * Lock:   flock on LOCK: one writer, or any number of readers. Not the LOCK in
+ *         rocksdb/: opening and closing that would release RocksDB's lock.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,10 +26,16 @@ extern "C" {
 #define DIRECTORY_RECORD "COLANDER"
 #define DIRECTORY_LOCK "LOCK"
 #define DIRECTORY_ENGINE "rocksdb"
-#define DIRECTORY_RESTORING "RESTORING" /* there while a backup is restored */
+#define DIRECTORY_RESTORING                                                    \
+    "RESTORING" /* exists while a backup is restored                           \
+                 */
+
+/* Directories of bulks in progress: STORE/bulk-XXXXXX, with files and without
+ * directories. Useful only to the process that made them. */
+#define DIRECTORY_BULK "bulk-"
 
 struct directory {
-    int fd;        /* of the directory; -1 when closed */
+    int fd;        /* -1 when closed */
     int lock_fd;   /* -1: none, in a read-only copy without a lock file */
     bool is_store; /* has a record */
 };
@@ -40,35 +46,42 @@ struct directory {
     }
 
 /*
- * Opens and locks the directory at `path`, made if `mode` allows. NOT_FOUND,
- * EXISTS, BUSY (with the holder), INVALID (something else is there) or IO.
- * On failure nothing is left behind but, perhaps, a directory that is empty or
- * holds a LOCK.
+ * Opens and locks the directory at `path`, and creates it if `mode` allows
+ * that. Fails with NOT_FOUND, EXISTS, BUSY (naming the process that has the
+ * lock), INVALID (the directory is not a store) or IO. A failure may leave a
+ * new directory that is empty or has a LOCK.
  */
 COLANDER_CHECKED enum colander_code directory_open(struct directory *directory,
                                                    const char *path,
                                                    enum colander_open_mode mode,
                                                    struct colander_error *err);
 
-/* The same for a directory that may have lost its record: INVALID where no
- * database is. */
+/* Opens and locks a store that may have lost its record. Fails with INVALID if
+ * there is no database. */
 COLANDER_CHECKED enum colander_code
 directory_open_damaged(struct directory *directory, const char *path,
                        bool is_writer, struct colander_error *err);
 
-/* Fills `record` with the content of COLANDER. */
+/* Fills the kept options from COLANDER, and the others with defaults. Fails as
+ * options_decode, or with IO; all are defaults then. */
 COLANDER_CHECKED enum colander_code
-directory_read_record(const struct directory *directory,
-                      struct colander_buffer *record,
-                      struct colander_error *err);
-
-/* Replaces COLANDER, synced, all or nothing. */
-COLANDER_CHECKED enum colander_code
-directory_write_record(struct directory *directory,
-                       struct colander_slice record,
+directory_read_options(const struct directory *directory,
+                       struct colander_options *options,
                        struct colander_error *err);
 
-/* Frees the lock. A closed one is allowed. */
+/* Replaces COLANDER as a whole, synced, unless it has these options. */
+COLANDER_CHECKED enum colander_code
+directory_write_options(struct directory *directory,
+                        const struct colander_options *options,
+                        struct colander_error *err);
+
+/* Whether a directory of that name in a store is that of a bulk. */
+bool directory_is_bulk(const char *name);
+
+/* Removes the directories of bulks. Requires the lock of a writer. */
+void directory_remove_bulks(const struct directory *directory);
+
+/* Releases the lock. A closed one is allowed. */
 void directory_close(struct directory *directory);
 
 #ifdef __cplusplus

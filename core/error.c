@@ -1,5 +1,5 @@
 /*
- * Errors: filled in place, so telling of one needs no memory.
+ * Errors: filled in place, without an allocation.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -31,8 +31,8 @@ colander_error_set(struct colander_error *err, enum colander_code code,
     return code;
 }
 
-/* Of a message that is too long with its context, at least so much is kept:
- * the cause, before the names of what it happened to. */
+/* If a message with its context is too long, at least this much of the cause is
+ * kept. */
 #define CAUSE_SIZE 300
 
 void

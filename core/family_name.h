@@ -1,5 +1,5 @@
 /*
- * Names of families, as users give them.
+ * Rules for names of families.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,7 +8,8 @@
 
 #include "core/core.h"
 
-/* INVALID, unless it has 1 to 255 bytes and no control characters. */
+/* Fails with INVALID unless the name has 1 to 255 bytes and no control
+ * characters. */
 static inline enum colander_code
 family_name_check(const char *name, struct colander_error *err)
 {
@@ -22,8 +23,9 @@ family_name_check(const char *name, struct colander_error *err)
         const unsigned char byte = (unsigned char)name[i];
 
         if (byte < 0x20 || byte == 0x7f)
-            return COLANDER_FAIL(err, COLANDER_INVALID,
-                                 "a family's name has no control characters");
+            return COLANDER_FAIL(
+                err, COLANDER_INVALID,
+                "a family's name must not have control characters");
     }
     return COLANDER_OK;
 }

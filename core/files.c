@@ -1,13 +1,12 @@
-/*
- * Files, copied, compared and removed.
- *
- * SPDX-License-Identifier: MIT
- */
+/* SPDX-License-Identifier: MIT */
 #include "core/files.h"
+
+#include "core/array.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +45,7 @@ write_all(int fd, const uint8_t *bytes, size_t size)
     return true;
 }
 
-/* Copies up to `size` bytes through memory; 0: `from` is at its end. */
+/* Copies up to `size` bytes through memory. Returns 0 at the end of `from`. */
 static ssize_t
 copy_piece(int from, int to, uint8_t *piece, size_t size)
 {
@@ -58,9 +57,9 @@ copy_piece(int from, int to, uint8_t *piece, size_t size)
     return got <= 0 || write_all(to, piece, (size_t)got) ? got : -1;
 }
 
-/* Copies from where both stand. *left is what `from` did not have. First by the
- * system, which may share the blocks, as far as it does; then by ourselves, who
- * see an error, or the end. */
+/* Copies from the present offsets. *left is what `from` did not have. The
+ * system copies first, and may share the blocks; the loop after it sees the end
+ * or an error. */
 static bool
 copy_bytes(int from, int to, uint64_t *left)
 {
@@ -92,14 +91,14 @@ copy_open(int from, int to, const char *name, uint64_t size,
         return files_fail(err, "copy", name);
     if (left > 0 && size != FILES_WHOLE)
         return COLANDER_FAIL(err, COLANDER_CORRUPT,
-                             "'%s' has lost its end: %llu bytes", name,
-                             (unsigned long long)left);
+                             "'%s' has lost its end: %" PRIu64 " bytes", name,
+                             left);
     if (fsync(to) != 0)
         return files_fail(err, "sync", name);
     return COLANDER_OK;
 }
 
-/* Makes a file that is not there yet. */
+/* Creates a file, which must not exist. */
 static int
 make_file(int directory, const char *name)
 {
@@ -107,7 +106,7 @@ make_file(int directory, const char *name)
                   0600);
 }
 
-/* Closes a file that was made; one that failed is removed. */
+/* Closes a new file, and removes it if writing it failed. */
 static enum colander_code
 end_file(int fd, int directory, const char *name, enum colander_code code,
          struct colander_error *err)
@@ -119,7 +118,7 @@ end_file(int fd, int directory, const char *name, enum colander_code code,
     return code;
 }
 
-/* A pipe of that name would be waited for, and a device has no end. */
+/* An open of a pipe would wait, and a device has no end. */
 static bool
 is_regular(int fd)
 {
@@ -143,7 +142,7 @@ files_copy(int from_directory, const char *from, int to_directory,
         return files_fail(err, "open", from);
     if (!is_regular(from_fd)) {
         (void)close(from_fd);
-        return COLANDER_FAIL(err, COLANDER_CORRUPT, "'%s' is no file", from);
+        return COLANDER_FAIL(err, COLANDER_CORRUPT, "'%s' is not a file", from);
     }
     to_fd = make_file(to_directory, to);
     if (to_fd < 0) {
@@ -170,6 +169,24 @@ files_write(int directory, const char *name, struct colander_slice bytes,
     return end_file(fd, directory, name, code, err);
 }
 
+enum colander_code
+files_replace(int directory, const char *name, const char *temporary,
+              struct colander_slice bytes, struct colander_error *err)
+{
+    enum colander_code code;
+
+    (void)unlinkat(directory, temporary, 0);
+    code = files_write(directory, temporary, bytes, err);
+    if (code != COLANDER_OK)
+        return code;
+    if (renameat(directory, temporary, directory, name) != 0) {
+        code = files_fail(err, "put in place", name);
+        (void)unlinkat(directory, temporary, 0);
+        return code;
+    }
+    return files_sync_names(directory, ".", err);
+}
+
 /* ----------------------------------------------------------- comparing --- */
 
 uint64_t
@@ -183,8 +200,8 @@ files_size(int directory, const char *name)
     return (uint64_t)status.st_size;
 }
 
-/* The last bytes of a file of that size; how many they are, 0: not to be read.
- */
+/* Reads the last bytes of a file of that size. Returns their number, or 0 if
+ * they cannot be read. */
 static size_t
 read_end(int directory, const char *name, uint64_t size, uint8_t end[END_SIZE])
 {
@@ -213,6 +230,20 @@ files_end_alike(int one_directory, const char *one, int other_directory,
     return end_size > 0 &&
            read_end(other_directory, other, size, ends[1]) == end_size &&
            memcmp(ends[0], ends[1], end_size) == 0;
+}
+
+enum colander_code
+files_cut(int directory, const char *name, uint64_t size,
+          struct colander_error *err)
+{
+    const int fd = openat(directory, name, O_WRONLY | O_CLOEXEC);
+    enum colander_code code = COLANDER_OK;
+
+    if (fd < 0 || ftruncate(fd, (off_t)size) != 0 || fsync(fd) != 0)
+        code = files_fail(err, "cut", name);
+    if (fd >= 0)
+        (void)close(fd);
+    return code;
 }
 
 /* --------------------------------------------------------- directories --- */
@@ -264,6 +295,77 @@ files_visit(int directory, const char *name,
     return code;
 }
 
+struct numbered_name
+files_name(const char *prefix, uint64_t number, const char *suffix)
+{
+    struct numbered_name name;
+
+    (void)snprintf(name.text, sizeof(name.text), "%s%06" PRIu64 "%s", prefix,
+                   number, suffix);
+    return name;
+}
+
+uint64_t
+files_number(const char *name, const char *prefix, const char *suffix)
+{
+    const size_t prefix_size = strlen(prefix);
+    uint64_t number;
+
+    if (strncmp(name, prefix, prefix_size) != 0)
+        return 0;
+    number = strtoull(name + prefix_size, NULL, 10);
+    return strcmp(files_name(prefix, number, suffix).text, name) == 0 ? number
+                                                                      : 0;
+}
+
+struct listing {
+    const char *prefix;
+    const char *suffix;
+    struct files_numbers *numbers;
+};
+
+static enum colander_code
+add_number(void *context, int directory, const char *name,
+           struct colander_error *err)
+{
+    const struct listing *listing = context;
+    struct files_numbers *numbers = listing->numbers;
+    const uint64_t number =
+        files_number(name, listing->prefix, listing->suffix);
+    enum colander_code code = COLANDER_OK;
+
+    (void)directory;
+    if (number != 0)
+        code = array_reserve(&numbers->list, numbers->count, &numbers->capacity,
+                             1, err);
+    if (number != 0 && code == COLANDER_OK)
+        numbers->list[numbers->count++] = number;
+    return code;
+}
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+    const uint64_t *one = a;
+    const uint64_t *other = b;
+
+    return (*one > *other) - (*one < *other);
+}
+
+enum colander_code
+files_list_numbers(int directory, const char *prefix, const char *suffix,
+                   struct files_numbers *numbers, struct colander_error *err)
+{
+    struct listing listing = {prefix, suffix, numbers};
+    const enum colander_code code =
+        files_visit(directory, ".", add_number, &listing, err);
+
+    if (numbers->count > 1)
+        qsort(numbers->list, numbers->count, sizeof(*numbers->list),
+              compare_numbers);
+    return code;
+}
+
 bool
 files_is_directory(int directory, const char *name)
 {
@@ -273,7 +375,7 @@ files_is_directory(int directory, const char *name)
            S_ISDIR(status.st_mode);
 }
 
-/* The device and number of a directory; zeros: it has none. */
+/* Returns the status of a directory, or zeros on failure. */
 static struct stat
 identity_of(int fd)
 {
@@ -311,6 +413,21 @@ files_is_inside(const char *path, int directory)
     return is_in;
 }
 
+void
+files_sync_parent(const char *path)
+{
+    char *copy = strdup(path);
+    const int fd =
+        copy == NULL ? -1
+                     : open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    free(copy);
+    if (fd < 0)
+        return;
+    (void)fsync(fd);
+    (void)close(fd);
+}
+
 static enum colander_code
 sync_directory(void *context, int directory, const char *name,
                struct colander_error *err)
@@ -330,7 +447,7 @@ files_sync_tree(int directory, struct colander_error *err)
     return code == COLANDER_OK ? files_sync_names(directory, ".", err) : code;
 }
 
-/* How deep it goes is bounded by whoever made it: `levels` is for bugs. */
+/* Our directories are at most two levels deep: `levels` bounds bugs. */
 static enum colander_code
 remove_one(void *context, int directory, const char *name,
            struct colander_error *err)

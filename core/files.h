@@ -1,5 +1,6 @@
 /*
- * Files: copied, compared and removed, by descriptors of their directories.
+ * Files in directories, by descriptors of the directories: copied, written,
+ * compared, listed and removed.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,58 +13,98 @@
 extern "C" {
 #endif
 
+/* Reports errno: "cannot WHAT 'NAME': ...". Returns IO or NO_MEMORY. */
+enum colander_code files_fail(struct colander_error *err, const char *what,
+                              const char *name);
+
+/* ------------------------------------------------------------- content --- */
+
 #define FILES_WHOLE UINT64_MAX
 
-/* Makes `to`, which is not there yet, of the first `size` bytes of `from`, or
- * of all that it has when the size is FILES_WHOLE: 0600, and on the disk, but
- * for its name. NOT_FOUND when there is no `from`, CORRUPT when it has fewer
- * bytes, or is no regular file. On failure `to` is not there. */
+/* Copies the first `size` bytes of `from`, or all if `size` is FILES_WHOLE, to
+ * `to`, which must not exist. The copy has mode 0600 and is synced, except for
+ * its name. Fails with NOT_FOUND if there is no `from`, and with CORRUPT if it
+ * has fewer bytes or is not a regular file. A failure leaves no `to`. */
 COLANDER_CHECKED enum colander_code
 files_copy(int from_directory, const char *from, int to_directory,
            const char *to, uint64_t size, struct colander_error *err);
 
-/* The same of bytes in memory. */
+/* Writes `bytes` to a file that must not exist, in the same way. */
 COLANDER_CHECKED enum colander_code files_write(int directory, const char *name,
                                                 struct colander_slice bytes,
                                                 struct colander_error *err);
 
-/* Whether both are of one size, and end with the same 4 KiB: of files that end
- * with a directory of what is in them, which has a mark that no other has. */
+/* Replaces a file as a whole, by a rename of `temporary`. All is synced. */
+COLANDER_CHECKED enum colander_code
+files_replace(int directory, const char *name, const char *temporary,
+              struct colander_slice bytes, struct colander_error *err);
+
+/* Returns the size of a regular file, or 0 if there is none. */
+uint64_t files_size(int directory, const char *name);
+
+/* Whether both files have the same size and the same last 4 KiB. Enough for
+ * files that end with a directory of their content and a random mark. */
 bool files_end_alike(int one_directory, const char *one, int other_directory,
                      const char *other);
 
-/* The size of a file; 0: it is none. */
-uint64_t files_size(int directory, const char *name);
+/* --------------------------------------------------------- directories --- */
 
-/* Calls `visit` for each name in the directory `name`; stops, with its code,
- * when that is not OK. */
+/* Calls `visit` for each name in the directory `name`. Stops and returns the
+ * code of a visit that fails. */
 enum colander_code files_visit(
     int directory, const char *name,
     enum colander_code (*visit)(void *context, int directory, const char *name,
                                 struct colander_error *err),
     void *context, struct colander_error *err);
 
+/* Numbers in names of files. Starts zeroed; released with free(list). */
+struct files_numbers {
+    uint64_t *list; /* ascending */
+    size_t count;
+    size_t capacity;
+};
+
+/* Returns the number in PREFIX NUMBER SUFFIX, for example 12 in "000012.log",
+ * or 0 if `name` is not of that form. */
+uint64_t files_number(const char *name, const char *prefix, const char *suffix);
+
+struct numbered_name {
+    char text[64];
+};
+
+/* Returns PREFIX NUMBER SUFFIX: "000012.log". */
+struct numbered_name files_name(const char *prefix, uint64_t number,
+                                const char *suffix);
+
+/* Adds the numbers of all such files in a directory. */
+COLANDER_CHECKED enum colander_code
+files_list_numbers(int directory, const char *prefix, const char *suffix,
+                   struct files_numbers *numbers, struct colander_error *err);
+
 bool files_is_directory(int directory, const char *name);
 
-/* Whether the directory at `path`, which may have to be made yet, is that one
- * or below it. */
+/* Whether the path, which need not exist yet, is that directory or below it. */
 bool files_is_inside(const char *path, int directory);
 
-/* Waits until the names in the directory `name` are on the disk. */
+/* Cuts a file to `size` bytes, synced. Fails with IO. */
+COLANDER_CHECKED enum colander_code files_cut(int directory, const char *name,
+                                              uint64_t size,
+                                              struct colander_error *err);
+
+/* Syncs the names in the directory `name`. */
 COLANDER_CHECKED enum colander_code
 files_sync_names(int directory, const char *name, struct colander_error *err);
 
-/* The same for a directory and those in it. */
+/* Syncs the names in a directory and in the directories in it. */
 COLANDER_CHECKED enum colander_code files_sync_tree(int directory,
                                                     struct colander_error *err);
 
-/* Removes what is called `name`, a directory with all that it holds, as far as
- * that can be done. No link is followed. */
-void files_remove(int directory, const char *name);
+/* Syncs the entry of `path` in its parent, if that may be read. */
+void files_sync_parent(const char *path);
 
-/* IO, or NO_MEMORY, with what errno says: "cannot WHAT 'NAME': ...". */
-enum colander_code files_fail(struct colander_error *err, const char *what,
-                              const char *name);
+/* Removes a file, or a directory with all that is in it, as far as possible.
+ * Follows no links. */
+void files_remove(int directory, const char *name);
 
 #ifdef __cplusplus
 }

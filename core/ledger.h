@@ -1,23 +1,29 @@
 /*
- * The ledger: how far RocksDB's logs have been written, in a file of its own.
+ * The ledger: how far RocksDB's logs were written, in a separate file.
  *
- * A log that was cut between two records looks like one that never had more,
- * and of one that is gone nothing tells that it was there. Who loses the end of
- * a write-ahead log so loses rows, and of the MANIFEST whole SST files, which
- * RocksDB then deletes. So the file system that RocksDB sees (bridge_files.h)
- * notes here what it has written to each log and what it has synced, and an
- * open that finds less stops.
+ * A log that was cut between two records looks complete, and a deleted log
+ * leaves no trace. Without the end of a write-ahead log rows are lost, and
+ * without that of the MANIFEST whole SST files, which RocksDB then deletes. So
+ * the file system that RocksDB sees (engine/store_files.h) notes what it has
+ * written to each log and what it has synced, and an open that finds less
+ * fails.
  *
- * What was synced is there for ever. What was only written is there while the
- * machine runs; the ledger keeps the boot it was written in. A note is made
- * after the bytes it tells of, and taken back, out of both slots and synced,
- * before they go: so a ledger that is old, torn or gone says less than is true,
- * never more. Only of the MANIFEST what was synced is known for certain: what
- * stands behind that may be dropped.
+ * Synced bytes must always be there. Bytes that were only written must be there
+ * while the machine runs, so the ledger has the id of the boot. A note is made
+ * after the bytes are written. Before they are deleted, a slot without the note
+ * is synced, and the other slot overwritten. So a ledger that is torn or
+ * missing only knows less. The synced size of a MANIFEST is exact: bytes after
+ * it may be dropped.
  *
- * Owner:  who opened it. Notes may come from any thread; open, settle and
- *         close are alone.
- * Order:  open -> found for each log, missing -> settle -> notes -> close
+ * The synced size of a write-ahead log may be too low, since its notes are not
+ * synced. But each log is marked, and the mark synced, before its first sync
+ * returns. So if the machine was restarted, a log without a mark is known to
+ * hold nothing that had to be on the disk. An old slot may lack a mark: it must
+ * not count after a newer one.
+ *
+ * Life:    open -> found for each log, missing -> settle -> notes -> close
+ * Threads: any may note and call ledger_noted, ledger_next_wal and
+ *          ledger_forget; all other calls are for one thread
  *
  * SPDX-License-Identifier: MIT
  */
@@ -34,76 +40,92 @@ extern "C" {
 
 enum ledger_kind { LEDGER_WAL, LEDGER_MANIFEST };
 
-/* A log, and how many bytes of it are known to be there. */
+/* A log, and the bytes of it that are known to be there. */
 struct ledger_entry {
     enum ledger_kind kind;
     uint64_t number;
-    uint64_t written; /* while the machine runs */
-    uint64_t synced;  /* for ever; at most `written` */
-    uint64_t noted;   /* of `written`, in the file, or meant to be */
-    bool is_found;    /* by an open: see ledger_found */
-    bool is_leaving;  /* no longer in the file: see ledger_forget */
+    uint64_t written; /* whole records; there while the machine runs */
+    uint64_t synced;  /* always there; at most `written` */
+    uint64_t noted;   /* `written` in the file */
+    bool was_synced;  /* at least once, or that is not known */
+    bool is_found;    /* see ledger_found */
+    bool is_cut;      /* see ledger_cut */
+    bool is_leaving;  /* being removed: see ledger_forget */
 };
 
 struct ledger;
 
-/* Reads the ledger of the store with that directory, if it has one. A damaged
- * one is as good as none. */
+/* Reads the ledger of a store, if there is one. Damage counts as no ledger. */
 COLANDER_CHECKED enum colander_code ledger_open(int directory_fd,
                                                 struct ledger **ledger,
                                                 struct colander_error *err);
 
-/* How many bytes must be there: of less, some were lost to damage. */
+/* Returns the bytes that must be there: fewer mean damage. */
 uint64_t ledger_least(const struct ledger *ledger,
                       const struct ledger_entry *entry);
 
-/* Whether what stands behind the bytes that are known to be synced counts for
- * nothing, and may lack something before what is there: it went with the power,
- * now or before an open that was killed. So it is with a MANIFEST, of which
- * that is known. */
-bool ledger_may_have_holes(const struct ledger_entry *entry);
+/* Whether a log may end after `whole` bytes although good records follow. Only
+ * a power failure may leave that: it may keep any part of what was not synced.
+ * True for a MANIFEST after its synced size, if that is known, and for a
+ * write-ahead log that was never synced if the machine was restarted. */
+bool ledger_may_end(const struct ledger *ledger,
+                    const struct ledger_entry *entry, uint64_t whole);
 
-/* The log is there, with so many bytes of whole records. Returns what was noted
- * of it before; zeros, if nothing. */
+/* Returns what is noted of a log, or zeros. */
+struct ledger_entry ledger_noted(struct ledger *ledger, enum ledger_kind kind,
+                                 uint64_t number);
+
+/* Notes that a log is there, with `size` bytes of whole records. Returns the
+ * entry before, or zeros. */
 struct ledger_entry ledger_found(struct ledger *ledger, enum ledger_kind kind,
                                  uint64_t number, uint64_t size);
 
-/* How many bytes of whole records the log has by now; 0: nobody knows. */
-uint64_t ledger_written(struct ledger *ledger, enum ledger_kind kind,
-                        uint64_t number);
+/* Notes that only `size` bytes of a write-ahead log count, until settle. */
+void ledger_cut(struct ledger *ledger, uint64_t number, uint64_t size);
 
-/* The write-ahead log with the least number above `number` of which bytes were
- * written; 0: none. */
+/* Returns the number of the next write-ahead log above `number` that has bytes,
+ * or 0. */
 uint64_t ledger_next_wal(struct ledger *ledger, uint64_t number);
 
-/* The next write-ahead log that was noted and not found, of which some bytes
- * were written; NULL: none. *at begins with 0. */
+/* Returns the next write-ahead log with bytes that was noted and not found, or
+ * NULL. *at begins with 0. */
 const struct ledger_entry *ledger_missing(const struct ledger *ledger,
                                           size_t *at);
 
-/* The highest number of a MANIFEST that was noted; 0: none was. */
+/* Returns the highest number of a noted MANIFEST, or 0. */
 uint64_t ledger_last_manifest(const struct ledger *ledger);
 
-/* From now on the logs are those that were found, and notes are kept. IO. */
+/* Removes logs that were not found or have no bytes that count, and begins to
+ * write notes. Fails with IO. */
 COLANDER_CHECKED enum colander_code ledger_settle(struct ledger *ledger,
                                                   struct colander_error *err);
 
-/* The same for a copy that is on the disk: what was found is there for ever. */
+/* The same for a synced copy: all that was found counts as synced. */
 COLANDER_CHECKED enum colander_code
 ledger_settle_synced(struct ledger *ledger, struct colander_error *err);
 
-/* The log has `size` bytes of whole records now. That costs a write now and
- * then: the file may be a sixteenth behind, or 64 KiB. */
+/* Notes that the log has `size` bytes of whole records. Writes the file only
+ * now and then: it may lag by a sixteenth, or by 64 KiB. */
 void ledger_note_written(struct ledger *ledger, enum ledger_kind kind,
                          uint64_t number, uint64_t size);
 
-/* And they are synced. Of a MANIFEST this has to be known: both slots have it,
- * on the disk, when it returns true. Of a log of writes it may be missing. */
+/* Notes that they are synced. For a MANIFEST, returns true only after both
+ * slots were synced. For a write-ahead log the note may be missing. */
 bool ledger_note_synced(struct ledger *ledger, enum ledger_kind kind,
                         uint64_t number, uint64_t size);
 
-/* The log is about to go, and may once this has returned true. For one thread
- * at a time: another is told false. */
+/* Marks a write-ahead log that has been synced. If `is_relied_on`, returns true
+ * only after this mark and all before are in the file, and synced. Otherwise
+ * the mark is synced with the next one, or with a note of the MANIFEST. */
+bool ledger_mark_synced(struct ledger *ledger, uint64_t number,
+                        bool is_relied_on);
+
+/* Syncs all notes. Called before a log is created: if a power failure keeps
+ * writes in that log, it is known whether earlier logs are whole. */
+COLANDER_CHECKED bool ledger_sync(struct ledger *ledger);
+
+/* Forgets a log that will be removed. It may be removed if this returns true,
+ * and must not if it returns false, as for a second thread. */
 COLANDER_CHECKED bool ledger_forget(struct ledger *ledger,
                                     enum ledger_kind kind, uint64_t number);
 

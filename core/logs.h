@@ -1,19 +1,25 @@
 /*
- * RocksDB's logs, looked at before it reads them: the write-ahead logs, and the
- * MANIFEST, which says what files the database has.
+ * The check of RocksDB's logs before RocksDB reads them: the write-ahead logs,
+ * and the MANIFEST, which lists the files of the database.
  *
- * RocksDB 7.8 either refuses a log whose last record is not whole, as a lost
- * machine may leave it, or takes a bad record for such a one and forgets what
- * was written behind it, without a word: rows, or whole SST files, which it
- * then deletes. So all records are looked at first: a bad one with a good one
- * behind it was damaged, and nothing is opened; of a bad one with nothing
- * behind it nobody can tell what it was, and it is dropped, and told. So are
- * good ones behind a bad one of the MANIFEST where the ledger knows that it was
- * not synced so far: a loss of power may leave any part of that. Nothing
- * is also a later log whose writes are numbered as if the bad one had not been:
- * an open that dropped it made that, and was killed before the log went.
+ * RocksDB 7.8 cannot be trusted with a bad record. One recovery mode refuses a
+ * log whose last record is torn, as a power failure may leave it. The others
+ * silently drop everything after a bad record: rows, or whole SST files, which
+ * RocksDB then deletes. So the check reads all records first:
  *
- * And what the ledger knows to have been written must be there.
+ *   - A bad record with a good one after it is damage. The store is not opened.
+ *   - A bad record with nothing after it may be a torn write or damage. It is
+ *     dropped and reported.
+ *   - Good records after a bad one are dropped, too, if the ledger knows that
+ *     they were not synced, and were lost with the power: in a MANIFEST all
+ *     after its synced size, and in a write-ahead log that was never synced
+ *     all after the bad record, with all later logs. If a later log was synced,
+ *     that is damage.
+ *   - A later log does not count as "after" if its sequences continue where the
+ *     bad record is. An open that dropped the record made that log, and was
+ *     killed before it removed the old one.
+ *
+ * Everything that the ledger knows to have been written must be there.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,19 +32,23 @@
 extern "C" {
 #endif
 
-/* Looks at the logs in the directory of a database, and tells the ledger what
- * it found. CORRUPT, with file and byte, or IO. A directory that is not there
- * has none. */
+/* Checks the logs in the directory `name`, and adds what it finds to the
+ * ledger. If the directory is missing, so are all logs that the ledger
+ * knows. If `drops`, removes writes after a hole that the power left: bytes of
+ * the log and later logs. Otherwise they only do not count in the ledger. Fails
+ * with CORRUPT, naming file and byte, or IO. */
 COLANDER_CHECKED enum colander_code
-logs_check(const char *directory, struct ledger *ledger,
+logs_check(int directory, const char *name, struct ledger *ledger, bool drops,
            struct colander_recovery *recovery, struct colander_error *err);
 
-/* What CURRENT has: nothing but a name, in a line, of a MANIFEST that is there;
- * else CORRUPT. An empty name when there is no CURRENT: RocksDB says whether it
- * should be there. */
+/* The name of a MANIFEST before its number. */
+#define LOGS_MANIFEST "MANIFEST-"
+
+/* Reads the number of the MANIFEST from CURRENT. Sets 0 if there is no CURRENT,
+ * and on failure. Fails with CORRUPT if it does not contain exactly one line
+ * with the name of a MANIFEST that exists. */
 COLANDER_CHECKED enum colander_code
-logs_read_current(const char *directory, char *name, size_t size,
-                  struct colander_error *err);
+logs_read_current(int directory, uint64_t *number, struct colander_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,13 +1,12 @@
-/*
- * Options: defaults, ranges, and their record in a store.
- *
- * SPDX-License-Identifier: MIT
- */
+/* SPDX-License-Identifier: MIT */
 #include "core/options.h"
+
+#include "core/engine.h"
+#include "core/fields.h"
+#include "core/sized.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <xxhash.h>
 
 #define KIB ((uint64_t)1 << 10)
@@ -16,100 +15,99 @@
 
 static const char title[] = "colander store ";
 
-/* Words of enums in the record; the place is the enum's value, 0 is KEEP. */
-static const char *const compressions[] = {NULL, "none", "lz4", "zstd"};
-static const char *const compactions[] = {NULL, "leveled", "universal", "fifo"};
-#define WORDS 4
+/* Words in the record. That of KEEP is never there. */
+static const char *const compressions[] = {"keep", "none", "lz4", "zstd", NULL};
+static const char *const compactions[] = {"keep", "leveled", "universal",
+                                          "fifo", NULL};
+
+/* An option with a range. */
+struct option {
+    struct field field;
+    uint64_t low;
+    uint64_t high;
+    uint64_t kept; /* the default of an option that the store keeps, for which 0
+                    * means "as the store has it"; 0: an option of one open */
+};
+
+#define OPTION(kind, member, ...)                                              \
+    FIELD(kind, #member, colander_options, member, __VA_ARGS__)
+
+/* Those that the store keeps are in the order of the record. */
+static const struct option table[] = {
+    {OPTION(CHOICE, mode), 0, COLANDER_OPEN_READ_ONLY, 0},
+    {OPTION(UINT64, cache_size), MIB, 1024 * GIB, 0},
+    {OPTION(UINT64, write_buffer_size), MIB, 64 * GIB, 0},
+    {OPTION(UINT32, open_files_max), 32, 1000000, 0},
+    {OPTION(UINT32, thread_count), 0, 256, 0},
+    {OPTION(CHOICE, compression, .words = compressions), 1,
+     COLANDER_COMPRESSION_ZSTD, COLANDER_COMPRESSION_LZ4},
+    {OPTION(CHOICE, compaction, .words = compactions), 1,
+     COLANDER_COMPACTION_FIFO, COLANDER_COMPACTION_LEVELED},
+    {OPTION(UINT32, block_size), KIB, MIB, 16 * KIB},
+    {OPTION(UINT64, sst_size), 64 * KIB, 16 * GIB, 64 * MIB},
+    {OPTION(UINT64, fifo_size), MIB, 1024 * 1024 * GIB, GIB},
+};
+
+#define OPTIONS (sizeof(table) / sizeof(table[0]))
 
 void
-colander_options_init(struct colander_options *options)
+colander_options_init_sized(struct colander_options *options,
+                            size_t struct_size)
 {
-    memset(options, 0, sizeof(*options));
-    options->cache_size = 64 * MIB;
-    options->write_buffer_size = 64 * MIB;
-    options->open_files_max = 512;
+    const struct colander_options defaults = {
+        .cache_size = 64 * MIB,
+        .write_buffer_size = 64 * MIB,
+        .open_files_max = 512,
+    };
+
+    sized_return(options, struct_size, &defaults, sizeof(defaults));
+    memcpy(options, &struct_size, sizeof(struct_size));
 }
 
-static enum colander_code
-check_range(const char *name, uint64_t value, uint64_t low, uint64_t high,
-            struct colander_error *err)
+enum colander_code
+options_accept(struct colander_options *options,
+               const struct colander_options *given, struct colander_error *err)
 {
-    if (value >= low && value <= high)
+    colander_options_init(options);
+    if (given == NULL)
         return COLANDER_OK;
-    return COLANDER_FAIL(err, COLANDER_INVALID,
-                         "option '%s' is %" PRIu64 ", not between %" PRIu64
-                         " and %" PRIu64,
-                         name, value, low, high);
+    return sized_accept(options, sizeof(*options), given, "options", err);
 }
 
-/* A kept option may also be 0: as the store has it. */
-static enum colander_code
-check_kept(const char *name, uint64_t value, uint64_t low, uint64_t high,
-           struct colander_error *err)
+/* Whether a kept option is KEEP or 0. */
+static bool
+is_kept_as_is(const struct option *option,
+              const struct colander_options *options)
 {
-    if (value == 0)
-        return COLANDER_OK;
-    return check_range(name, value, low, high, err);
-}
-
-static enum colander_code
-check_runtime(const struct colander_options *options,
-              struct colander_error *err)
-{
-    enum colander_code code;
-
-    code = check_range("mode", options->mode, COLANDER_OPEN_OR_CREATE,
-                       COLANDER_OPEN_READ_ONLY, err);
-    if (code == COLANDER_OK)
-        code = check_range("cache_size", options->cache_size, MIB, 1024 * GIB,
-                           err);
-    if (code == COLANDER_OK)
-        code = check_range("write_buffer_size", options->write_buffer_size, MIB,
-                           64 * GIB, err);
-    if (code == COLANDER_OK)
-        code = check_range("open_files_max", options->open_files_max, 32,
-                           1000000, err);
-    if (code == COLANDER_OK)
-        code = check_range("thread_count", options->thread_count, 0, 256, err);
-    return code;
+    return option->kept != 0 && field_number(&option->field, options) == 0;
 }
 
 enum colander_code
 options_check(const struct colander_options *options,
               struct colander_error *err)
 {
-    enum colander_code code = check_runtime(options, err);
+    for (size_t i = 0; i < OPTIONS; i++) {
+        const struct option *option = &table[i];
+        const uint64_t value = field_number(&option->field, options);
 
-    if (code == COLANDER_OK)
-        code =
-            check_range("compression", options->compression, 0, WORDS - 1, err);
-    if (code == COLANDER_OK)
-        code =
-            check_range("compaction", options->compaction, 0, WORDS - 1, err);
-    if (code == COLANDER_OK)
-        code = check_kept("block_size", options->block_size, KIB, MIB, err);
-    if (code == COLANDER_OK)
-        code =
-            check_kept("sst_size", options->sst_size, 64 * KIB, 16 * GIB, err);
-    if (code == COLANDER_OK)
-        code = check_kept("fifo_size", options->fifo_size, MIB,
-                          1024 * 1024 * GIB, err);
-    return code;
+        if ((value < option->low || value > option->high) &&
+            !is_kept_as_is(option, options))
+            return COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "option '%s' is %" PRIu64
+                                 ", not between %" PRIu64 " and %" PRIu64,
+                                 option->field.name, value, option->low,
+                                 option->high);
+    }
+    return COLANDER_OK;
 }
 
 void
 options_fill_kept(struct colander_options *options)
 {
-    if (options->compression == COLANDER_COMPRESSION_KEEP)
-        options->compression = COLANDER_COMPRESSION_LZ4;
-    if (options->compaction == COLANDER_COMPACTION_KEEP)
-        options->compaction = COLANDER_COMPACTION_LEVELED;
-    if (options->block_size == 0)
-        options->block_size = 16 * KIB;
-    if (options->sst_size == 0)
-        options->sst_size = 64 * MIB;
-    if (options->fifo_size == 0)
-        options->fifo_size = GIB;
+    for (size_t i = 0; i < OPTIONS; i++) {
+        if (is_kept_as_is(&table[i], options))
+            field_set_number(&table[i].field, options, table[i].kept);
+    }
 }
 
 enum colander_code
@@ -120,32 +118,19 @@ options_merge_kept(struct colander_options *options,
     if (options->compaction != COLANDER_COMPACTION_KEEP &&
         options->compaction != kept->compaction)
         return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "the store was made with %s compaction, which "
+                             "the store was created with %s compaction, which "
                              "cannot become %s",
                              compactions[kept->compaction],
                              compactions[options->compaction]);
-    options->compaction = kept->compaction;
-    if (options->compression == COLANDER_COMPRESSION_KEEP)
-        options->compression = kept->compression;
-    if (options->block_size == 0)
-        options->block_size = kept->block_size;
-    if (options->sst_size == 0)
-        options->sst_size = kept->sst_size;
-    if (options->fifo_size == 0)
-        options->fifo_size = kept->fifo_size;
+    for (size_t i = 0; i < OPTIONS; i++) {
+        if (is_kept_as_is(&table[i], options))
+            field_set_number(&table[i].field, options,
+                             field_number(&table[i].field, kept));
+    }
     return COLANDER_OK;
 }
 
-bool
-options_same_kept(const struct colander_options *a,
-                  const struct colander_options *b)
-{
-    return a->compression == b->compression && a->compaction == b->compaction &&
-           a->block_size == b->block_size && a->sst_size == b->sst_size &&
-           a->fifo_size == b->fifo_size;
-}
-
-/* The last line of a record, with its end. */
+/* Size of the last line of a record, with its newline. */
 #define CHECKSUM_SIZE 26
 
 static void
@@ -160,25 +145,27 @@ options_encode(const struct colander_options *options,
                struct colander_buffer *record, struct colander_error *err)
 {
     char text[512];
-    int size;
+    size_t size =
+        (size_t)snprintf(text, sizeof(text), "%s%d\n", title, OPTIONS_FORMAT);
 
-    size = snprintf(text, sizeof(text),
-                    "%s%d\n"
-                    "compression %s\n"
-                    "compaction %s\n"
-                    "block_size %" PRIu32 "\n"
-                    "sst_size %" PRIu64 "\n"
-                    "fifo_size %" PRIu64 "\n",
-                    title, OPTIONS_FORMAT, compressions[options->compression],
-                    compactions[options->compaction], options->block_size,
-                    options->sst_size, options->fifo_size);
-    print_checksum(text + size, text, (size_t)size);
+    for (size_t i = 0; i < OPTIONS; i++) {
+        const struct option *option = &table[i];
+        const uint64_t value = field_number(&option->field, options);
+        char number[24];
+
+        if (option->kept == 0)
+            continue;
+        (void)snprintf(number, sizeof(number), "%" PRIu64, value);
+        size += (size_t)snprintf(
+            text + size, sizeof(text) - size, "%s %s\n", option->field.name,
+            option->field.words != NULL ? option->field.words[value] : number);
+    }
+    print_checksum(text + size, text, size);
     colander_buffer_clear(record);
-    return colander_buffer_append(record, text, (size_t)size + CHECKSUM_SIZE,
-                                  err);
+    return colander_buffer_append(record, text, size + CHECKSUM_SIZE, err);
 }
 
-/* Reads a record line by line; `line` is where an error will be told of. */
+/* Reads a record line by line. Errors name `line`. */
 struct reader {
     const char *at;
     const char *end;
@@ -193,7 +180,8 @@ damaged(const struct reader *reader, struct colander_error *err)
                          reader->line);
 }
 
-/* The rest of the line behind `word`, or NULL; moves to the next line. */
+/* Returns the rest of a line that begins with `word`, or NULL. Moves to the
+ * next line. */
 static const char *
 read_line(struct reader *reader, const char *word, size_t *size)
 {
@@ -232,45 +220,35 @@ read_number(struct reader *reader, const char *word, uint64_t *number)
 }
 
 static bool
-read_word(struct reader *reader, const char *word,
-          const char *const words[WORDS], unsigned *choice)
-{
-    size_t size;
-    const char *text = read_line(reader, word, &size);
-
-    if (text == NULL)
-        return false;
-    for (unsigned i = 1; i < WORDS; i++) {
-        if (strlen(words[i]) == size && memcmp(text, words[i], size) == 0) {
-            *choice = i;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool
 read_kept(struct reader *reader, struct colander_options *options)
 {
-    unsigned compression = 0;
-    unsigned compaction = 0;
-    uint64_t block_size = 0;
+    for (size_t i = 0; i < OPTIONS; i++) {
+        const struct field *field = &table[i].field;
+        const char *text;
+        uint64_t value;
+        size_t size;
+        char word[32];
 
-    if (!read_word(reader, "compression ", compressions, &compression) ||
-        !read_word(reader, "compaction ", compactions, &compaction) ||
-        !read_number(reader, "block_size ", &block_size) ||
-        block_size > UINT32_MAX ||
-        !read_number(reader, "sst_size ", &options->sst_size) ||
-        !read_number(reader, "fifo_size ", &options->fifo_size))
-        return false;
-    options->compression = (enum colander_compression)compression;
-    options->compaction = (enum colander_compaction)compaction;
-    options->block_size = (uint32_t)block_size;
-    return options->block_size != 0 && options->sst_size != 0 &&
-           options->fifo_size != 0;
+        if (table[i].kept == 0)
+            continue;
+        (void)snprintf(word, sizeof(word), "%s ", field->name);
+        if (field->words == NULL) {
+            if (!read_number(reader, word, &value) || value > table[i].high)
+                return false;
+            field_set_number(field, options, value);
+        } else {
+            text = read_line(reader, word, &size);
+            if (text == NULL ||
+                !field_set_word(field, options, colander_slice_of(text, size)))
+                return false;
+        }
+        if (field_number(field, options) == 0)
+            return false;
+    }
+    return true;
 }
 
-/* The last line, in every format: the checksum of all before it. */
+/* Whether the last line, of any format, is the checksum of those before. */
 static bool
 is_whole(struct colander_slice record)
 {
@@ -284,7 +262,7 @@ is_whole(struct colander_slice record)
     return memcmp(record.data + covered, line, CHECKSUM_SIZE) == 0;
 }
 
-/* Of this format nothing else is left. */
+/* In this format nothing else follows. */
 static bool
 read_checksum(struct reader *reader, struct colander_slice record)
 {

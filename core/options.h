@@ -1,8 +1,8 @@
 /*
  * Options: their rules, and the record of those that a store keeps.
  *
- * The record is the file COLANDER, which also marks a directory as a store.
- * It is text, so that people can read it; FORMAT.md has its grammar.
+ * The record is the file COLANDER, which also marks a directory as a store. It
+ * is text, described in FORMAT.md.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,38 +18,35 @@ extern "C" {
 /* The newest store format that this code reads, and the one it writes. */
 #define OPTIONS_FORMAT 1
 
-/* A record is a few short lines; a longer file is none. */
+/* A longer file is not a record. */
 #define OPTIONS_RECORD_SIZE_MAX 4096
 
-/* Says INVALID, naming the option, when a value is out of range. */
+/* Fails with INVALID, naming the option, if a value is out of range. */
 COLANDER_CHECKED enum colander_code
 options_check(const struct colander_options *options,
               struct colander_error *err);
 
-/* Replaces every KEEP and 0 among the kept options by its default. */
+/* Sets the default of each kept option that is KEEP or 0. */
 void options_fill_kept(struct colander_options *options);
 
 /*
- * Completes `options` from the `kept` ones of an existing store. INVALID when
- * they ask for what cannot be changed any more.
+ * Completes `options` from those `kept` in the store. Fails with INVALID if
+ * they change what is fixed when a store is created.
  */
 COLANDER_CHECKED enum colander_code
 options_merge_kept(struct colander_options *options,
                    const struct colander_options *kept,
                    struct colander_error *err);
 
-/* Whether the kept options are the same. */
-bool options_same_kept(const struct colander_options *a,
-                       const struct colander_options *b);
-
-/* Replaces the content of `record` by the kept options, which are complete. */
+/* Replaces the content of `record` by the kept options, which must be complete.
+ */
 COLANDER_CHECKED enum colander_code
 options_encode(const struct colander_options *options,
                struct colander_buffer *record, struct colander_error *err);
 
 /*
- * Fills the kept options of `options`. TOO_NEW for a newer format, CORRUPT
- * for anything that options_encode did not write.
+ * Fills the kept options of `options`. Fails with TOO_NEW for a newer format,
+ * and with CORRUPT for what options_encode did not write.
  */
 COLANDER_CHECKED enum colander_code
 options_decode(struct colander_slice record, struct colander_options *options,

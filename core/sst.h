@@ -1,69 +1,68 @@
 /*
- * SST files, for a layer that keeps something beside each of them.
+ * SST files, for a layer that keeps something for each of them.
  *
- * An observer is told what RocksDB writes into SST files while it writes
- * them, and when a file comes and goes. It never learns of RocksDB: a file is
- * a number, which is not used twice while the engine is open, and a family an
- * id.
+ * An observer sees the rows of SST files while RocksDB writes them, and learns
+ * when files are created and deleted. It does not know RocksDB: a file is a
+ * number, which is not reused while the engine is open, and a family is an id.
  *
- * What is told, and when:
- *     writer_*    every row of an SST being written, in order of keys, in the
+ * Calls, and when they come:
+ *     writer_*    for each row of an SST that is written, in key order, in the
  *                 thread of a flush or compaction
- *     created     before the file is installed: a view that has it by then
- *                 never lacks a row. Its failure is told as well
- *     replaced    after a compaction is installed: files that went into it.
- *                 The rows are in files that were created before
- *     deleted     the file is gone from the disk
- *     flushed     every write of the family up to a sequence is in files that
- *                 were created before
+ *     created     before the file is installed, so a list of files that is kept
+ *                 by it never lacks a row. Also for a file that failed
+ *     replaced    after a compaction is installed, with its input files. Their
+ *                 rows are in files that were created before
+ *     deleted     after the file was removed from disk
+ *     flushed     after all writes of the family up to a sequence are in files
+ *                 that were created before
  *
- * Observers are called from RocksDB's threads, several at once, also while the
- * engine is opened and closed. They must not call the engine from there,
- * except colander_engine_path, and not throw or wait for somebody who does. A
- * lock that they take is never held while the engine is called.
+ * RocksDB's threads call observers, several at once, also while the engine is
+ * opened and closed. An observer must not call the engine, except engine_path,
+ * must not throw, and must not wait for a thread that does. A lock that it
+ * takes is never held while the engine is called.
  *
  * SPDX-License-Identifier: MIT
  */
 #ifndef COLANDER_CORE_SST_H
 #define COLANDER_CORE_SST_H
 
-#include "core/core.h"
+#include "core/engine.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* What an observer leaves in an SST to know it by. */
+/* Bytes that an observer stores in an SST to identify it. */
 #define SST_TAG_SIZE 16
 
-/* A file that was written. */
+/* A new file. */
 struct sst_created {
     uint32_t family;
     uint64_t number;
     uint64_t size;        /* bytes */
     uint64_t entry_count; /* puts and deletes, every version of a key */
-    bool is_ok;           /* false: it failed, and the file will not be used */
-    bool is_tagged;       /* its writer gave a tag */
+    bool is_ok;           /* false: writing it failed, and it is not used */
+    bool is_tagged;       /* its writer set a tag */
     uint8_t tag[SST_TAG_SIZE];
 };
 
 struct sst_observer {
     void *context;
 
-    /* An SST is begun. What it gives is given to the next three; NULL: nobody
-     * wants its rows. */
+    /* Begins an SST. Returns what is passed to the next three functions, or
+     * NULL if its rows are not wanted. */
     void *(*writer_begin)(void *context, uint32_t family);
 
-    /* The next entry: `is_put` or a delete. Several versions of one key come
-     * newest first. Borrowed. */
+    /* Adds the next entry, a put or a delete, borrowed. Versions of one key
+     * come newest first. */
     void (*writer_add)(void *writer, struct colander_slice key,
                        struct colander_slice value, bool is_put);
 
-    /* All entries were added. Fills `tag`, which the SST keeps; false: none.
-     * Called once; not when the SST is given up. */
+    /* Ends the entries. Fills `tag`, which is stored in the SST, or returns
+     * false for no tag. Called once, unless the SST is abandoned. */
     bool (*writer_finish)(void *writer, uint8_t tag[SST_TAG_SIZE]);
 
-    /* The writer's end, finished or not. */
+    /* Destroys the writer, finished or not. */
     void (*writer_end)(void *writer);
 
     void (*created)(void *context, const struct sst_created *file);
@@ -73,17 +72,15 @@ struct sst_observer {
 };
 
 /*
- * As colander_engine_open, with an observer (copied; NULL: none) that hears of
- * every file from then on; its context must live until the engine is closed.
- * An open for reading tells nothing.
+ * As engine_open, with an observer (copied; NULL: none), whose context must
+ * live until the engine is closed. A read-only open makes no calls.
  */
 COLANDER_CHECKED enum colander_code
 engine_open_observed(const char *path, const struct colander_options *options,
                      const struct sst_observer *observer,
-                     struct colander_engine **engine,
-                     struct colander_error *err);
+                     struct engine **engine, struct colander_error *err);
 
-/* A live file, in the list below. */
+/* A live file. */
 struct sst_info {
     uint32_t family;
     uint64_t number;
@@ -91,108 +88,108 @@ struct sst_info {
     uint64_t entry_count;      /* 0: not known */
     uint64_t last_sequence;    /* the newest write in it */
     bool is_tag_known;         /* false: its properties cannot be read */
-    uint8_t tag[SST_TAG_SIZE]; /* zeros: its writer gave none */
+    uint8_t tag[SST_TAG_SIZE]; /* zeros: it has none */
 };
 
 /*
- * Calls `visit` for each live SST of every family. NO_MEMORY or IO when it
- * cannot; stops, with its code, when `visit` gives one other than OK.
+ * Calls `visit` for each live SST of every family. Stops and returns the code
+ * of a visit that fails. Fails with NO_MEMORY or IO.
  */
 COLANDER_CHECKED enum colander_code engine_ssts(
-    struct colander_engine *engine,
+    struct engine *engine,
     enum colander_code (*visit)(void *context, const struct sst_info *file,
                                 struct colander_error *err),
     void *context, struct colander_error *err);
 
-/* A live file, in the list that follows. */
+/* The path of a live file. */
 struct sst_place {
     uint64_t number;
-    const char *path; /* in the store */
-    bool has_rows;    /* false: the store's own records */
+    const char *path; /* relative to the store */
+    bool has_rows;    /* false: it has the store's own records */
 };
 
-/* The same, but only where each file is, also those without rows; none of them
- * is deleted until it returns. */
+/* The same for the path of each file, including those without rows. No file is
+ * deleted until the call returns. */
 COLANDER_CHECKED enum colander_code engine_sst_places(
-    struct colander_engine *engine,
+    struct engine *engine,
     enum colander_code (*visit)(void *context, const struct sst_place *file,
                                 struct colander_error *err),
     void *context, struct colander_error *err);
 
 /* -------------------------------------------------------------- backup --- */
 
-#define COMPANION_PATH_MAX 64
+#define SIDECAR_PATH_MAX 64
 
-/* What somebody keeps beside each SST. */
-struct engine_companions {
+/* Files that another layer keeps for each SST. */
+struct engine_sidecars {
     void *context;
 
-    /* Fills `name` with the file, in the store, that belongs to the SST of that
-     * number and size; false: there is none. */
+    /* Fills `name` with the file that belongs to the SST of that number and
+     * size, relative to the store. Returns false if there is none. */
     bool (*find)(void *context, uint64_t number, uint64_t size,
-                 char name[COMPANION_PATH_MAX]);
+                 char name[SIDECAR_PATH_MAX]);
 };
 
 /*
- * Copies all of the store, as it is at one moment, with the companions of its
- * SSTs (NULL: they have none), into a new backup in `directory` (backup.h),
- * which is made where it is missing, and removes the oldest there, until there
- * are `keep_count` (0: all stay). Writes wait for that moment only. CORRUPT
- * when a file that was copied is damaged: then no backup is made.
+ * Copies the store, as it is at one moment, with the sidecars of its SSTs
+ * (NULL: none), to a new backup in `directory` (backup.h), which is created if
+ * needed. Then removes the oldest backups until `keep_count` are left (0: keeps
+ * all). Writes wait only for the list of files. Fails with CORRUPT, and makes
+ * no backup, if a copied file is damaged.
  */
 COLANDER_CHECKED enum colander_code
-engine_backup(struct colander_engine *engine, const char *directory,
-              uint64_t keep_count, const struct engine_companions *companions,
+engine_backup(struct engine *engine, const char *directory, uint64_t keep_count,
+              const struct engine_sidecars *sidecars,
               struct colander_backup *made, struct colander_error *err);
 
 /* ----------------------------------------------------------- sequences --- */
 
-/* The sequence of the newest acknowledged write of the whole store. */
-uint64_t engine_sequence(const struct colander_engine *engine);
+/* Returns the sequence of the newest acknowledged write of the store. */
+uint64_t engine_sequence(const struct engine *engine);
 
-/* The sequence of the newest write that the snapshot sees. */
+/* Returns the sequence of the newest write that the snapshot sees. */
 uint64_t snapshot_sequence(const struct colander_snapshot *snapshot);
 
 /* ------------------------------------------------------------- reading --- */
 
 /*
- * One SST opened by itself. Blocks are shared with the engine's cache. It can
- * be read after the engine has deleted the file. For many threads at once.
+ * One open SST. Its blocks share the engine's cache, and it can be read after
+ * the engine has deleted the file. Any number of threads may use it.
  */
 struct sst;
 
-/* NOT_FOUND when the file is gone: somebody deleted it. Release it before the
- * engine is closed. */
-COLANDER_CHECKED enum colander_code sst_open(struct colander_engine *engine,
+/* Fails with NOT_FOUND if the file was deleted. Must be closed before the
+ * engine. */
+COLANDER_CHECKED enum colander_code sst_open(struct engine *engine,
                                              uint64_t number, struct sst **sst,
                                              struct colander_error *err);
 
 /* NULL is allowed. */
 void sst_close(struct sst *sst);
 
-/* The tag that its writer gave; false: none. */
+/* Fills the tag. Returns false if there is none. */
 bool sst_tag(const struct sst *sst, uint8_t tag[SST_TAG_SIZE]);
 
-/* Puts and deletes in the file, every version of a key. */
+/* Returns the number of puts and deletes, counting every version of a key. */
 uint64_t sst_entry_count(const struct sst *sst);
 
-/* Reads all of the file and checks every byte; NOT_FOUND when it is gone, else
- * the first error that is found. */
+/* Reads the file and checks every byte. Fails with NOT_FOUND if it was deleted,
+ * and otherwise with the first error. */
 COLANDER_CHECKED enum colander_code sst_check(struct sst *sst,
                                               struct colander_error *err);
 
-/* The same for a file that is in no open store. */
+/* The same for a file that is not in an open store. */
 COLANDER_CHECKED enum colander_code sst_check_file(const char *path,
                                                    struct colander_error *err);
 
 /*
- * Walks the rows of one SST as `snapshot` sees this file alone: newer versions
- * and deletes in other files are not seen, so a row may be stale.
+ * Iterates over the rows of one SST as a snapshot sees this file alone. Newer
+ * versions and deletes in other files are not seen, so a row may be stale.
  */
 struct sst_cursor;
 
-/* `snapshot` NULL: the newest versions. Both stay open until it is closed. In
- * reverse it goes from the last row to the first. */
+/* NULL as `snapshot` means the newest versions. SST and snapshot must stay open
+ * until the cursor is closed. */
 COLANDER_CHECKED enum colander_code
 sst_cursor_open(struct sst *sst, const struct colander_snapshot *snapshot,
                 bool is_reverse, struct sst_cursor **cursor,
@@ -201,145 +198,58 @@ sst_cursor_open(struct sst *sst, const struct colander_snapshot *snapshot,
 /* NULL is allowed. */
 void sst_cursor_close(struct sst_cursor *cursor);
 
-/* Goes to the first row at or after `key`, or, empty, to the first; in reverse
- * to the last row before `key`, or, empty, to the last. The next step gives
- * that row. */
+/* Moves the cursor so that the next step returns the first row at or after
+ * `key`, or in reverse the last row before `key`. An empty key means the first,
+ * or in reverse the last row. */
 void sst_cursor_seek(struct sst_cursor *cursor, struct colander_slice key);
 
-/* As colander_engine_cursor_next; it need not have been sought before. */
+/* As engine_cursor_next. A seek before it is not needed. */
 COLANDER_CHECKED enum colander_code
-sst_cursor_next(struct sst_cursor *cursor, struct colander_slice *key,
-                struct colander_slice *value, struct colander_error *err);
+sst_cursor_next(struct sst_cursor *cursor, bool *is_row,
+                struct colander_slice *key, struct colander_slice *value,
+                struct colander_error *err);
 
-/*
- * Walks the rows that are in no SST yet, as `snapshot` sees them (NULL: now).
- * The options are as for colander_engine_cursor_open, as is the cursor.
- */
+/* As engine_cursor_open, for the rows that are not in an SST yet. */
 COLANDER_CHECKED enum colander_code engine_unflushed_cursor_open(
-    struct colander_engine_family *family,
-    const struct colander_engine_cursor_options *options,
-    struct colander_engine_cursor **cursor, struct colander_error *err);
-
-/* ---------------------------------------------------------------- bulk --- */
-
-/*
- * SST files that are written beside the database, for a family that has no
- * keys, and join it all at once or not at all. The observer sees them written,
- * hears of them as created before anybody can read them, and as failed when
- * they do not join.
- *
- * They stand in a directory of their own in the store. Its maker may put files
- * there, too; all go with it, and what a killed process leaves goes when the
- * store is next opened for writing.
- *
- * Threads: many may write, each a file of its own; the rest is for one, when
- * no file is being written.
- */
-struct bulk_files;
-
-/* READ_ONLY; DROPPED; INVALID when the family has a key. Refers to the family
- * until it is destroyed. */
-COLANDER_CHECKED enum colander_code
-bulk_files_create(struct colander_engine_family *family,
-                  struct bulk_files **files, struct colander_error *err);
-
-/* Gives up what has not been installed. NULL is allowed. */
-void bulk_files_destroy(struct bulk_files *files);
-
-/* The directory, borrowed. */
-const char *bulk_files_path(const struct bulk_files *files);
-
-/*
- * Lets all files that were finished join the family. Who takes a snapshot or
- * writes waits for that; a snapshot that was taken before sees nothing of them.
- * On disk when it returns. On failure nothing has joined.
- */
-COLANDER_CHECKED enum colander_code
-bulk_files_install(struct bulk_files *files, struct colander_error *err);
-
-/* Takes files out of those that will join, by their places in the order in
- * which they were finished, which ascend. On failure some may be. */
-COLANDER_CHECKED enum colander_code
-bulk_files_withdraw(struct bulk_files *files, const size_t *places,
-                    size_t count, struct colander_error *err);
-
-/* An SST that is being written. */
-struct bulk_sst;
-
-COLANDER_CHECKED enum colander_code bulk_sst_begin(struct bulk_files *files,
-                                                   struct bulk_sst **sst,
-                                                   struct colander_error *err);
-
-/* Adds a key, which is above those before; the files of a bulk have no range of
- * keys in common. *size: bytes of the file so far, about. */
-COLANDER_CHECKED enum colander_code bulk_sst_add(struct bulk_sst *sst,
-                                                 struct colander_slice key,
-                                                 struct colander_slice value,
-                                                 uint64_t *size,
-                                                 struct colander_error *err);
-
-/* Completes the file, which has a key at least, and ends it: *sst is NULL then.
- * It is on disk, or removed on failure. By the thread that began it. NULL in
- * *sst is allowed. */
-COLANDER_CHECKED enum colander_code bulk_sst_finish(struct bulk_sst **sst,
-                                                    struct colander_error *err);
-
-/* Removes the file, which was not finished. NULL is allowed. */
-void bulk_sst_destroy(struct bulk_sst *sst);
-
-/* What the withdrawn files hold, which were finished in the order of their
- * keys. Readers are closed before the files are destroyed. */
-struct bulk_reader;
-
-/* Will begin with the first key that is not below `from` (copied). */
-COLANDER_CHECKED enum colander_code
-bulk_reader_open(const struct bulk_files *files, struct colander_slice from,
-                 struct bulk_reader **reader, struct colander_error *err);
-
-/* The next key and value, borrowed until the next call; the key's data is NULL
- * at the end. */
-COLANDER_CHECKED enum colander_code
-bulk_reader_next(struct bulk_reader *reader, struct colander_slice *key,
-                 struct colander_slice *value, struct colander_error *err);
-
-/* NULL is allowed. */
-void bulk_reader_close(struct bulk_reader *reader);
+    struct engine_family *family, const struct engine_cursor_options *options,
+    struct engine_cursor **cursor, struct colander_error *err);
 
 /* ------------------------------------------------------------- records --- */
 
 /*
- * Small records of the layers above, kept in the store, in the column family
- * that is nobody's. Names: 1 to 255 bytes.
+ * Small records of the layers above, in a column family of the store's own. A
+ * name has 1 to 255 bytes. That of a record of one family ends in " of family
+ * ID", so that a salvage can take it along.
  */
 
-/* Fills `record`, or empties it when there is none: *found tells. */
+/* Fills `record`, or empties it and clears *found if there is none. */
 COLANDER_CHECKED enum colander_code
-engine_record_get(struct colander_engine *engine, const char *name,
+engine_record_get(struct engine *engine, const char *name,
                   struct colander_buffer *record, bool *found,
                   struct colander_error *err);
 
-/* Keeps a copy, on the disk when it returns; empty: removes it. */
+/* Stores a copy, synced if the store syncs its writes. An empty record is
+ * removed. */
 COLANDER_CHECKED enum colander_code
-engine_record_put(struct colander_engine *engine, const char *name,
+engine_record_put(struct engine *engine, const char *name,
                   struct colander_slice record, struct colander_error *err);
 
 /* --------------------------------------------------------------- marks --- */
 
 /*
- * Small values beside the rows of a family, in no row of it, each with a name;
- * gone with the family.
+ * Small named values of a family, outside its rows. A drop of the family
+ * removes them.
  */
 
-/* Fills `value`, or empties it when there is none: *found tells. */
+/* Fills `value`, or empties it and clears *found if there is none. */
 COLANDER_CHECKED enum colander_code
-engine_mark_get(struct colander_engine_family *family,
-                struct colander_slice name, struct colander_buffer *value,
-                bool *found, struct colander_error *err);
+engine_mark_get(struct engine_family *family, struct colander_slice name,
+                struct colander_buffer *value, bool *found,
+                struct colander_error *err);
 
-/* Sets it with what else the batch writes; an empty value removes it. */
+/* Adds the value to the batch. An empty value removes the mark. */
 COLANDER_CHECKED enum colander_code
-engine_batch_mark(struct colander_engine_batch *batch,
-                  struct colander_engine_family *family,
+engine_batch_mark(struct engine_batch *batch, struct engine_family *family,
                   struct colander_slice name, struct colander_slice value,
                   struct colander_error *err);
 

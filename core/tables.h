@@ -1,18 +1,16 @@
 /*
  * Table files: SST files read without RocksDB, as far as they can be read.
  *
- * RocksDB gives up a file at its first bad byte. This reader goes on behind
- * what is damaged, and says which keys may have been there. It knows what
- * RocksDB writes for our options (block-based tables; no compression, LZ4 or
- * Zstandard), believes nothing that a checksum does not vouch for, and
- * needs no more memory than a few blocks and the index. What the disk cannot
- * read is damaged as well. For salvage; finds come to no more than the check at
- * the end.
+ * RocksDB stops at the first bad byte of a file. This reader skips damage, and
+ * says which keys may have been there. It knows what RocksDB writes with our
+ * options (block-based tables; no compression, LZ4 or Zstandard), trusts only
+ * bytes with a valid checksum, and needs memory for a few blocks and the index.
+ * Bytes that the disk cannot read are damaged as well. It serves salvage; other
+ * code uses only the check at the end.
  *
- * Where the index or the footer is damaged, blocks are found one behind the
- * other from the beginning of the file, and behind a damaged one by trying each
- * byte as the beginning of the next. Where also what says how many entries
- * there are is gone, the end of the file is a gap, even if nothing is missing.
+ * If the index is damaged, blocks are read one after the other from the
+ * beginning of the file up to the first damaged one. If the number of entries
+ * is lost as well, the end of the file is a gap even if nothing is missing.
  *
  * Life:   open -> head, next ... -> close
  *
@@ -29,18 +27,18 @@
 extern "C" {
 #endif
 
-/* Of RocksDB's formats: the one that is written and read. */
+/* The version of RocksDB's format that is written and read. */
 #define TABLE_FORMAT 5
 
 struct table_file;
 
-/* What its properties say of a file. */
+/* The properties of a file. */
 struct table_head {
     bool is_known;    /* false: they cannot be read, and the rest is zeros */
-    bool is_external; /* written beside the database: sequences in it are 0 */
+    bool is_external; /* written outside the database: its sequences are 0 */
     uint32_t family;  /* RocksDB's id of the column family */
-    uint64_t number;  /* that it was made with in the database, or 0 */
-    uint64_t session; /* of whoever wrote it, as the MANIFEST has it, or 0 */
+    uint64_t number;  /* that it had in the database when written, or 0 */
+    uint64_t session; /* of the writer, as in the MANIFEST, or 0 */
     uint64_t entry_count;
     struct colander_slice family_name; /* of the column family; borrowed */
 };
@@ -55,10 +53,10 @@ struct table_entry {
     enum table_entry_kind kind;
 };
 
-/* What cannot be read: its keys were above `after` and not above `until`, each
- * {NULL, 0} when there is no such bound. An entry with a key within may have
- * been read: another version of it, or one of the block before. Borrowed as an
- * entry. */
+/* Bytes that cannot be read. Their keys were above `after` and at or below
+ * `until`, each {NULL, 0} if there is no such bound. Entries with keys between
+ * may have been read: of another version, or of the block before. Borrowed
+ * until the next step. */
 struct table_gap {
     uint64_t offset; /* in the file */
     uint64_t size;   /* 0: the file ends where there was more */
@@ -69,9 +67,9 @@ struct table_gap {
 
 enum table_step { TABLE_ENTRY, TABLE_GAP, TABLE_END };
 
-/* NOT_FOUND, CORRUPT (it is no file, or cannot be opened), IO (there are no
- * descriptors) or NO_MEMORY; of a file in which nothing can be read it is OK,
- * and that all of it is a gap. */
+/* Opens a file. One without any readable bytes is a single gap. Fails with
+ * NOT_FOUND, CORRUPT (not a regular file, or it cannot be opened), IO (no
+ * descriptors) or NO_MEMORY. */
 COLANDER_CHECKED enum colander_code table_file_open(int directory,
                                                     const char *name,
                                                     struct table_file **table,
@@ -80,11 +78,11 @@ COLANDER_CHECKED enum colander_code table_file_open(int directory,
 /* Borrowed until close. */
 const struct table_head *table_file_head(const struct table_file *table);
 
-/* In bytes. */
+/* Returns the size in bytes. */
 uint64_t table_file_size(const struct table_file *table);
 
-/* Goes to what comes next: entries in the order of the file (by key, and of one
- * key the newest first), and gaps between them. NO_MEMORY. */
+/* Steps to the next entry or gap. Entries come in the order of the file: by
+ * key, and of one key the newest first. Fails with NO_MEMORY. */
 COLANDER_CHECKED enum colander_code table_file_next(struct table_file *table,
                                                     enum table_step *step,
                                                     struct table_entry *entry,
@@ -101,14 +99,14 @@ struct table_source {
     int fd;
     uint64_t size;
 
-    /* NULL, or instead of the descriptor; as pread(2). */
+    /* As pread(2). NULL: the descriptor is read. */
     ssize_t (*read)(const struct table_source *source, void *bytes, size_t size,
                     off_t offset);
 };
 
-/* Whether the footer says how the file is to be read, and leads to properties
- * that are whole and an index in the file: *why is NULL, or says what is wrong.
- * OK or NO_MEMORY. */
+/* Checks that the footer says how to read the file, and leads to whole
+ * properties and an index in the file. Sets *why to what is wrong, or NULL.
+ * Fails with NO_MEMORY. */
 COLANDER_CHECKED enum colander_code
 table_check_properties(const struct table_source *source, const char **why,
                        struct colander_error *err);

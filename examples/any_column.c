@@ -22,7 +22,7 @@ put(struct colander_family *inbox, const char *id,
         code = colander_key_text(id, &key, err);
     if (code == COLANDER_OK)
         code = colander_family_put(inbox, colander_buffer_slice(&key), row,
-                                   COLANDER_AS_STORE, err);
+                                   NULL, err);
     colander_buffer_release(&key);
     return code;
 }
@@ -92,12 +92,12 @@ find_anywhere(struct colander_family *inbox, const char *text,
     enum colander_code code;
     bool is_row = true;
 
-    where = colander_where_any(colander_text(text), err);
+    where = colander_where_any_column(colander_text(text), err);
     if (where == NULL)
         return err->code;
     colander_query_init(&query);
     query.where = where;
-    query.tells_columns = true;
+    query.reports_columns = true;
     code = colander_family_find(inbox, &query, &cursor, err);
     while (code == COLANDER_OK && is_row) {
         code = colander_cursor_next(cursor, &is_row, &result, err);

@@ -27,7 +27,7 @@ put_rows(struct colander_family *numbers, struct colander_error *err)
             code = colander_key_generate(&key, err);
         if (code == COLANDER_OK)
             code = colander_family_put(numbers, colander_buffer_slice(&key),
-                                       row, COLANDER_AS_STORE, err);
+                                       row, NULL, err);
     }
     colander_buffer_release(&key);
     colander_row_builder_destroy(builder);

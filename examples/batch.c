@@ -75,15 +75,18 @@ book(struct colander_store *store, const struct books *books,
      struct colander_error *err)
 {
     struct colander_batch *batch = NULL;
+    struct colander_write_options synced;
     enum colander_code code;
 
+    colander_write_options_init(&synced);
+    synced.durability = COLANDER_SYNC;
     code = colander_batch_create(store, &batch, err);
     if (code == COLANDER_OK)
         code = add_booking(batch, books, err);
     if (code == COLANDER_OK)
         code = print_counts(books, "before", err);
     if (code == COLANDER_OK)
-        code = colander_batch_commit(batch, COLANDER_SYNC, err);
+        code = colander_batch_commit(batch, &synced, err);
     if (code == COLANDER_OK)
         code = print_counts(books, "after", err);
     colander_batch_destroy(batch);

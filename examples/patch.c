@@ -64,7 +64,7 @@ put_and_patch(struct colander_family *tweets, struct colander_slice key,
     build_tweet(builder);
     code = colander_row_builder_finish(builder, &row, err);
     if (code == COLANDER_OK)
-        code = colander_family_put(tweets, key, row, COLANDER_AS_STORE, err);
+        code = colander_family_put(tweets, key, row, NULL, err);
     if (code == COLANDER_OK)
         code = show(tweets, key, err);
     if (code != COLANDER_OK)
@@ -73,7 +73,7 @@ put_and_patch(struct colander_family *tweets, struct colander_slice key,
     build_patch(builder);
     code = colander_row_builder_finish(builder, &row, err);
     if (code == COLANDER_OK)
-        code = colander_family_patch(tweets, key, row, COLANDER_AS_STORE, err);
+        code = colander_family_patch(tweets, key, row, NULL, err);
     if (code == COLANDER_OK)
         code = show(tweets, key, err);
     return code;

@@ -39,7 +39,7 @@ put_readings(struct colander_family *readings, const char *sensor,
             code = encode_key(sensor, second, &key, err);
         if (code == COLANDER_OK)
             code = colander_family_put(readings, colander_buffer_slice(&key),
-                                       row, COLANDER_AS_STORE, err);
+                                       row, NULL, err);
     }
     colander_buffer_release(&key);
     return code;

@@ -21,7 +21,7 @@ put_balance(struct colander_family *accounts, struct colander_slice key,
     colander_row_builder_add(builder, "balance", colander_integer(amount));
     code = colander_row_builder_finish(builder, &row, err);
     if (code == COLANDER_OK)
-        code = colander_family_put(accounts, key, row, COLANDER_AS_STORE, err);
+        code = colander_family_put(accounts, key, row, NULL, err);
     colander_row_builder_destroy(builder);
     return code;
 }
@@ -68,7 +68,7 @@ read_the_past(struct colander_store *store, struct colander_family *accounts,
     if (code == COLANDER_OK)
         code = show(accounts, key, "now", NULL, err);
     if (code == COLANDER_OK)
-        code = colander_family_delete(accounts, key, COLANDER_AS_STORE, err);
+        code = colander_family_delete(accounts, key, NULL, err);
     if (code == COLANDER_OK)
         code = show(accounts, key, "now", NULL, err);
     if (code == COLANDER_OK)

@@ -1,11 +1,10 @@
 /*
- * Checks of value filters: each is read from end to end, and asked for every
- * value of its SST (invariants I1, I5).
+ * Checks value filters: reads each completely, and asks it for every value of
+ * its SST (invariants I1, I5).
  *
  * SPDX-License-Identifier: MIT
  */
-#include "filters/context.h"
-#include "filters/filters.h"
+#include "filters/live.h"
 #include "filters/part_find.h"
 
 #include <inttypes.h>
@@ -17,32 +16,33 @@
 struct checking {
     struct filters *filters;
     struct colander_check *check;
-    colander_finding *tell;
+    colander_finding *report;
     void *context;
-    bool mends;
+    bool repairs;
 };
 
-/* What a part said to a question lately: values come again, and those that
- * many rows have are told in long lists. */
-struct answer {
-    uint64_t question; /* a hash of it and of the part */
+/* A recent answer of the part. Values repeat, and frequent ones have long
+ * lists. */
+struct part_answer {
+    uint64_t query; /* hash of the query and the part */
     struct row_ranges rows;
 };
 
 #define ANSWERS 4096
 #define ANSWERS_SIZE_MAX ((size_t)32 << 20)
 
-/* An SST whose filter is asked, row by row. */
+/* An SST whose filter is checked row by row. */
 struct asking {
     struct checking *checking;
-    const struct filter *filter;
+    const struct filter_file *filter;
     uint32_t part_index;
-    const struct filter_part *part; /* that has the row under way */
-    struct row_range row;           /* where in the part it may be */
-    struct answer answers[ANSWERS];
+    const struct filter_part *part; /* that has the current row */
+    struct row_range row;           /* where the row may be in the part */
+    struct part_answer answers[ANSWERS];
     size_t answers_size;
-    struct colander_buffer end;            /* of the keys that are the row's */
-    uint64_t path[COLANDER_ROW_DEPTH_MAX]; /* of the value under way */
+    struct colander_buffer end;            /* of the current row's range of keys
+                                            */
+    uint64_t path[COLANDER_ROW_DEPTH_MAX]; /* of the current value */
     enum colander_code code;
     struct colander_error *err;
 };
@@ -54,38 +54,38 @@ forget_answers(struct asking *asking)
 {
     for (size_t i = 0; i < ANSWERS; i++) {
         row_ranges_release(&asking->answers[i].rows);
-        asking->answers[i].question = 0;
+        asking->answers[i].query = 0;
     }
     asking->answers_size = 0;
 }
 
-/* The rows that the question finds in the part; NULL when that fails. */
+/* Returns the rows of the part that the query finds; NULL on failure. */
 static const struct row_ranges *
-answer_to(struct asking *asking, const struct question *question,
+answer_to(struct asking *asking, const struct filter_query *query,
           uint64_t value_hash)
 {
     const struct value_hints none = {NULL, 0, 0};
-    const uint64_t words[] = {question->path_hashes[question->path_length - 1],
-                              value_hash, question->kind, asking->part_index};
+    const uint64_t words[] = {query->path_hashes[query->path_length - 1],
+                              value_hash, query->kind, asking->part_index};
     const uint64_t hash = XXH3_64bits(words, sizeof(words)) | 1;
-    struct answer *answer = &asking->answers[(hash >> 1) % ANSWERS];
+    struct part_answer *answer = &asking->answers[(hash >> 1) % ANSWERS];
 
-    if (answer->question == hash)
+    if (answer->query == hash)
         return &answer->rows;
     if (asking->answers_size > ANSWERS_SIZE_MAX)
         forget_answers(asking);
-    answer->question = 0;
+    answer->query = 0;
     asking->answers_size -= answer->rows.capacity * sizeof(struct row_range);
-    asking->code = part_find(asking->filter, asking->part, question, &none,
+    asking->code = part_find(asking->filter, asking->part, query, &none,
                              &answer->rows, asking->err);
     asking->answers_size += answer->rows.capacity * sizeof(struct row_range);
     if (asking->code != COLANDER_OK)
         return NULL;
-    answer->question = hash;
+    answer->query = hash;
     return &answer->rows;
 }
 
-/* Whether one of the ranges, which ascend, has a row of [first, end). */
+/* Returns whether one of the ascending ranges has a row of [first, end). */
 static bool
 has_row_of(const struct row_ranges *ranges, struct row_range row)
 {
@@ -103,16 +103,16 @@ has_row_of(const struct row_ranges *ranges, struct row_range row)
     return low < ranges->count && ranges->ranges[low].first < row.end;
 }
 
-/* The row must be among those that the question finds. */
+/* Fails unless the query finds the current row. */
 static void
-ask(struct asking *asking, const struct question *question, uint64_t value_hash,
-    const char *what)
+ask(struct asking *asking, const struct filter_query *query,
+    uint64_t value_hash, const char *what)
 {
     const struct row_ranges *found;
 
     if (asking->code != COLANDER_OK)
         return;
-    found = answer_to(asking, question, value_hash);
+    found = answer_to(asking, query, value_hash);
     if (found != NULL && !has_row_of(found, asking->row))
         asking->code =
             COLANDER_FAIL(asking->err, COLANDER_CORRUPT,
@@ -131,9 +131,9 @@ static void
 ask_value(void *context, const struct row_value *value)
 {
     struct asking *asking = context;
-    const struct filter_head *head = filter_file_head(asking->filter->file);
+    const struct filter_head *head = &asking->filter->head;
     const struct colander_value values[] = {value->value, value->value};
-    struct question question = {
+    struct filter_query query = {
         .path_hashes = asking->path,
         .path_length = value->depth,
         .values = values,
@@ -143,46 +143,46 @@ ask_value(void *context, const struct row_value *value)
     uint64_t hash;
 
     asking->path[value->depth - 1] = value->path_hash;
-    if (question_is_left_out(&question, head->left_out, head->left_out_count))
+    if (filter_query_is_unfiltered(&query, head->unfiltered,
+                                   head->unfiltered_count))
         return;
-    question.kind = QUESTION_EXISTS;
-    ask(asking, &question, 0, "a column");
+    query.kind = FILTER_QUERY_EXISTS;
+    ask(asking, &query, 0, "a column");
     if (value->value.type == COLANDER_ARRAY ||
         value->value.type == COLANDER_MAP)
         return;
     hash = colander_value_hash(&value->value);
-    question.kind = QUESTION_EQUAL;
-    question.value_hashes = &hash;
-    question.value_count = 1;
-    ask(asking, &question, hash, "a value");
-    question.kind = QUESTION_RANGE;
-    question.value_count = 2;
+    query.kind = FILTER_QUERY_EQUAL;
+    query.value_hashes = &hash;
+    query.value_count = 1;
+    ask(asking, &query, hash, "a value");
+    query.kind = FILTER_QUERY_RANGE;
+    query.value_count = 2;
     if (has_order(value->value.type))
-        ask(asking, &question, hash, "a range");
+        ask(asking, &query, hash, "a range");
     asking->checking->check->value_count++;
 }
 
 /* ----------------------------------------------------------------- rows --- */
 
-/* Goes to the part that has the key; NULL where none has. */
+/* Moves to the part that has the key; NULL: there is none. */
 static void
 find_part(struct asking *asking, struct colander_slice key)
 {
-    const struct filter_file *file = asking->filter->file;
+    const struct filter_file *file = asking->filter;
 
-    while (asking->part_index < filter_file_part_count(file)) {
-        asking->part = filter_file_part(file, asking->part_index);
+    while (asking->part_index < file->part_count) {
+        asking->part = &file->parts[asking->part_index];
         if (colander_slice_compare(key, asking->part->last_key) <= 0)
             break;
         asking->part_index++;
     }
-    if (asking->part_index == filter_file_part_count(file) ||
+    if (asking->part_index == file->part_count ||
         colander_slice_compare(key, asking->part->first_key) < 0)
         asking->part = NULL;
 }
 
-/* Finds out where in the part the row may be: everywhere where it has no keys.
- */
+/* Finds where the row may be in the part: anywhere if the part has no keys. */
 static void
 find_row(struct asking *asking, struct colander_slice key)
 {
@@ -210,13 +210,14 @@ ask_row(struct asking *asking, struct colander_slice key,
     find_part(asking, key);
     if (asking->part == NULL) {
         asking->code = COLANDER_FAIL(asking->err, COLANDER_CORRUPT,
-                                     "it does not know all rows");
+                                     "it does not cover all rows");
         return;
     }
     find_row(asking, key);
     if (asking->code != COLANDER_OK)
         return;
-    /* What is no row has no values: the check of the SST tells. */
+    /* Bytes that are not a row have no values; the check of the SST reports
+     * them. */
     if (row_values(row, ask_value, asking, &err) == COLANDER_NO_MEMORY)
         asking->code =
             COLANDER_FAIL(asking->err, COLANDER_NO_MEMORY, "%s", err.message);
@@ -231,6 +232,7 @@ ask_rows(struct asking *asking, uint64_t number)
     struct sst *sst = NULL;
     struct colander_slice key;
     struct colander_slice row;
+    bool is_row;
 
     if (sst_open(asking->checking->filters->engine, number, &sst, NULL) !=
             COLANDER_OK ||
@@ -239,8 +241,8 @@ ask_rows(struct asking *asking, uint64_t number)
         return COLANDER_OK;
     }
     while (asking->code == COLANDER_OK &&
-           sst_cursor_next(cursor, &key, &row, NULL) == COLANDER_OK &&
-           key.data != NULL)
+           sst_cursor_next(cursor, &is_row, &key, &row, NULL) == COLANDER_OK &&
+           is_row)
         ask_row(asking, key, row);
     sst_cursor_close(cursor);
     sst_close(sst);
@@ -248,7 +250,7 @@ ask_rows(struct asking *asking, uint64_t number)
 }
 
 static enum colander_code
-ask_filter(struct checking *checking, const struct filter *filter,
+ask_filter(struct checking *checking, const struct filter_file *filter,
            uint64_t number, struct colander_error *err)
 {
     struct asking *asking = calloc(1, sizeof(*asking));
@@ -256,7 +258,7 @@ ask_filter(struct checking *checking, const struct filter *filter,
 
     if (asking == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "no memory to ask a filter");
+                             "no memory to check a filter");
     asking->checking = checking;
     asking->filter = filter;
     asking->code = COLANDER_OK;
@@ -270,50 +272,46 @@ ask_filter(struct checking *checking, const struct filter *filter,
 
 /* ---------------------------------------------------------------- files --- */
 
-/* *id: of the filter that was checked; 0: it could not be opened. */
+/* Sets *id to the id of the checked filter, or 0 if it could not be opened. */
 static enum colander_code
 check_filter(struct checking *checking, const char *path,
              const struct sst_info *sst, uint64_t *id,
              struct colander_error *err)
 {
-    struct filter_file *file;
-    struct filter *filter;
-    enum colander_code code = filter_file_open(path, &file, err);
+    struct filter_file *filter;
+    enum colander_code code =
+        filter_file_open(path, checking->filters->registry.cache, &filter, err);
 
     *id = 0;
     if (code != COLANDER_OK)
         return code;
-    *id = filter_file_id(file);
-    code = filter_check_head(filter_file_head(file), sst->entry_count,
+    *id = filter->salt;
+    code = filter_check_head(&filter->head, sst->entry_count,
                              sst->is_tag_known ? sst->tag : NULL, err);
     if (code == COLANDER_OK)
-        code = filter_file_check(file, err);
-    filter = filter_create(file, checking->filters->registry.cache);
-    if (filter == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "no memory to open a filter");
+        code = filter_file_check(filter, err);
     if (code == COLANDER_OK)
         code = ask_filter(checking, filter, sst->number, err);
-    filter_unref(filter);
+    filter_file_unref(filter);
     return code;
 }
 
-/* Whether the name is another filter's now. Then some blocks that were read for
- * the one may be of the other, which says nothing of either. */
+/* Returns whether another filter has the name now. Then some blocks may have
+ * come from the wrong one, which says nothing about either. */
 static bool
 is_replaced(const char *path, uint64_t id)
 {
     struct filter_file *now;
     bool is_other;
 
-    if (id == 0 || filter_file_open(path, &now, NULL) != COLANDER_OK)
+    if (id == 0 || filter_file_open(path, NULL, &now, NULL) != COLANDER_OK)
         return false;
-    is_other = filter_file_id(now) != id;
-    filter_file_close(now);
+    is_other = now->salt != id;
+    filter_file_unref(now);
     return is_other;
 }
 
-/* Whether the family has filters, and the SST is still there. */
+/* Returns whether the family has filters and the SST still exists. */
 static bool
 wants_filter(struct filters *filters, uint64_t number)
 {
@@ -330,17 +328,16 @@ wants_filter(struct filters *filters, uint64_t number)
     return is_wanted;
 }
 
-/* Makes the filter anew. One that is not there is none that was found damaged.
- */
+/* Rebuilds the filter. A missing one does not count as repaired damage. */
 static enum colander_code
-mend(const struct checking *checking, uint64_t number, enum colander_code why,
-     struct colander_error *err)
+repair(const struct checking *checking, uint64_t number,
+       enum colander_code failure, struct colander_error *err)
 {
     enum colander_code code =
         worker_rebuild_latest(checking->filters, number, err);
 
-    if (code == COLANDER_OK && why != COLANDER_NOT_FOUND)
-        checking->check->mended_count++;
+    if (code == COLANDER_OK && failure != COLANDER_NOT_FOUND)
+        checking->check->repaired_count++;
     return code;
 }
 
@@ -353,7 +350,8 @@ check_sst(void *context, const struct sst_info *sst, struct colander_error *err)
     enum colander_code code;
     uint64_t id;
 
-    if (!filter_path_of_sst(checking->filters, sst->number, sst->size, path))
+    if (!filter_path_of_sst(&checking->filters->names, sst->number, sst->size,
+                            path))
         return COLANDER_FAIL(err, COLANDER_IO,
                              "the path of the store is too long");
     do {
@@ -369,14 +367,14 @@ check_sst(void *context, const struct sst_info *sst, struct colander_error *err)
         checking->check->leftover_count++;
     else
         checking->check->finding_count++;
-    checking->tell(checking->context, strrchr(path, '/') - strlen("filters"),
-                   code == COLANDER_NOT_FOUND ? "is not there" : found.message);
-    return checking->mends ? mend(checking, sst->number, code, err)
-                           : COLANDER_OK;
+    checking->report(checking->context, strrchr(path, '/') - strlen("filters"),
+                     code == COLANDER_NOT_FOUND ? "is missing" : found.message);
+    return checking->repairs ? repair(checking, sst->number, code, err)
+                             : COLANDER_OK;
 }
 
 static void
-check_orphan(void *context, int directory_fd, const char *name)
+check_leftover(void *context, int directory_fd, const char *name)
 {
     struct checking *checking = context;
     char path[FILTER_PATH_MAX];
@@ -384,25 +382,26 @@ check_orphan(void *context, int directory_fd, const char *name)
     (void)directory_fd;
     (void)snprintf(path, sizeof(path), "filters/%s", name);
     checking->check->leftover_count++;
-    checking->tell(checking->context, path, "is the filter of no SST");
+    checking->report(checking->context, path, "belongs to no SST");
 }
 
 enum colander_code
-colander_store_check_filters(struct colander_store *store, bool mends,
+colander_store_check_filters(struct colander_store *store, bool repairs,
                              struct colander_check *check,
-                             colander_finding *tell, void *context,
+                             colander_finding *report, void *context,
                              struct colander_error *err)
 {
-    struct filters *filters = store_extension_context(store);
-    struct checking checking = {filters, check, tell, context, mends};
+    struct filters *filters = store_hooks_context(store);
+    struct checking checking = {filters, check, report, context, repairs};
     enum colander_code code;
 
-    if (mends && filters->is_read_only)
+    if (repairs && filters->is_read_only)
         return COLANDER_FAIL(err, COLANDER_READ_ONLY,
                              "the store is open for reading");
     code = engine_ssts(filters->engine, check_sst, &checking, err);
-    /* An open for writing has removed them, and makes files that look so. */
+    /* An open for writing has removed leftovers, and has unfinished files. */
     if (code == COLANDER_OK && filters->is_read_only)
-        observer_visit_orphans(filters, check_orphan, &checking);
+        filter_names_visit_leftovers(&filters->names, &filters->registry,
+                                     check_leftover, &checking);
     return code;
 }

@@ -1,26 +1,28 @@
 /*
- * The filters of a family, as its users set and see them.
+ * The filters of a family, as programs set and see them.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "filters/context.h"
+#include "core/engine.h"
+#include "core/sized.h"
+#include "filters/live.h"
 
 #include <stdlib.h>
 #include <time.h>
 
 enum colander_code
 filters_look_up(struct colander_family *family, struct filters **filters,
-                struct colander_engine_family **engine_family,
+                struct engine_family **engine_family,
                 struct family_filters **found, struct colander_error *err)
 {
     enum colander_code code = family_engine(family, engine_family, err);
 
     *found = NULL;
-    *filters = store_extension_context(family_store(family));
+    *filters = store_hooks_context(family_store(family));
     if (code != COLANDER_OK || *engine_family == NULL)
         return code;
     *found = registry_family(&(*filters)->registry,
-                             colander_engine_family_id(*engine_family));
+                             engine_family_id(*engine_family), NULL);
     if (*found == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for filters");
     return COLANDER_OK;
@@ -28,7 +30,7 @@ filters_look_up(struct colander_family *family, struct filters **filters,
 
 /* ------------------------------------------------------------- settings --- */
 
-/* Waits for the writes that may have noted rows by the old settings. */
+/* Waits for the writes that may have used the old settings. */
 static void
 await_writes(struct filters *filters)
 {
@@ -39,11 +41,10 @@ await_writes(struct filters *filters)
         nanosleep(&pause, NULL);
 }
 
-/* Puts the settings (taken) in force. Until all rows noted by the old ones are
- * in files, finds look at the unflushed rows themselves. */
+/* Applies the settings (taken). Until all rows added under the old ones are in
+ * files, finds read the unflushed rows. */
 static enum colander_code
-change_settings(struct filters *filters,
-                struct colander_engine_family *engine_family,
+change_settings(struct filters *filters, struct engine_family *engine_family,
                 struct family_filters *family, struct settings *settings,
                 struct colander_error *err)
 {
@@ -54,26 +55,25 @@ change_settings(struct filters *filters,
     code = registry_set_settings(&filters->registry, family, settings, err);
     await_writes(filters);
     if (code == COLANDER_OK)
-        code = colander_engine_family_flush(engine_family, err);
+        code = engine_family_flush(engine_family, err);
     if (code == COLANDER_OK)
         atomic_store(&family->is_recent_all, is_on);
-    /* A drop may have thrown the notes away meanwhile. */
-    if (colander_engine_family_is_dropped(engine_family))
+    /* A drop may have discarded the recent rows in the meantime. */
+    if (engine_family_is_dropped(engine_family))
         atomic_store(&family->is_recent_all, false);
     worker_kick(filters);
     return code;
 }
 
 static enum colander_code
-keep_settings(struct filters *filters,
-              struct colander_engine_family *engine_family,
+keep_settings(struct filters *filters, struct engine_family *engine_family,
               const struct settings *settings, struct colander_error *err)
 {
     struct colander_buffer record = COLANDER_BUFFER_EMPTY;
     char name[RECORD_NAME_MAX];
     enum colander_code code;
 
-    settings_record_name(colander_engine_family_id(engine_family), name);
+    settings_record_name(engine_family_id(engine_family), name);
     code = settings_encode(settings, &record, err);
     if (code == COLANDER_OK)
         code = engine_record_put(filters->engine, name,
@@ -87,13 +87,18 @@ colander_family_set_filters(struct colander_family *family,
                             const struct colander_filter_options *options,
                             struct colander_error *err)
 {
-    struct colander_engine_family *engine_family;
+    struct engine_family *engine_family;
     struct family_filters *found;
     struct filters *filters;
     struct settings *settings;
+    struct colander_filter_options accepted;
     enum colander_code code;
 
-    code = settings_create(options, &settings, err);
+    colander_filter_options_init(&accepted);
+    code = sized_accept(&accepted, sizeof(accepted), options, "filter options",
+                        err);
+    if (code == COLANDER_OK)
+        code = settings_create(&accepted, &settings, err);
     if (code == COLANDER_OK) {
         code = colander_family_create(family, err);
         if (code == COLANDER_OK)
@@ -116,23 +121,36 @@ colander_family_set_filters(struct colander_family *family,
 }
 
 enum colander_code
-colander_family_get_filters(struct colander_family *family,
-                            struct colander_filter_options *options,
-                            struct colander_error *err)
+colander_family_get_filters_sized(struct colander_family *family,
+                                  struct colander_filter_options *options,
+                                  size_t struct_size,
+                                  struct colander_error *err)
 {
-    struct colander_engine_family *engine_family;
+    struct colander_filter_options in_force;
+    struct engine_family *engine_family;
     struct family_filters *found;
     struct filters *filters;
     struct settings *settings;
     enum colander_code code;
 
-    colander_filter_options_init(options);
+    colander_filter_options_init_sized(options, struct_size);
     code = filters_look_up(family, &filters, &engine_family, &found, err);
     if (code != COLANDER_OK || found == NULL)
         return code;
     settings = registry_settings(&filters->registry, found);
-    code = settings_copy_options(settings, options, err);
+    code = settings_copy_options(&settings->options, &in_force, err);
     settings_unref(settings);
+    if (code == COLANDER_OK &&
+        struct_size <
+            offsetof(struct colander_filter_options, unfiltered_count) +
+                sizeof(size_t)) {
+        colander_filter_options_release(&in_force); /* it cannot take them */
+        in_force.unfiltered = NULL;
+    }
+    if (code == COLANDER_OK) {
+        sized_return(options, struct_size, &in_force, sizeof(in_force));
+        memcpy(options, &struct_size, sizeof(struct_size));
+    }
     return code;
 }
 
@@ -142,10 +160,10 @@ enum colander_code
 colander_family_refilter(struct colander_family *family, uint64_t *count,
                          struct colander_error *err)
 {
-    struct colander_engine_family *engine_family;
+    struct engine_family *engine_family;
     struct family_filters *found;
     struct filters *filters;
-    struct view *view = NULL;
+    struct file_view *view = NULL;
     enum colander_code code;
     uint64_t done = 0;
 
@@ -161,7 +179,7 @@ colander_family_refilter(struct colander_family *family, uint64_t *count,
             break;
         done++;
     }
-    view_release(view);
+    file_view_release(view);
     if (code == COLANDER_OK && found != NULL)
         code = colander_family_await_filters(family, err);
     if (code != COLANDER_OK)
@@ -176,7 +194,7 @@ enum colander_code
 colander_family_await_filters(struct colander_family *family,
                               struct colander_error *err)
 {
-    struct filters *filters = store_extension_context(family_store(family));
+    struct filters *filters = store_hooks_context(family_store(family));
 
     if (worker_await(filters))
         return COLANDER_OK;
@@ -195,17 +213,17 @@ add_file(struct colander_filter_stats *stats, const struct sst_file *file)
         stats->filter_count += file->state == FILE_PENDING;
         return;
     }
-    filter = file->filter->file;
+    filter = file->filter;
     stats->filter_count++;
     stats->loaded_count += file->state == FILE_LOADED;
     stats->sst_size += file->size;
-    stats->filter_size += filter_file_size(filter);
-    stats->locator_size += filter_file_kind_size(filter, FILTER_LOCATOR);
-    stats->presence_size += filter_file_kind_size(filter, FILTER_PRESENCE);
-    stats->keys_size += filter_file_kind_size(filter, FILTER_KEYS);
-    stats->zones_size += filter_file_kind_size(filter, FILTER_ZONES);
-    for (uint32_t i = 0; i < filter_file_part_count(filter); i++) {
-        const struct filter_part *part = filter_file_part(filter, i);
+    stats->filter_size += filter->size;
+    stats->locator_size += filter->kind_sizes[FILTER_LOCATOR];
+    stats->presence_size += filter->kind_sizes[FILTER_PRESENCE];
+    stats->keys_size += filter->kind_sizes[FILTER_KEYS];
+    stats->zones_size += filter->kind_sizes[FILTER_ZONES];
+    for (uint32_t i = 0; i < filter->part_count; i++) {
+        const struct filter_part *part = &filter->parts[i];
 
         stats->part_count++;
         stats->value_count += part->hash_count;
@@ -217,28 +235,26 @@ static void
 add_log(struct colander_filter_stats *stats, struct filter_log *log)
 {
     pthread_mutex_lock(&log->mutex);
-    stats->built_count = log->built_count;
-    stats->rebuilt_count = log->rebuilt_count;
-    stats->damaged_count = log->damaged_count;
-    stats->error_count = log->error_count;
+    stats->built_count = log->counts[FILTER_BUILT];
+    stats->rebuilt_count = log->counts[FILTER_REBUILT];
+    stats->damaged_count = log->counts[FILTER_DAMAGED];
+    stats->error_count = log->counts[FILTER_ERROR];
     memcpy(stats->last_error, log->last_error, sizeof(stats->last_error));
     pthread_mutex_unlock(&log->mutex);
 }
 
-enum colander_code
-colander_family_filter_stats(struct colander_family *family,
-                             struct colander_filter_stats *stats,
-                             struct colander_error *err)
+static enum colander_code
+fill_stats(struct colander_family *family, struct colander_filter_stats *stats,
+           struct colander_error *err)
 {
-    struct colander_engine_family *engine_family;
+    struct engine_family *engine_family;
     struct family_filters *found;
     struct filters *filters;
     struct recent_sizes recent;
     struct hierarchy_sizes hierarchy;
-    struct view *view;
+    struct file_view *view;
     enum colander_code code;
 
-    memset(stats, 0, sizeof(*stats));
     code = filters_look_up(family, &filters, &engine_family, &found, err);
     if (code != COLANDER_OK)
         return code;
@@ -251,7 +267,7 @@ colander_family_filter_stats(struct colander_family *family,
         return code;
     for (size_t i = 0; i < view->file_count; i++)
         add_file(stats, view->files[i]);
-    view_release(view);
+    file_view_release(view);
     recent = recent_sizes(found->recent);
     hierarchy = registry_hierarchy_sizes(&filters->registry, found);
     stats->recent_size = recent.bytes;
@@ -259,4 +275,19 @@ colander_family_filter_stats(struct colander_family *family,
     stats->hierarchy_size = hierarchy.bytes;
     stats->fold_count = hierarchy.fold_count;
     return COLANDER_OK;
+}
+
+enum colander_code
+colander_family_filter_stats_sized(struct colander_family *family,
+                                   struct colander_filter_stats *stats,
+                                   size_t struct_size,
+                                   struct colander_error *err)
+{
+    struct colander_filter_stats filled;
+    enum colander_code code;
+
+    memset(&filled, 0, sizeof(filled));
+    code = fill_stats(family, &filled, err);
+    sized_return(stats, struct_size, &filled, sizeof(filled));
+    return code;
 }

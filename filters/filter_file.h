@@ -1,23 +1,23 @@
 /*
  * Filter files: the value filter of one SST on disk.
  *
- * A file is a sequence of *parts*, each the filter of a run of rows of the SST
- * (so that building one needs bounded memory, however large the SST), and each
- * part is made of blocks: of its locator or presence, its keys, its zones.
- * Every block has a checksum; the directory at the end has one, too, and says
- * where the blocks are.
+ * A file is a sequence of *parts*. Each is the filter of a run of rows of the
+ * SST, so that building one needs bounded memory, however large the SST. A part
+ * consists of blocks: of its locator or presence, its keys and its zones. The
+ * directory at the end says where the blocks are. Every block and the directory
+ * have a checksum.
  *
- * Opening reads the end of the file only. Blocks are read when they are asked
- * for, through a cache. No descriptor stays open.
+ * Opening reads only the end of the file. Blocks are read on demand, through a
+ * cache. No descriptor stays open.
  *
- * A file has a *salt*, drawn when it is begun, which goes into every checksum,
- * as does the place of what is checked: so a block that stands elsewhere, or
- * comes from another file, is damage, even from another filter of the same SST.
+ * A file has a random *salt*, which goes into every checksum together with the
+ * position of the block. So a block at another position, or of another file, is
+ * damage, even if that file is a filter of the same SST.
  *
  * Life:   writer_create -> (block ..., part_end) ... -> finish; then under its
  *         final name: open -> block ... -> release
- * Errors: CORRUPT, with the path, for a file that is not what was written;
- *         TOO_NEW for a later version; NOT_FOUND when it is gone
+ * Errors: CORRUPT, with the path, if the file is not what was written;
+ *         TOO_NEW for a later version; NOT_FOUND if it is missing
  * Bytes:  filters/FORMAT.md
  *
  * SPDX-License-Identifier: MIT
@@ -30,126 +30,142 @@
 #include "filters/locator.h"
 #include "filters/presence.h"
 
+#include <stdatomic.h>
+
 #define FILTER_FILE_VERSION 2
-#define FILTER_LEFT_OUT_MAX 64
+#define FILTER_UNFILTERED_MAX 64
 
 enum filter_block_kind {
     FILTER_LOCATOR,  /* `first` is its first group */
     FILTER_KEYS,     /* its first unit */
-    FILTER_ZONES,    /* 0: a part has one at most */
+    FILTER_ZONES,    /* 0: a part has at most one */
     FILTER_PRESENCE, /* its first presence block */
-    FILTER_KINDS,    /* how many there are */
+    FILTER_KINDS,    /* number of kinds */
 };
 
-/* What is known of the whole filter. */
+/* Describes the whole filter. */
 struct filter_head {
-    uint8_t tag[SST_TAG_SIZE]; /* stands in the SST as well */
+    uint8_t tag[SST_TAG_SIZE]; /* the same as in the SST */
     uint64_t entry_count;      /* of the SST: puts and deletes */
-    uint64_t valid_from;       /* snapshots before this sequence: maybe */
-    uint32_t hash_version;     /* COLANDER_HASH_VERSION when it was made */
-    uint32_t left_out_count;   /* columns that are not in it */
-    uint64_t left_out[FILTER_LEFT_OUT_MAX]; /* hashes of their paths */
+    uint64_t valid_from;       /* older snapshots cannot use the filter */
+    uint32_t hash_version;     /* COLANDER_HASH_VERSION when it was built */
+    uint32_t unfiltered_count; /* columns that are not in the filter */
+    uint64_t unfiltered[FILTER_UNFILTERED_MAX]; /* hashes of their paths */
 };
 
-/* What is known of a part. */
+/* Describes a part. */
 struct filter_part {
-    struct locator_shape shape;      /* in its ranges, also without locator */
-    struct presence_shape presence;  /* block_count 0: the locator tells */
-    uint64_t hash_count;             /* distinct hashes, as shape cuts them */
-    struct colander_slice first_key; /* the lowest and highest key of a row */
+    struct locator_shape shape;      /* also valid without a locator */
+    struct presence_shape presence;  /* block_count 0: the locator is used
+                                      * instead */
+    uint64_t hash_count;             /* distinct hashes, cut as in `shape` */
+    struct colander_slice first_key; /* lowest and highest key of a row */
     struct colander_slice last_key;
 
-    /* Where in the directory its blocks are, by kind: found when opened. */
+    /* Positions of its blocks in the directory, by kind; set by opening. */
     uint32_t block_first[FILTER_KINDS];
     uint32_t block_count[FILTER_KINDS];
 };
 
 /* ------------------------------------------------------------- writing --- */
 
+/* Draws a random number, which distinguishes files. Fails with IO. */
+COLANDER_CHECKED enum colander_code filter_draw(uint64_t *number,
+                                                struct colander_error *err);
+
 struct filter_writer;
 
-/* Begins a file at `path` (copied), which is not there yet (EXISTS); 0600. */
+/* Creates the file at `path` (copied) with mode 0600. Fails with EXISTS if
+ * there is one. */
 COLANDER_CHECKED enum colander_code
 filter_writer_create(const char *path, struct filter_writer **writer,
                      struct colander_error *err);
 
-/* Adds a block of the part under way; blocks of one kind in order of `first`.
- * Kinds may come in any order. After IO, only destroy is of use. */
+/* Adds a block of the current part. Blocks of one kind come in order of
+ * `first`; kinds come in any order. After IO only destroy is allowed. */
 COLANDER_CHECKED enum colander_code
 filter_writer_block(struct filter_writer *writer, enum filter_block_kind kind,
                     struct colander_slice block, uint32_t first,
                     struct colander_error *err);
 
-/* Ends the part under way; the keys are copied, the block_* not looked at.
- * INVALID for what no reader would take. */
+/* Ends the current part. Copies the keys and ignores the block_* members. Fails
+ * with INVALID if no reader would accept the part. */
 COLANDER_CHECKED enum colander_code
 filter_writer_part_end(struct filter_writer *writer,
                        const struct filter_part *part,
                        struct colander_error *err);
 
-/* Writes the directory, and waits until all is on disk (the file; its name is
- * the caller's to sync). Once; destroy after that only frees. */
+/* Writes the directory and waits until the file is on disk; its name is the
+ * caller's to sync. Call at most once; afterwards destroy only frees. */
 COLANDER_CHECKED enum colander_code
 filter_writer_finish(struct filter_writer *writer,
                      const struct filter_head *head,
                      struct colander_error *err);
 
-/* Bytes written so far. */
-uint64_t filter_writer_size(const struct filter_writer *writer);
-
-/* Frees it; removes the file unless it was finished. NULL is allowed. */
+/* Frees the writer, and removes the file unless it is finished. NULL is
+ * allowed. */
 void filter_writer_destroy(struct filter_writer *writer);
 
 /* ------------------------------------------------------------- reading --- */
 
-/* An opened file: unchanging, for many threads. */
-struct filter_file;
+/* The position of a block. */
+struct filter_place {
+    uint64_t offset;
+    uint32_t size; /* without its checksum */
+    uint32_t first;
+};
 
+/* An opened file, counted. Nothing in it changes after it was opened, so any
+ * number of threads may use it. It is one block of memory: this, the parts, the
+ * places of blocks, the keys and the path. */
+struct filter_file {
+    struct filter_head head;
+    uint64_t salt; /* also the id of its blocks in the cache: no other file has
+                    * it, but a file that is opened twice has the same */
+    uint64_t size; /* bytes on disk, */
+    uint64_t kind_sizes[FILTER_KINDS]; /* and of blocks with their checksums */
+    uint64_t checksum;                 /* of the directory */
+    struct block_cache *cache;
+    atomic_size_t reference_count;
+    struct filter_part *parts;
+    struct filter_place *places; /* by part, then by kind, then ascending */
+    uint8_t *keys;
+    char *path;
+    uint64_t key_size;
+    uint32_t part_count;
+    uint32_t place_count;
+};
+
+/* Opens the file with one reference. Its blocks are kept in `cache`, which may
+ * be NULL if none will be read. */
 COLANDER_CHECKED enum colander_code
-filter_file_open(const char *path, struct filter_file **file,
-                 struct colander_error *err);
+filter_file_open(const char *path, struct block_cache *cache,
+                 struct filter_file **file, struct colander_error *err);
 
-/* NULL is allowed. Its blocks stay in the cache until they are forgotten. */
-void filter_file_close(struct filter_file *file);
+struct filter_file *filter_file_ref(struct filter_file *file);
 
-const struct filter_head *filter_file_head(const struct filter_file *file);
-uint32_t filter_file_part_count(const struct filter_file *file);
-const struct filter_part *filter_file_part(const struct filter_file *file,
-                                           uint32_t index);
+/* NULL is allowed. The last reference removes the blocks from the cache. */
+void filter_file_unref(struct filter_file *file);
 
-/* Bytes on disk, all and by kind of block, with checksums. */
-uint64_t filter_file_size(const struct filter_file *file);
-uint64_t filter_file_kind_size(const struct filter_file *file,
-                               enum filter_block_kind kind);
-
-/* The id by which its blocks are known in the cache. No other file has it; who
- * opens one file twice shares its blocks. */
-uint64_t filter_file_id(const struct filter_file *file);
-
-/* Bytes of memory that it takes, blocks excepted. */
-size_t filter_file_memory(const struct filter_file *file);
-
-/*
- * Gives the block of `part` (of this file) and `kind` that holds `place` (a
- * group, a unit or a presence block), and its first place: the caller's to
- * release to `cache`. CORRUPT also when there is none.
- */
+/* Reads the block of `part` (of this file) and `kind` that holds `place` (a
+ * group, a unit or a presence block), and reports its first place. The caller
+ * must release the block to the cache. Fails with CORRUPT also if there is no
+ * such block. */
 COLANDER_CHECKED enum colander_code
-filter_file_block(const struct filter_file *file, struct block_cache *cache,
+filter_file_block(const struct filter_file *file,
                   const struct filter_part *part, enum filter_block_kind kind,
                   uint32_t place, struct cached_block **block, uint32_t *first,
                   struct colander_error *err);
 
-/* Gives block `n` of those of one kind, below the part's block_count, as if it
- * had been asked for by place; but it does not enter the cache, for those who
- * read all of them once. */
+/* Reads block `n` of a kind, below the part's block_count, without adding it to
+ * the cache: for callers that read all blocks once. */
 COLANDER_CHECKED enum colander_code filter_file_nth_block(
-    const struct filter_file *file, struct block_cache *cache,
-    const struct filter_part *part, enum filter_block_kind kind, uint32_t n,
-    struct cached_block **block, uint32_t *first, struct colander_error *err);
+    const struct filter_file *file, const struct filter_part *part,
+    enum filter_block_kind kind, uint32_t n, struct cached_block **block,
+    uint32_t *first, struct colander_error *err);
 
-/* Reads the whole file and checks every byte; the first error that is found.
- * Past the cache. */
+/* Reads the whole file past the cache and checks every byte. Returns the first
+ * error. */
 COLANDER_CHECKED enum colander_code
 filter_file_check(const struct filter_file *file, struct colander_error *err);
 

@@ -1,10 +1,10 @@
 /*
- * Filters: every SST file has a value filter beside it, so that a find reads
- * only rows that may match.
+ * Filters: every SST file has a value filter, so that a find reads only rows
+ * that may match.
  *
- * Nothing here is needed to find rows: filters are made, used, repaired and
- * removed by themselves. These functions say what they are to be like and tell
- * how they do. A find gives the same rows whatever they say.
+ * Finds do not need anything here. Filters are built, used, repaired and
+ * removed automatically. These functions change their options and report their
+ * state. They never change what a find returns.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,139 +17,176 @@
 extern "C" {
 #endif
 
-/* The structure in memory that says which files may hold a value. */
+/* The structure in memory that says which files may contain a value. */
 enum colander_hierarchy {
     COLANDER_HIERARCHY_SLICES = 0, /* default: bit-sliced filters */
-    COLANDER_HIERARCHY_TREE, /* the published tree: a baseline to compare with
-                              */
+    COLANDER_HIERARCHY_TREE, /* the tree of the published method, to compare
+                              * with */
 };
 
-/* Let each file decide: exact rows where keys are cheap beside the rows, else
- * segments of 16. */
+/* Lets each file choose: exact rows where keys are small compared with the
+ * rows, otherwise segments of 16 rows. */
 #define COLANDER_SEGMENT_AUTO UINT32_MAX
 
-/*
- * The filters of one family. Start from colander_filter_options_init. Files
- * that are written from then on get them; colander_family_refilter gives them
- * to those that are there.
- */
+/* Options for the filters of one family. Start from
+ * colander_filter_options_init. They apply to files written from then on;
+ * colander_family_refilter applies them to existing files. */
 struct colander_filter_options {
-    bool is_on; /* false: files that are written get none (true) */
+    size_t struct_size; /* set by colander_filter_options_init */
 
-    /* How finely a filter tells where a value is: rows per segment, a power of
-     * two up to 65,536; 1: every row exactly, 0: only whether the file may
-     * have it, as in the paper (COLANDER_SEGMENT_AUTO). */
+    bool is_on; /* false: new files get no filters (true) */
+
+    /* How precisely a filter locates a value: rows per segment, a power of two
+     * up to 65,536. 1 locates every row exactly. 0 says only whether the file
+     * may contain the value, as in the paper (COLANDER_SEGMENT_AUTO). */
     uint32_t rows_per_segment;
 
-    /* Bits kept of each value's hash: with n values in all files, about
-     * n / 2^hash_bits rows are read in vain for a value (32; 16 to 40). */
+    /* Bits kept of each value's hash. If the files hold n values, a find for
+     * one value reads about n / 2^hash_bits rows that do not match (32; 16 to
+     * 40). */
     uint32_t hash_bits;
 
-    /* The filters in memory, by one of three: at most so many wrong maybes for
-     * each file (0.01), or, when not 0, so many bits for a value, or, when not
-     * 0, so many bits for a file. */
+    /* The size of filters in memory: `filter_bits` for each file if not 0,
+     * otherwise `bits_per_value` if not 0, otherwise what the false-positive
+     * rate `fp_rate` of each file needs (0.01). */
     double fp_rate;
     double bits_per_value;
     uint64_t filter_bits;
 
     enum colander_hierarchy hierarchy;
     uint32_t tree_order;    /* of the tree: order to 2 * order children (8) */
-    uint64_t memory_budget; /* bytes for filters in memory (64 MiB) */
+    uint64_t memory_budget; /* bytes for filters in memory (64 MiB; at least
+                             * 64 KiB, without an upper bound) */
 
-    /* Columns that are left out, with all below them: paths as in predicates,
-     * at most 64. Finds by them scan, as do finds in any column. */
-    const char *const *left_out;
-    size_t left_out_count;
+    /* Columns that filters do not contain, each with everything below it: up to
+     * 64 paths as in predicates. Finds that use them scan, and so do finds in
+     * any column. */
+    const char *const *unfiltered;
+    size_t unfiltered_count;
 };
 
-/* The defaults. */
+/* Sets the defaults. */
 COLANDER_API void
-colander_filter_options_init(struct colander_filter_options *options);
+colander_filter_options_init_sized(struct colander_filter_options *options,
+                                   size_t struct_size);
 
-/* Keeps the options (copied) in the store. INVALID, with what is wrong; the
- * family is created when it does not exist. */
+static inline void
+colander_filter_options_init(struct colander_filter_options *options)
+{
+    colander_filter_options_init_sized(options, sizeof(*options));
+}
+
+/* Saves the options (copied) in the store. Creates the family if it does not
+ * exist. Fails with INVALID, and says which option is wrong. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_set_filters(struct colander_family *family,
                             const struct colander_filter_options *options,
                             struct colander_error *err);
 
-/* The options in force; free with colander_filter_options_release. */
+/* Returns the options in force. Release with colander_filter_options_release.
+ */
 COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_get_filters_sized(struct colander_family *family,
+                                  struct colander_filter_options *options,
+                                  size_t struct_size,
+                                  struct colander_error *err);
+
+COLANDER_CHECKED static inline enum colander_code
 colander_family_get_filters(struct colander_family *family,
                             struct colander_filter_options *options,
-                            struct colander_error *err);
+                            struct colander_error *err)
+{
+    return colander_family_get_filters_sized(family, options, sizeof(*options),
+                                             err);
+}
 
-/* Frees what colander_family_get_filters gave, and nothing else. */
+/* Frees what colander_family_get_filters returned. Not for other options. */
 COLANDER_API void
 colander_filter_options_release(struct colander_filter_options *options);
 
-/* Makes anew the filters of all SST files of the family, as its options are
- * now, without writing rows. Waits for it. *count (if given): how many. */
+/* Rebuilds the filters of all SST files of the family with its present options,
+ * without rewriting rows, and waits for it. *count, unless `count` is NULL, is
+ * the number of filters rebuilt. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_refilter(struct colander_family *family, uint64_t *count,
                          struct colander_error *err);
 
-/* Waits until every SST file of the family has its filter and the hierarchy
- * knows it. Not needed for right answers. */
+/* Waits until every SST file of the family has its filter, and the hierarchy
+ * knows it. Finds are right without that, but slower. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_await_filters(struct colander_family *family,
                               struct colander_error *err);
 
+/* --------------------------------------------------------------- stats --- */
+
 /* The state of the filters of a family. */
 struct colander_filter_stats {
+    size_t struct_size; /* bytes that the library filled */
+
     uint64_t file_count;     /* SST files */
-    uint64_t filter_count;   /* of them with a filter */
-    uint64_t loaded_count;   /* of those known to the hierarchy */
-    uint64_t part_count;     /* parts of filters: what the hierarchy tells */
+    uint64_t filter_count;   /* of these, files with a filter */
+    uint64_t loaded_count;   /* of these, filters known to the hierarchy */
+    uint64_t part_count;     /* parts of filters: the hierarchy's units */
     uint64_t value_count;    /* distinct values, counted in each part */
     uint64_t row_count;      /* keys, counted in each part */
     uint64_t sst_size;       /* bytes of the SST files that have a filter */
     uint64_t filter_size;    /* bytes of filters on disk, of which: */
-    uint64_t locator_size;   /*   which rows hold a value */
-    uint64_t presence_size;  /*   whether the file holds it */
+    uint64_t locator_size;   /*   which rows contain a value */
+    uint64_t presence_size;  /*   whether the file contains it */
     uint64_t keys_size;      /*   keys or anchors */
     uint64_t zones_size;     /*   smallest and largest values */
     uint64_t hierarchy_size; /* bytes in memory */
-    uint64_t fold_count;     /* how often its parts were halved to fit */
-    uint64_t recent_size;    /* bytes in memory for rows in no SST yet */
-    uint64_t recent_count;   /* those rows */
+    uint64_t fold_count;     /* times that its parts were halved to fit */
+    uint64_t recent_size;    /* bytes in memory for rows in no SST file yet */
+    uint64_t recent_count;   /* these rows */
 
     /* of the whole store, since it was opened */
     uint64_t cache_size;    /* bytes of filter blocks in memory */
-    uint64_t built_count;   /* filters made with their SST */
-    uint64_t rebuilt_count; /* made later: they were missing or damaged */
+    uint64_t built_count;   /* filters built with their SST file */
+    uint64_t rebuilt_count; /* built later: they were missing or damaged */
     uint64_t damaged_count; /* filters found damaged */
-    uint64_t error_count;   /* times that a filter could not be made or read */
-    char last_error[700];   /* the last of these */
+    uint64_t error_count;   /* failures to build or read a filter */
+    char last_error[700];   /* the last of these failures */
 };
 
+/* Returns the state, all zero for a family that does not exist. */
 COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_filter_stats_sized(struct colander_family *family,
+                                   struct colander_filter_stats *stats,
+                                   size_t struct_size,
+                                   struct colander_error *err);
+
+COLANDER_CHECKED static inline enum colander_code
 colander_family_filter_stats(struct colander_family *family,
                              struct colander_filter_stats *stats,
-                             struct colander_error *err);
+                             struct colander_error *err)
+{
+    return colander_family_filter_stats_sized(family, stats, sizeof(*stats),
+                                              err);
+}
 
-/*
- * How often the filters of a family are wrong, as found out by asking them for
- * values that no row has. All parts of filters that the hierarchy knows are
- * asked for each value; part_count * value_count questions. What is not known,
- * for want of a filter, is not asked.
- */
+/* How often the filters of a family are wrong. Every part of a filter that the
+ * hierarchy knows is asked for every one of a number of values that no row has:
+ * part_count * value_count probes. */
 struct colander_filter_measure {
-    uint64_t part_count;    /* parts that were asked */
-    uint64_t value_count;   /* values that they were asked for */
-    uint64_t maybe_count;   /* times the hierarchy took a part for one that has
-                             * the value: each a look into a filter on disk */
-    uint64_t located_count; /* of these, those that the filter was asked about,
-                             * at most COLANDER_MEASURE_LOCATED_MAX: */
-    uint64_t wrong_count;   /* times that it, too, took rows for ones that have
-                             * the value in a column: each a read of rows */
+    uint64_t part_count;           /* parts that were asked */
+    uint64_t value_count;          /* values that they were asked for */
+    uint64_t false_positive_count; /* probes to which the hierarchy said that
+                                    * the part may contain the value: each costs
+                                    * a look into a filter on disk */
+    uint64_t disk_probe_count;     /* of these, probes repeated with the filter
+                                    * on disk, at most
+                                    * COLANDER_MEASURE_DISK_PROBES_MAX */
+    uint64_t disk_false_positive_count; /* of these, probes to which the filter
+                                         * on disk said the same: each costs
+                                         * reading rows */
 };
 
-#define COLANDER_MEASURE_LOCATED_MAX 20000
+#define COLANDER_MEASURE_DISK_PROBES_MAX 20000
 
-/* Asks for `value_count` texts of 128 random bits, the same ones every time,
- * and waits until the filters are known. All zero for a family that does not
- * exist. */
+/* Measures with `value_count` texts of 128 random bits, the same ones each
+ * time. Waits until the filters are known. Returns all zero for a family that
+ * does not exist. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_measure_filters(struct colander_family *family,
                                 uint64_t value_count,
@@ -157,16 +194,17 @@ colander_family_measure_filters(struct colander_family *family,
                                 struct colander_error *err);
 
 /*
- * Reads the filters of all families from end to end, and asks each for every
- * value of every row of its SST, as finds do. Findings are told, as by
- * colander_store_check: a filter that is damaged, missing, of no SST, or that
- * denies a value. With `mends` these are made anew at once (READ_ONLY);
- * without, in the course of finds, but for one that denies a value and is not
- * damaged.
+ * Reads the filters of all families completely, and asks each for every value
+ * of every row of its SST file, as finds do. Reports findings as
+ * colander_store_check does: a filter that is damaged, is missing, has no SST
+ * file, or denies a value that the file contains. With `repairs` such filters
+ * are rebuilt at once; in a read-only store that fails with READ_ONLY. Without
+ * `repairs` they are rebuilt later. The exception is a filter that denies a
+ * value but is otherwise undamaged.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code colander_store_check_filters(
-    struct colander_store *store, bool mends, struct colander_check *check,
-    colander_finding *tell, void *context, struct colander_error *err);
+    struct colander_store *store, bool repairs, struct colander_check *check,
+    colander_finding *report, void *context, struct colander_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,23 +1,23 @@
 /*
- * Hierarchies: from a value's hash to the few parts whose presence may hold it.
+ * Hierarchies: find the few parts that may hold a value, by its hash.
  *
- * Two kinds behind one interface. SLICES keeps presences transposed: for each
- * bit a row with one column per part, so that a question ANDs a few short rows.
- * TREE is the published structure (Bloofi): leaves are presences, an inner node
- * the OR of its children, `order` to twice as many children.
+ * There are two kinds. SLICES keeps presences transposed: each bit is a row
+ * that has one column for each part, so a query ANDs a few short rows. TREE is
+ * the published structure (Bloofi): leaves are presences, and an inner node is
+ * the OR of its children, of which it has `order` to twice as many.
  *
- * An *edition* is a hierarchy as it was at one moment: asked without locks by
- * many threads, unchanged while parts come and go, until it is released. One
- * thread at a time changes the hierarchy (the caller's lock).
+ * A *version* is a hierarchy at one moment. Many threads may search it without
+ * locks. It does not change while parts come and go, until it is released. One
+ * thread at a time may change the hierarchy; the caller has the lock.
  *
- * A part is a number that the caller gives, a *slot*: small, and not used for
- * another part while an edition has the old one.
+ * The caller numbers parts by *slots*: small numbers, which must not be reused
+ * while a version still has the old part.
  *
- * Life:   create -> add, remove -> publish -> find in the edition -> release
- * Memory: `budget` bytes at most for bits, editions excepted: when it would be
- *         over, presences are folded, and questions get more maybes; only
- *         those that cannot be halved are kept over it. What no edition sees
- *         any more is freed or used again.
+ * Life:   create -> add, remove -> publish -> find in the version -> release
+ * Memory: at most `budget` bytes for bits, not counting old versions. To stay
+ *         within it, presences are folded, which causes more false positives.
+ *         Only presences that cannot be halved may exceed it. What no version
+ *         uses any more is freed or reused.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -29,48 +29,49 @@
 enum hierarchy_kind { HIERARCHY_SLICES, HIERARCHY_TREE };
 
 struct hierarchy;
-struct hierarchy_edition;
+struct hierarchy_version;
 
-/* `order` of a tree: 2 to 4096, else the nearest. NULL when memory is short. */
+/* `order` of a tree is 2 to 4096; other values are clamped. Returns NULL if
+ * memory is short. */
 struct hierarchy *hierarchy_create(enum hierarchy_kind kind, uint32_t order,
                                    uint64_t budget);
 
-/* All editions are released before. NULL is allowed. */
+/* Requires that all versions are released. NULL is allowed. */
 void hierarchy_destroy(struct hierarchy *hierarchy);
 
-/* Adds the part `slot`, which is not in it. `presence` is copied, or folded. On
- * failure the parts are as they were, though some may have been folded. */
+/* Adds the part `slot`, which must not be in it. Copies or folds `presence`. A
+ * failure leaves the parts as they were, though some may have been folded. */
 COLANDER_CHECKED enum colander_code
 hierarchy_add(struct hierarchy *hierarchy, uint32_t slot,
               const struct presence *presence, struct colander_error *err);
 
-/* Removes a part; one that is not in it is fine. Never fails. */
+/* Removes a part. A part that is not in it is fine. Never fails. */
 void hierarchy_remove(struct hierarchy *hierarchy, uint32_t slot);
 
-/* The parts as they are now. It is the caller's to release. */
+/* Returns the current version, which the caller must release. */
 COLANDER_CHECKED enum colander_code
 hierarchy_publish(struct hierarchy *hierarchy,
-                  struct hierarchy_edition **edition,
+                  struct hierarchy_version **version,
                   struct colander_error *err);
 
-/* Takes the same lock as add and remove. NULL is allowed. */
-void hierarchy_edition_release(struct hierarchy_edition *edition);
+/* Requires the same lock as add and remove. NULL is allowed. */
+void hierarchy_version_release(struct hierarchy_version *version);
 
-/* Room for the answer of a question: a bit for each slot below. */
-uint32_t hierarchy_edition_slots(const struct hierarchy_edition *edition);
+/* Returns a limit of slots: all are below it. */
+uint32_t hierarchy_version_slots(const struct hierarchy_version *version);
 
-/* Sets in `slots` (a bit per slot, hierarchy_edition_slots of them in words of
- * 64, zeroed before) those that may hold the value. Any thread; no locks, no
- * allocation. */
-void hierarchy_find(const struct hierarchy_edition *edition,
+/* Sets the bits in `slots` of the parts that may hold the value. `slots` has a
+ * bit for each of hierarchy_version_slots, in words of 64, zeroed before. Any
+ * thread; takes no locks and allocates nothing. */
+void hierarchy_find(const struct hierarchy_version *version,
                     uint64_t value_hash, uint64_t *slots);
 
-/* What it takes. */
+/* Sizes and counts. */
 struct hierarchy_sizes {
     uint64_t part_count;
     uint64_t bytes;      /* of bits in memory */
-    uint64_t full_bytes; /* what its parts would take, had none been folded */
-    uint64_t fold_count; /* how often those were halved, for the budget */
+    uint64_t full_bytes; /* what the parts would take if none were folded */
+    uint64_t fold_count; /* how often they were halved to fit the budget */
     uint32_t height;     /* levels of the tree; 1 for slices */
 };
 

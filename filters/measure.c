@@ -1,13 +1,13 @@
 /*
- * Measure: how often filters are wrong, by asking for what no row has.
+ * Measures false-positive rates: asks filters for values that no row has.
  *
- * The values are texts of 128 random bits, so none of them is in a store. Each
- * is asked for in a column of its own, as `column = value`: what the hierarchy
- * says does not depend on the column, and what a locator says of it is what it
- * says of a column that has nothing to do with the value.
+ * The values are texts of 128 random bits. Each is asked for in a column of its
+ * own, as `column = value`: the hierarchy's answer does not depend on the
+ * column, and a locator's is that for an unrelated column.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/engine.h"
 #include "filters/context.h"
 #include "filters/part_find.h"
 
@@ -16,15 +16,16 @@
 #include <stdlib.h>
 
 struct measuring {
-    const struct view *view;
+    const struct file_view *view;
     struct colander_filter_measure *measure;
     struct row_ranges ranges;
-    uint64_t *slots; /* that may have the value under way */
+    uint64_t *slots; /* that may contain the current value */
     size_t slot_words;
     uint64_t random_state;
 };
 
-/* The same numbers every time: so that the same store has the same figures. */
+/* Repeats the same numbers every time, so that the same store has the same
+ * figures. */
 static uint64_t
 next_random(struct measuring *measuring)
 {
@@ -35,49 +36,48 @@ next_random(struct measuring *measuring)
     return z ^ z >> 31;
 }
 
-/* Asks the filter of a part that the hierarchy took for one with the value. A
- * filter that cannot be read rules out nothing. */
+/* Asks the filter of a part that may contain the value according to the
+ * hierarchy. A filter that cannot be read rules out nothing. */
 static enum colander_code
 ask_filter(struct measuring *measuring, const struct sst_file *file,
-           uint32_t part, const struct question *question,
+           uint32_t part, const struct filter_query *query,
            struct colander_error *err)
 {
     const struct value_hints none = {NULL, 0, 0};
     struct colander_filter_measure *measure = measuring->measure;
     enum colander_code code;
 
-    if (measure->located_count == COLANDER_MEASURE_LOCATED_MAX)
+    if (measure->disk_probe_count == COLANDER_MEASURE_DISK_PROBES_MAX)
         return COLANDER_OK;
-    measure->located_count++;
-    code = part_find(file->filter, filter_file_part(file->filter->file, part),
-                     question, &none, &measuring->ranges, err);
+    measure->disk_probe_count++;
+    code = part_find(file->filter, &file->filter->parts[part], query, &none,
+                     &measuring->ranges, err);
     if (code == COLANDER_OK)
-        measure->wrong_count += measuring->ranges.count > 0;
+        measure->disk_false_positive_count += measuring->ranges.count > 0;
     if (code != COLANDER_CORRUPT && code != COLANDER_NOT_FOUND &&
         code != COLANDER_IO)
         return code;
-    measure->wrong_count++;
+    measure->disk_false_positive_count++;
     return COLANDER_OK;
 }
 
-/* Follows what the hierarchy said of one file. */
+/* Asks the parts of one file that the hierarchy did not rule out. */
 static enum colander_code
 follow(struct measuring *measuring, const struct sst_file *file,
-       const struct question *question, struct colander_error *err)
+       const struct filter_query *query, struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
 
     if (file->state != FILE_LOADED)
         return COLANDER_OK;
-    for (uint32_t i = 0;
-         i < filter_file_part_count(file->filter->file) && code == COLANDER_OK;
+    for (uint32_t i = 0; i < file->filter->part_count && code == COLANDER_OK;
          i++) {
         const uint32_t slot = file->slots[i];
 
         if ((measuring->slots[slot / 64] >> slot % 64 & 1) == 0)
             continue;
-        measuring->measure->maybe_count++;
-        code = ask_filter(measuring, file, i, question, err);
+        measuring->measure->false_positive_count++;
+        code = ask_filter(measuring, file, i, query, err);
     }
     return code;
 }
@@ -86,12 +86,12 @@ follow(struct measuring *measuring, const struct sst_file *file,
 static enum colander_code
 ask_value(struct measuring *measuring, struct colander_error *err)
 {
-    const struct view *view = measuring->view;
+    const struct file_view *view = measuring->view;
     const uint64_t path = next_random(measuring);
     const uint64_t high = next_random(measuring);
     const uint64_t low = next_random(measuring);
     enum colander_code code = COLANDER_OK;
-    struct question question;
+    struct filter_query query;
     struct colander_value value;
     char text[33];
     uint64_t hash;
@@ -99,23 +99,23 @@ ask_value(struct measuring *measuring, struct colander_error *err)
     snprintf(text, sizeof(text), "%016" PRIx64 "%016" PRIx64, high, low);
     value = colander_text(text);
     hash = colander_value_hash(&value);
-    memset(&question, 0, sizeof(question));
-    question.kind = QUESTION_EQUAL;
-    question.path_hashes = &path;
-    question.path_length = 1;
-    question.values = &value;
-    question.value_hashes = &hash;
-    question.value_count = 1;
+    memset(&query, 0, sizeof(query));
+    query.kind = FILTER_QUERY_EQUAL;
+    query.path_hashes = &path;
+    query.path_length = 1;
+    query.values = &value;
+    query.value_hashes = &hash;
+    query.value_count = 1;
     memset(measuring->slots, 0,
            measuring->slot_words * sizeof(*measuring->slots));
-    hierarchy_find(view->edition, hash, measuring->slots);
+    hierarchy_find(view->version, hash, measuring->slots);
     for (size_t i = 0; i < view->file_count && code == COLANDER_OK; i++)
-        code = follow(measuring, view->files[i], &question, err);
+        code = follow(measuring, view->files[i], &query, err);
     return code;
 }
 
 static enum colander_code
-measure_view(const struct view *view, uint64_t value_count,
+measure_view(const struct file_view *view, uint64_t value_count,
              struct colander_filter_measure *measure,
              struct colander_error *err)
 {
@@ -124,8 +124,7 @@ measure_view(const struct view *view, uint64_t value_count,
 
     for (size_t i = 0; i < view->file_count; i++) {
         if (view->files[i]->state == FILE_LOADED)
-            measure->part_count +=
-                filter_file_part_count(view->files[i]->filter->file);
+            measure->part_count += view->files[i]->filter->part_count;
     }
     measuring.slot_words = (view->slot_count + 63) / 64;
     measuring.slots =
@@ -147,10 +146,10 @@ colander_family_measure_filters(struct colander_family *family,
                                 struct colander_filter_measure *measure,
                                 struct colander_error *err)
 {
-    struct colander_engine_family *engine_family;
+    struct engine_family *engine_family;
     struct family_filters *found = NULL;
     struct filters *filters;
-    struct view *view = NULL;
+    struct file_view *view = NULL;
     enum colander_code code;
 
     memset(measure, 0, sizeof(*measure));
@@ -162,6 +161,6 @@ colander_family_measure_filters(struct colander_family *family,
     code = registry_view(&filters->registry, found, &view, err);
     if (code == COLANDER_OK)
         code = measure_view(view, value_count, measure, err);
-    view_release(view);
+    file_view_release(view);
     return code;
 }

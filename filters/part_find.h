@@ -1,5 +1,5 @@
 /*
- * Part find: which rows of a part may answer a question.
+ * Part find: finds the rows of a part that may match a query.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,42 +7,39 @@
 #define COLANDER_FILTERS_PART_FIND_H
 
 #include "columns/candidates.h"
-#include "filters/registry.h"
+#include "filters/filter_file.h"
 
-/* What the hierarchy has said of a part: for the value at a place (see struct
- * question) whether the part may hold it. All may while `bits` is NULL. */
+/* The hierarchy's answer for a part: for the value at a place (see struct
+ * query), whether the part may contain it. If `bits` is NULL, it may contain
+ * all values. */
 struct value_hints {
     const uint64_t *bits; /* of the part's slot, for the value at place 0 */
-    size_t stride;        /* words to the next value's */
+    size_t stride;        /* words between two values */
     unsigned shift;       /* of the bit in its word */
 };
 
-/*
- * Fills `ranges` with the rows of the part that may match: every row that does
- * is in it. CORRUPT, NOT_FOUND or IO when the filter cannot be read.
- */
+/* Fills `ranges` with rows of the part, including every row that matches. Fails
+ * with CORRUPT, NOT_FOUND or IO if the filter cannot be read. */
 COLANDER_CHECKED enum colander_code
-part_find(const struct filter *filter, const struct filter_part *part,
-          const struct question *question, const struct value_hints *hints,
+part_find(const struct filter_file *filter, const struct filter_part *part,
+          const struct filter_query *query, const struct value_hints *hints,
           struct row_ranges *ranges, struct colander_error *err);
 
-/*
- * Fills `bounds` with the rows of the part whose keys may be from `from` to
- * below `until` (empty: no bound). The part has keys.
- */
+/* Fills `bounds` with rows of the part, including all whose keys are in [from,
+ * until); empty: no bound. Requires that the part has keys. */
 COLANDER_CHECKED enum colander_code
-part_bounds(const struct filter *filter, const struct filter_part *part,
+part_bounds(const struct filter_file *filter, const struct filter_part *part,
             struct colander_slice from, struct colander_slice until,
             struct row_range *bounds, struct colander_error *err);
 
-/* Whether the question is about a column that `left_out` has, or about any
- * column while there are such. */
-bool question_is_left_out(const struct question *question,
-                          const uint64_t *left_out, uint32_t count);
+/* Returns whether the query is about an unfiltered column, or about any column
+ * while there are unfiltered ones. */
+bool filter_query_is_unfiltered(const struct filter_query *query,
+                                const uint64_t *unfiltered, uint32_t count);
 
-/* The same of the question or one that it is made of: then what a hierarchy
- * says of it means nothing. */
-bool question_has_left_out(const struct question *question,
-                           const uint64_t *left_out, uint32_t count);
+/* Returns whether this is true of the query or of one that it contains. Then
+ * the hierarchy's answer to it must be ignored. */
+bool filter_query_has_unfiltered(const struct filter_query *query,
+                                 const uint64_t *unfiltered, uint32_t count);
 
 #endif

@@ -1,19 +1,19 @@
 /*
- * Presences: Bloom filters that answer "may this part hold v?", blocked, so
- * that a question looks at one cache line.
+ * Presences: blocked Bloom filters that answer "may this part hold v?". A query
+ * looks at one cache line.
  *
- * A presence has 1 to 2^26 blocks of 512 bits. A hash picks its block by the
- * remainder of a division by the number of blocks, and its bits in the block
- * from other bits: so the presence of half as many blocks is the OR of the two
- * halves (*folding*), and one of a size can be repeated to any multiple
- * (*tiling*): both say maybe wherever the original does. They make presences of
- * different parts fit each other.
+ * A presence has 1 to 2^26 blocks of 512 bits. A hash selects its block by the
+ * remainder of a division by the number of blocks, and its bits in the block by
+ * other bits. So the OR of the two halves of a presence is a presence with half
+ * as many blocks (*folding*), and repeating a presence gives one of any
+ * multiple (*tiling*). Both may hold everything that the original may hold.
+ * This makes presences of different parts fit each other.
  *
- * A hash is that of a value, cut to its first `hash_bits` bits: what was cut
- * off when a presence was made must be cut off when it is asked.
+ * A hash is the first `hash_bits` bits of a value's hash. A presence must be
+ * asked with the same number of bits as it was built with.
  *
- * The number of probes is one of a few (1, 2, 3, 4, 6, 8, 12): so that parts of
- * many sizes have few shapes between them, and the hierarchy few rows to read.
+ * The number of probes is 1, 2, 3, 4, 6, 8 or 12, so that parts of many sizes
+ * have few different shapes, and the hierarchy few rows to read.
  *
  * Life:   init -> add ... -> may_hold -> release
  * Bytes:  filters/FORMAT.md, "Presence blocks"
@@ -30,20 +30,21 @@
 #define PRESENCE_BLOCKS_MAX (UINT32_C(1) << 26)
 #define PRESENCE_PROBES_MAX 12
 
-/* What two presences must have in common to be asked the same bits. */
+/* What two presences must share to be asked for the same bits. */
 struct presence_shape {
     uint32_t block_count;
     uint8_t probes;    /* bits set for a value: 1 to PRESENCE_PROBES_MAX */
-    uint8_t hash_bits; /* of a value's hash that count: 1 to 64 */
+    uint8_t hash_bits; /* bits of a value's hash that count: 1 to 64 */
 };
 
 struct presence {
     struct presence_shape shape;
-    uint64_t *words; /* PRESENCE_BLOCK_WORDS for each block, on a cache line */
+    uint64_t *words; /* PRESENCE_BLOCK_WORDS for each block, aligned to a cache
+                      * line */
 };
 
-/* Whether there can be such a presence: to be asked of bytes from a file before
- * anything else is. */
+/* Returns whether such a presence can exist. Ask this first about a shape that
+ * was read from a file. */
 static inline bool
 presence_shape_is_valid(const struct presence_shape *shape)
 {
@@ -61,30 +62,32 @@ presence_is_same_shape(const struct presence_shape *a,
            a->hash_bits == b->hash_bits;
 }
 
-/* The smallest power of two of blocks with which `value_count` values are taken
- * for held wrongly at most at `fp_rate` (above 0, below 1), and the number of
- * probes that suits the rate, whatever the count. All 64 bits of a hash count;
- * the caller may lower hash_bits. */
+/* Returns the smallest power of two of blocks whose false-positive rate for
+ * `value_count` values is at most `fp_rate` (above 0, below 1), with the number
+ * of probes that suits the rate, whatever the count. All 64 bits of a hash
+ * count; the caller may lower hash_bits. */
 struct presence_shape presence_shape_for_rate(uint64_t value_count,
                                               double fp_rate);
 
-/* As many blocks as fit `bits` (at least one, at most PRESENCE_BLOCKS_MAX), and
- * the probes with which the rate is lowest. hash_bits as above. */
+/* Returns as many blocks as fit `bits` (1 to PRESENCE_BLOCKS_MAX), with the
+ * number of probes that minimizes the false-positive rate. hash_bits as above.
+ */
 struct presence_shape presence_shape_for_bits(uint64_t value_count,
                                               uint64_t bits);
 
-/* The rate at which values are wrongly taken for held when `value_count` are in
- * a presence of `shape`: the unevenness of blocks is counted in, and hashes
- * that are equal where they are cut. */
+/* Returns the expected false-positive rate of a presence of `shape` that holds
+ * `value_count` values. Takes into account that blocks fill unevenly, and
+ * hashes that become equal when they are cut. */
 double presence_expected_rate(const struct presence_shape *shape,
                               uint64_t value_count);
 
-/* An empty one; all is 0 on failure. */
+/* Creates an empty presence. On failure all members are 0. */
 COLANDER_CHECKED enum colander_code
 presence_init(struct presence *presence, const struct presence_shape *shape,
               struct colander_error *err);
 
-/* Leaves all 0; so does it with one that is all 0. */
+/* Frees the presence and sets all members to 0. One with all members 0 is
+ * allowed. */
 void presence_release(struct presence *presence);
 
 static inline size_t
@@ -93,18 +96,18 @@ presence_size(const struct presence_shape *shape)
     return (size_t)shape->block_count * (PRESENCE_BLOCK_BITS / 8);
 }
 
-/* A hash as presences of one shape use it: where to look. */
+/* Where to look for a hash in presences of one shape. */
 struct presence_probe {
     uint32_t block;
-    uint16_t bits[PRESENCE_PROBES_MAX]; /* places in the block, `probes` */
+    uint16_t bits[PRESENCE_PROBES_MAX]; /* positions in the block */
 };
 
 void presence_locate(const struct presence_shape *shape, uint64_t value_hash,
                      struct presence_probe *probe);
 
-/* Whether the places of `probe` are set in block `block`: the probe's own, or,
- * asked of a presence that it was not located for, its remainder when divided
- * by the number of blocks there (see presence_fits). */
+/* Returns whether the bits of `probe` are set in block `block`. That is the
+ * probe's own block or, for a presence of another size, its remainder when
+ * divided by the number of blocks there (see presence_fits). */
 static inline bool
 presence_may_hold_probe(const struct presence *presence,
                         const struct presence_probe *probe, uint32_t block)
@@ -123,7 +126,8 @@ void presence_add(struct presence *presence, uint64_t value_hash);
 
 bool presence_may_hold(const struct presence *presence, uint64_t value_hash);
 
-/* What is left of a block count when it is halved as often as that can be. */
+/* Returns the odd number that remains when a block count is halved repeatedly.
+ */
 static inline uint32_t
 presence_odd_blocks(uint32_t block_count)
 {
@@ -132,7 +136,7 @@ presence_odd_blocks(uint32_t block_count)
     return block_count;
 }
 
-/* Whether presences of `a` and `b` can be united. */
+/* Returns whether presences of `a` and `b` can be united. */
 static inline bool
 presence_fits(const struct presence_shape *a, const struct presence_shape *b)
 {
@@ -140,9 +144,6 @@ presence_fits(const struct presence_shape *a, const struct presence_shape *b)
            presence_odd_blocks(a->block_count) ==
                presence_odd_blocks(b->block_count);
 }
-
-/* Halves the number of blocks, which is even. The memory stays as it is. */
-void presence_fold(struct presence *presence);
 
 /*
  * ORs `from` into `into`; one block count is a multiple of the other by a

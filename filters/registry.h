@@ -1,22 +1,21 @@
 /*
- * Registry: which SST files each family has, the filters of those files, and
- * views of them.
+ * Registry: the SST files of each family, their filters, and views of them.
  *
- * A *view* is a family's files at one moment, with the hierarchy over their
- * filters: it does not change, and what it holds stays readable. Callbacks of
- * the engine change the registry; they take its mutex, and whoever holds that
- * never calls the engine.
+ * A *view* is the files of a family at one moment, with the hierarchy over
+ * their filters. It never changes, and what it holds stays readable. Callbacks
+ * of the engine change the registry under its mutex. A thread that holds the
+ * mutex never calls the engine.
  *
- * Files come before their rows leave the recent rows, and before the files that
- * they replace go. So a view that is taken after the recent rows, and both
- * after a snapshot, cover every row of the snapshot (invariant I2).
+ * A file is added before its rows leave the recent rows, and before the files
+ * that it replaces are removed. So a view that is taken after the recent rows,
+ * both after a snapshot, covers every row of the snapshot (invariant I2).
  *
- * A file is known in one of these states, and goes from one to the next by
- * being replaced, so that a view sees it as it was:
- *     UNSURE   no usable filter: every question says maybe
- *     PENDING  a filter is on disk, and has not been opened
- *     OPEN     its locator can be asked; the hierarchy does not know it
- *     LOADED   the hierarchy knows its parts
+ * A file is in one of these states. To change its state, another object
+ * replaces it, so views keep the old state:
+ *     UNSURE   there is no usable filter: the file may contain anything
+ *     PENDING  the filter is on disk and was not opened yet
+ *     OPEN     its locator can be used; the hierarchy does not have it
+ *     LOADED   the hierarchy has its parts
  *
  * Life:   create -> callbacks -> open_end -> views ... -> destroy
  * Memory: files, filters and views are counted
@@ -35,41 +34,30 @@
 
 enum file_state { FILE_UNSURE, FILE_PENDING, FILE_OPEN, FILE_LOADED };
 
-/* A filter file that is opened. */
-struct filter {
-    struct filter_file *file;
-    struct block_cache *cache;
-    atomic_size_t reference_count;
-};
-
-/* Takes the file, also on failure: NULL when memory is short. */
-struct filter *filter_create(struct filter_file *file,
-                             struct block_cache *cache);
-struct filter *filter_ref(struct filter *filter);
-void filter_unref(struct filter *filter);
-
-/* An SST file, unchanging. */
+/* An SST file. Never changes, except that tries are counted. */
 struct sst_file {
     atomic_size_t reference_count;
     struct family_filters *family;
     uint64_t number;
     uint64_t size;
-    uint64_t entry_count; /* 0: not known */
+    uint64_t entry_count; /* 0: unknown */
     bool is_tag_known;
-    uint8_t tag[SST_TAG_SIZE]; /* of the SST; zeros: it has none */
-    int64_t born;              /* second of a clock that only goes forward */
+    uint8_t tag[SST_TAG_SIZE]; /* of the SST; zeros: none */
+    int64_t born;              /* seconds of the monotonic clock */
     enum file_state state;
-    struct filter *filter; /* OPEN and LOADED */
-    uint32_t *slots;       /* LOADED: of its parts in the hierarchy */
+    struct filter_file *filter; /* OPEN and LOADED */
+    uint32_t *slots;            /* LOADED: of each part in the hierarchy */
+    atomic_uint tries; /* to rebuild the filter, in any state; a failure
+                                 * counts several times */
 };
 
-/* A hierarchy, counted: settings may replace it while views have editions. */
+/* A counted hierarchy: settings may replace it while views have versions. */
 struct shared_hierarchy {
     struct hierarchy *hierarchy;
     size_t reference_count; /* under the registry's mutex */
 };
 
-struct view {
+struct file_view {
     atomic_size_t reference_count;
     struct registry *registry;
     struct family_filters *family;
@@ -77,14 +65,15 @@ struct view {
     struct sst_file **files;
     size_t file_count;
     struct shared_hierarchy *hierarchy;
-    struct hierarchy_edition *edition;
-    uint32_t slot_count; /* of the edition */
+    struct hierarchy_version *version;
+    uint32_t slot_count; /* of the version */
 
-    /* Known of the files as a whole. */
-    uint32_t *slot_files; /* by slot, the index of the file; else 0 */
-    uint64_t *asides;    /* a bit for each: the hierarchy does not tell of it */
-    uint64_t row_count;  /* about */
-    uint64_t valid_from; /* snapshots before: some say maybe */
+    /* Computed once for all finds. */
+    uint32_t *slot_files; /* index of the file of each slot, else 0 */
+    uint64_t *asides;     /* a bit for each file that the hierarchy does not
+                           * cover */
+    uint64_t row_count;   /* approximate */
+    uint64_t valid_from;  /* older snapshots cannot use some filters */
     bool has_pending;
 };
 
@@ -92,26 +81,27 @@ struct view {
 struct family_filters {
     uint32_t id;
     struct recent *recent;
-    atomic_bool is_recent_all; /* every row that is in no SST was noted */
+    atomic_bool is_recent_all; /* the recent rows have every row that is in no
+                                * SST */
 
-    /* under the registry's mutex */
+    /* Under the registry's mutex. */
     struct settings *settings;
     struct shared_hierarchy *hierarchy;
     struct sst_file **files;
     size_t file_count;
     size_t file_capacity;
-    struct view *view;       /* NULL: to be made anew */
-    bool is_refilled;        /* all parts go into the hierarchy anew */
-    uint64_t refilled_bytes; /* what they came to then, unfolded, */
-    uint64_t refilled_folds; /* and how often they were folded */
+    struct file_view *view;  /* current view; NULL: not created yet */
+    bool is_refilled;        /* all parts are being added to a new hierarchy */
+    uint64_t refilled_bytes; /* their size in the last one, unfolded, */
+    uint64_t refilled_folds; /* and how often they were folded there */
     uint64_t *used_slots;
     uint32_t slot_capacity; /* a multiple of 64 */
 };
 
-/* A file that is in no view any more. */
+/* A file that was removed from the registry. */
 struct gone_file {
     uint64_t number;
-    uint64_t size; /* 0: it was in none */
+    uint64_t size; /* 0: it was in no family */
     bool is_deleted;
 };
 
@@ -120,107 +110,98 @@ struct registry {
     struct block_cache *cache;
     struct family_filters **families;
     size_t family_count;
-    bool is_opening;        /* files may be listed that are gone already */
-    struct gone_file *gone; /* while opening, and until they are deleted */
+    bool is_opening;        /* files may be listed after they were removed */
+    struct gone_file *gone; /* until they are deleted, or opening ends */
     size_t gone_count;
     size_t gone_capacity;
-    atomic_bool is_blind; /* a file could not be listed: finds must scan */
+    atomic_bool is_blind; /* a file could not be listed: all finds must scan */
 };
 
 COLANDER_CHECKED enum colander_code registry_init(struct registry *registry,
                                                   size_t cache_size,
                                                   struct colander_error *err);
 
-/* Every view is released. */
+/* Requires that all views are released. */
 void registry_release(struct registry *registry);
 
-/* The filters of the family, made when there are none, with the defaults. They
- * live as long as the registry. NULL when memory is short. */
-struct family_filters *registry_family(struct registry *registry, uint32_t id);
+/* Returns the filters of the family, created with default settings if
+ * necessary, and a reference to its settings unless `settings` is NULL. Valid
+ * as long as the registry. NULL if memory is short. */
+struct family_filters *registry_family(struct registry *registry, uint32_t id,
+                                       struct settings **settings);
 
-/* The same, with its settings, counted for the caller. */
-struct family_filters *registry_family_settings(struct registry *registry,
-                                                uint32_t id,
-                                                struct settings **settings);
-
-/* Counted for the caller. */
+/* Returns a reference. */
 struct settings *registry_settings(struct registry *registry,
                                    struct family_filters *family);
 
 struct hierarchy_sizes registry_hierarchy_sizes(struct registry *registry,
                                                 struct family_filters *family);
 
-/* Replaces the settings (taken); the hierarchy is made anew when it must be,
- * and its files are to be loaded again. */
+/* Replaces the settings (taken). If they require it, also replaces the
+ * hierarchy; then its files must be loaded again. */
 COLANDER_CHECKED enum colander_code
 registry_set_settings(struct registry *registry, struct family_filters *family,
                       struct settings *settings, struct colander_error *err);
 
-/*
- * Makes those hierarchies anew that were folded for files that are gone, as
- * compactions leave them: what was folded stays so, and finds would look into
- * many parts in vain. Their files become OPEN. To be called when all files are
- * loaded, and again when those are; says whether there was one.
- */
+/* Replaces the hierarchies that were folded for files that are gone, as
+ * compactions leave them: folded presences stay folded and let through too many
+ * parts. Their files become OPEN. Returns whether there was one. Call when all
+ * files are loaded, and again when these are. */
 bool registry_unfold(struct registry *registry);
 
 /* --------------------------------------------------------------- files --- */
 
-/* Adds a file. One that is there already, or gone already, is left alone. On
- * failure the registry is blind: no view says all from then on. */
+/* Adds a file. Ignores one that is listed already or was removed. On failure
+ * the registry is blind: its views are incomplete from then on. */
 COLANDER_CHECKED enum colander_code registry_add(struct registry *registry,
                                                  const struct sst_info *file,
                                                  enum file_state state,
                                                  struct colander_error *err);
 
-/* Removes a file; one that is not there is fine. */
+/* Removes a file. One that is not listed is fine. */
 void registry_remove(struct registry *registry, uint64_t number);
 
-/* The same, once it is deleted. Gives its size; 0: that is not known. */
+/* Removes a file that was deleted. Returns its size; 0: unknown. */
 uint64_t registry_forget(struct registry *registry, uint64_t number);
 
-/* All files were listed that were there when the store was opened. */
+/* Ends opening: all files that existed then are listed. */
 void registry_open_end(struct registry *registry);
 
-/* The file, counted; NULL: it is not there. */
+/* Returns a reference to the file, or NULL. */
 struct sst_file *registry_find(struct registry *registry, uint64_t number);
-
-/* Whether this very file, in this state, is there now. */
-bool registry_has(struct registry *registry, const struct sst_file *file);
 
 struct sst_file *sst_file_ref(struct sst_file *file);
 void sst_file_unref(struct registry *registry, struct sst_file *file);
 
-/*
- * Replaces `file` by one of another state: PENDING and UNSURE without a filter,
+/* Replaces `file` by one in another state: PENDING and UNSURE without a filter,
  * OPEN with `filter`, LOADED with `filter` and a presence for each of its
- * parts. The filter is counted. False: the file is not what it was any more, or
- * memory is short, and nothing was changed.
- */
-bool registry_change(struct registry *registry, struct sst_file *file,
-                     enum file_state state, struct filter *filter,
-                     const struct presence *presences);
+ * parts. Adds a reference to the filter. Changes nothing, and returns NOT_FOUND
+ * or NO_MEMORY, if this object is not listed any more or memory is short. */
+enum colander_code registry_change(struct registry *registry,
+                                   struct sst_file *file, enum file_state state,
+                                   struct filter_file *filter,
+                                   const struct presence *presences);
 
-/* The next file after `number` that is in `state`, of any family, or NULL.
- * Counted. */
+/* Returns a reference to the next file after `number` in `state`, of any
+ * family, or NULL. */
 struct sst_file *registry_next(struct registry *registry, uint64_t number,
                                enum file_state state);
 
-/* How many rows a file has, about. */
+/* Returns the approximate number of rows. */
 uint64_t sst_file_rows(const struct sst_file *file);
 
-/* Seconds on the clock of sst_file.born. */
+/* Returns the current time for sst_file.born. */
 int64_t registry_clock(void);
 
 /* --------------------------------------------------------------- views --- */
 
-/* The view of now, counted. Release it. */
+/* Returns a reference to the current view. */
 COLANDER_CHECKED enum colander_code registry_view(struct registry *registry,
                                                   struct family_filters *family,
-                                                  struct view **view,
+                                                  struct file_view **view,
                                                   struct colander_error *err);
 
 /* NULL is allowed. */
-void view_release(struct view *view);
+void file_view_release(struct file_view *view);
 
 #endif

@@ -1,18 +1,18 @@
 /*
- * Row keys: the keys of a part, so that a row found by number can be read.
+ * Row keys: the keys of a part, by which a row found by number can be read.
  *
- * With a key for every row (`fine` 1) they are the rows' keys themselves. With
- * more rows to a unit there is one *anchor* for each unit: the shortest bytes
- * above the last key of the unit before it, up to its own first key. So the
- * keys of unit u are those from anchor u to below anchor u + 1.
+ * If each unit has one row (`fine` 1), these are the keys of the rows. If a
+ * unit has more rows, it has one *anchor*: the shortest bytes that are above
+ * the last key of the unit before and not above its own first key. So the keys
+ * of unit u are in [anchor u, anchor u + 1).
  *
- * Keys are front-coded, with a whole one every ROW_KEYS_RESTART, in blocks.
+ * Keys are front-coded in blocks, with a whole one every ROW_KEYS_RESTART.
  *
  * Life:   coder_init -> add, for each unit -> finish -> release; then find in
  *         the block that holds the unit
- * Errors: CORRUPT for a block that the coder never made, found before memory
- *         is touched that is not its own
- * Bytes:  filters/FORMAT.md, "Key blocks"
+ * Errors: CORRUPT for a block that the coder cannot have made; no memory
+ * outside the block is read before that is noticed Bytes:  filters/FORMAT.md,
+ * "Key blocks"
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,9 +22,10 @@
 #include "core/core.h"
 
 #define ROW_KEYS_RESTART 16
-#define ROW_KEYS_BLOCK_SIZE (4u << 10) /* where a block is ended */
+#define ROW_KEYS_BLOCK_SIZE (4u << 10) /* a block ends after this size */
 
-/* Takes a finished block that begins with unit `first_unit`; borrowed. */
+/* Takes a finished block that begins with unit `first_unit`. The block is
+ * borrowed. */
 typedef enum colander_code row_keys_sink(void *context,
                                          struct colander_slice block,
                                          uint32_t first_unit,
@@ -34,40 +35,40 @@ struct row_keys_coder {
     row_keys_sink *sink;
     void *context;
     uint32_t unit_count; /* added so far */
-    uint32_t first_unit; /* of the block under way */
+    uint32_t first_unit; /* of the current block */
     struct colander_buffer block;
-    struct colander_buffer restarts; /* their offsets */
-    struct colander_buffer last;     /* the key added last */
+    struct colander_buffer restarts; /* offsets of whole keys */
+    struct colander_buffer last;     /* last key added */
 };
 
 void row_keys_coder_init(struct row_keys_coder *coder, row_keys_sink *sink,
                          void *context);
 void row_keys_coder_release(struct row_keys_coder *coder);
 
-/* Adds the key of the next unit; keys ascend. */
+/* Adds the key of the next unit. Requires ascending keys. */
 COLANDER_CHECKED enum colander_code
 row_keys_coder_add(struct row_keys_coder *coder, struct colander_slice key,
                    struct colander_error *err);
 
-/* Gives the last block to the sink. */
+/* Passes the last block to the sink. */
 COLANDER_CHECKED enum colander_code
 row_keys_coder_finish(struct row_keys_coder *coder, struct colander_error *err);
 
-/* The shortest slice that is above `before` and not above `key`: the beginning
- * of `key`, borrowed from it. before < key. */
+/* Returns how many first bytes the keys share. */
+size_t row_keys_shared(struct colander_slice a, struct colander_slice b);
+
+/* Returns the shortest beginning of `key` that is above `before`, borrowed.
+ * Requires before < key. */
 struct colander_slice row_keys_separator(struct colander_slice before,
                                          struct colander_slice key);
 
-/* How many units the block holds; 0 when it is damaged. */
+/* Returns the number of units in the block; 0 if it is damaged. */
 uint32_t row_keys_count(struct colander_slice block);
 
-/*
- * A place in a block: gives key by key from some unit on. `key` holds the one
- * that was given last.
- */
+/* Reads keys of a block one after the other. */
 struct row_keys_reader {
     struct colander_slice block;
-    uint32_t next;  /* index in the block of the next key */
+    uint32_t next;  /* index of the next key */
     uint32_t count; /* keys in the block */
     size_t offset;  /* of the next key */
     struct colander_buffer key;
@@ -80,19 +81,18 @@ struct row_keys_reader {
 
 void row_keys_reader_release(struct row_keys_reader *reader);
 
-/* Goes to the key at `index` of the block (borrowed until the next seek). */
+/* Moves to the key at `index` of the block, which is borrowed until the next
+ * seek. */
 COLANDER_CHECKED enum colander_code
 row_keys_seek(struct row_keys_reader *reader, struct colander_slice block,
               uint32_t index, struct colander_error *err);
 
-/* Fills reader->key with the next key; there is one: next < count. */
+/* Reads the next key into reader->key. Requires next < count. */
 COLANDER_CHECKED enum colander_code
 row_keys_next(struct row_keys_reader *reader, struct colander_error *err);
 
-/*
- * The index of the first key of the block that is not below `key`, or the
- * count: binary search over the restarts. Uses reader->key.
- */
+/* Returns the index of the first key that is not below `key`, or the count, by
+ * binary search over the whole keys. Uses reader->key. */
 COLANDER_CHECKED enum colander_code
 row_keys_search(struct row_keys_reader *reader, struct colander_slice block,
                 struct colander_slice key, uint32_t *index,

@@ -1,11 +1,11 @@
 /*
- * Row ranges: which rows of a part may match, as ascending runs.
+ * Row ranges: sets of rows of a part, as ascending runs.
  *
- * A row here is a number: the place of a key among the keys of one part of an
- * SST. Every operation keeps the runs ascending, apart, and not empty.
+ * A row is a number: the index of its key among the keys of one part of an SST.
+ * All operations keep the runs ascending, separate and not empty.
  *
  * Life:   ROW_RANGES_EMPTY -> add, unite, intersect -> release
- * Memory: owned by whoever declared it
+ * Memory: caller-owned
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,7 +16,7 @@
 
 struct row_range {
     uint32_t first;
-    uint32_t end; /* the first row behind it */
+    uint32_t end; /* the first row after it */
 };
 
 struct row_ranges {
@@ -32,40 +32,40 @@ struct row_ranges {
 
 void row_ranges_release(struct row_ranges *ranges);
 
-/* Forgets the runs, keeps the memory. */
+/* Removes the runs and keeps the memory. */
 static inline void
 row_ranges_clear(struct row_ranges *ranges)
 {
     ranges->count = 0;
 }
 
-/* Adds [first, end) at the end: `first` is not below the last run's first. What
- * overlaps or touches the last run grows it. */
+/* Appends [first, end). Requires that `first` is not below the first row of the
+ * last run. Merges it with the last run if they overlap or touch. */
 COLANDER_CHECKED enum colander_code row_ranges_add(struct row_ranges *ranges,
                                                    uint32_t first, uint32_t end,
                                                    struct colander_error *err);
 
-/* Leaves in `ranges` what is in it or in `other`. */
+/* Adds the rows of `other`. */
 COLANDER_CHECKED enum colander_code
 row_ranges_unite(struct row_ranges *ranges, const struct row_ranges *other,
                  struct colander_error *err);
 
-/* Adds the runs of `other` out of order. Before anything else is done with
- * `ranges`, all that was added so is put in order. */
+/* Adds the runs of `other` out of order. After the last of them,
+ * row_ranges_order must be called before anything else. */
 COLANDER_CHECKED enum colander_code
 row_ranges_gather(struct row_ranges *ranges, const struct row_ranges *other,
                   struct colander_error *err);
 void row_ranges_order(struct row_ranges *ranges);
 
-/* Leaves in `ranges` what is in both. */
+/* Keeps only the rows that are also in `other`. */
 COLANDER_CHECKED enum colander_code
 row_ranges_intersect(struct row_ranges *ranges, const struct row_ranges *other,
                      struct colander_error *err);
 
-/* Leaves in `ranges` what is in [first, end). Never fails. */
+/* Keeps only the rows in [first, end). Never fails. */
 void row_ranges_clip(struct row_ranges *ranges, uint32_t first, uint32_t end);
 
-/* How many rows are in it. */
+/* Returns the number of rows. */
 uint64_t row_ranges_rows(const struct row_ranges *ranges);
 
 #endif

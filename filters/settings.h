@@ -1,7 +1,7 @@
 /*
- * Settings: what the filters of a family are to be like, as the code uses it.
+ * Settings: the filter options of a family, in the form that the code uses.
  *
- * Counted and unchanging: a change makes new settings, and who builds a filter
+ * They are counted and never change. A change creates new settings; a builder
  * keeps those that it began with.
  *
  * Bytes: filters/FORMAT.md, "Settings"
@@ -11,19 +11,20 @@
 #ifndef COLANDER_FILTERS_SETTINGS_H
 #define COLANDER_FILTERS_SETTINGS_H
 
+#include "columns/candidates.h"
 #include "filters/filter_file.h"
 #include "filters/filters.h"
 
 #include <stdatomic.h>
 
 struct settings {
-    struct colander_filter_options options; /* left_out is its own */
-    uint64_t left_out[FILTER_LEFT_OUT_MAX]; /* path hashes, ascending */
-    uint32_t left_out_count;
+    struct colander_filter_options options;     /* owns its array of columns */
+    uint64_t unfiltered[FILTER_UNFILTERED_MAX]; /* path hashes, ascending */
+    uint32_t unfiltered_count;
     atomic_size_t reference_count;
 };
 
-/* Checks and copies `options`; NULL: the defaults. */
+/* Checks and copies `options`. NULL means the defaults. */
 COLANDER_CHECKED enum colander_code
 settings_create(const struct colander_filter_options *options,
                 struct settings **settings, struct colander_error *err);
@@ -33,42 +34,70 @@ struct settings *settings_ref(struct settings *settings);
 /* NULL is allowed. */
 void settings_unref(struct settings *settings);
 
-/* Replaces the content of `record`. */
+/* Replaces the contents of `record`. */
 COLANDER_CHECKED enum colander_code
 settings_encode(const struct settings *settings, struct colander_buffer *record,
                 struct colander_error *err);
 
-/* CORRUPT for what settings_encode did not write, TOO_NEW for a later one. */
+/* Fails with CORRUPT for bytes that settings_encode cannot have written, and
+ * with TOO_NEW for a later version. */
 COLANDER_CHECKED enum colander_code
 settings_decode(struct colander_slice record, struct settings **settings,
                 struct colander_error *err);
 
-/* Copies the options for a caller who releases them. */
+/* Copies the options. The caller must release the copy. */
 COLANDER_CHECKED enum colander_code
-settings_copy_options(const struct settings *settings,
-                      struct colander_filter_options *options,
+settings_copy_options(const struct colander_filter_options *from,
+                      struct colander_filter_options *into,
                       struct colander_error *err);
 
-/* Whether the path is left out: itself, or with what it is in. */
+/* Returns whether the path is in the list. A path below one in the list must be
+ * recognized by the caller. */
 static inline bool
-settings_is_left_out(const uint64_t *left_out, uint32_t count,
-                     uint64_t path_hash)
+settings_is_unfiltered(const uint64_t *unfiltered, uint32_t count,
+                       uint64_t path_hash)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (left_out[i] == path_hash)
+        if (unfiltered[i] == path_hash)
             return true;
     }
     return false;
 }
 
-/* The tag that stands for a column in locators and among recent rows. */
+/* Returns whether a value of a row is in an unfiltered column. Requires the
+ * values in the order of the row. `skip_depth` is the depth of the unfiltered
+ * column being visited, or 0, as before the first value. */
+static inline bool
+settings_skips(const struct settings *settings, const struct row_value *value,
+               uint32_t *skip_depth)
+{
+    if (*skip_depth != 0 && value->depth > *skip_depth)
+        return true;
+    *skip_depth =
+        settings_is_unfiltered(settings->unfiltered, settings->unfiltered_count,
+                               value->path_hash)
+            ? value->depth
+            : 0;
+    return *skip_depth != 0;
+}
+
+/* Returns the tag that represents a column in locators and recent rows. */
 static inline unsigned
 column_tag(uint64_t path_hash)
 {
     return (unsigned)(path_hash >> (64 - LOCATOR_TAG_BITS));
 }
 
-/* The shape in memory of a presence of `hash_count` values. */
+/* Returns the tag of the query's column, or LOCATOR_TAG_ANY. */
+static inline unsigned
+query_tag(const struct filter_query *query)
+{
+    return query->path_length == 0
+               ? LOCATOR_TAG_ANY
+               : column_tag(query->path_hashes[query->path_length - 1]);
+}
+
+/* Returns the shape of an in-memory presence of `hash_count` values. */
 struct presence_shape settings_presence_shape(const struct settings *settings,
                                               uint64_t hash_count);
 

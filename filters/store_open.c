@@ -1,13 +1,15 @@
 /*
- * Stores with filters: the extension that a store is opened with.
+ * Stores with filters: the hooks that a store is opened with.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "filters/context.h"
+#include "core/engine.h"
+#include "filters/find.h"
+#include "filters/live.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
+#include <unistd.h>
 
 /* ----------------------------------------------------------------- life --- */
 
@@ -17,46 +19,42 @@ destroy(struct filters *filters)
     if (filters == NULL)
         return;
     registry_release(&filters->registry);
-    pthread_mutex_destroy(&filters->mutex);
-    pthread_mutex_destroy(&filters->names_mutex);
+    filter_names_release(&filters->names);
     pthread_mutex_destroy(&filters->change_mutex);
     pthread_mutex_destroy(&filters->log.mutex);
     pthread_mutex_destroy(&filters->worker.mutex);
     pthread_cond_destroy(&filters->worker.changed);
-    free(filters->worker.tries);
-    free(filters->given_path);
-    free(filters->directory);
     free(filters);
 }
 
-static struct filters *
+static enum colander_code
 create(const char *path, const struct colander_options *options,
-       struct colander_error *err)
+       struct filters **created, struct colander_error *err)
 {
-    struct filters *made = calloc(1, sizeof(*made));
+    struct filters *filters = calloc(1, sizeof(*filters));
+    enum colander_code code;
 
-    if (made == NULL || registry_init(&made->registry, options->cache_size,
-                                      err) != COLANDER_OK) {
-        free(made);
-        (void)COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for filters");
-        return NULL;
+    if (filters == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for filters");
+    filters->is_read_only = options->mode == COLANDER_OPEN_READ_ONLY;
+    code = filter_names_init(&filters->names, path, filters->is_read_only, err);
+    if (code == COLANDER_OK) {
+        code = registry_init(&filters->registry, options->cache_size, err);
+        if (code != COLANDER_OK)
+            filter_names_release(&filters->names);
     }
-    pthread_mutex_init(&made->mutex, NULL);
-    pthread_mutex_init(&made->names_mutex, NULL);
-    pthread_mutex_init(&made->change_mutex, NULL);
-    pthread_mutex_init(&made->log.mutex, NULL);
-    pthread_mutex_init(&made->worker.mutex, NULL);
-    pthread_cond_init(&made->worker.changed, NULL);
-    made->is_read_only = options->mode == COLANDER_OPEN_READ_ONLY;
-    while (getrandom(&made->run, sizeof(made->run), 0) !=
-           (ssize_t)sizeof(made->run))
-        continue; /* a signal came */
-    made->given_path = strdup(path);
-    if (made->given_path != NULL)
-        return made;
-    destroy(made);
-    (void)COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for filters");
-    return NULL;
+    if (code != COLANDER_OK) {
+        free(filters);
+        return code;
+    }
+    pthread_mutex_init(&filters->change_mutex, NULL);
+    pthread_mutex_init(&filters->log.mutex, NULL);
+    pthread_mutex_init(&filters->worker.mutex, NULL);
+    pthread_cond_init(&filters->worker.changed, NULL);
+    filters->log.report = options->log;
+    filters->log.report_context = options->log_context;
+    *created = filters;
+    return COLANDER_OK;
 }
 
 /* ------------------------------------------------------------- settings --- */
@@ -67,11 +65,12 @@ settings_record_name(uint32_t family, char name[RECORD_NAME_MAX])
     snprintf(name, RECORD_NAME_MAX, "filters of family %u", family);
 }
 
-/* Reads what the store keeps about the filters of one family. */
+/* Reads the settings of one family's filters from the store. */
 static enum colander_code
 load_settings(struct filters *filters, uint32_t id, struct colander_error *err)
 {
-    struct family_filters *family = registry_family(&filters->registry, id);
+    struct family_filters *family =
+        registry_family(&filters->registry, id, NULL);
     struct colander_buffer record = COLANDER_BUFFER_EMPTY;
     struct settings *settings;
     char name[RECORD_NAME_MAX];
@@ -83,20 +82,21 @@ load_settings(struct filters *filters, uint32_t id, struct colander_error *err)
     settings_record_name(id, name);
     code = engine_record_get(filters->engine, name, &record, &found, err);
     if (code == COLANDER_OK && found) {
-        struct colander_error why;
+        struct colander_error failure;
 
-        /* Options say how, not what: without them the defaults serve. */
-        if (settings_decode(colander_buffer_slice(&record), &settings, &why) !=
-            COLANDER_OK) {
-            filter_log_error(filters, "cannot read the options of family", id,
-                             &why);
+        /* Settings do not affect answers, so the defaults can replace them. */
+        if (settings_decode(colander_buffer_slice(&record), &settings,
+                            &failure) != COLANDER_OK) {
+            filter_log_error(&filters->log, "cannot read the options of family",
+                             id, &failure);
         } else {
             atomic_store(&family->is_recent_all, settings->options.is_on);
             code = registry_set_settings(&filters->registry, family, settings,
                                          err);
         }
     }
-    if (filters->is_read_only) /* rows of the log were noted by nobody */
+    if (filters->is_read_only) /* the rows of the log are not in the recent rows
+                                */
         atomic_store(&family->is_recent_all, false);
     colander_buffer_release(&record);
     return code;
@@ -106,30 +106,64 @@ static enum colander_code
 load_all_settings(struct filters *filters, struct colander_error *err)
 {
     struct colander_names names;
-    enum colander_code code =
-        colander_engine_families(filters->engine, &names, err);
+    enum colander_code code = engine_families(filters->engine, &names, err);
 
     if (code != COLANDER_OK)
         return code;
     for (size_t i = 0; i < names.count && code == COLANDER_OK; i++) {
-        struct colander_engine_family *family;
+        struct engine_family *family;
 
-        code = colander_engine_family_open(filters->engine, names.names[i],
-                                           false, &family, err);
+        code = engine_family_open(filters->engine, names.names[i], false,
+                                  &family, err);
         if (code == COLANDER_OK)
-            code =
-                load_settings(filters, colander_engine_family_id(family), err);
-        colander_engine_family_close(family);
+            code = load_settings(filters, engine_family_id(family), err);
+        engine_family_close(family);
     }
     colander_names_release(&names);
+    return code;
+}
+
+/* ---------------------------------------------------------------- files --- */
+
+static enum colander_code
+list_file(void *context, const struct sst_info *file,
+          struct colander_error *err)
+{
+    struct filters *filters = context;
+    char path[FILTER_PATH_MAX];
+    bool has_filter =
+        filter_path_of_sst(&filters->names, file->number, file->size, path) &&
+        access(path, R_OK) == 0;
+
+    return registry_add(&filters->registry, file,
+                        has_filter ? FILE_PENDING : FILE_UNSURE, err);
+}
+
+static void
+remove_leftover(void *context, int directory_fd, const char *name)
+{
+    (void)context;
+    (void)unlinkat(directory_fd, name, 0);
+}
+
+/* Lists the SST files that exist, and removes filters without one. */
+static enum colander_code
+list_files(struct filters *filters, struct colander_error *err)
+{
+    enum colander_code code =
+        engine_ssts(filters->engine, list_file, filters, err);
+
+    registry_open_end(&filters->registry);
+    if (code == COLANDER_OK && !filters->is_read_only)
+        filter_names_visit_leftovers(&filters->names, &filters->registry,
+                                     remove_leftover, NULL);
     return code;
 }
 
 /* ------------------------------------------------------ open and closed --- */
 
 static enum colander_code
-opened(void *context, struct colander_engine *engine,
-       struct colander_error *err)
+opened(void *context, struct engine *engine, struct colander_error *err)
 {
     struct filters *filters = context;
     bool is_first = filters->engine == NULL;
@@ -139,7 +173,7 @@ opened(void *context, struct colander_engine *engine,
     if (is_first)
         code = load_all_settings(filters, err);
     if (code == COLANDER_OK && is_first)
-        code = observer_list_files(filters, err);
+        code = list_files(filters, err);
     if (code == COLANDER_OK)
         code = worker_start(filters, err);
     return code;
@@ -158,14 +192,14 @@ closed(void *context)
     destroy(context);
 }
 
-/* Rows that no SST will ever hold need no memory. A find under way that plans
- * anew looks at the unflushed rows themselves. */
+/* Rows that will never be in an SST need no memory. A find that plans again
+ * reads the unflushed rows themselves. */
 static void
-dropped(void *context, struct colander_engine_family *engine_family)
+dropped(void *context, struct engine_family *engine_family)
 {
     struct filters *filters = context;
     struct family_filters *family = registry_family(
-        &filters->registry, colander_engine_family_id(engine_family));
+        &filters->registry, engine_family_id(engine_family), NULL);
 
     if (family == NULL)
         return;
@@ -173,7 +207,18 @@ dropped(void *context, struct colander_engine_family *engine_family)
     recent_flushed(family->recent, UINT64_MAX);
 }
 
-/* A drop may have taken the notes away while the find looked for them. */
+/* The callback by which backups and checks name a filter. */
+static bool
+sst_sidecar(void *context, uint64_t number, uint64_t size,
+            char name[SIDECAR_PATH_MAX])
+{
+    struct filters *filters = context;
+
+    return filter_name_of_sst(&filters->names, number, size, name,
+                              SIDECAR_PATH_MAX);
+}
+
+/* A drop may have discarded the recent rows while the find used them. */
 static enum colander_code
 open_candidates(void *context, const struct candidate_request *request,
                 struct candidates **candidates, struct colander_error *err)
@@ -181,43 +226,54 @@ open_candidates(void *context, const struct candidate_request *request,
     enum colander_code code =
         find_candidates_open(context, request, candidates, err);
 
-    if (code != COLANDER_OK ||
-        !colander_engine_family_is_dropped(request->family))
+    if (code != COLANDER_OK || !engine_family_is_dropped(request->family))
         return code;
     find_candidates_close(*candidates);
     *candidates = NULL;
     return COLANDER_FAIL(err, COLANDER_DROPPED, "family '%s' was dropped",
-                         colander_engine_family_name(request->family));
+                         engine_family_name(request->family));
 }
 
-/* ----------------------------------------------------------------- open --- */
+/* ---------------------------------------------------------------- hooks --- */
+
+static enum colander_code
+record_salvaged(void *context, struct colander_family *family,
+                struct colander_slice record, struct colander_error *err)
+{
+    struct settings *settings;
+    enum colander_code code = settings_decode(record, &settings, err);
+
+    (void)context;
+    if (code != COLANDER_OK)
+        return code;
+    code = colander_family_set_filters(family, &settings->options, err);
+    settings_unref(settings);
+    return code;
+}
 
 enum colander_code
-colander_store_open(const char *path, const struct colander_options *options,
-                    struct colander_store **store, struct colander_error *err)
+store_hooks_create(const char *path, const struct colander_options *options,
+                   struct store_hooks *hooks, struct colander_error *err)
 {
-    struct colander_options defaults;
-    struct store_extension extension = {
+    struct filters *filters;
+    enum colander_code code = create(path, options, &filters, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    *hooks = (struct store_hooks){
+        .context = filters,
+        .observer = observer_of(filters),
         .opened = opened,
         .closing = closing,
         .closed = closed,
-        .companion = filter_name_of_sst,
+        .sst_sidecar = sst_sidecar,
         .dropped = dropped,
-        .note_row = notes_row,
-        .write_end = notes_end,
+        .record_salvaged = record_salvaged,
+        .recent_add = recent_add_row,
+        .write_end = recent_add_end,
         .candidates_open = open_candidates,
         .candidates_next = find_candidates_next,
         .candidates_close = find_candidates_close,
     };
-
-    *store = NULL;
-    colander_options_init(&defaults);
-    extension.context =
-        create(path, options == NULL ? &defaults : options, err);
-    if (extension.context == NULL) {
-        colander_error_context(err, "cannot open store '%s'", path);
-        return COLANDER_NO_MEMORY;
-    }
-    extension.observer = observer_of(extension.context);
-    return store_open_extended(path, options, &extension, store, err);
+    return COLANDER_OK;
 }

@@ -1,29 +1,28 @@
 /*
- * Zones: the smallest and largest value of each column in each run of rows of
- * a part, so that a range, a prefix or an exists reads only runs that can hold
- * a row.
+ * Zones: the smallest and largest value of each column in each run of rows of a
+ * part. A range, a prefix or an exists then reads only runs that may have a
+ * matching row.
  *
- * Values are compared by an image that keeps the order: 64 bits behind the
- * type. Numbers are rounded for it. Of strings and binaries what all of a
- * column in the part begin with is kept once, and the image is made of some
- * bytes behind that, as many as are needed or fit; so dates, or numbered names,
- * prune as numbers do. A zone may be wider than its values, never narrower.
+ * Values are compared by a type and 64 bits that keep their order. Numbers are
+ * rounded. For strings and binaries, the beginning that all values of a column
+ * in the part share is stored once, and the 64 bits come from the bytes after
+ * it, as many as are needed or fit. So dates and numbered names prune as well
+ * as numbers. A zone may be wider than its values, never narrower.
  *
- * A column is known by the hash of its path. Of more columns than
- * ZONES_COLUMNS_MAX the later ones are left out, and asking for one then says
- * maybe.
+ * A column is identified by the hash of its path. If a part has more than
+ * ZONES_COLUMNS_MAX columns, the later ones are omitted and may be anywhere.
  *
- * A column may be there without a scalar (a map, an array): it has rows, and
- * an empty span. Nulls are in no span either, or they would widen those of
- * every column that has some: a span asked for that begins with null is
- * answered by where the column is at all.
+ * A column may have no scalar (only maps or arrays): then it has rows and an
+ * empty span. Nulls are in no span either, because they would widen the spans
+ * of every column that has some. A query whose span begins with null gets all
+ * runs that have the column.
  *
- * Runs are kept only where they prune: of a column whose runs are all alike
- * there is one span, that of the part.
+ * Runs are stored only where they prune. A column whose runs are all alike has
+ * one span, that of the part.
  *
  * Life:   builder_create -> value, row_end ... -> finish ... -> destroy; then
  *         find
- * Errors: CORRUPT for bytes that the builder never made
+ * Errors: CORRUPT for bytes that the builder cannot have made
  * Bytes:  filters/FORMAT.md, "Zone blocks"
  *
  * SPDX-License-Identifier: MIT
@@ -37,25 +36,29 @@
 #define ZONES_COLUMNS_MAX 256
 #define ZONES_RUN 256 /* rows, a power of two */
 
-/* Where a value stands: by type first, then by what fits in 64 bits; a string
- * or binary by its bytes, borrowed, since its image is another in each part. */
+/* The position of a value in the order: first its type, then 64 bits; for a
+ * string or binary its bytes, borrowed, because their 64 bits differ in each
+ * part. */
 struct zone_rank {
-    uint8_t type; /* in the order of colander_value_compare; numbers are one */
-    uint8_t fill; /* what bytes are followed by, without end */
-    uint64_t prefix; /* where the type has no bytes */
+    uint8_t type; /* in the order of colander_value_compare; all numbers are one
+                   * type */
+    uint8_t fill; /* repeats after the bytes without end */
+    uint64_t prefix; /* for types without bytes */
     struct colander_slice bytes;
 };
 
 struct zone_rank zone_rank_of(const struct colander_value *value);
 
-/* The largest rank of a value that begins as `prefix`, a string or binary. */
+/* Returns the largest rank of a value that begins with `prefix`, a string or
+ * binary. */
 struct zone_rank zone_rank_of_prefix_end(const struct colander_value *prefix);
 
-/* The least and the largest rank of the type of `value` (numbers are one). */
+/* Return the least and the largest rank of the type of `value`. All numbers are
+ * one type. */
 struct zone_rank zone_rank_least(const struct colander_value *value);
 struct zone_rank zone_rank_largest(const struct colander_value *value);
 
-/* From `low` to `high`, both included. */
+/* From `low` to `high`, both inclusive. */
 struct zone_span {
     struct zone_rank low;
     struct zone_rank high;
@@ -63,33 +66,32 @@ struct zone_span {
 
 struct zones_builder;
 
-/* NULL when memory is short. */
+/* Returns NULL if memory is short. */
 struct zones_builder *zones_builder_create(void);
 
 /* NULL is allowed. */
 void zones_builder_destroy(struct zones_builder *builder);
 
-/* The row under way has `value` in the column: a scalar, or a container, of
- * which only the type counts. Several times in a row for arrays. Never fails:
- * short memory leaves the column out, and then asking for it says maybe. */
+/* Adds a value of the column in the current row: a scalar, or a container, of
+ * which only the type counts. May be called several times for a row, for
+ * arrays. Never fails: if memory is short, the column is omitted and may be
+ * anywhere. */
 void zones_builder_value(struct zones_builder *builder, uint64_t path_hash,
                          const struct colander_value *value);
 
-/* The row under way has ended. */
+/* Ends the current row. */
 void zones_builder_row_end(struct zones_builder *builder);
 
-/* Appends the zones of all rows since the last finish, and begins anew, also
- * when it fails; then `block` is as it was. */
+/* Appends the zones of all rows since the last finish to `block`, and starts
+ * again. If it fails, `block` is unchanged. */
 COLANDER_CHECKED enum colander_code
 zones_builder_finish(struct zones_builder *builder,
                      struct colander_buffer *block, struct colander_error *err);
 
-/*
- * Adds to `ranges` (which has no row behind the first of the part), of the
- * part's `row_count` rows, the runs where the column may have a value in
- * `span`; `span` NULL: where it may be at all. `row_count` is that of the
- * builder. After a failure `ranges` may hold some of them.
- */
+/* Adds to `ranges`, which may only have earlier rows than the part's, the runs
+ * in which the column may have a value in `span`, or may exist if `span` is
+ * NULL. `row_count` must be the builder's. After a failure `ranges` may have
+ * some of them. */
 COLANDER_CHECKED enum colander_code
 zones_find(struct colander_slice block, uint32_t row_count, uint64_t path_hash,
            const struct zone_span *span, struct row_ranges *ranges,

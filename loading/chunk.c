@@ -1,41 +1,20 @@
-/*
- * Chunks: see chunk.h.
- *
- * SPDX-License-Identifier: MIT
- */
+/* SPDX-License-Identifier: MIT */
 #include "loading/chunk.h"
+#include "core/array.h"
+#include "core/clock.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* ---------------------------------------------------------------- lists --- */
-
-/* Makes room for one more element of `size` bytes. */
-static enum colander_code
-grow(void **elements, size_t count, size_t *capacity, size_t size,
-     struct colander_error *err)
-{
-    size_t larger = *capacity * 2 + 64;
-    void *grown;
-
-    if (count < *capacity)
-        return COLANDER_OK;
-    grown = realloc(*elements, larger * size);
-    if (grown == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for records");
-    *elements = grown;
-    *capacity = larger;
-    return COLANDER_OK;
-}
 
 enum colander_code
 chunk_add_piece(struct chunk *chunk, const struct piece *piece,
                 struct colander_error *err)
 {
-    enum colander_code code = grow((void **)&chunk->pieces, chunk->piece_count,
-                                   &chunk->piece_capacity, sizeof(*piece), err);
+    enum colander_code code = array_reserve(&chunk->pieces, chunk->piece_count,
+                                            &chunk->piece_capacity, 1, err);
 
     if (code == COLANDER_OK)
         chunk->pieces[chunk->piece_count++] = *piece;
@@ -49,8 +28,8 @@ chunk_add_waiting(struct chunk *chunk, size_t piece, struct colander_slice key,
     const struct waiting_row waiting = {(uint32_t)piece, (uint32_t)key.size,
                                         (uint32_t)row.size};
     enum colander_code code =
-        grow((void **)&chunk->waiting, chunk->waiting_count,
-             &chunk->waiting_capacity, sizeof(waiting), err);
+        array_reserve(&chunk->waiting, chunk->waiting_count,
+                      &chunk->waiting_capacity, 1, err);
 
     if (code == COLANDER_OK)
         code = colander_buffer_append(&chunk->waiting_bytes, key.data, key.size,
@@ -64,39 +43,37 @@ chunk_add_waiting(struct chunk *chunk, size_t piece, struct colander_slice key,
 }
 
 enum colander_code
-chunk_add_reason(struct chunk *chunk, const char *reason, uint32_t *at,
-                 struct colander_error *err)
-{
-    *at = (uint32_t)chunk->reasons.size;
-    return colander_buffer_append(&chunk->reasons, reason, strlen(reason) + 1,
-                                  err);
-}
-
-enum colander_code
-chunk_reject(struct chunk *chunk, const struct reject *reject,
-             struct colander_error *err)
-{
-    enum colander_code code =
-        grow((void **)&chunk->rejects, chunk->reject_count,
-             &chunk->reject_capacity, sizeof(*reject), err);
-
-    if (code == COLANDER_OK)
-        chunk->rejects[chunk->reject_count++] = *reject;
-    return code;
-}
-
-enum colander_code
 chunk_add_reject(struct chunk *chunk, size_t piece, size_t fault,
                  const char *reason, struct colander_error *err)
 {
-    struct reject reject = {(uint32_t)piece, (uint32_t)fault, 0};
-    enum colander_code code =
-        chunk_add_reason(chunk, reason, &reject.reason, err);
+    const struct reject reject = {(uint32_t)piece, (uint32_t)fault,
+                                  (uint32_t)chunk->reasons.size};
+    enum colander_code code = array_reserve(
+        &chunk->rejects, chunk->reject_count, &chunk->reject_capacity, 1, err);
 
-    return code == COLANDER_OK ? chunk_reject(chunk, &reject, err) : code;
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&chunk->reasons, reason,
+                                      strlen(reason) + 1, err);
+    if (code == COLANDER_OK)
+        chunk->rejects[chunk->reject_count++] = reject;
+    return code;
 }
 
-/* Gives back memory that is more than usual. */
+void
+chunk_spot_move(struct chunk_spot *spot, const struct chunk *chunk, size_t at)
+{
+    if (at < spot->at)
+        *spot = (struct chunk_spot){0, chunk->line, chunk->line_offset};
+    for (size_t i = spot->at; i < at; i++) {
+        if (chunk->text.data[i] == '\n') {
+            spot->begin = chunk->offset + i + 1;
+            spot->line++;
+        }
+    }
+    spot->at = at;
+}
+
+/* Frees memory that is more than usual. */
 static void
 trim(struct colander_buffer *buffer)
 {
@@ -105,33 +82,33 @@ trim(struct colander_buffer *buffer)
     colander_buffer_clear(buffer);
 }
 
+/* Keeps the memory of lists and of what is not more than usual. */
 static void
 chunk_clear(struct chunk *chunk)
 {
-    struct chunk cleared = *chunk;
-
     if (chunk->text.capacity > 4 * CHUNK_SIZE) { /* its batch grew as well */
-        colander_batch_destroy(cleared.batch);
-        cleared.batch = NULL;
+        colander_batch_destroy(chunk->batch);
+        chunk->batch = NULL;
     }
-    trim(&cleared.text);
-    trim(&cleared.keys);
-    trim(&cleared.waiting_bytes);
-    trim(&cleared.reasons);
-    memset(chunk, 0, sizeof(*chunk));
-    chunk->text = cleared.text;
-    chunk->keys = cleared.keys;
-    chunk->waiting_bytes = cleared.waiting_bytes;
-    chunk->reasons = cleared.reasons;
-    chunk->pieces = cleared.pieces;
-    chunk->piece_capacity = cleared.piece_capacity;
-    chunk->waiting = cleared.waiting;
-    chunk->waiting_capacity = cleared.waiting_capacity;
-    chunk->rejects = cleared.rejects;
-    chunk->reject_capacity = cleared.reject_capacity;
-    chunk->batch = cleared.batch;
+    trim(&chunk->text);
+    trim(&chunk->keys);
+    trim(&chunk->waiting_bytes);
+    trim(&chunk->reasons);
     if (chunk->batch != NULL)
         colander_batch_clear(chunk->batch);
+    *chunk = (struct chunk){
+        .text = chunk->text,
+        .keys = chunk->keys,
+        .waiting_bytes = chunk->waiting_bytes,
+        .reasons = chunk->reasons,
+        .pieces = chunk->pieces,
+        .piece_capacity = chunk->piece_capacity,
+        .waiting = chunk->waiting,
+        .waiting_capacity = chunk->waiting_capacity,
+        .rejects = chunk->rejects,
+        .reject_capacity = chunk->reject_capacity,
+        .batch = chunk->batch,
+    };
 }
 
 static void
@@ -149,7 +126,7 @@ chunk_release(struct chunk *chunk)
 
 /* ----------------------------------------------------------------- ring --- */
 
-enum chunk_state { CHUNK_EMPTY = 0, CHUNK_FILLED, CHUNK_MADE };
+enum chunk_state { CHUNK_FREE = 0, CHUNK_FILLED, CHUNK_PARSED };
 
 struct ring {
     pthread_mutex_t mutex;
@@ -158,10 +135,10 @@ struct ring {
     bool has_last; /* the last chunk was filled */
 
     /* Counts of chunks since the beginning; the ring has them modulo count. */
-    size_t taken_empty;
+    size_t taken_free;
     size_t taken_filled;
     size_t filled;
-    size_t emptied;
+    size_t freed;
 
     size_t count;
     enum chunk_state *states;
@@ -212,18 +189,16 @@ set_state(struct ring *ring, const struct chunk *chunk, enum chunk_state state)
     pthread_cond_broadcast(&ring->changed);
 }
 
-/* A chunk that is empty and not taken is one that no count has passed. */
 struct chunk *
-ring_take_empty(struct ring *ring)
+ring_take_free(struct ring *ring)
 {
     struct chunk *chunk = NULL;
 
     pthread_mutex_lock(&ring->mutex);
-    while (!ring->is_stopped &&
-           ring->taken_empty - ring->emptied == ring->count)
+    while (!ring->is_stopped && ring->taken_free - ring->freed == ring->count)
         pthread_cond_wait(&ring->changed, &ring->mutex);
     if (!ring->is_stopped)
-        chunk = &ring->chunks[ring->taken_empty++ % ring->count];
+        chunk = &ring->chunks[ring->taken_free++ % ring->count];
     pthread_mutex_unlock(&ring->mutex);
     if (chunk != NULL)
         chunk_clear(chunk);
@@ -245,34 +220,21 @@ ring_take_filled(struct ring *ring)
     return chunk;
 }
 
-/* The time so many milliseconds from now. */
-static struct timespec
-after(unsigned wait_ms)
-{
-    struct timespec until;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &until); /* every Linux has it */
-    until.tv_nsec += (long)(wait_ms % 1000) * 1000000;
-    until.tv_sec += (time_t)(wait_ms / 1000) + until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    return until;
-}
-
 struct chunk *
-ring_take_made(struct ring *ring, unsigned wait_ms)
+ring_take_parsed(struct ring *ring, unsigned wait_ms)
 {
-    const struct timespec until = after(wait_ms);
+    const struct timespec until = clock_after(CLOCK_MONOTONIC, wait_ms);
     struct chunk *chunk = NULL;
     size_t next;
 
     pthread_mutex_lock(&ring->mutex);
-    next = ring->emptied % ring->count;
-    while (!ring->is_stopped && ring->states[next] != CHUNK_MADE) {
+    next = ring->freed % ring->count;
+    while (!ring->is_stopped && ring->states[next] != CHUNK_PARSED) {
         if (pthread_cond_timedwait(&ring->changed, &ring->mutex, &until) ==
             ETIMEDOUT)
             break;
     }
-    if (!ring->is_stopped && ring->states[next] == CHUNK_MADE)
+    if (!ring->is_stopped && ring->states[next] == CHUNK_PARSED)
         chunk = &ring->chunks[next];
     pthread_mutex_unlock(&ring->mutex);
     return chunk;
@@ -284,7 +246,7 @@ ring_is_idle(struct ring *ring)
     bool is_idle;
 
     pthread_mutex_lock(&ring->mutex);
-    is_idle = ring->taken_empty - ring->emptied == 1;
+    is_idle = ring->taken_free - ring->freed == 1;
     pthread_mutex_unlock(&ring->mutex);
     return is_idle;
 }
@@ -295,7 +257,7 @@ ring_await_others(struct ring *ring)
     bool is_alone;
 
     pthread_mutex_lock(&ring->mutex);
-    while (!ring->is_stopped && ring->taken_empty - ring->emptied > 1)
+    while (!ring->is_stopped && ring->taken_free - ring->freed > 1)
         pthread_cond_wait(&ring->changed, &ring->mutex);
     is_alone = !ring->is_stopped;
     pthread_mutex_unlock(&ring->mutex);
@@ -303,7 +265,7 @@ ring_await_others(struct ring *ring)
 }
 
 void
-ring_fill(struct ring *ring, struct chunk *chunk)
+ring_put_filled(struct ring *ring, struct chunk *chunk)
 {
     pthread_mutex_lock(&ring->mutex);
     ring->filled++;
@@ -313,19 +275,19 @@ ring_fill(struct ring *ring, struct chunk *chunk)
 }
 
 void
-ring_make(struct ring *ring, struct chunk *chunk)
+ring_put_parsed(struct ring *ring, struct chunk *chunk)
 {
     pthread_mutex_lock(&ring->mutex);
-    set_state(ring, chunk, CHUNK_MADE);
+    set_state(ring, chunk, CHUNK_PARSED);
     pthread_mutex_unlock(&ring->mutex);
 }
 
 void
-ring_empty(struct ring *ring, struct chunk *chunk)
+ring_put_free(struct ring *ring, struct chunk *chunk)
 {
     pthread_mutex_lock(&ring->mutex);
-    ring->emptied++;
-    set_state(ring, chunk, CHUNK_EMPTY);
+    ring->freed++;
+    set_state(ring, chunk, CHUNK_FREE);
     pthread_mutex_unlock(&ring->mutex);
 }
 

@@ -1,15 +1,15 @@
 /*
- * Chunks: pieces of a file on their way from the thread that reads to those
- * that make rows, and to the one that writes.
+ * Chunks: parts of a file, which pass from the reader thread to parser threads
+ * and to the writer thread.
  *
- * They go around a ring: empty, filled, made, empty again. Rows may be made of
- * several at once, but they are written in the order in which they were
- * filled. A large record has a chunk of its own that waits until all others
- * are empty; so there is one at a time, and memory stays bounded.
+ * Chunks are in a ring: free, filled, parsed, free again. Several are parsed at
+ * once, but they are written in the order in which they were filled. A large
+ * record waits for all other chunks to become free. So there is one at a time,
+ * and memory is bounded.
  *
- * Life:    ring_create -> fill, make and write, each by its threads ->
- *          ring_stop, once it is known that no more is wanted -> destroy
- * Threads: as above; what a chunk holds belongs to whoever has taken it
+ * Life:    ring_create -> take and put, by each thread -> ring_stop ->
+ *          ring_destroy, after the threads have ended
+ * Threads: as above; a chunk belongs to the thread that has taken it
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,13 +18,13 @@
 
 #include "columns/columns.h"
 
-#define CHUNK_SIZE (512u << 10)    /* bytes of text, but for large records */
-#define CHUNK_ROWS_SIZE (8u << 20) /* of rows, about, but for a large one */
+#define CHUNK_SIZE (512u << 10)    /* bytes of text, except large records */
+#define CHUNK_ROWS_SIZE (8u << 20) /* of rows, approximately */
 
 enum piece_kind {
     PIECE_RECORD,
-    PIECE_BAD, /* no record; `reason` says why */
-    PIECE_REST /* of the record that was bad before it */
+    PIECE_BAD, /* not a record: the reader has rejected it */
+    PIECE_REST /* more of the bad record before */
 };
 
 /* A record in the text of a chunk. */
@@ -32,19 +32,17 @@ struct piece {
     enum piece_kind kind;
     uint32_t offset;
     uint32_t size;
-    uint32_t fault;  /* of BAD: the byte of the piece that is wrong */
-    uint32_t reason; /* of BAD: where it begins in the chunk's reasons */
 };
 
 /* A record that was rejected. */
 struct reject {
     uint32_t piece;
     uint32_t fault;  /* byte of the piece */
-    uint32_t reason; /* where it begins in the chunk's reasons */
+    uint32_t reason; /* offset in the chunk's reasons */
 };
 
-/* A row, checked, that waits for what is under its key; sizes of what stands in
- * the chunk's bytes. */
+/* A checked row that waits for its key to be looked up: sizes of its parts in
+ * the chunk's waiting bytes. */
 struct waiting_row {
     uint32_t piece;
     uint32_t key_size;
@@ -52,39 +50,41 @@ struct waiting_row {
 };
 
 struct chunk {
-    /* by the thread that reads */
+    /* set by the reader */
     struct colander_buffer text;
     struct piece *pieces;
     size_t piece_count;
     size_t piece_capacity;
-    uint64_t offset;      /* where the text begins in the file, */
-    uint64_t line;        /* on which line, from 1, */
-    uint64_t line_offset; /* which begins there */
-    uint64_t end_offset;  /* the same of its end */
+    uint64_t offset;      /* of the text in the file */
+    uint64_t line;        /* of its first byte, from 1 */
+    uint64_t line_offset; /* where that line begins in the file */
+    uint64_t end_offset;  /* the same for the end of the text */
     uint64_t end_line;
     uint64_t end_line_offset;
     uint32_t end_state; /* of the splitter there */
-    bool has_end;       /* a record ends there: it is a place */
-    bool is_last;       /* nothing comes behind it */
-    bool is_unended;    /* of JSONL: it is the last line, without a line end */
-    struct colander_error failure; /* of reading, behind the text; or OK */
-    struct colander_buffer keys;   /* of records without one, ... */
-    size_t key_size;               /* each of so many bytes */
+    bool has_end;       /* a record ends there, so it is a resume point */
+    bool is_last;       /* of the file */
+    bool is_unended;    /* JSONL: it is the last line, without a line end */
+    struct colander_error failure; /* of reading, after the text; or OK */
+    struct colander_buffer keys;   /* new ones, for records without a key */
+    size_t key_size;               /* of each of them */
 
-    /* by a thread that makes rows */
-    struct colander_batch *batch;         /* NULL: to be made */
+    /* set by the reader and a parser */
+    struct reject *rejects; /* in any order */
+    size_t reject_count;
+    size_t reject_capacity;
+    struct colander_buffer reasons; /* C strings */
+
+    /* set by a parser */
+    struct colander_batch *batch;         /* NULL until it is needed */
     struct colander_buffer waiting_bytes; /* key, row, key, row, ... */
     struct waiting_row *waiting;
     size_t waiting_count;
     size_t waiting_capacity;
-    struct reject *rejects;
-    size_t reject_count;
-    size_t reject_capacity;
-    bool is_broken;                 /* rows are missing: the failure says why */
-    struct colander_buffer reasons; /* texts, each with its zero byte */
+    bool is_broken; /* rows are missing, see `failure` */
 };
 
-/* Adds to the lists of a chunk. */
+/* Add to the lists of a chunk. */
 COLANDER_CHECKED enum colander_code chunk_add_piece(struct chunk *chunk,
                                                     const struct piece *piece,
                                                     struct colander_error *err);
@@ -95,15 +95,17 @@ COLANDER_CHECKED enum colander_code
 chunk_add_reject(struct chunk *chunk, size_t piece, size_t fault,
                  const char *reason, struct colander_error *err);
 
-/* The same, with a reason that is among the chunk's. */
-COLANDER_CHECKED enum colander_code chunk_reject(struct chunk *chunk,
-                                                 const struct reject *reject,
-                                                 struct colander_error *err);
+/* A byte of a chunk's text, and the line that it is on. */
+struct chunk_spot {
+    size_t at;
+    uint64_t line;
+    uint64_t begin; /* where that begins in the file */
+};
 
-/* Appends a text to the reasons: *at is where it begins. */
-COLANDER_CHECKED enum colander_code
-chunk_add_reason(struct chunk *chunk, const char *reason, uint32_t *at,
-                 struct colander_error *err);
+/* Moves a spot forward to byte `at`, or starts again at the chunk's beginning.
+ */
+void chunk_spot_move(struct chunk_spot *spot, const struct chunk *chunk,
+                     size_t at);
 
 static inline struct colander_slice
 chunk_piece(const struct chunk *chunk, const struct piece *piece)
@@ -115,33 +117,37 @@ chunk_piece(const struct chunk *chunk, const struct piece *piece)
 
 struct ring;
 
-/* NULL when memory is short. */
+/* Returns NULL without memory. */
 struct ring *ring_create(size_t chunk_count);
 
-/* No thread uses it any more. NULL is allowed. */
+/* Requires that no thread uses the ring. NULL is allowed. */
 void ring_destroy(struct ring *ring);
 
-/* These wait; NULL once the ring is stopped. The next empty chunk, cleared: */
-struct chunk *ring_take_empty(struct ring *ring);
+/* Waits for the next free chunk and clears it. Returns NULL once the ring is
+ * stopped. */
+struct chunk *ring_take_free(struct ring *ring);
 
-/* The next filled one; NULL also behind the last. */
+/* Waits for the next filled chunk. Returns NULL after the last, or once the
+ * ring is stopped. */
 struct chunk *ring_take_filled(struct ring *ring);
 
-/* The next whose rows are made; NULL as well after `wait_ms`. */
-struct chunk *ring_take_made(struct ring *ring, unsigned wait_ms);
+/* Waits at most `wait_ms` for the next parsed chunk, in the order of filling.
+ * Returns NULL if there is none, or once the ring is stopped. */
+struct chunk *ring_take_parsed(struct ring *ring, unsigned wait_ms);
 
-/* Whether all are empty but the one that is being filled. */
+/* Returns whether all chunks are free except the one being filled. */
 bool ring_is_idle(struct ring *ring);
 
-/* For who fills a chunk: waits until all others are empty; false: stopped. */
+/* Waits until all other chunks are free; for the thread that fills one. Returns
+ * false once the ring is stopped. */
 bool ring_await_others(struct ring *ring);
 
-/* Hands over a chunk that was taken. */
-void ring_fill(struct ring *ring, struct chunk *chunk);
-void ring_make(struct ring *ring, struct chunk *chunk);
-void ring_empty(struct ring *ring, struct chunk *chunk);
+/* Pass on a chunk that was taken. */
+void ring_put_filled(struct ring *ring, struct chunk *chunk);
+void ring_put_parsed(struct ring *ring, struct chunk *chunk);
+void ring_put_free(struct ring *ring, struct chunk *chunk);
 
-/* Makes everybody who waits go away. */
+/* Wakes all threads that wait; no chunk can be taken any more. */
 void ring_stop(struct ring *ring);
 
 #endif

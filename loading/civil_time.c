@@ -1,8 +1,4 @@
-/*
- * Civil time: see civil_time.h.
- *
- * SPDX-License-Identifier: MIT
- */
+/* SPDX-License-Identifier: MIT */
 #include "loading/civil_time.h"
 
 static bool

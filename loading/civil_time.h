@@ -1,6 +1,7 @@
 /*
- * Civil time: an instant in fields, as people write it; and its number of
- * seconds. It knows the Gregorian calendar, for all years, and no time zones.
+ * Civil time: an instant as year, month, day and so on, and its number of
+ * seconds; and a scanner for texts of times. Knows the Gregorian calendar, but
+ * not time zones.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,7 +14,7 @@ struct civil_time {
     int32_t year;        /* 0 to 9999 */
     int32_t month;       /* 1 to 12 */
     int32_t day;         /* of the month, 1 to 31 */
-    int32_t year_day;    /* 1 to 366: then month and day do not count; or 0 */
+    int32_t year_day;    /* 1 to 366, instead of month and day; or 0 */
     int32_t hour;        /* 0 to 23 */
     int32_t minute;      /* 0 to 59 */
     int32_t second;      /* 0 to 60 */
@@ -27,17 +28,17 @@ struct civil_time {
         .month = 1, .day = 1                                                   \
     }
 
-/* Seconds since 1970. False when a field is out of range, or there is no such
- * day. */
+/* Computes seconds since 1970. Returns false if a field is out of range or the
+ * day does not exist. */
 bool civil_time_second(const struct civil_time *time, int64_t *second);
 
-/* What is left of a text. */
+/* The rest of a text. */
 struct time_scanner {
     const uint8_t *at;
     const uint8_t *end;
 };
 
-/* These take something from the front, and are false where it is not there. */
+/* These read from the front. They return false if it does not match. */
 
 bool time_scan_byte(struct time_scanner *scanner, uint8_t byte);
 
@@ -45,14 +46,13 @@ bool time_scan_byte(struct time_scanner *scanner, uint8_t byte);
 bool time_scan_number(struct time_scanner *scanner, int least, int most,
                       int32_t *number);
 
-/* 1 to 9 digits of a fraction, and zeros behind them. */
+/* 1 to 9 digits of a fraction, then any zeros. */
 bool time_scan_fraction(struct time_scanner *scanner, uint32_t *nanosecond);
 
 /* Z, +0100, +01:00 or +01. */
 bool time_scan_zone(struct time_scanner *scanner, int32_t *zone);
 
-/* One of `count` words, in any case, the longest that fits; a word that begins
- * with a shorter one stands behind it. */
+/* The longest of `count` words that matches, in any case. */
 bool time_scan_word(struct time_scanner *scanner, const char *const *words,
                     int32_t count, int32_t *index);
 

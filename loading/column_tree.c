@@ -1,16 +1,11 @@
-/*
- * Column tree: see column_tree.h.
- *
- * SPDX-License-Identifier: MIT
- */
+/* SPDX-License-Identifier: MIT */
 #include "loading/column_tree.h"
+#include "core/array.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-#include "loading/column_path.h"
-
-/* With a copy of the name behind it. */
+/* With a copy of the name after it. */
 static struct column_node *
 node_create(struct colander_slice name)
 {
@@ -33,6 +28,7 @@ column_tree_destroy(struct column_node *root)
         column_tree_destroy(root->children[i]);
     free(root->children);
     column_tree_destroy(root->element);
+    free(root->reading);
     free(root);
 }
 
@@ -67,75 +63,134 @@ column_node_child(const struct column_node *node, struct colander_slice name)
     return is_there ? node->children[index] : NULL;
 }
 
-/* The child, made if there is none; NULL when memory is short. */
+/* Returns the child, created if it is missing; NULL without memory. */
 static struct column_node *
 reach_child(struct column_node *node, struct colander_slice name)
 {
     bool is_there;
     size_t index = child_index(node, name, &is_there);
-    struct column_node **grown;
     struct column_node *child;
 
     assert(!is_there || node->children != NULL);
     if (is_there)
         return node->children[index];
-    grown = realloc(node->children, (node->child_count + 1) * sizeof(*grown));
-    if (grown == NULL)
+    if (array_reserve(&node->children, node->child_count, &node->child_capacity,
+                      1, NULL) != COLANDER_OK)
         return NULL;
-    node->children = grown;
     child = node_create(name);
     if (child == NULL)
         return NULL;
-    memmove(grown + index + 1, grown + index,
-            (node->child_count - index) * sizeof(*grown));
-    grown[index] = child;
+    memmove(node->children + index + 1, node->children + index,
+            (node->child_count - index) * sizeof(*node->children));
+    node->children[index] = child;
     node->child_count++;
     return child;
 }
 
 static struct column_node *
-reach(struct column_node *node, const struct column_step *step)
+reach_element(struct column_node *node)
 {
-    if (!step->is_element)
-        return reach_child(node, step->name);
     if (node->element == NULL)
-        node->element = node_create(step->name);
+        node->element = node_create(colander_slice_of(NULL, 0));
     return node->element;
 }
 
-static enum colander_code
-add_column(struct column_node *root, const struct schema_column *column,
-           struct colander_error *err)
-{
-    struct column_path path;
-    struct column_node *node = root;
-    enum colander_code code = column_path_parse(column->path, &path, err);
+/* --------------------------------------------------------------- paths --- */
 
-    for (size_t i = 0; i < path.count && node != NULL; i++)
-        node = reach(node, &path.steps[i]);
-    column_path_release(&path);
-    if (code != COLANDER_OK)
-        return code;
-    if (node == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot keep a schema");
-    node->reading = &column->reading;
-    return COLANDER_OK;
+/* The library reads paths to follow them: here in a row without columns. */
+enum colander_code
+column_path_check(const char *path, struct colander_error *err)
+{
+    static const uint8_t row[] = {0x80};
+    struct colander_value value;
+    bool found;
+
+    return colander_row_get(colander_slice_of(row, sizeof(row)), path, &value,
+                            &found, err);
+}
+
+static int
+hex_digit(char character)
+{
+    if (character >= '0' && character <= '9')
+        return character - '0';
+    return (character | 0x20) - 'a' + 10;
+}
+
+/* Takes one byte of a name from *at, in a path that is known to be one. */
+static uint8_t
+take_byte(const char **at)
+{
+    const char *from = *at;
+
+    if (*from != '\\') {
+        *at = from + 1;
+        return (uint8_t)*from;
+    }
+    if (from[1] != 'x') {
+        *at = from + 2;
+        return (uint8_t)from[1];
+    }
+    *at = from + 4;
+    return (uint8_t)(hex_digit(from[2]) * 16 + hex_digit(from[3]));
+}
+
+/* Returns the node at `path`, created if it is missing; NULL without memory.
+ * `name` has room for the longest name of the path. */
+static struct column_node *
+reach(struct column_node *node, const char *path, uint8_t *name)
+{
+    for (const char *at = path;; at++) { /* over a dot */
+        size_t size = 0;
+
+        while (*at != '\0' && *at != '.' && *at != '[')
+            name[size++] = take_byte(&at);
+        node = reach_child(node, colander_slice_of(name, size));
+        for (; *at == '[' && node != NULL; at += 2)
+            node = reach_element(node);
+        if (*at == '\0' || node == NULL)
+            return node;
+    }
+}
+
+/* With a copy of the time format after it. */
+static struct value_reading *
+copy_reading(const struct value_reading *reading)
+{
+    const char *format =
+        reading->type == VALUE_TIME ? reading->time_format : NULL;
+    size_t size = format == NULL ? 0 : strlen(format) + 1;
+    struct value_reading *copy = malloc(sizeof(*copy) + size);
+
+    if (copy == NULL)
+        return NULL;
+    copy->type = reading->type;
+    copy->time_format = format == NULL ? NULL : memcpy(copy + 1, format, size);
+    return copy;
 }
 
 enum colander_code
-column_tree_create(const struct schema *schema, struct column_node **root,
-                   struct colander_error *err)
+column_tree_add(struct column_node **root, const char *path,
+                const struct value_reading *reading, struct colander_error *err)
 {
-    enum colander_code code = COLANDER_OK;
+    enum colander_code code = column_path_check(path, err);
+    struct column_node *node = NULL;
+    uint8_t *name;
 
-    *root = node_create(colander_slice_of(NULL, 0));
+    if (code != COLANDER_OK)
+        return code;
+    name = malloc(strlen(path) + 1);
     if (*root == NULL)
+        *root = node_create(colander_slice_of(NULL, 0));
+    if (*root != NULL && name != NULL)
+        node = reach(*root, path, name);
+    free(name);
+    if (node != NULL && node->reading != NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "column '%.200s' is listed twice", path);
+    if (node != NULL)
+        node->reading = copy_reading(reading);
+    if (node == NULL || node->reading == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot keep a schema");
-    for (size_t i = 0; i < schema->column_count && code == COLANDER_OK; i++)
-        code = add_column(*root, &schema->columns[i], err);
-    if (code != COLANDER_OK) {
-        column_tree_destroy(*root);
-        *root = NULL;
-    }
-    return code;
+    return COLANDER_OK;
 }

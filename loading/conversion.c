@@ -1,51 +1,41 @@
 /*
  * Conversion: see conversion.h.
  *
- * A row is walked along the columns of the schema, and copied but for what
- * changes: values become other values of the same count, so that nothing else
- * in it does.
+ * Visits the columns of the schema in a row and copies the row, except values
+ * that change. Each is replaced by one value, so no head of a map or array
+ * does.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "loading/conversion.h"
+#include "loading/encode.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "loading/column_tree.h"
-
 struct conversion {
-    const char *record; /* of the schema */
-    struct column_node *root;
-    struct colander_row_builder *builder; /* encodes one value at a time */
-    struct colander_buffer text;          /* of a number or a boolean */
-    struct colander_buffer row;           /* as far as it is converted */
-    const uint8_t *copied;                /* the row up to here is in there */
+    const char *record;             /* of the schema */
+    const struct column_node *root; /* of the schema; NULL: no columns */
+    struct colander_buffer text;    /* of a number or a boolean */
+    struct colander_buffer row;     /* the converted part */
+    const uint8_t *copied;          /* end of the original row copied so far */
 };
 
 enum colander_code
-conversion_create(const struct schema *schema, struct conversion **conversion,
-                  struct colander_error *err)
+conversion_create(const struct colander_schema *schema,
+                  struct conversion **conversion, struct colander_error *err)
 {
-    struct conversion *made;
-    enum colander_code code;
+    struct conversion *created;
 
     *conversion = NULL;
-    if (schema->column_count == 0 && schema->record == NULL)
+    if (schema->columns == NULL && schema->record == NULL)
         return COLANDER_OK;
-    made = calloc(1, sizeof(*made));
-    if (made == NULL)
+    created = calloc(1, sizeof(*created));
+    if (created == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot convert rows");
-    made->record = schema->record;
-    made->builder = colander_row_builder_create();
-    code = column_tree_create(schema, &made->root, err);
-    if (code == COLANDER_OK && made->builder == NULL)
-        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot convert rows");
-    if (code != COLANDER_OK) {
-        conversion_destroy(made);
-        return code;
-    }
-    *conversion = made;
+    created->record = schema->record;
+    created->root = schema->columns;
+    *conversion = created;
     return COLANDER_OK;
 }
 
@@ -54,21 +44,12 @@ conversion_destroy(struct conversion *conversion)
 {
     if (conversion == NULL)
         return;
-    column_tree_destroy(conversion->root);
-    colander_row_builder_destroy(conversion->builder);
     colander_buffer_release(&conversion->text);
     colander_buffer_release(&conversion->row);
     free(conversion);
 }
 
 /* ------------------------------------------------------------- scalars --- */
-
-static bool
-is_number(const struct colander_value *value)
-{
-    return value->type == COLANDER_INTEGER ||
-           value->type == COLANDER_UNSIGNED || value->type == COLANDER_DOUBLE;
-}
 
 /* Whether the value may become another by its type alone. */
 static bool
@@ -78,7 +59,7 @@ may_change(const struct value_reading *reading,
     bool is_string = value->type == COLANDER_STRING;
     bool is_boolean = value->type == COLANDER_BOOLEAN;
 
-    if (!is_string && !is_boolean && !is_number(value))
+    if (!is_string && !is_boolean && !colander_type_is_number(value->type))
         return false;
     if (value->type == COLANDER_DOUBLE && !isfinite(value->number))
         return false;
@@ -98,7 +79,7 @@ may_change(const struct value_reading *reading,
     return false;
 }
 
-/* A double without a fraction is an integer, but where its text is wanted. */
+/* A double without a fraction as an integer. */
 static struct colander_value
 plain_number(const struct colander_value *value)
 {
@@ -111,8 +92,7 @@ plain_number(const struct colander_value *value)
     return colander_integer((int64_t)value->number);
 }
 
-/* Gives what becomes of the scalar: borrowed from it, or from the conversion.
- */
+/* Converts a scalar. *converted is borrowed from it or from the conversion. */
 static enum colander_code
 convert(struct conversion *conversion, const struct value_reading *reading,
         const struct colander_value *value, struct colander_value *converted,
@@ -140,32 +120,29 @@ convert(struct conversion *conversion, const struct value_reading *reading,
 
 /* ----------------------------------------------------------------- row --- */
 
-/* Puts the row up to `from` and then, for what goes up to `to`, the value. */
+/* Copies the row up to `from`, and the value in place of the bytes up to `to`.
+ */
 static enum colander_code
 replace(struct conversion *conversion, const uint8_t *from, const uint8_t *to,
         const struct colander_value *value, struct colander_error *err)
 {
-    struct colander_members members;
-    struct colander_slice row, name;
-    struct colander_value copy;
-    bool is_member;
+    struct colander_buffer *row = &conversion->row;
+    const size_t copied = (size_t)(from - conversion->copied);
+    size_t room = copied + ENCODED_SCALAR_MAX;
     enum colander_code code;
+    uint8_t *at;
 
-    colander_row_builder_add(conversion->builder, "", *value);
-    code = colander_row_builder_finish(conversion->builder, &row, err);
-    if (code == COLANDER_OK)
-        code = colander_members_init(&members, row, err);
-    if (code == COLANDER_OK)
-        code = colander_members_next(&members, &is_member, &name, &copy, err);
-    if (code == COLANDER_OK)
-        code = colander_buffer_append(&conversion->row, conversion->copied,
-                                      (size_t)(from - conversion->copied), err);
+    if (value->type == COLANDER_STRING)
+        room += value->bytes.size;
+    code = colander_buffer_reserve(row, room, err);
     if (code != COLANDER_OK)
         return code;
-    row.data = name.data + name.size; /* the value is all that is behind it */
+    at = row->data + row->size;
+    memcpy(at, conversion->copied, copied);
+    at = encode_scalar(at + copied, value);
+    row->size = (size_t)(at - row->data);
     conversion->copied = to;
-    return colander_buffer_append(&conversion->row, row.data,
-                                  (size_t)(members.at - row.data), err);
+    return COLANDER_OK;
 }
 
 static enum colander_code walk(struct conversion *conversion,
@@ -173,7 +150,7 @@ static enum colander_code walk(struct conversion *conversion,
                                struct colander_slice container,
                                struct colander_error *err);
 
-/* What stands at a node, encoded from `from` to `to`. */
+/* Converts the value at a node, encoded from `from` to `to`. */
 static enum colander_code
 visit(struct conversion *conversion, const struct column_node *node,
       const struct colander_value *value, const uint8_t *from,
@@ -221,7 +198,7 @@ walk(struct conversion *conversion, const struct column_node *node,
     return code;
 }
 
-/* Takes the map that is the row, if the record has it. */
+/* Selects the map that is the row, if the record has it. */
 static enum colander_code
 unwrap(const struct conversion *conversion, struct colander_slice *row,
        struct colander_error *err)
@@ -245,7 +222,7 @@ conversion_row(struct conversion *conversion, struct colander_slice row,
     enum colander_code code = unwrap(conversion, &row, err);
 
     *converted = row;
-    if (code != COLANDER_OK)
+    if (code != COLANDER_OK || conversion->root == NULL)
         return code;
     colander_buffer_clear(&conversion->row);
     conversion->copied = row.data;

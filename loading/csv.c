@@ -1,21 +1,107 @@
-/*
- * Rows of CSV: encoded field by field, behind the names of their columns.
- *
- * SPDX-License-Identifier: MIT
- */
+/* See csv.h. SPDX-License-Identifier: MIT */
+#include "columns/utf8.h"
 #include "loading/csv_inside.h"
 #include "loading/encode.h"
-#include "loading/text.h"
+#include "loading/rows.h"
 
 #include <stdlib.h>
 
+bool
+csv_field_cut_quoted(const uint8_t **at, const uint8_t *end, char delimiter,
+                     struct csv_field *field)
+{
+    const uint8_t *begin = *at + 1;
+    const uint8_t *quote = begin;
+
+    for (;;) {
+        quote = memchr(quote, '"', (size_t)(end - quote));
+        if (quote == NULL)
+            return false;
+        if (end - quote < 2 || quote[1] != '"')
+            break;
+        field->has_pairs = true;
+        quote += 2;
+    }
+    field->text = colander_slice_of(begin, (size_t)(quote - begin));
+    *at = quote + 1;
+    return *at == end || **at == (uint8_t)delimiter;
+}
+
+const uint8_t *
+csv_field_end(const uint8_t *at, const uint8_t *end, char delimiter)
+{
+    const uint8_t *found = memchr(at, delimiter, (size_t)(end - at));
+
+    return found == NULL ? end : found;
+}
+
+enum colander_code
+csv_field_text(const struct csv_field *field, struct colander_buffer *scratch,
+               struct colander_slice *text, struct colander_error *err)
+{
+    struct colander_slice left = field->text;
+    enum colander_code code;
+
+    *text = left;
+    if (!field->has_pairs)
+        return COLANDER_OK;
+    colander_buffer_clear(scratch);
+    code = colander_buffer_reserve(scratch, left.size, err);
+    if (code != COLANDER_OK)
+        return code;
+    while (left.size > 0) {
+        const uint8_t *quote = memchr(left.data, '"', left.size);
+        size_t size = quote == NULL ? left.size : (size_t)(quote - left.data);
+        size_t kept = quote == NULL ? size : size + 1;
+
+        memcpy(scratch->data + scratch->size, left.data, kept);
+        scratch->size += kept;
+        size = quote == NULL ? size : size + 2;
+        left = colander_slice_of(left.data + size, left.size - size);
+    }
+    *text = colander_buffer_slice(scratch);
+    return COLANDER_OK;
+}
+
+enum colander_code
+csv_fail_quote(bool is_closed, struct colander_error *err)
+{
+    if (is_closed)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "neither a delimiter nor the end of the line "
+                             "follows a quote that closes");
+    return COLANDER_FAIL(err, COLANDER_INVALID,
+                         "a quote that opens is never closed");
+}
+
+char
+csv_delimiter(struct colander_slice line)
+{
+    static const char delimiters[] = {',', '\t', ';'};
+    size_t counts[3] = {0};
+    bool is_quoted = false;
+    size_t best = 0;
+
+    for (size_t i = 0; i < line.size; i++) {
+        is_quoted ^= line.data[i] == '"';
+        for (size_t j = 0; j < 3 && !is_quoted; j++)
+            counts[j] += line.data[i] == (uint8_t)delimiters[j];
+    }
+    for (size_t i = 1; i < 3; i++) {
+        if (counts[i] > counts[best])
+            best = i;
+    }
+    return delimiters[best];
+}
+
+/* -------------------------------------------------------------- reader --- */
+
 struct csv_reader {
     const struct csv_header *header; /* borrowed */
-    struct colander_buffer row;      /* behind room for its head */
+    struct colander_buffer row;      /* after room for its head */
     struct colander_buffer scratch;  /* a field without pairs of quotes */
     struct colander_buffer key;
-    struct colander_buffer json;       /* a key as JSON */
-    struct colander_json_reader *keys; /* owned; NULL until a key needs it */
+    struct colander_json_reader *json; /* owned; NULL until a key needs it */
 };
 
 /* A record that is being read. */
@@ -46,15 +132,14 @@ csv_reader_destroy(struct csv_reader *reader)
     colander_buffer_release(&reader->row);
     colander_buffer_release(&reader->scratch);
     colander_buffer_release(&reader->key);
-    colander_buffer_release(&reader->json);
-    colander_json_reader_destroy(reader->keys);
+    colander_json_reader_destroy(reader->json);
     free(reader);
 }
 
 /* -------------------------------------------------------------- values --- */
 
-/* The integers that most numbers are; as typed_value_guess has them, which
- * says of all other texts what they are. */
+/* A fast path for the integers that most numbers are. typed_value_guess returns
+ * the same, and handles all other texts. */
 static bool
 is_plain_integer(struct colander_slice text, struct colander_value *value)
 {
@@ -89,49 +174,24 @@ read_value(const struct csv_header *header, const struct csv_column *column,
 
 /* --------------------------------------------------------------- keys --- */
 
-static enum colander_code
-wrap_key(struct csv_reader *reader, struct colander_slice text,
-         struct colander_error *err)
-{
-    static const char before[] = "{\"" COLANDER_KEY_COLUMN "\":";
-    enum colander_code code;
-
-    colander_buffer_clear(&reader->json);
-    code =
-        colander_buffer_append(&reader->json, before, sizeof(before) - 1, err);
-    if (code == COLANDER_OK)
-        code = colander_buffer_append(&reader->json, text.data, text.size, err);
-    if (code == COLANDER_OK)
-        code = colander_buffer_append(&reader->json, "}", 1, err);
-    return code;
-}
-
-/* Reads a text as JSON, where *is_json is true then. */
+/* Reads a text as JSON; *is_json says whether it is. */
 static enum colander_code
 json_key(struct csv_reader *reader, struct colander_slice text, bool *is_json,
          struct colander_error *err)
 {
-    struct colander_slice key;
-    struct colander_slice row;
+    struct colander_value value;
     enum colander_code code;
 
     *is_json = false;
-    if (reader->keys == NULL)
-        reader->keys = colander_json_reader_create();
-    if (reader->keys == NULL)
+    if (reader->json == NULL)
+        reader->json = colander_json_reader_create();
+    if (reader->json == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot read a key");
-    code = wrap_key(reader, text, err);
+    code = colander_json_reader_value(reader->json, text, &value, err);
     if (code == COLANDER_OK)
-        code = colander_json_reader_row(reader->keys,
-                                        colander_buffer_slice(&reader->json),
-                                        &key, is_json, &row, err);
-    if (code == COLANDER_INVALID)
-        return COLANDER_OK;
-    *is_json = code == COLANDER_OK && *is_json && row.size == 1;
-    if (!*is_json)
-        return code;
-    colander_buffer_clear(&reader->key);
-    return colander_buffer_append(&reader->key, key.data, key.size, err);
+        code = colander_key_encode_value(&value, &reader->key, err);
+    *is_json = code == COLANDER_OK;
+    return code == COLANDER_INVALID ? COLANDER_OK : code;
 }
 
 static enum colander_code
@@ -243,7 +303,7 @@ fail_count(const struct reading *reading)
         count++;
     }
     return COLANDER_FAIL(reading->err, COLANDER_INVALID,
-                         "the record has %zu fields, and the line of names %zu",
+                         "the record has %zu fields, but the header has %zu",
                          count, reading->reader->header->column_count);
 }
 
@@ -274,7 +334,7 @@ read_fields(struct reading *reading, const uint8_t **at)
                                                       : fail_count(reading);
 }
 
-/* Names the column in which text ends to be UTF-8. */
+/* Fails with the column in which bytes are not UTF-8. */
 static enum colander_code
 fail_text(const struct reading *reading, size_t fault)
 {
@@ -292,7 +352,7 @@ fail_text(const struct reading *reading, size_t fault)
         at += at < end;
     }
     return COLANDER_FAIL(reading->err, COLANDER_INVALID,
-                         "column '%.*s': byte 0x%02x is not UTF-8 there",
+                         "column '%.*s': byte 0x%02x is not UTF-8",
                          (int)name.size, (const char *)name.data,
                          reading->record.data[fault]);
 }
@@ -315,32 +375,30 @@ finish_row(const struct reading *reading, struct colander_slice *row)
 
 enum colander_code
 csv_reader_row(struct csv_reader *reader, struct colander_slice record,
-               struct colander_slice *key, bool *has_key,
-               struct colander_slice *row, size_t *at,
-               struct colander_error *err)
+               struct parsed_row *parsed, struct colander_error *err)
 {
     struct reading reading = {reader, record, 0, 0, false, err};
     const uint8_t *place = record.data;
     enum colander_code code;
 
-    *at = 0;
+    parsed->fault = 0;
     if (record.size > COLANDER_JSON_SIZE_MAX)
         return COLANDER_FAIL(err, COLANDER_LIMIT,
                              "the record has %zu bytes, more than %u",
                              record.size, COLANDER_JSON_SIZE_MAX);
-    *at = text_valid_size(record);
-    if (*at < record.size)
-        return fail_text(&reading, *at);
+    parsed->fault = colander_utf8_size(record);
+    if (parsed->fault < record.size)
+        return fail_text(&reading, parsed->fault);
     colander_buffer_clear(&reader->row);
     code = colander_buffer_reserve(&reader->row, ENCODED_HEAD_MAX, err);
     if (code != COLANDER_OK)
         return code;
     reader->row.size = ENCODED_HEAD_MAX;
     code = read_fields(&reading, &place);
-    *at = (size_t)(place - record.data);
+    parsed->fault = (size_t)(place - record.data);
     if (code == COLANDER_OK)
-        code = finish_row(&reading, row);
-    *has_key = reading.has_key;
-    *key = colander_buffer_slice(&reader->key);
+        code = finish_row(&reading, &parsed->row);
+    parsed->has_key = reading.has_key;
+    parsed->key = colander_buffer_slice(&reader->key);
     return code;
 }

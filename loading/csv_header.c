@@ -1,52 +1,41 @@
-/*
- * The line of names: each made one that no other column has, and encoded.
- *
- * SPDX-License-Identifier: MIT
- */
+/* See csv_inside.h. SPDX-License-Identifier: MIT */
+#include "columns/utf8.h"
 #include "loading/csv_inside.h"
 #include "loading/encode.h"
-#include "loading/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <xxhash.h>
 
-/* Names that are there, by their hashes: an open table, half empty. */
-struct name_slot {
-    uint32_t column; /* and one; 0: none */
-    uint32_t suffix; /* the last that was tried for a name like it */
-};
-
-struct names {
-    struct csv_header *header;
-    struct name_slot *slots;
-    size_t slot_count; /* a power of 2 */
-};
-
-static struct name_slot *
-names_find(const struct names *names, struct colander_slice name)
+static uint32_t
+hash_name(struct colander_slice name)
 {
-    size_t at = (size_t)XXH3_64bits(name.data, name.size);
-
-    for (;; at++) {
-        struct name_slot *slot = &names->slots[at & (names->slot_count - 1)];
-
-        if (slot->column == 0 ||
-            colander_slice_equal(
-                csv_column_name(names->header, slot->column - 1), name))
-            return slot;
-    }
+    return (uint32_t)XXH3_64bits(name.data, name.size);
 }
 
-/* Adds a column whose name no other has. */
+/* Returns the column of that name, or NULL. */
+static struct csv_column *
+find_column(const struct csv_header *header, struct colander_slice name)
+{
+    const uint32_t hash = hash_name(name);
+    size_t at = HASH_INDEX_START;
+    uint32_t i;
+
+    while ((i = hash_index_next(&header->index, hash, &at)) !=
+           HASH_INDEX_NONE) {
+        if (colander_slice_equal(csv_column_name(header, i), name))
+            return &header->columns[i];
+    }
+    return NULL;
+}
+
+/* Adds a column with a unique name. */
 static enum colander_code
-add_column(struct names *names, struct colander_slice name,
+add_column(struct csv_header *header, struct colander_slice name,
            struct colander_error *err)
 {
-    struct csv_header *header = names->header;
     struct csv_column *column = &header->columns[header->column_count];
-    struct name_slot *slot = names_find(names, name);
     enum colander_code code;
     uint8_t *at;
 
@@ -58,6 +47,8 @@ add_column(struct names *names, struct colander_slice name,
                              COLANDER_NAME_SIZE_MAX);
     code = colander_buffer_reserve(&header->names, name.size + ENCODED_HEAD_MAX,
                                    err);
+    if (code == COLANDER_OK)
+        code = hash_index_reserve(&header->index, err);
     if (code != COLANDER_OK)
         return code;
     at = header->names.data + header->names.size;
@@ -68,17 +59,16 @@ add_column(struct names *names, struct colander_slice name,
     column->is_key =
         colander_slice_equal(name, colander_slice_text(COLANDER_KEY_COLUMN));
     header->names.size += column->name_size;
-    header->column_count++;
-    slot->column = (uint32_t)header->column_count;
+    hash_index_add(&header->index, hash_name(name),
+                   (uint32_t)header->column_count++);
     return COLANDER_OK;
 }
 
 /* Adds a column as NAME_2, NAME_3 ... */
 static enum colander_code
-add_another(struct names *names, struct colander_slice name,
-            struct colander_error *err)
+add_another(struct csv_header *header, struct csv_column *first,
+            struct colander_slice name, struct colander_error *err)
 {
-    struct name_slot *first = names_find(names, name);
     struct colander_buffer text = COLANDER_BUFFER_EMPTY;
     enum colander_code code;
 
@@ -93,46 +83,45 @@ add_another(struct names *names, struct colander_slice name,
         if (code == COLANDER_OK)
             code = colander_buffer_append(&text, suffix, (size_t)size, err);
     } while (code == COLANDER_OK &&
-             names_find(names, colander_buffer_slice(&text))->column != 0);
+             find_column(header, colander_buffer_slice(&text)) != NULL);
     if (code == COLANDER_OK)
-        code = add_column(names, colander_buffer_slice(&text), err);
+        code = add_column(header, colander_buffer_slice(&text), err);
     colander_buffer_release(&text);
     return code;
 }
 
 static enum colander_code
-add_name(struct names *names, struct colander_slice name,
+add_name(struct csv_header *header, struct colander_slice name,
          struct colander_error *err)
 {
-    const struct csv_header *header = names->header;
     size_t number = header->column_count + 1;
-    struct name_slot *slot;
-    char made[32];
+    struct csv_column *same;
+    char numbered[32];
 
     if (name.size == 0) {
-        (void)snprintf(made, sizeof(made), "column_%zu", number);
-        name = colander_slice_text(made);
+        (void)snprintf(numbered, sizeof(numbered), "column_%zu", number);
+        name = colander_slice_text(numbered);
     }
-    if (text_valid_size(name) < name.size)
+    if (colander_utf8_size(name) < name.size)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "the name of column %zu is not UTF-8", number);
-    slot = names_find(names, name);
-    if (slot->column == 0)
-        return add_column(names, name, err);
-    if (header->columns[slot->column - 1].is_key)
+    same = find_column(header, name);
+    if (same == NULL)
+        return add_column(header, name, err);
+    if (same->is_key)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "two columns are called '" COLANDER_KEY_COLUMN
                              "'");
-    return add_another(names, name, err);
+    return add_another(header, same, name, err);
 }
 
-/* Reads the line of names, of `count` fields. */
+/* Reads the header, of `count` fields. */
 static enum colander_code
-add_names(struct names *names, struct colander_slice record,
+add_names(struct csv_header *header, struct colander_slice record,
           struct colander_error *err)
 {
     struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
-    /* of a file that has only empty lines the record is nowhere */
+    /* the record of a file of empty lines is NULL */
     const uint8_t *at = record.size > 0 ? record.data : (const uint8_t *)"";
     const uint8_t *end = at + record.size;
     enum colander_code code = COLANDER_OK;
@@ -142,13 +131,13 @@ add_names(struct names *names, struct colander_slice record,
         struct colander_slice name;
         struct csv_field field;
 
-        if (!csv_field_cut(&at, end, names->header->delimiter, &field)) {
+        if (!csv_field_cut(&at, end, header->delimiter, &field)) {
             code = csv_fail_quote(at > begin, err);
             break;
         }
         code = csv_field_text(&field, &scratch, &name, err);
         if (code == COLANDER_OK)
-            code = add_name(names, name, err);
+            code = add_name(header, name, err);
         if (code != COLANDER_OK || at == end)
             break;
     }
@@ -168,7 +157,7 @@ count_fields(struct colander_slice record, char delimiter)
 }
 
 static void
-take_schema(struct csv_header *header, const struct schema *schema)
+take_schema(struct csv_header *header, const struct colander_schema *schema)
 {
     header->guesses = schema == NULL || schema->guesses;
     if (schema == NULL)
@@ -190,39 +179,30 @@ fill_header(struct csv_header *header, struct colander_slice record,
             struct colander_error *err)
 {
     size_t count = count_fields(record, header->delimiter);
-    struct names names = {header, NULL, 16};
-    enum colander_code code;
 
-    /* some may be in quotes, and then there are a few columns fewer */
+    /* delimiters in quotes make this too high */
     if (count > COLANDER_ROW_NAMES_MAX + 1)
         return COLANDER_FAIL(err, COLANDER_LIMIT,
-                             "the line of names has %zu, and a row at most %d "
+                             "the header has %zu, and a row at most %d "
                              "(COLANDER_ROW_NAMES_MAX)",
                              count, COLANDER_ROW_NAMES_MAX);
-    while (names.slot_count < count * 2)
-        names.slot_count *= 2;
-    names.slots = calloc(names.slot_count, sizeof(*names.slots));
     header->columns = calloc(count, sizeof(*header->columns));
-    if (names.slots == NULL || header->columns == NULL)
-        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+    if (header->columns == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory for %zu columns", count);
-    else
-        code = add_names(&names, record, err);
-    free(names.slots);
-    return code;
+    return add_names(header, record, err);
 }
 
 enum colander_code
 csv_header_create(struct colander_slice record, char delimiter,
-                  const struct schema *schema, struct csv_header **header,
-                  struct colander_error *err)
+                  const struct colander_schema *schema,
+                  struct csv_header **header, struct colander_error *err)
 {
     enum colander_code code;
 
     *header = calloc(1, sizeof(**header));
     if (*header == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "cannot read the line of names");
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot read the header");
     (*header)->delimiter = delimiter;
     code = fill_header(*header, record, err);
     if (code == COLANDER_OK) {
@@ -240,6 +220,7 @@ csv_header_destroy(struct csv_header *header)
     if (header == NULL)
         return;
     colander_buffer_release(&header->names);
+    hash_index_release(&header->index);
     free(header->columns);
     free(header);
 }

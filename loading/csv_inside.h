@@ -1,11 +1,12 @@
 /*
- * CSV inside: fields, and what is known of the columns, for csv*.c.
+ * Private to csv*.c: fields, and what is known of the columns.
  *
  * SPDX-License-Identifier: MIT
  */
 #ifndef LOADING_CSV_INSIDE_H
 #define LOADING_CSV_INSIDE_H
 
+#include "core/hash_index.h"
 #include "loading/csv.h"
 
 struct csv_column {
@@ -13,18 +14,20 @@ struct csv_column {
     uint32_t name_size; /* of that */
     uint8_t name_head;  /* bytes of it before the name itself */
     bool is_key;
-    const struct value_reading *reading; /* borrowed; NULL: none is given */
+    uint32_t suffix; /* the last that was tried for a name like it; 0: none */
+    const struct value_reading *reading; /* borrowed; NULL: guessed */
 };
 
 struct csv_header {
     char delimiter;
     bool guesses;
     const struct schema_texts *nulls; /* borrowed; NULL: none */
-    bool begins_null[256];            /* a text of `nulls`, with such a byte */
+    bool begins_null[256];            /* a text of `nulls` begins so */
     bool has_empty_null;
     struct csv_column *columns; /* owned */
     size_t column_count;
-    struct colander_buffer names; /* encoded, one behind the other */
+    struct colander_buffer names; /* encoded, one after another */
+    struct hash_index index;      /* of the columns, by name */
 };
 
 /* A field of a record. */
@@ -34,14 +37,14 @@ struct csv_field {
     bool has_pairs; /* of quotes, which are one each */
 };
 
-/* csv_field_cut for what it does not do itself. */
+/* The slow cases of csv_field_cut. */
 bool csv_field_cut_quoted(const uint8_t **at, const uint8_t *end,
                           char delimiter, struct csv_field *field);
 const uint8_t *csv_field_end(const uint8_t *at, const uint8_t *end,
                              char delimiter);
 
-/* Cuts off the field that begins at *at, which is then its delimiter or `end`.
- * False: a quote is not closed, or not there; *at tells where. */
+/* Reads the field at *at and moves *at to its delimiter or `end`. Returns false
+ * if a quote is not closed, or closed too early; *at is then where. */
 static inline bool
 csv_field_cut(const uint8_t **at, const uint8_t *end, char delimiter,
               struct csv_field *field)
@@ -63,14 +66,11 @@ csv_field_cut(const uint8_t **at, const uint8_t *end, char delimiter,
     return true;
 }
 
-/* Fills `text` with that of a field: borrowed from the record, or copied to
- * `scratch`. */
+/* Sets `text` to that of a field, borrowed from the record or from `scratch`.
+ */
 COLANDER_CHECKED enum colander_code
 csv_field_text(const struct csv_field *field, struct colander_buffer *scratch,
                struct colander_slice *text, struct colander_error *err);
-
-/* Says that quotes are wrong. */
-enum colander_code csv_fail_quote(bool is_closed, struct colander_error *err);
 
 static inline struct colander_slice
 csv_column_name(const struct csv_header *header, size_t index)

@@ -1,6 +1,6 @@
 /*
- * Encode: msgpack written into a buffer, each item in its shortest form, as a
- * row builder writes it.
+ * Encode: writes msgpack, each item in its shortest form, as a row builder
+ * does.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,16 +8,16 @@
 #define LOADING_ENCODE_H
 
 #include "columns/columns.h"
+#include "core/bytes.h"
 
-/* The longest head of an item; and item that is no string or binary. */
+/* The longest head of an item, and the longest item that is not a string. */
 #define ENCODED_HEAD_MAX 6
 #define ENCODED_SCALAR_MAX 15
 
 static inline uint8_t *
 encode_bytes(uint8_t *at, uint64_t number, unsigned size)
 {
-    for (unsigned i = 0; i < size; i++)
-        at[i] = (uint8_t)(number >> (size - 1 - i) * 8);
+    bytes_put_be(at, number, size);
     return at + size;
 }
 
@@ -79,7 +79,7 @@ encode_string_head(uint8_t *at, uint32_t size)
     return encode_head(at, 0xdb, size, 4);
 }
 
-/* Of less than 4 GiB. */
+/* Requires less than 4 GiB. */
 static inline uint8_t *
 encode_string(uint8_t *at, struct colander_slice text)
 {
@@ -107,7 +107,7 @@ encode_timestamp(uint8_t *at, int64_t second, uint32_t nanosecond)
     return encode_bytes(at, (uint64_t)nanosecond << 34 | (uint64_t)second, 8);
 }
 
-/* A scalar, but no BINARY or EXTENSION; there is room for it. */
+/* Requires room for the scalar, which is not BINARY or EXTENSION. */
 static inline uint8_t *
 encode_scalar(uint8_t *at, const struct colander_value *value)
 {
@@ -129,7 +129,7 @@ encode_scalar(uint8_t *at, const struct colander_value *value)
     }
 }
 
-/* A map's head in its shortest form, which ends where `end` is. */
+/* Writes the head of a map before `end`, and returns where it begins. */
 static inline uint8_t *
 encode_map_head_before(uint8_t *end, uint32_t count)
 {

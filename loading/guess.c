@@ -1,49 +1,30 @@
-/*
- * Guess: names first, then bytes.
- *
- * SPDX-License-Identifier: MIT
- */
+/* See guess.h. SPDX-License-Identifier: MIT */
 #include "loading/guess.h"
 
 #include "loading/csv.h"
 
 #include <strings.h>
 
-static const struct {
+/* Formats by name, then other endings of file names. */
+static const struct format {
     const char *name;
     enum record_format format;
     char delimiter;
 } formats[] = {
     {"jsonl", RECORDS_JSONL, 0},     {"json", RECORDS_JSON, 0},
     {"csv", RECORDS_CSV, 0},         {"tsv", RECORDS_CSV, '\t'},
-    {"msgpack", RECORDS_MSGPACK, 0},
+    {"msgpack", RECORDS_MSGPACK, 0}, {"ndjson", RECORDS_JSONL, 0},
+    {"js", RECORDS_JSON, 0},         {"tab", RECORDS_CSV, '\t'},
+    {"mp", RECORDS_MSGPACK, 0},
 };
 
-/* What the end of a name says. */
-enum hint {
-    HINT_NONE,
-    HINT_JSON, /* in one way or the other */
-    HINT_JSONL,
-    HINT_CSV,
-    HINT_TSV,
-    HINT_MSGPACK,
-};
-
-static const struct {
-    const char *ending;
-    enum hint hint;
-} endings[] = {
-    {"jsonl", HINT_JSONL}, {"ndjson", HINT_JSONL}, {"json", HINT_JSON},
-    {"js", HINT_JSON},     {"csv", HINT_CSV},      {"tsv", HINT_TSV},
-    {"tab", HINT_TSV},     {"mp", HINT_MSGPACK},   {"msgpack", HINT_MSGPACK},
-};
-
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+#define NAME_COUNT 5
+#define ENDING_COUNT (sizeof(formats) / sizeof(formats[0]))
 
 bool
 format_parse(const char *text, enum record_format *format, char *delimiter)
 {
-    for (size_t i = 0; i < COUNT(formats); i++) {
+    for (size_t i = 0; i < NAME_COUNT; i++) {
         if (strcmp(text, formats[i].name) == 0) {
             *format = formats[i].format;
             *delimiter = formats[i].delimiter;
@@ -58,7 +39,7 @@ format_name(enum record_format format, char delimiter)
 {
     size_t found = 0;
 
-    for (size_t i = 0; i < COUNT(formats); i++) {
+    for (size_t i = 0; i < NAME_COUNT; i++) {
         bool is_tab = formats[i].delimiter == '\t';
 
         if (formats[i].format == format && (!is_tab || delimiter == '\t'))
@@ -69,7 +50,7 @@ format_name(enum record_format format, char delimiter)
 
 /* ---------------------------------------------------------------- names --- */
 
-/* Takes `.ending` off the end of a name. */
+/* Removes `.ending` from the end of a name. */
 static bool
 take_off(struct colander_slice *name, const char *ending)
 {
@@ -83,21 +64,22 @@ take_off(struct colander_slice *name, const char *ending)
     return true;
 }
 
-static enum hint
-hint_of(const char *path)
+/* Returns the format that the end of a name suggests, or NULL. */
+static const struct format *
+format_of(const char *path)
 {
     struct colander_slice name;
 
     if (path == NULL)
-        return HINT_NONE;
+        return NULL;
     name = colander_slice_text(path);
     if (!take_off(&name, "gz") && !take_off(&name, "zst"))
         (void)take_off(&name, "zstd");
-    for (size_t i = 0; i < COUNT(endings); i++) {
-        if (take_off(&name, endings[i].ending))
-            return endings[i].hint;
+    for (size_t i = 0; i < ENDING_COUNT; i++) {
+        if (take_off(&name, formats[i].name))
+            return &formats[i];
     }
-    return HINT_NONE;
+    return NULL;
 }
 
 /* ---------------------------------------------------------------- bytes --- */
@@ -108,7 +90,7 @@ begins_with(struct colander_slice text, const char *bytes, size_t size)
     return text.size >= size && memcmp(text.data, bytes, size) == 0;
 }
 
-/* Every second of its first bytes is zero, and it begins as a text does. */
+/* Whether every second of the first bytes is zero, as in UTF-16 text. */
 static bool
 is_utf16(struct colander_slice text)
 {
@@ -159,7 +141,7 @@ is_one_object(struct colander_slice line)
     return without_blanks(line).size == 0;
 }
 
-/* The splitter knows an assignment when it sees one. */
+/* The splitter skips an assignment. */
 static bool
 is_assignment(struct colander_slice text)
 {
@@ -178,8 +160,8 @@ is_assignment(struct colander_slice text)
     return text.size > 0 && (*text.data == '[' || *text.data == '{');
 }
 
-/* A map of msgpack, whose first key is a string: no letter of UTF-8, nor the
- * first byte of a picture. */
+/* Whether the text is a msgpack map whose first key is a string; not UTF-8, nor
+ * the beginning of an image. */
 static bool
 is_map(struct colander_slice text)
 {
@@ -191,7 +173,7 @@ is_map(struct colander_slice text)
            (first == 0x80 || key >> 5 == 5 || (key >= 0xd9 && key <= 0xdb));
 }
 
-/* Whether it may be a line of names, by what is in it. */
+/* Whether the bytes may be a header. */
 static bool
 is_header(struct colander_slice line)
 {
@@ -219,8 +201,8 @@ format_given(enum record_format format, char delimiter,
         return COLANDER_OK;
     if (is_utf16(text))
         return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "the text is UTF-16: make it UTF-8, as with "
-                             "iconv -f UTF-16 -t UTF-8");
+                             "the text is UTF-16: convert it to UTF-8, for "
+                             "example with iconv -f UTF-16 -t UTF-8");
     if (begins_with(text, "\xef\xbb\xbf", 3)) {
         guess->skip = 3;
         text = colander_slice_of(text.data + 3, text.size - 3);
@@ -230,7 +212,7 @@ format_given(enum record_format format, char delimiter,
     return COLANDER_OK;
 }
 
-/* False: nothing is known. */
+/* Returns false if the text does not decide. */
 static bool
 guess_by_text(struct colander_slice text, bool is_json,
               enum record_format *format)
@@ -255,26 +237,21 @@ enum colander_code
 format_guess(const char *name, struct colander_slice text,
              struct format_guess *guess, struct colander_error *err)
 {
-    enum hint hint = hint_of(name);
-    struct colander_slice behind_mark = text;
+    const struct format *named = format_of(name);
+    struct colander_slice after_mark = text;
     enum record_format format;
     enum colander_code code;
 
-    if (hint == HINT_JSONL)
-        return format_given(RECORDS_JSONL, 0, text, guess, err);
-    if (hint == HINT_CSV || hint == HINT_TSV)
-        return format_given(RECORDS_CSV, hint == HINT_TSV ? '\t' : 0, text,
-                            guess, err);
-    if (hint == HINT_MSGPACK)
-        return format_given(RECORDS_MSGPACK, 0, text, guess, err);
+    if (named != NULL && named->format != RECORDS_JSON)
+        return format_given(named->format, named->delimiter, text, guess, err);
     code = format_given(RECORDS_JSON, 0, text, guess, err);
     if (code != COLANDER_OK)
         return code;
-    behind_mark.size -= guess->skip;
-    behind_mark.data += text.size > 0 ? guess->skip : 0;
-    if (!guess_by_text(behind_mark, hint == HINT_JSON, &format))
+    after_mark.size -= guess->skip;
+    after_mark.data += text.size > 0 ? guess->skip : 0;
+    if (!guess_by_text(after_mark, named != NULL, &format))
         return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "neither its name nor its beginning tells the "
-                             "format: say which with --format");
+                             "neither the name nor the first bytes show the "
+                             "format: use --format");
     return format_given(format, 0, text, guess, err);
 }

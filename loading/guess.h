@@ -1,8 +1,8 @@
 /*
- * Guess: which format a file has, by its name and its first bytes.
+ * Guess: the format of a file, from its name and its first bytes.
  *
  *     .jsonl .ndjson       lines of JSON
- *     .json .js            JSON, or lines of it: as for no name
+ *     .json .js            JSON or JSON lines, from the bytes as below
  *     .csv .tsv .tab       CSV
  *     .msgpack .mp         msgpack
  *     other names, none    `[` or an assignment: JSON; `{`: lines of JSON when
@@ -10,7 +10,7 @@
  *                          map of msgpack; else CSV when the first line is
  *                          text with a delimiter in it
  *
- * .gz, .zst and .zstd behind a name are left out of account.
+ * .gz, .zst and .zstd at the end of a name are ignored.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -25,29 +25,29 @@ struct format_guess {
     size_t skip;    /* bytes before the first record: a byte order mark */
 };
 
-/* So much of a file is enough to guess by. */
+/* Bytes of a file that suffice for a guess. */
 #define GUESS_SIZE ((size_t)64 << 10)
 
-/* Reads the name of a format: jsonl, json, csv, tsv, msgpack. False: it is
- * none. Of CSV *delimiter is 0, as the file has it. */
+/* Reads the name of a format: jsonl, json, csv, tsv, msgpack. Returns false if
+ * it is unknown. *delimiter is a tab for tsv, else 0. */
 bool format_parse(const char *text, enum record_format *format,
                   char *delimiter);
 
-/* "jsonl" ... of a tab as delimiter "tsv". */
+/* Returns "jsonl" and so on; "tsv" for CSV with tabs. */
 const char *format_name(enum record_format format, char delimiter);
 
 /*
- * Guesses by `name` (a path; NULL: none) and `text`, the first GUESS_SIZE bytes
- * or all that there are. INVALID when nothing is known by them, or they are
- * UTF-16. A file that is empty has any format.
+ * Guesses from `name` (a path, or NULL) and `text`, the first GUESS_SIZE bytes
+ * or all there are. Fails with INVALID if they do not decide, or are UTF-16.
+ * For an empty file any format is returned.
  */
 COLANDER_CHECKED enum colander_code format_guess(const char *name,
                                                  struct colander_slice text,
                                                  struct format_guess *guess,
                                                  struct colander_error *err);
 
-/* The same where the format is given, and the delimiter (0: as the file has
- * it): what is to be skipped, and INVALID for UTF-16. */
+/* The same for a known format and delimiter (0: guessed). Fails with INVALID
+ * for UTF-16. */
 COLANDER_CHECKED enum colander_code format_given(enum record_format format,
                                                  char delimiter,
                                                  struct colander_slice text,

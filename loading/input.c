@@ -1,8 +1,4 @@
-/*
- * Input: the file, and what decompresses it.
- *
- * SPDX-License-Identifier: MIT
- */
+/* See input.h. SPDX-License-Identifier: MIT */
 #include "loading/input_codec.h"
 
 #include <errno.h>
@@ -60,7 +56,7 @@ is_stopped(const struct raw_input *raw)
            (raw->stops != NULL && atomic_load(raw->stops));
 }
 
-/* Waits until there is something to read. A file is always there. */
+/* Waits until there is something to read. Files never wait. */
 static enum colander_code
 wait_for_bytes(const struct raw_input *raw, struct colander_error *err)
 {
@@ -105,7 +101,7 @@ raw_read(struct raw_input *raw, void *data, size_t size, size_t *got,
     return COLANDER_OK;
 }
 
-/* Reads more behind what is in the buffer. */
+/* Appends to the buffer. */
 static enum colander_code
 raw_append(struct raw_input *raw, struct colander_error *err)
 {
@@ -138,7 +134,7 @@ raw_open(struct raw_input *raw, const char *path, struct colander_error *err)
     raw->buffer = malloc(BUFFER_SIZE);
     if (raw->buffer == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory to read");
-    /* without waiting: for a pipe that nobody writes, it would be for ever */
+    /* does not wait for a writer of a pipe */
     if (raw->is_owned)
         raw->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (raw->file < 0)
@@ -150,10 +146,8 @@ raw_open(struct raw_input *raw, const char *path, struct colander_error *err)
         return fail_with_errno(COLANDER_IO, "open", err);
     if (S_ISDIR(status.st_mode))
         return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "a folder: name the files in it");
+                             "is a directory: name the files in it");
     raw->is_seekable = S_ISREG(status.st_mode);
-    if (raw->is_seekable)
-        raw->size = (uint64_t)status.st_size;
     return COLANDER_OK;
 }
 
@@ -212,7 +206,7 @@ kind_of(const uint8_t *first, size_t size)
     return INPUT_PLAIN;
 }
 
-/* Looks at the first bytes, of which a pipe may give one after the other. */
+/* Finds the kind by the first bytes. A pipe may return them one by one. */
 static enum colander_code
 find_kind(struct input *input, struct colander_error *err)
 {
@@ -269,7 +263,7 @@ input_read(struct input *input, void *data, size_t size, size_t *got,
     }
 }
 
-/* Of what is not in the buffer; *skipped is 0 where the file has no more. */
+/* Requires an empty buffer. *skipped is 0 at the end of the file. */
 static enum colander_code
 seek(struct raw_input *raw, uint64_t size, uint64_t *skipped,
      struct colander_error *err)
@@ -329,10 +323,4 @@ uint64_t
 input_bytes_read(const struct input *input)
 {
     return atomic_load_explicit(&input->raw.read, memory_order_relaxed);
-}
-
-uint64_t
-input_size(const struct input *input)
-{
-    return input->raw.size;
 }

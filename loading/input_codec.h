@@ -1,5 +1,5 @@
 /*
- * What input.c and its decompressors share.
+ * Shared by input.c and its decompressors.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,8 +13,7 @@ struct raw_input {
     int file;
     bool is_owned;            /* the file: not standard input */
     bool is_seekable;         /* a regular file */
-    bool has_ended;           /* no more is to be read */
-    uint64_t size;            /* of the file; 0: not known */
+    bool has_ended;           /* there is no more to read */
     uint8_t *buffer;          /* owned */
     size_t at;                /* in the buffer: bytes before it are used */
     size_t filled;            /* of the buffer */
@@ -23,12 +22,11 @@ struct raw_input {
     atomic_uint_fast64_t read; /* bytes */
 };
 
-/* Reads when nothing is left in the buffer; then `at` is `filled` only at the
- * end. */
+/* Reads if the buffer is empty. It stays empty only at the end of the file. */
 COLANDER_CHECKED enum colander_code raw_fill(struct raw_input *raw,
                                              struct colander_error *err);
 
-/* Says what is wrong, and at which byte of the file. */
+/* Fails with what is wrong, and the byte of the file. */
 enum colander_code raw_fail(const struct raw_input *raw,
                             enum colander_code code, const char *what,
                             struct colander_error *err);
@@ -36,8 +34,8 @@ enum colander_code raw_fail(const struct raw_input *raw,
 struct gzip_input;
 struct zstd_input;
 
-/* Decompressors. `read` gives at least one byte but at the end, and fails only
- * where nothing stands before the fault any more. */
+/* Decompressors. `read` returns at least one byte except at the end, and fails
+ * only once everything before the fault was returned. */
 COLANDER_CHECKED enum colander_code gzip_create(struct gzip_input **gzip,
                                                 struct colander_error *err);
 void gzip_destroy(struct gzip_input *gzip);

@@ -1,6 +1,6 @@
 /*
- * Input of gzip: members one behind the other, and perhaps zero bytes behind
- * the last, as tapes and block devices add them.
+ * Input of gzip: any number of members, and zero bytes after the last, as tapes
+ * and block devices add them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,7 +13,7 @@
 enum gzip_place {
     GZIP_INSIDE,  /* a member */
     GZIP_BETWEEN, /* members */
-    GZIP_PADDING, /* behind the last */
+    GZIP_PADDING, /* after the last */
 };
 
 struct gzip_input {
@@ -44,7 +44,7 @@ gzip_destroy(struct gzip_input *gzip)
     free(gzip);
 }
 
-/* Decompresses what is in the buffer; nothing in there is the end. */
+/* Decompresses what is in the buffer. It is empty at the end of the file. */
 static enum colander_code
 inflate_some(struct gzip_input *gzip, struct raw_input *raw,
              struct colander_error *err)
@@ -69,7 +69,7 @@ inflate_some(struct gzip_input *gzip, struct raw_input *raw,
     return COLANDER_OK;
 }
 
-/* Looks at what stands behind a member. */
+/* Checks what follows a member. */
 static enum colander_code
 step_between(struct gzip_input *gzip, struct raw_input *raw,
              struct colander_error *err)
@@ -83,7 +83,7 @@ step_between(struct gzip_input *gzip, struct raw_input *raw,
     }
     if (gzip->place == GZIP_PADDING || byte != 0x1f)
         return raw_fail(raw, COLANDER_CORRUPT,
-                        "something else stands behind the gzip data", err);
+                        "other data follow the gzip data", err);
     gzip->place = GZIP_INSIDE;
     (void)inflateReset(&gzip->stream);
     return COLANDER_OK;

@@ -1,8 +1,4 @@
-/*
- * Input of zstd: frames one behind the other, of windows that memory allows.
- *
- * SPDX-License-Identifier: MIT
- */
+/* See input.h. SPDX-License-Identifier: MIT */
 #include "loading/input_codec.h"
 
 #include <stdlib.h>
@@ -10,13 +6,13 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-/* 128 MiB: what `zstd -d` takes as well without being told to. */
+/* 128 MiB, as `zstd -d` allows by default. */
 #define WINDOW_LOG_MAX 27
 
 struct zstd_input {
     ZSTD_DCtx *context;
     bool is_inside; /* a frame */
-    size_t failure; /* what it once said; nothing can be read behind it */
+    size_t failure; /* its last error, after which nothing can be read */
 };
 
 enum colander_code
@@ -58,7 +54,7 @@ zstd_fail(const struct raw_input *raw, size_t result,
                         err);
     case ZSTD_error_prefix_unknown:
         return raw_fail(raw, COLANDER_CORRUPT,
-                        "something else stands behind the zstd data", err);
+                        "other data follow the zstd data", err);
     default:
         return raw_fail(raw, COLANDER_CORRUPT,
                         "the zstd data are damaged before here", err);

@@ -1,36 +1,17 @@
-/*
- * Rows of msgpack: the key is taken out, the rest is checked.
- *
- * SPDX-License-Identifier: MIT
- */
+/* See msgpack_rows.h. SPDX-License-Identifier: MIT */
 #include "loading/msgpack_rows.h"
 
-#include <stdlib.h>
-
 #include "loading/encode.h"
-
-struct msgpack_rows {
-    struct colander_buffer key;
-    struct colander_buffer row; /* without the key */
-};
-
-struct msgpack_rows *
-msgpack_rows_create(void)
-{
-    return calloc(1, sizeof(struct msgpack_rows));
-}
+#include "loading/rows.h"
 
 void
-msgpack_rows_destroy(struct msgpack_rows *rows)
+msgpack_rows_release(struct msgpack_rows *rows)
 {
-    if (rows == NULL)
-        return;
     colander_buffer_release(&rows->key);
     colander_buffer_release(&rows->row);
-    free(rows);
 }
 
-/* A fault of bytes that nobody has promised to be right. */
+/* Bytes of a file are not corrupt, but invalid. */
 static enum colander_code
 invalid(enum colander_code code, struct colander_error *err)
 {
@@ -42,16 +23,16 @@ invalid(enum colander_code code, struct colander_error *err)
 }
 
 /* Where a column of a record is. */
-struct place {
+struct column_span {
     size_t from;
     size_t to;
     struct colander_value value;
 };
 
-/* Finds the first column _key; on failure place->from is where it is. */
+/* Finds the first column _key. On failure place->from is where that is. */
 static enum colander_code
-find_key(struct colander_slice record, struct place *place, bool *is_there,
-         struct colander_error *err)
+find_key(struct colander_slice record, struct column_span *place,
+         bool *is_there, struct colander_error *err)
 {
     const struct colander_slice wanted =
         colander_slice_text(COLANDER_KEY_COLUMN);
@@ -63,7 +44,7 @@ find_key(struct colander_slice record, struct place *place, bool *is_there,
     place->from = 0;
     code = colander_members_init(&members, record, err);
     if (code == COLANDER_OK && !members.is_map)
-        code = COLANDER_FAIL(err, COLANDER_INVALID, "the value is no map");
+        code = COLANDER_FAIL(err, COLANDER_INVALID, "the value is not a map");
     while (code == COLANDER_OK && is_member && !*is_there) {
         struct colander_slice name;
 
@@ -75,34 +56,6 @@ find_key(struct colander_slice record, struct place *place, bool *is_there,
                     colander_slice_equal(name, wanted);
     }
     return code;
-}
-
-static enum colander_code
-encode_key(struct msgpack_rows *rows, const struct colander_value *value,
-           struct colander_error *err)
-{
-    struct colander_value parts[COLANDER_KEY_PARTS_MAX];
-    struct colander_members members;
-    enum colander_code code;
-    size_t count = 0;
-    bool is_member;
-
-    if (value->type != COLANDER_ARRAY)
-        return colander_key_encode(value, 1, &rows->key, err);
-    code = colander_members_init(&members, value->bytes, err);
-    if (code == COLANDER_OK && members.left > COLANDER_KEY_PARTS_MAX)
-        code = COLANDER_FAIL(err, COLANDER_LIMIT,
-                             "the key has %u parts, more than %d", members.left,
-                             COLANDER_KEY_PARTS_MAX);
-    while (code == COLANDER_OK && members.left > 0) {
-        struct colander_slice name;
-
-        code = colander_members_next(&members, &is_member, &name,
-                                     &parts[count++], err);
-    }
-    if (code != COLANDER_OK)
-        return code;
-    return colander_key_encode(parts, count, &rows->key, err);
 }
 
 /* The head of a map of `count` columns, one fewer than the record has: of a
@@ -125,7 +78,7 @@ put_head(uint8_t *at, struct colander_slice record, uint32_t count)
 /* The record without its key. */
 static enum colander_code
 take_out(struct msgpack_rows *rows, struct colander_slice record,
-         const struct place *place, struct colander_error *err)
+         const struct column_span *place, struct colander_error *err)
 {
     struct colander_members members;
     enum colander_code code;
@@ -151,24 +104,25 @@ take_out(struct msgpack_rows *rows, struct colander_slice record,
 
 /* Whether the bytes of one column may be stored, as a row of their own. */
 static bool
-is_fine(struct colander_slice column)
+may_be_stored(struct colander_slice column)
 {
     struct colander_buffer row = COLANDER_BUFFER_EMPTY;
-    bool is_so = true;
+    bool is_valid = true;
 
     if (colander_buffer_append(&row, "\x81", 1, NULL) == COLANDER_OK &&
         colander_buffer_append(&row, column.data, column.size, NULL) ==
             COLANDER_OK)
-        is_so = colander_row_check(colander_buffer_slice(&row), NULL) ==
-                COLANDER_OK;
+        is_valid = colander_row_check(colander_buffer_slice(&row), NULL) ==
+                   COLANDER_OK;
     colander_buffer_release(&row);
-    return is_so;
+    return is_valid;
 }
 
-/* Where the column begins, but for the key, by which a record is refused; 0: it
- * is none alone. */
+/* Returns where the column at fault begins, except the key; 0 if it is not a
+ * single one. */
 static size_t
-find_fault(struct colander_slice record, const struct place *key, bool has_key)
+find_fault(struct colander_slice record, const struct column_span *key,
+           bool has_key)
 {
     struct colander_members members;
 
@@ -185,7 +139,7 @@ find_fault(struct colander_slice record, const struct place *key, bool has_key)
             return from;
         if (has_key && from == key->from)
             continue;
-        if (!is_fine(colander_slice_of(
+        if (!may_be_stored(colander_slice_of(
                 record.data + from, (size_t)(members.at - record.data) - from)))
             return from;
     }
@@ -194,30 +148,25 @@ find_fault(struct colander_slice record, const struct place *key, bool has_key)
 
 enum colander_code
 msgpack_rows_row(struct msgpack_rows *rows, struct colander_slice record,
-                 struct colander_slice *key, bool *has_key,
-                 struct colander_slice *row, size_t *at,
-                 struct colander_error *err)
+                 struct parsed_row *parsed, struct colander_error *err)
 {
-    struct place place = {0, 0, colander_null()};
-    enum colander_code code;
+    struct column_span place = {0, 0, colander_null()};
+    enum colander_code code = find_key(record, &place, &parsed->has_key, err);
 
-    code = find_key(record, &place, has_key, err);
-    if (code == COLANDER_OK && *has_key)
-        code = encode_key(rows, &place.value, err);
-    *at = place.from;
+    parsed->fault = place.from;
+    parsed->row = record;
+    if (code == COLANDER_OK && parsed->has_key)
+        code = colander_key_encode_value(&place.value, &rows->key, err);
+    if (code == COLANDER_OK && parsed->has_key)
+        code = take_out(rows, record, &place, err);
     if (code != COLANDER_OK)
         return invalid(code, err);
-    *row = record;
-    *key = colander_buffer_slice(&rows->key);
-    if (*has_key) {
-        code = take_out(rows, record, &place, err);
-        if (code != COLANDER_OK)
-            return invalid(code, err);
-        *row = colander_buffer_slice(&rows->row);
+    if (parsed->has_key) {
+        parsed->key = colander_buffer_slice(&rows->key);
+        parsed->row = colander_buffer_slice(&rows->row);
     }
-    code = invalid(colander_row_check(*row, err), err);
-    if (code == COLANDER_OK)
-        return code;
-    *at = find_fault(record, &place, *has_key);
+    code = invalid(colander_row_check(parsed->row, err), err);
+    if (code != COLANDER_OK)
+        parsed->fault = find_fault(record, &place, parsed->has_key);
     return code;
 }

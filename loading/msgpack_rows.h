@@ -1,7 +1,6 @@
 /*
- * Rows of msgpack: records that are maps, as an export writes them.
+ * Rows of msgpack: records that are maps.
  *
- * Life:    create -> row* -> destroy
  * Threads: one at a time
  *
  * SPDX-License-Identifier: MIT
@@ -11,26 +10,24 @@
 
 #include "columns/columns.h"
 
-struct msgpack_rows;
+/* Memory for the last row. Starts zeroed. */
+struct msgpack_rows {
+    struct colander_buffer key;
+    struct colander_buffer row; /* without the key */
+};
 
-/* NULL when memory is short. */
-struct msgpack_rows *msgpack_rows_create(void);
+void msgpack_rows_release(struct msgpack_rows *rows);
 
-/* NULL is allowed. */
-void msgpack_rows_destroy(struct msgpack_rows *rows);
+struct parsed_row; /* rows.h */
 
 /*
- * Makes a row of a record, one map of msgpack. Its column _key, wherever it
- * stands, becomes the key: a scalar, or an array of them; *has_key says whether
- * there is one. All else stays as it is, byte for byte. Key and row are
- * borrowed until `rows` is next used, or from the record. INVALID or LIMIT for
- * what may not be stored; *at is then the byte of `record` where the column
- * begins in which the fault lies, or 0 where it is of no one column.
+ * Parses a record, one msgpack map. Its column _key, if any, becomes the key: a
+ * scalar or an array of scalars. Everything else stays the same, byte for byte.
+ * The row may be borrowed from the record. Fails with INVALID or LIMIT if it
+ * cannot be stored; the fault is then where its column begins, or 0.
  */
 COLANDER_CHECKED enum colander_code
 msgpack_rows_row(struct msgpack_rows *rows, struct colander_slice record,
-                 struct colander_slice *key, bool *has_key,
-                 struct colander_slice *row, size_t *at,
-                 struct colander_error *err);
+                 struct parsed_row *parsed, struct colander_error *err);
 
 #endif

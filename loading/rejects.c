@@ -1,8 +1,4 @@
-/*
- * Rejects: see rejects.h.
- *
- * SPDX-License-Identifier: MIT
- */
+/* SPDX-License-Identifier: MIT */
 #include "loading/rejects.h"
 
 #include <errno.h>
@@ -19,8 +15,8 @@ failure(const struct rejects *rejects, const char *what,
                          what, rejects->path, strerror(errno));
 }
 
-/* Cuts the file, of which a load that was stopped wrote more than it kept its
- * place for, and goes to its end. A pipe or a terminal has none. */
+/* Cuts the file to what belongs to the resume point, and seeks to its end.
+ * Pipes and terminals cannot be cut. */
 static enum colander_code
 cut(struct rejects *rejects, int file, uint64_t size,
     struct colander_error *err)
@@ -62,7 +58,7 @@ rejects_open(struct rejects *rejects, const char *path, uint64_t size,
             code = failure(rejects, "open", err);
     }
     if (code != COLANDER_OK)
-        (void)close(file); /* the error before this one is told */
+        (void)close(file); /* `err` has the first error */
     return code;
 }
 

@@ -1,8 +1,8 @@
 /*
- * Rejects: records that could not be read, kept as they were, in a file.
+ * Rejects: a file of records that could not be read, unchanged.
  *
- * Records of text end with a line end there; those of CSV have the line of
- * names of their file before them. So what was mended there can be loaded.
+ * Records of text end with a line end. Those of CSV follow the header of
+ * their file. So the file can be loaded once it is repaired.
  *
  * Life:    rejects_open -> header, put, flush -> close
  *
@@ -16,34 +16,33 @@
 #include <stdio.h>
 
 struct rejects {
-    const char *path; /* borrowed; NULL: they are not kept */
+    const char *path; /* borrowed; NULL: there is no file */
     FILE *file;
     uint64_t size;                /* of the file */
-    struct colander_slice header; /* goes before the next; borrowed */
+    struct colander_slice header; /* to precede the next record; borrowed */
     struct colander_buffer last_header;
 };
 
-/* Opens `path` (NULL: none; then the size stands for a file of earlier). It
- * keeps its first `size` bytes, no more. */
+/* Opens `path` and cuts it to its first `size` bytes. Without a path only the
+ * size is kept. */
 COLANDER_CHECKED enum colander_code rejects_open(struct rejects *rejects,
                                                  const char *path,
                                                  uint64_t size,
                                                  struct colander_error *err);
 
-/* The line of names of the records to come (empty: they have none), which need
- * not be written if it `is_there`. */
+/* Sets the header of the following records (empty: none). It is not
+ * written again if it `is_there`. */
 COLANDER_CHECKED enum colander_code
 rejects_set_header(struct rejects *rejects, struct colander_slice header,
                    bool is_there, struct colander_error *err);
 
-/* Adds a record, or a piece of one, with a line end behind it if `ends_line`.
- */
+/* Adds a record or a part of one, and a line end if `ends_line`. */
 COLANDER_CHECKED enum colander_code rejects_put(struct rejects *rejects,
                                                 struct colander_slice record,
                                                 bool ends_line,
                                                 struct colander_error *err);
 
-/* Hands what was put to the system. */
+/* Passes what was added to the operating system. */
 COLANDER_CHECKED enum colander_code rejects_flush(struct rejects *rejects,
                                                   struct colander_error *err);
 

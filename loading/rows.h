@@ -1,11 +1,10 @@
 /*
- * Rows: records of any format made keys and rows.
+ * Rows: records of any format, parsed into keys and rows.
  *
- * The key comes from the columns that the schema names, or else from the
- * record's _key, or else there is none. With a schema that names columns a _key
- * is left out.
+ * The key is parsed from the columns that the schema names. Without those it is
+ * the record's _key, if there is one. The row never has a column _key.
  *
- * Life:    create -> make* -> destroy
+ * Life:    create -> parse* -> destroy
  * Threads: one at a time
  *
  * SPDX-License-Identifier: MIT
@@ -18,36 +17,36 @@
 
 struct rows;
 
-/* All are borrowed until destroy: `header` (of CSV, else NULL), `schema` (or
- * NULL). */
-COLANDER_CHECKED enum colander_code rows_create(enum record_format format,
-                                                const struct csv_header *header,
-                                                const struct schema *schema,
-                                                struct rows **rows,
-                                                struct colander_error *err);
+/* `header` (of CSV, else NULL) and `schema` (or NULL) are borrowed until
+ * destroy. */
+COLANDER_CHECKED enum colander_code
+rows_create(enum record_format format, const struct csv_header *header,
+            const struct colander_schema *schema, struct rows **rows,
+            struct colander_error *err);
 
 /* NULL is allowed. */
 void rows_destroy(struct rows *rows);
 
-/* What a record became; borrowed until the next. */
-struct made_row {
+/* A parsed record. Borrowed until the next. */
+struct parsed_row {
     bool has_key;
     struct colander_slice key;
     struct colander_slice row;
-    bool is_checked; /* the row: it may be stored */
-    size_t fault;    /* of a record that is none: the byte where it is wrong */
+    bool is_checked; /* the row is valid */
+    size_t fault;    /* on failure: the byte of the record at fault */
 };
 
-/* INVALID or LIMIT for a record that cannot be a row, with why. */
-COLANDER_CHECKED enum colander_code rows_make(struct rows *rows,
-                                              struct colander_slice record,
-                                              struct made_row *made,
-                                              struct colander_error *err);
+/* Parses a record. Fails with INVALID or LIMIT if it cannot be a row. */
+COLANDER_CHECKED enum colander_code rows_parse(struct rows *rows,
+                                               struct colander_slice record,
+                                               struct parsed_row *parsed,
+                                               struct colander_error *err);
 
-/* Takes `lead` away where the reason begins with it. */
-void reason_drop(struct colander_error *reason, const char *lead);
+/* Removes this text from the beginning of the reason, if it is there. */
+__attribute__((format(printf, 2, 3))) void
+reason_drop(struct colander_error *reason, const char *format, ...);
 
-/* Gives back the memory that a large record took; what was made is gone. */
-void rows_forget(struct rows *rows);
+/* Frees memory that a large record took. Invalidates the parsed row. */
+void rows_trim(struct rows *rows);
 
 #endif

@@ -1,8 +1,4 @@
-/*
- * Source: see source.h.
- *
- * SPDX-License-Identifier: MIT
- */
+/* SPDX-License-Identifier: MIT */
 #include "loading/source.h"
 #include "loading/guess.h"
 
@@ -67,7 +63,7 @@ take(struct source *source, size_t size)
 
 /* ------------------------------------------------------------- opening --- */
 
-/* Finds the line of names. */
+/* Finds the header. */
 static enum colander_code
 find_header(struct source *source, size_t size_max, struct split_record *header,
             struct colander_error *err)
@@ -82,13 +78,13 @@ find_header(struct source *source, size_t size_max, struct split_record *header,
         case SPLIT_END:
             return COLANDER_OK;
         case SPLIT_BAD:
-            colander_error_context(err, "the line of names");
+        case SPLIT_BROKEN: /* never of CSV */
+            colander_error_context(err, "the header");
             return COLANDER_INVALID;
         case SPLIT_MORE:
             if (source->text.size >= size_max)
                 return COLANDER_FAIL(err, COLANDER_LIMIT,
-                                     "the line of names is over %zu bytes",
-                                     size_max);
+                                     "the header is over %zu bytes", size_max);
             code = read_up_to(source, source->text.size + GUESS_SIZE, err);
             if (code != COLANDER_OK)
                 return code;
@@ -96,8 +92,8 @@ find_header(struct source *source, size_t size_max, struct split_record *header,
     }
 }
 
-/* Whether there is a CR before the end: then that may be where lines end, and
- * all of the file is one. */
+/* Whether there is a CR before the end. Lines may then end with CR alone, and
+ * the whole file would be one line. */
 static bool
 has_bare_return(struct colander_slice line)
 {
@@ -105,9 +101,9 @@ has_bare_return(struct colander_slice line)
            memchr(line.data, '"', line.size) == NULL;
 }
 
-/* Reads the line of names, if there is anything. */
+/* Reads the header. */
 static enum colander_code
-read_header(struct source *source, const struct loading_options *options,
+read_header(struct source *source, const struct colander_load_options *options,
             struct colander_error *err)
 {
     struct split_record header;
@@ -116,7 +112,7 @@ read_header(struct source *source, const struct loading_options *options,
     code = find_header(source, options->record_size, &header, err);
     if (code == COLANDER_OK && has_bare_return(header.record))
         code = COLANDER_FAIL(err, COLANDER_INVALID,
-                             "the line of names has a carriage return in it: "
+                             "the header has a carriage return in it: "
                              "lines end with LF, or CR LF");
     if (code == COLANDER_OK)
         code = csv_header_create(header.record, source->splitter.delimiter,
@@ -129,14 +125,13 @@ read_header(struct source *source, const struct loading_options *options,
     return code;
 }
 
-/* Goes to the place, by way of the bytes before it, which must be what they
- * were. */
+/* Skips to the resume point and compares the bytes before it. */
 static enum colander_code
-go_to(struct source *source, const struct place *place,
-      struct colander_error *err)
+skip_to(struct source *source, const struct resume_point *point,
+        struct colander_error *err)
 {
     const uint64_t known = source->offset + source->text.size;
-    const uint64_t tail = place->offset - place->tail_size;
+    const uint64_t tail = point->offset - point->tail_size;
     uint64_t skipped = 0;
     enum colander_code code = COLANDER_OK;
 
@@ -148,31 +143,31 @@ go_to(struct source *source, const struct place *place,
         take(source, (size_t)(tail - source->offset));
     }
     if (code == COLANDER_OK && source->offset == tail)
-        code = read_up_to(source, (size_t)place->tail_size, err);
+        code = read_up_to(source, (size_t)point->tail_size, err);
     if (code != COLANDER_OK)
         return code;
-    if (source->offset == tail && source->text.size >= place->tail_size)
-        place_tail_append(
+    if (source->offset == tail && source->text.size >= point->tail_size)
+        resume_point_tail_append(
             &source->tail,
-            colander_slice_of(source->text.data, (size_t)place->tail_size));
-    if (source->offset != tail || !place_has_tail(place, &source->tail))
+            colander_slice_of(source->text.data, (size_t)point->tail_size));
+    if (source->offset != tail || !resume_point_has_tail(point, &source->tail))
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "cannot resume at byte %" PRIu64
-                             ": the file is not what it was; load it anew, "
-                             "without --resume",
-                             place->offset);
-    take(source, (size_t)place->tail_size);
-    source->line_number = place->line;
-    source->line_offset = place->line_offset;
-    splitter_resume(&source->splitter, (uint32_t)place->state);
+                             ": the file has changed; load it from the "
+                             "beginning, without --resume",
+                             point->offset);
+    take(source, (size_t)point->tail_size);
+    source->line_number = point->line;
+    source->line_offset = point->line_offset;
+    splitter_resume(&source->splitter, (uint32_t)point->state);
     return COLANDER_OK;
 }
 
 static enum colander_code
-open_format(struct source *source, const struct loading_options *options,
-            const struct place *place, struct colander_error *err)
+open_format(struct source *source, const struct colander_load_options *options,
+            const struct resume_point *point, struct colander_error *err)
 {
-    const struct schema *schema = options->schema;
+    const struct colander_schema *schema = options->schema;
     const struct colander_slice text = colander_buffer_slice(&source->text);
     struct format_guess guess;
     enum record_format format;
@@ -184,27 +179,27 @@ open_format(struct source *source, const struct loading_options *options,
     else if (format_parse(options->format, &format, &delimiter))
         code = format_given(format, delimiter, text, &guess, err);
     else
-        code = COLANDER_FAIL(err, COLANDER_INVALID,
-                             "no format '%s': there are jsonl, json, csv, tsv "
-                             "and msgpack",
-                             options->format);
+        code =
+            COLANDER_FAIL(err, COLANDER_INVALID,
+                          "unknown format '%s': use jsonl, json, csv, tsv or "
+                          "msgpack",
+                          options->format);
     if (code != COLANDER_OK)
         return code;
     if (schema != NULL && schema->delimiter != 0)
         guess.delimiter = schema->delimiter;
-    if (place != NULL && place->format != (uint64_t)guess.format)
+    if (point != NULL && point->format != (uint64_t)guess.format)
         return COLANDER_FAIL(
             err, COLANDER_INVALID,
             "cannot resume: it was loaded as %s, not as %s",
-            format_name((enum record_format)place->format, guess.delimiter),
+            format_name((enum record_format)point->format, guess.delimiter),
             format_name(guess.format, guess.delimiter));
     take(source, guess.skip);
     splitter_init(&source->splitter, guess.format, guess.delimiter);
     return COLANDER_OK;
 }
 
-/* Reads what a guess needs; of a pipe whose other end is slow no more than a
- * line. */
+/* Reads what a guess needs; from a slow pipe not more than a line. */
 static enum colander_code
 read_head(struct source *source, struct colander_error *err)
 {
@@ -219,7 +214,8 @@ read_head(struct source *source, struct colander_error *err)
 
 enum colander_code
 source_open(struct source *source, const char *file,
-            const struct loading_options *options, const struct place *place,
+            const struct colander_load_options *options,
+            const atomic_bool *is_cancelled, const struct resume_point *point,
             struct colander_error *err)
 {
     enum colander_code code;
@@ -227,16 +223,16 @@ source_open(struct source *source, const char *file,
     memset(source, 0, sizeof(*source));
     source->file = file;
     source->line_number = 1;
-    code = input_open(file, options->stops, &source->input, err);
+    code = input_open(file, is_cancelled, &source->input, err);
     if (code == COLANDER_OK)
         code = read_head(source, err);
     if (code == COLANDER_OK)
-        code = open_format(source, options, place, err);
+        code = open_format(source, options, point, err);
     if (code == COLANDER_OK && source->splitter.format == RECORDS_CSV &&
         (source->text.size > 0 || !source->is_end))
         code = read_header(source, options, err);
-    if (code == COLANDER_OK && place != NULL)
-        code = go_to(source, place, err);
+    if (code == COLANDER_OK && point != NULL)
+        code = skip_to(source, point, err);
     if (code != COLANDER_OK) {
         source_close(source);
         colander_error_context(err, "%s", file);

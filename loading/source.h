@@ -1,9 +1,9 @@
 /*
- * Source: a file that is being loaded: its bytes, its format, and where in it
- * the load is.
+ * Source: a file that is being loaded: its bytes, its format, and the current
+ * position.
  *
- * Life:    open -> the thread that reads takes text and splitter -> close
- * Threads: one at a time; header and format do not change once it is open
+ * Life:    open -> the reader uses text and splitter -> close
+ * Threads: one at a time; header and format are constant after open
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,19 +12,19 @@
 
 #include "loading/csv.h"
 #include "loading/input.h"
-#include "loading/loading.h"
-#include "loading/place.h"
+#include "loading/load.h"
+#include "loading/resume_point.h"
 #include "loading/splitter.h"
 
 struct source {
-    const char *file; /* as it was given; borrowed */
+    const char *file; /* as given by the client; borrowed */
     struct input *input;
     struct splitter splitter;
-    struct csv_header *header;   /* of CSV */
-    struct colander_buffer line; /* of CSV, its line of names */
-    struct colander_buffer text; /* was read, and is not cut yet */
-    bool is_end;                 /* nothing comes behind it */
-    struct place_tail tail;      /* of a load that goes on: bytes before it */
+    struct csv_header *header;     /* of CSV */
+    struct colander_buffer line;   /* of CSV, its header */
+    struct colander_buffer text;   /* read, but not split yet */
+    bool is_end;                   /* the file ends with the text */
+    struct resume_point_tail tail; /* before the resume point */
 
     /* of the text's beginning */
     uint64_t offset;
@@ -33,25 +33,26 @@ struct source {
 };
 
 /*
- * Opens the file, finds its format, and goes behind what is no record: a byte
- * order mark, the line of names. With a `place` it goes there, and says INVALID
- * when the file is not what it was up to there.
+ * Opens the file, finds its format, and skips what is not a record: a byte
+ * order mark, the header. With a resume point it skips to that, and
+ * fails with INVALID if the bytes before it have changed.
  */
 COLANDER_CHECKED enum colander_code
 source_open(struct source *source, const char *file,
-            const struct loading_options *options, const struct place *place,
+            const struct colander_load_options *options,
+            const atomic_bool *is_cancelled, const struct resume_point *point,
             struct colander_error *err);
 
-/* Releases what was opened, if anything. */
+/* Closes it; a source that was not opened is allowed. */
 void source_close(struct source *source);
 
-/* Reads up to `size` more bytes into `text`, behind what is there. */
+/* Appends up to `size` bytes of the file to `text`. */
 COLANDER_CHECKED enum colander_code source_read(struct source *source,
                                                 struct colander_buffer *text,
                                                 size_t size,
                                                 struct colander_error *err);
 
-/* Says that `passed`, the beginning of the text, is behind. */
+/* Moves the position by `passed`, the beginning of the text. */
 void source_pass(struct source *source, struct colander_slice passed);
 
 #endif

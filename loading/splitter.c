@@ -1,8 +1,4 @@
-/*
- * Splitter: what its formats share, and the one of lines.
- *
- * SPDX-License-Identifier: MIT
- */
+/* See splitter.h. SPDX-License-Identifier: MIT */
 #include "loading/splitter_formats.h"
 
 #include <assert.h>
@@ -14,33 +10,19 @@ splitter_init(struct splitter *splitter, enum record_format format,
     memset(splitter, 0, sizeof(*splitter));
     splitter->format = format;
     splitter->delimiter = delimiter;
-    splitter->json.line_begins = true;
 }
 
-/* Only JSON knows where it is. */
+/* Only JSON has a state between records. Older versions set more bits. */
 uint32_t
 splitter_state(const struct splitter *splitter)
 {
-    const struct json_split *json = &splitter->json;
-
-    return (uint32_t)json->place | (uint32_t)json->has_indent << 2 |
-           (uint32_t)json->indent_is_tabs << 3 |
-           (uint32_t)json->indent_size << 4 |
-           (uint32_t)json->line_begins << 12 |
-           (uint32_t)json->indent_is_mixed << 13;
+    return splitter->json.place;
 }
 
 void
 splitter_resume(struct splitter *splitter, uint32_t state)
 {
-    struct json_split *json = &splitter->json;
-
-    json->place = state & 3;
-    json->has_indent = (state & 4) != 0;
-    json->indent_is_tabs = (state & 8) != 0;
-    json->indent_size = (uint8_t)(state >> 4);
-    json->line_begins = (state & 1u << 12) != 0;
-    json->indent_is_mixed = (state & 1u << 13) != 0;
+    splitter->json.place = state & 3;
 }
 
 void
@@ -54,12 +36,6 @@ split_end(struct splitter *splitter, const struct split_text *text, size_t size,
     splitter->state = 0;
 }
 
-static bool
-is_blank(uint8_t byte)
-{
-    return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
-}
-
 static enum split
 jsonl_next(struct splitter *splitter, struct split_text text,
            struct split_record *ended)
@@ -69,7 +45,7 @@ jsonl_next(struct splitter *splitter, struct split_text text,
     size_t size;
 
     if (splitter->scanned == 0 && !splitter->is_cut) {
-        while (blanks < text.size && is_blank(text.data[blanks]))
+        while (blanks < text.size && split_is_blank(text.data[blanks]))
             blanks++;
         split_step(&text, blanks, ended);
     }
@@ -113,7 +89,7 @@ splitter_next(struct splitter *splitter, struct colander_slice text,
 
     memset(ended, 0, sizeof(*ended));
     split = format_next(splitter, given, ended, err);
-    if (split == SPLIT_MORE || !splitter->is_cut)
+    if (split == SPLIT_MORE || split == SPLIT_BROKEN || !splitter->is_cut)
         return split;
     splitter->is_cut = false;
     ended->at = 0;

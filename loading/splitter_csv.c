@@ -1,16 +1,17 @@
 /*
  * Splitter of CSV.
  *
- * A quote that opens a field and is never closed, or not as it should be,
- * would swallow all lines up to there, so only its first line is given up. To
- * look at all the others again from each of them on would take for ever; and
- * need not be: where such a line, read alone, ends in a quote as well, it is
- * where the one before was, and will fail where that one failed. So up to
- * there (`alone`) a record that does not end with its line is bad at once, for
- * the reason that there was.
+ * If a quote is never closed, or text follows a closing quote, only the first
+ * line of the record is bad, not all lines up to there. The other lines are not
+ * scanned to the end again each: if such a line, read alone, ends inside quotes
+ * as well, it would fail at the same byte as the line before. So up to that
+ * byte
+ * (`alone`) a record that does not end with its line is bad at once, for the
+ * same reason.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "loading/csv.h"
 #include "loading/splitter_formats.h"
 
 enum csv_state {
@@ -20,7 +21,7 @@ enum csv_state {
     CSV_BAD, /* up to the end of its first line */
 };
 
-/* Where the line ends in which `scanned` lies; text->size when it goes on. */
+/* Returns where the line of `scanned` ends; text->size if it continues. */
 static size_t
 line_end(struct splitter *splitter, const struct split_text *text)
 {
@@ -40,7 +41,7 @@ line_end(struct splitter *splitter, const struct split_text *text)
     }
 }
 
-/* A line without what ends it. */
+/* Returns the size of a line without its end. */
 static size_t
 line_size(const struct split_text *text, size_t size)
 {
@@ -65,7 +66,7 @@ csv_end(struct splitter *splitter, const struct split_text *text, size_t size,
     csv->alone = csv->alone > size ? csv->alone - size : 0;
 }
 
-/* Gives up its first line. */
+/* Ends its first line as bad. */
 static enum split
 bad_line(struct splitter *splitter, const struct split_text *text,
          struct split_record *ended, struct colander_error *err)
@@ -82,13 +83,7 @@ bad_line(struct splitter *splitter, const struct split_text *text,
     }
     csv_end(splitter, text, csv->first, ended);
     ended->at = csv->has_fault && at < ended->record.size ? at : quote;
-    if (csv->has_fault)
-        (void)COLANDER_FAIL(err, COLANDER_INVALID,
-                            "neither a delimiter nor the end of the line "
-                            "follows a quote that closes");
-    else
-        (void)COLANDER_FAIL(err, COLANDER_INVALID,
-                            "a quote that opens is never closed");
+    (void)csv_fail_quote(csv->has_fault, err);
     return SPLIT_BAD;
 }
 
@@ -133,10 +128,10 @@ in_line(struct splitter *splitter, const struct split_text *text,
     return SPLIT_RECORD;
 }
 
-/* What stands behind a quote at `scanned` that closes, or is one of two. False:
- * that is not there yet. */
+/* Handles the quote at `scanned`, which closes the field or is one of two.
+ * Returns false if the next byte is needed and missing. */
 static bool
-behind_quote(struct splitter *splitter, const struct split_text *text)
+after_quote(struct splitter *splitter, const struct split_text *text)
 {
     size_t next = splitter->scanned + 1;
     size_t left = text->size - next;
@@ -172,7 +167,7 @@ in_quotes(struct splitter *splitter, const struct split_text *text)
     }
     splitter->scanned = split_find(&looked_at, splitter->scanned, '"');
     if (splitter->scanned < looked_at.size)
-        return behind_quote(splitter, text);
+        return after_quote(splitter, text);
     if (looked_at.size == text->size && !text->is_end)
         return false;
     become_bad(splitter, looked_at.size < text->size && csv->alone_has_fault,
@@ -180,7 +175,7 @@ in_quotes(struct splitter *splitter, const struct split_text *text)
     return true;
 }
 
-/* Steps over lines with nothing in them. */
+/* Skips empty lines. */
 static void
 step_over_lines(struct splitter *splitter, struct split_text *text,
                 struct split_record *ended)

@@ -1,6 +1,6 @@
 /*
- * The splitter's formats, for splitter.c alone: each is what splitter_next and
- * splitter_give_up do for it.
+ * Private to splitter*.c: what splitter_next and splitter_give_up do for each
+ * format.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,8 +16,7 @@ struct split_text {
     bool is_end;
 };
 
-/* `text` without what was found to be between records; *ended tells how much
- * that is. */
+/* Skips separators at the beginning of `text` and adds them to *ended. */
 static inline void
 split_step(struct split_text *text, size_t size, struct split_record *ended)
 {
@@ -27,7 +26,7 @@ split_step(struct split_text *text, size_t size, struct split_record *ended)
     ended->size += size;
 }
 
-/* Where `byte` is, from `from` on; text->size when nowhere. */
+/* Returns where `byte` is next, from `from` on; text->size if nowhere. */
 static inline size_t
 split_find(const struct split_text *text, size_t from, char byte)
 {
@@ -38,7 +37,14 @@ split_find(const struct split_text *text, size_t from, char byte)
     return found == NULL ? text->size : (size_t)(found - text->data);
 }
 
-/* Ends the record under way: `size` bytes, of which `record_size` are it. */
+/* Returns whether JSON allows the byte between tokens. */
+static inline bool
+split_is_blank(uint8_t byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
+}
+
+/* Ends the current record: of `size` bytes, `record_size` are the record. */
 void split_end(struct splitter *splitter, const struct split_text *text,
                size_t size, size_t record_size, struct split_record *ended);
 
@@ -57,7 +63,7 @@ enum split splitter_msgpack_next(struct splitter *splitter,
                                  struct split_text text,
                                  struct split_record *ended,
                                  struct colander_error *err);
-/* Gives the bytes to be dropped: the head that the text ends in stays. */
+/* Returns how many bytes to drop; keeps a head in which the text ends. */
 size_t splitter_msgpack_give_up(struct splitter *splitter,
                                 struct split_text text);
 

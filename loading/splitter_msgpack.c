@@ -1,26 +1,28 @@
 /*
- * Splitter of msgpack: goes from head to head, and believes no count: it only
- * waits for more bytes.
+ * Splitter of msgpack: steps from head to head. A count is not trusted: it only
+ * means that more bytes are needed.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/bytes.h"
 #include "loading/splitter_formats.h"
 
 enum msgpack_state {
     MSGPACK_BETWEEN,
     MSGPACK_MAP,
-    MSGPACK_OTHER, /* a value that is no record */
+    MSGPACK_OTHER, /* a value that is not a record */
     MSGPACK_REST,  /* nothing more can be read */
 };
 
 /* How a value begins. */
 struct head {
     uint8_t size;        /* its bytes, with those of a content of fixed size */
-    uint8_t length_size; /* of which so many behind the first are a length: */
-    uint8_t values;      /* 0: of the content; else of so many values each */
+    uint8_t length_size; /* bytes of a length after the first byte: */
+    uint8_t values;      /* 0: of the content; 1 or 2: elements of this many
+                          * values */
 };
 
-/* 0xc0 to 0xdf. 0xc1 has none. */
+/* 0xc0 to 0xdf. 0xc1 is not used. */
 static const struct head heads[32] = {
     {1, 0, 0},  {0, 0, 0}, {1, 0, 0}, {1, 0, 0},  /* nil, none, booleans */
     {2, 1, 0},  {3, 2, 0}, {5, 4, 0},             /* bin */
@@ -35,19 +37,8 @@ static const struct head heads[32] = {
     {3, 2, 2},  {5, 4, 2},                        /* map */
 };
 
-/* The length that stands behind the first byte. */
-static uint64_t
-length_of(const uint8_t *head, size_t size)
-{
-    uint64_t length = 0;
-
-    for (size_t i = 1; i <= size; i++)
-        length = length << 8 | head[i];
-    return length;
-}
-
 /* Steps over one head and the content of a scalar, which may lie beyond the
- * text. False: the head is not all there yet, or it is none. */
+ * text. Returns false if the head is incomplete or invalid. */
 static bool
 step(struct splitter *splitter, const struct split_text *text)
 {
@@ -62,7 +53,7 @@ step(struct splitter *splitter, const struct split_text *text)
             splitter->state = MSGPACK_REST;
         if (head.size == 0 || left <= head.length_size)
             return false;
-        length = length_of(at, head.length_size);
+        length = bytes_get_be(at + 1, head.length_size);
     } else if (*at >= 0x80 && *at < 0xa0) {
         head.values = *at < 0x90 ? 2 : 1;
         length = *at & 0x0f;
@@ -81,7 +72,7 @@ is_map(uint8_t first)
     return first >> 4 == 8 || first == 0xde || first == 0xdf;
 }
 
-/* All that is left of the file, once that has ended. */
+/* The rest of the file, once that has ended. */
 static enum split
 rest(struct splitter *splitter, const struct split_text *text,
      struct split_record *ended, struct colander_error *err)
@@ -94,8 +85,8 @@ rest(struct splitter *splitter, const struct split_text *text,
     split_end(splitter, text, text->size, text->size, ended);
     ended->at = at < text->size ? at : text->size;
     (void)COLANDER_FAIL(err, COLANDER_INVALID,
-                        is_illegal ? "0xc1 is no msgpack, so that all behind "
-                                     "it cannot be read"
+                        is_illegal ? "0xc1 is not msgpack, so the rest of "
+                                     "the file cannot be read"
                                    : "the file ends inside a value");
     return SPLIT_BAD;
 }
@@ -122,7 +113,7 @@ splitter_msgpack_next(struct splitter *splitter, struct split_text text,
     split_end(splitter, &text, splitter->scanned, splitter->scanned, ended);
     if (is_record)
         return SPLIT_RECORD;
-    (void)COLANDER_FAIL(err, COLANDER_INVALID, "the value is no map");
+    (void)COLANDER_FAIL(err, COLANDER_INVALID, "the value is not a map");
     return SPLIT_BAD;
 }
 

@@ -1,24 +1,14 @@
-/*
- * Time patterns: see time_pattern.h.
- *
- * SPDX-License-Identifier: MIT
- */
+/* SPDX-License-Identifier: MIT */
 #include "loading/time_pattern.h"
 
-/* A time as it is read. */
+/* A time being read. */
 struct reading {
     struct time_scanner *scanner;
     struct civil_time *time;
-    int32_t half; /* of the day: 1 behind noon; -1: it is not told */
+    int32_t half; /* of the day: 1 after noon; -1: unknown */
 };
 
-/* --------------------------------------------------------------- parts --- */
-
-static bool
-scan_year(struct reading *reading)
-{
-    return time_scan_number(reading->scanner, 4, 4, &reading->time->year);
-}
+/* ------------------------------------------------------------- reading --- */
 
 static bool
 scan_short_year(struct reading *reading)
@@ -29,12 +19,6 @@ scan_short_year(struct reading *reading)
         return false;
     *year += *year < 69 ? 2000 : 1900;
     return true;
-}
-
-static bool
-scan_month(struct reading *reading)
-{
-    return time_scan_number(reading->scanner, 1, 2, &reading->time->month);
 }
 
 static bool
@@ -67,75 +51,6 @@ scan_weekday(struct reading *reading)
     return time_scan_word(reading->scanner, names, 14, &index);
 }
 
-static void
-skip_blanks(struct time_scanner *scanner)
-{
-    while (scanner->at < scanner->end &&
-           (*scanner->at == ' ' || *scanner->at == '\t'))
-        scanner->at++;
-}
-
-static bool
-scan_day(struct reading *reading)
-{
-    skip_blanks(reading->scanner);
-    return time_scan_number(reading->scanner, 1, 2, &reading->time->day);
-}
-
-static bool
-scan_year_day(struct reading *reading)
-{
-    int32_t *day = &reading->time->year_day;
-
-    return time_scan_number(reading->scanner, 1, 3, day) && *day > 0;
-}
-
-static bool
-scan_hour(struct reading *reading)
-{
-    skip_blanks(reading->scanner);
-    return time_scan_number(reading->scanner, 1, 2, &reading->time->hour);
-}
-
-static bool
-scan_hour_of_half(struct reading *reading)
-{
-    return scan_hour(reading) && reading->time->hour >= 1 &&
-           reading->time->hour <= 12;
-}
-
-static bool
-scan_half(struct reading *reading)
-{
-    static const char *const names[] = {"am", "pm"};
-
-    return time_scan_word(reading->scanner, names, 2, &reading->half);
-}
-
-static bool
-scan_minute(struct reading *reading)
-{
-    return time_scan_number(reading->scanner, 1, 2, &reading->time->minute);
-}
-
-static bool
-scan_second(struct reading *reading)
-{
-    return time_scan_number(reading->scanner, 1, 2, &reading->time->second);
-}
-
-static bool
-scan_fraction(struct reading *reading)
-{
-    return time_scan_fraction(reading->scanner, &reading->time->nanosecond);
-}
-
-static bool
-scan_zone(struct reading *reading)
-{
-    return time_scan_zone(reading->scanner, &reading->time->zone);
-}
-
 static bool
 scan_zone_name(struct reading *reading)
 {
@@ -145,109 +60,106 @@ scan_zone_name(struct reading *reading)
     return time_scan_word(reading->scanner, names, 4, &index);
 }
 
+static void
+skip_blanks(struct time_scanner *scanner)
+{
+    while (scanner->at < scanner->end &&
+           (*scanner->at == ' ' || *scanner->at == '\t'))
+        scanner->at++;
+}
+
+/* A number of one or two digits, after blanks. */
 static bool
-scan_percent(struct reading *reading)
+scan_padded(struct reading *reading, int32_t *number)
 {
-    return time_scan_byte(reading->scanner, '%');
+    skip_blanks(reading->scanner);
+    return time_scan_number(reading->scanner, 1, 2, number);
 }
 
-/* --------------------------------------------------------- conversions --- */
+static bool scan_pattern(struct colander_slice pattern,
+                         struct reading *reading);
 
-/* What a conversion tells. */
-enum {
-    YEAR = 1 << 0,
-    MONTH = 1 << 1,
-    DAY = 1 << 2,
-    YEAR_DAY = 1 << 3,
-    WEEKDAY = 1 << 4,
-    HOUR = 1 << 5,
-    HOUR_OF_HALF = 1 << 6, /* with HOUR */
-    HALF = 1 << 7,
-    MINUTE = 1 << 8,
-    SECOND = 1 << 9,
-    FRACTION = 1 << 10,
-    ZONE = 1 << 11,
-};
-
-static const struct conversion {
-    char letter;
-    unsigned parts;
-    bool (*scan)(struct reading *reading);
-    const char *stands_for; /* a pattern; then there is no function */
-} conversions[] = {
-    {'Y', YEAR, scan_year, NULL},
-    {'y', YEAR, scan_short_year, NULL},
-    {'m', MONTH, scan_month, NULL},
-    {'b', MONTH, scan_month_name, NULL},
-    {'B', MONTH, scan_month_name, NULL},
-    {'h', MONTH, scan_month_name, NULL},
-    {'d', DAY, scan_day, NULL},
-    {'e', DAY, scan_day, NULL},
-    {'j', YEAR_DAY, scan_year_day, NULL},
-    {'a', WEEKDAY, scan_weekday, NULL},
-    {'A', WEEKDAY, scan_weekday, NULL},
-    {'H', HOUR, scan_hour, NULL},
-    {'k', HOUR, scan_hour, NULL},
-    {'I', HOUR | HOUR_OF_HALF, scan_hour_of_half, NULL},
-    {'l', HOUR | HOUR_OF_HALF, scan_hour_of_half, NULL},
-    {'p', HALF, scan_half, NULL},
-    {'M', MINUTE, scan_minute, NULL},
-    {'S', SECOND, scan_second, NULL},
-    {'f', FRACTION, scan_fraction, NULL},
-    {'z', ZONE, scan_zone, NULL},
-    {'Z', ZONE, scan_zone_name, NULL},
-    {'F', YEAR | MONTH | DAY, NULL, "%Y-%m-%d"},
-    {'D', YEAR | MONTH | DAY, NULL, "%m/%d/%y"},
-    {'T', HOUR | MINUTE | SECOND, NULL, "%H:%M:%S"},
-    {'R', HOUR | MINUTE, NULL, "%H:%M"},
-    {'%', 0, scan_percent, NULL},
-};
-
-#define CONVERSION_COUNT (sizeof(conversions) / sizeof(conversions[0]))
-
-static const struct conversion *
-find_conversion(uint8_t letter)
+static bool
+scan_conversion(uint8_t letter, struct reading *reading)
 {
-    for (size_t i = 0; i < CONVERSION_COUNT; i++) {
-        if ((uint8_t)conversions[i].letter == letter)
-            return &conversions[i];
+    static const char *const halves[] = {"am", "pm"};
+    struct time_scanner *scanner = reading->scanner;
+    struct civil_time *time = reading->time;
+
+    switch (letter) {
+    case 'Y':
+        return time_scan_number(scanner, 4, 4, &time->year);
+    case 'y':
+        return scan_short_year(reading);
+    case 'm':
+        return time_scan_number(scanner, 1, 2, &time->month);
+    case 'b':
+    case 'B':
+    case 'h':
+        return scan_month_name(reading);
+    case 'd':
+    case 'e':
+        return scan_padded(reading, &time->day);
+    case 'j':
+        return time_scan_number(scanner, 1, 3, &time->year_day) &&
+               time->year_day > 0;
+    case 'a':
+    case 'A':
+        return scan_weekday(reading);
+    case 'H':
+    case 'k':
+        return scan_padded(reading, &time->hour);
+    case 'I':
+    case 'l':
+        return scan_padded(reading, &time->hour) && time->hour >= 1 &&
+               time->hour <= 12;
+    case 'p':
+        return time_scan_word(scanner, halves, 2, &reading->half);
+    case 'M':
+        return time_scan_number(scanner, 1, 2, &time->minute);
+    case 'S':
+        return time_scan_number(scanner, 1, 2, &time->second);
+    case 'f':
+        return time_scan_fraction(scanner, &time->nanosecond);
+    case 'z':
+        return time_scan_zone(scanner, &time->zone);
+    case 'Z':
+        return scan_zone_name(reading);
+    case 'F':
+        return scan_pattern(colander_slice_text("%Y-%m-%d"), reading);
+    case 'D':
+        return scan_pattern(colander_slice_text("%m/%d/%y"), reading);
+    case 'T':
+        return scan_pattern(colander_slice_text("%H:%M:%S"), reading);
+    case 'R':
+        return scan_pattern(colander_slice_text("%H:%M"), reading);
+    default:
+        return letter == '%' && time_scan_byte(scanner, '%');
     }
-    return NULL;
 }
 
-/* ------------------------------------------------------------- reading --- */
-
+/* Recursive: the pattern that a conversion stands for has no such one. */
 static bool
 scan_pattern(struct colander_slice pattern, struct reading *reading)
 {
-    for (size_t i = 0; i < pattern.size; i++) {
+    struct time_scanner *scanner = reading->scanner;
+    bool fits = true;
+
+    for (size_t i = 0; i < pattern.size && fits; i++) {
         uint8_t byte = pattern.data[i];
-        const struct conversion *conversion;
 
         if (byte == ' ') {
-            if (!time_scan_byte(reading->scanner, ' ') &&
-                !time_scan_byte(reading->scanner, '\t'))
-                return false;
-            skip_blanks(reading->scanner);
-            continue;
+            fits =
+                time_scan_byte(scanner, ' ') || time_scan_byte(scanner, '\t');
+            skip_blanks(scanner);
+        } else if (byte != '%') {
+            fits = time_scan_byte(scanner, byte);
+        } else {
+            fits =
+                ++i < pattern.size && scan_conversion(pattern.data[i], reading);
         }
-        if (byte != '%') {
-            if (!time_scan_byte(reading->scanner, byte))
-                return false;
-            continue;
-        }
-        conversion =
-            ++i < pattern.size ? find_conversion(pattern.data[i]) : NULL;
-        if (conversion == NULL)
-            return false;
-        /* one that stands for others stands for none such */
-        if (conversion->stands_for != NULL
-                ? !scan_pattern(colander_slice_text(conversion->stands_for),
-                                reading)
-                : !conversion->scan(reading))
-            return false;
     }
-    return true;
+    return fits;
 }
 
 bool
@@ -265,115 +177,149 @@ time_pattern_read(struct colander_slice pattern, struct time_scanner *scanner,
 
 /* ------------------------------------------------------------ checking --- */
 
+/* What a conversion reads. */
+enum {
+    YEAR = 1 << 0,
+    MONTH = 1 << 1,
+    DAY = 1 << 2,
+    YEAR_DAY = 1 << 3,
+    WEEKDAY = 1 << 4,
+    HOUR = 1 << 5,
+    HOUR_OF_HALF = 1 << 6, /* with HOUR */
+    HALF = 1 << 7,
+    MINUTE = 1 << 8,
+    SECOND = 1 << 9,
+    FRACTION = 1 << 10,
+    ZONE = 1 << 11,
+};
+
+static const struct {
+    const char *letters;
+    unsigned parts;
+} conversions[] = {
+    {"Yy", YEAR},
+    {"mbBh", MONTH},
+    {"de", DAY},
+    {"j", YEAR_DAY},
+    {"aA", WEEKDAY},
+    {"Hk", HOUR},
+    {"Il", HOUR | HOUR_OF_HALF},
+    {"p", HALF},
+    {"M", MINUTE},
+    {"S", SECOND},
+    {"f", FRACTION},
+    {"zZ", ZONE},
+    {"FD", YEAR | MONTH | DAY},
+    {"T", HOUR | MINUTE | SECOND},
+    {"R", HOUR | MINUTE},
+    {"%", 0},
+};
+
+/* The name of each part, and what it needs. */
 static const struct {
     unsigned part;
     const char *name;
-} part_names[] = {
-    {YEAR, "a year"},        {MONTH, "a month"},
-    {DAY, "a day"},          {YEAR_DAY, "a day of the year"},
-    {HOUR, "an hour"},       {WEEKDAY, "a day of the week"},
-    {HALF, "AM or PM (%p)"}, {MINUTE, "a minute"},
-    {SECOND, "a second"},    {FRACTION, "a fraction"},
-    {ZONE, "a zone"},        {HOUR_OF_HALF, "an hour of 12 (%I)"},
+    unsigned needs;
+} parts[] = {
+    {YEAR, "a year", 0},
+    {MONTH, "a month", 0},
+    {DAY, "a day", MONTH},
+    {YEAR_DAY, "a day of the year", 0},
+    {HOUR, "an hour", 0},
+    {WEEKDAY, "a day of the week", 0},
+    {HALF, "AM or PM (%p)", HOUR_OF_HALF},
+    {MINUTE, "a minute", HOUR},
+    {SECOND, "a second", MINUTE},
+    {FRACTION, "a fraction", SECOND},
+    {ZONE, "a zone", 0},
+    {HOUR_OF_HALF, "an hour of 12 (%I)", HALF},
 };
 
-static const char *
-part_name(unsigned parts)
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+/* Returns false if the conversion is unknown. */
+static bool
+find_parts(uint8_t letter, unsigned *read)
 {
-    for (size_t i = 0; i < sizeof(part_names) / sizeof(part_names[0]); i++) {
-        if ((parts & part_names[i].part) != 0)
-            return part_names[i].name;
+    for (size_t i = 0; i < COUNT(conversions); i++) {
+        if (letter != '\0' && strchr(conversions[i].letters, letter) != NULL) {
+            *read = conversions[i].parts;
+            return true;
+        }
     }
-    return "nothing";
+    return false;
 }
 
-/* What makes no sense without the other. */
-static const struct {
-    unsigned part;
-    unsigned needs;
-} needs[] = {
-    {DAY, MONTH},       {MINUTE, HOUR},       {SECOND, MINUTE},
-    {FRACTION, SECOND}, {HALF, HOUR_OF_HALF}, {HOUR_OF_HALF, HALF},
-};
-
-static int
-shown_size(struct colander_slice pattern)
+static const char *
+part_name(unsigned wanted)
 {
-    return pattern.size < 200 ? (int)pattern.size : 200;
+    size_t i = 0;
+
+    while (i + 1 < COUNT(parts) && (wanted & parts[i].part) == 0)
+        i++;
+    return parts[i].name;
+}
+
+/* Fails with the pattern, a text, a part or conversion, and more text. */
+static enum colander_code
+fail(struct colander_slice pattern, const char *text, const char *part,
+     const char *joint, const char *end, struct colander_error *err)
+{
+    return COLANDER_FAIL(err, COLANDER_INVALID, "time format '%.*s'%s%s%s%s",
+                         pattern.size < 200 ? (int)pattern.size : 200,
+                         (const char *)pattern.data, text, part, joint, end);
 }
 
 static enum colander_code
-check_parts(struct colander_slice pattern, unsigned parts,
+check_parts(struct colander_slice pattern, unsigned found,
             struct colander_error *err)
 {
-    if ((parts & YEAR) == 0)
-        return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "time format '%.*s' has no year (%%Y)",
-                             shown_size(pattern), (const char *)pattern.data);
-    if ((parts & YEAR_DAY) != 0 && (parts & (MONTH | DAY)) != 0)
-        return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "time format '%.*s' has a day of the year and %s",
-                             shown_size(pattern), (const char *)pattern.data,
-                             part_name(parts & (MONTH | DAY)));
-    for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
-        if ((parts & needs[i].part) != 0 && (parts & needs[i].needs) == 0)
-            return COLANDER_FAIL(
-                err, COLANDER_INVALID, "time format '%.*s' has %s without %s",
-                shown_size(pattern), (const char *)pattern.data,
-                part_name(needs[i].part), part_name(needs[i].needs));
+    if ((found & YEAR) == 0)
+        return fail(pattern, " has no year (%Y)", "", "", "", err);
+    if ((found & YEAR_DAY) != 0 && (found & (MONTH | DAY)) != 0)
+        return fail(pattern, " has a day of the year and ",
+                    part_name(found & (MONTH | DAY)), "", "", err);
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        const unsigned needed = parts[i].needs;
+
+        if ((found & parts[i].part) != 0 && needed != 0 &&
+            (found & needed) == 0)
+            return fail(pattern, " has ", parts[i].name, " without ",
+                        part_name(needed), err);
     }
     return COLANDER_OK;
 }
 
-/* A conversion that is none: one that shows, as it is. */
 static enum colander_code
 fail_unknown(struct colander_slice pattern, uint8_t letter,
              struct colander_error *err)
 {
+    const char conversion[] = {'%', (char)letter, '\0'};
+
     if (letter > ' ' && letter < 0x7f)
-        return COLANDER_FAIL(
-            err, COLANDER_INVALID, "time format '%.*s': %%%c is not known",
-            shown_size(pattern), (const char *)pattern.data, letter);
-    return COLANDER_FAIL(err, COLANDER_INVALID,
-                         "time format '%.*s': %% is followed by what is not "
-                         "known",
-                         shown_size(pattern), (const char *)pattern.data);
-}
-
-/* The parts that all conversions tell, none of them twice. */
-static enum colander_code
-gather_parts(struct colander_slice pattern, unsigned *parts,
-             struct colander_error *err)
-{
-    for (size_t i = 0; i < pattern.size; i++) {
-        const struct conversion *conversion;
-
-        if (pattern.data[i] != '%')
-            continue;
-        if (++i == pattern.size)
-            return COLANDER_FAIL(
-                err, COLANDER_INVALID,
-                "time format '%.*s' ends with half a conversion: a percent "
-                "sign is %%%%",
-                shown_size(pattern), (const char *)pattern.data);
-        conversion = find_conversion(pattern.data[i]);
-        if (conversion == NULL)
-            return fail_unknown(pattern, pattern.data[i], err);
-        if ((*parts & conversion->parts) != 0)
-            return COLANDER_FAIL(
-                err, COLANDER_INVALID, "time format '%.*s' has %s twice",
-                shown_size(pattern), (const char *)pattern.data,
-                part_name(*parts & conversion->parts));
-        *parts |= conversion->parts;
-    }
-    return COLANDER_OK;
+        return fail(pattern, ": ", conversion, " is not known", "", err);
+    return fail(pattern, ": % is followed by an unknown byte", "", "", "", err);
 }
 
 enum colander_code
 time_pattern_check(struct colander_slice pattern, struct colander_error *err)
 {
-    unsigned parts = 0;
-    enum colander_code code = gather_parts(pattern, &parts, err);
+    unsigned found = 0;
 
-    return code == COLANDER_OK ? check_parts(pattern, parts, err) : code;
+    for (size_t i = 0; i < pattern.size; i++) {
+        unsigned read;
+
+        if (pattern.data[i] != '%')
+            continue;
+        if (++i == pattern.size)
+            return fail(pattern, " ends with half a conversion: a percent ",
+                        "sign is %%", "", "", err);
+        if (!find_parts(pattern.data[i], &read))
+            return fail_unknown(pattern, pattern.data[i], err);
+        if ((found & read) != 0)
+            return fail(pattern, " has ", part_name(found & read), " twice", "",
+                        err);
+        found |= read;
+    }
+    return check_parts(pattern, found, err);
 }

@@ -1,5 +1,5 @@
 /*
- * Time patterns: the formats of times.h that have a % in them.
+ * Time patterns: the formats of times.h with conversions.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,10 +8,11 @@
 
 #include "loading/civil_time.h"
 
-/* Takes what fits a pattern that was checked, and fills the fields it has. */
+/* Reads what matches `pattern`, which was checked, and sets its fields. */
 bool time_pattern_read(struct colander_slice pattern,
                        struct time_scanner *scanner, struct civil_time *time);
 
+/* Fails with INVALID as times_check_format does. */
 COLANDER_CHECKED enum colander_code
 time_pattern_check(struct colander_slice pattern, struct colander_error *err);
 

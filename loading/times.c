@@ -1,8 +1,4 @@
-/*
- * Times: see times.h.
- *
- * SPDX-License-Identifier: MIT
- */
+/* SPDX-License-Identifier: MIT */
 #include "loading/times.h"
 
 #include "loading/civil_time.h"
@@ -10,7 +6,7 @@
 
 /* ------------------------------------------------------------- rfc3339 --- */
 
-/* What may stand behind the date. */
+/* The rest after the date. */
 static bool
 scan_clock(struct time_scanner *scanner, struct civil_time *time)
 {
@@ -50,7 +46,7 @@ read_rfc3339(struct time_scanner *scanner, struct civil_time *time)
 
 /* ---------------------------------------------------------------- unix --- */
 
-/* What stands before the point. */
+/* The digits before the point. */
 static bool
 scan_units(struct time_scanner *scanner, uint64_t *units)
 {
@@ -186,8 +182,8 @@ times_check_format(const char *format, struct colander_error *err)
         if (memchr(one.data, '%', one.size) == NULL)
             return COLANDER_FAIL(
                 err, COLANDER_INVALID,
-                "time format '%.*s' is none of rfc3339, unix, unix_ms, "
-                "unix_us, unix_ns, nor a pattern such as '%%Y-%%m-%%d'",
+                "time format '%.*s' is not rfc3339, unix, unix_ms, "
+                "unix_us, unix_ns, or a pattern such as '%%Y-%%m-%%d'",
                 one.size < 200 ? (int)one.size : 200, (const char *)one.data);
         code = time_pattern_check(one, err);
         if (code != COLANDER_OK)

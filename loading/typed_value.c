@@ -1,14 +1,11 @@
-/*
- * Typed value: see typed_value.h.
- *
- * SPDX-License-Identifier: MIT
- */
+/* SPDX-License-Identifier: MIT */
 #include "loading/typed_value.h"
+
+#include "columns/numbers.h"
 
 #include <math.h>
 #include <strings.h>
 
-#include "loading/numeral.h"
 #include "loading/times.h"
 
 static bool
@@ -36,17 +33,27 @@ is_word(struct colander_slice text, const char *word)
     return true;
 }
 
+/* Whether all of `text` is a number. */
+static bool
+is_number(struct colander_slice text, enum colander_number_grammar grammar,
+          bool *is_whole)
+{
+    const size_t size = colander_number_size(text, grammar, is_whole);
+
+    return size > 0 && size == text.size;
+}
+
 struct colander_value
 typed_value_guess(struct colander_slice text)
 {
     struct colander_value value;
-    struct numeral numeral;
     uint8_t first = text.size == 0 ? 0 : text.data[0];
+    bool is_whole;
 
     if (first == '-' || (uint8_t)(first - '0') <= 9) {
-        if (numeral_scan(text, NUMERAL_JSON, &numeral) &&
-            (numeral.is_whole ? numeral_integer(&numeral, &value)
-                              : numeral_double(&numeral, &value)))
+        if (is_number(text, COLANDER_NUMBER_JSON, &is_whole) &&
+            (is_whole ? colander_number_integer(text, &value)
+                      : colander_number_double(text, &value)))
             return value;
     } else if (first == 't' && is_text(text, "true")) {
         return colander_boolean(true);
@@ -59,15 +66,15 @@ typed_value_guess(struct colander_slice text)
 static bool
 read_integer(struct colander_slice text, struct colander_value *value)
 {
-    struct numeral numeral;
+    bool is_whole;
 
-    return numeral_scan(text, NUMERAL_LOOSE, &numeral) &&
-           numeral_integer(&numeral, value);
+    return is_number(text, COLANDER_NUMBER_LOOSE, &is_whole) && is_whole &&
+           colander_number_integer(text, value);
 }
 
 /* inf and nan, with their signs. */
 static bool
-read_special(struct colander_slice text, struct colander_value *value)
+read_infinite(struct colander_slice text, struct colander_value *value)
 {
     double sign = 1;
 
@@ -87,26 +94,23 @@ read_special(struct colander_slice text, struct colander_value *value)
 static bool
 read_number(struct colander_slice text, struct colander_value *value)
 {
-    struct numeral numeral;
+    bool is_whole;
 
-    if (!numeral_scan(text, NUMERAL_LOOSE, &numeral))
-        return read_special(text, value);
-    return numeral_integer(&numeral, value) || numeral_double(&numeral, value);
+    if (!is_number(text, COLANDER_NUMBER_LOOSE, &is_whole))
+        return read_infinite(text, value);
+    return (is_whole && colander_number_integer(text, value)) ||
+           colander_number_double(text, value);
 }
 
 static bool
 read_boolean(struct colander_slice text, struct colander_value *value)
 {
-    static const char *const words[2][4] = {{"false", "f", "no", "n"},
-                                            {"true", "t", "yes", "y"}};
+    static const char *const words[] = {"false", "true", "f", "t", "no",
+                                        "yes",   "n",    "y", "0", "1"};
 
-    if (is_text(text, "0") || is_text(text, "1")) {
-        *value = colander_boolean(text.data[0] == '1');
-        return true;
-    }
-    for (size_t i = 0; i < 8; i++) {
-        if (is_word(text, words[i / 4][i % 4])) {
-            *value = colander_boolean(i / 4 == 1);
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (is_word(text, words[i])) {
+            *value = colander_boolean(i % 2 == 1);
             return true;
         }
     }
@@ -130,29 +134,21 @@ bool
 typed_value_read(const struct value_reading *reading,
                  struct colander_slice text, struct colander_value *value)
 {
-    bool is_read = true;
-
+    *value = colander_string(text);
     switch (reading->type) {
     case VALUE_GUESSED:
         *value = typed_value_guess(text);
         return true;
     case VALUE_STRING:
-        *value = colander_string(text);
         return true;
     case VALUE_INTEGER:
-        is_read = read_integer(text, value);
-        break;
+        return read_integer(text, value);
     case VALUE_NUMBER:
-        is_read = read_number(text, value);
-        break;
+        return read_number(text, value);
     case VALUE_BOOLEAN:
-        is_read = read_boolean(text, value);
-        break;
+        return read_boolean(text, value);
     case VALUE_TIME:
-        is_read = read_time(reading, text, value);
-        break;
+        return read_time(reading, text, value);
     }
-    if (!is_read)
-        *value = colander_string(text);
-    return is_read;
+    return false;
 }

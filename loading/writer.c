@@ -1,67 +1,61 @@
-/*
- * Writer: see writer.h.
- *
- * SPDX-License-Identifier: MIT
- */
+/* SPDX-License-Identifier: MIT */
 #include "loading/writer.h"
-#include "core/quiet_thread.h"
-#include "loading/maker.h"
-#include "loading/newcomers.h"
+#include "columns/unchecked.h"
+#include "core/clock.h"
+#include "core/thread.h"
+#include "loading/new_keys.h"
+#include "loading/parser.h"
 #include "loading/rejects.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 struct writer {
     struct colander_store *store;
     struct colander_family *family;
-    const struct loading_options *options;
-    struct loading_figures *figures;
+    const struct colander_load_options *options;
+    struct colander_load_stats *stats;
     struct rejects rejects;
     struct colander_bulk *bulk;   /* of a bulk load */
     struct colander_batch *batch; /* of rows that waited; of a bulk load, the
                                    * places behind the files */
-    struct newcomers *newcomers;  /* tells rows whose key is new */
+    struct new_keys new_keys;     /* which waiting rows have a new key */
 
     const struct source *source; /* of the chunks to come */
     struct colander_slice mark_name;
-    struct place place;
-    struct place_tail tail; /* before it */
-    bool ends_line;         /* rejects are lines */
+    struct resume_point point;
+    struct resume_point_tail tail; /* before it */
+    bool ends_line;                /* rejects are lines */
 };
 
 enum colander_code
 writer_create(struct colander_store *store, struct colander_family *family,
-              const struct loading_options *options, uint64_t rejects_size,
-              struct loading_figures *figures, struct writer **writer,
-              struct colander_error *err)
+              const struct colander_load_options *options,
+              uint64_t rejects_size, struct colander_load_stats *stats,
+              struct writer **writer, struct colander_error *err)
 {
-    struct writer *made = calloc(1, sizeof(*made));
+    struct writer *created = calloc(1, sizeof(*created));
     enum colander_code code;
 
     *writer = NULL;
-    if (made == NULL)
+    if (created == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a load");
-    made->store = store;
-    made->family = family;
-    made->options = options;
-    made->figures = figures;
-    code = colander_batch_create(store, &made->batch, err);
+    created->store = store;
+    created->family = family;
+    created->options = options;
+    created->stats = stats;
+    code = colander_batch_create(store, &created->batch, err);
     if (code == COLANDER_OK && options->is_bulk)
-        code = colander_bulk_create(family, &made->bulk, err);
+        code = colander_bulk_create(family, &created->bulk, err);
     if (code == COLANDER_OK)
-        code = newcomers_create(family, &made->newcomers, err);
+        code = rejects_open(&created->rejects, options->rejects, rejects_size,
+                            err);
     if (code == COLANDER_OK)
-        code =
-            rejects_open(&made->rejects, options->rejects, rejects_size, err);
-    if (code == COLANDER_OK)
-        *writer = made;
+        *writer = created;
     else
-        writer_destroy(made);
+        writer_destroy(created);
     return code;
 }
 
@@ -73,87 +67,63 @@ writer_destroy(struct writer *writer)
     rejects_close(&writer->rejects);
     colander_bulk_destroy(writer->bulk);
     colander_batch_destroy(writer->batch);
-    newcomers_destroy(writer->newcomers);
+    new_keys_release(&writer->new_keys);
     free(writer);
 }
 
-/* Whether the last of the rejects are those of the place's file. */
+/* Whether the file of rejects ends with rejects of the resume point's file. */
 static bool
-ends_rejects(const struct writer *writer, const struct place *place)
+ends_rejects(const struct writer *writer, const struct resume_point *point)
 {
-    return place->reject_count > 0 && place->rejects_size > 0 &&
-           place->rejects_size == writer->rejects.size;
+    return point->reject_count > 0 && point->rejects_size > 0 &&
+           point->rejects_size == writer->rejects.size;
 }
 
 enum colander_code
 writer_begin_file(struct writer *writer, const struct source *source,
-                  struct colander_slice mark_name, const struct place *place,
-                  struct colander_error *err)
+                  struct colander_slice mark_name,
+                  const struct resume_point *point, struct colander_error *err)
 {
     writer->source = source;
     writer->mark_name = mark_name;
-    memset(&writer->place, 0, sizeof(writer->place));
-    if (place != NULL)
-        writer->place = *place;
-    writer->place.bulk_key_size = 0; /* from now on it is no bulk's */
-    writer->place.format = (uint64_t)source->splitter.format;
+    memset(&writer->point, 0, sizeof(writer->point));
+    if (point != NULL)
+        writer->point = *point;
+    writer->point.bulk_key_size = 0;
+    writer->point.format = (uint64_t)source->splitter.format;
     writer->tail = source->tail;
     writer->ends_line = source->splitter.format != RECORDS_MSGPACK;
     return rejects_set_header(
         &writer->rejects, colander_buffer_slice(&source->line),
-        place != NULL && ends_rejects(writer, place), err);
+        point != NULL && ends_rejects(writer, point), err);
 }
 
 /* -------------------------------------------------------------- rejects --- */
 
-/* A byte of a chunk's text, and the line that it is on. */
-struct spot {
-    size_t at;
-    uint64_t line;
-    uint64_t begin; /* where that begins in the file */
-};
-
-/* Moves on to byte `at`; back only to the chunk's beginning. */
 static void
-spot_move(struct spot *spot, const struct chunk *chunk, size_t at)
+report(const struct writer *writer, const struct chunk *chunk,
+       const struct reject *reject, struct chunk_spot *spot)
 {
-    const uint8_t *text = chunk->text.data;
-
-    if (at < spot->at)
-        *spot = (struct spot){0, chunk->line, chunk->line_offset};
-    for (size_t i = spot->at; i < at; i++) {
-        if (text[i] == '\n') {
-            spot->begin = chunk->offset + i + 1;
-            spot->line++;
-        }
-    }
-    spot->at = at;
-}
-
-static void
-complain(const struct writer *writer, const struct chunk *chunk,
-         const struct reject *reject, struct spot *spot)
-{
-    const struct loading_options *options = writer->options;
+    const struct colander_load_options *options = writer->options;
     const struct piece *piece = &chunk->pieces[reject->piece];
-    char text[PATH_MAX + sizeof(((struct colander_error *)0)->message)];
+    struct colander_load_reject reported;
 
-    if (options->complain == NULL)
+    if (options->report_reject == NULL)
         return;
-    spot_move(spot, chunk, piece->offset + reject->fault);
-    snprintf(text, sizeof(text), "%s:%" PRIu64 ":%" PRIu64 ": %s",
-             writer->source->file, spot->line,
-             chunk->offset + spot->at - spot->begin + 1,
-             (const char *)chunk->reasons.data + reject->reason);
-    options->complain(options->context, text, true);
+    chunk_spot_move(spot, chunk, piece->offset + reject->fault);
+    reported.file = writer->source->file;
+    reported.line = spot->line;
+    reported.column = chunk->offset + spot->at - spot->begin + 1;
+    reported.reason = (const char *)chunk->reasons.data + reject->reason;
+    options->report_reject(options->context, &reported);
 }
 
-/* Tells and keeps what was rejected. */
+/* Reports and keeps rejects. */
 static enum colander_code
 put_rejects(struct writer *writer, const struct chunk *chunk,
             struct colander_error *err)
 {
-    struct spot spot = {0, chunk->line, chunk->line_offset};
+    struct chunk_spot spot = {0, chunk->line, chunk->line_offset};
     enum colander_code code = COLANDER_OK;
 
     for (size_t i = 0; i < chunk->reject_count && code == COLANDER_OK; i++) {
@@ -164,9 +134,9 @@ put_rejects(struct writer *writer, const struct chunk *chunk,
                            : !chunk->has_end;
 
         if (piece->kind != PIECE_REST) {
-            writer->figures->reject_count++;
-            writer->place.reject_count++;
-            complain(writer, chunk, reject, &spot);
+            writer->stats->reject_count++;
+            writer->point.reject_count++;
+            report(writer, chunk, reject, &spot);
         }
         code = rejects_put(&writer->rejects, chunk_piece(chunk, piece),
                            writer->ends_line && !goes_on, err);
@@ -185,14 +155,14 @@ reject_known(struct writer *writer, struct chunk *chunk,
     struct colander_error reason;
     enum colander_code code;
 
-    if (writer->options->duplicates == LOADING_KEEP) {
-        writer->figures->kept_count++;
+    if (writer->options->duplicates == COLANDER_LOAD_KEEP) {
+        writer->stats->kept_count++;
         return COLANDER_OK;
     }
     code = colander_json_append_key(&text, key, err);
     if (code == COLANDER_OK) {
         (void)COLANDER_FAIL(&reason, COLANDER_INVALID,
-                            "a row with the key %.*s is there already",
+                            "there is already a row with the key %.*s",
                             text.size < 200 ? (int)text.size : 200,
                             (const char *)text.data);
         code = chunk_add_reject(chunk, waiting->piece, 0, reason.message, err);
@@ -201,23 +171,23 @@ reject_known(struct writer *writer, struct chunk *chunk,
     return code;
 }
 
-/* Adds a row to the bulk; the first of a file is to be known by its place. */
+/* Adds a row to the bulk. The resume point has the key of the first one. */
 static enum colander_code
 add_to_bulk(struct writer *writer, struct colander_slice key,
             struct colander_slice row, struct colander_error *err)
 {
-    struct place *place = &writer->place;
+    struct resume_point *point = &writer->point;
     enum colander_code code =
         colander_bulk_add_checked(writer->bulk, key, row, err);
 
-    if (code == COLANDER_OK && place->bulk_key_size == 0) {
-        memcpy(place->bulk_key, key.data, key.size); /* not over the limit */
-        place->bulk_key_size = key.size;
+    if (code == COLANDER_OK && point->bulk_key_size == 0) {
+        memcpy(point->bulk_key, key.data, key.size); /* not over the limit */
+        point->bulk_key_size = key.size;
     }
     return code;
 }
 
-/* Adds a row that waited to where it goes. */
+/* Adds a waiting row to the bulk or the batch, or rejects it. */
 static enum colander_code
 take_row(struct writer *writer, struct chunk *chunk, size_t index,
          struct colander_slice key, struct colander_slice row,
@@ -229,9 +199,9 @@ take_row(struct writer *writer, struct chunk *chunk, size_t index,
 
     if (writer->bulk != NULL)
         code = add_to_bulk(writer, key, row, err);
-    else if (writer->options->duplicates == LOADING_PATCH)
+    else if (writer->options->duplicates == COLANDER_LOAD_PATCH)
         code = colander_batch_patch(batch, writer->family, key, row, err);
-    else if (newcomers_has(writer->newcomers, index))
+    else if (writer->new_keys.is_new[index])
         code = colander_batch_put_checked(batch, writer->family, key, row, err);
     else
         return reject_known(writer, chunk, waiting, key, err);
@@ -240,18 +210,18 @@ take_row(struct writer *writer, struct chunk *chunk, size_t index,
     return code;
 }
 
-/* Adds the rows that waited to the batch, or to the bulk: those for which there
- * is a place. */
+/* Adds the waiting rows to the batch or the bulk. */
 static enum colander_code
 take_waiting(struct writer *writer, struct chunk *chunk,
              struct colander_error *err)
 {
-    const enum loading_duplicates duplicates = writer->options->duplicates;
+    const enum colander_load_duplicates duplicates =
+        writer->options->duplicates;
     const uint8_t *at = chunk->waiting_bytes.data;
     enum colander_code code = COLANDER_OK;
 
-    if (duplicates == LOADING_KEEP || duplicates == LOADING_REJECT)
-        code = newcomers_find(writer->newcomers, chunk, err);
+    if (duplicates == COLANDER_LOAD_KEEP || duplicates == COLANDER_LOAD_REJECT)
+        code = new_keys_find(&writer->new_keys, writer->family, chunk, err);
     for (size_t i = 0; i < chunk->waiting_count && code == COLANDER_OK; i++) {
         const struct waiting_row *waiting = &chunk->waiting[i];
         struct colander_slice key = colander_slice_of(at, waiting->key_size);
@@ -264,64 +234,65 @@ take_waiting(struct writer *writer, struct chunk *chunk,
     return code;
 }
 
-/* ---------------------------------------------------------------- place --- */
+/* --------------------------------------------------------- resume point --- */
 
-/* The place behind the chunk. */
+/* Moves the resume point to the end of the chunk. */
 static void
-move_place(struct writer *writer, const struct chunk *chunk)
+move_resume_point(struct writer *writer, const struct chunk *chunk)
 {
-    struct place *place = &writer->place;
+    struct resume_point *point = &writer->point;
 
-    place->offset = chunk->end_offset;
-    place->line = chunk->end_line;
-    place->line_offset = chunk->end_line_offset;
-    place->state = chunk->end_state;
-    place->rejects_size = writer->rejects.size;
-    place->is_end = chunk->is_last && chunk->failure.code == COLANDER_OK;
-    place_tail_append(&writer->tail, colander_buffer_slice(&chunk->text));
-    place_set_tail(place, &writer->tail);
+    point->offset = chunk->end_offset;
+    point->line = chunk->end_line;
+    point->line_offset = chunk->end_line_offset;
+    point->state = chunk->end_state;
+    point->rejects_size = writer->rejects.size;
+    point->is_end = chunk->is_last && chunk->failure.code == COLANDER_OK;
+    resume_point_tail_append(&writer->tail,
+                             colander_buffer_slice(&chunk->text));
+    resume_point_set_tail(point, &writer->tail);
 }
 
-/* Whether the place behind the chunk is one to go on from: not behind half a
- * line, which another load may find whole. */
+/* Whether a load can be resumed after the chunk: not after half a line, which
+ * may be complete next time. */
 static bool
-is_place(const struct writer *writer, const struct chunk *chunk)
+is_resume_point(const struct writer *writer, const struct chunk *chunk)
 {
     if (chunk->is_unended && chunk->reject_count > 0 &&
         !writer->options->is_bulk)
         return false;
-    return chunk->has_end && !writer->options->has_no_place;
+    return chunk->has_end;
 }
 
-/* Writes what is in the batch, and the place. */
+/* Writes the batch and the resume point. */
 static enum colander_code
 commit(struct writer *writer, struct colander_batch *batch,
        const struct chunk *chunk, struct colander_error *err)
 {
-    const struct loading_options *options = writer->options;
+    const struct colander_load_options *options = writer->options;
     const size_t count = colander_batch_count(batch);
     enum colander_code code = COLANDER_OK;
 
-    writer->place.row_count += count;
+    writer->point.row_count += count;
     if (options->is_bulk &&
-        (!writer->place.is_end || writer->place.bulk_key_size == 0))
+        (!writer->point.is_end || writer->point.bulk_key_size == 0))
         return COLANDER_OK;
-    if (is_place(writer, chunk))
-        code = place_mark(&writer->place, batch, writer->family,
-                          writer->mark_name, err);
+    if (is_resume_point(writer, chunk))
+        code = resume_point_mark(&writer->point, batch, writer->family,
+                                 writer->mark_name, err);
     if (options->is_bulk)
         return code;
     if (code == COLANDER_OK && colander_batch_count(batch) > 0)
-        code = colander_batch_commit(batch, COLANDER_AS_STORE, err);
+        code = colander_batch_commit(batch, NULL, err);
     if (code == COLANDER_OK)
-        writer->figures->row_count += count;
+        writer->stats->row_count += count;
     else
-        writer->place.row_count -= count;
+        writer->point.row_count -= count;
     return code;
 }
 
-/* Patches row by row, where a batch of them failed: some became too large. What
- * is patched twice, after a crash, is as if it had been once. */
+/* Patches row by row after a batch failed because rows became too large.
+ * Patching twice, after a crash, has the same effect as once. */
 static enum colander_code
 patch_singly(struct writer *writer, struct chunk *chunk,
              struct colander_error *err)
@@ -338,10 +309,10 @@ patch_singly(struct writer *writer, struct chunk *chunk,
             batch, writer->family, colander_slice_of(at, waiting->key_size),
             colander_slice_of(at + waiting->key_size, waiting->row_size), err);
         if (code == COLANDER_OK)
-            code = colander_batch_commit(batch, COLANDER_AS_STORE, err);
+            code = colander_batch_commit(batch, NULL, err);
         if (code == COLANDER_OK) {
-            writer->figures->row_count++;
-            writer->place.row_count++;
+            writer->stats->row_count++;
+            writer->point.row_count++;
         } else if (code == COLANDER_INVALID || code == COLANDER_LIMIT) {
             code =
                 chunk_add_reject(chunk, waiting->piece, 0, err->message, err);
@@ -363,11 +334,11 @@ compare_rejects(const void *a, const void *b)
     return (first->piece > second->piece) - (first->piece < second->piece);
 }
 
-/* Writes the rows, and makes a list of those that could not be. */
+/* Writes the rows and their rejects. */
 static enum colander_code
 put_rows(struct writer *writer, struct chunk *chunk, struct colander_error *err)
 {
-    const bool waits = maker_keeps_rows(writer->options);
+    const bool waits = parser_keeps_rows(writer->options);
     struct colander_batch *batch =
         waits || chunk->batch == NULL ? writer->batch : chunk->batch;
     enum colander_code code = COLANDER_OK;
@@ -379,16 +350,16 @@ put_rows(struct writer *writer, struct chunk *chunk, struct colander_error *err)
               compare_rejects);
     if (code == COLANDER_OK)
         code = put_rejects(writer, chunk, err);
-    move_place(writer, chunk);
+    move_resume_point(writer, chunk);
     if (code == COLANDER_OK)
         code = commit(writer, batch, chunk, err);
-    if (writer->options->duplicates == LOADING_PATCH &&
+    if (writer->options->duplicates == COLANDER_LOAD_PATCH &&
         (code == COLANDER_INVALID || code == COLANDER_LIMIT)) {
-        chunk->reject_count = 0; /* those were told */
+        chunk->reject_count = 0; /* those were reported */
         code = patch_singly(writer, chunk, err);
         if (code == COLANDER_OK)
             code = put_rejects(writer, chunk, err);
-        writer->place.rejects_size = writer->rejects.size;
+        writer->point.rejects_size = writer->rejects.size;
         if (code == COLANDER_OK)
             code = commit(writer, batch, chunk, err);
     }
@@ -399,7 +370,7 @@ enum colander_code
 writer_chunk(struct writer *writer, struct chunk *chunk,
              struct colander_error *err)
 {
-    struct loading_figures *figures = writer->figures;
+    struct colander_load_stats *stats = writer->stats;
     enum colander_code code;
 
     if (chunk->is_broken) {
@@ -407,23 +378,23 @@ writer_chunk(struct writer *writer, struct chunk *chunk,
         return err->code;
     }
     code = put_rows(writer, chunk, err);
-    figures->text_size += chunk->text.size;
+    stats->text_size += chunk->text.size;
     if (code == COLANDER_OK && chunk->failure.code != COLANDER_OK) {
         *err = chunk->failure;
         code = err->code;
     }
     if (code == COLANDER_OK &&
-        figures->reject_count > writer->options->errors_max)
+        stats->reject_count > writer->options->rejects_max)
         code =
             COLANDER_FAIL(err, COLANDER_LIMIT, "more than %" PRIu64 " rejected",
-                          writer->options->errors_max);
+                          writer->options->rejects_max);
     return code;
 }
 
 /* ----------------------------------------------------------------- bulk --- */
 
-/* A commit of a bulk that runs in a thread of its own, so that it can be looked
- * at and stopped. */
+/* A commit of a bulk in a separate thread, so that it can be watched and
+ * cancelled. */
 struct bulk_commit {
     struct colander_bulk *bulk;
     enum colander_code code;
@@ -445,50 +416,51 @@ commit_bulk(void *context)
 static bool
 has_ended(pthread_t thread)
 {
-    struct timespec until;
+    const struct timespec until = clock_after(CLOCK_REALTIME, 100);
 
-    (void)clock_gettime(CLOCK_REALTIME, &until); /* every Linux has it */
-    until.tv_nsec += 100000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     return pthread_timedjoin_np(thread, NULL, &until) == 0;
 }
 
 static void
-show_bulk(struct writer *writer)
+show_bulk(struct writer *writer, const atomic_bool *is_cancelled)
 {
-    const struct loading_options *options = writer->options;
+    const struct colander_load_options *options = writer->options;
     struct colander_bulk_progress progress;
 
-    if (options->stops != NULL && atomic_load(options->stops))
+    if (atomic_load(is_cancelled))
         colander_bulk_cancel(writer->bulk);
     colander_bulk_progress(writer->bulk, &progress);
-    writer->figures->bulk_rows = progress.built_count;
-    writer->figures->bulk_all = progress.added_count;
-    if (options->progress != NULL)
-        options->progress(options->context, writer->figures);
+    writer->stats->bulk_rows = progress.built_count;
+    writer->stats->bulk_all = progress.added_count;
+    if (options->report_progress != NULL)
+        options->report_progress(options->context, writer->stats);
 }
 
 enum colander_code
-writer_finish(struct writer *writer, struct colander_error *err)
+writer_finish(struct writer *writer, const atomic_bool *is_cancelled,
+              struct colander_error *err)
 {
     struct bulk_commit commit = {.bulk = writer->bulk};
+    struct colander_write_options synced;
     enum colander_code code = COLANDER_OK;
     pthread_t thread;
     int failed;
 
-    /* Places count once there are rows: so they go first. */
+    /* Resume points count only once there are rows, so they are written first.
+     */
+    colander_write_options_init(&synced);
+    synced.durability = COLANDER_SYNC;
     if (colander_batch_count(writer->batch) > 0)
-        code = colander_batch_commit(writer->batch, COLANDER_SYNC, err);
+        code = colander_batch_commit(writer->batch, &synced, err);
     if (code != COLANDER_OK)
         return code;
-    failed = quiet_thread_create(&thread, commit_bulk, &commit);
+    failed = thread_create(&thread, commit_bulk, &commit);
     if (failed != 0)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "cannot start a thread: %s", strerror(failed));
     while (!has_ended(thread))
-        show_bulk(writer);
-    writer->figures->row_count = commit.row_count;
+        show_bulk(writer, is_cancelled);
+    writer->stats->row_count = commit.row_count;
     if (commit.code != COLANDER_OK)
         *err = commit.err;
     return commit.code;

@@ -11,7 +11,7 @@ return {
     null = "NA",
     delimiter = ",",
 
-    -- read by guess all others are what they should be
+    -- guesses are right for all others
     types = {
         station = "string",
         wd = "string",

@@ -1,19 +1,18 @@
 -- Readings of sensors: one row for each sensor and time.
 --
--- For files with the columns "sensor" and "time" and any others beside them: in
--- CSV, say, sensor,time,temperature,humidity. Where they are called otherwise,
--- copy this file and change the names.
+-- For files with the columns "sensor" and "time" and any others, for example CSV
+-- with sensor,time,temperature,humidity. For other names copy this file and
+-- change them.
 --
--- The key begins with the sensor, so that the readings of one are together, in
--- the order of time. What was not measured is written in many ways: in CSV all
--- that is usual is taken for null.
+-- The key begins with the sensor, so the readings of one sensor are together,
+-- ordered by time. In CSV the usual texts for missing values are null.
 --
 -- SPDX-License-Identifier: MIT
 return {
     about = "Readings of sensors: the columns sensor and time, and any others",
     key = { "sensor", "time" },
     types = {
-        sensor = "string", -- 007 is no 7
+        sensor = "string", -- 007 is not 7
     },
     time = {
         column = "time",

@@ -1,8 +1,8 @@
--- Tweets, as Twitter's API (1.1) and the archives of accounts have them.
+-- Tweets of Twitter's API (1.1) and of archives of accounts.
 --
--- The key is the id as a text: as a number it is beyond what many programs
--- keep exactly, and both are in every tweet. Times become times: the API
--- writes "Wed Aug 27 13:08:45 +0000 2008", older archives
+-- The key is the id as a text, which every tweet has beside the number: many
+-- programs cannot keep the number exactly. The API writes times as
+-- "Wed Aug 27 13:08:45 +0000 2008", older archives as
 -- "2008-08-27 13:08:45 +0000". Archives wrap each tweet: {"tweet": {...}}.
 --
 -- SPDX-License-Identifier: MIT
@@ -24,7 +24,7 @@ return {
         format = { api_time, "rfc3339" },
     },
 
-    -- archives have these as texts
+    -- texts in archives
     types = {
         id = "integer",
         favorite_count = "integer",

@@ -1,24 +1,215 @@
 /*
- * What rows of a query come to: grouped by a column, counted, summed; which
- * values there are. Rows stream through; only groups are held.
+ * Aggregates: rows of a query, counted by the value of a column, with sums and
+ * extremes of another column. Rows stream through; only the groups are held.
+ * Their memory is limited, because it grows with the number of values.
  *
  * Without a group all rows are one. A row without the column, or with a map or
- * an array there, is left out.
+ * an array in it, is skipped.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "scripting/query.h"
-
+#include "core/array.h"
+#include "core/hash_index.h"
 #include "scripting/failure.h"
 #include "scripting/fields.h"
-#include "scripting/groups.h"
+#include "scripting/module.h"
+#include "scripting/queries.h"
+#include "scripting/rows.h"
 #include "scripting/scratch.h"
+#include "scripting/types.h"
 #include "scripting/values.h"
 
-#include <lauxlib.h>
-
-#define GROUPS "colander.groups"
 #define GROUPED "colander.grouped"
+
+/* -------------------------------------------------------------- groups --- */
+
+struct group {
+    struct colander_value value; /* common to its rows */
+    uint64_t row_count;
+    uint64_t number_count; /* rows whose measure is a number */
+    int64_t integer_sum;   /* valid unless is_double */
+    double double_sum;     /* always valid */
+    bool is_double;        /* not all are integers, or their sum overflows */
+    bool has_extremes;
+    struct colander_value least; /* measure, of any type */
+    struct colander_value most;
+};
+
+struct groups {
+    struct group *items;
+    size_t count;
+    size_t capacity;
+    struct hash_index index; /* of the items, by value */
+    size_t value_size;       /* bytes of all values */
+    size_t size_max;
+};
+
+static void
+value_release(struct groups *groups, struct colander_value *value)
+{
+    if (colander_type_has_bytes(value->type)) {
+        groups->value_size -= value->bytes.size;
+        free((void *)value->bytes.data);
+    }
+    *value = colander_null();
+}
+
+/* Replaces `to` by a copy of `from`. */
+static enum colander_code
+value_copy(struct groups *groups, struct colander_value *to,
+           const struct colander_value *from, struct colander_error *err)
+{
+    uint8_t *bytes = NULL;
+
+    if (colander_type_has_bytes(from->type)) {
+        bytes = malloc(from->bytes.size + 1);
+        if (bytes == NULL)
+            return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                                 "no memory for groups");
+        if (from->bytes.size > 0)
+            memcpy(bytes, from->bytes.data, from->bytes.size);
+        groups->value_size += from->bytes.size;
+    }
+    value_release(groups, to);
+    *to = *from;
+    if (bytes != NULL)
+        to->bytes.data = bytes;
+    return COLANDER_OK;
+}
+
+static void
+groups_release(struct groups *groups)
+{
+    for (size_t i = 0; i < groups->count; i++) {
+        value_release(groups, &groups->items[i].value);
+        value_release(groups, &groups->items[i].least);
+        value_release(groups, &groups->items[i].most);
+    }
+    free(groups->items);
+    hash_index_release(&groups->index);
+}
+
+/* Finds the group of `value`, or adds it. */
+static enum colander_code
+find_group(struct groups *groups, const struct colander_value *value,
+           struct group **group, struct colander_error *err)
+{
+    const uint32_t hash = (uint32_t)colander_value_hash(value);
+    size_t at = HASH_INDEX_START;
+    enum colander_code code;
+    uint32_t i;
+
+    while ((i = hash_index_next(&groups->index, hash, &at)) !=
+           HASH_INDEX_NONE) {
+        *group = &groups->items[i];
+        if (colander_value_compare(&(*group)->value, value) == 0)
+            return COLANDER_OK;
+    }
+    code =
+        array_reserve(&groups->items, groups->count, &groups->capacity, 1, err);
+    if (code == COLANDER_OK)
+        code = hash_index_reserve(&groups->index, err);
+    if (code != COLANDER_OK)
+        return code;
+    *group = &groups->items[groups->count];
+    memset(*group, 0, sizeof(**group));
+    (*group)->value = (*group)->least = (*group)->most = colander_null();
+    code = value_copy(groups, &(*group)->value, value, err);
+    if (code == COLANDER_OK)
+        hash_index_add(&groups->index, hash, (uint32_t)groups->count++);
+    return code;
+}
+
+static void
+add_number(struct group *group, const struct colander_value *measure)
+{
+    const bool is_integer = measure->type == COLANDER_INTEGER;
+    double number;
+
+    if (is_integer)
+        number = (double)measure->integer;
+    else if (measure->type == COLANDER_UNSIGNED)
+        number = (double)measure->natural;
+    else if (measure->type == COLANDER_DOUBLE)
+        number = measure->number;
+    else
+        return;
+    group->number_count++;
+    group->double_sum += number;
+    if (!is_integer ||
+        __builtin_add_overflow(group->integer_sum, measure->integer,
+                               &group->integer_sum))
+        group->is_double = true;
+}
+
+static enum colander_code
+add_extremes(struct groups *groups, struct group *group,
+             const struct colander_value *measure, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if (!group->has_extremes ||
+        colander_value_compare(measure, &group->least) < 0)
+        code = value_copy(groups, &group->least, measure, err);
+    if (code == COLANDER_OK &&
+        (!group->has_extremes ||
+         colander_value_compare(measure, &group->most) > 0))
+        code = value_copy(groups, &group->most, measure, err);
+    group->has_extremes = true;
+    return code;
+}
+
+/* Counts a row whose column has the scalar `value`, and adds its scalar
+ * `measure` (NULL: none). Fails with LIMIT if the groups take too much. */
+static enum colander_code
+groups_add(struct groups *groups, const struct colander_value *value,
+           const struct colander_value *measure, struct colander_error *err)
+{
+    const size_t each = sizeof(struct group) + 2 * sizeof(struct hash_slot);
+    struct group *group;
+    enum colander_code code = find_group(groups, value, &group, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    group->row_count++;
+    if (measure != NULL) {
+        add_number(group, measure);
+        code = add_extremes(groups, group, measure, err);
+        if (code != COLANDER_OK)
+            return code;
+    }
+    if (groups->value_size + groups->count * each > groups->size_max)
+        return COLANDER_FAIL(err, COLANDER_LIMIT,
+                             "%zu distinct values take more than %zu bytes "
+                             "(colander.memory_limit sets the limit)",
+                             groups->count, groups->size_max);
+    return COLANDER_OK;
+}
+
+static int
+compare_groups(const void *a, const void *b, void *context)
+{
+    bool (*const *is_cancelled)(void) = context;
+    const struct group *left = a;
+    const struct group *right = b;
+
+    if (*is_cancelled != NULL && (*is_cancelled)())
+        return 0;
+    return colander_value_compare(&left->value, &right->value);
+}
+
+/* Sorts the groups by value. No rows may be added from then on. The order is
+ * undefined once `is_cancelled` (NULL: never) returns true. */
+static void
+groups_finish(struct groups *groups, bool (*is_cancelled)(void))
+{
+    if (groups->count > 0)
+        qsort_r(groups->items, groups->count, sizeof(groups->items[0]),
+                compare_groups, &is_cancelled);
+    hash_index_release(&groups->index);
+}
+
+/* --------------------------------------------------------------- walks --- */
 
 enum measure {
     MEASURE_COUNT,
@@ -31,41 +222,20 @@ enum measure {
 static const char *const measure_names[] = {"count", "sum", "min", "max",
                                             "avg"};
 
-/* Groups, and how far a function has gone through them. */
+/* Groups, and the position of a function that iterates over them. */
 struct walk {
-    struct groups groups; /* first: the userdata is known as that */
+    struct groups groups;
     size_t next;
-    int measure; /* that it tells; -1: none */
+    int measure; /* -1: none */
 };
 
-/* ------------------------------------------------------------- gathering ---
- */
-
-static int
-groups_collect(lua_State *L)
+static void
+release_walk(void *walk)
 {
-    groups_release(luaL_checkudata(L, 1, GROUPS));
-    return 0;
+    groups_release(&((struct walk *)walk)->groups);
 }
 
-/* Pushes groups that hold nothing yet. */
-static struct groups *
-push_groups(lua_State *L)
-{
-    struct walk *walk = lua_newuserdatauv(L, sizeof(*walk), 0);
-
-    walk->next = 0;
-    walk->measure = -1;
-    groups_init(&walk->groups, scratch_get(L)->memory_limit);
-    if (luaL_newmetatable(L, GROUPS) != 0) {
-        lua_pushcfunction(L, groups_collect);
-        lua_setfield(L, -2, "__gc");
-    }
-    lua_setmetatable(L, -2);
-    return &walk->groups;
-}
-
-/* The scalar at `path`, null among them. */
+/* Gets the scalar at `path`, which may be null. */
 static enum colander_code
 get_scalar(struct colander_slice row, const char *path,
            struct colander_value *value, bool *found,
@@ -77,7 +247,8 @@ get_scalar(struct colander_slice row, const char *path,
     return code;
 }
 
-/* Adds a row to its group; `by` or `of` may be NULL: one group, no measure. */
+/* Adds a row to its group. `by` (NULL: one group) and `of` (NULL: no measure)
+ * are paths. */
 static enum colander_code
 add_row(struct groups *groups, struct colander_slice row, const char *by,
         const char *of, struct colander_error *err)
@@ -100,36 +271,35 @@ add_row(struct groups *groups, struct colander_slice row, const char *by,
     return groups_add(groups, &value, &measure, err);
 }
 
-/* Runs the query at 1; pushes the groups of its rows. */
-static struct groups *
+/* Runs the query at 1 and pushes a walk over the groups of its rows. */
+static struct walk *
 gather(lua_State *L, const char *by, const char *of)
 {
     struct query *query = query_check(L, 1);
-    struct groups *groups = push_groups(L);
+    struct walk *walk = type_push_owner(L, sizeof(*walk), release_walk);
     struct colander_result result;
     struct colander_error err;
 
+    walk->measure = -1;
+    walk->groups.size_max = scratch_get(L)->memory_limit;
     (void)query_begin(L, 1, QUERY_WHOLE_ROWS);
     while (query_step(L, query, 1, &result)) {
-        if (add_row(groups, result.row, by, of, &err) != COLANDER_OK) {
+        if (add_row(&walk->groups, result.row, by, of, &err) != COLANDER_OK) {
             query_stop(query);
             failure_raise(L, &err);
         }
     }
-    groups_finish(groups, query->stops);
-    return groups;
+    groups_finish(&walk->groups, query->is_cancelled);
+    return walk;
 }
 
-/* --------------------------------------------------------------- telling ---
- */
-
-/* What a group comes to; null: none of its rows has a number. */
+/* Returns the measure of a group; null: none of its rows has a number. */
 static struct colander_value
-measure_of(const struct group *group, enum measure measure)
+measure_of(const struct group *group, int measure)
 {
     switch (measure) {
     case MEASURE_COUNT:
-        break;
+        return colander_integer((int64_t)group->row_count);
     case MEASURE_SUM:
         return group->is_double ? colander_double(group->double_sum)
                                 : colander_integer(group->integer_sum);
@@ -138,15 +308,16 @@ measure_of(const struct group *group, enum measure measure)
     case MEASURE_MAX:
         return group->most;
     case MEASURE_AVG:
-        if (group->number_count == 0)
-            return colander_null();
-        return colander_double(group->double_sum / (double)group->number_count);
+        if (group->number_count > 0)
+            return colander_double(group->double_sum /
+                                   (double)group->number_count);
+        break;
     }
-    return colander_integer((int64_t)group->row_count);
+    return colander_null();
 }
 
 static void
-push_measure(lua_State *L, const struct group *group, enum measure measure)
+push_measure(lua_State *L, const struct group *group, int measure)
 {
     const struct colander_value value = measure_of(group, measure);
 
@@ -156,7 +327,7 @@ push_measure(lua_State *L, const struct group *group, enum measure measure)
         value_push(L, &value);
 }
 
-/* Upvalues of the function that walks. */
+/* The upvalues of a function that walks. */
 enum {
     WALK = 1,
     WALK_BY,   /* the path of the column */
@@ -164,7 +335,7 @@ enum {
     WALK_UPVALUES = WALK_NAME,
 };
 
-/* The next group; NULL: there is none. */
+/* Returns the next group, or NULL. */
 static const struct group *
 take_group(struct walk *walk)
 {
@@ -172,11 +343,11 @@ take_group(struct walk *walk)
                                            : NULL;
 }
 
-/* What the function that goes through groups does. */
+/* The function that walks. */
 static int
 next_group(lua_State *L)
 {
-    struct walk *walk = lua_touserdata(L, lua_upvalueindex(WALK));
+    struct walk *walk = type_owned(L, lua_upvalueindex(WALK));
     const struct group *group = take_group(walk);
 
     if (group == NULL) {
@@ -186,17 +357,16 @@ next_group(lua_State *L)
     value_push(L, &group->value);
     if (walk->measure < 0)
         return 1;
-    push_measure(L, group, (enum measure)walk->measure);
+    push_measure(L, group, walk->measure);
     return 2;
 }
 
-/* Makes of the groups on top a function that goes through them; `of` may be
- * NULL, `measure` -1. */
+/* Replaces the walk on top by a function that walks. `of` may be NULL,
+ * `measure` -1. */
 static void
-push_walk(lua_State *L, int measure, const char *by, const char *of)
+push_walk(lua_State *L, struct walk *walk, int measure, const char *by,
+          const char *of)
 {
-    struct walk *walk = lua_touserdata(L, -1);
-
     walk->measure = measure;
     lua_pushstring(L, by);
     if (measure < 0)
@@ -208,10 +378,16 @@ push_walk(lua_State *L, int measure, const char *by, const char *of)
     lua_pushcclosure(L, next_group, WALK_UPVALUES);
 }
 
-bool
-aggregates_is_walk(lua_State *L, int index)
+enum scripting_kind
+scripting_kind_of(lua_State *L, int index)
 {
-    return lua_tocfunction(L, index) == next_group;
+    if (luaL_testudata(L, index, QUERY_TYPE) != NULL)
+        return SCRIPTING_QUERY;
+    if (row_is(L, index))
+        return SCRIPTING_ROW;
+    if (lua_tocfunction(L, index) == next_group)
+        return SCRIPTING_WALK;
+    return SCRIPTING_PLAIN;
 }
 
 void
@@ -233,49 +409,29 @@ scripting_walk_next(lua_State *L, int index, struct colander_value *value,
     struct walk *walk;
 
     (void)lua_getupvalue(L, index, WALK);
-    walk = lua_touserdata(L, -1);
+    walk = type_owned(L, -1);
     lua_pop(L, 1); /* the function keeps it */
     group = take_group(walk);
     if (group == NULL)
         return false;
     *value = group->value;
-    *measure = walk->measure < 0
-                   ? colander_null()
-                   : measure_of(group, (enum measure)walk->measure);
+    *measure = measure_of(group, walk->measure);
     return true;
 }
 
-/* query:distinct(path): each value of the column once, in order */
+/* query:distinct(path): a function that returns each value once, in order */
 static int
 query_distinct(lua_State *L)
 {
+    const char *by;
+
     (void)query_check(L, 1);
-    (void)gather(L, text_check(L, 2, "a path"), NULL);
-    push_walk(L, -1, lua_tostring(L, 2), NULL);
+    by = text_check(L, 2, "a path");
+    push_walk(L, gather(L, by, NULL), -1, by, NULL);
     return 1;
 }
 
-/* query:sum(path) and the like, of all rows */
-static int
-query_measure(lua_State *L)
-{
-    const enum measure measure =
-        (enum measure)lua_tointeger(L, lua_upvalueindex(1));
-    const struct groups *groups;
-
-    (void)query_check(L, 1);
-    groups = gather(L, NULL, text_check(L, 2, "a path"));
-    if (groups->count > 0)
-        push_measure(L, &groups->items[0], measure);
-    else if (measure == MEASURE_SUM)
-        lua_pushinteger(L, 0);
-    else
-        lua_pushnil(L);
-    return 1;
-}
-
-/* query:group(path): rows by the values of a column. A table of the query and
- * the path, whose methods run it. */
+/* query:group(path): {query, path}, whose methods run the query */
 static int
 query_group(lua_State *L)
 {
@@ -290,7 +446,6 @@ query_group(lua_State *L)
     return 1;
 }
 
-/* What is shown of a group whose methods nobody has called. */
 static int
 grouped_text(lua_State *L)
 {
@@ -301,52 +456,59 @@ grouped_text(lua_State *L)
     return 1;
 }
 
-/* grouped:count(), grouped:sum(path) and the like: a function that gives each
- * value and what it comes to, in the order of the values */
+/* query:sum(path) and the like, of all rows; grouped:sum(path) and the like: a
+ * function that returns each value and its measure, in order. Upvalue 1 is the
+ * measure. */
 static int
-grouped_measure(lua_State *L)
+run_measure(lua_State *L)
 {
-    const enum measure measure =
-        (enum measure)lua_tointeger(L, lua_upvalueindex(1));
+    const int measure = (int)lua_tointeger(L, lua_upvalueindex(1));
     const char *of =
         measure == MEASURE_COUNT ? NULL : text_check(L, 2, "a path");
-    const char *by;
+    const char *by = NULL;
+    struct walk *walk;
 
-    luaL_checktype(L, 1, LUA_TTABLE);
-    lua_rawgeti(L, 1, 2);
-    by = text_check(L, -1, "a path"); /* it stays on the stack */
-    lua_rawgeti(L, 1, 1);
-    lua_replace(L, 1);
-    (void)gather(L, by, of);
-    push_walk(L, (int)measure, by, of);
+    if (lua_istable(L, 1)) {
+        lua_rawgeti(L, 1, 2);
+        by = text_check(L, -1, "a path"); /* stays on the stack */
+        lua_rawgeti(L, 1, 1);
+        lua_replace(L, 1);
+    }
+    walk = gather(L, by, of);
+    if (by != NULL)
+        push_walk(L, walk, measure, by, of);
+    else if (walk->groups.count > 0)
+        push_measure(L, &walk->groups.items[0], measure);
+    else if (measure == MEASURE_SUM)
+        lua_pushinteger(L, 0);
+    else
+        lua_pushnil(L);
     return 1;
 }
 
 void
-aggregates_open(lua_State *L)
+aggregates_register(lua_State *L)
 {
     static const struct luaL_Reg methods[] = {
         {"distinct", query_distinct},
         {"group", query_group},
         {NULL, NULL},
     };
+    static const struct luaL_Reg metamethods[] = {
+        {"__tostring", grouped_text},
+        {NULL, NULL},
+    };
 
-    luaL_setfuncs(L, methods, 0);
-    for (int measure = MEASURE_SUM; measure <= MEASURE_AVG; measure++) {
-        lua_pushinteger(L, measure);
-        lua_pushcclosure(L, query_measure, 1);
-        lua_setfield(L, -2, measure_names[measure]);
-    }
-    if (luaL_newmetatable(L, GROUPED) != 0) {
-        lua_newtable(L);
-        for (int measure = MEASURE_COUNT; measure <= MEASURE_AVG; measure++) {
-            lua_pushinteger(L, measure);
-            lua_pushcclosure(L, grouped_measure, 1);
-            lua_setfield(L, -2, measure_names[measure]);
-        }
-        lua_setfield(L, -2, "__index");
-        lua_pushcfunction(L, grouped_text);
-        lua_setfield(L, -2, "__tostring");
-    }
+    type_extend(L, QUERY_TYPE, methods, NULL);
+    type_define(L, GROUPED, metamethods, false);
+    luaL_getmetatable(L, GROUPED);
+    lua_newtable(L);
+    type_push_methods(L, QUERY_TYPE);
+    for (int i = MEASURE_SUM; i <= MEASURE_AVG; i++)
+        type_set_function(L, measure_names[i], run_measure, i);
+    lua_pop(L, 1);
+    for (int i = MEASURE_COUNT; i <= MEASURE_AVG; i++)
+        type_set_function(L, measure_names[i], run_measure, i);
+    lua_setfield(L, -2, "__index");
     lua_pop(L, 1);
 }

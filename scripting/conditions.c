@@ -1,27 +1,26 @@
 /*
  * Conditions: see conditions.h.
  *
- * A condition that is compiled becomes predicates on a stack, in userdata, so
- * that they are freed whatever is wrong with the rest: each is pushed, and
- * those that belong together are replaced by one.
+ * Compiling pushes predicates on a stack in userdata, so that they are freed
+ * whatever is wrong with the rest of the condition. An operator replaces its
+ * operands by one predicate.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "scripting/conditions.h"
 
+#include "core/array.h"
 #include "scripting/failure.h"
 #include "scripting/fields.h"
+#include "scripting/module.h"
+#include "scripting/types.h"
 #include "scripting/values.h"
 
-#include <lauxlib.h>
-#include <stdlib.h>
-
 #define TYPE "colander.condition"
-#define STACK "colander.predicates"
 
-/* In the field `op` of a condition; its operands are its elements. */
+/* The field `op` of a condition. Its operands are its elements. */
 enum operator{
-    OP_COMPARE, /* and a comparison: OP_COMPARE + COLANDER_EQ, ... */
+    OP_COMPARE, /* plus a comparison: OP_COMPARE + COLANDER_EQ, ... */
     OP_BETWEEN = OP_COMPARE + COLANDER_GE + 1,
     OP_PREFIX,
     OP_CONTAINS,
@@ -30,71 +29,45 @@ enum operator{
     OP_ANY, /* of conditions on one column */
     OP_ALL,
     OP_NONE,
-    OP_WHERE, /* of a row, from here on */
-    OP_VALUE,
+    OP_WHERE, /* on rows, from here on */
+    OP_ANY_COLUMN,
     OP_AND,
     OP_OR,
     OP_NOT,
 };
 
-static const char *const names[] = {
-    "eq",     "ne",       "lt",     "le",      "gt",  "ge",  "between",
-    "prefix", "contains", "exists", "missing", "any", "all", "none",
-    "where",  "value",    "and",    "or",      "not",
+static const struct {
+    const char *name;
+    int operand_count; /* -1: any number of conditions */
+} operators[] = {
+    {"eq", 1},       {"ne", 1},     {"lt", 1},      {"le", 1},
+    {"gt", 1},       {"ge", 1},     {"between", 2}, {"prefix", 1},
+    {"contains", 1}, {"exists", 0}, {"missing", 0}, {"any", -1},
+    {"all", -1},     {"none", -1},  {"where", 1},   {"any_column", 1},
+    {"and", 2},      {"or", 2},     {"not", 1},
 };
 
 struct stack {
     struct colander_predicate **items;
     size_t count;
     size_t capacity;
-    struct colander_buffer path; /* of the column that is looked at, as text */
+    struct colander_buffer path; /* of the current column, as text */
 };
 
 /* --------------------------------------------------------------- stack --- */
 
-static int
-stack_collect(lua_State *L)
+static void
+release_stack(void *object)
 {
-    struct stack *stack = luaL_checkudata(L, 1, STACK);
+    struct stack *stack = object;
 
     while (stack->count > 0)
         colander_predicate_destroy(stack->items[--stack->count]);
     free(stack->items);
-    stack->items = NULL;
     colander_buffer_release(&stack->path);
-    return 0;
 }
 
-static struct stack *
-stack_push(lua_State *L)
-{
-    struct stack *stack = lua_newuserdatauv(L, sizeof(*stack), 0);
-
-    memset(stack, 0, sizeof(*stack));
-    if (luaL_newmetatable(L, STACK) != 0) {
-        lua_pushcfunction(L, stack_collect);
-        lua_setfield(L, -2, "__gc");
-    }
-    lua_setmetatable(L, -2);
-    return stack;
-}
-
-/* Room for one more, before it is made. */
-static void
-stack_reserve(lua_State *L, struct stack *stack)
-{
-    size_t capacity = stack->capacity * 2 + 8;
-    struct colander_predicate **grown;
-
-    if (stack->count < stack->capacity)
-        return;
-    grown = realloc(stack->items, capacity * sizeof(*grown));
-    if (grown == NULL)
-        failure_memory(L, "for a condition");
-    stack->items = grown;
-    stack->capacity = capacity;
-}
-
+/* Adds a predicate, which is taken, or raises `err` if it is NULL. */
 static void
 stack_add(lua_State *L, struct stack *stack,
           struct colander_predicate *predicate,
@@ -102,10 +75,15 @@ stack_add(lua_State *L, struct stack *stack,
 {
     if (predicate == NULL)
         failure_raise(L, err);
+    if (array_reserve(&stack->items, stack->count, &stack->capacity, 1, NULL) !=
+        COLANDER_OK) {
+        colander_predicate_destroy(predicate);
+        failure_memory(L, "for a condition");
+    }
     stack->items[stack->count++] = predicate;
 }
 
-/* Makes one of those from `first` on. */
+/* Replaces the predicates from `first` on by one. */
 static void
 stack_join(lua_State *L, struct stack *stack, size_t first, bool is_all)
 {
@@ -115,8 +93,7 @@ stack_join(lua_State *L, struct stack *stack, size_t first, bool is_all)
 
     if (count == 1)
         return;
-    stack_reserve(L, stack);
-    stack->count = first; /* taken, whatever comes of it */
+    stack->count = first; /* taken, even on failure */
     joined = is_all ? colander_all_of(stack->items + first, count, &err)
                     : colander_any_of(stack->items + first, count, &err);
     stack_add(L, stack, joined, &err);
@@ -136,22 +113,21 @@ stack_negate(lua_State *L, struct stack *stack)
 static void compile(lua_State *L, struct stack *stack, int index,
                     unsigned depth);
 
-/* The path as text; "" for the row itself. */
+/* Returns the path as text; "" for the row itself. */
 static const char *
 path_of(const struct stack *stack)
 {
     return stack->path.size == 0 ? "" : (const char *)stack->path.data;
 }
 
-/* Appends a name, or a path, that is inside; gives the size to go back to. */
+/* Appends a path to the current one. Returns the size to go back to. */
 static size_t
 path_enter(lua_State *L, struct stack *stack, const char *text)
 {
     const size_t before = stack->path.size;
-    struct colander_error err;
 
-    failure_check(
-        L, colander_buffer_reserve(&stack->path, strlen(text) + 2, &err), &err);
+    failure_try(L,
+                colander_buffer_reserve(&stack->path, strlen(text) + 2, &err));
     if (before > 0)
         stack->path.data[stack->path.size++] = '.';
     memcpy(stack->path.data + stack->path.size, text, strlen(text) + 1);
@@ -163,8 +139,7 @@ static void
 path_leave(struct stack *stack, size_t size)
 {
     stack->path.size = size;
-    if (stack->path.data != NULL)
-        stack->path.data[size] = '\0';
+    stack->path.data[size] = '\0';
 }
 
 static void
@@ -172,12 +147,12 @@ need_path(lua_State *L, const struct stack *stack, const char *what)
 {
     if (stack->path.size == 0)
         failure_misuse(L,
-                       "%s says something of a column: write {column = ...} "
-                       "(for any column, value(...))",
+                       "%s requires a column: write {column = ...} (for any "
+                       "column, any_column(...))",
                        what);
 }
 
-/* The operand `number` of the condition at `index`; strings stay in it. */
+/* Returns an operand of the condition at `index`, valid as long as that. */
 static struct colander_value
 operand(lua_State *L, int index, int number)
 {
@@ -200,13 +175,13 @@ compile_in(lua_State *L, struct stack *stack, int index)
 
     for (size_t i = 0; i < count; i++)
         values[i] = operand(L, index, (int)i + 1);
-    stack_reserve(L, stack);
     stack_add(L, stack, colander_where_in(path_of(stack), values, count, &err),
               &err);
     lua_pop(L, 1);
 }
 
-/* A table without an operator: names lead inside, all of them hold. */
+/* Compiles a table without an operator: names of columns, all of which must
+ * match. */
 static void
 compile_columns(lua_State *L, struct stack *stack, int index, unsigned depth)
 {
@@ -217,19 +192,22 @@ compile_columns(lua_State *L, struct stack *stack, int index, unsigned depth)
         size_t size;
 
         if (lua_type(L, -2) != LUA_TSTRING)
-            failure_misuse(L,
-                           "a condition on columns has their names, and this "
-                           "is a %s",
+            failure_misuse(L, "the name of a column must be a string, not a %s",
                            luaL_typename(L, -2));
         size = path_enter(L, stack, text_check(L, -2, "a path"));
         compile(L, stack, lua_gettop(L), depth + 1);
         path_leave(stack, size);
         lua_pop(L, 1);
     }
+    if (stack->count == first && stack->path.size > 0)
+        failure_misuse(L,
+                       "column '%s': an empty table is not a condition "
+                       "(colander.array{} matches no row)",
+                       path_of(stack));
     stack_join(L, stack, first, true);
 }
 
-/* All operands of the condition at `index`, joined. */
+/* Compiles and joins the operands of the condition at `index`. */
 static void
 compile_operands(lua_State *L, struct stack *stack, int index, bool is_all,
                  unsigned depth)
@@ -245,10 +223,10 @@ compile_operands(lua_State *L, struct stack *stack, int index, bool is_all,
     stack_join(L, stack, first, is_all);
 }
 
-/* One that looks at the value of a column. */
+/* Returns the predicate of an operator on the value of a column. */
 static struct colander_predicate *
-leaf(lua_State *L, struct stack *stack, int index, int op,
-     struct colander_error *err)
+create_leaf(lua_State *L, struct stack *stack, int index, int op,
+            struct colander_error *err)
 {
     const char *path = path_of(stack);
 
@@ -277,12 +255,12 @@ compile_operator(lua_State *L, struct stack *stack, int index, int op,
     struct colander_error err;
 
     if (op < OP_WHERE)
-        need_path(L, stack, names[op]);
+        need_path(L, stack, operators[op].name);
     else if (stack->path.size > 0)
         failure_misuse(L,
-                       "column '%s': '%s' says something of a row, not of a "
+                       "column '%s': '%s' is a condition on rows, not on a "
                        "column",
-                       path_of(stack), names[op]);
+                       path_of(stack), operators[op].name);
     switch (op) {
     case OP_ANY:
     case OP_OR:
@@ -298,51 +276,33 @@ compile_operator(lua_State *L, struct stack *stack, int index, int op,
         compile_operands(L, stack, index, false, depth);
         stack_negate(L, stack);
         break;
-    case OP_VALUE:
-        stack_reserve(L, stack);
-        stack_add(L, stack, colander_where_any(operand(L, index, 1), &err),
-                  &err);
+    case OP_ANY_COLUMN:
+        stack_add(L, stack,
+                  colander_where_any_column(operand(L, index, 1), &err), &err);
         break;
     default:
-        stack_reserve(L, stack);
-        stack_add(L, stack, leaf(L, stack, index, op, &err), &err);
+        stack_add(L, stack, create_leaf(L, stack, index, op, &err), &err);
     }
 }
 
-/* The operator of the table at `index`; -1: it has none. */
+/* Returns the operator of the table at `index`, or -1 if it has none. */
 static int
 operator_of(lua_State *L, int index)
 {
-    bool is_condition;
-    int op = -1;
+    int op;
 
-    if (lua_getmetatable(L, index) == 0)
-        return -1;
-    luaL_getmetatable(L, TYPE);
-    is_condition = lua_rawequal(L, -1, -2);
-    lua_pop(L, 2);
-    if (!is_condition)
+    if (!type_is_table(L, index, TYPE))
         return -1;
     lua_pushliteral(L, "op");
     lua_rawget(L, index);
     op = (int)lua_tointeger(L, -1);
     lua_pop(L, 1);
     if (op < 0 || op > OP_NOT)
-        failure_misuse(L, "a condition that was changed by hand");
+        failure_misuse(L, "the condition has been changed");
     return op;
 }
 
-static bool
-is_empty(lua_State *L, int index)
-{
-    lua_pushnil(L);
-    if (lua_next(L, index) == 0)
-        return true;
-    lua_pop(L, 2);
-    return false;
-}
-
-/* It calls itself for what is inside, so deep as predicates may be. */
+/* Recursive, to the depth that predicates may have. */
 static void
 compile(lua_State *L, struct stack *stack, int index, unsigned depth)
 {
@@ -361,20 +321,14 @@ compile(lua_State *L, struct stack *stack, int index, unsigned depth)
         } else if (stack->path.size > 0 && value_is_array(L, index)) {
             compile_in(L, stack, index);
         } else {
-            if (stack->path.size > 0 && is_empty(L, index))
-                failure_misuse(L,
-                               "column '%s': an empty table is no condition "
-                               "(colander.array{} is one of none)",
-                               path_of(stack));
             compile_columns(L, stack, index, depth);
         }
         return;
     }
     need_path(L, stack, "a value");
     if (!value_get(L, index, &value))
-        failure_misuse(L, "column '%s': a %s is no condition", path_of(stack),
-                       luaL_typename(L, index));
-    stack_reserve(L, stack);
+        failure_misuse(L, "column '%s': a %s is not a condition",
+                       path_of(stack), luaL_typename(L, index));
     stack_add(L, stack,
               colander_where(path_of(stack), COLANDER_EQ, value, &err), &err);
 }
@@ -389,21 +343,21 @@ condition_compile(lua_State *L, int index)
         return NULL;
     if (!lua_istable(L, index))
         failure_misuse(L,
-                       "a condition is a table such as {user = \"Smith\"}, and "
-                       "this is a %s",
+                       "a condition must be a table such as {user = "
+                       "\"Smith\"}, not a %s",
                        luaL_typename(L, index));
-    stack = stack_push(L);
+    stack = type_push_owner(L, sizeof(*stack), release_stack);
     compile(L, stack, index, 0);
     predicate = stack->items[--stack->count];
     lua_pop(L, 1);
     return predicate;
 }
 
-/* -------------------------------------------------------------- making --- */
+/* ------------------------------------------------------------ creating --- */
 
-/* Makes a condition of the `count` values on top, which go. */
+/* Replaces the `count` values on top by a condition on them. */
 static void
-make(lua_State *L, int op, int count)
+push_condition(lua_State *L, int op, int count)
 {
     lua_createtable(L, count, 1);
     lua_insert(L, -count - 1);
@@ -415,50 +369,36 @@ make(lua_State *L, int op, int count)
 }
 
 void
-condition_push_value(lua_State *L, int index)
+condition_push_any_column(lua_State *L, int index)
 {
+    (void)value_expect(L, index, operators[OP_ANY_COLUMN].name);
     lua_pushvalue(L, index);
-    make(L, OP_VALUE, 1);
+    push_condition(L, OP_ANY_COLUMN, 1);
 }
 
-/* How many operands an operator takes; -1: any number of conditions. */
+/* colander.gt(value) and the like. Upvalue 1 is the operator. */
 static int
-operand_count(int op)
-{
-    switch (op) {
-    case OP_BETWEEN:
-        return 2;
-    case OP_ANY:
-    case OP_ALL:
-    case OP_NONE:
-        return -1;
-    default:
-        return 1;
-    }
-}
-
-/* What `colander.gt` and the like do: upvalue 1 is the operator. */
-static int
-make_condition(lua_State *L)
+create_condition(lua_State *L)
 {
     const int op = (int)lua_tointeger(L, lua_upvalueindex(1));
-    const int wanted = operand_count(op);
+    const char *name = operators[op].name;
+    const int wanted = operators[op].operand_count;
     const int count = lua_gettop(L);
 
     if (wanted >= 0 && count != wanted)
-        failure_misuse(L, "%s takes %d value%s, not %d", names[op], wanted,
+        failure_misuse(L, "%s takes %d value%s, not %d", name, wanted,
                        wanted == 1 ? "" : "s", count);
     for (int i = 1; i <= count; i++) {
         if (op == OP_WHERE)
             luaL_checktype(L, i, LUA_TTABLE);
         else if (wanted >= 0)
-            (void)value_expect(L, i, names[op]);
+            (void)value_expect(L, i, name);
     }
-    make(L, op, count);
+    push_condition(L, op, count);
     return 1;
 }
 
-/* `exists` and `missing` are conditions, and exists() is the same one. */
+/* `exists` and `missing` are conditions; exists() is the same as exists. */
 static int
 condition_call(lua_State *L)
 {
@@ -466,56 +406,40 @@ condition_call(lua_State *L)
     return 1;
 }
 
-/* a & b, a | b; tables count as conditions beside one. */
+/* a & b, a | b, where either may be a plain table, and ~a, for which Lua passes
+ * the operand twice. Upvalue 1 is the operator. */
 static int
-condition_and(lua_State *L)
+combine(lua_State *L)
 {
-    lua_settop(L, 2);
-    make(L, OP_AND, 2);
-    return 1;
-}
+    const int op = (int)lua_tointeger(L, lua_upvalueindex(1));
 
-static int
-condition_or(lua_State *L)
-{
-    lua_settop(L, 2);
-    make(L, OP_OR, 2);
-    return 1;
-}
-
-/* ~a, which Lua calls with its operand twice */
-static int
-condition_not(lua_State *L)
-{
-    lua_settop(L, 1);
-    make(L, OP_NOT, 1);
+    lua_settop(L, operators[op].operand_count);
+    push_condition(L, op, operators[op].operand_count);
     return 1;
 }
 
 void
-conditions_open(lua_State *L)
+conditions_register(lua_State *L)
 {
     static const struct luaL_Reg metamethods[] = {
-        {"__band", condition_and},
-        {"__bor", condition_or},
-        {"__bnot", condition_not},
         {"__call", condition_call},
         {NULL, NULL},
     };
 
-    if (luaL_newmetatable(L, TYPE) != 0) {
-        luaL_setfuncs(L, metamethods, 0);
-        lua_pushstring(L, TYPE);
-        lua_setfield(L, -2, "__name");
-    }
+    type_define(L, TYPE, metamethods, false);
+    luaL_getmetatable(L, TYPE);
+    type_set_function(L, "__band", combine, OP_AND);
+    type_set_function(L, "__bor", combine, OP_OR);
+    type_set_function(L, "__bnot", combine, OP_NOT);
     lua_pop(L, 1);
-    for (int op = OP_COMPARE; op <= OP_VALUE; op++) {
-        if (op == OP_EXISTS || op == OP_MISSING) {
-            make(L, op, 0);
+    for (int op = OP_COMPARE; op <= OP_ANY_COLUMN; op++) {
+        if (operators[op].operand_count != 0) {
+            type_set_function(L, operators[op].name, create_condition, op);
         } else {
-            lua_pushinteger(L, op);
-            lua_pushcclosure(L, make_condition, 1);
+            push_condition(L, op, 0);
+            lua_setfield(L, -2, operators[op].name);
         }
-        lua_setfield(L, -2, names[op]);
     }
+    /* until 0.3: its name in 0.1 */
+    type_set_function(L, "value", create_condition, OP_ANY_COLUMN);
 }

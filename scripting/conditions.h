@@ -1,16 +1,17 @@
 /*
- * Conditions: what a script says of rows, made a predicate.
+ * Conditions: the tables by which a script describes rows, compiled into
+ * predicates.
  *
  *   {user = "Smith"}                     equal
  *   {lang = {"en", "pl"}}                one of
  *   {likes = gt(100)}                    an operator
- *   {user = {name = "x"}}                inside: the path user.name
- *   {["entities.hashtags[].text"] = "x"} a path as text
+ *   {user = {name = "x"}}                nested: the path user.name
+ *   {["entities.hashtags[].text"] = "x"} a path
  *   where{a = 1} | where{b = 2}, a & b, ~a
- *   value(5)                             in any column
+ *   any_column(5)                        in any column
  *
- * A condition is a table; those made by functions have a metatable. They are
- * read when a query runs, so one may stand in many.
+ * A condition is a table; one created by a function has a metatable. It is read
+ * when a query runs, so several queries may use it.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,15 +22,11 @@
 
 #include <lua.h>
 
-/* Makes the type known to `L`, and adds the operators to the module's table on
- * top. */
-void conditions_open(lua_State *L);
-
-/* The predicate of the condition at `index`, the caller's to destroy; NULL for
- * nil: every row. Nothing is pushed. */
+/* Returns the predicate of the condition at `index`, owned by the caller, or
+ * NULL for nil, which all rows match. Pushes nothing. */
 struct colander_predicate *condition_compile(lua_State *L, int index);
 
 /* Pushes the condition that any column has the value at `index`. */
-void condition_push_value(lua_State *L, int index);
+void condition_push_any_column(lua_State *L, int index);
 
 #endif

@@ -1,10 +1,9 @@
-/*
- * Failures: see failure.h.
- *
- * SPDX-License-Identifier: MIT
- */
+/* SPDX-License-Identifier: MIT */
 #include "scripting/failure.h"
-#include "scripting/query.h"
+
+#include "scripting/module.h"
+#include "scripting/scripting.h"
+#include "scripting/types.h"
 
 #include <lauxlib.h>
 #include <stdarg.h>
@@ -30,7 +29,7 @@ failure_concat(lua_State *L)
 }
 
 void
-failure_open(lua_State *L)
+failure_register(lua_State *L)
 {
     static const struct luaL_Reg metamethods[] = {
         {"__tostring", failure_text},
@@ -38,26 +37,15 @@ failure_open(lua_State *L)
         {NULL, NULL},
     };
 
-    if (luaL_newmetatable(L, TYPE) != 0) {
-        luaL_setfuncs(L, metamethods, 0);
-        lua_pushstring(L, TYPE);
-        lua_setfield(L, -2, "__name");
-    }
-    lua_pop(L, 1);
+    type_define(L, TYPE, metamethods, false);
 }
 
 enum colander_code
 scripting_error_code(lua_State *L, int index)
 {
     enum colander_code code = COLANDER_OK;
-    bool is_failure;
 
-    if (!lua_istable(L, index) || lua_getmetatable(L, index) == 0)
-        return COLANDER_OK;
-    luaL_getmetatable(L, TYPE);
-    is_failure = lua_rawequal(L, -1, -2) != 0;
-    lua_pop(L, 2);
-    if (!is_failure)
+    if (!type_is_table(L, index, TYPE))
         return COLANDER_OK;
     if (lua_getfield(L, index, "code") == LUA_TSTRING) {
         for (int i = COLANDER_OK; i <= COLANDER_NO_MEMORY; i++) {
@@ -70,34 +58,24 @@ scripting_error_code(lua_State *L, int index)
     return code;
 }
 
-/* The name of the family, or of that of the query, at `index`. */
-static const char *
-family_name_of(lua_State *L, int index)
-{
-    const struct query *query = luaL_testudata(L, index, QUERY_TYPE);
-
-    if (query != NULL && query->handle.is_open)
-        return colander_family_name(query->family->family);
-    return family_name_at(L, index);
-}
-
-/* With where the script stands, as luaL_error tells it, and the family that the
- * function was asked of, which only that knows. */
 void
 failure_raise(lua_State *L, const struct colander_error *err)
 {
     const char *family;
+    const char *noun;
 
-    luaL_checkstack(L, 5, NULL);
-    family = family_name_of(L, 1);
+    luaL_checkstack(L, 7, NULL);
+    family = handle_family_name(L, 1);
     if (family == NULL)
-        family = family_name_of(L, 2);
+        family = handle_family_name(L, 2);
+    /* copied: a collection may close the family */
+    noun = lua_pushfstring(L, "family '%s'", family == NULL ? "" : family);
     lua_createtable(L, 0, 2);
     luaL_where(L, 1);
-    if (family == NULL || strstr(err->message, family) != NULL)
+    if (family == NULL || strstr(err->message, noun) != NULL)
         lua_pushstring(L, err->message);
     else
-        lua_pushfstring(L, "family '%s': %s", family, err->message);
+        lua_pushfstring(L, "%s: %s", noun, err->message);
     lua_concat(L, 2);
     lua_setfield(L, -2, "message");
     lua_pushstring(L, colander_code_name(err->code));
@@ -108,14 +86,17 @@ failure_raise(lua_State *L, const struct colander_error *err)
 }
 
 void
+scripting_raise(lua_State *L, const struct colander_error *err)
+{
+    failure_raise(L, err);
+}
+
+void
 failure_misuse(lua_State *L, const char *format, ...)
 {
-    struct colander_error err;
+    struct colander_error err = {COLANDER_INVALID, __FILE__, __LINE__, ""};
     va_list arguments;
 
-    err.code = COLANDER_INVALID;
-    err.file = __FILE__;
-    err.line = __LINE__;
     va_start(arguments, format);
     (void)vsnprintf(err.message, sizeof(err.message), format, arguments);
     va_end(arguments);

@@ -1,10 +1,12 @@
 /*
  * Failures: errors of the store as errors of Lua.
  *
- * An error is a value with two fields: `message`, which is also what it prints
- * as, and `code`, a word such as "busy". It joins with strings as a message.
+ * An error value has two fields: `message`, which tostring returns as well, and
+ * `code`, a word such as "busy". Concatenating it with a string uses the
+ * message.
  *
- * Nothing may be owned by C alone when these are called: they do not return.
+ * The functions that raise do not return. Requires that nothing is owned by C
+ * alone when they are called.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,10 +17,8 @@
 
 #include <lua.h>
 
-/* Makes the type of errors known to `L`. */
-void failure_open(lua_State *L);
-
-/* Raises `err`. */
+/* Raises `err`. The message begins with the position in the script, and names
+ * the family that the function was called on. */
 __attribute__((noreturn)) void failure_raise(lua_State *L,
                                              const struct colander_error *err);
 
@@ -31,10 +31,19 @@ failure_check(lua_State *L, enum colander_code code,
         failure_raise(L, err);
 }
 
-/* Raises that there is no memory: `what` is "for ...", "to ...". */
+/* Evaluates `call`, and raises its error unless it returns COLANDER_OK. The
+ * call reports to `&err`, which is declared here. */
+#define failure_try(L, call)                                                   \
+    do {                                                                       \
+        struct colander_error err;                                             \
+                                                                               \
+        failure_check((L), (call), &err);                                      \
+    } while (0)
+
+/* Raises "no memory " followed by `what`: "for ...", "to ...". */
 __attribute__((noreturn)) void failure_memory(lua_State *L, const char *what);
 
-/* Raises what the script did wrong, an error with the code "invalid". */
+/* Raises an error with the code "invalid": a mistake of the script. */
 __attribute__((noreturn, format(printf, 2, 3))) void
 failure_misuse(lua_State *L, const char *format, ...);
 

@@ -1,36 +1,39 @@
 /*
  * Families: see families.h.
  *
+ * Reading arguments may run finalizers of the script (see scratch.h), which may
+ * close the family or overwrite the scratch. So each method reads its key after
+ * all other arguments, and checks the family last.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "scripting/families.h"
 
 #include "scripting/failure.h"
 #include "scripting/fields.h"
-#include "scripting/queries.h"
+#include "scripting/module.h"
 #include "scripting/rows.h"
 #include "scripting/scratch.h"
+#include "scripting/scripting.h"
+#include "scripting/types.h"
 #include "scripting/values.h"
 
-#include <lauxlib.h>
 #include <stdlib.h>
 
-#define TYPE "colander.family"
+#define ROWS_MAX 1000000 /* in one read */
 
 struct script_family *
 family_check(lua_State *L, int index)
 {
-    return handle_check(L, index, TYPE, "family");
+    return type_check(L, index, FAMILY_TYPE);
 }
 
-const char *
-family_name_at(lua_State *L, int index)
+struct colander_family *
+scripting_family_at(lua_State *L, int index)
 {
-    const struct script_family *family = luaL_testudata(L, index, TYPE);
+    const struct script_family *family = luaL_testudata(L, index, FAMILY_TYPE);
 
-    if (family == NULL || family->family == NULL)
-        return NULL;
-    return colander_family_name(family->family);
+    return family != NULL && family->handle.is_open ? family->family : NULL;
 }
 
 void
@@ -45,44 +48,45 @@ shared_family_unref(struct shared_family *shared)
 static enum colander_code
 close_family(struct handle *handle, struct colander_error *err)
 {
-    struct script_family *family = (struct script_family *)handle;
-
     (void)err;
-    shared_family_unref(family->shared);
-    family->shared = NULL;
-    family->family = NULL;
+    shared_family_unref(((struct script_family *)handle)->shared);
     return COLANDER_OK;
 }
 
-void
-family_push(lua_State *L, int index, struct script_store *store,
-            const char *name)
+/* store:family(name) */
+static int
+store_family(lua_State *L)
 {
-    struct script_family *family;
-    struct colander_error err;
+    struct script_store *store = store_check(L, 1);
+    const char *name = text_check(L, 2, "the name of a family");
+    struct script_family *family =
+        type_push_handle(L, FAMILY_TYPE, sizeof(*family), 1, 1, close_family);
+    struct shared_family *shared = calloc(1, sizeof(*shared));
 
-    index = lua_absindex(L, index);
-    family = lua_newuserdatauv(L, sizeof(*family), 1);
-    memset(family, 0, sizeof(*family));
-    luaL_setmetatable(L, TYPE);
-    lua_pushvalue(L, index);
-    lua_setiuservalue(L, -2, 1);
-    handle_init(L, &family->handle, &store->handle, close_family);
-    family->shared = calloc(1, sizeof(*family->shared));
-    if (family->shared == NULL)
+    if (shared == NULL)
         failure_memory(L, "for a family");
-    family->shared->reference_count = 1;
-    failure_check(
-        L,
-        colander_family_open(store->store, name, &family->shared->family, &err),
-        &err);
-    family->family = family->shared->family;
+    shared->reference_count = 1;
+    family->shared = shared;
+    failure_try(
+        L, colander_family_open(store->store, name, &shared->family, &err));
+    family->family = shared->family;
+    family->handle.family_name = colander_family_name(family->family);
+    return 1;
 }
 
-/* -------------------------------------------------------------- writes --- */
+static int
+family_text(lua_State *L)
+{
+    const struct script_family *family = luaL_checkudata(L, 1, FAMILY_TYPE);
 
-/* Puts the key for the row at `index` alone into the scratch: its own, or a new
- * one. */
+    if (family->handle.is_open)
+        lua_pushfstring(L, "family '%s'", family->handle.family_name);
+    else
+        lua_pushliteral(L, "family (closed)");
+    return 1;
+}
+
+/* Puts the key of the row at `index`, or a new one, into the scratch. */
 static void
 own_key(lua_State *L, struct scratch *scratch, int index)
 {
@@ -97,48 +101,68 @@ own_key(lua_State *L, struct scratch *scratch, int index)
     failure_check(L, code, &err);
 }
 
-typedef enum colander_code (*row_write)(struct colander_family *,
+typedef enum colander_code family_write(struct colander_family *,
                                         struct colander_slice,
                                         struct colander_slice,
-                                        enum colander_durability,
+                                        const struct colander_write_options *,
                                         struct colander_error *);
 
-/* Writes the row at `index` under the key at 2, or, when that is the row, under
- * its own; gives the key. The key and the family come last: what is before them
- * may run functions of the script (see scratch.h). */
+/* Writes the row at `index` under the key at 2, or under its own if it is at 2
+ * itself. Without `write` it is inserted. Returns the key, or nil if the row
+ * was not inserted. */
 static int
-write_row(lua_State *L, int index, row_write write)
+write_row(lua_State *L, int index, family_write *write)
 {
     struct scratch *scratch = scratch_get(L);
-    enum colander_durability durability = field_durability(L, 4);
+    const struct colander_write_options options = field_write_options(L, 4);
     struct colander_slice row = row_check(L, index);
     struct script_family *family;
-    struct colander_error err;
+    struct colander_slice key;
+    bool is_written = true;
 
     if (index == 2)
         own_key(L, scratch, index);
     else
         value_key(L, 2, &scratch->key);
     family = family_check(L, 1);
-    failure_check(L,
-                  write(family->family, colander_buffer_slice(&scratch->key),
-                        row, durability, &err),
-                  &err);
-    value_push_key(L, colander_buffer_slice(&scratch->key), &scratch->parts);
+    key = colander_buffer_slice(&scratch->key);
+    if (write != NULL)
+        failure_try(L, write(family->family, key, row, &options, &err));
+    else
+        failure_try(L, colander_family_insert(family->family, key, row,
+                                              &options, &is_written, &err));
+    if (is_written)
+        value_push_key(L, key, &scratch->parts);
+    else
+        lua_pushnil(L);
     return 1;
+}
+
+/* Returns the index of the row in (key, row [, options]) or (row). */
+static int
+row_argument(lua_State *L)
+{
+    const bool is_alone = lua_isnoneornil(L, 3);
+
+    (void)family_check(L, 1);
+    if (is_alone && !lua_isnoneornil(L, 4))
+        failure_misuse(L, "options require a key: (key, row, options)");
+    return is_alone ? 2 : 3;
 }
 
 /* family:put(key, row [, options]), family:put(row): the key */
 static int
 family_put(lua_State *L)
 {
-    const bool is_alone = lua_isnoneornil(L, 3);
+    return write_row(L, row_argument(L), colander_family_put);
+}
 
-    (void)family_check(L, 1);
-    if (is_alone && !lua_isnoneornil(L, 4))
-        failure_misuse(L, "options are for a key and a row: put(key, row, "
-                          "options)");
-    return write_row(L, is_alone ? 2 : 3, colander_family_put);
+/* family:insert(key, row [, options]), family:insert(row): the key, or nil if
+ * it has a row */
+static int
+family_insert(lua_State *L)
+{
+    return write_row(L, row_argument(L), NULL);
 }
 
 /* family:patch(key, columns [, options]): the key */
@@ -154,103 +178,246 @@ static int
 family_delete(lua_State *L)
 {
     struct scratch *scratch = scratch_get(L);
-    enum colander_durability durability = field_durability(L, 3);
+    const struct colander_write_options options = field_write_options(L, 3);
     struct script_family *family;
-    struct colander_error err;
 
     value_key(L, 2, &scratch->key);
-    family = family_check(L, 1); /* last, as in write_row */
-    failure_check(L,
-                  colander_family_delete(family->family,
-                                         colander_buffer_slice(&scratch->key),
-                                         durability, &err),
-                  &err);
+    family = family_check(L, 1);
+    failure_try(L, colander_family_delete(family->family,
+                                          colander_buffer_slice(&scratch->key),
+                                          &options, &err));
     return 0;
 }
 
 void
-family_key_field(lua_State *L, int index, const char *name,
-                 struct colander_buffer *key)
+bounds_read(lua_State *L, int index, struct key_bounds *bounds)
 {
-    key->size = 0;
-    if (!field_push(L, index, name))
-        return;
-    value_key(L, lua_gettop(L), key);
-    lua_pop(L, 1);
+    static const char *const names[] = {"prefix", "from", "to", "exact"};
+
+    for (size_t i = 0; i < 4; i++) {
+        bounds->keys[i].size = 0;
+        if (!field_push(L, index, names[i]))
+            continue;
+        value_key(L, lua_gettop(L), &bounds->keys[i]);
+        lua_pop(L, 1);
+    }
 }
 
-/* family:delete_range{prefix = , from = , to = [, sync = ]}: how many rows
- * there were; {} is all of them. */
+struct colander_key_range
+bounds_range(const struct key_bounds *bounds)
+{
+    return (struct colander_key_range){
+        .prefix = colander_buffer_slice(&bounds->keys[0]),
+        .from = colander_buffer_slice(&bounds->keys[1]),
+        .to = colander_buffer_slice(&bounds->keys[2]),
+        .exact = colander_buffer_slice(&bounds->keys[3]),
+    };
+}
+
+void
+bounds_release(void *bounds)
+{
+    for (size_t i = 0; i < 4; i++)
+        colander_buffer_release(&((struct key_bounds *)bounds)->keys[i]);
+}
+
+/* family:delete_range{prefix = , from = , to = , exact = [, sync = ]}: the
+ * number of rows that were deleted; {} deletes all */
 static int
 family_delete_range(lua_State *L)
 {
-    static const char *const known[] = {"prefix", "from", "to", "sync", NULL};
-    static const char *const bounds[] = {"prefix", "from", "to"};
-    struct scratch *scratch = scratch_get(L);
-    struct colander_buffer *keys[] = {&scratch->key, &scratch->first_key,
-                                      &scratch->last_key};
-    struct script_family *family;
+    static const struct field fields[] = {
+        BOUNDS_FIELDS,
+        FIELD(SYNC, "sync", colander_write_options, durability),
+        FIELD_END,
+    };
+    struct key_bounds *bounds;
     struct colander_key_range range;
-    struct colander_error err;
-    enum colander_durability durability = COLANDER_AS_STORE;
+    struct colander_write_options options;
     uint64_t count;
 
-    fields_check(L, 2, "delete_range", known);
-    if (field_push(L, 2, "sync"))
-        durability = field_boolean(L, 2, "sync", false) ? COLANDER_SYNC
-                                                        : COLANDER_NO_SYNC;
-    /* all fields before the first key, as in write_row */
-    for (size_t i = 0; i < 3; i++) {
-        if (!field_push(L, 2, bounds[i]))
-            lua_pushnil(L);
-    }
-    for (int i = 0; i < 3; i++) {
-        keys[i]->size = 0;
-        if (!lua_isnil(L, i - 3))
-            value_key(L, lua_gettop(L) + i - 2, keys[i]);
-    }
-    family = family_check(L, 1);
-    range.prefix = colander_buffer_slice(&scratch->key);
-    range.from = colander_buffer_slice(&scratch->first_key);
-    range.to = colander_buffer_slice(&scratch->last_key);
-    failure_check(L,
-                  colander_family_delete_range(family->family, &range,
-                                               durability, &count, &err),
-                  &err);
+    luaL_checktype(L, 2, LUA_TTABLE); /* nil would delete all rows */
+    colander_write_options_init(&options);
+    fields_read(L, 2, "delete_range", fields, &options);
+    bounds = type_push_owner(L, sizeof(*bounds), bounds_release);
+    bounds_read(L, 2, bounds);
+    range = bounds_range(bounds);
+    failure_try(L,
+                colander_family_delete_range(family_check(L, 1)->family, &range,
+                                             &options, &count, &err));
     lua_pushinteger(L, (lua_Integer)count);
     return 1;
 }
 
-static int
-family_text(lua_State *L)
-{
-    const struct script_family *family = luaL_checkudata(L, 1, TYPE);
+/* Keys, and the rows under them. */
+struct rows {
+    size_t count;
+    struct colander_buffer bytes; /* of all keys */
+    struct colander_slice *keys;
+    struct colander_buffer *rows;
+    bool *found;
+};
 
-    if (family->handle.is_open)
-        lua_pushfstring(L, "family '%s'", colander_family_name(family->family));
+/* Reads {at = snapshot, select = {path, ...}} at 3, or nil. Pushes the
+ * snapshot, or nil, at 4. */
+static void
+read_options(lua_State *L, const char *what, struct colander_read *read)
+{
+    static const struct field fields[] = {FIELD_NAME("at"),
+                                          FIELD_NAME("select"), FIELD_END};
+
+    memset(read, 0, sizeof(*read));
+    lua_settop(L, 3);
+    fields_read(L, 3, what, fields, NULL);
+    if (lua_isnil(L, 3) || !field_push(L, 3, "at"))
+        lua_pushnil(L);
+    if (!lua_isnil(L, 3))
+        read->paths = field_paths(L, 3, "select", &read->path_count);
+}
+
+/* Returns the family at 1, and adds the snapshot at 4 to `read`. */
+static struct colander_family *
+check_open(lua_State *L, struct colander_read *read)
+{
+    struct script_family *family = family_check(L, 1);
+
+    if (!lua_isnil(L, 4))
+        read->snapshot = snapshot_check(L, 4, family->handle.parent)->snapshot;
+    return family->family;
+}
+
+/* family:get(key [, options]): a row, or nil */
+static int
+family_get(lua_State *L)
+{
+    struct scratch *scratch = scratch_get(L);
+    struct colander_family *family;
+    struct colander_read read;
+    bool found;
+
+    read_options(L, "get", &read);
+    value_key(L, 2, &scratch->key);
+    family = check_open(L, &read);
+    failure_try(L, colander_family_get(family,
+                                       colander_buffer_slice(&scratch->key),
+                                       &read, &scratch->row, &found, &err));
+    if (found)
+        scripting_push_row(L, colander_buffer_slice(&scratch->key),
+                           colander_buffer_slice(&scratch->row));
     else
-        lua_pushliteral(L, "family (closed)");
+        lua_pushnil(L);
+    return 1;
+}
+
+static void
+release_rows(void *object)
+{
+    struct rows *rows = object;
+
+    colander_buffer_release(&rows->bytes);
+    for (size_t i = 0; i < rows->count; i++)
+        colander_buffer_release(&rows->rows[i]);
+}
+
+/* Pushes room for the rows under `count` keys. */
+static struct rows *
+push_rows(lua_State *L, size_t count)
+{
+    const size_t each = sizeof(struct colander_slice) +
+                        sizeof(struct colander_buffer) + sizeof(bool);
+    struct rows *rows =
+        type_push_owner(L, sizeof(struct rows) + count * each, release_rows);
+
+    rows->count = count;
+    rows->keys = (struct colander_slice *)(rows + 1);
+    rows->rows = (struct colander_buffer *)(rows->keys + count);
+    rows->found = (bool *)(rows->rows + count);
+    return rows;
+}
+
+/* Encodes the keys in the list at 2. */
+static void
+add_keys(lua_State *L, struct rows *rows)
+{
+    struct colander_buffer *key = &scratch_get(L)->key;
+    size_t offset = 0;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        lua_rawgeti(L, 2, (lua_Integer)i + 1);
+        value_key(L, lua_gettop(L), key);
+        lua_pop(L, 1);
+        failure_try(L, colander_buffer_append(&rows->bytes, key->data,
+                                              key->size, &err));
+        rows->keys[i].size = key->size;
+    }
+    for (size_t i = 0; i < rows->count; i++) { /* the buffer moves no more */
+        rows->keys[i].data = rows->bytes.data + offset;
+        offset += rows->keys[i].size;
+    }
+}
+
+/* Pushes a table of the rows that were found, under the numbers of their keys,
+ * and `n`. */
+static void
+push_found(lua_State *L, struct rows *rows)
+{
+    lua_createtable(L, (int)rows->count, 1);
+    lua_pushinteger(L, (lua_Integer)rows->count);
+    lua_setfield(L, -2, "n");
+    for (size_t i = 0; i < rows->count; i++) {
+        if (!rows->found[i])
+            continue;
+        scripting_push_row(L, rows->keys[i],
+                           colander_buffer_slice(&rows->rows[i]));
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+        colander_buffer_release(&rows->rows[i]); /* copied */
+    }
+}
+
+/* family:get_many(keys [, options]): a table of rows */
+static int
+family_get_many(lua_State *L)
+{
+    struct colander_family *family;
+    struct colander_read read;
+    struct rows *rows;
+
+    if (!lua_istable(L, 2))
+        failure_misuse(L, "get_many: a list of keys expected, got a %s",
+                       luaL_typename(L, 2));
+    read_options(L, "get_many", &read);
+    rows = push_rows(L, list_check(L, 2, "get_many", ROWS_MAX));
+    add_keys(L, rows);
+    family = check_open(L, &read);
+    failure_try(L,
+                colander_family_get_many(family, rows->keys, rows->count, &read,
+                                         rows->rows, rows->found, &err));
+    push_found(L, rows);
     return 1;
 }
 
 void
-families_open(lua_State *L)
+families_register(lua_State *L)
 {
+    static const struct luaL_Reg store_methods[] = {
+        {"family", store_family},
+        {NULL, NULL},
+    };
     static const struct luaL_Reg methods[] = {
-        {"put", family_put},           {"patch", family_patch},
-        {"delete", family_delete},     {"delete_range", family_delete_range},
-        {"get", family_get},           {"get_many", family_get_many},
-        {"find", query_find},          {"find_value", query_find_value},
-        {"scan", query_scan},          {"count", query_count_of},
-        {"explain", query_explain_of}, {NULL, NULL},
+        {"put", family_put},
+        {"insert", family_insert},
+        {"patch", family_patch},
+        {"delete", family_delete},
+        {"delete_range", family_delete_range},
+        {"get", family_get},
+        {"get_many", family_get_many},
+        {NULL, NULL},
     };
     static const struct luaL_Reg metamethods[] = {
         {"__tostring", family_text},
         {NULL, NULL},
     };
 
-    handle_type(L, TYPE, methods, metamethods);
-    lua_getfield(L, -1, "__index");
-    upkeep_open(L);
-    lua_pop(L, 2);
+    type_extend(L, STORE_TYPE, store_methods, NULL);
+    type_extend(L, FAMILY_TYPE, methods, metamethods);
 }

@@ -1,5 +1,5 @@
 /*
- * Families, as handles of Lua: rows put, got, changed, deleted; upkeep.
+ * Families, as handles of Lua: rows are put, read, changed and deleted by key.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,45 +8,40 @@
 
 #include "scripting/stores.h"
 
-/* A family stays open as long as its handle, or a batch that writes to it:
- * counted. */
+/* Counted: the handle of a family and batches that write to it share it. */
 struct shared_family {
     struct colander_family *family;
     unsigned reference_count;
 };
 
+/* Drops a reference. NULL is allowed. */
 void shared_family_unref(struct shared_family *shared);
 
 struct script_family {
     struct handle handle;
-    struct colander_family *family; /* the shared one's */
+    struct colander_family *family; /* that of `shared` */
     struct shared_family *shared;
 };
 
-/* Makes the type known to `L`. */
-void families_open(lua_State *L);
-
-/* Pushes a handle for the family `name` of the store at `index`. */
-void family_push(lua_State *L, int index, struct script_store *store,
-                 const char *name);
-
 struct script_family *family_check(lua_State *L, int index);
 
-/* The name of the family at `index`, if that is one and open; else NULL. */
-const char *family_name_at(lua_State *L, int index);
+/* The bounds of a range of keys. Starts zeroed. */
+struct key_bounds {
+    struct colander_buffer keys[4]; /* encoded; empty: no bound */
+};
 
-/* family:get(key [, {at = snapshot, select = {path, ...}}]): a row, or nil.
- * family:get_many(keys [, the same]): a table of rows under the numbers of
- * their keys, and `n`. As C functions. */
-int family_get(lua_State *L);
-int family_get_many(lua_State *L);
+/* The fields of a table of options that bounds_read reads. */
+#define BOUNDS_FIELDS                                                          \
+    FIELD_NAME("prefix"), FIELD_NAME("from"), FIELD_NAME("to"),                \
+        FIELD_NAME("exact")
 
-/* Puts the encoded key in the field `name` of the table at `index` into `key`;
- * without the field it is empty. */
-void family_key_field(lua_State *L, int index, const char *name,
-                      struct colander_buffer *key);
+/* Reads the bounds from the table at `index`. */
+void bounds_read(lua_State *L, int index, struct key_bounds *bounds);
 
-/* Adds the methods for sizes, filters and the like to the table on top. */
-void upkeep_open(lua_State *L);
+/* Returns the range, valid as long as the bounds. */
+struct colander_key_range bounds_range(const struct key_bounds *bounds);
+
+/* Releases a struct key_bounds. */
+void bounds_release(void *bounds);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * Fields: options that a script gives as a table, checked by name and type.
+ * Fields: structs of C as tables of Lua, both ways, by static tables of their
+ * members. Options are checked by name and type.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,51 +8,43 @@
 #define COLANDER_SCRIPTING_FIELDS_H
 
 #include "columns/columns.h"
+#include "core/fields.h"
 
 #include <lua.h>
 
-/* An error unless the value at `index` is a table whose keys are all `known`
- * (ends with NULL); `what` takes them. */
-void fields_check(lua_State *L, int index, const char *what,
-                  const char *const *known);
+/* Reads the table of options at `index`, or nil, into the struct `to`. Members
+ * without an option keep their value. Raises an error, which names `what`, if
+ * the table has any other name in it, or a value of a wrong type. */
+void fields_read(lua_State *L, int index, const char *what,
+                 const struct field *fields, void *to);
 
-/* Pushes a field, as it stands in the table itself; false when there is none,
- * and nothing is pushed. */
+/* Pushes a table of the members of the struct `from`. */
+void fields_push(lua_State *L, const struct field *fields, const void *from);
+
+/* Pushes a field of the table at `index`, without metamethods. Returns false,
+ * and pushes nothing, if it is missing. */
 bool field_push(lua_State *L, int index, const char *name);
 
-bool field_boolean(lua_State *L, int index, const char *name, bool absent);
-uint64_t field_number(lua_State *L, int index, const char *name,
-                      uint64_t absent, uint64_t most);
-double field_double(lua_State *L, int index, const char *name, double absent);
+/* Returns the paths in the list in the field `name`, and pushes userdata that
+ * keeps them, whatever becomes of the list. Returns NULL, and pushes nothing,
+ * if the field is missing. */
+const char **field_paths(lua_State *L, int index, const char *name,
+                         size_t *count);
 
-static inline size_t
-field_size(lua_State *L, int index, const char *name, uint64_t absent)
-{
-    return (size_t)field_number(L, index, name, absent, SIZE_MAX);
-}
+/* The same of the arguments from `index` on, at least one. */
+const char **arguments_paths(lua_State *L, int index, const char *what,
+                             size_t *count);
 
-/* Which of `choices` (ends with NULL). */
-int field_choice(lua_State *L, int index, const char *name,
-                 const char *const *choices, int absent);
+/* Returns the options of a write, `{sync = ...}` at `index`, or the defaults
+ * for nil. */
+struct colander_write_options field_write_options(lua_State *L, int index);
 
-/* A list of texts, in userdata that is pushed and keeps them, whatever becomes
- * of the field. NULL, and nothing is pushed, when there is none. */
-const char *const *field_texts(lua_State *L, int index, const char *name,
-                               size_t *count);
+/* Returns the length of the list at `index`. Fails with LIMIT if that is more
+ * than `max`: the border of a table can be any number. */
+size_t list_check(lua_State *L, int index, const char *what, size_t max);
 
-/* How long the list at `index` is; LIMIT when that is more than `most`: a table
- * says any length that its script likes. */
-size_t list_check(lua_State *L, int index, const char *what, size_t most);
-
-/* The string at `index`, for C, which reads it to its first zero byte: an error
- * that names `what` when there is one before its end. */
+/* Returns the string at `index`. A zero byte in it is an error, which names
+ * `what`: C would read it only up to there. */
 const char *text_check(lua_State *L, int index, const char *what);
-
-/* `{sync = true}` or nothing. */
-enum colander_durability field_durability(lua_State *L, int index);
-
-/* A C function: (light userdata of names, table) fills the table. For a
- * protected call, as names must be released. */
-int names_push(lua_State *L);
 
 #endif

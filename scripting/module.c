@@ -1,51 +1,40 @@
-/*
- * The module: see scripting.h.
- *
- * SPDX-License-Identifier: MIT
- */
-#include "scripting/scripting.h"
+/* SPDX-License-Identifier: MIT */
+#include "scripting/module.h"
 
-#include "scripting/backups.h"
-#include "scripting/conditions.h"
 #include "scripting/failure.h"
-#include "scripting/families.h"
-#include "scripting/queries.h"
-#include "scripting/rows.h"
 #include "scripting/scratch.h"
 #include "scripting/stores.h"
 #include "scripting/values.h"
 
 #include <lauxlib.h>
 
-/* colander.newkey(): a new key, later than those before */
+/* colander.newkey(): a new key, greater than all before */
 static int
 new_key(lua_State *L)
 {
     struct scratch *scratch = scratch_get(L);
-    struct colander_error err;
 
-    failure_check(L, colander_key_generate(&scratch->key, &err), &err);
+    failure_try(L, colander_key_generate(&scratch->key, &err));
     value_push_key(L, colander_buffer_slice(&scratch->key), &scratch->parts);
     return 1;
 }
 
-/* colander.name(text): as it must stand in a path */
+/* colander.name(text): the name of a column as it is written in a path */
 static int
-name_of(lua_State *L)
+name_in_path(lua_State *L)
 {
     struct scratch *scratch = scratch_get(L);
-    struct colander_error err;
     struct colander_slice name;
 
     name.data = (const uint8_t *)luaL_checklstring(L, 1, &name.size);
     scratch->text.size = 0;
-    failure_check(L, colander_path_append_name(&scratch->text, name, &err),
-                  &err);
+    failure_try(L, colander_path_append_name(&scratch->text, name, &err));
     lua_pushlstring(L, (const char *)scratch->text.data, scratch->text.size);
     return 1;
 }
 
-/* colander.memory_limit([bytes]): what one query may hold; gives what it was */
+/* colander.memory_limit([bytes]): sets what one query may hold; returns what
+ * was set before */
 static int
 memory_limit(lua_State *L)
 {
@@ -53,7 +42,7 @@ memory_limit(lua_State *L)
     size_t before = scratch->memory_limit;
     lua_Integer bytes = luaL_optinteger(L, 1, (lua_Integer)before);
 
-    luaL_argcheck(L, bytes > 0, 1, "a number of bytes is expected");
+    luaL_argcheck(L, bytes > 0, 1, "a positive number of bytes expected");
     scratch->memory_limit = (size_t)bytes;
     lua_pushinteger(L, (lua_Integer)before);
     return 1;
@@ -76,21 +65,24 @@ luaopen_colander(lua_State *L)
 {
     static const struct luaL_Reg functions[] = {
         {"newkey", new_key},
-        {"name", name_of},
+        {"name", name_in_path},
         {"memory_limit", memory_limit},
         {NULL, NULL},
     };
 
-    failure_open(L);
     luaL_newlib(L, functions);
-    values_open(L);
-    rows_open(L);
-    row_functions_open(L);
-    stores_open(L);
-    backups_open(L);
-    families_open(L);
-    queries_open(L);
-    conditions_open(L);
+    failure_register(L);
+    typed_values_register(L);
+    values_register(L);
+    conditions_register(L);
+    rows_register(L);
+    stores_register(L);
+    families_register(L);
+    upkeep_register(L);
+    batches_register(L);
+    queries_register(L);
+    results_register(L);
+    aggregates_register(L);
     lua_pushstring(L, colander_version());
     lua_setfield(L, -2, "version");
     return 1;

@@ -1,32 +1,17 @@
-/*
- * Ordered rows: see ordered.h.
- *
- * SPDX-License-Identifier: MIT
- */
+/* SPDX-License-Identifier: MIT */
 #include "scripting/ordered.h"
 
-#include <stdlib.h>
+#include "core/array.h"
+#include "core/heap.h"
 
 struct ordered_row {
     struct colander_value value; /* in the row's bytes */
     bool has_value;
-    bool is_descending;
-    uint64_t number; /* among those that came */
+    uint64_t number; /* in the order of adding */
     size_t key_size;
     size_t row_size;
     uint8_t bytes[]; /* the key, then the row */
 };
-
-void
-ordered_init(struct ordered *ordered, bool is_descending, uint64_t wanted,
-             size_t size_max, bool (*stops)(void))
-{
-    memset(ordered, 0, sizeof(*ordered));
-    ordered->is_descending = is_descending;
-    ordered->wanted = wanted;
-    ordered->size_max = size_max;
-    ordered->stops = stops;
-}
 
 void
 ordered_release(struct ordered *ordered)
@@ -38,24 +23,34 @@ ordered_release(struct ordered *ordered)
 }
 
 static int
-compare_rows(const void *a, const void *b, void *context)
+compare_rows(const struct ordered_row *left, const struct ordered_row *right,
+             const struct ordered *ordered)
 {
-    const struct ordered *ordered = context;
-    const struct ordered_row *left = *(struct ordered_row *const *)a;
-    const struct ordered_row *right = *(struct ordered_row *const *)b;
     int order = 0;
 
-    if (ordered->stops != NULL && ordered->stops())
+    if (ordered->is_cancelled != NULL && ordered->is_cancelled())
         return 0;
     if (left->has_value != right->has_value)
         return left->has_value ? -1 : 1;
     if (left->has_value)
         order = colander_value_compare(&left->value, &right->value);
-    if (left->is_descending)
+    if (ordered->is_descending)
         order = -order;
-    if (order == 0)
-        order = left->number < right->number ? -1 : 1;
-    return order;
+    return order != 0 ? order : left->number < right->number ? -1 : 1;
+}
+
+static int
+compare_pointers(const void *a, const void *b, void *context)
+{
+    return compare_rows(*(struct ordered_row *const *)a,
+                        *(struct ordered_row *const *)b, context);
+}
+
+static bool
+comes_later(const void *a, const void *b, const void *context)
+{
+    return compare_rows(*(struct ordered_row *const *)a,
+                        *(struct ordered_row *const *)b, context) > 0;
 }
 
 static size_t
@@ -64,72 +59,66 @@ size_of(const struct ordered_row *row)
     return sizeof(*row) + sizeof(row) + row->key_size + row->row_size;
 }
 
-static void
-sort(struct ordered *ordered)
+static struct ordered_row *
+copy_row(const struct ordered_row *header, const struct colander_result *result)
 {
-    if (ordered->count > 0)
-        qsort_r(ordered->rows, ordered->count, sizeof(ordered->rows[0]),
-                compare_rows, ordered);
-    while (ordered->count > ordered->wanted) {
-        struct ordered_row *row = ordered->rows[--ordered->count];
+    struct ordered_row *row =
+        malloc(sizeof(*row) + result->key.size + result->row.size);
 
-        ordered->size -= size_of(row);
-        free(row);
-    }
-}
-
-static bool
-grow(struct ordered *ordered)
-{
-    size_t capacity = ordered->capacity * 2 + 64;
-    struct ordered_row **grown =
-        realloc(ordered->rows, capacity * sizeof(struct ordered_row *));
-
-    if (grown == NULL)
-        return false;
-    ordered->rows = grown;
-    ordered->capacity = capacity;
-    return true;
+    if (row == NULL)
+        return NULL;
+    *row = *header;
+    memcpy(row->bytes, result->key.data, result->key.size);
+    memcpy(row->bytes + row->key_size, result->row.data, result->row.size);
+    if (row->has_value && colander_type_has_bytes(row->value.type))
+        row->value.bytes.data = row->bytes + row->key_size +
+                                (header->value.bytes.data - result->row.data);
+    return row;
 }
 
 enum colander_code
 ordered_add(struct ordered *ordered, const struct colander_result *result,
             const struct colander_value *value, struct colander_error *err)
 {
+    struct ordered_row header = {
+        .value = value != NULL ? *value : colander_null(),
+        .has_value = value != NULL,
+        .number = ordered->added_count++,
+        .key_size = result->key.size,
+        .row_size = result->row.size,
+    };
+    const bool is_full = ordered->count >= ordered->wanted;
     struct ordered_row *row;
 
-    if (ordered->wanted < SIZE_MAX / 4 &&
-        ordered->count >= 2 * ordered->wanted + 1000)
-        sort(ordered);
-    row = malloc(sizeof(*row) + result->key.size + result->row.size);
+    if (is_full && (ordered->wanted == 0 ||
+                    compare_rows(&header, ordered->rows[0], ordered) >= 0))
+        return COLANDER_OK;
+    row = copy_row(&header, result);
     if (row == NULL ||
-        (ordered->count == ordered->capacity && !grow(ordered))) {
+        array_reserve(&ordered->rows, ordered->count, &ordered->capacity, 1,
+                      NULL) != COLANDER_OK) {
         free(row);
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory to order rows");
     }
-    row->key_size = result->key.size;
-    row->row_size = result->row.size;
-    row->number = ordered->number++;
-    row->is_descending = ordered->is_descending;
-    row->has_value = value != NULL;
-    memcpy(row->bytes, result->key.data, result->key.size);
-    memcpy(row->bytes + row->key_size, result->row.data, result->row.size);
-    if (value != NULL) {
-        row->value = *value;
-        if (value->type >= COLANDER_STRING && value->type != COLANDER_TIMESTAMP)
-            row->value.bytes.data = row->bytes + row->key_size +
-                                    (value->bytes.data - result->row.data);
-    }
-    ordered->rows[ordered->count++] = row;
     ordered->size += size_of(row);
-    if (ordered->size > ordered->size_max && ordered->count > ordered->wanted)
-        sort(ordered);
+    if (is_full) {
+        ordered->size -= size_of(ordered->rows[0]);
+        free(ordered->rows[0]);
+        ordered->rows[0] = row;
+        heap_sift_down(ordered->rows, sizeof(row), ordered->count, 0,
+                       comes_later, ordered);
+    } else {
+        ordered->rows[ordered->count++] = row;
+        if (ordered->count == ordered->wanted)
+            heap_build(ordered->rows, sizeof(row), ordered->count, comes_later,
+                       ordered);
+    }
     if (ordered->size > ordered->size_max)
         return COLANDER_FAIL(err, COLANDER_LIMIT,
                              "%zu rows to order take more than %zu bytes "
-                             "(colander.memory_limit sets how many they may; "
-                             "a limit makes it fewer)",
+                             "(colander.memory_limit sets the limit; a query "
+                             "with a limit holds fewer)",
                              ordered->count, ordered->size_max);
     return COLANDER_OK;
 }
@@ -137,8 +126,9 @@ ordered_add(struct ordered *ordered, const struct colander_result *result,
 void
 ordered_finish(struct ordered *ordered)
 {
-    sort(ordered);
-    ordered->next = 0;
+    if (ordered->count > 0)
+        qsort_r(ordered->rows, ordered->count, sizeof(ordered->rows[0]),
+                compare_pointers, ordered);
 }
 
 bool

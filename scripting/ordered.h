@@ -1,12 +1,12 @@
 /*
- * Ordered rows: those of a query, held until all are there, then given in the
- * order of a column.
+ * Ordered rows: holds the rows of a query until all are in, then returns them
+ * in the order of a column.
  *
- * Rows with equal values stay in the order in which they came; rows without the
- * column come last. What they take is limited; when only the first so many are
- * wanted, only about so many are held.
+ * Rows with equal values keep the order in which they were added. Rows without
+ * the column come last. Memory is limited; if only the first N rows are wanted,
+ * at most N are held.
  *
- * Life:   init -> add ... -> finish -> next ... -> release
+ * Life:   zeroed, options set -> add ... -> finish -> next ... -> release
  * Memory: rows are copied
  *
  * SPDX-License-Identifier: MIT
@@ -19,31 +19,30 @@
 struct ordered_row;
 
 struct ordered {
-    struct ordered_row **rows;
+    struct ordered_row **rows; /* a heap, the last row first, once N are held */
     size_t count;
     size_t capacity;
-    uint64_t number; /* of rows that came */
-    uint64_t wanted; /* the first so many */
-    size_t next;     /* to be given */
-    size_t size;     /* bytes of rows */
+    uint64_t added_count;
+    uint64_t wanted; /* N; UINT64_MAX: all */
+    size_t next;     /* to be returned */
+    size_t size;     /* bytes of all rows */
     size_t size_max;
     bool is_descending;
-    bool (*stops)(void); /* NULL: never; true: the order does not matter */
+    bool (*is_cancelled)(void); /* NULL: never; once it returns true, the order
+                                 * is undefined */
 };
 
-void ordered_init(struct ordered *ordered, bool is_descending, uint64_t wanted,
-                  size_t size_max, bool (*stops)(void));
 void ordered_release(struct ordered *ordered);
 
-/* Copies a row; `value` is of the column, NULL where there is none. LIMIT when
- * they take too much. */
+/* Adds a row. `value`, inside the row, is that of the column (NULL: none).
+ * Fails with LIMIT if the rows take too much. */
 COLANDER_CHECKED enum colander_code
 ordered_add(struct ordered *ordered, const struct colander_result *row,
             const struct colander_value *value, struct colander_error *err);
 
 void ordered_finish(struct ordered *ordered);
 
-/* The next row, borrowed until release; false: there is none. */
+/* Returns the next row, valid until release, or false at the end. */
 bool ordered_next(struct ordered *ordered, struct colander_result *row);
 
 #endif

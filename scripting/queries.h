@@ -1,9 +1,11 @@
 /*
- * Queries: what find and scan give. A query is described by chained methods,
- * runs when its rows are asked for, and gives them one by one.
+ * Queries: what find and scan return. A query is described by chained methods
+ * (queries.c) and run when its rows are asked for (results.c, aggregates.c).
  *
- * A query that has not begun may be changed; one that was run to its end may be
- * run again, and then sees the rows of that time.
+ * A query can be changed until it runs. Running it again after its end returns
+ * the rows of that time.
+ *
+ * Life:   query_begin -> query_step ... -> query_stop, any number of times
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,17 +13,98 @@
 #define COLANDER_SCRIPTING_QUERIES_H
 
 #include "scripting/families.h"
+#include "scripting/ordered.h"
+#include "scripting/scripting.h"
 
-/* Makes the type known to `L`. */
-void queries_open(lua_State *L);
+/* The user values of a query. */
+enum {
+    QUERY_FAMILY = 1,
+    QUERY_CONDITION,
+    QUERY_PATHS,  /* keeps the paths */
+    QUERY_FILTER, /* a function that rows must pass */
+    QUERY_ORDER,  /* the path of a column */
+    QUERY_USER_VALUES = QUERY_ORDER,
+};
 
-/* family:find(condition [, range]), family:find_value(value),
- * family:scan(range), family:count(condition [, range]),
- * family:explain(condition [, range]), as C functions. */
+/* How a query is run. */
+enum query_mode {
+    QUERY_ROWS,       /* as described */
+    QUERY_WHOLE_ROWS, /* all columns; the order matters only for a limit */
+    QUERY_COUNTED,    /* only the number of rows matters */
+    QUERY_EXPLAINED,  /* as the library runs it, timed */
+    QUERY_SHOWN, /* as described, timed; keeps its cursor until query_stop */
+};
+
+struct query {
+    struct handle handle;
+    struct script_family *family;
+    struct colander_query asked; /* `where` and `paths` only while it runs */
+    struct key_bounds bounds;
+    struct shared_snapshot *snapshot;
+    const char **paths; /* selected; NULL: all */
+    size_t path_count;
+    bool keys_only;
+    uint64_t limit;
+    uint64_t skip;
+    bool has_filter;
+    bool with_columns; /* returns the columns that matched */
+    const char *order; /* a path; NULL: by key */
+    bool is_descending;
+
+    /* while it runs */
+    enum query_mode mode;
+    struct colander_predicate *where;
+    struct colander_cursor *cursor; /* NULL: not running, or all rows are in */
+    struct ordered ordered;         /* here */
+    struct colander_matches *match_paths;
+    scripting_watch *watch;               /* may be NULL */
+    scripting_is_cancelled *is_cancelled; /* may be NULL */
+    bool is_running;
+    bool is_gathering;   /* rows to be ordered */
+    bool is_sought;      /* no row was returned since a seek */
+    uint64_t step_count; /* changes when the row of a step becomes invalid */
+    uint64_t rows_left;
+    uint64_t rows_to_skip;
+};
+
+/* Returns whether the rows come in the order of a column. */
+static inline bool
+query_is_ordered(const struct query *query)
+{
+    return query->order != NULL &&
+           (query->mode == QUERY_ROWS || query->mode == QUERY_SHOWN ||
+            (query->mode == QUERY_WHOLE_ROWS &&
+             (query->skip > 0 || query->limit != UINT64_MAX)));
+}
+
+struct query *query_check(lua_State *L, int index);
+
+/* family:find(condition [, range]): pushes a query and returns 1. */
 int query_find(lua_State *L);
-int query_find_value(lua_State *L);
-int query_scan(lua_State *L);
-int query_count_of(lua_State *L);
-int query_explain_of(lua_State *L);
+
+/* Runs the query at `index` from the start. */
+struct query *query_begin(lua_State *L, int index, enum query_mode mode);
+
+/* Returns the next row of the library, before any filter, order and limit. */
+bool query_read(lua_State *L, struct query *query,
+                struct colander_result *result);
+
+/* Raises an error if the row of the step `step_count` is invalid: a function of
+ * the script has used the same query in the meantime. */
+void query_check_step(lua_State *L, const struct query *query,
+                      uint64_t step_count);
+
+/* Calls a function of the script with the row of the step `step_count`. An
+ * error in it ends the run. */
+void query_call_function(lua_State *L, struct query *query, uint64_t step_count,
+                         int argument_count, int result_count);
+
+/* Returns the next row of the running query at `index`, valid until the next
+ * step. False ends the run. */
+bool query_step(lua_State *L, struct query *query, int index,
+                struct colander_result *result);
+
+/* Ends the run, if there is one. */
+void query_stop(struct query *query);
 
 #endif

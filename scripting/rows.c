@@ -1,19 +1,21 @@
 /*
  * Rows: see rows.h.
  *
- * User value 1 of a row is a table of the columns that were set, or that are
- * tables and were asked for; one that was removed is the light userdata
- * `removed` there.
+ * User value 1 of a row is a table of the columns that were set, and of those
+ * that are tables and were read. A removed column is the light userdata
+ * `removed` in it.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "scripting/rows.h"
 
+#include "scripting/conditions.h"
 #include "scripting/failure.h"
+#include "scripting/fields.h"
+#include "scripting/module.h"
 #include "scripting/scratch.h"
+#include "scripting/types.h"
 #include "scripting/values.h"
-
-#include <lauxlib.h>
 
 #define TYPE "colander.row"
 
@@ -23,7 +25,7 @@ struct row {
     uint8_t bytes[]; /* the key, then the row */
 };
 
-static const char removed; /* its address stands for a column that is gone */
+static const char removed; /* its address marks a removed column */
 
 static struct colander_slice
 bytes_of(const struct row *row)
@@ -32,7 +34,8 @@ bytes_of(const struct row *row)
 }
 
 void
-row_push(lua_State *L, struct colander_slice key, struct colander_slice bytes)
+scripting_push_row(lua_State *L, struct colander_slice key,
+                   struct colander_slice bytes)
 {
     struct colander_buffer *joined = &scratch_get(L)->joined;
     const size_t first = joined->size;
@@ -41,8 +44,7 @@ row_push(lua_State *L, struct colander_slice key, struct colander_slice bytes)
     struct row *row;
     enum colander_code code;
 
-    /* What is borrowed is copied before Lua may collect: that runs functions of
-     * the script, which may use the store, and push rows behind this one. */
+    /* copied before Lua may run finalizers, which may push rows as well */
     code = colander_buffer_append(joined, key.data, key.size, &err);
     if (code == COLANDER_OK)
         code = colander_buffer_append(joined, bytes.data, bytes.size, &err);
@@ -74,8 +76,6 @@ row_key(lua_State *L, int index)
     return colander_slice_of(row->bytes, row->key_size);
 }
 
-/* ------------------------------------------------------------- reading --- */
-
 static bool
 is_key_column(lua_State *L, int index)
 {
@@ -85,32 +85,23 @@ is_key_column(lua_State *L, int index)
     return colander_slice_equal(name, colander_slice_text(COLANDER_KEY_COLUMN));
 }
 
-/* The column `name` as it was read. */
+/* Finds the column `name` as it was read. */
 static bool
 find_column(lua_State *L, const struct row *row, struct colander_slice name,
             struct colander_value *value)
 {
     struct colander_members members;
     struct colander_slice member;
-    struct colander_error err;
-    bool is_member;
 
-    failure_check(L, colander_members_init(&members, bytes_of(row), &err),
-                  &err);
-    for (;;) {
-        failure_check(
-            L,
-            colander_members_next(&members, &is_member, &member, value, &err),
-            &err);
-        if (!is_member)
-            return false;
-        if (member.size == name.size &&
-            memcmp(member.data, name.data, name.size) == 0)
+    failure_try(L, colander_members_init(&members, bytes_of(row), &err));
+    while (value_next_member(L, &members, &member, value)) {
+        if (colander_slice_equal(member, name))
             return true;
     }
+    return false;
 }
 
-/* Pushes the table of changes of the row at 1, made if need be. */
+/* Pushes the table of changes of the row at 1, and creates it if needed. */
 static void
 push_changes(lua_State *L)
 {
@@ -122,8 +113,8 @@ push_changes(lua_State *L)
     lua_setiuservalue(L, 1, 1);
 }
 
-/* Pushes what was changed of the column at `index`; false: nothing, and nothing
- * is pushed. A column that was removed is nil. */
+/* Pushes the new value of the column named at `index`, nil if it was removed.
+ * Returns false, and pushes nothing, if it is unchanged. */
 static bool
 push_changed(lua_State *L, int index)
 {
@@ -181,9 +172,9 @@ row_newindex(lua_State *L)
 {
     (void)luaL_checkudata(L, 1, TYPE);
     luaL_argcheck(L, lua_type(L, 2) == LUA_TSTRING, 2,
-                  "the name of a column is a string");
+                  "the name of a column must be a string");
     if (is_key_column(L, 2))
-        failure_misuse(L, "the key of a row cannot be set: put it under "
+        failure_misuse(L, "cannot set the key of a row: put the row under "
                           "another key");
     push_changes(L);
     lua_pushvalue(L, 2);
@@ -195,7 +186,7 @@ row_newindex(lua_State *L)
     return 0;
 }
 
-/* Pushes a table of all columns of the row at 1, as they are now. */
+/* Pushes a table of all columns of the row at 1, with changes. */
 static void
 push_table(lua_State *L)
 {
@@ -203,22 +194,14 @@ push_table(lua_State *L)
     struct colander_members members;
     struct colander_value value;
     struct colander_slice name;
-    struct colander_error err;
-    bool is_member;
 
-    failure_check(L, colander_members_init(&members, bytes_of(row), &err),
-                  &err);
+    failure_try(L, colander_members_init(&members, bytes_of(row), &err));
     lua_createtable(L, 0, (int)(members.left & 0xffff));
-    for (;;) {
-        failure_check(
-            L, colander_members_next(&members, &is_member, &name, &value, &err),
-            &err);
-        if (!is_member)
-            break;
+    while (value_next_member(L, &members, &name, &value)) {
         lua_pushlstring(L, (const char *)name.data, name.size);
         lua_pushvalue(L, 1);
         lua_pushvalue(L, -2);
-        lua_gettable(L, -2); /* as row.name gives it */
+        lua_gettable(L, -2); /* the value of row.name */
         lua_remove(L, -2);
         lua_rawset(L, -3);
     }
@@ -237,7 +220,7 @@ push_table(lua_State *L)
     lua_pop(L, 1);
 }
 
-/* As `next`, which a script may have set to something else. */
+/* As `next`, which a script may have redefined. */
 static int
 next_column(lua_State *L)
 {
@@ -259,17 +242,14 @@ row_pairs(lua_State *L)
     return 3;
 }
 
-/* ------------------------------------------------------------- writing --- */
-
-/* The table of columns at `index`, or, given a row, that with the changes that
- * the table has, encoded: borrowed from the builder. */
+/* Encodes the table of columns at `index`, or `row` (NULL: none) with the
+ * changes in that table. Valid until the builder is used. */
 static struct colander_slice
 encode(lua_State *L, int index, const struct row *row)
 {
     struct value_path path = {"", 0};
     struct colander_row_builder *builder;
     struct colander_slice bytes;
-    struct colander_error err;
     struct scratch *scratch = scratch_get(L);
 
     builder = scratch_builder(L);
@@ -279,10 +259,11 @@ encode(lua_State *L, int index, const struct row *row)
     else
         value_change_columns(L, index, bytes_of(row), &removed, builder);
     scratch->is_building = false;
-    failure_check(L, colander_row_builder_finish(builder, &bytes, &err), &err);
+    failure_try(L, colander_row_builder_finish(builder, &bytes, &err));
     return bytes;
 }
 
+/* colander.table(row) */
 static int
 table_of(lua_State *L)
 {
@@ -300,7 +281,7 @@ row_check(lua_State *L, int index)
 
     if (row == NULL) {
         if (!lua_istable(L, index))
-            failure_misuse(L, "a row is a table of columns, and this is a %s",
+            failure_misuse(L, "a row must be a map of columns, not a %s",
                            luaL_typename(L, index));
         return encode(L, index, NULL);
     }
@@ -311,6 +292,14 @@ row_check(lua_State *L, int index)
     bytes = encode(L, lua_gettop(L), row);
     lua_pop(L, 1);
     return bytes;
+}
+
+void
+scripting_get_row(lua_State *L, int index, struct colander_slice *key,
+                  struct colander_slice *row)
+{
+    *row = row_check(L, index);
+    *key = row_key(L, index);
 }
 
 static int
@@ -338,8 +327,143 @@ row_text(lua_State *L)
     return 1;
 }
 
+/* ----------------------------------------------------------- functions --- */
+
+/* The library does the work, so they agree with finds. */
+
+/* Replaces the row or table at 1 by a row, which keeps the bytes that it
+ * returns: from then on finalizers may use the scratch. */
+static struct colander_slice
+keep_row(lua_State *L)
+{
+    struct colander_slice bytes = row_check(L, 1);
+
+    scripting_push_row(L, row_key(L, 1), bytes);
+    lua_replace(L, 1);
+    return row_check(L, 1);
+}
+
+/* Pushes a row from the scratch, with the key of the one at 1. */
+static int
+push_result(lua_State *L)
+{
+    scripting_push_row(L, row_key(L, 1),
+                       colander_buffer_slice(&scratch_get(L)->row));
+    return 1;
+}
+
+/* colander.get(row, path): the first value there, or nil */
+static int
+get_value(lua_State *L)
+{
+    const char *path = text_check(L, 2, "a path");
+    struct colander_slice row = keep_row(L);
+    struct colander_value value;
+    bool found;
+
+    failure_try(L, colander_row_get(row, path, &value, &found, &err));
+    if (found)
+        value_push(L, &value);
+    else
+        lua_pushnil(L);
+    return 1;
+}
+
+/* colander.select(row, path, ...): a row of these columns */
+static int
+select_columns(lua_State *L)
+{
+    struct scratch *scratch = scratch_get(L);
+    struct colander_slice row;
+    size_t count;
+    const char **paths = arguments_paths(L, 2, "select", &count);
+
+    row = keep_row(L);
+    failure_try(L, colander_row_select(row, paths, count, &scratch->row, &err));
+    return push_result(L);
+}
+
+/* colander.patch(row, columns): the row that family:patch would store */
+static int
+patch_row(lua_State *L)
+{
+    struct scratch *scratch = scratch_get(L);
+    struct colander_slice row = keep_row(L);
+    struct colander_slice patch = row_check(L, 2);
+
+    failure_try(L, colander_row_patch(row, patch, &scratch->row, &err));
+    return push_result(L);
+}
+
+/* colander.matches(row, condition) */
+static int
+matches_row(lua_State *L)
+{
+    struct colander_slice row;
+    struct colander_predicate *where;
+    struct colander_error err;
+    enum colander_code code;
+    bool is_match;
+
+    luaL_checktype(L, 2, LUA_TTABLE);
+    row = keep_row(L);
+    where = condition_compile(L, 2);
+    code = colander_predicate_evaluate(where, row, &is_match, NULL, &err);
+    colander_predicate_destroy(where);
+    failure_check(L, code, &err);
+    lua_pushboolean(L, is_match);
+    return 1;
+}
+
+/* colander.fromjson(text): a row, with its key if the text has "_key" */
+static int
+from_json(lua_State *L)
+{
+    struct scratch *scratch = scratch_get(L);
+    struct colander_slice text;
+    struct colander_slice key;
+    struct colander_slice row;
+    bool has_key;
+
+    text.data = (const uint8_t *)luaL_checklstring(L, 1, &text.size);
+    if (scratch->reader == NULL)
+        scratch->reader = colander_json_reader_create();
+    if (scratch->reader == NULL)
+        failure_memory(L, "to read JSON");
+    failure_try(L, colander_json_reader_row(scratch->reader, text, &key,
+                                            &has_key, &row, &err));
+    scripting_push_row(L, has_key ? key : colander_slice_of(NULL, 0), row);
+    return 1;
+}
+
+/* colander.tojson(value): of a value that a row may have, or of a row */
+static int
+to_json(lua_State *L)
+{
+    struct scratch *scratch = scratch_get(L);
+    struct colander_slice row;
+    struct colander_value value;
+    bool found;
+
+    luaL_checkany(L, 1);
+    lua_settop(L, 1);
+    if (row_is(L, 1))
+        return row_text(L);
+    lua_createtable(L, 0, 1); /* the value, as the only column of a row */
+    lua_pushvalue(L, 1);
+    lua_setfield(L, -2, "value");
+    row = row_check(L, 2);
+    failure_try(L, colander_row_get(row, "value", &value, &found, &err));
+    if (!found)
+        value = colander_null();
+    scratch->text.size = 0;
+    failure_try(L, colander_json_append_value(&scratch->text, &value, &err));
+    lua_pushlstring(L, (const char *)scratch->text.data, scratch->text.size);
+    return 1;
+}
+
 void
-rows_open(lua_State *L)
+rows_register(lua_State *L)
 {
     static const struct luaL_Reg metamethods[] = {
         {"__index", row_index}, {"__newindex", row_newindex},
@@ -347,15 +471,12 @@ rows_open(lua_State *L)
         {NULL, NULL},
     };
     static const struct luaL_Reg functions[] = {
-        {"table", table_of},
-        {NULL, NULL},
+        {"table", table_of},        {"get", get_value},
+        {"select", select_columns}, {"patch", patch_row},
+        {"matches", matches_row},   {"fromjson", from_json},
+        {"tojson", to_json},        {NULL, NULL},
     };
 
-    if (luaL_newmetatable(L, TYPE) != 0) {
-        luaL_setfuncs(L, metamethods, 0);
-        lua_pushstring(L, TYPE);
-        lua_setfield(L, -2, "__metatable");
-    }
-    lua_pop(L, 1);
+    type_define(L, TYPE, metamethods, true);
     luaL_setfuncs(L, functions, 0);
 }

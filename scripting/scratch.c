@@ -1,28 +1,19 @@
-/*
- * Scratch: see scratch.h.
- *
- * SPDX-License-Identifier: MIT
- */
+/* SPDX-License-Identifier: MIT */
 #include "scripting/scratch.h"
 
 #include "scripting/failure.h"
+#include "scripting/types.h"
 
-#include <lauxlib.h>
-
-#define TYPE "colander.scratch"
 #define MEMORY_LIMIT ((size_t)64 << 20)
 
-static const char scratch_key; /* its address: the scratch in the registry */
+static const char scratch_key; /* its address is the key in the registry */
 
-static int
-scratch_collect(lua_State *L)
+static void
+release_scratch(void *object)
 {
-    struct scratch *scratch = luaL_checkudata(L, 1, TYPE);
+    struct scratch *scratch = object;
 
-    scratch->is_gone = true;
     colander_buffer_release(&scratch->key);
-    colander_buffer_release(&scratch->first_key);
-    colander_buffer_release(&scratch->last_key);
     colander_buffer_release(&scratch->parts);
     colander_buffer_release(&scratch->row);
     colander_buffer_release(&scratch->text);
@@ -30,9 +21,7 @@ scratch_collect(lua_State *L)
     colander_buffer_release(&scratch->columns);
     colander_row_builder_destroy(scratch->builder);
     colander_json_reader_destroy(scratch->reader);
-    scratch->builder = NULL;
-    scratch->reader = NULL;
-    return 0;
+    scratch->is_released = true;
 }
 
 struct scratch *
@@ -41,20 +30,14 @@ scratch_get(lua_State *L)
     struct scratch *scratch;
 
     lua_rawgetp(L, LUA_REGISTRYINDEX, &scratch_key);
-    scratch = lua_touserdata(L, -1);
+    scratch = type_owned(L, -1);
     lua_pop(L, 1);
-    if (scratch != NULL && scratch->is_gone)
+    if (scratch != NULL && scratch->is_released)
         luaL_error(L, "Lua is being closed");
     if (scratch != NULL)
         return scratch;
-    scratch = lua_newuserdatauv(L, sizeof(*scratch), 0);
-    memset(scratch, 0, sizeof(*scratch));
+    scratch = type_push_owner(L, sizeof(*scratch), release_scratch);
     scratch->memory_limit = MEMORY_LIMIT;
-    if (luaL_newmetatable(L, TYPE) != 0) {
-        lua_pushcfunction(L, scratch_collect);
-        lua_setfield(L, -2, "__gc");
-    }
-    lua_setmetatable(L, -2);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &scratch_key);
     return scratch;
 }
@@ -75,4 +58,14 @@ scratch_builder(lua_State *L)
             failure_memory(L, "to build a row");
     }
     return scratch->builder;
+}
+
+void
+scripting_set_watch(lua_State *L, scripting_watch *watch,
+                    scripting_is_cancelled *is_cancelled)
+{
+    struct scratch *scratch = scratch_get(L);
+
+    scratch->watch = watch;
+    scratch->is_cancelled = is_cancelled;
 }

@@ -1,10 +1,11 @@
 /*
- * Scratch: memory of a Lua state that functions of the module write to, so that
- * nothing is lost when Lua throws in the midst of it.
+ * Scratch: memory of a Lua state that the functions of the module write to. It
+ * is freed with the state, so nothing is lost when Lua throws.
  *
- * Whenever Lua may collect, functions of the script may run, and use the
- * module: so what is in a buffer is used up before anything is pushed that is
- * made for it, but a string, which is copied first.
+ * Allocating in Lua may run finalizers of the script, and these may use the
+ * module and overwrite the scratch. So use the content of a buffer up before
+ * creating anything in Lua; the exception is a string, which Lua copies before
+ * it collects garbage.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,28 +15,25 @@
 #include "scripting/scripting.h"
 
 struct scratch {
-    struct colander_buffer key;       /* that is asked for, or written */
-    struct colander_buffer first_key; /* of a range */
-    struct colander_buffer last_key;
+    struct colander_buffer key;     /* to be read or written */
     struct colander_buffer parts;   /* of a key that is being decoded */
     struct colander_buffer row;     /* that was read */
     struct colander_buffer text;    /* paths, JSON */
     struct colander_buffer joined;  /* keys and rows that are being pushed */
     struct colander_buffer columns; /* of tables that are being added */
     struct colander_row_builder *builder;
-    struct colander_json_reader *reader; /* NULL: none was needed yet */
-    bool is_building;                    /* it holds what an error left in it */
-    bool is_gone; /* Lua is being closed, and functions of the script still run
-                   */
-    size_t memory_limit;   /* of what one query may hold: rows, groups */
-    scripting_stops stops; /* the same */
-    scripting_watch watch; /* of the program; may be NULL */
+    struct colander_json_reader *reader; /* NULL until it is needed */
+    bool is_building;       /* the builder holds what an error left there */
+    bool is_released;       /* Lua is being closed, but finalizers still run */
+    size_t memory_limit;    /* bytes that one query may hold: rows, groups */
+    scripting_watch *watch; /* may be NULL */
+    scripting_is_cancelled *is_cancelled; /* may be NULL */
 };
 
-/* The state's. */
+/* Returns the scratch of the state. */
 struct scratch *scratch_get(lua_State *L);
 
-/* The builder, with nothing in it. */
+/* Returns the builder, empty. */
 struct colander_row_builder *scratch_builder(lua_State *L);
 
 #endif

@@ -1,16 +1,13 @@
-/*
- * Values: see values.h.
- *
- * SPDX-License-Identifier: MIT
- */
+/* SPDX-License-Identifier: MIT */
 #include "scripting/values.h"
 
 #include "scripting/failure.h"
+#include "scripting/module.h"
 #include "scripting/scratch.h"
-#include "scripting/special.h"
+#include "scripting/typed_value.h"
+#include "scripting/types.h"
 
 #include <inttypes.h>
-#include <lauxlib.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,29 +15,22 @@
 
 /* ------------------------------------------------------------- pushing --- */
 
-/* Rows were checked when they were written: they are at most so deep. */
+/* Recursive: the depth of rows was checked when they were written. */
 static void
 push_members(lua_State *L, const struct colander_value *container)
 {
+    const bool is_map = container->type == COLANDER_MAP;
     struct colander_members members;
     struct colander_value value;
     struct colander_slice name;
-    struct colander_error err;
     lua_Integer number = 0;
-    bool is_member;
-    bool is_map = container->type == COLANDER_MAP;
+    int count;
 
     luaL_checkstack(L, 8, "a value is nested too deeply");
-    failure_check(L, colander_members_init(&members, container->bytes, &err),
-                  &err);
-    lua_createtable(L, is_map ? 0 : (int)(members.left & 0xffff),
-                    is_map ? (int)(members.left & 0xffff) : 0);
-    for (;;) {
-        failure_check(
-            L, colander_members_next(&members, &is_member, &name, &value, &err),
-            &err);
-        if (!is_member)
-            break;
+    failure_try(L, colander_members_init(&members, container->bytes, &err));
+    count = (int)(members.left & 0xffff);
+    lua_createtable(L, is_map ? 0 : count, is_map ? count : 0);
+    while (value_next_member(L, &members, &name, &value)) {
         if (is_map)
             lua_pushlstring(L, (const char *)name.data, name.size);
         value_push(L, &value);
@@ -74,7 +64,7 @@ value_push(lua_State *L, const struct colander_value *value)
     case COLANDER_BINARY:
     case COLANDER_TIMESTAMP:
     case COLANDER_EXTENSION:
-        special_push(L, value);
+        typed_value_push(L, value);
         break;
     case COLANDER_ARRAY:
     case COLANDER_MAP:
@@ -83,12 +73,12 @@ value_push(lua_State *L, const struct colander_value *value)
     }
 }
 
-/* -------------------------------------------------------------- taking --- */
+/* ------------------------------------------------------------- getting --- */
 
 bool
 value_get(lua_State *L, int index, struct colander_value *value)
 {
-    const struct colander_value *special;
+    const struct colander_value *typed_value;
     struct colander_slice bytes;
 
     switch (lua_type(L, index)) {
@@ -105,10 +95,10 @@ value_get(lua_State *L, int index, struct colander_value *value)
         *value = colander_string(bytes);
         return true;
     default:
-        special = special_get(L, index);
-        if (special == NULL)
+        typed_value = typed_value_get(L, index);
+        if (typed_value == NULL)
             return false;
-        *value = *special;
+        *value = *typed_value;
         return true;
     }
 }
@@ -119,32 +109,19 @@ value_expect(lua_State *L, int index, const char *what)
     struct colander_value value = colander_null();
 
     if (lua_isnil(L, index))
-        failure_misuse(L, "%s: nil is no value (colander.null is one)", what);
+        failure_misuse(L, "%s: nil is not a value (colander.null is)", what);
     if (!value_get(L, index, &value))
         failure_misuse(L,
-                       "%s: a %s is no single value (a string, a number, a "
+                       "%s: a %s is not a scalar (a string, a number, a "
                        "boolean, colander.null, ...)",
                        what, luaL_typename(L, index));
     return value;
 }
 
-static bool
-is_marked(lua_State *L, int index)
-{
-    bool is_same;
-
-    if (lua_getmetatable(L, index) == 0)
-        return false;
-    luaL_getmetatable(L, ARRAY);
-    is_same = lua_rawequal(L, -1, -2);
-    lua_pop(L, 2);
-    return is_same;
-}
-
 bool
 value_is_array(lua_State *L, int index)
 {
-    return is_marked(L, index) || lua_rawlen(L, index) > 0;
+    return type_is_table(L, index, ARRAY) || lua_rawlen(L, index) > 0;
 }
 
 /* ------------------------------------------------------------ building --- */
@@ -163,14 +140,15 @@ path_append(struct value_path *path, const char *text, size_t size)
 
 static void value_add(lua_State *L, int index,
                       struct colander_row_builder *builder,
-                      const struct colander_slice *name,
-                      struct value_path *path, unsigned depth);
+                      struct colander_slice name, struct value_path *path,
+                      unsigned depth);
 
-/* Adds the elements 1..n, and sees that there is nothing else. */
+/* Adds the elements 1..n. Any other key is an error. */
 static void
 add_elements(lua_State *L, int index, struct colander_row_builder *builder,
              struct value_path *path, unsigned depth)
 {
+    const struct colander_slice no_name = {NULL, 0};
     const lua_Unsigned count = lua_rawlen(L, index);
     lua_Unsigned key_count = 0;
     size_t size = path->size;
@@ -181,7 +159,7 @@ add_elements(lua_State *L, int index, struct colander_row_builder *builder,
         (void)snprintf(number, sizeof(number), "[%" PRIu64 "]", (uint64_t)i);
         path_append(path, number, strlen(number));
         lua_rawgeti(L, index, (lua_Integer)i);
-        value_add(L, lua_gettop(L), builder, NULL, path, depth + 1);
+        value_add(L, lua_gettop(L), builder, no_name, path, depth + 1);
         lua_pop(L, 1);
         path->size = size;
         path->text[size] = '\0';
@@ -193,16 +171,15 @@ add_elements(lua_State *L, int index, struct colander_row_builder *builder,
     }
     if (key_count != count)
         failure_misuse(L,
-                       "column '%s': a table is an array (1 to n) or a map "
-                       "(names), and this one is neither: it has %d elements "
-                       "and %d keys",
+                       "column '%s': a table must be an array (1 to n) or a "
+                       "map (names), and this one has %d elements and %d keys",
                        path->text, (int)count, (int)key_count);
 }
 
-/* A column of a table; its name and its value are on the stack. */
+/* A column of a table. Its name and its value are on the stack. */
 struct column {
     struct colander_slice name;
-    int value; /* where */
+    int value; /* index */
 };
 
 static int
@@ -214,7 +191,7 @@ compare_columns(const void *a, const void *b)
     return colander_slice_compare(left->name, right->name);
 }
 
-/* They are in a buffer that grows, from `first` bytes on. */
+/* Returns a column in a growing buffer, where they start at byte `first`. */
 static struct column *
 column_at(const struct colander_buffer *columns, size_t first, size_t number)
 {
@@ -222,30 +199,26 @@ column_at(const struct colander_buffer *columns, size_t first, size_t number)
 }
 
 /* Pushes all names and values of the table at `index`, adds the columns to
- * `columns`, in the order of their names, and gives how many they are. Nothing
- * that is made here is Lua's: a collection may run a function of the script,
- * and that may put a row while this one is being built. */
+ * `columns` in the order of their names, and returns their number. Creates
+ * nothing in Lua: a finalizer could put a row while this one is being built. */
 static size_t
 push_columns(lua_State *L, int index, struct colander_buffer *columns,
              const struct value_path *path)
 {
     const size_t first = columns->size;
-    struct colander_error err;
     struct column column;
     size_t count;
 
     lua_pushnil(L);
     while (lua_next(L, index) != 0) {
         if (lua_type(L, -2) != LUA_TSTRING)
-            failure_misuse(L,
-                           "column '%s': a name is a string, and this is a %s",
+            failure_misuse(L, "column '%s': a name must be a string, not a %s",
                            path->text, luaL_typename(L, -2));
         column.name.data =
             (const uint8_t *)lua_tolstring(L, -2, &column.name.size);
         column.value = lua_gettop(L);
-        failure_check(
-            L, colander_buffer_append(columns, &column, sizeof(column), &err),
-            &err);
+        failure_try(
+            L, colander_buffer_append(columns, &column, sizeof(column), &err));
         luaL_checkstack(L, 8, "a row has too many columns");
         lua_pushvalue(L, -2);
     }
@@ -266,12 +239,12 @@ add_column(lua_State *L, const struct column *column,
     if (size > 0)
         path_append(path, ".", 1);
     path_append(path, (const char *)column->name.data, column->name.size);
-    value_add(L, column->value, builder, &column->name, path, depth);
+    value_add(L, column->value, builder, column->name, path, depth);
     path->size = size;
     path->text[size] = '\0';
 }
 
-/* In the order of their names: that of a table is another in every run. */
+/* Sorted, because the order of a table differs from run to run. */
 static void
 add_columns(lua_State *L, int index, struct colander_row_builder *builder,
             struct value_path *path, unsigned depth)
@@ -282,7 +255,7 @@ add_columns(lua_State *L, int index, struct colander_row_builder *builder,
     const size_t count = push_columns(L, index, columns, path);
 
     for (size_t i = 0; i < count; i++) {
-        /* copied: what is in its value adds columns as well */
+        /* copied: adding its value may move the buffer */
         const struct column column = *column_at(columns, first, i);
 
         add_column(L, &column, builder, path, depth + 1);
@@ -293,26 +266,19 @@ add_columns(lua_State *L, int index, struct colander_row_builder *builder,
 
 static void
 add_table(lua_State *L, int index, struct colander_row_builder *builder,
-          const struct colander_slice *name, struct value_path *path,
-          unsigned depth)
+          struct colander_slice name, struct value_path *path, unsigned depth)
 {
     if (depth > COLANDER_ROW_DEPTH_MAX)
         failure_misuse(L,
-                       "column '%s': nested deeper than %d (a table that is in "
-                       "itself?)",
+                       "column '%s': nested deeper than %d (does a table "
+                       "contain itself?)",
                        path->text, COLANDER_ROW_DEPTH_MAX);
     luaL_checkstack(L, 8, "a value is nested too deeply");
     if (value_is_array(L, index)) {
-        if (name != NULL)
-            colander_row_builder_begin_array_named(builder, *name);
-        else
-            colander_row_builder_begin_array(builder, NULL);
+        colander_row_builder_begin_array_named(builder, name);
         add_elements(L, index, builder, path, depth);
     } else {
-        if (name != NULL)
-            colander_row_builder_begin_map_named(builder, *name);
-        else
-            colander_row_builder_begin_map(builder, NULL);
+        colander_row_builder_begin_map_named(builder, name);
         add_columns(L, index, builder, path, depth);
     }
     colander_row_builder_end(builder);
@@ -320,8 +286,7 @@ add_table(lua_State *L, int index, struct colander_row_builder *builder,
 
 static void
 value_add(lua_State *L, int index, struct colander_row_builder *builder,
-          const struct colander_slice *name, struct value_path *path,
-          unsigned depth)
+          struct colander_slice name, struct value_path *path, unsigned depth)
 {
     struct colander_value value;
 
@@ -330,12 +295,9 @@ value_add(lua_State *L, int index, struct colander_row_builder *builder,
         return;
     }
     if (!value_get(L, index, &value))
-        failure_misuse(L, "column '%s': a %s is no value", path->text,
+        failure_misuse(L, "column '%s': a %s cannot be stored", path->text,
                        luaL_typename(L, index));
-    if (name != NULL)
-        colander_row_builder_add_named(builder, *name, value);
-    else
-        colander_row_builder_add(builder, NULL, value);
+    colander_row_builder_add_named(builder, name, value);
 }
 
 void
@@ -347,7 +309,7 @@ value_add_columns(lua_State *L, int index, struct colander_row_builder *builder,
     add_columns(L, index, builder, path, 1);
 }
 
-/* The column `name` of those that are sorted; NULL: it is not among them. */
+/* Returns the column `name` of sorted ones, or NULL. */
 static struct column *
 find_column(struct column *columns, size_t count, struct colander_slice name)
 {
@@ -358,7 +320,7 @@ find_column(struct column *columns, size_t count, struct colander_slice name)
     return bsearch(&wanted, columns, count, sizeof(*columns), compare_columns);
 }
 
-/* Adds a column that was changed, unless it was removed, and marks it. */
+/* Adds a changed column, unless it was removed, and marks it as done. */
 static void
 add_change(lua_State *L, struct column *change, const void *removed,
            struct colander_row_builder *builder)
@@ -381,22 +343,14 @@ value_change_columns(lua_State *L, int index, struct colander_slice row,
     struct colander_members members;
     struct colander_slice name;
     struct colander_value value;
-    struct colander_error err;
-    bool is_member;
+    struct column *change;
     size_t count;
 
     luaL_checkstack(L, 8, "a value is nested too deeply");
     changes->size = 0; /* an error may have left some */
     count = push_columns(L, index, changes, &path);
-    failure_check(L, colander_members_init(&members, row, &err), &err);
-    for (;;) {
-        struct column *change;
-
-        failure_check(
-            L, colander_members_next(&members, &is_member, &name, &value, &err),
-            &err);
-        if (!is_member)
-            break;
+    failure_try(L, colander_members_init(&members, row, &err));
+    while (value_next_member(L, &members, &name, &value)) {
         change = find_column(column_at(changes, 0, 0), count, name);
         if (change == NULL)
             colander_row_builder_add_named(builder, name, value);
@@ -416,7 +370,6 @@ void
 value_key(lua_State *L, int index, struct colander_buffer *key)
 {
     struct colander_value parts[COLANDER_KEY_PARTS_MAX];
-    struct colander_error err;
     size_t count = 1;
 
     if (!lua_istable(L, index)) {
@@ -424,7 +377,7 @@ value_key(lua_State *L, int index, struct colander_buffer *key)
     } else {
         count = (size_t)lua_rawlen(L, index);
         if (count == 0 || count > COLANDER_KEY_PARTS_MAX)
-            failure_misuse(L, "a key has 1 to %d parts, not %d",
+            failure_misuse(L, "a key must have 1 to %d parts, not %d",
                            COLANDER_KEY_PARTS_MAX, (int)count);
         luaL_checkstack(L, COLANDER_KEY_PARTS_MAX, NULL);
         for (size_t i = 0; i < count; i++) {
@@ -433,7 +386,7 @@ value_key(lua_State *L, int index, struct colander_buffer *key)
         }
         lua_pop(L, (int)count); /* the table keeps them alive */
     }
-    failure_check(L, colander_key_encode(parts, count, key, &err), &err);
+    failure_try(L, colander_key_encode(parts, count, key, &err));
 }
 
 void
@@ -442,18 +395,15 @@ value_push_key(lua_State *L, struct colander_slice key,
 {
     struct colander_value parts[COLANDER_KEY_PARTS_MAX];
     uint8_t copies[COLANDER_KEY_SIZE_MAX];
-    struct colander_error err;
     size_t copied = 0;
     size_t count;
 
-    failure_check(L, colander_key_decode(key, parts, &count, scratch, &err),
-                  &err);
-    /* pushing may run functions of the script: see scratch.h */
+    failure_try(L, colander_key_decode(key, parts, &count, scratch, &err));
+    /* pushing may run finalizers: see scratch.h */
     for (size_t i = 0; i < count; i++) {
         struct colander_slice *bytes = &parts[i].bytes;
 
-        if (parts[i].type < COLANDER_STRING ||
-            parts[i].type == COLANDER_TIMESTAMP)
+        if (!colander_type_has_bytes(parts[i].type))
             continue;
         memcpy(copies + copied, bytes->data, bytes->size);
         bytes->data = copies + copied;
@@ -473,8 +423,7 @@ value_push_key(lua_State *L, struct colander_slice key,
 
 /* -------------------------------------------------------------- module --- */
 
-/* colander.array(table): the same table, marked as an array also while it is
- * empty. */
+/* colander.array(table): the same table, marked as an array */
 static int
 mark_array(lua_State *L)
 {
@@ -484,7 +433,7 @@ mark_array(lua_State *L)
     return 1;
 }
 
-/* colander.type(value): as what it would be written; nil for what cannot be. */
+/* colander.type(value): its type in a row; nil if it cannot be stored */
 static int
 type_of(lua_State *L)
 {
@@ -500,7 +449,7 @@ type_of(lua_State *L)
     return 1;
 }
 
-/* colander.compare(a, b): -1, 0 or 1, as keys and orders have it */
+/* colander.compare(a, b): -1, 0 or 1, in the order of keys */
 static int
 compare_values(lua_State *L)
 {
@@ -513,7 +462,7 @@ compare_values(lua_State *L)
 }
 
 void
-values_open(lua_State *L)
+values_register(lua_State *L)
 {
     static const struct luaL_Reg functions[] = {
         {"array", mark_array},
@@ -522,11 +471,7 @@ values_open(lua_State *L)
         {NULL, NULL},
     };
 
-    if (luaL_newmetatable(L, ARRAY) != 0) {
-        lua_pushstring(L, ARRAY);
-        lua_setfield(L, -2, "__name");
-    }
+    luaL_newmetatable(L, ARRAY);
     lua_pop(L, 1);
     luaL_setfuncs(L, functions, 0);
-    special_open(L);
 }

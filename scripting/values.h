@@ -1,71 +1,76 @@
 /*
- * Values: those of columns as those of Lua, and back.
+ * Values: those of columns as values of Lua, and back.
  *
  *   column       Lua
  *   null         colander.null
  *   boolean      boolean
- *   integer      integer; above 2^63 - 1 a special
+ *   integer      integer; above 2^63 - 1 a typed value
  *   double       float
  *   string       string
- *   binary, timestamp, extension: a special (colander.binary(...), ...)
+ *   binary, timestamp, extension: a typed value (colander.binary(...), ...)
  *   array        a table 1..n, marked as an array
  *   map          a table with string keys
  *
- * What is read and written again is the same, byte for byte, but for the order
- * of the columns of maps. A *special* is a userdata that keeps the value.
+ * A value that is read and written again is the same, byte for byte, except for
+ * the order of the columns of maps.
  *
  * SPDX-License-Identifier: MIT
  */
 #ifndef COLANDER_SCRIPTING_VALUES_H
 #define COLANDER_SCRIPTING_VALUES_H
 
-#include "columns/columns.h"
+#include "scripting/failure.h"
 
-#include <lua.h>
-
-/* Makes the types known to `L`, and adds to the module's table on top: null,
- * binary, timestamp, extension, unsigned, array, type. */
-void values_open(lua_State *L);
-
-/* Pushes a value; arrays and maps with all that is in them. */
+/* Pushes a value; an array or a map with all its members. */
 void value_push(lua_State *L, const struct colander_value *value);
 
-/* The scalar at `index`; strings are borrowed from Lua as long as they are on
- * the stack. False: it is no scalar (a table, nil, a function, ...). */
+/* Returns the next member of a map or an array; false at the end. */
+static inline bool
+value_next_member(lua_State *L, struct colander_members *members,
+                  struct colander_slice *name, struct colander_value *value)
+{
+    bool is_member;
+
+    failure_try(L,
+                colander_members_next(members, &is_member, name, value, &err));
+    return is_member;
+}
+
+/* Gets the scalar at `index`. A string is valid as long as it is on the stack.
+ * Returns false if there is no scalar (but a table, nil, a function, ...). */
 bool value_get(lua_State *L, int index, struct colander_value *value);
 
-/* The same; an error that names `what` when it is no scalar. */
+/* The same, but raises an error, which names `what`, if there is no scalar. */
 struct colander_value value_expect(lua_State *L, int index, const char *what);
 
-/* Whether the table at `index` is an array: marked as one, or 1..n. */
+/* Returns whether the table at `index` is an array: marked, or 1..n. */
 bool value_is_array(lua_State *L, int index);
 
-/* Where in a row a value is, for messages. */
+/* The path of a value in a row, for messages. */
 struct value_path {
     char text[256];
     size_t size;
 };
 
-/* Adds the columns of the table at `index`, with all that is in them, to what
- * is being built, in the order of their names. What has no place in a row is an
- * error that names its path. */
+/* Adds the columns of the table at `index` to the builder, in the order of
+ * their names. A value that cannot be stored is an error that names its path.
+ */
 void value_add_columns(lua_State *L, int index,
                        struct colander_row_builder *builder,
                        struct value_path *path);
 
-/* The same of `row` with the changes that the table at `index` has: what is in
- * it stays where it was, what is new comes last, and what is the light userdata
- * `removed` goes. */
+/* Adds the columns of `row` with the changes in the table at `index`. Columns
+ * of the row keep their order; new ones come last. A column whose change is the
+ * light userdata `removed` is omitted. */
 void value_change_columns(lua_State *L, int index, struct colander_slice row,
                           const void *removed,
                           struct colander_row_builder *builder);
 
-/* Puts the encoded key at `index` (a scalar, or an array of its parts) into
- * `key`. */
+/* Encodes the key at `index`, a scalar or an array of scalars, into `key`. */
 void value_key(lua_State *L, int index, struct colander_buffer *key);
 
-/* Pushes a key: its part, or an array of its parts. `scratch` is for both
- * functions to write to. */
+/* Pushes a key: its only part, or an array of its parts. Writes to `scratch`.
+ */
 void value_push_key(lua_State *L, struct colander_slice key,
                     struct colander_buffer *scratch);
 

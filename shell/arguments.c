@@ -1,14 +1,13 @@
-/*
- * Arguments: see arguments.h.
- *
- * SPDX-License-Identifier: MIT
- */
+/* See arguments.h. SPDX-License-Identifier: MIT */
 #include "shell/arguments.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+#define HELP_COLUMN 24 /* where the help of an option begins */
 
 /* Whether the word looks like an option; "-" and "-5" do not. */
 static bool
@@ -30,7 +29,22 @@ find_option(const struct argument_option *options, const char *name,
     return NULL;
 }
 
-/* Adds the option argv[*index], and steps over its value. */
+/* Fails with a hint: how to write an option that has only one dash. */
+static enum colander_code
+fail_unknown(const struct argument_option *options, const char *word,
+             size_t size, struct colander_error *err)
+{
+    if (size > 2 && find_option(options, word + 1, size - 1) != NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "unknown option '%.*s' (write -%.*s)", (int)size,
+                             word, (int)size, word);
+    return COLANDER_FAIL(err, COLANDER_INVALID,
+                         "unknown option '%.*s' (--help lists the options)",
+                         (int)size, word);
+}
+
+/* Adds the option argv[*index], and steps over its value. An old spelling
+ * counts as the option that it means. */
 static enum colander_code
 add_option(struct arguments *arguments, const struct argument_option *options,
            int argc, const char *const *argv, int *index,
@@ -46,15 +60,16 @@ add_option(struct arguments *arguments, const struct argument_option *options,
     else if (size == 2)
         option = find_option(options, word + 1, 1);
     if (option == NULL)
-        return COLANDER_FAIL(err, COLANDER_INVALID, "unknown option '%.*s'",
-                             (int)size, word);
+        return fail_unknown(options, word, size, err);
+    if (option->instead != NULL)
+        option = find_option(options, option->instead, strlen(option->instead));
     if (!option->repeats && arguments_has(arguments, option->name))
         return COLANDER_FAIL(err, COLANDER_INVALID, "%.*s is given twice",
                              (int)size, word);
-    if (!option->has_value && value != NULL)
+    if (option->value == NULL && value != NULL)
         return COLANDER_FAIL(err, COLANDER_INVALID, "%.*s takes no value",
                              (int)size, word);
-    if (option->has_value && value == NULL) {
+    if (option->value != NULL && value == NULL) {
         if (*index + 1 >= argc)
             return COLANDER_FAIL(err, COLANDER_INVALID, "%.*s needs a value",
                                  (int)size, word);
@@ -71,7 +86,7 @@ arguments_parse(struct arguments *arguments,
                 int argc, const char *const *argv, struct colander_error *err)
 {
     size_t room = argc > 0 ? (size_t)argc : 1;
-    bool is_open = true; /* options may still come */
+    bool is_open = true; /* options may still follow */
 
     arguments->words = calloc(room, sizeof(*arguments->words));
     arguments->choices = calloc(room, sizeof(*arguments->choices));
@@ -129,6 +144,15 @@ arguments_value(const struct arguments *arguments, const char *name)
     return choice == NULL ? NULL : choice->value;
 }
 
+/* Reads digits; *end is what follows them. */
+static bool
+read_digits(const char *text, uintmax_t *number, char **end)
+{
+    errno = 0;
+    *number = strtoumax(text, end, 10);
+    return isdigit((unsigned char)text[0]) && errno == 0;
+}
+
 enum colander_code
 arguments_number(const struct arguments *arguments, const char *name,
                  uint64_t *number, struct colander_error *err)
@@ -139,12 +163,9 @@ arguments_number(const struct arguments *arguments, const char *name,
 
     if (text == NULL)
         return COLANDER_OK;
-    errno = 0;
-    parsed = strtoumax(text, &end, 10);
-    if (!isdigit((unsigned char)text[0]) || *end != '\0' || errno != 0)
+    if (!read_digits(text, &parsed, &end) || *end != '\0')
         return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "--%s takes a number from 0 up, not '%s'", name,
-                             text);
+                             "--%s must be a number, not '%s'", name, text);
     *number = parsed;
     return COLANDER_OK;
 }
@@ -158,18 +179,17 @@ arguments_size(const struct arguments *arguments, const char *name,
     unsigned shift = 0;
     uintmax_t parsed;
     char *end;
+    bool ok;
 
     if (text == NULL)
         return COLANDER_OK;
-    errno = 0;
-    parsed = strtoumax(text, &end, 10);
+    ok = read_digits(text, &parsed, &end);
     if (*end != '\0' && strchr(units, *end) != NULL)
         shift = 10 * (unsigned)(strchr(units, *end++) - units + 1);
-    if (!isdigit((unsigned char)text[0]) || *end != '\0' || errno != 0 ||
-        parsed == 0 || parsed > UINT64_MAX >> shift)
+    if (!ok || *end != '\0' || parsed == 0 || parsed > UINT64_MAX >> shift)
         return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "--%s takes bytes such as 1000000 or 64m, not "
-                             "'%s'",
+                             "--%s must be a number of bytes such as 1000000 "
+                             "or 64m, not '%s'",
                              name, text);
     *size = parsed << shift;
     return COLANDER_OK;
@@ -188,8 +208,8 @@ arguments_real(const struct arguments *arguments, const char *name,
     parsed = strtod(text, &end);
     if (!isdigit((unsigned char)text[0]) || *end != '\0')
         return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "--%s takes a number such as 0.01, not '%s'", name,
-                             text);
+                             "--%s must be a number such as 0.01, not '%s'",
+                             name, text);
     *number = parsed;
     return COLANDER_OK;
 }
@@ -200,4 +220,113 @@ arguments_shift(struct arguments *arguments)
     arguments->word_count--;
     memmove(arguments->words, arguments->words + 1,
             arguments->word_count * sizeof(*arguments->words));
+}
+
+/* --------------------------------------------------------------- lists --- */
+
+/* Returns the end of the path that begins at `path`: its comma or terminator.
+ */
+static char *
+path_end(char *path)
+{
+    while (*path != '\0' && *path != ',')
+        path += path[0] == '\\' && path[1] != '\0' ? 2 : 1;
+    return path;
+}
+
+/* Adds the paths in `text`, which it cuts. */
+static enum colander_code
+add_paths(struct argument_list *list, char *text, const char *name,
+          struct colander_error *err)
+{
+    for (bool is_last = false; !is_last;) {
+        char *end = path_end(text);
+
+        is_last = *end == '\0';
+        if (end == text)
+            return COLANDER_FAIL(
+                err, COLANDER_INVALID,
+                "--%s has an empty column (write columns as a,b)", name);
+        *end = '\0';
+        list->paths[list->count++] = text;
+        text = end + 1;
+    }
+    return COLANDER_OK;
+}
+
+enum colander_code
+arguments_list(const struct arguments *arguments, const char *name,
+               struct argument_list *list, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    size_t size = 0;
+    char *at;
+
+    for (size_t i = 0; i < arguments->choice_count; i++) {
+        if (strcmp(arguments->choices[i].option->name, name) == 0)
+            size += strlen(arguments->choices[i].value) + 1;
+    }
+    if (size == 0)
+        return COLANDER_OK;
+    list->text = at = malloc(size);
+    list->paths = calloc(size, sizeof(*list->paths));
+    if (list->text == NULL || list->paths == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for columns");
+    for (size_t i = 0; i < arguments->choice_count && code == COLANDER_OK;
+         i++) {
+        const struct argument_choice *choice = &arguments->choices[i];
+
+        if (strcmp(choice->option->name, name) != 0)
+            continue;
+        size = strlen(choice->value) + 1;
+        memcpy(at, choice->value, size);
+        code = add_paths(list, at, name, err);
+        at += size;
+    }
+    return code;
+}
+
+void
+argument_list_release(struct argument_list *list)
+{
+    free(list->text);
+    free(list->paths);
+    memset(list, 0, sizeof(*list));
+}
+
+/* ---------------------------------------------------------------- help --- */
+
+/* Prints one option: its name in the first column, its help in the second. */
+static void
+print_option(const struct argument_option *option)
+{
+    const char *line = option->help;
+    int width = printf("  %s%s%s%s", option->name[1] == '\0' ? "-" : "--",
+                       option->name, option->value == NULL ? "" : " ",
+                       option->value == NULL ? "" : option->value);
+
+    if (width > HELP_COLUMN - 2)
+        width = printf("\n") - 1;
+    while (*line != '\0') {
+        const int size = (int)strcspn(line, "\n");
+
+        printf("%*s%.*s\n", HELP_COLUMN - width, "", size, line);
+        line += size + (line[size] == '\n');
+        width = 0;
+    }
+}
+
+void
+arguments_print_help(const struct argument_option *options)
+{
+    for (size_t i = 0; options[i].name != NULL; i++) {
+        const bool is_heading = options[i].name[0] == '\0';
+
+        if (options[i].instead != NULL)
+            continue;
+        if (is_heading || i == 0)
+            printf("\n%s:\n", is_heading ? options[i].help : "options");
+        if (!is_heading)
+            print_option(&options[i]);
+    }
 }

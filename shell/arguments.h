@@ -1,13 +1,12 @@
 /*
- * Arguments: the words of one command, told apart from its options.
+ * Arguments: the words of one command, and its options.
  *
- * An option is --name, --name VALUE or --name=VALUE; one of a single letter has
- * one dash. "--" ends the options.
- * A word such as -5 is a word, so that negative keys need no quoting.
+ * An option is --name, --name VALUE or --name=VALUE. An option of one letter
+ * has one dash. "--" ends the options. A word such as -5 is not an option, so
+ * negative keys need no quoting.
  *
- * Life:   parse -> has, value, number -> release
+ * Life:   a zeroed struct -> parse -> has, value, number -> release
  * Memory: all texts are borrowed from argv
- * Knows:  nothing of what the options mean
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,33 +15,47 @@
 
 #include "colander.h"
 
-/* A list of them ends with one whose name is NULL. */
+/* A list of options ends with OPTIONS_END. */
 struct argument_option {
-    const char *name; /* without the dashes */
-    bool has_value;
-    bool repeats; /* may be given more than once */
+    const char *name;    /* without the dashes; "": a heading */
+    const char *value;   /* as help shows it; NULL: the option takes none */
+    const char *help;    /* lines that fit in the second column */
+    const char *instead; /* of an old spelling: the option that it means */
+    bool repeats;
 };
+
+/* clang-format off */
+#define OPTION(name, value, help)           { name, value, help, NULL, false }
+#define OPTION_LIST(name, value, help)      { name, value, help, NULL, true }
+#define OPTION_FLAG(name, help)             { name, NULL, help, NULL, false }
+#define OPTION_OLD(name, value, instead)    { name, value, NULL, instead, true }
+#define OPTION_GROUP(heading)               { "", NULL, heading, NULL, false }
+#define OPTIONS_END                         { NULL, NULL, NULL, NULL, false }
+/* clang-format on */
+
+/* The options that several commands have. */
+#define OPTION_SELECT                                                          \
+    OPTION_LIST("select", "COL[,COL]", "print only these columns")
+#define OPTION_FORMAT(terminal)                                                \
+    OPTION("format", "FORMAT",                                                 \
+           "jsonl, json, csv, msgpack, table or line\n"                        \
+           "(default: " terminal " on a terminal, else jsonl)")
 
 struct argument_choice {
     const struct argument_option *option;
-    const char *value; /* NULL when it takes none */
+    const char *value; /* NULL if the option takes none */
 };
 
 struct arguments {
-    const char **words; /* what is no option, in order */
+    const char **words; /* all that is not an option, in order */
     size_t word_count;
-    struct argument_choice *choices; /* the options given, in order */
+    struct argument_choice *choices; /* the options, in order */
     size_t choice_count;
-    bool wants_help; /* --help or -h was among them */
+    bool wants_help; /* --help or -h is among them */
 };
 
-#define ARGUMENTS_EMPTY                                                        \
-    {                                                                          \
-        NULL, 0, NULL, 0, false                                                \
-    }
-
-/* Reads argv[1] and on; behind `option_words` words all is words. INVALID for
- * an option that is not in `options`. */
+/* Reads argv[1] and the words after it. After `option_words` words, all others
+ * are words too. Fails with INVALID for an option that is not in `options`. */
 COLANDER_CHECKED enum colander_code
 arguments_parse(struct arguments *arguments,
                 const struct argument_option *options, size_t option_words,
@@ -50,28 +63,48 @@ arguments_parse(struct arguments *arguments,
 
 void arguments_release(struct arguments *arguments);
 
-/* Takes away the first word. */
+/* Removes the first word. */
 void arguments_shift(struct arguments *arguments);
 
 bool arguments_has(const struct arguments *arguments, const char *name);
 
-/* The value of the option `name`, or NULL when it was not given. */
+/* Returns the value of the option `name`, or NULL if it is missing. */
 const char *arguments_value(const struct arguments *arguments,
                             const char *name);
 
-/* Sets *number when the option `name` was given. INVALID for no number. */
+/* The following three set *number if the option `name` is there. They fail with
+ * INVALID if its value is not a number. */
+
 COLANDER_CHECKED enum colander_code
 arguments_number(const struct arguments *arguments, const char *name,
                  uint64_t *number, struct colander_error *err);
 
-/* The same for bytes, where k, m or g behind the number multiply it. */
+/* Reads bytes: a number with k, m or g after it, or without. */
 COLANDER_CHECKED enum colander_code
 arguments_size(const struct arguments *arguments, const char *name,
                uint64_t *size, struct colander_error *err);
 
-/* The same for a number with a fraction. */
+/* Reads a number that may have a fraction. */
 COLANDER_CHECKED enum colander_code
 arguments_real(const struct arguments *arguments, const char *name,
                double *number, struct colander_error *err);
+
+/* The paths of an option such as --select. Starts zeroed. */
+struct argument_list {
+    char *text;         /* the paths, one after another */
+    const char **paths; /* none: the option is missing */
+    size_t count;
+};
+
+/* Reads the paths of every option `name`. Commas separate them; a backslash
+ * makes a comma part of a name. Release the list also on failure. */
+COLANDER_CHECKED enum colander_code
+arguments_list(const struct arguments *arguments, const char *name,
+               struct argument_list *list, struct colander_error *err);
+
+void argument_list_release(struct argument_list *list);
+
+/* Prints the options as help shows them. */
+void arguments_print_help(const struct argument_option *options);
 
 #endif

@@ -1,13 +1,14 @@
 /*
- * Display: what an expression gives, shown to whoever asked.
+ * Display: prints the values of an expression.
  *
- * A query is run, and its rows are shown in the mode that is set; so are the
- * groups of a query, a row, and a list of rows. Other values are shown as text.
+ * Queries are run, and their rows are printed in the mode that is set; so are
+ * the groups of a query, a row, and a list of rows. Other values are printed as
+ * text.
  *
- * What else there is to say (what was left out, what a find took) is noted, so
- * that it can be told when the rows have been read.
+ * Notes, such as which columns were left out or what a find read, are collected
+ * and printed after the rows.
  *
- * Life:   (all zero but `session`, `row_limit`) -> show -> tell -> ...
+ * Life:   (all zero but `session`, `row_limit`) -> show -> print_notes -> ...
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,20 +20,20 @@
 
 #include <lua.h>
 
-#define DISPLAY_ROWS 1000 /* of one result at the prompt, unless told so */
+#define DISPLAY_ROWS 1000 /* of one result at the prompt; .limit changes it */
 
 struct display {
     const struct session *session;
-    uint64_t row_limit;  /* of one result */
-    bool explains;       /* how rows were found */
-    struct report notes; /* on what was shown, for people */
+    uint64_t row_limit; /* of one result */
+    bool explains;      /* print how rows were found */
+    struct report notes;
 };
 
-/* Shows the values from `first` to the top of the stack, and takes them away.
- * Raises errors of Lua, and what writing fails with as those. */
+/* Prints the values from `first` to the top of the stack, and removes them.
+ * Raises errors of Lua; failed writes raise them too. */
 void display_show(lua_State *L, struct display *display, int first);
 
-/* Tells the notes on standard error, and forgets them. */
-void display_tell(struct display *display);
+/* Prints the notes on standard error, and forgets them. */
+void display_print_notes(struct display *display);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Entries: what is typed at the prompt, or comes from a file or pipe as if it
- * were: chunks of Lua, each as many lines as it needs, and dot commands, each
- * one line. What a chunk gives is shown.
+ * Entries: what is typed at the prompt or read from a file or pipe. An entry is
+ * a chunk of Lua, of as many lines as it needs, or a dot command of one line.
+ * The values of a chunk are printed.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,32 +11,47 @@
 #include "shell/display.h"
 #include "shell/interpreter.h"
 
-/* What entries act on. */
-struct entries {
+/* What dot commands change. */
+struct entry_settings {
     struct session *session;
-    struct interpreter *interpreter;
     struct display display;
-    bool is_paged;  /* long results go through a pager */
-    bool is_timed;  /* how long each chunk took is told */
-    bool is_ended;  /* .quit */
-    int stdout_fd;  /* standard output while .output has another; else -1 */
+    bool is_paged;   /* long results go through a pager */
+    bool is_timed;   /* the time of each chunk is printed */
+    bool is_ended;   /* .quit */
+    int stdout_fd;   /* standard output while .output has another; else -1 */
+    char *pager;     /* the program; NULL: that of the environment */
+    char *read_name; /* .read: the entries of this file run next; owned */
+};
+
+struct entries {
+    struct entry_settings settings;
+    struct interpreter *interpreter;
     unsigned depth; /* of .read within .read */
-    char *pager;    /* the program; NULL: as the environment says */
 };
 
 void entries_init(struct entries *entries, struct session *session,
                   struct interpreter *interpreter);
 void entries_release(struct entries *entries);
 
-/* Runs what is typed at the terminal, until that ends. */
-enum session_exit entries_run_terminal(struct entries *entries);
+/* Runs what is typed at the terminal, until its end; before it init.lua, if
+ * `has_init`. Failures are printed, but do not make the program fail. */
+enum session_exit entries_run_terminal(struct entries *entries, bool has_init);
 
-/* Runs what is in `file`, called `name`, until one fails. */
+/* Runs the entries of `file`, called `name`, until one fails. */
 enum session_exit entries_run_file(struct entries *entries, FILE *file,
                                    const char *name);
 
-/* Runs a chunk and shows what it gives; `name` is for messages. */
+/* Runs one line: a dot command, or a chunk as below. */
+enum session_exit entries_run_entry(struct entries *entries, const char *line);
+
+/* Runs a chunk and prints its values. `name` is for messages. */
 enum session_exit entries_run_chunk(struct entries *entries, const char *text,
                                     const char *name);
+
+/* Runs `task` with an interpreter on the open store, as in the shell. */
+enum session_exit entries_run_task(
+    struct session *session,
+    enum session_exit (*task)(struct entries *entries, void *context),
+    void *context);
 
 #endif

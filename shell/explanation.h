@@ -1,9 +1,8 @@
 /*
- * Explanation: what a find has done, told to people.
+ * Explanations: how a find was run and what it read, as lines of text.
  *
- * Life:   EXPLANATION_EMPTY -> take_cursor or take_row -> add, add_counts ->
+ * Life:   a zeroed struct -> take_cursor or take_row -> add, add_counts ->
  *         release
- * Knows:  the counts of the library, and nothing of how they come about
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,25 +13,20 @@
 #include "shell/report.h"
 #include "shell/request.h"
 
-#define EXPLANATION_COLUMNS_MAX 64 /* that matched, told by name */
+#define EXPLANATION_COLUMNS_MAX 64 /* matched columns that are named */
 
 struct explanation {
     const struct request *request;
     const char *family; /* its name; borrowed */
     struct colander_explain counts;
     uint64_t rows_accepted; /* by expressions, */
-    uint64_t rows_rejected; /* of those that the cursor gave */
-    uint64_t where_time;    /* microseconds that it took */
-    uint64_t key_count;     /* of the family, about; 0: not known */
-    struct report matched;  /* "user 3, text 1"; empty: none did */
+    uint64_t rows_rejected; /* of the rows of the cursor */
+    uint64_t where_time;    /* microseconds of the expressions */
+    uint64_t key_count;     /* of the family, approximately; 0: unknown */
+    struct report matched;  /* "user 3, text 1"; empty: none */
 };
 
-#define EXPLANATION_EMPTY                                                      \
-    {                                                                          \
-        NULL, NULL, {0}, 0, 0, 0, 0, REPORT_EMPTY                              \
-    }
-
-/* Takes what a find tells before its cursor is closed. */
+/* Takes the counts of a find, before its cursor is closed. */
 void explanation_take_cursor(struct explanation *explanation,
                              const struct colander_cursor *cursor);
 
@@ -40,15 +34,15 @@ void explanation_take_cursor(struct explanation *explanation,
 void explanation_take_row(struct explanation *explanation,
                           const struct colander_columns *columns);
 
-/* How many rows the find has given. */
+/* Returns how many rows the find returned. */
 uint64_t explanation_row_count(const struct explanation *explanation);
 
 /* Adds "3 rows: scanned 100,000 rows (9,000 bytes) in 12,345 microseconds", or
- * of how many rows some were read. */
+ * what part of the rows was read. */
 void explanation_add_counts(const struct explanation *explanation,
                             struct report *report);
 
-/* Adds all there is to tell, line by line. */
+/* Adds everything, line by line. */
 void explanation_add(const struct explanation *explanation,
                      struct report *report);
 

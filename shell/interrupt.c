@@ -1,16 +1,12 @@
-/*
- * Interrupt: see interrupt.h.
- *
- * SPDX-License-Identifier: MIT
- */
+/* See interrupt.h. SPDX-License-Identifier: MIT */
 #include "shell/interrupt.h"
-#include "shell/clock.h"
+#include "core/clock.h"
 
 #include <signal.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
-#define AGAIN_MS 1000 /* two within so long: somebody wants out */
+#define AGAIN_MS 1000 /* two Ctrl-C within this time end the program */
 
 static _Atomic(struct colander_cursor *) watched;
 static _Atomic(interrupt_stop) stops; /* may be NULL */
@@ -46,7 +42,7 @@ handle(int number)
         stop();
 }
 
-/* A write into a pipe that nobody reads fails as well; but scripts do not look.
+/* A write into a pipe that no one reads fails too, but scripts ignore that.
  * A handler, and not SIG_IGN, which programs that they start would inherit. */
 static void
 handle_pipe(int number)

@@ -1,9 +1,9 @@
 /*
  * Interrupt: what Ctrl-C does.
  *
- * It cancels the find that is watched, if any, stops the script that runs, and
- * is remembered until it is forgotten. A second one within a second ends the
- * program at once, whatever it does.
+ * It cancels the watched find and stops the running script, if there are any,
+ * and is remembered until interrupt_forget. A second Ctrl-C within a second
+ * ends the program immediately.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,34 +14,35 @@
 
 #define INTERRUPT_STATUS 130 /* how the program exits */
 
-/* From now on Ctrl-C is ours, and broken pipes are; called once, by the main
+/* Installs handlers for Ctrl-C and broken pipes. Called once, by the main
  * thread. */
 void interrupt_install(void);
 
-/* Ctrl-C cancels `cursor`; NULL: nothing any more. */
+/* Makes Ctrl-C cancel `cursor`; NULL: nothing. */
 void interrupt_watch(struct colander_cursor *cursor);
 
-/* Ctrl-C also calls `stop`, in the signal's handler; NULL: no more. */
+/* Makes Ctrl-C call `stop` in the signal handler; NULL: nothing. */
 typedef void (*interrupt_stop)(void);
 void interrupt_set_stop(interrupt_stop stop);
 
-/* Notes a Ctrl-C that came as a key; whether it is the second in a second. */
+/* Notes a Ctrl-C that was read as a key. Returns whether it is the second one
+ * within a second. */
 bool interrupt_note(void);
 
-/* Whether something was written that nobody reads, since it was forgotten. That
- * stops a script as well. */
+/* Whether a write failed because no one reads the pipe, since interrupt_forget.
+ * That stops a script too. */
 bool interrupt_left_unread(void);
 
-/* Whether Ctrl-C was typed since it was last forgotten. */
+/* Whether Ctrl-C was typed since interrupt_forget. */
 bool interrupt_happened(void);
 
 void interrupt_forget(void);
 
-/* From now on Ctrl-C ends the program at once, as if it were not ours: for work
- * that cannot be cancelled, and that a store survives. */
+/* Makes Ctrl-C end the program immediately, for work that cannot be cancelled
+ * and that a store survives. */
 void interrupt_ends_program(void);
 
-/* Whether Ctrl-C ends a read that waits for input, or lets it wait on. */
+/* Sets whether Ctrl-C ends a read that waits for input. */
 void interrupt_ends_reads(bool ends);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * The program `colander`: picks the command and exits as it says.
+ * The program `colander`: picks the command to run.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "shell/commands.h"
+#include "shell/command.h"
 #include "shell/interrupt.h"
 #include "shell/safe_script.h"
 
@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Else a file of the store would get the number of a standard descriptor that
- * is closed, and what we print would go into it. */
+/* If a standard descriptor is closed, a file of the store would get its number,
+ * and what we print would be written into that file. */
 static bool
 open_standard_descriptors(void)
 {
@@ -27,7 +27,7 @@ open_standard_descriptors(void)
     return true;
 }
 
-/* Stores hold UTF-8, and so does what we show of them. */
+/* Stores hold UTF-8, and so does what we print of them. */
 static void
 set_locale(void)
 {
@@ -50,7 +50,7 @@ show_version(const struct session *session, int argc)
     struct colander_error err;
 
     if (argc > 2) {
-        session_complain(session, "nothing may stand behind --version");
+        session_complain(session, "--version takes no argument");
         return SESSION_USAGE;
     }
     printf("colander %s\n", colander_version());
@@ -59,31 +59,33 @@ show_version(const struct session *session, int argc)
     return SESSION_FINE;
 }
 
-/* The command argv[1]; where that is a store, its shell. */
+/* Runs the command argv[1], or the shell if argv[1] is a store. */
 static enum session_exit
 run(int argc, const char **argv)
 {
-    struct session session = SESSION_EMPTY;
+    struct session session = {.commands = commands_all};
 
     if (strcmp(argv[1], "--version") == 0)
         return show_version(&session, argc);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
         argv[1] = command_help.name;
-    if (commands_find(argv[1]) != NULL || !is_directory(argv[1]))
-        return commands_run(&session, argc - 1, argv + 1);
-    argv[0] = command_shell.name;
-    return commands_run(&session, argc, argv);
+    if (command_by_name(&session, argv[1]) != NULL || !is_directory(argv[1]))
+        return command_run(&session, argc - 1, argv + 1);
+    argv[0] = "shell";
+    return command_run(&session, argc, argv);
 }
 
 int
 main(int argc, char **argv)
 {
     if (!open_standard_descriptors())
-        return SESSION_DAMAGED; /* and nowhere to say so */
+        return SESSION_DAMAGED; /* there is nowhere to print a message */
     set_locale();
     interrupt_install();
     if (argc < 2) {
-        fprintf(stderr, "usage: colander COMMAND ... (colander --help)\n");
+        fprintf(
+            stderr,
+            "usage: colander COMMAND [ARGUMENT...] (try colander --help)\n");
         return SESSION_USAGE;
     }
     if (strcmp(argv[1], SAFE_SCRIPT_CHILD) == 0)

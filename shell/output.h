@@ -1,7 +1,7 @@
 /*
  * Output: rows as JSON lines, JSON, CSV, msgpack, a table, or line by line.
  *
- * Rows need not be those of a store: see has_no_key.
+ * Rows need not come from a store: see has_no_key.
  *
  * Life:   create -> learn* -> row* -> finish -> destroy
  * Memory: the paths of the options are borrowed until destroy
@@ -11,26 +11,24 @@
 #ifndef SHELL_OUTPUT_H
 #define SHELL_OUTPUT_H
 
-#include "colander.h"
-
-#include <stdio.h>
+#include "shell/report.h"
 
 enum output_format {
-    OUTPUT_JSONL = 0, /* one JSON object a line, exact */
-    OUTPUT_JSON,      /* one array, a row a line */
+    OUTPUT_JSONL = 0, /* one JSON object per line, exact */
+    OUTPUT_JSON,      /* one array, one row per line */
     OUTPUT_CSV,       /* as in csv.h */
     OUTPUT_MSGPACK,   /* one map after another, as they are stored */
     OUTPUT_TABLE,     /* fitted to the terminal */
-    OUTPUT_LINE,      /* one column a line, a blank line between rows */
+    OUTPUT_LINE,      /* one column per line, a blank line between rows */
 };
 
 struct output_options {
     enum output_format format;
     const char *const *paths; /* columns selected */
     size_t path_count;        /* 0: those the rows have */
-    bool shows_matches;       /* the columns that matched, too */
-    bool has_no_key;          /* rows are columns alone: no "_key" is shown */
-    bool learns_columns;      /* every row comes to output_learn first */
+    bool shows_matches;       /* print the columns that matched too */
+    bool has_no_key;          /* print no "_key" */
+    bool learns_columns;      /* every row is passed to output_learn first */
 };
 
 struct output;
@@ -42,43 +40,42 @@ COLANDER_CHECKED enum colander_code
 output_format_parse(const char *name, enum output_format *format,
                     struct colander_error *err);
 
-/* `file` is borrowed until destroy. INVALID: msgpack for a terminal. */
+/* `file` is borrowed until destroy. Fails with INVALID for msgpack on a
+ * terminal. */
 COLANDER_CHECKED enum colander_code
 output_create(FILE *file, const struct output_options *options,
               struct output **output, struct colander_error *err);
 
-/* Takes the columns of a row that comes later: so CSV has the names of all
- * before the first, and keeps none back. Other formats need none. */
+/* Learns the columns of a row that is printed later, so that CSV can print all
+ * names first and keep no row back. Other formats do not
+ * need it. */
 COLANDER_CHECKED enum colander_code
 output_learn(struct output *output, const struct colander_result *result,
              struct colander_error *err);
 
-/* IO when the file cannot take the row, CANCELLED when nobody reads it any
- * more. A table keeps its rows back until it has seen some, CSV all of them
- * where no columns are selected or learnt: after LIMIT, finish writes those
- * before. */
+/* Prints a row. A table keeps its first rows back. CSV keeps all rows back if
+ * columns are neither selected nor learnt. Fails with IO, with CANCELLED if no
+ * one reads the output, with LIMIT if CSV has too many columns; finish then
+ * prints the rows before. */
 COLANDER_CHECKED enum colander_code
 output_row(struct output *output, const struct colander_result *result,
            struct colander_error *err);
 
-/* Writes what was kept back, and the end; also after a row failed. */
+/* Prints the rows that were kept back, and the end. Allowed after a failure. */
 COLANDER_CHECKED enum colander_code output_finish(struct output *output,
                                                   struct colander_error *err);
 
 /* NULL is allowed. */
 void output_destroy(struct output *output);
 
-/* Appends what a table did not show, if anything. */
-COLANDER_CHECKED enum colander_code
-output_append_left_out(const struct output *output,
-                       struct colander_buffer *text,
-                       struct colander_error *err);
+/* Adds a line with the columns and values that a table left out, if any. */
+void output_add_left_out(const struct output *output, struct report *report);
 
-/* Flushes, and says what writing to `file` has failed with: as output_row. */
+/* Flushes `file`. Fails if this or an earlier write failed, as output_row. */
 COLANDER_CHECKED enum colander_code output_flush(FILE *file,
                                                  struct colander_error *err);
 
-/* Cells of a line of the terminal; $COLUMNS or 80 where there is none. */
+/* Returns the width of the terminal; $COLUMNS or 80 if there is none. */
 size_t output_width(void);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * Pager: what is longer than the screen is shown by another program.
+ * Pager: output that is longer than the screen goes to another program.
  *
- * From begin to end standard output is held back; when it is more than fits,
- * the pager starts and gets it and all that follows. It is $COLANDER_PAGER or
- * $PAGER, or else less where there is one; an empty text is none.
+ * From pager_begin to pager_end standard output is held back. If it does not
+ * fit on the screen, the pager starts and gets all of it. The pager is
+ * $COLANDER_PAGER, $PAGER or less; an empty variable means none.
  *
  * Life:    begin -> (output) -> end
  * Threads: one at a time, in the main thread
@@ -15,12 +15,12 @@
 
 #include "colander.h"
 
-/* `command` NULL: as the environment says. Does nothing where standard output
- * is no screen that could be too short, or there is no pager. */
+/* Uses `command`, or, if that is NULL, the pager of the environment. Does
+ * nothing if standard output is not a terminal, or there is no pager. */
 void pager_begin(const char *command);
 
-/* Shows what is held back, and waits until the pager is left; nothing where
- * none was begun. */
+/* Prints what is held back, and waits until the user leaves the pager. Does
+ * nothing without a pager_begin. */
 void pager_end(void);
 
 #endif

@@ -1,10 +1,9 @@
 /*
- * Report: lines for people, each a label and what it says.
+ * Reports: lines for people, each a label and text.
  *
- * A failure is kept and told by print, so that writing reads as straight
- * lines.
+ * A failure is kept until print, so that adding text needs no checks.
  *
- * Life:   REPORT_EMPTY -> line, add, count, ... -> print -> release
+ * Life:   REPORT_EMPTY -> line, add, ... -> print or release
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,6 +11,7 @@
 #define SHELL_REPORT_H
 
 #include "colander.h"
+#include "core/fields.h"
 
 #include <stdio.h>
 
@@ -19,7 +19,7 @@ struct report {
     struct colander_buffer text;
     enum colander_code code;
     struct colander_error err;
-    size_t part_count; /* of the line under way */
+    size_t part_count; /* of the current line */
 };
 
 #define REPORT_EMPTY                                                           \
@@ -27,33 +27,48 @@ struct report {
         COLANDER_BUFFER_EMPTY, COLANDER_OK, {COLANDER_OK, NULL, 0, ""}, 0      \
     }
 
-/* Begins a line: "files    ". */
-void report_line(struct report *report, const char *label);
+/* Begins a line: "files    ", then the text. */
+void report_line(struct report *report, const char *label, const char *format,
+                 ...) COLANDER_FORMAT(3, 4);
 
 void report_add(struct report *report, const char *format, ...)
     COLANDER_FORMAT(2, 3);
 
-/* Adds what may hold anything, printable. */
+/* Adds text of any origin, printable. */
 void report_add_text(struct report *report, struct colander_slice text);
 
-/* Adds 1234567 as 1,234,567. */
-void report_add_count(struct report *report, uint64_t count);
-
-/* Adds "1 row" or "1,234 rows". */
-void report_add_number(struct report *report, uint64_t count, const char *what);
-
-/* Adds "812 bytes" or "12.3 MB". */
-void report_add_size(struct report *report, uint64_t size);
-
-/* Adds "12 pruned", with a comma where it is not the first part of its line;
- * nothing when there are none. */
+/* Adds "12 pruned", after a comma if it is not the first part of its line.
+ * Adds nothing if the count is 0. */
 void report_add_part(struct report *report, uint64_t count, const char *what);
 
-/* Prints all, with the end of the last line. */
-COLANDER_CHECKED enum colander_code report_print(const struct report *report,
-                                                 FILE *file,
-                                                 struct colander_error *err);
+/* Prints all lines, or fails with the first failure. Releases the report. */
+COLANDER_CHECKED enum colander_code
+report_print(struct report *report, FILE *file, struct colander_error *err);
 
 void report_release(struct report *report);
+
+/* Prints a finding in a file of a store, as check and salvage report them. */
+void report_finding(void *context, const char *file, const char *what);
+
+/* Texts of numbers, for the formats above. Valid until the end of the full
+ * expression: "1,234"; "1 row" or "1,234 rows"; "812 bytes" or "12.3 MB". */
+#define THOUSANDS(count) (report_number((count), NULL).text)
+#define NUMBER_OF(count, what) (report_number((count), (what)).text)
+#define SIZE_OF(size) (report_size(size).text)
+
+struct report_text {
+    char text[64];
+};
+
+struct report_text report_number(uint64_t count, const char *what);
+struct report_text report_size(uint64_t size);
+
+/* Those of struct colander_family_sizes. */
+extern const struct field family_size_fields[];
+
+/* Adds the fields of `object` that are numbers, true or false to the current
+ * row or map. */
+void fields_add_columns(const struct field *fields, const void *object,
+                        struct colander_row_builder *builder);
 
 #endif

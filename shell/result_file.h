@@ -1,11 +1,11 @@
 /*
- * Result file: where what a command writes goes: standard output, or a file
- * that has its name only once it is whole.
+ * Result files: the output of a command, to standard output or to a file that
+ * gets its name only once it is complete.
  *
- * A file is written beside its name and renamed at the end. So what had the
- * name stays until then, and after a failure; at worst, of a program that is
- * killed, the file beside it is left. What is there and no ordinary file, such
- * as a pipe or /dev/null, is written into.
+ * A file is written under a temporary name in the same directory, and renamed
+ * at the end. A file that had the name stays until then, and after a failure.
+ * If the program is killed, the temporary file may remain. A pipe or a device
+ * is written to directly.
  *
  * Life:   open -> write to `file` -> finish -> release
  *
@@ -20,27 +20,28 @@
 
 struct result_file {
     FILE *file;
-    const char *name; /* as it was given; NULL: standard output */
-    char *path;       /* that it gets; NULL: none */
-    char *beside;     /* that it has meanwhile; NULL: none */
-    off_t start;      /* bytes that were in the file before; -1: unknown */
+    const char *name; /* as the user wrote it; NULL: standard output */
+    char *path;       /* the final one; NULL: none */
+    char *temporary;  /* the current one; NULL: none */
+    off_t start;      /* bytes in the file before; -1: unknown */
 };
 
-/* `name` NULL: standard output; borrowed until release. Release it also on
- * failure. */
+/* Opens the file `name`, borrowed until release; NULL: standard output. Release
+ * it also on failure. */
 COLANDER_CHECKED enum colander_code
 result_file_open(struct result_file *result, const char *name,
                  struct colander_error *err);
 
-/* All is written: puts it on the disk, under its name. IO when that fails,
- * CANCELLED when nobody reads it any more. */
+/* Syncs the file, and gives it its name. Fails with IO, or with CANCELLED if no
+ * one reads the pipe. */
 COLANDER_CHECKED enum colander_code
 result_file_finish(struct result_file *result, struct colander_error *err);
 
-/* Bytes written; false where that cannot be told, as of a pipe. */
+/* Sets *size to the bytes written. Returns false if it is unknown, as of a
+ * pipe. */
 bool result_file_size(const struct result_file *result, uint64_t *size);
 
-/* Removes what was not finished. */
+/* Closes the file, and removes it if it was not finished. */
 void result_file_release(struct result_file *result);
 
 #endif

@@ -1,10 +1,11 @@
 /*
- * Safe scripts: those of strangers, run by a child process under limits.
+ * Safe scripts: scripts that are not trusted, run by a child process under
+ * limits.
  *
- * The child is this program, started anew: it opens the store for reading, has
- * of Lua what the sandbox allows, and prints into pipes. The parent opens
- * nothing; it copies what is printed, and kills the child when it goes on for
- * too long.
+ * The child is this program, started again. It opens the store for reading, has
+ * the part of Lua that the sandbox allows, and prints into pipes. The parent
+ * opens nothing. It copies the output, and kills the child if it exceeds a
+ * limit.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,7 +22,7 @@
 enum session_exit safe_script_run(struct session *session,
                                   const struct arguments *arguments);
 
-/* What the child does: all of main. */
+/* The main function of the child. */
 enum session_exit safe_script_run_child(int argc, const char *const *argv);
 
 #endif

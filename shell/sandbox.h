@@ -1,10 +1,10 @@
 /*
- * Sandbox: what scripts of strangers get of Lua.
+ * Sandbox: the part of Lua that scripts which are not trusted get.
  *
- * An allow-list: what is not named in sandbox.c is not there. Chunks are text.
- * The memory of Lua is counted and limited.
+ * It is an allow-list: what sandbox.c does not name is missing. Chunks are
+ * text, not bytecode. The memory of Lua is limited.
  *
- * Life:   new_state -> open -> (the module) -> close_module
+ * Life:   new_state -> open
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,17 +13,17 @@
 
 #include <lua.h>
 
-/* What a state has taken. */
+/* Bytes that a state uses, and may use. */
 struct sandbox_memory {
     size_t used;
     size_t max;
 };
 
-/* A state with nothing in it; `memory` is borrowed until it is closed. NULL
- * when memory is short. */
+/* Returns an empty state, or NULL if memory is short. `memory` is borrowed
+ * until the state is closed. */
 lua_State *sandbox_new_state(struct sandbox_memory *memory);
 
-/* Opens the libraries that are allowed. */
+/* Opens the allowed libraries. */
 void sandbox_open(lua_State *L);
 
 #endif

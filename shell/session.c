@@ -1,10 +1,5 @@
-/*
- * Session: see session.h.
- *
- * SPDX-License-Identifier: MIT
- */
+/* See session.h. SPDX-License-Identifier: MIT */
 #include "shell/session.h"
-#include "shell/conditions.h"
 #include "shell/interrupt.h"
 #include "shell/pager.h"
 #include "shell/text.h"
@@ -14,15 +9,21 @@
 #include <unistd.h>
 
 static void
-tell_dropped(const struct session *session)
+report_dropped(const struct session *session)
 {
     struct colander_recovery recovery;
 
     colander_store_recovery(session->store, &recovery);
-    if (recovery.dropped_size > 0)
+    if (recovery.has_gap)
         session_complain(session,
-                         "'%s': the last write was not whole: %" PRIu64
-                         " bytes at the end of %s are dropped",
+                         "'%s': a power failure lost writes that were not "
+                         "synced: dropped %" PRIu64 " bytes from %s on",
+                         session->path, recovery.dropped_size,
+                         recovery.dropped_file);
+    else if (recovery.dropped_size > 0)
+        session_complain(session,
+                         "'%s': the last write is incomplete: dropped %" PRIu64
+                         " bytes at the end of %s",
                          session->path, recovery.dropped_size,
                          recovery.dropped_file);
 }
@@ -38,7 +39,7 @@ session_open_with(struct session *session, const char *path,
     session->is_read_only = options->mode == COLANDER_OPEN_READ_ONLY;
     code = colander_store_open(path, options, &session->store, err);
     if (code == COLANDER_OK)
-        tell_dropped(session);
+        report_dropped(session);
     return code;
 }
 
@@ -46,11 +47,21 @@ enum colander_code
 session_open(struct session *session, const char *path,
              enum colander_open_mode mode, struct colander_error *err)
 {
+    static const char hint[] =
+        " ('colander load' creates a store, 'colander demo' one to try)";
     struct colander_options options;
+    enum colander_code code;
+    size_t size;
 
     colander_options_init(&options);
     options.mode = mode;
-    return session_open_with(session, path, &options, err);
+    code = session_open_with(session, path, &options, err);
+    if (code == COLANDER_NOT_FOUND) {
+        size = strlen(err->message);
+        (void)snprintf(err->message + size, sizeof(err->message) - size, "%s",
+                       hint);
+    }
+    return code;
 }
 
 enum colander_code
@@ -62,10 +73,23 @@ session_close(struct session *session, struct colander_error *err)
     return colander_store_close(store, err);
 }
 
-/* NOT_FOUND, with the families that there are. */
+enum session_exit
+session_finish(struct session *session, enum session_exit status)
+{
+    struct colander_error err;
+
+    if (session_close(session, &err) != COLANDER_OK) {
+        enum session_exit closed = session_fail(session, &err);
+
+        return status == SESSION_FINE ? closed : status;
+    }
+    return status;
+}
+
+/* Fails with NOT_FOUND, and lists the families that exist. */
 static enum colander_code
-tell_families(const struct session *session, const char *name,
-              struct colander_error *err)
+fail_not_found(const struct session *session, const char *name,
+               struct colander_error *err)
 {
     struct colander_names names = {NULL, 0};
     struct colander_buffer text = COLANDER_BUFFER_EMPTY;
@@ -77,8 +101,9 @@ tell_families(const struct session *session, const char *name,
                                   names.names[i]);
     if (code == COLANDER_OK)
         code = COLANDER_FAIL(err, COLANDER_NOT_FOUND,
-                             "no family '%s' in '%s': there %s %.*s", name,
-                             session->path, names.count == 1 ? "is" : "are",
+                             "no family '%s' in '%s': its families are "
+                             "%.*s",
+                             name, session->path,
                              text.size == 0 ? 4 : (int)text.size,
                              text.size == 0 ? "none" : (char *)text.data);
     colander_buffer_release(&text);
@@ -97,7 +122,7 @@ session_family(const struct session *session, const char *name,
         return code;
     colander_family_close(*family);
     *family = NULL;
-    return tell_families(session, name, err);
+    return fail_not_found(session, name, err);
 }
 
 enum colander_code
@@ -122,25 +147,13 @@ session_shows_counts(const struct session *session)
            (isatty(STDOUT_FILENO) && isatty(STDERR_FILENO));
 }
 
-/* Prints what may hold names and values of a store. */
-static void
-print_safely(const char *text)
-{
-    struct colander_buffer shown = COLANDER_BUFFER_EMPTY;
-
-    if (text_append_printable(&shown, colander_slice_text(text), NULL) ==
-        COLANDER_OK)
-        fprintf(stderr, "%.*s\n", (int)shown.size, (const char *)shown.data);
-    colander_buffer_release(&shown);
-}
-
 void
 session_complain(const struct session *session, const char *format, ...)
 {
     char message[sizeof(((struct colander_error *)0)->message)];
     va_list list;
 
-    pager_end(); /* so that the two keep their order on a terminal */
+    pager_end(); /* a terminal shows what was printed before first */
     (void)fflush(stdout);
     va_start(list, format);
     vsnprintf(message, sizeof(message), format, list);
@@ -153,7 +166,7 @@ session_complain(const struct session *session, const char *format, ...)
         fprintf(stderr, "line %lu: ", session->line);
     if (session->command != NULL)
         fprintf(stderr, "%s: ", session->command);
-    print_safely(message);
+    text_complain(colander_slice_text(message));
 }
 
 enum session_exit
@@ -187,7 +200,7 @@ session_misread(const struct session *session, const char *text, size_t offset,
     enum session_exit status = session_misused(session, err);
 
     if (err->code == COLANDER_INVALID &&
-        condition_append_caret(&caret, text, offset, NULL) == COLANDER_OK)
+        text_append_caret(&caret, text, offset, NULL) == COLANDER_OK)
         fprintf(stderr, "%.*s", (int)caret.size, (const char *)caret.data);
     colander_buffer_release(&caret);
     return status;

@@ -1,10 +1,10 @@
 /*
- * Session: what commands run against, and how they speak of trouble.
+ * Session: the store that commands use, and how they report errors.
  *
- * Of the program itself each command names its store, which is open only
- * while the command runs; in the shell one store stays open for all of them.
+ * Each command of the program names its store, which is open while the command
+ * runs. In the shell one store stays open for all commands.
  *
- * Life:   SESSION_EMPTY -> open -> commands -> close
+ * Life:   a zeroed struct -> open -> commands -> close
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,38 +19,34 @@ enum session_exit {
     SESSION_FINE = 0,
     SESSION_FAILED = 1,
     SESSION_USAGE = 2,
-    SESSION_REJECTED = 3, /* more input than allowed was no row */
-    SESSION_DAMAGED = 4,  /* damage in the store, or I/O */
+    SESSION_REJECTED = 3, /* more records were rejected than allowed */
+    SESSION_DAMAGED = 4,  /* the store is damaged, or I/O failed */
     SESSION_INTERRUPTED = 130,
-    SESSION_UNREAD = 141, /* nobody reads the output: quiet */
+    SESSION_UNREAD = 141, /* no one reads the output: exits without a word */
 };
+
+struct command;
 
 struct session {
-    struct colander_store *store; /* NULL while none is open */
-    const char *path;             /* of the store; borrowed */
-    const char *command;          /* that runs, for messages; may be NULL */
-    const char *file;             /* that commands come from; may be NULL */
-    unsigned long line;           /* of it; 0: there is none */
+    struct colander_store *store;          /* NULL while none is open */
+    const char *path;                      /* of the store; borrowed */
+    const struct command *const *commands; /* all there are, then NULL */
+    const char *command; /* the one that runs, for messages; may be NULL */
+    const char *file;    /* that commands come from; may be NULL */
+    unsigned long line;  /* of it; 0: none */
     bool is_read_only;
-    bool has_format; /* was chosen for all that is shown: */
+    bool has_format; /* .mode was used: */
     enum output_format format;
     bool is_shell;  /* commands do not name the store */
-    bool is_prompt; /* somebody types the commands */
-    bool is_demo;   /* rows are a table, whoever reads */
+    bool is_prompt; /* a user types the commands */
+    bool is_demo;   /* rows are a table even if output is not a terminal */
 };
 
-#define SESSION_EMPTY                                                          \
-    {                                                                          \
-        .store = NULL                                                          \
-    }
-
-/* `path` is borrowed until close. */
+/* Opens the store at `path`, which is borrowed until close. */
 COLANDER_CHECKED enum colander_code session_open(struct session *session,
                                                  const char *path,
                                                  enum colander_open_mode mode,
                                                  struct colander_error *err);
-
-/* The same with other options than the usual ones. */
 COLANDER_CHECKED enum colander_code
 session_open_with(struct session *session, const char *path,
                   const struct colander_options *options,
@@ -60,26 +56,33 @@ session_open_with(struct session *session, const char *path,
 COLANDER_CHECKED enum colander_code session_close(struct session *session,
                                                   struct colander_error *err);
 
-/* Opens the family `name`, which must exist: NOT_FOUND names those there. */
+/* Closes the store after a command that ended with `status`. Returns `status`,
+ * or how the program exits if only closing failed. */
+enum session_exit session_finish(struct session *session,
+                                 enum session_exit status);
+
+/* Opens the family `name`. Fails with NOT_FOUND, and lists those that exist, if
+ * it does not exist. */
 COLANDER_CHECKED enum colander_code
 session_family(const struct session *session, const char *name,
                struct colander_family **family, struct colander_error *err);
 
-/* The format `name`, or with NULL the one that was chosen, or else `terminal`
- * for a reader and JSON lines for a program. */
+/* Sets *format to the format called `name`. If that is NULL: to the one of
+ * .mode, else to `terminal` on a terminal, else to JSON lines. */
 COLANDER_CHECKED enum colander_code
 session_format(const struct session *session, const char *name,
                enum output_format terminal, enum output_format *format,
                struct colander_error *err);
 
-/* Whether the counts of a find are shown unasked. */
+/* Whether finds report what they read without being asked. */
 bool session_shows_counts(const struct session *session);
 
-/* Prints a message, with where it comes from, on standard error. */
+/* Prints a message on standard error, after the command, file and line that it
+ * is about. */
 void session_complain(const struct session *session, const char *format, ...)
     COLANDER_FORMAT(2, 3);
 
-/* Complains of `err`; how the program exits because of it. */
+/* Prints the message of `err`. Returns how the program exits because of it. */
 enum session_exit session_fail(const struct session *session,
                                const struct colander_error *err);
 
@@ -87,7 +90,7 @@ enum session_exit session_fail(const struct session *session,
 enum session_exit session_misused(const struct session *session,
                                   const struct colander_error *err);
 
-/* The same for a mistake at byte `offset` of `text`, with a caret there. */
+/* The same for a mistake at byte `offset` of `text`, with a caret below it. */
 enum session_exit session_misread(const struct session *session,
                                   const char *text, size_t offset,
                                   const struct colander_error *err);

@@ -1,10 +1,9 @@
 /*
- * Text: what a terminal shows, and how wide.
+ * Text: what a terminal can show, and its width.
  *
- * Nothing that comes from a store reaches a terminal as a control character:
- * it is shown as an escape such as \n or \x1b instead.
- *
- * Knows:  the locale's wcwidth; main.c sees to a UTF-8 locale
+ * Nothing from a store reaches a terminal as a control character. It is printed
+ * as an escape such as \n or \x1b instead. Widths are those of wcwidth; main.c
+ * sets a UTF-8 locale.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,19 +12,27 @@
 
 #include "colander.h"
 
+#include <stdarg.h>
+
 #define TEXT_ELLIPSIS "\xE2\x80\xA6"
 
 COLANDER_CHECKED enum colander_code
 text_append_format(struct colander_buffer *out, struct colander_error *err,
                    const char *format, ...) COLANDER_FORMAT(3, 4);
+COLANDER_CHECKED enum colander_code
+text_append_list(struct colander_buffer *out, struct colander_error *err,
+                 const char *format, va_list list) COLANDER_FORMAT(3, 0);
 
-/* Appends `bytes` with all that is not printable replaced. */
+/* Appends `bytes`, with escapes for all that is not printable. */
 COLANDER_CHECKED enum colander_code
 text_append_printable(struct colander_buffer *out, struct colander_slice bytes,
                       struct colander_error *err);
 
-/* Appends a string bare and anything else as JSON, printable; of more than
- * `size_max` bytes only the first and an ellipsis. */
+/* Prints a line of text of any origin, printable, on standard error. */
+void text_complain(struct colander_slice text);
+
+/* Appends a string without quotes, or any other value as JSON; printable, up to
+ * `size_max` bytes and then an ellipsis. */
 COLANDER_CHECKED enum colander_code
 text_append_value(struct colander_buffer *out,
                   const struct colander_value *value, size_t size_max,
@@ -36,21 +43,26 @@ COLANDER_CHECKED enum colander_code text_append_key(struct colander_buffer *out,
                                                     struct colander_slice key,
                                                     struct colander_error *err);
 
-/* Takes `lead` away where the message begins with it. */
-void text_drop_lead(char *message, struct colander_slice lead);
+/* Removes a text from the start of the message, if it is there. */
+void text_drop_lead(struct colander_error *err, const char *format, ...)
+    COLANDER_FORMAT(2, 3);
 
-/* The text as a C string, the caller's to free; NULL when memory is short. */
+/* Returns the text as a C string, which the caller frees, or NULL if memory is
+ * short. */
 char *text_copy(struct colander_slice text);
 
-/* Appends 1234567 as 1,234,567. */
-COLANDER_CHECKED enum colander_code
-text_append_count(struct colander_buffer *out, uint64_t count,
-                  struct colander_error *err);
-
-/* Cells of a terminal that the printable text takes. */
+/* Returns the width of the printable text, in cells. */
 size_t text_width(struct colander_slice text);
 
-/* Bytes of the printable text that fit into `width` cells. */
+/* Returns how many bytes of the printable text fit into `width` cells. */
 size_t text_fit(struct colander_slice text, size_t width);
+
+/*
+ * Appends `text`, and a line with a caret under its byte `offset`, both
+ * indented by four spaces. Characters that would move the cursor are replaced.
+ */
+COLANDER_CHECKED enum colander_code
+text_append_caret(struct colander_buffer *out, const char *text, size_t offset,
+                  struct colander_error *err);
 
 #endif

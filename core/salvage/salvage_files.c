@@ -1,124 +1,63 @@
 /*
- * What files a damaged store has, and what is known of each.
+ * The MANIFEST, families and SST files of a damaged store.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "core/salvage/salvage_inside.h"
 
-#include "core/files.h"
+#include "core/array.h"
+#include "core/logs.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define FAMILY_PREFIX "family/"
 
 /* ------------------------------------------------------------- MANIFEST --- */
 
-/* The number of a MANIFEST; 0: it is none. */
-static uint64_t
-number_of_manifest(const char *name)
-{
-    uint64_t number = 0;
-    char back[SALVAGE_NAME_SIZE];
-
-    if (strncmp(name, "MANIFEST-", 9) == 0)
-        number = strtoull(name + 9, NULL, 10);
-    (void)snprintf(back, sizeof(back), "MANIFEST-%06" PRIu64, number);
-    return strcmp(back, name) == 0 ? number : 0;
-}
-
-/* The number of the MANIFEST that CURRENT names; 0: none that is there. */
-static uint64_t
-read_current(const struct salvage *salvage)
-{
-    const int fd = openat(salvage->engine_fd, "CURRENT",
-                          O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    char name[SALVAGE_NAME_SIZE] = "";
-    ssize_t size;
-
-    if (fd < 0)
-        return 0;
-    size = pread(fd, name, sizeof(name) - 1, 0);
-    (void)close(fd);
-    if (size < 2 || name[size - 1] != '\n')
-        return 0;
-    name[size - 1] = '\0';
-    if (faccessat(salvage->engine_fd, name, F_OK, 0) != 0)
-        return 0;
-    return number_of_manifest(name);
-}
-
-static enum colander_code
-note_newest(void *context, int directory, const char *name,
-            struct colander_error *err)
-{
-    uint64_t *newest = context;
-    const uint64_t number = number_of_manifest(name);
-
-    (void)directory;
-    (void)err;
-    if (number > *newest)
-        *newest = number;
-    return COLANDER_OK;
-}
-
-/* The MANIFEST that counts: CURRENT's, or else the newest. 0: none is there. */
+/* Finds the MANIFEST: that of CURRENT, or else the newest. Sets *number to 0 if
+ * there is none. */
 static enum colander_code
 choose_manifest(struct salvage *salvage, uint64_t *number,
                 struct colander_error *err)
 {
+    struct files_numbers numbers = {NULL, 0, 0};
     enum colander_code code;
 
-    *number = read_current(salvage);
-    if (*number != 0)
+    if (logs_read_current(salvage->engine_fd, number, NULL) == COLANDER_OK &&
+        *number != 0)
         return COLANDER_OK;
-    code = files_visit(salvage->engine_fd, ".", note_newest, number, err);
-    if (code == COLANDER_OK && *number != 0)
-        salvage_lose(salvage, salvage_rows_of(salvage, SALVAGE_UNKNOWN),
-                     DIRECTORY_ENGINE "/CURRENT",
-                     "it names no MANIFEST that is there; MANIFEST-%06" PRIu64
-                     " is taken",
-                     *number);
+    code = files_list_numbers(salvage->engine_fd, LOGS_MANIFEST, "", &numbers,
+                              err);
+    if (code == COLANDER_OK && numbers.count > 0) {
+        *number = numbers.list[numbers.count - 1];
+        salvage_lose(
+            salvage, salvage_rows_of(salvage, SALVAGE_UNKNOWN), "CURRENT",
+            "it names no MANIFEST that exists; MANIFEST-%06" PRIu64 " is used",
+            *number);
+    }
+    free(numbers.list);
     return code;
-}
-
-/* Whether the ledger knows more of the MANIFEST than can be read of it. */
-static bool
-has_lost_its_end(struct salvage *salvage, uint64_t number)
-{
-    struct ledger_entry noted = ledger_found(salvage->ledger, LEDGER_MANIFEST,
-                                             number, salvage->versions.whole);
-
-    return salvage->versions.whole < ledger_least(salvage->ledger, &noted);
 }
 
 static enum colander_code
 read_manifest(struct salvage *salvage, struct colander_error *err)
 {
-    struct version_log *versions = &salvage->versions;
-    char name[SALVAGE_NAME_SIZE];
-    enum colander_code code;
+    struct manifest *manifest = &salvage->manifest;
     uint64_t number;
+    enum colander_code code = choose_manifest(salvage, &number, err);
 
-    code = choose_manifest(salvage, &number, err);
     if (code != COLANDER_OK)
         return code;
-    (void)snprintf(name, sizeof(name), "MANIFEST-%06" PRIu64, number);
-    code = version_log_read(versions, salvage->engine_fd, name, err);
+    code = manifest_read(manifest, salvage->engine_fd, number, salvage->ledger,
+                         err);
     if (code != COLANDER_OK && code != COLANDER_NOT_FOUND &&
         code != COLANDER_IO)
         return code;
-    if (code == COLANDER_OK && has_lost_its_end(salvage, number))
-        versions->is_whole = false;
-    (void)snprintf(name, sizeof(name), DIRECTORY_ENGINE "/MANIFEST-%06" PRIu64,
-                   number);
-    if (!versions->is_whole)
-        salvage_lose(salvage, salvage_rows_of(salvage, SALVAGE_UNKNOWN), name,
-                     "it cannot be read to its end: SST files are taken that "
+    if (!manifest->is_whole)
+        salvage_lose(salvage, salvage_rows_of(salvage, SALVAGE_UNKNOWN),
+                     files_name(LOGS_MANIFEST, number, "").text,
+                     "it cannot be read to its end: SST files are used that "
                      "may have been replaced, so deleted rows may be back");
     return COLANDER_OK;
 }
@@ -126,7 +65,8 @@ read_manifest(struct salvage *salvage, struct colander_error *err)
 /* -------------------------------------------------------------- families ---
  */
 
-/* The name that users know, of a column family; NULL: not theirs. */
+/* Returns the name of a family by that of its column family. NULL: the column
+ * family is not one of a family. */
 static const char *
 user_name(const char *name)
 {
@@ -138,11 +78,11 @@ user_name(const char *name)
 static enum colander_code
 add_known_families(struct salvage *salvage, struct colander_error *err)
 {
-    const struct version_log *versions = &salvage->versions;
+    const struct manifest *manifest = &salvage->manifest;
     enum colander_code code = COLANDER_OK;
 
-    for (size_t i = 0; i < versions->family_count && code == COLANDER_OK; i++) {
-        const struct version_family *family = &versions->families[i];
+    for (size_t i = 0; i < manifest->family_count && code == COLANDER_OK; i++) {
+        const struct manifest_family *family = &manifest->families[i];
         const char *name = user_name(family->name);
 
         if (name != NULL && !family->is_dropped)
@@ -151,7 +91,7 @@ add_known_families(struct salvage *salvage, struct colander_error *err)
     return code;
 }
 
-/* The family of a file that nothing knows but itself. */
+/* Adds the family of a file that the MANIFEST does not know. */
 static enum colander_code
 add_family_of(struct salvage *salvage, const struct table_head *head,
               struct colander_error *err)
@@ -161,7 +101,7 @@ add_family_of(struct salvage *salvage, const struct table_head *head,
     char *text;
 
     if (!head->is_known || head->family == 0 ||
-        version_log_family(&salvage->versions, head->family) != NULL)
+        manifest_family(&salvage->manifest, head->family) != NULL)
         return COLANDER_OK;
     text =
         strndup((const char *)head->family_name.data, head->family_name.size);
@@ -176,18 +116,7 @@ add_family_of(struct salvage *salvage, const struct table_head *head,
 
 /* --------------------------------------------------------------- tables --- */
 
-/* The number of an SST; 0: it is none. */
-static uint64_t
-number_of_table(const char *name)
-{
-    const uint64_t number = strtoull(name, NULL, 10);
-    char back[SALVAGE_NAME_SIZE];
-
-    (void)snprintf(back, sizeof(back), "%06" PRIu64 ".sst", number);
-    return strcmp(back, name) == 0 ? number : 0;
-}
-
-/* Finds the first key of a file that is open. *has_one: there is one. */
+/* Finds the first key of a file. Clears *has_one if it has none. */
 static enum colander_code
 find_first_key(struct table_file *file, struct colander_buffer *key,
                bool *has_one, struct colander_error *err)
@@ -205,28 +134,26 @@ find_first_key(struct table_file *file, struct colander_buffer *key,
     return code;
 }
 
-/* Tells that the rows of a file of the MANIFEST are not there. */
+/* Reports that the rows of a file of the MANIFEST are lost. */
 static void
-lose_table(const struct salvage *salvage, const struct version_table *table,
-           const char *why)
+lose_table(const struct salvage *salvage, const struct manifest_table *table,
+           const char *what)
 {
     struct salvage_loss rows = salvage_rows_of(salvage, table->family);
-    char name[SALVAGE_NAME_SIZE];
 
-    (void)snprintf(name, sizeof(name), DIRECTORY_ENGINE "/%06" PRIu64 ".sst",
-                   table->number);
     rows.after = colander_buffer_slice(&table->smallest);
     rows.is_from = true;
     rows.until = colander_buffer_slice(&table->largest);
-    salvage_lose(salvage, rows, name, "%s", why);
+    salvage_lose(salvage, rows, files_name("", table->number, ".sst").text,
+                 "%s", what);
 }
 
-/* Whether a file, of which at least the end is whole, is not the one that the
- * MANIFEST has under its number. What was written beside the database knows no
- * number, but each such file is of another session. */
+/* Whether a file whose properties are whole is not the one that the MANIFEST
+ * has under its number. A file written outside the database has no number, but
+ * each such file has another session. */
 static bool
-is_another(const struct version_table *known, const struct salvage_table *table,
-           const struct table_file *file)
+is_another(const struct manifest_table *known,
+           const struct salvage_table *table, const struct table_file *file)
 {
     const struct table_head *head = table_file_head(file);
     const struct colander_slice key = colander_buffer_slice(&table->first_key);
@@ -247,32 +174,29 @@ is_another(const struct version_table *known, const struct salvage_table *table,
                  key, colander_buffer_slice(&known->largest)) > 0));
 }
 
-/* Tells of a file that stands in the place of another: those rows are not
- * there, and its own may have been replaced. */
+/* Reports a file in the place of another. The rows of the other are lost, and
+ * its own may be outdated. */
 static void
 lose_to_another(const struct salvage *salvage,
-                const struct version_table *known,
+                const struct manifest_table *known,
                 const struct salvage_table *table)
 {
     struct salvage_loss rows = salvage_rows_of(salvage, table->family);
-    char name[SALVAGE_NAME_SIZE];
 
     lose_table(salvage, known, "it is not the file that was written");
-    if (rows.family == NULL)
-        return;
-    (void)snprintf(name, sizeof(name), DIRECTORY_ENGINE "/%06" PRIu64 ".sst",
-                   table->number);
-    salvage_lose(salvage, rows, name, "another file is in its place");
+    if (rows.family != NULL)
+        salvage_lose(salvage, rows, files_name("", table->number, ".sst").text,
+                     "another file is in its place");
 }
 
-/* Notes a file that is open. */
+/* Describes an open file. */
 static enum colander_code
 note_table(struct salvage *salvage, struct salvage_table *table,
            struct table_file *file, struct colander_error *err)
 {
     const struct table_head *head = table_file_head(file);
-    const struct version_table *known =
-        version_log_table(&salvage->versions, table->number);
+    const struct manifest_table *known =
+        manifest_table(&salvage->manifest, table->number);
     enum colander_code code = add_family_of(salvage, head, err);
 
     table->family = head->is_known  ? head->family
@@ -294,18 +218,13 @@ add_table(struct salvage *salvage, uint64_t number, struct colander_error *err)
 {
     struct salvage_table table = {.number = number};
     struct table_file *file = NULL;
-    struct salvage_table *grown;
-    char name[SALVAGE_NAME_SIZE];
-    enum colander_code code;
+    enum colander_code code =
+        array_reserve(&salvage->tables, salvage->table_count,
+                      &salvage->table_capacity, 1, err);
 
-    grown =
-        realloc(salvage->tables, (salvage->table_count + 1) * sizeof(*grown));
-    if (grown == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "no memory for SST files");
-    salvage->tables = grown;
-    (void)snprintf(name, sizeof(name), "%06" PRIu64 ".sst", number);
-    code = table_file_open(salvage->engine_fd, name, &file, err);
+    if (code == COLANDER_OK)
+        code = table_file_open(salvage->engine_fd,
+                               files_name("", number, ".sst").text, &file, err);
     if (code == COLANDER_OK)
         code = note_table(salvage, &table, file, err);
     table_file_close(file);
@@ -317,59 +236,63 @@ add_table(struct salvage *salvage, uint64_t number, struct colander_error *err)
     return COLANDER_OK;
 }
 
-/* All that the MANIFEST has. */
+/* Adds a file, and reports it if that fails. `known` may be NULL. */
+static enum colander_code
+try_table(struct salvage *salvage, uint64_t number,
+          const struct manifest_table *known, struct colander_error *err)
+{
+    struct colander_error error;
+    enum colander_code code = add_table(salvage, number, &error);
+    const char *what =
+        code == COLANDER_NOT_FOUND ? "it is missing" : error.message;
+
+    if (code == COLANDER_OK)
+        return COLANDER_OK;
+    if (code != COLANDER_CORRUPT && code != COLANDER_NOT_FOUND)
+        return COLANDER_FAIL(err, code, "%s", error.message);
+    if (known != NULL)
+        lose_table(salvage, known, what);
+    else
+        salvage_lose(salvage, salvage_rows_of(salvage, SALVAGE_UNKNOWN),
+                     files_name("", number, ".sst").text, "%s", what);
+    return COLANDER_OK;
+}
+
+/* Adds all tables of a whole MANIFEST. */
 static enum colander_code
 add_live_tables(struct salvage *salvage, struct colander_error *err)
 {
-    const struct version_log *versions = &salvage->versions;
+    const struct manifest *manifest = &salvage->manifest;
     enum colander_code code = COLANDER_OK;
 
-    for (size_t i = 0; i < versions->table_count && code == COLANDER_OK; i++) {
-        const struct version_table *table = &versions->tables[i];
-        const struct version_family *family =
-            version_log_family(versions, table->family);
-        struct colander_error why;
+    for (size_t i = 0; i < manifest->table_count && code == COLANDER_OK; i++) {
+        const struct manifest_table *table = &manifest->tables[i];
 
-        if (!table->is_live || family == NULL || family->is_dropped ||
-            user_name(family->name) == NULL)
-            continue;
-        code = add_table(salvage, table->number, &why);
-        if (code == COLANDER_NOT_FOUND)
-            lose_table(salvage, table, "it is missing");
-        else if (code == COLANDER_CORRUPT)
-            lose_table(salvage, table, why.message);
-        else if (code != COLANDER_OK)
-            return COLANDER_FAIL(err, code, "%s", why.message);
-        code = COLANDER_OK;
+        if (manifest_has_table(manifest, table) &&
+            (table->family == SALVAGE_ITEMS ||
+             user_name(manifest_family(manifest, table->family)->name) != NULL))
+            code = try_table(salvage, table->number, table, err);
     }
     return code;
 }
 
+/* Adds all files that a damaged MANIFEST does not remove. */
 static enum colander_code
-add_if_not_removed(void *context, int directory, const char *name,
-                   struct colander_error *err)
+add_found_tables(struct salvage *salvage, struct colander_error *err)
 {
-    struct salvage *salvage = context;
-    const uint64_t number = number_of_table(name);
-    const struct version_table *known =
-        version_log_table(&salvage->versions, number);
-    struct colander_error why;
-    char path[SALVAGE_NAME_SIZE];
-    enum colander_code code;
+    struct files_numbers numbers = {NULL, 0, 0};
+    enum colander_code code =
+        files_list_numbers(salvage->engine_fd, "", ".sst", &numbers, err);
 
-    (void)directory;
-    if (number == 0 || (known != NULL && !known->is_live))
-        return COLANDER_OK;
-    code = add_table(salvage, number, &why);
-    if (code == COLANDER_OK)
-        return COLANDER_OK;
-    if (code != COLANDER_CORRUPT && code != COLANDER_NOT_FOUND)
-        return COLANDER_FAIL(err, code, "%s", why.message);
-    (void)snprintf(path, sizeof(path), DIRECTORY_ENGINE "/%06" PRIu64 ".sst",
-                   number);
-    salvage_lose(salvage, salvage_rows_of(salvage, SALVAGE_UNKNOWN), path, "%s",
-                 why.message);
-    return COLANDER_OK;
+    for (size_t i = 0; i < numbers.count && code == COLANDER_OK; i++) {
+        const struct manifest_table *known =
+            manifest_table(&salvage->manifest, numbers.list[i]);
+
+        if (known == NULL || known->is_live)
+            code = try_table(salvage, numbers.list[i], NULL, err);
+    }
+    free(numbers.list);
+    return code;
 }
 
 static int
@@ -389,11 +312,10 @@ salvage_find_files(struct salvage *salvage, struct colander_error *err)
 
     if (code == COLANDER_OK)
         code = add_known_families(salvage, err);
-    if (code == COLANDER_OK && salvage->versions.is_whole)
+    if (code == COLANDER_OK && salvage->manifest.is_whole)
         code = add_live_tables(salvage, err);
     else if (code == COLANDER_OK)
-        code = files_visit(salvage->engine_fd, ".", add_if_not_removed, salvage,
-                           err);
+        code = add_found_tables(salvage, err);
     for (size_t i = 0; i < salvage->table_count && code == COLANDER_OK; i++) {
         if (salvage->tables[i].family == SALVAGE_UNKNOWN)
             code =

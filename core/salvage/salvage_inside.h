@@ -1,10 +1,5 @@
 /*
- * A salvage, from the inside.
- *
- *     salvage.c        the store opened, its families, losses told
- *     salvage_files.c  what files there are, and what is known of each
- *     salvage_logs.c   what the logs of writes hold
- *     salvage_merge.c  the rows of a family
+ * The inside of a salvage.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,39 +7,41 @@
 #define COLANDER_CORE_SALVAGE_SALVAGE_INSIDE_H
 
 #include "core/directory.h"
+#include "core/files.h"
 #include "core/ledger.h"
+#include "core/manifest.h"
 #include "core/salvage.h"
 #include "core/tables.h"
-#include "core/version_log.h"
 
-#define SALVAGE_NAME_SIZE 64
-
-/* A family that gives rows: those of the database, and one for rows of which
- * nobody knows whose they are. */
+/* A family with rows: of the database, or SALVAGE_UNKNOWN for rows of files
+ * whose family is not known. */
 struct salvage_family {
     uint32_t id;
-    char *name; /* as users have it */
+    char *name; /* without the prefix of column families */
 };
 
 #define SALVAGE_UNKNOWN UINT32_MAX
+
+/* The id of the column family for marks and records, which is not in the list
+ * of families. */
+#define SALVAGE_ITEMS 0
 
 /* An SST file. */
 struct salvage_table {
     uint64_t number;
     uint32_t family;
-    uint64_t external_sequence; /* that stands for 0 in it; 0: none does */
+    uint64_t external_sequence; /* stands for 0 in it; 0: does not */
     bool has_rows;
     struct colander_buffer first_key;
 };
 
-/* A write that stands in a log. */
+/* A write in a log. */
 struct salvage_entry {
     uint32_t family;
     bool is_delete;
     uint64_t sequence;
-    size_t key_at; /* in `bytes` */
+    size_t key_at; /* in `bytes`; the value follows the key */
     size_t key_size;
-    size_t value_at;
     size_t value_size;
 };
 
@@ -55,62 +52,74 @@ struct salvage_log {
     size_t capacity;
 };
 
-/* What the rows of a family come from: an SST, or the logs. */
+/* A source of rows of a family: an SST, or the logs. */
 struct salvage_source {
     const struct salvage_table *table; /* NULL: the logs */
-    struct table_file *file;           /* open: NULL for the logs */
-    size_t entry_at;                   /* the next one of the logs */
-    struct colander_buffer last_key;   /* before the entry that it stands at */
-    struct table_entry entry;          /* that it stands at */
+    struct table_file *file;           /* NULL for the logs */
+    size_t entry_at;                   /* index of the next entry of the logs */
+    struct colander_buffer last_key;   /* of the entry before */
+    struct table_entry entry;          /* the present one */
 };
 
 struct salvage {
-    struct directory directory; /* of the store */
-    int engine_fd;              /* of rocksdb/ */
-    salvage_tell *tell;
+    struct directory directory;
+    int engine_fd; /* of rocksdb/ */
+    salvage_report *report;
     void *context;
     struct ledger *ledger;
-    struct version_log versions;
+    struct manifest manifest;
     struct salvage_family *families;
     size_t family_count;
+    size_t family_capacity;
     struct salvage_table *tables; /* by first key */
     size_t table_count;
+    size_t table_capacity;
     struct salvage_log log;
-    bool is_log_misplaced; /* then its name does not tell how old a log is */
+    bool is_log_misplaced; /* names of logs do not say how old they are */
 
-    /* The family under way. */
+    /* the present family */
     const struct salvage_family *family;
-    size_t table_next;              /* the first that is not a source yet */
-    struct salvage_source *sources; /* a heap, the next one first */
-    size_t source_count;
-    struct colander_buffer key; /* of the row that was given last */
+    size_t table_next;              /* the first table that is not open yet */
+    struct salvage_source *sources; /* one for each table, and for the logs */
+    size_t opened_count;            /* those that were used */
+    struct salvage_source **heap;   /* those with entries, the next one first */
+    size_t heap_count;
+    struct colander_buffer key; /* of the last row */
     struct colander_buffer row;
 };
 
-/* Rows of a family, or UNKNOWN: of any; all of their keys. */
+/* -------------------------------------------------------------- losses --- */
+
+/* Returns a loss of all rows of a family, of any for SALVAGE_UNKNOWN, or of
+ * items for SALVAGE_ITEMS. */
 struct salvage_loss salvage_rows_of(const struct salvage *salvage,
                                     uint32_t family);
 
-/* Tells that such rows are lost with a file in the store. */
+/* Reports that these rows are lost with a file in rocksdb/, or with the record
+ * of the store. */
 void salvage_lose(const struct salvage *salvage, struct salvage_loss rows,
                   const char *name, const char *format, ...)
     COLANDER_FORMAT(4, 5);
 
-/* The family of that id; NULL: it was dropped, or is the store's own, or is not
- * known. */
+/* ------------------------------------------------------------- families --- */
+
+/* Returns the family of that id. NULL: it was dropped, is not known, or is the
+ * store's own. */
 const struct salvage_family *salvage_family(const struct salvage *salvage,
                                             uint32_t id);
 
-/* Adds one whose name is lost, under this or, when a family has it, a similar
- * one: after all whose names are known. */
+/* Adds a family. Of two with one name the later stays. */
+COLANDER_CHECKED enum colander_code
+salvage_add_family(struct salvage *salvage, uint32_t id, const char *name,
+                   struct colander_error *err);
+
+/* Adds a family whose name is lost, under this or a similar name. Requires that
+ * all known names were added. */
 COLANDER_CHECKED enum colander_code
 salvage_add_nameless(struct salvage *salvage, uint32_t id, const char *name,
                      struct colander_error *err);
 
-/* Of two with one name the later stays. */
-COLANDER_CHECKED enum colander_code
-salvage_add_family(struct salvage *salvage, uint32_t id, const char *name,
-                   struct colander_error *err);
+/* ---------------------------------------------------------------- steps --- */
 
 COLANDER_CHECKED enum colander_code
 salvage_find_files(struct salvage *salvage, struct colander_error *err);

@@ -1,79 +1,133 @@
 /*
- * What the logs of a damaged store hold: writes that may be in no SST.
+ * The writes in the logs of a damaged store, which may not be in an SST.
+ *
+ * Each record is a batch. It begins with the sequence of its first operation
+ * and their number. An operation is a tag, the family where that is not the
+ * first one, a key, and for a put a value.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "core/salvage/salvage_inside.h"
 
-#include "core/files.h"
+#include "core/array.h"
+#include "core/bytes.h"
 #include "core/log_records.h"
-#include "core/salvage/log_write.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-struct log_numbers {
-    uint64_t *list;
-    size_t count;
-};
+/* A write in a log may be one of any row. */
+static const struct salvage_loss any_rows = {.family = NULL};
 
-/* A log that is read. */
+/* A log that is being read. */
 struct reading {
     struct salvage *salvage;
     uint64_t number;
 };
 
+static struct numbered_name
+log_name(uint64_t number)
+{
+    return files_name("", number, ".log");
+}
+
+/* ---------------------------------------------------------- operations --- */
+
+/* A put or delete, borrowed from the record. */
+struct operation {
+    uint64_t sequence;
+    uint32_t family; /* RocksDB's id of the column family */
+    bool is_delete;
+    struct colander_slice key;
+    struct colander_slice value;
+};
+
+/* RocksDB's tags that a store may have. */
+enum tag {
+    TAG_DELETE = 0x0,
+    TAG_PUT = 0x1,
+    TAG_NOTE = 0x3, /* for readers of the log; not an operation */
+    TAG_FAMILY_DELETE = 0x4,
+    TAG_FAMILY_PUT = 0x5,
+    TAG_SINGLE_DELETE = 0x7,
+    TAG_FAMILY_SINGLE_DELETE = 0x8,
+    TAG_NOTHING = 0xd,
+};
+
+/* Reads what follows the tag. Clears *is_one if that is not an operation.
+ * Returns false for an unknown tag. */
+static bool
+take_operation(struct bytes_reader *in, uint64_t tag,
+               struct operation *operation, bool *is_one)
+{
+    *is_one = true;
+    operation->family = 0;
+    operation->is_delete = true;
+    operation->value = colander_slice_of(NULL, 0);
+    switch (tag) {
+    case TAG_FAMILY_PUT:
+        operation->family = (uint32_t)bytes_read_varint(in);
+        operation->is_delete = false;
+        break;
+    case TAG_PUT:
+        operation->is_delete = false;
+        break;
+    case TAG_FAMILY_DELETE:
+    case TAG_FAMILY_SINGLE_DELETE:
+        operation->family = (uint32_t)bytes_read_varint(in);
+        break;
+    case TAG_DELETE:
+    case TAG_SINGLE_DELETE:
+        break;
+    case TAG_NOTE:
+        (void)bytes_read_text(in);
+        *is_one = false;
+        return true;
+    case TAG_NOTHING:
+        *is_one = false;
+        return true;
+    default:
+        return false;
+    }
+    operation->key = bytes_read_text(in);
+    if (!operation->is_delete)
+        operation->value = bytes_read_text(in);
+    return true;
+}
+
 /* ------------------------------------------------------------- entries --- */
 
-/* Whether rows of the family that stand in this log are in SST files, all of
+/* Whether the writes of the family in this log are also in SST files, all of
  * which are known. */
 static bool
 is_in_tables(const struct reading *reading, uint32_t family)
 {
-    const struct version_log *versions = &reading->salvage->versions;
-    const struct version_family *known = version_log_family(versions, family);
+    const struct manifest *manifest = &reading->salvage->manifest;
+    const struct manifest_family *known = manifest_family(manifest, family);
 
-    /* One that the MANIFEST no longer tells of was dropped before it began. */
+    /* A family that the MANIFEST lacks was dropped before it was written. */
     if (known == NULL)
-        return versions->is_whole && family <= versions->family_max;
+        return manifest->is_whole && family <= manifest->family_max;
     return known->is_dropped ||
-           (versions->is_whole && !reading->salvage->is_log_misplaced &&
+           (manifest->is_whole && !reading->salvage->is_log_misplaced &&
             reading->number < known->log_number);
 }
 
-static enum colander_code
-make_room(struct salvage_log *log, struct colander_error *err)
-{
-    const size_t capacity = log->capacity == 0 ? 1024 : 2 * log->capacity;
-    struct salvage_entry *grown;
-
-    if (log->count < log->capacity)
-        return COLANDER_OK;
-    grown = realloc(log->entries, capacity * sizeof(*grown));
-    if (grown == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "no memory for the writes of the logs");
-    log->entries = grown;
-    log->capacity = capacity;
-    return COLANDER_OK;
-}
-
-/* A family whose name is lost. */
+/* Adds a family whose name is lost. */
 static enum colander_code
 add_nameless(struct salvage *salvage, uint32_t id, struct colander_error *err)
 {
-    char name[SALVAGE_NAME_SIZE];
+    char name[32];
 
     (void)snprintf(name, sizeof(name), "unknown-%" PRIu32, id);
     return salvage_add_nameless(salvage, id, name, err);
 }
 
 static enum colander_code
-keep_operation(void *context, const struct log_operation *operation,
+keep_operation(const struct reading *reading, const struct operation *operation,
                struct colander_error *err)
 {
-    const struct reading *reading = context;
     struct salvage *salvage = reading->salvage;
     struct salvage_log *log = &salvage->log;
     struct salvage_entry entry = {
@@ -82,18 +136,18 @@ keep_operation(void *context, const struct log_operation *operation,
         .sequence = operation->sequence,
         .key_at = log->bytes.size,
         .key_size = operation->key.size,
-        .value_at = log->bytes.size + operation->key.size,
         .value_size = operation->value.size,
     };
     enum colander_code code = COLANDER_OK;
 
-    if (operation->family == 0 || is_in_tables(reading, operation->family) ||
-        operation->key.size == 0) /* no key of ours */
+    if (is_in_tables(reading, operation->family) ||
+        operation->key.size == 0) /* not a key of ours */
         return COLANDER_OK;
-    if (salvage_family(salvage, operation->family) == NULL)
+    if (operation->family != SALVAGE_ITEMS &&
+        salvage_family(salvage, operation->family) == NULL)
         code = add_nameless(salvage, operation->family, err);
     if (code == COLANDER_OK)
-        code = make_room(log, err);
+        code = array_reserve(&log->entries, log->count, &log->capacity, 1, err);
     if (code == COLANDER_OK)
         code = colander_buffer_append(&log->bytes, operation->key.data,
                                       operation->key.size, err);
@@ -102,6 +156,36 @@ keep_operation(void *context, const struct log_operation *operation,
                                       operation->value.size, err);
     if (code == COLANDER_OK)
         log->entries[log->count++] = entry;
+    return code;
+}
+
+/* Keeps the operations of a record. Fails with CORRUPT if the record is not a
+ * batch, or has an operation that a store never writes; earlier operations are
+ * kept. */
+static enum colander_code
+keep_batch(const struct reading *reading, struct colander_slice record,
+           struct colander_error *err)
+{
+    const struct write_head head = log_write_head(record);
+    struct bytes_reader in = bytes_reader_of(record);
+    struct operation operation = {.sequence = head.sequence};
+    enum colander_code code = COLANDER_OK;
+    uint32_t count = 0;
+
+    (void)bytes_read(&in, LOG_WRITE_HEAD_SIZE);
+    while (bytes_reader_has_more(&in) && code == COLANDER_OK) {
+        bool is_one;
+
+        if (!take_operation(&in, bytes_read_le(&in, 1), &operation, &is_one))
+            return COLANDER_CORRUPT;
+        if (!is_one || in.is_bad)
+            continue;
+        code = keep_operation(reading, &operation, err);
+        operation.sequence++;
+        count++;
+    }
+    if (code == COLANDER_OK && (in.is_bad || count != head.count))
+        return COLANDER_CORRUPT;
     return code;
 }
 
@@ -126,24 +210,19 @@ compare_entries(const void *a, const void *b, void *context)
 /* ---------------------------------------------------------------- logs --- */
 
 static void
-lose_part(const struct salvage *salvage, uint64_t number,
-          const struct log_gap *gap)
+lose_part(const struct reading *reading, const struct log_gap *gap)
 {
-    char name[SALVAGE_NAME_SIZE];
-
-    (void)snprintf(name, sizeof(name), DIRECTORY_ENGINE "/%06" PRIu64 ".log",
-                   number);
-    salvage_lose(salvage, salvage_rows_of(salvage, SALVAGE_UNKNOWN), name,
+    salvage_lose(reading->salvage, any_rows, log_name(reading->number).text,
                  gap->is_last ? "%" PRIu64 " bytes at %" PRIu64
-                                ", its end, are no whole write"
+                                ", its end, are not a whole write"
                               : "%" PRIu64 " bytes at %" PRIu64
                                 " are damaged, and the writes in them lost",
                  gap->size, gap->offset);
 }
 
-/* *whole: bytes up to the first that cannot be read. */
+/* Reads all records. Sets *whole to the bytes before the first damage. */
 static enum colander_code
-read_records(struct reading *reading, struct log_records *records,
+read_records(const struct reading *reading, struct log_records *records,
              uint64_t *whole, struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
@@ -151,16 +230,16 @@ read_records(struct reading *reading, struct log_records *records,
     bool has_gap = false;
 
     while (code == COLANDER_OK && step != LOG_END) {
-        struct log_gap gap = {log_records_position(records), 0, false};
+        struct log_gap gap = {.offset = log_records_position(records)};
         struct colander_slice record;
 
         code = log_records_next(records, &step, &record, &gap, err);
         if (code == COLANDER_OK && step == LOG_RECORD) {
-            code = log_write_visit(record, keep_operation, reading, err);
+            code = keep_batch(reading, record, err);
             gap.size = log_records_position(records) - gap.offset;
         }
         if (code == COLANDER_CORRUPT || step == LOG_GAP) {
-            lose_part(reading->salvage, reading->number, &gap);
+            lose_part(reading, &gap);
             code = code == COLANDER_CORRUPT ? COLANDER_OK : code;
             has_gap = true;
         }
@@ -170,23 +249,9 @@ read_records(struct reading *reading, struct log_records *records,
     return code;
 }
 
-static void
-lose_log(struct salvage *salvage, uint64_t number,
-         const struct colander_error *why)
-{
-    char name[SALVAGE_NAME_SIZE];
+/* --------------------------------------------------------------- order --- */
 
-    (void)ledger_found(salvage->ledger, LEDGER_WAL, number, 0);
-    (void)snprintf(name, sizeof(name), DIRECTORY_ENGINE "/%06" PRIu64 ".log",
-                   number);
-    salvage_lose(salvage, salvage_rows_of(salvage, SALVAGE_UNKNOWN), name, "%s",
-                 why->message);
-}
-
-/* ----------------------------------------------------------------- order ---
- */
-
-/* The sequence of the first write that can be read; 0: none can. */
+/* Sets *sequence to that of the first write that can be read, or 0. */
 static enum colander_code
 read_first(const struct salvage *salvage, uint64_t number, uint64_t *sequence,
            struct colander_error *err)
@@ -195,29 +260,27 @@ read_first(const struct salvage *salvage, uint64_t number, uint64_t *sequence,
     struct colander_slice record;
     struct log_gap gap;
     enum log_step step = LOG_GAP;
-    char name[SALVAGE_NAME_SIZE];
-    enum colander_code code;
+    const struct numbered_name name = log_name(number);
+    enum colander_code code =
+        log_records_open(salvage->engine_fd, name.text, &records, err);
 
     *sequence = 0;
-    (void)snprintf(name, sizeof(name), "%06" PRIu64 ".log", number);
-    code = log_records_open(salvage->engine_fd, name, &records, err);
     if (code != COLANDER_OK)
         return code == COLANDER_IO ? COLANDER_OK : code;
     while (code == COLANDER_OK && step != LOG_END && *sequence == 0) {
         code = log_records_next(records, &step, &record, &gap, err);
         if (code == COLANDER_OK && step == LOG_RECORD)
-            *sequence = log_write_sequence(record);
+            *sequence = log_write_head(record).sequence;
     }
     log_records_close(records);
     return code;
 }
 
-/* Looks whether each log begins behind where the one before begins. Where two
- * stand in the place of each other, which of their writes are in SST files is
- * not known: all are taken, and all rows are told, as compactions take away how
- * old a row is. */
+/* Checks that each log begins after the one before. If two logs are swapped, it
+ * is not known which of their writes are in SST files. Then all are read, and a
+ * loss of all rows is reported, since compactions hide how old a row is. */
 static enum colander_code
-check_order(struct salvage *salvage, const struct log_numbers *numbers,
+check_order(struct salvage *salvage, const struct files_numbers *numbers,
             struct colander_error *err)
 {
     uint64_t highest = 0;
@@ -225,7 +288,6 @@ check_order(struct salvage *salvage, const struct log_numbers *numbers,
     enum colander_code code = COLANDER_OK;
 
     for (size_t i = 0; i < numbers->count && code == COLANDER_OK; i++) {
-        char name[SALVAGE_NAME_SIZE];
         uint64_t first;
 
         code = read_first(salvage, numbers->list[i], &first, err);
@@ -237,9 +299,7 @@ check_order(struct salvage *salvage, const struct log_numbers *numbers,
             continue;
         }
         salvage->is_log_misplaced = true;
-        (void)snprintf(name, sizeof(name),
-                       DIRECTORY_ENGINE "/%06" PRIu64 ".log", numbers->list[i]);
-        salvage_lose(salvage, salvage_rows_of(salvage, SALVAGE_UNKNOWN), name,
+        salvage_lose(salvage, any_rows, log_name(numbers->list[i]).text,
                      "its writes are older than those of %06" PRIu64
                      ".log: one of the two is not where it was written",
                      highest_number);
@@ -247,8 +307,7 @@ check_order(struct salvage *salvage, const struct log_numbers *numbers,
     return code;
 }
 
-/* ------------------------------------------------------------------ logs ---
- */
+/* ----------------------------------------------------------------- logs --- */
 
 static enum colander_code
 read_log(struct salvage *salvage, uint64_t number, struct colander_error *err)
@@ -256,65 +315,30 @@ read_log(struct salvage *salvage, uint64_t number, struct colander_error *err)
     struct reading reading = {salvage, number};
     struct log_records *records;
     struct ledger_entry noted;
-    struct colander_error why;
-    char name[SALVAGE_NAME_SIZE];
-    enum colander_code code;
+    struct colander_error error;
+    const struct numbered_name name = log_name(number);
     uint64_t whole = 0;
+    enum colander_code code =
+        log_records_open(salvage->engine_fd, name.text, &records, &error);
 
-    (void)snprintf(name, sizeof(name), "%06" PRIu64 ".log", number);
-    code = log_records_open(salvage->engine_fd, name, &records, &why);
     if (code == COLANDER_IO) {
-        lose_log(salvage, number, &why);
+        (void)ledger_found(salvage->ledger, LEDGER_WAL, number, 0);
+        salvage_lose(salvage, any_rows, name.text, "%s", error.message);
         return COLANDER_OK;
     }
     if (code != COLANDER_OK)
-        return COLANDER_FAIL(err, code, "%s", why.message);
+        return COLANDER_FAIL(err, code, "%s", error.message);
     code = read_records(&reading, records, &whole, err);
     log_records_close(records);
     if (code != COLANDER_OK)
         return code;
     noted = ledger_found(salvage->ledger, LEDGER_WAL, number, whole);
-    (void)snprintf(name, sizeof(name), DIRECTORY_ENGINE "/%06" PRIu64 ".log",
-                   number);
     if (whole < noted.written)
-        salvage_lose(salvage, salvage_rows_of(salvage, SALVAGE_UNKNOWN), name,
-                     "%" PRIu64 " bytes had been written, and %" PRIu64
-                     " can be read from its beginning on",
+        salvage_lose(salvage, any_rows, name.text,
+                     "%" PRIu64 " bytes were written, and only the first "
+                     "%" PRIu64 " can be read without a gap",
                      noted.written, whole);
     return COLANDER_OK;
-}
-
-/* --------------------------------------------------------------- listing ---
- */
-
-static enum colander_code
-note_log(void *context, int directory, const char *name,
-         struct colander_error *err)
-{
-    struct log_numbers *numbers = context;
-    const uint64_t number = strtoull(name, NULL, 10);
-    char back[SALVAGE_NAME_SIZE];
-    uint64_t *grown;
-
-    (void)directory;
-    (void)snprintf(back, sizeof(back), "%06" PRIu64 ".log", number);
-    if (strcmp(back, name) != 0)
-        return COLANDER_OK;
-    grown = realloc(numbers->list, (numbers->count + 1) * sizeof(*grown));
-    if (grown == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for logs");
-    grown[numbers->count++] = number;
-    numbers->list = grown;
-    return COLANDER_OK;
-}
-
-static int
-compare_numbers(const void *a, const void *b)
-{
-    const uint64_t *one = a;
-    const uint64_t *other = b;
-
-    return (*one > *other) - (*one < *other);
 }
 
 static void
@@ -323,28 +347,20 @@ lose_missing(const struct salvage *salvage)
     const struct ledger_entry *entry;
     size_t at = 0;
 
-    while ((entry = ledger_missing(salvage->ledger, &at)) != NULL) {
-        char name[SALVAGE_NAME_SIZE];
-
-        (void)snprintf(name, sizeof(name),
-                       DIRECTORY_ENGINE "/%06" PRIu64 ".log", entry->number);
-        salvage_lose(salvage, salvage_rows_of(salvage, SALVAGE_UNKNOWN), name,
+    while ((entry = ledger_missing(salvage->ledger, &at)) != NULL)
+        salvage_lose(salvage, any_rows, log_name(entry->number).text,
                      "it is missing, with %" PRIu64 " bytes of writes",
                      entry->written);
-    }
 }
 
 enum colander_code
 salvage_read_logs(struct salvage *salvage, struct colander_error *err)
 {
-    struct log_numbers numbers = {NULL, 0};
+    struct files_numbers numbers = {NULL, 0, 0};
     struct salvage_log *log = &salvage->log;
     enum colander_code code =
-        files_visit(salvage->engine_fd, ".", note_log, &numbers, err);
+        files_list_numbers(salvage->engine_fd, "", ".log", &numbers, err);
 
-    if (numbers.count > 1)
-        qsort(numbers.list, numbers.count, sizeof(*numbers.list),
-              compare_numbers);
     if (code == COLANDER_OK)
         code = check_order(salvage, &numbers, err);
     for (size_t i = 0; i < numbers.count && code == COLANDER_OK; i++)

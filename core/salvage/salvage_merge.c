@@ -1,13 +1,15 @@
 /*
- * The rows of a family of a damaged store: all SST files and the logs, merged.
+ * The rows of a family of a damaged store, merged from SST files and logs.
  *
- * Sources stand in a heap, by key, and of one key the newest write first. An
- * SST is opened when its first key is reached: so there are open only those
- * that overlap.
+ * Sources are in a heap by key, and of one key by the newest write. An SST is
+ * opened when its first key is reached, so only those that overlap are open.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "core/salvage/salvage_inside.h"
+
+#include "core/bytes.h"
+#include "core/heap.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,13 +17,16 @@
 
 /* ---------------------------------------------------------------- heap --- */
 
-/* Whether `a` comes before `b`. Of two that only differ in their files the
- * later file has what was compacted. */
+/* By key, then the newest first. Of two entries that differ only in their
+ * files, the later file is the result of a compaction. */
 static bool
-is_before(const struct salvage_source *a, const struct salvage_source *b)
+is_before(const void *left, const void *right, const void *context)
 {
+    const struct salvage_source *a = *(struct salvage_source *const *)left;
+    const struct salvage_source *b = *(struct salvage_source *const *)right;
     const int order = colander_slice_compare(a->entry.key, b->entry.key);
 
+    (void)context;
     if (order != 0)
         return order < 0;
     if (a->entry.sequence != b->entry.sequence)
@@ -31,72 +36,25 @@ is_before(const struct salvage_source *a, const struct salvage_source *b)
     return a->table->number > b->table->number;
 }
 
-static void
-swap(struct salvage_source *a, struct salvage_source *b)
-{
-    const struct salvage_source kept = *a;
-
-    *a = *b;
-    *b = kept;
-}
-
-/* Puts the first source where it belongs. */
-static void
-sift_down(struct salvage *salvage)
-{
-    struct salvage_source *heap = salvage->sources;
-    size_t at = 0;
-
-    for (;;) {
-        size_t least = at;
-
-        for (size_t child = 2 * at + 1; child <= 2 * at + 2; child++) {
-            if (child < salvage->source_count &&
-                is_before(&heap[child], &heap[least]))
-                least = child;
-        }
-        if (least == at)
-            return;
-        swap(&heap[at], &heap[least]);
-        at = least;
-    }
-}
-
-static void
-push(struct salvage *salvage, const struct salvage_source *source)
-{
-    struct salvage_source *heap = salvage->sources;
-    size_t at = salvage->source_count++;
-
-    heap[at] = *source;
-    while (at > 0 && is_before(&heap[at], &heap[(at - 1) / 2])) {
-        swap(&heap[at], &heap[(at - 1) / 2]);
-        at = (at - 1) / 2;
-    }
-}
-
 /* -------------------------------------------------------------- sources --- */
 
-/* Tells of bytes of an SST that cannot be read, between the entry before and
- * the one that the source stands at, where there are such. */
+/* Reports bytes of an SST that cannot be read, between the entry before and the
+ * present one. */
 static void
 lose_gap(const struct salvage *salvage, const struct salvage_source *source,
          const struct table_gap *gap, bool is_anywhere, bool is_end)
 {
     const struct salvage_table *table = source->table;
-    const struct version_table *known =
-        version_log_table(&salvage->versions, table->number);
+    const struct manifest_table *known =
+        manifest_table(&salvage->manifest, table->number);
     struct salvage_loss rows = salvage_rows_of(salvage, table->family);
-    char name[SALVAGE_NAME_SIZE];
 
-    (void)snprintf(name, sizeof(name), DIRECTORY_ENGINE "/%06" PRIu64 ".sst",
-                   table->number);
     if (known != NULL) {
         rows.after = colander_buffer_slice(&known->smallest);
         rows.is_from = true;
         rows.until = colander_buffer_slice(&known->largest);
     }
-    /* Without any bound it may be before what was given already. */
+    /* A gap without bounds may be before earlier entries. */
     if (source->last_key.size > 0 && !is_anywhere) {
         rows.after = colander_buffer_slice(&source->last_key);
         rows.is_from = false;
@@ -104,15 +62,15 @@ lose_gap(const struct salvage *salvage, const struct salvage_source *source,
     if (!is_end && !is_anywhere)
         rows.until = source->entry.key;
     if (gap->size > 0)
-        salvage_lose(salvage, rows, name,
+        salvage_lose(salvage, rows, files_name("", table->number, ".sst").text,
                      "%" PRIu64 " bytes at %" PRIu64 " cannot be read: %s",
                      gap->size, gap->offset, gap->why);
     else
-        salvage_lose(salvage, rows, name, "it ends at %" PRIu64 ": %s",
-                     gap->offset, gap->why);
+        salvage_lose(salvage, rows, files_name("", table->number, ".sst").text,
+                     "it ends at %" PRIu64 ": %s", gap->offset, gap->why);
 }
 
-/* Steps an SST to its next entry. *is_end: it has no more. */
+/* Steps an SST to its next entry. Sets *is_end if there is none. */
 static enum colander_code
 step_table(struct salvage *salvage, struct salvage_source *source, bool *is_end,
            struct colander_error *err)
@@ -158,16 +116,17 @@ step_log(const struct salvage *salvage, struct salvage_source *source,
 {
     const struct salvage_log *log = &salvage->log;
     const struct salvage_entry *entry;
+    const uint8_t *key;
 
     *is_end = source->entry_at == log->count;
     if (*is_end)
         return;
     entry = &log->entries[source->entry_at++];
     *is_end = entry->family != salvage->family->id;
-    source->entry.key =
-        colander_slice_of(log->bytes.data + entry->key_at, entry->key_size);
+    key = log->bytes.data + entry->key_at;
+    source->entry.key = colander_slice_of(key, entry->key_size);
     source->entry.value =
-        colander_slice_of(log->bytes.data + entry->value_at, entry->value_size);
+        colander_slice_of(key + entry->key_size, entry->value_size);
     source->entry.sequence = entry->sequence;
     source->entry.kind = entry->is_delete ? TABLE_DELETE : TABLE_PUT;
 }
@@ -189,63 +148,65 @@ close_source(struct salvage_source *source)
     colander_buffer_release(&source->last_key);
 }
 
-/* Steps the first source, which goes where it has no more. */
+/* Steps the first source, and closes it at its end. */
 static enum colander_code
 step_first(struct salvage *salvage, struct colander_error *err)
 {
-    struct salvage_source *first = &salvage->sources[0];
-    enum colander_code code;
+    struct salvage_source *first = salvage->heap[0];
     bool is_end;
+    const enum colander_code code = step(salvage, first, &is_end, err);
 
-    code = step(salvage, first, &is_end, err);
     if (code != COLANDER_OK)
         return code;
     if (is_end) {
         close_source(first);
-        *first = salvage->sources[--salvage->source_count];
+        salvage->heap[0] = salvage->heap[--salvage->heap_count];
     }
-    sift_down(salvage);
+    heap_sift_down(salvage->heap, sizeof(*salvage->heap), salvage->heap_count,
+                   0, is_before, NULL);
     return COLANDER_OK;
 }
 
-/* Opens an SST, or with NULL the logs. */
+/* Opens an SST, or the logs from entry `entry_at` if `table` is NULL. */
 static enum colander_code
 add_source(struct salvage *salvage, const struct salvage_table *table,
-           struct salvage_source source, struct colander_error *err)
+           size_t entry_at, struct colander_error *err)
 {
+    struct salvage_source *source = &salvage->sources[salvage->opened_count++];
     enum colander_code code = COLANDER_OK;
-    char name[SALVAGE_NAME_SIZE];
     bool is_end;
 
-    source.table = table;
-    if (table != NULL) {
-        (void)snprintf(name, sizeof(name), "%06" PRIu64 ".sst", table->number);
-        code = table_file_open(salvage->engine_fd, name, &source.file, err);
-    }
+    source->table = table;
+    source->entry_at = entry_at;
+    if (table != NULL)
+        code = table_file_open(salvage->engine_fd,
+                               files_name("", table->number, ".sst").text,
+                               &source->file, err);
     if (code == COLANDER_OK)
-        code = step(salvage, &source, &is_end, err);
-    if (code == COLANDER_OK && !is_end) {
-        push(salvage, &source);
-        return COLANDER_OK;
+        code = step(salvage, source, &is_end, err);
+    if (code != COLANDER_OK || is_end) {
+        close_source(source);
+        return code;
     }
-    close_source(&source);
-    return code;
+    salvage->heap[salvage->heap_count] = source;
+    heap_sift_up(salvage->heap, sizeof(*salvage->heap), salvage->heap_count++,
+                 is_before, NULL);
+    return COLANDER_OK;
 }
 
-/* Whether nothing of the table can come before what is first now. */
+/* Whether all entries of the table come after the present one. */
 static bool
 is_later(const struct salvage *salvage, const struct salvage_table *table)
 {
-    return table->has_rows && salvage->source_count > 0 &&
-           colander_slice_compare(salvage->sources[0].entry.key,
+    return table->has_rows && salvage->heap_count > 0 &&
+           colander_slice_compare(salvage->heap[0]->entry.key,
                                   colander_buffer_slice(&table->first_key)) < 0;
 }
 
-/* Opens the SST files whose turn it is. */
+/* Opens the SST files that may have the next entry. */
 static enum colander_code
 add_tables(struct salvage *salvage, struct colander_error *err)
 {
-    const struct salvage_source none = {.table = NULL};
     enum colander_code code = COLANDER_OK;
 
     while (code == COLANDER_OK && salvage->table_next < salvage->table_count) {
@@ -257,12 +218,12 @@ add_tables(struct salvage *salvage, struct colander_error *err)
             break;
         salvage->table_next++;
         if (is_ours)
-            code = add_source(salvage, table, none, err);
+            code = add_source(salvage, table, 0, err);
     }
     return code;
 }
 
-/* Where the entries of the family begin in the logs. */
+/* Returns the index of the first entry of the family in the logs. */
 static size_t
 first_entry(const struct salvage *salvage)
 {
@@ -285,34 +246,43 @@ first_entry(const struct salvage *salvage)
 void
 salvage_end_family(struct salvage *salvage)
 {
-    while (salvage->source_count > 0)
-        close_source(&salvage->sources[--salvage->source_count]);
+    while (salvage->heap_count > 0)
+        close_source(salvage->heap[--salvage->heap_count]);
+    free(salvage->heap);
     free(salvage->sources);
+    salvage->heap = NULL;
     salvage->sources = NULL;
+    salvage->opened_count = 0;
+}
+
+static enum colander_code
+begin(struct salvage *salvage, const struct salvage_family *family,
+      struct colander_error *err)
+{
+    const size_t count = salvage->table_count + 1;
+
+    salvage_end_family(salvage);
+    salvage->family = family;
+    salvage->table_next = 0;
+    salvage->sources = calloc(count, sizeof(*salvage->sources));
+    salvage->heap = calloc(count, sizeof(struct salvage_source *));
+    if (salvage->sources == NULL || salvage->heap == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for the files of a family");
+    return add_source(salvage, NULL, first_entry(salvage), err);
 }
 
 enum colander_code
 salvage_begin(struct salvage *salvage, size_t index, struct colander_error *err)
 {
-    struct salvage_source logs = {.table = NULL};
-
-    salvage_end_family(salvage);
-    salvage->family = &salvage->families[index];
-    salvage->table_next = 0;
-    salvage->sources =
-        calloc(salvage->table_count + 1, sizeof(*salvage->sources));
-    if (salvage->sources == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "no memory for the files of a family");
-    logs.entry_at = first_entry(salvage);
-    return add_source(salvage, NULL, logs, err);
+    return begin(salvage, &salvage->families[index], err);
 }
 
-/* Takes the newest entry of the next key. */
+/* Copies the newest entry of the next key. */
 static enum colander_code
 take_first(struct salvage *salvage, bool *is_put, struct colander_error *err)
 {
-    const struct table_entry *entry = &salvage->sources[0].entry;
+    const struct table_entry *entry = &salvage->heap[0]->entry;
     enum colander_code code;
 
     *is_put = entry->kind == TABLE_PUT && entry->key.size > 0;
@@ -326,31 +296,29 @@ take_first(struct salvage *salvage, bool *is_put, struct colander_error *err)
     return code;
 }
 
-/* Goes behind all entries of the key that was taken. */
+/* Steps over the other entries of that key. */
 static enum colander_code
 skip_older(struct salvage *salvage, struct colander_error *err)
 {
     const struct colander_slice key = colander_buffer_slice(&salvage->key);
     enum colander_code code = COLANDER_OK;
 
-    while (code == COLANDER_OK && salvage->source_count > 0 &&
-           colander_slice_equal(salvage->sources[0].entry.key, key))
+    while (code == COLANDER_OK && salvage->heap_count > 0 &&
+           colander_slice_equal(salvage->heap[0]->entry.key, key))
         code = step_first(salvage, err);
     return code;
 }
 
 enum colander_code
-salvage_next(struct salvage *salvage, struct colander_slice *key,
+salvage_next(struct salvage *salvage, bool *is_row, struct colander_slice *key,
              struct colander_slice *row, struct colander_error *err)
 {
-    bool is_put = false;
-
-    *key = colander_slice_of(NULL, 0);
-    *row = *key;
-    while (!is_put) {
+    *is_row = false;
+    while (!*is_row) {
+        bool is_put = false;
         enum colander_code code = add_tables(salvage, err);
 
-        if (code == COLANDER_OK && salvage->source_count == 0)
+        if (code == COLANDER_OK && salvage->heap_count == 0)
             return COLANDER_OK;
         if (code == COLANDER_OK)
             code = take_first(salvage, &is_put, err);
@@ -358,8 +326,72 @@ salvage_next(struct salvage *salvage, struct colander_slice *key,
             code = skip_older(salvage, err);
         if (code != COLANDER_OK)
             return code;
+        *is_row = is_put;
     }
     *key = colander_buffer_slice(&salvage->key);
     *row = colander_buffer_slice(&salvage->row);
+    return COLANDER_OK;
+}
+
+/* --------------------------------------------------------------- items --- */
+
+#define MARK "mark/"
+#define MARK_HEAD_SIZE (sizeof(MARK) - 1 + sizeof(uint32_t))
+#define RECORD "record/"
+#define RECORD_OF_FAMILY " of family "
+
+enum colander_code
+salvage_begin_items(struct salvage *salvage, struct colander_error *err)
+{
+    static const struct salvage_family items = {SALVAGE_ITEMS, NULL};
+
+    return begin(salvage, &items, err);
+}
+
+/* Finds the id of the family, and the name of a mark, in the key. Returns
+ * SALVAGE_ITEMS if it belongs to no family. */
+static uint32_t
+read_item_key(struct colander_slice key, struct salvage_item *item)
+{
+    char text[300];
+    const char *id;
+
+    (void)snprintf(text, sizeof(text), "%.*s", (int)key.size,
+                   (const char *)key.data);
+    item->is_mark = strncmp(text, MARK, sizeof(MARK) - 1) == 0;
+    if (item->is_mark && key.size < MARK_HEAD_SIZE)
+        return SALVAGE_ITEMS;
+    if (item->is_mark) {
+        item->name = colander_slice_of(key.data + MARK_HEAD_SIZE,
+                                       key.size - MARK_HEAD_SIZE);
+        return bytes_get_be32(key.data + sizeof(MARK) - 1);
+    }
+    id = strstr(text, RECORD_OF_FAMILY);
+    if (id == NULL || strncmp(text, RECORD, sizeof(RECORD) - 1) != 0)
+        return SALVAGE_ITEMS;
+    return (uint32_t)strtoul(id + sizeof(RECORD_OF_FAMILY) - 1, NULL, 10);
+}
+
+enum colander_code
+salvage_next_item(struct salvage *salvage, bool *is_item,
+                  struct salvage_item *item, struct colander_error *err)
+{
+    enum colander_code code;
+    bool is_row;
+
+    *is_item = false;
+    do {
+        struct colander_slice key;
+        uint32_t family;
+
+        code = salvage_next(salvage, &is_row, &key, &item->value, err);
+        if (code != COLANDER_OK || !is_row)
+            return code;
+        family = read_item_key(key, item);
+        for (size_t i = 0; i < salvage->family_count && !*is_item; i++) {
+            item->family = i;
+            *is_item = salvage->families[i].id == family;
+        }
+    } while (!*is_item);
     return COLANDER_OK;
 }

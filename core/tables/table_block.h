@@ -1,10 +1,10 @@
 /*
- * One block of a table file, read and taken apart into entries.
+ * One block of a table file, and its entries.
  *
  * Content: entries | restarts u32[count] | count u32
  * Entry:   bytes shared with the key before | bytes of the key's rest | bytes
  * of the value | rest of the key | value; numbers are varints. In an index the
- * value is a place, and tells its own size.
+ * value is a place, which has no size field.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,23 +18,20 @@
 extern "C" {
 #endif
 
-/* Behind the user's key: sequence and type. */
+/* Sequence and type, after the user key. */
 #define TABLE_KEY_TAIL 8
 
-/* Of a key with its tail: more than any layer allows. */
+/* Limit of a key with its tail, above that of any layer. */
 #define TABLE_KEY_SIZE_MAX 65536
 
-/* The least that an entry of data takes. */
-#define TABLE_ENTRY_SIZE_MIN (3 + TABLE_KEY_TAIL)
-
 /* Reads up to `size` bytes, fewer at the end of the file, and appends them.
- * What the disk cannot read is zeros. */
+ * Bytes that the disk cannot read become zeros. */
 COLANDER_CHECKED enum colander_code
 table_source_read(const struct table_source *source, uint64_t offset,
                   size_t size, struct colander_buffer *bytes,
                   struct colander_error *err);
 
-/* Where a block is, without what stands behind each. */
+/* The place of a block, without its trailer. */
 struct table_place {
     uint64_t offset;
     uint64_t size;
@@ -44,7 +41,7 @@ struct table_block {
     struct colander_buffer stored; /* as in the file */
     struct colander_buffer room;   /* for what was decompressed */
     struct colander_slice entries; /* borrowed from either */
-    size_t at;                     /* of the next entry */
+    struct bytes_reader left;      /* entries after the last one */
     uint8_t *key;                  /* of the last one, owned */
     size_t key_size;
     uint8_t *spare; /* for the next key, owned */
@@ -55,14 +52,14 @@ table_block_init(struct table_block *block, struct colander_error *err);
 
 void table_block_release(struct table_block *block);
 
-/* Reads the block at a place, which may be any. *why is NULL, or says what is
- * wrong with it. OK, IO or NO_MEMORY. */
+/* Reads the block at a place, which may be wrong. Sets *why to what is wrong
+ * with it, or NULL. Fails with IO or NO_MEMORY. */
 COLANDER_CHECKED enum colander_code
 table_block_read(struct table_block *block, const struct table_source *source,
-                 struct table_place place, unsigned *checksum_kind,
-                 const char **why, struct colander_error *err);
+                 struct table_place place, const char **why,
+                 struct colander_error *err);
 
-/* The same of bytes in memory that are whole: copied. */
+/* The same for whole bytes in memory, which are copied. */
 COLANDER_CHECKED enum colander_code
 table_block_take(struct table_block *block, const uint8_t *stored, size_t size,
                  const char **why, struct colander_error *err);
@@ -71,31 +68,40 @@ void table_block_rewind(struct table_block *block);
 
 enum table_parse { TABLE_PARSED, TABLE_PARSED_ALL, TABLE_PARSED_NONE };
 
-/* The next entry: key and value are borrowed until the next step. NONE: what is
- * there is no entry. */
+/* Steps to the next entry, borrowed until the next step. TABLE_PARSED_NONE
+ * means that the bytes are not an entry. */
 enum table_parse table_block_next(struct table_block *block,
                                   struct colander_slice *key,
                                   struct colander_slice *value);
 
-/* Where the block behind one begins. */
+/* Reads a place. One without a size may also be bytes that are not a place. */
+static inline struct table_place
+table_place_read(struct bytes_reader *in)
+{
+    const uint64_t offset = bytes_read_varint(in);
+    const struct table_place place = {offset, bytes_read_varint(in)};
+
+    return place;
+}
+
+/* Returns the offset of the next block. */
 static inline uint64_t
 table_place_end(struct table_place place)
 {
     return place.offset + place.size + TABLE_TRAILER_SIZE;
 }
 
-/* The next entry of an index. *place is that of the entry before, and becomes
- * this one's. */
+/* Steps to the next entry of an index. *place must be that of the entry before.
+ */
 enum table_parse table_block_next_place(struct table_block *block,
-                                        bool is_delta,
                                         struct colander_slice *key,
                                         struct table_place *place);
 
-/* Where the blocks end that an index has, which stand one behind the other from
- * the beginning of the file; 0: this is no index, or not of blocks before
- * `limit`, of which one ends at `known` (0: none is known). */
-uint64_t table_block_index_end(struct table_block *block, bool is_delta,
-                               uint64_t known, uint64_t limit);
+/* Returns where the blocks of an index end, which must be contiguous from the
+ * beginning of the file. Returns 0 if this is not an index, or not one of
+ * blocks before `limit`, of which one ends at `known` (0: not known). */
+uint64_t table_block_index_end(struct table_block *block, uint64_t known,
+                               uint64_t limit);
 
 /* ----------------------------------------------------------------- data --- */
 
@@ -112,14 +118,11 @@ struct table_key table_key_of(struct colander_slice key);
 /* <0, 0 or >0: by key, and of one key the newest first. */
 int table_key_compare(const struct table_key *a, const struct table_key *b);
 
-/* Whether a block has entries of data, and in order: NULL, or why not. *first
- * is borrowed; the last key is left in the block, which is to be rewound. */
+/* Checks that a block has entries of data in order. Returns NULL, or what is
+ * wrong. *first is borrowed. The last key stays in the block, which must be
+ * rewound. */
 const char *table_block_check(struct table_block *block,
                               struct colander_slice *first);
-
-/* Where a block of data ends that is not compressed, as table_codec_lz4_end. */
-enum table_extent table_block_plain_end(const uint8_t *bytes, size_t size,
-                                        size_t *end);
 
 #ifdef __cplusplus
 }

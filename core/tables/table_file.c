@@ -1,12 +1,12 @@
 /*
  * Table files, entry by entry: see tables.h.
  *
- * Blocks come from the index, or else from a walk over the file. All of a block
- * is looked at before any entry of it is given: its checksum, its keys, and
- * that these lie where they have to.
+ * Blocks come from the index, or else from a walk over the file. A block is
+ * checked as a whole before any entry of it is returned: its checksum, its
+ * keys, and their bounds.
  *
- * A gap is told when the block behind it is known, as its first key is what the
- * gap ends with where there is no index.
+ * A gap is returned when the next block is known, because without an index its
+ * first key is the end of the gap.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -33,22 +33,22 @@ struct table_file {
     struct table_block block;
     struct table_place place; /* of the block */
     size_t next_block;        /* of the index */
-    bool has_block;           /* `block` has entries that were not given */
-    bool has_ended;           /* there is no other block */
-    bool is_finished;         /* and what is said of the whole was looked at */
-    bool is_end_told;         /* what is not found up to the end is a gap */
+    bool has_block;           /* `block` has more entries */
+    bool has_ended;           /* there are no more blocks */
+    bool is_finished;         /* and the number of entries was checked */
+    bool is_end_reported;     /* a gap reaches to the end */
 
     /* the keys of the last entry, and of the last one with another key */
     struct colander_buffer last; /* with its tail; empty before the first */
     struct colander_buffer lower;
     bool has_lower;
 
-    uint64_t entry_count; /* those passed */
+    uint64_t entry_count; /* so far */
     uint64_t gap_count;
-    bool has_gap;         /* one waits for what is behind it */
-    bool has_until;       /* and its `until` is known */
-    bool is_anywhere;     /* and it has no bounds */
-    struct table_gap gap; /* that; its bounds are set when it is told */
+    bool has_gap;     /* `gap` was not returned yet */
+    bool has_until;   /* its `until` is known */
+    bool is_anywhere; /* it has no bounds */
+    struct table_gap gap;
 };
 
 /* ------------------------------------------------------------------ life ---
@@ -61,7 +61,7 @@ open_file(struct table_file *table, int directory, const char *name,
     struct stat status;
     int fd;
 
-    /* without waiting for who writes into it, should it be a pipe */
+    /* an open of a pipe must not wait */
     fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 && errno == ENOENT)
         return COLANDER_FAIL(err, COLANDER_NOT_FOUND, "there is no '%s'", name);
@@ -72,7 +72,7 @@ open_file(struct table_file *table, int directory, const char *name,
                              strerror(errno));
     table->source.fd = fd;
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
-        return COLANDER_FAIL(err, COLANDER_CORRUPT, "it is no file");
+        return COLANDER_FAIL(err, COLANDER_CORRUPT, "it is not a file");
     table->source.size = (uint64_t)status.st_size;
     return COLANDER_OK;
 }
@@ -135,7 +135,7 @@ table_file_close(struct table_file *table)
 
 static const struct colander_slice no_key = {NULL, 0};
 
-/* An empty key is one, and not none. */
+/* Makes a bound of a key, which may be empty. */
 static struct colander_slice
 bound_of(struct colander_slice key)
 {
@@ -149,7 +149,7 @@ last_key(const struct table_file *table)
     return table_key_of(colander_buffer_slice(&table->last));
 }
 
-/* Notes the key of an entry that is passed, which is above the last. */
+/* Notes the key of the present entry. */
 static enum colander_code
 pass_key(struct table_file *table, struct colander_slice key,
          struct colander_error *err)
@@ -170,8 +170,8 @@ pass_key(struct table_file *table, struct colander_slice key,
     return colander_buffer_append(&table->last, key.data, key.size, err);
 }
 
-/* What all keys are above that come behind the last entry. Of its own key
- * there may be older entries, but for one of the sequence 0. */
+/* Returns the bound of the keys after the last entry. Its own key may have
+ * older entries, except after the sequence 0. */
 static struct colander_slice
 passed_key(const struct table_file *table)
 {
@@ -193,7 +193,7 @@ higher_of(struct colander_slice a, struct colander_slice b)
 /* ------------------------------------------------------------------ gaps ---
  */
 
-/* Begins a gap, or adds to the one that waits: then both are told as one. */
+/* Begins a gap, or extends the present one. */
 static void
 add_gap(struct table_file *table, uint64_t offset, uint64_t end,
         const char *why)
@@ -212,7 +212,7 @@ add_gap(struct table_file *table, uint64_t offset, uint64_t end,
     table->has_gap = true;
 }
 
-/* Begins that of a block of the index. */
+/* Adds the gap of a block of the index. */
 static void
 add_indexed_gap(struct table_file *table, size_t index, const char *why)
 {
@@ -228,7 +228,7 @@ add_indexed_gap(struct table_file *table, size_t index, const char *why)
 }
 
 static void
-tell_gap(struct table_file *table, struct table_gap *gap)
+return_gap(struct table_file *table, struct table_gap *gap)
 {
     *gap = table->gap;
     if (table->is_anywhere) {
@@ -242,8 +242,8 @@ tell_gap(struct table_file *table, struct table_gap *gap)
 /* ---------------------------------------------------------------- blocks ---
  */
 
-/* Whether the keys of the block at hand lie where they have to: NULL, or why
- * not. Its last one is still in it. */
+/* Checks that the keys of the present block are above those before. Returns
+ * NULL, or what is wrong. */
 static const char *
 check_keys(const struct table_file *table, struct colander_slice first)
 {
@@ -258,7 +258,8 @@ check_keys(const struct table_file *table, struct colander_slice first)
                : "its keys are not above those before it";
 }
 
-/* The same by what the index says of a block. */
+/* The same, with the bounds in the index. The last key is still in the block.
+ */
 static const char *
 check_indexed_keys(const struct table_file *table, size_t index,
                    struct colander_slice first)
@@ -276,12 +277,12 @@ check_indexed_keys(const struct table_file *table, size_t index,
     if ((after.data != NULL &&
          colander_slice_compare(first_key.user, after) <= 0) ||
         colander_slice_compare(last.user, table_map_key(map, index)) > 0)
-        return "its keys are not those that the index tells";
+        return "its keys are outside the bounds in the index";
     return check_keys(table, first);
 }
 
-/* Entries of the block at hand are given from now on; a gap that waits ends
- * with the first. */
+/* Begins to return the entries of the present block. Its first key ends a gap.
+ */
 static void
 begin_block(struct table_file *table, struct table_place place,
             struct colander_slice first)
@@ -295,19 +296,18 @@ begin_block(struct table_file *table, struct table_place place,
     }
 }
 
-/* Reads the next block of the index; a bad one is a gap. */
+/* Reads the next block of the index. A bad one is a gap. */
 static enum colander_code
 next_indexed(struct table_file *table, struct colander_error *err)
 {
     const size_t index = table->next_block;
-    struct table_map *map = &table->map;
+    const struct table_map *map = &table->map;
     const struct table_place place = map->blocks[index].place;
     struct colander_slice first;
     const char *why;
     enum colander_code code;
 
-    code = table_block_read(&table->block, &table->source, place,
-                            &map->checksum_kind, &why, err);
+    code = table_block_read(&table->block, &table->source, place, &why, err);
     if (code != COLANDER_OK)
         return code;
     if (why == NULL)
@@ -323,7 +323,7 @@ next_indexed(struct table_file *table, struct colander_error *err)
     return COLANDER_OK;
 }
 
-/* Finds the next block; what is skipped is a gap. */
+/* Finds the next block without an index. Skipped bytes are a gap. */
 static enum colander_code
 next_walked(struct table_file *table, struct colander_error *err)
 {
@@ -332,21 +332,23 @@ next_walked(struct table_file *table, struct colander_error *err)
     const char *why;
     enum colander_code code;
 
-    code = table_walk_next(&table->walk, &table->map.checksum_kind,
-                           &table->block, &found, err);
+    code = table_walk_next(&table->walk, &table->block, &found, err);
     if (code != COLANDER_OK)
         return code;
     table->has_ended = !found.is_block;
-    if (found.is_given_up)
-        add_gap(table, found.skipped_at, table->source.size,
-                "it is damaged, and what may be behind it was looked for too "
-                "long");
+    if (found.is_damaged)
+        add_gap(table, found.skipped_at, table->walk.end,
+                "it is damaged, and so is the index, without which the blocks "
+                "after it cannot be found");
     else if (found.is_end)
         table->map.data_end = found.skipped_at;
-    else if (found.place.offset > found.skipped_at)
+    else if (!found.is_block && table->walk.at > found.skipped_at)
+        add_gap(table, found.skipped_at, table->walk.at,
+                "it has no block of data");
+    else if (found.is_block && found.place.offset > found.skipped_at)
         add_gap(table, found.skipped_at, found.place.offset,
-                "it has no block that is whole");
-    table->is_end_told = table->has_ended && table->has_gap;
+                "it has no block of data");
+    table->is_end_reported = table->has_ended && table->has_gap;
     if (!found.is_block)
         return COLANDER_OK;
     why = table_block_check(&table->block, &first);
@@ -355,14 +357,14 @@ next_walked(struct table_file *table, struct colander_error *err)
     if (why == NULL) {
         begin_block(table, found.place, first);
     } else {
-        /* One block or the other is not where it was written. */
+        /* one of the two blocks is not where it was written */
         add_gap(table, found.place.offset, table->walk.at, why);
         table->is_anywhere = true;
     }
     return COLANDER_OK;
 }
 
-/* When there is no other block: whether all were there. */
+/* Checks at the end whether all entries were there. */
 static void
 finish(struct table_file *table)
 {
@@ -373,10 +375,10 @@ finish(struct table_file *table)
     table->is_finished = true;
     if (is_complete)
         return;
-    if (map->data_end == TABLE_END_UNKNOWN && !table->is_end_told) {
+    if (map->data_end == TABLE_END_UNKNOWN && !table->is_end_reported) {
         add_gap(table, table->walk.at, table->source.size,
-                "the end of the file is gone or damaged, and with it what says "
-                "where its rows end");
+                "the end of the file is missing or damaged, and with it the "
+                "number of its entries");
     } else if (map->head.is_known && table->gap_count == 0) {
         add_gap(table, 0, table->source.size, "");
         (void)snprintf(table->gap.why, sizeof(table->gap.why),
@@ -389,10 +391,10 @@ finish(struct table_file *table)
 /* ----------------------------------------------------------------- steps ---
  */
 
-/* A gap of one entry, with this key. */
+/* Makes a gap of one entry. */
 static void
-tell_strange_entry(const struct table_file *table, const struct table_key *key,
-                   struct table_gap *gap)
+describe_strange_entry(const struct table_file *table,
+                       const struct table_key *key, struct table_gap *gap)
 {
     gap->offset = table->place.offset;
     gap->size = table->place.size + TABLE_TRAILER_SIZE;
@@ -405,7 +407,7 @@ tell_strange_entry(const struct table_file *table, const struct table_key *key,
                    "an entry of a kind that this store does not write");
 }
 
-/* The next entry of the block. */
+/* Returns the next entry of the block. */
 static enum colander_code
 next_entry(struct table_file *table, enum table_step *step,
            struct table_entry *entry, struct table_gap *gap,
@@ -427,7 +429,7 @@ next_entry(struct table_file *table, enum table_step *step,
     if (parts.type != VALUE && parts.type != DELETION &&
         parts.type != SINGLE_DELETION) {
         *step = TABLE_GAP;
-        tell_strange_entry(table, &parts, gap);
+        describe_strange_entry(table, &parts, gap);
     }
     return pass_key(table, key, err);
 }
@@ -444,7 +446,7 @@ table_file_next(struct table_file *table, enum table_step *step,
         const bool has_all = table->has_ended && !table->has_block;
 
         if (table->has_gap && (table->has_until || has_all)) {
-            tell_gap(table, gap);
+            return_gap(table, gap);
             *step = TABLE_GAP;
         } else if (table->has_block) {
             code = next_entry(table, step, entry, gap, err);

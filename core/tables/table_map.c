@@ -1,11 +1,7 @@
-/*
- * What a table file says of itself: see table_map.h.
- *
- * SPDX-License-Identifier: MIT
- */
+/* SPDX-License-Identifier: MIT */
 #include "core/tables/table_map.h"
 
-#include <stdlib.h>
+#include "core/array.h"
 
 #define FOOTER_SIZE 53 /* checksum kind, two places, zeros, version, magic */
 #define FOOTER_PLACES 1
@@ -13,6 +9,7 @@
 #define FOOTER_VERSION FOOTER_PLACES_END
 #define FOOTER_MAGIC 45
 
+#define CHECKSUM_KIND 4 /* XXH3 */
 #define MAGIC UINT64_C(0x88e241b785f4cff7)
 
 /* A metaindex has a few names and places. */
@@ -21,8 +18,8 @@
 
 #define SESSION_LOWER 12 /* digits */
 
-/* Of the keys of an index: in the file each may be a few bytes, and say that it
- * begins as the one before. */
+/* Limit of the keys of an index. In the file a key may share most of its bytes
+ * with the one before. */
 #define KEYS_SIZE_MAX ((size_t)64 << 20)
 
 #define SEQUENCE_MAX ((UINT64_C(1) << 56) - 1)
@@ -30,28 +27,26 @@
 #define PROPERTIES "rocksdb.properties"
 #define FILTER "fullfilter."
 
-/* Where the blocks behind the data are; a size of 0 is not known, as each has
- * some bytes. */
-struct behind {
+/* The blocks after the data. A size of 0 means that the place is not known. */
+struct tail {
     struct table_place metaindex;
     struct table_place filter;
     struct table_place properties;
     struct table_place index;
 };
 
-/* What the footer says of the rest of the file; zeros: it cannot be read. */
+/* The footer, or zeros if it cannot be read. */
 struct footer {
     unsigned checksum_kind;
     uint32_t version;
     uint64_t magic;
 };
 
-/* What the properties say of the index. */
+/* What the properties say about the index. */
 struct index_kind {
     bool is_known;
     bool has_user_keys; /* without a tail */
-    bool is_delta;
-    uint32_t type; /* 0: one block, searched by halving */
+    uint32_t type;      /* 0: one block, searched by halving */
 };
 
 struct reader {
@@ -59,11 +54,11 @@ struct reader {
     const struct table_source *source;
     struct table_block *block;
     struct footer footer;
-    struct behind behind;
+    struct tail tail;
     struct index_kind index_kind;
 };
 
-/* The place between two blocks that stand one behind the other. */
+/* Returns the place of a block between two offsets. */
 static struct table_place
 place_between(uint64_t begin, uint64_t end)
 {
@@ -81,17 +76,10 @@ is_inside(const struct table_source *source, struct table_place place)
            place.size < source->size - place.offset;
 }
 
-static bool
-get_place(const uint8_t **at, const uint8_t *end, struct table_place *place)
-{
-    return table_get_varint(at, end, 64, &place->offset) &&
-           table_get_varint(at, end, 64, &place->size);
-}
-
-/* Reads a block behind the data; *is_read: it is good. */
+/* Reads a block after the data. Sets *is_read if it is whole. */
 static enum colander_code
-read_behind(struct reader *reader, struct table_place place, bool *is_read,
-            struct colander_error *err)
+read_tail(struct reader *reader, struct table_place place, bool *is_read,
+          struct colander_error *err)
 {
     const char *why;
     enum colander_code code;
@@ -99,8 +87,7 @@ read_behind(struct reader *reader, struct table_place place, bool *is_read,
     *is_read = false;
     if (!is_inside(reader->source, place))
         return COLANDER_OK;
-    code = table_block_read(reader->block, reader->source, place,
-                            &reader->map->checksum_kind, &why, err);
+    code = table_block_read(reader->block, reader->source, place, &why, err);
     *is_read = code == COLANDER_OK && why == NULL;
     return code;
 }
@@ -112,7 +99,7 @@ static enum colander_code
 read_footer(struct reader *reader, struct colander_error *err)
 {
     struct colander_buffer footer = COLANDER_BUFFER_EMPTY;
-    const uint8_t *at;
+    struct bytes_reader in;
     enum colander_code code;
 
     if (reader->source->size < FOOTER_SIZE)
@@ -121,13 +108,12 @@ read_footer(struct reader *reader, struct colander_error *err)
                              FOOTER_SIZE, &footer, err);
     if (code == COLANDER_OK && footer.size == FOOTER_SIZE) {
         reader->footer.checksum_kind = footer.data[0];
-        reader->footer.version = table_get_32(footer.data + FOOTER_VERSION);
-        reader->footer.magic = table_get_64(footer.data + FOOTER_MAGIC);
-        at = footer.data + FOOTER_PLACES;
-        if (get_place(&at, footer.data + FOOTER_PLACES_END,
-                      &reader->behind.metaindex))
-            (void)get_place(&at, footer.data + FOOTER_PLACES_END,
-                            &reader->behind.index);
+        reader->footer.version = bytes_get_le32(footer.data + FOOTER_VERSION);
+        reader->footer.magic = bytes_get_le64(footer.data + FOOTER_MAGIC);
+        in = bytes_reader_of(colander_slice_of(
+            footer.data + FOOTER_PLACES, FOOTER_PLACES_END - FOOTER_PLACES));
+        reader->tail.metaindex = table_place_read(&in);
+        reader->tail.index = table_place_read(&in);
     }
     colander_buffer_release(&footer);
     return code;
@@ -144,54 +130,48 @@ begins_with(struct colander_slice bytes, const char *text)
     return bytes.size >= size && memcmp(bytes.data, text, size) == 0;
 }
 
-/* Whether the block at hand is a metaindex; notes what it leads to. */
+/* Whether the present block is a metaindex. Notes the places in it. */
 static bool
 take_metaindex(struct reader *reader)
 {
-    struct behind *behind = &reader->behind;
+    struct tail *tail = &reader->tail;
     struct colander_slice name;
     struct colander_slice value;
     enum table_parse parsed;
 
-    behind->properties.size = 0;
-    behind->filter.size = 0;
+    tail->properties.size = 0;
+    tail->filter.size = 0;
     while ((parsed = table_block_next(reader->block, &name, &value)) ==
            TABLE_PARSED) {
-        const uint8_t *at = value.data;
-        struct table_place place;
+        struct bytes_reader in = bytes_reader_of(value);
+        const struct table_place place = table_place_read(&in);
 
-        if (!get_place(&at, value.data + value.size, &place))
-            continue;
         if (begins_with(name, PROPERTIES))
-            behind->properties = place;
+            tail->properties = place;
         if (begins_with(name, FILTER))
-            behind->filter = place;
+            tail->filter = place;
     }
-    return parsed == TABLE_PARSED_ALL && behind->properties.size > 0;
+    return parsed == TABLE_PARSED_ALL && tail->properties.size > 0;
 }
 
-/* Whether a metaindex stands from here to the end; it is not compressed, and
- * its first entry begins with no byte shared. */
+/* Tries these bytes as a metaindex. It is not compressed, and its first entry
+ * shares no bytes. */
 static enum colander_code
 try_metaindex(struct reader *reader, const uint8_t *bytes, size_t size,
               bool *is_found, struct colander_error *err)
 {
-    unsigned kind = reader->map->checksum_kind;
     const char *why;
     enum colander_code code;
 
     if (bytes[0] != 0 || bytes[size] != TABLE_PLAIN ||
-        !table_codec_is_whole(bytes, size, &kind))
+        !table_codec_is_whole(bytes, size))
         return COLANDER_OK;
     code = table_block_take(reader->block, bytes, size, &why, err);
     *is_found = code == COLANDER_OK && why == NULL && take_metaindex(reader);
-    if (*is_found)
-        reader->map->checksum_kind = kind;
     return code;
 }
 
-/* It ends where the footer begins: each place before that may be its
- * beginning. */
+/* Searches for the beginning of the metaindex, which ends at the footer. */
 static enum colander_code
 search_metaindex(struct reader *reader, bool *is_found,
                  struct colander_error *err)
@@ -210,8 +190,7 @@ search_metaindex(struct reader *reader, bool *is_found,
             try_metaindex(reader, bytes.data + at,
                           bytes.size - at - TABLE_TRAILER_SIZE, is_found, err);
         if (*is_found)
-            reader->behind.metaindex =
-                place_between(end - bytes.size + at, end);
+            reader->tail.metaindex = place_between(end - bytes.size + at, end);
     }
     colander_buffer_release(&bytes);
     return code;
@@ -222,20 +201,19 @@ read_metaindex(struct reader *reader, struct colander_error *err)
 {
     bool is_found;
     enum colander_code code =
-        read_behind(reader, reader->behind.metaindex, &is_found, err);
+        read_tail(reader, reader->tail.metaindex, &is_found, err);
 
     if (code != COLANDER_OK)
         return code;
     is_found = is_found && take_metaindex(reader);
     if (!is_found && reader->source->size > FOOTER_SIZE)
         code = search_metaindex(reader, &is_found, err);
-    /* Damaged itself, it still is where the properties end, which stand behind
-     * the index. */
-    if (!is_found && is_inside(reader->source, reader->behind.metaindex) &&
-        is_inside(reader->source, reader->behind.index))
-        reader->behind.properties =
-            place_between(table_place_end(reader->behind.index),
-                          reader->behind.metaindex.offset);
+    /* Even a damaged metaindex is where the properties end, which follow the
+     * index. */
+    if (!is_found && is_inside(reader->source, reader->tail.metaindex) &&
+        is_inside(reader->source, reader->tail.index))
+        reader->tail.properties = place_between(
+            table_place_end(reader->tail.index), reader->tail.metaindex.offset);
     return code;
 }
 
@@ -251,16 +229,13 @@ is_named(struct colander_slice name, const char *text)
 static uint64_t
 number_of(struct colander_slice value)
 {
-    const uint8_t *at = value.data;
-    uint64_t number;
+    struct bytes_reader in = bytes_reader_of(value);
 
-    return table_get_varint(&at, value.data + value.size, 64, &number) ? number
-                                                                       : 0;
+    return bytes_read_varint(&in);
 }
 
-/* RocksDB writes the 128 bits of a session, of which the highest are 0, as
- * digits of the base 36: the last 12 of them are the lower 62 bits. What the
- * MANIFEST has are the lower 64. */
+/* Returns the lower 64 bits of a session, as the MANIFEST has them. RocksDB
+ * writes its 128 bits in base 36: the last 12 digits are the lower 62 bits. */
 static uint64_t
 session_of(struct colander_slice digits)
 {
@@ -303,10 +278,8 @@ take_property(struct reader *reader, struct colander_slice name,
         map->head.is_external = true;
     else if (is_named(name, "rocksdb.index.key.is.user.key"))
         kind->has_user_keys = number_of(value) != 0;
-    else if (is_named(name, "rocksdb.index.value.is.delta.encoded"))
-        kind->is_delta = number_of(value) != 0;
     else if (is_named(name, "rocksdb.block.based.table.index.type"))
-        kind->type = value.size == 4 ? table_get_32(value.data) : UINT32_MAX;
+        kind->type = value.size == 4 ? bytes_get_le32(value.data) : UINT32_MAX;
     else if (is_named(name, "rocksdb.column.family.name"))
         return colander_buffer_append(&map->family_name, value.data, value.size,
                                       err);
@@ -322,8 +295,8 @@ read_properties(struct reader *reader, struct colander_error *err)
     bool is_read = false;
     enum colander_code code = COLANDER_OK;
 
-    if (reader->behind.properties.size <= PROPERTIES_SIZE_MAX)
-        code = read_behind(reader, reader->behind.properties, &is_read, err);
+    if (reader->tail.properties.size <= PROPERTIES_SIZE_MAX)
+        code = read_tail(reader, reader->tail.properties, &is_read, err);
     if (code != COLANDER_OK || !is_read)
         return code;
     while (code == COLANDER_OK &&
@@ -342,28 +315,7 @@ read_properties(struct reader *reader, struct colander_error *err)
 /* ----------------------------------------------------------------- index ---
  */
 
-static enum colander_code
-add_block(struct table_map *map, size_t *capacity, struct table_place place,
-          struct colander_error *err)
-{
-    struct table_indexed *grown;
-
-    if (map->block_count == *capacity) {
-        *capacity += *capacity / 2 + 64;
-        grown = realloc(map->blocks, *capacity * sizeof(*grown));
-        if (grown == NULL)
-            return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                                 "no memory for an index of %zu blocks",
-                                 *capacity);
-        map->blocks = grown;
-    }
-    map->blocks[map->block_count++] =
-        (struct table_indexed){place, 0, 0, 0, false};
-    return COLANDER_OK;
-}
-
-/* Keeps the key of the last block added; all or none, and without order they
- * are of no use. */
+/* Keeps the key of the last block. Keys are kept only if all are, in order. */
 static enum colander_code
 add_key(struct table_map *map, struct colander_slice key, bool is_user_key,
         struct colander_error *err)
@@ -377,8 +329,8 @@ add_key(struct table_map *map, struct colander_slice key, bool is_user_key,
     if (!is_user_key) {
         const struct table_key parts = table_key_of(key);
 
-        /* A key that was made shorter, and so another, has the highest
-         * sequence; behind 0 there is no older entry. */
+        /* RocksDB sets the highest sequence in a key that it shortened. After
+         * the sequence 0 there is no older entry. */
         block->may_go_on =
             parts.sequence != SEQUENCE_MAX && parts.sequence != 0;
         key = parts.user;
@@ -400,14 +352,13 @@ add_key(struct table_map *map, struct colander_slice key, bool is_user_key,
     return colander_buffer_append(&map->keys, key.data, key.size, err);
 }
 
-/* Takes the block at hand for an index, and keeps it when it is one of blocks
- * before `limit`. */
+/* Keeps the present block if it is an index of blocks before `limit`. */
 static enum colander_code
 take_index(struct table_map *map, struct table_block *block,
            const struct index_kind *kind, uint64_t limit,
            struct colander_error *err)
 {
-    const uint64_t end = table_block_index_end(block, kind->is_delta, 0, limit);
+    const uint64_t end = table_block_index_end(block, 0, limit);
     struct table_place place = {0, 0};
     struct colander_slice key;
     size_t capacity = 0;
@@ -421,9 +372,11 @@ take_index(struct table_map *map, struct table_block *block,
         map->data_end = end;
     table_block_rewind(block);
     while (code == COLANDER_OK &&
-           table_block_next_place(block, kind->is_delta, &key, &place) ==
-               TABLE_PARSED) {
-        code = add_block(map, &capacity, place, err);
+           table_block_next_place(block, &key, &place) == TABLE_PARSED) {
+        code = array_reserve(&map->blocks, map->block_count, &capacity, 1, err);
+        if (code == COLANDER_OK)
+            map->blocks[map->block_count++] =
+                (struct table_indexed){.place = place};
         if (code == COLANDER_OK && map->has_keys)
             code = add_key(map, key, kind->has_user_keys, err);
     }
@@ -434,31 +387,28 @@ static enum colander_code
 try_index(struct reader *reader, struct table_place place,
           struct colander_error *err)
 {
-    struct index_kind kind = reader->index_kind;
+    const struct index_kind *kind = &reader->index_kind;
     bool is_read;
-    enum colander_code code = read_behind(reader, place, &is_read, err);
+    enum colander_code code = read_tail(reader, place, &is_read, err);
 
-    if (code != COLANDER_OK || !is_read || kind.type != 0)
+    if (code != COLANDER_OK || !is_read || kind->type != 0)
         return code;
-    if (!kind.is_known)
-        kind.is_delta = true; /* as it is from version 4 on */
-    return take_index(reader->map, reader->block, &kind, place.offset, err);
+    return take_index(reader->map, reader->block, kind, place.offset, err);
 }
 
 static enum colander_code
 read_index(struct reader *reader, struct colander_error *err)
 {
-    const struct behind *behind = &reader->behind;
-    const uint64_t begin = behind->filter.size > 0
-                               ? table_place_end(behind->filter)
-                               : reader->map->data_end;
-    enum colander_code code = try_index(reader, behind->index, err);
+    const struct tail *tail = &reader->tail;
+    const uint64_t begin = tail->filter.size > 0 ? table_place_end(tail->filter)
+                                                 : reader->map->data_end;
+    enum colander_code code = try_index(reader, tail->index, err);
 
-    /* It stands between what it follows and the properties. */
+    /* It is between the block before and the properties. */
     if (code == COLANDER_OK && !reader->map->has_index &&
-        behind->properties.size > 0)
-        code = try_index(reader,
-                         place_between(begin, behind->properties.offset), err);
+        tail->properties.size > 0)
+        code = try_index(reader, place_between(begin, tail->properties.offset),
+                         err);
     return code;
 }
 
@@ -484,25 +434,25 @@ static enum colander_code
 find_whole_properties(struct reader *reader, const char **why,
                       struct colander_error *err)
 {
-    const struct behind *behind = &reader->behind;
+    const struct tail *tail = &reader->tail;
     bool is_read = false;
     enum colander_code code = read_footer(reader, err);
 
-    if (code == COLANDER_OK && behind->metaindex.size <= METAINDEX_SIZE_MAX)
-        code = read_behind(reader, behind->metaindex, &is_read, err);
+    if (code == COLANDER_OK && tail->metaindex.size <= METAINDEX_SIZE_MAX)
+        code = read_tail(reader, tail->metaindex, &is_read, err);
     if (code != COLANDER_OK)
         return code;
     if (!is_read || !take_metaindex(reader) ||
-        !is_inside(reader->source, behind->index) ||
-        reader->footer.checksum_kind != reader->map->checksum_kind ||
+        !is_inside(reader->source, tail->index) ||
+        reader->footer.checksum_kind != CHECKSUM_KIND ||
         reader->footer.version != TABLE_FORMAT ||
         reader->footer.magic != MAGIC) {
-        *why = "its footer or what that leads to is damaged";
+        *why = "its footer, or a block that it leads to, is damaged";
         return COLANDER_OK;
     }
     is_read = false;
-    if (behind->properties.size <= PROPERTIES_SIZE_MAX)
-        code = read_behind(reader, behind->properties, &is_read, err);
+    if (tail->properties.size <= PROPERTIES_SIZE_MAX)
+        code = read_tail(reader, tail->properties, &is_read, err);
     if (code == COLANDER_OK && !is_read)
         *why = "its properties are damaged";
     return code;

@@ -1,12 +1,12 @@
--- What sensors say on average, day by day.
+-- Daily averages of what sensors measure.
 --
 --     colander shell demo daily_averages.lua [COLUMN [SENSOR]]
 --     lua5.4 daily_averages.lua demo [COLUMN [SENSOR]]
 --
--- prints for each day (of UTC) of each sensor, or of SENSOR alone, how many
--- readings have COLUMN (temperature), and their least, average and most. The
--- keys are {sensor, seconds}, so readings come sensor by sensor and day by day,
--- and one day at a time is all that is held.
+-- prints for each day (UTC) of each sensor, or of SENSOR alone, the number of
+-- readings with COLUMN (temperature), and their minimum, average and maximum.
+-- Keys are {sensor, seconds}, so readings come sensor by sensor and day by day,
+-- and one day at a time is held.
 --
 -- SPDX-License-Identifier: MIT
 local colander = require "colander"
@@ -18,7 +18,7 @@ local db = db or colander.open(
 local column = words[1] or "temperature"
 local range = words[2] and {prefix = {words[2]}} or {}
 
-local sensor, day             -- that are read
+local sensor, day             -- being read
 local count, sum, least, most -- of that day
 
 local function print_day()

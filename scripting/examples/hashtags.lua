@@ -1,11 +1,11 @@
--- Which hashtags stand together most often.
+-- Which hashtags occur together most often.
 --
 --     colander shell demo hashtags.lua [COUNT]
 --     lua5.4 hashtags.lua demo [COUNT]
 --
--- prints the COUNT pairs (10) that most tweets have, and in how many of the
--- tweets with either tag both are. Value filters find the tweets that have
--- hashtags; what is held is a number for each tag and each pair.
+-- prints the COUNT (10) pairs that most tweets have, and the share of the
+-- tweets with either tag that have both. Value filters find the tweets with
+-- hashtags; a number for each tag and each pair is held.
 --
 -- SPDX-License-Identifier: MIT
 local colander = require "colander"
@@ -13,7 +13,7 @@ local words = {...}
 local db = db or colander.open(
     table.remove(words, 1) or error("usage: hashtags.lua STORE [COUNT]", 0),
     {mode = "readonly"})
-local count = tonumber(words[1] or 10) or error("COUNT is a number", 0)
+local count = tonumber(words[1] or 10) or error("COUNT must be a number", 0)
 
 local tag_counts, pair_counts = {}, {}
 
@@ -21,7 +21,7 @@ local function add(counts, name)
     counts[name] = (counts[name] or 0) + 1
 end
 
--- The different tags of a tweet, in order.
+-- The distinct tags of a tweet, sorted.
 local function tags_of(tweet)
     local tags, is_known = {}, {}
 

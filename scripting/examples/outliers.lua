@@ -1,12 +1,12 @@
--- Readings that are far from what their sensor usually says.
+-- Readings far from the mean of their sensor.
 --
 --     colander shell demo outliers.lua [COLUMN [N]]
 --     lua5.4 outliers.lua demo [COLUMN [N]]
 --
 -- prints the readings whose COLUMN (temperature) is more than N (2.2) standard
--- deviations from the mean of its sensor, and by how many, and at the end how
--- many there were. Rows are read twice, in one state of the store; what is held
--- is three numbers for each sensor.
+-- deviations from the mean of its sensor, and how many deviations, and finally
+-- their number. Reads rows twice, in one snapshot, and holds three numbers for
+-- each sensor.
 --
 -- SPDX-License-Identifier: MIT
 local colander = require "colander"
@@ -16,7 +16,7 @@ local db = db or colander.open(
         error("usage: outliers.lua STORE [COLUMN [N]]", 0),
     {mode = "readonly"})
 local column = words[1] or "temperature"
-local limit = tonumber(words[2] or 2.2) or error("N is a number", 0)
+local limit = tonumber(words[2] or 2.2) or error("N must be a number", 0)
 
 local snapshot <close> = db:snapshot()
 
@@ -31,8 +31,8 @@ local function each_reading(f)
     end
 end
 
--- How many readings of each sensor, their mean, and the sum of the squares of
--- their distances from it, as Welford has it: without a sum that grows large.
+-- For each sensor the number of readings, their mean, and the sum of squared
+-- distances from it, by Welford's method, which avoids large sums.
 local known = {}
 each_reading(function(sensor, _, number)
     local sums = known[sensor] or {count = 0, mean = 0.0, squares = 0.0}

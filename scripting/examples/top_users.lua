@@ -3,8 +3,8 @@
 --     colander shell demo top_users.lua [COUNT]
 --     lua5.4 top_users.lua demo [COUNT]
 --
--- prints two lists of COUNT users (10), each with their number of tweets or
--- likes. The store counts and adds up; what is held is a number for each user.
+-- prints two lists of COUNT (10) users, with their number of tweets or likes.
+-- The module counts and sums; a number for each user is held.
 --
 -- SPDX-License-Identifier: MIT
 local colander = require "colander"
@@ -12,9 +12,9 @@ local words = {...}
 local db = db or colander.open(
     table.remove(words, 1) or error("usage: top_users.lua STORE [COUNT]", 0),
     {mode = "readonly"})
-local count = tonumber(words[1] or 10) or error("COUNT is a number", 0)
+local count = tonumber(words[1] or 10) or error("COUNT must be a number", 0)
 
--- Prints the `count` largest of what a group gives.
+-- Prints the `count` largest groups.
 local function print_top(title, walk)
     local users = {}
 

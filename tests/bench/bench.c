@@ -5,21 +5,13 @@
  */
 #include "bench.h"
 
+#include <errno.h>
 #include <ftw.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-double
-bench_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 double
 bench_processor_now(void)
@@ -39,6 +31,8 @@ bench_mix(uint64_t x)
     return x ^ x >> 31;
 }
 
+_Thread_local struct colander_error bench_error;
+
 static int
 compare_doubles(const void *a, const void *b)
 {
@@ -49,37 +43,29 @@ compare_doubles(const void *a, const void *b)
 }
 
 double
-bench_median(double *values, size_t count)
-{
-    qsort(values, count, sizeof(*values), compare_doubles);
-    if (count % 2 == 1)
-        return values[count / 2];
-    return (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
-double
-bench_middle(const double *values, size_t count)
+bench_median(const double *values, size_t count)
 {
     double *copy = bench_allocate(count, sizeof(*copy));
-    double middle;
+    double median;
 
     memcpy(copy, values, count * sizeof(*copy));
-    middle = bench_median(copy, count);
+    qsort(copy, count, sizeof(*copy), compare_doubles);
+    median = (copy[(count - 1) / 2] + copy[count / 2]) / 2;
     free(copy);
-    return middle;
+    return median;
 }
 
 double
 bench_ratio(const double *a, const double *b, size_t count)
 {
     double *ratios = bench_allocate(count, sizeof(*ratios));
-    double middle;
+    double median;
 
     for (size_t i = 0; i < count; i++)
         ratios[i] = a[i] / b[i];
-    middle = bench_median(ratios, count);
+    median = bench_median(ratios, count);
     free(ratios);
-    return middle;
+    return median;
 }
 
 void *
@@ -88,7 +74,7 @@ bench_allocate(size_t count, size_t size)
     void *memory = calloc(count, size);
 
     if (memory == NULL)
-        bench_fail("cannot go on", "no memory");
+        bench_fail("cannot continue", "no memory");
     return memory;
 }
 
@@ -114,23 +100,75 @@ bench_fail(const char *what, const char *message)
 }
 
 void
-bench_check(enum colander_code code, const struct colander_error *err)
+bench_check(enum colander_code code)
 {
     if (code != COLANDER_OK)
-        bench_fail(colander_code_name(code), err->message);
+        bench_fail(colander_code_name(code), bench_error.message);
 }
 
-const char *
+char *
+bench_copy(const char *text)
+{
+    char *copy = strdup(text);
+
+    if (copy == NULL)
+        bench_fail("cannot continue", "no memory");
+    return copy;
+}
+
+void
+bench_append(struct colander_buffer *buffer, const void *data, size_t size)
+{
+    bench_check(colander_buffer_append(buffer, data, size, &bench_error));
+}
+
+void
+bench_print(struct colander_buffer *buffer, const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+    int size;
+
+    va_start(arguments, format);
+    size = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (size < 0)
+        bench_fail("cannot continue", "no memory");
+    bench_append(buffer, text, (size_t)size + 1);
+    buffer->size--;
+    free(text);
+}
+
+FILE *
+bench_open_new(const char *path)
+{
+    FILE *file = fopen(path, "we");
+
+    if (file == NULL)
+        bench_fail(path, strerror(errno));
+    return file;
+}
+
+void
+bench_close_written(FILE *file, const char *name)
+{
+    const bool is_bad = ferror(file) != 0;
+
+    if (fclose(file) != 0 || is_bad)
+        bench_fail(name, "could not be written");
+}
+
+char *
 bench_make_directory(const struct bench_options *options)
 {
-    static char path[4096];
+    char path[4096];
 
     (void)snprintf(path, sizeof(path), "%s/colander-bench-XXXXXX",
                    options->directory);
     /* a server of another user has to get through */
     if (mkdtemp(path) == NULL || chmod(path, 0711) != 0)
-        bench_fail("cannot make a directory", path);
-    return path;
+        bench_fail("cannot create a directory", path);
+    return bench_copy(path);
 }
 
 static int
@@ -144,7 +182,14 @@ remove_entry(const char *path, const struct stat *status, int kind,
 }
 
 void
-bench_remove_directory(const char *path)
+bench_remove_files(const char *path)
 {
     (void)nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+void
+bench_remove_directory(char *path)
+{
+    bench_remove_files(path);
+    free(path);
 }

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,4 +92,28 @@ bench_guard_run(int (*work)(void *context), void (*clean)(void *context),
     (void)fprintf(stderr, "colander-bench: ended by signal %d: %s\n",
                   WTERMSIG(status), strsignal(WTERMSIG(status)));
     return 1;
+}
+
+double
+bench_guard_measure(void (*work)(void *context, void *result), void *context,
+                    void *result, size_t size)
+{
+    struct rusage usage;
+    int ends[2];
+    int status;
+    pid_t child;
+
+    if (pipe(ends) != 0)
+        bench_fail("cannot create a pipe", strerror(errno));
+    child = bench_guard_fork(SIGKILL);
+    if (child == 0) {
+        work(context, result);
+        _exit(write(ends[1], result, size) != (ssize_t)size);
+    }
+    (void)close(ends[1]);
+    if (wait4(child, &status, 0, &usage) != child || status != 0 ||
+        read(ends[0], result, size) != (ssize_t)size)
+        bench_fail("a process", "it failed");
+    (void)close(ends[0]);
+    return (double)usage.ru_maxrss * 1024 / 1e6;
 }

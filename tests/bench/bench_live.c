@@ -5,9 +5,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "bench_figures.h"
 #include "bench_store.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -15,19 +15,19 @@
 #define QUESTIONS 400
 #define FINDS 2000
 #define FINDS_MAX 1000000 /* beside the writer */
-#define BATCH 1000
 
-/* The engine flushes when seven eighths of 64 MiB are used. */
+/* The engine flushes when seven eighths of 64 MiB are used. Of few rows, a
+ * smaller memtable counts as full. */
 #define FULL (52ull << 20)
+#define FULL_OF_ROW 1000ull /* bytes */
 
 struct experiment {
     uint64_t rows;
     struct bench_store store;
-    uint64_t next;        /* row to be written */
-    atomic_bool is_over;  /* the writer is done */
-    double write_seconds; /* of the last filling */
-    uint64_t write_count; /* rows in it */
+    atomic_bool is_over; /* the writer is done */
+    double rate;         /* rows a second of the last filling */
     uint64_t memtable_size;
+    uint64_t full_size;
     double *times; /* of FINDS_MAX finds */
 };
 
@@ -61,30 +61,22 @@ static void *
 fill(void *context)
 {
     struct experiment *it = context;
-    struct bench_maker maker;
-    struct colander_batch *batch;
-    struct colander_error err;
-    uint64_t first = it->next;
+    const uint64_t first = it->store.put_count;
     double start = bench_now();
+    struct bench_maker maker;
 
     bench_maker_init(&maker, it->rows);
-    bench_check(colander_batch_create(it->store.store, &batch, &err), &err);
     do {
-        for (size_t i = 0; i < BATCH; i++) {
+        for (size_t i = 0; i < BENCH_BATCH; i++) {
             struct colander_slice key;
             struct colander_slice row;
 
-            bench_make(&maker, it->next++, &key, &row);
-            bench_check(
-                colander_batch_put(batch, it->store.family, key, row, &err),
-                &err);
+            bench_make(&maker, it->store.put_count, &key, &row);
+            bench_store_put(&it->store, key, row);
         }
-        bench_check(colander_batch_commit(batch, COLANDER_NO_SYNC, &err), &err);
         it->memtable_size = bench_store_sizes(&it->store).unflushed_size;
-    } while (it->memtable_size < FULL);
-    it->write_seconds = bench_now() - start;
-    it->write_count = it->next - first;
-    colander_batch_destroy(batch);
+    } while (it->memtable_size < it->full_size);
+    it->rate = (double)(it->store.put_count - first) / (bench_now() - start);
     bench_maker_release(&maker);
     atomic_store(&it->is_over, true);
     return NULL;
@@ -112,67 +104,51 @@ find_beside_writer(struct experiment *it)
     return bench_median(it->times, count);
 }
 
-static void
-print(const struct experiment *it, const struct bench_options *options,
-      double *const *times, double rate)
-{
-    unsigned rounds = options->rounds;
-    double filling = bench_ratio(times[1], times[0], rounds);
-    double full = bench_ratio(times[2], times[0], rounds);
-
-    printf("live: finds of 5 rows of %" PRIu64 ", median of %u rounds\n"
-           "  idle                       %9.1f us\n"
-           "  while the memtable fills   %9.1f us  %6.2f times idle, beside "
-           "%.0f rows/s\n"
-           "  beside the full memtable   %9.1f us  %6.2f times idle, %.0f "
-           "MiB\n",
-           it->rows, rounds, bench_middle(times[0], rounds),
-           bench_middle(times[1], rounds), filling, rate,
-           bench_middle(times[2], rounds), full,
-           (double)it->memtable_size / 1048576);
-    if (options->is_json)
-        printf("{\"experiment\":\"live\",\"rows\":%" PRIu64 ",\"rounds\":%u,"
-               "\"live_over_idle\":%.3f,\"filling_over_idle\":%.3f,"
-               "\"full_over_idle\":%.3f,\"idle_us\":%.2f,\"filling_us\":%.2f,"
-               "\"full_us\":%.2f,\"rows_per_second\":%.0f,"
-               "\"memtable_size\":%" PRIu64 "}\n",
-               it->rows, rounds, filling > full ? filling : full, filling, full,
-               bench_middle(times[0], rounds), bench_middle(times[1], rounds),
-               bench_middle(times[2], rounds), rate, it->memtable_size);
-}
-
-int
+void
 bench_live(const struct bench_options *options)
 {
-    struct experiment it = {
-        .rows = bench_round_rows(options->rows == 0 ? 1000000 : options->rows),
-    };
-    const char *path = bench_make_directory(options);
-    double *times[3];
-    double *rates = bench_allocate(options->rounds, sizeof(*rates));
+    enum { IDLE, FILLING, FULL_MEMTABLE, RATE, MEASURES };
+    const unsigned rounds = options->rounds;
+    struct experiment it = {.rows = bench_round_rows(options, 1000000)};
+    char *path = bench_make_directory(options);
+    struct bench_figures *figures;
+    double *times[MEASURES];
+    double filling;
+    double full;
 
-    for (size_t i = 0; i < 3; i++)
-        times[i] = bench_allocate(options->rounds, sizeof(double));
+    it.full_size = it.rows < FULL / FULL_OF_ROW ? it.rows * FULL_OF_ROW : FULL;
+    for (size_t i = 0; i < MEASURES; i++)
+        times[i] = bench_allocate(rounds, sizeof(double));
     it.times = bench_allocate(FINDS_MAX, sizeof(*it.times));
-    it.next = it.rows;
     bench_store_open(&it.store, path, NULL, NULL);
-    bench_store_load(&it.store, it.rows, 0, it.rows);
-    for (unsigned round = 0; round < options->rounds; round++) {
+    bench_store_load(&it.store, it.rows);
+    for (unsigned round = 0; round < rounds; round++) {
         bench_store_settle(&it.store);
-        bench_progress("round %u of %u", round + 1, options->rounds);
+        bench_progress("round %u of %u", round + 1, rounds);
         (void)find_many(&it);
-        times[0][round] = find_many(&it);
-        times[1][round] = find_beside_writer(&it);
-        times[2][round] = find_many(&it);
-        rates[round] = (double)it.write_count / it.write_seconds;
+        times[IDLE][round] = find_many(&it);
+        times[FILLING][round] = find_beside_writer(&it);
+        times[FULL_MEMTABLE][round] = find_many(&it);
+        times[RATE][round] = it.rate;
     }
-    bench_progress("%s", "");
-    print(&it, options, times, bench_median(rates, options->rounds));
+    filling = bench_ratio(times[FILLING], times[IDLE], rounds);
+    full = bench_ratio(times[FULL_MEMTABLE], times[IDLE], rounds);
+    figures = bench_figures_begin(options, "live", it.rows);
+    bench_figure(figures, 3, filling > full ? filling : full, "live_over_idle");
+    bench_figure(figures, 3, filling, "filling_over_idle");
+    bench_figure(figures, 3, full, "full_over_idle");
+    bench_figure(figures, 2, bench_median(times[IDLE], rounds), "idle_us");
+    bench_figure(figures, 2, bench_median(times[FILLING], rounds),
+                 "filling_us");
+    bench_figure(figures, 2, bench_median(times[FULL_MEMTABLE], rounds),
+                 "full_us");
+    bench_figure(figures, 0, bench_median(times[RATE], rounds),
+                 "rows_per_second");
+    bench_figure(figures, 0, (double)it.memtable_size, "memtable_size");
+    bench_figures_end(figures);
     bench_store_close(&it.store);
     bench_remove_directory(path);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < MEASURES; i++)
         free(times[i]);
-    free(rates);
     free(it.times);
-    return 0;
 }

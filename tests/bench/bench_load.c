@@ -1,360 +1,205 @@
 /*
  * load: JSON lines into a store that is ready for finds (all in SST files, each
- * with its filter), as batches and as a bulk.
+ * with its filter), in batches and as a bulk.
  *
- * Beside it, ready rows are put through the bare C API of RocksDB, which has
- * neither text to read nor filters to make: in batches of 1,000, the stronger
- * opponent, and singly. And SQLite inserts the same lines: as they are, and
- * with an index on each column, which is what makes them as findable; those
- * made before the rows or after them, whichever is faster.
+ * For comparison, finished rows are put through the bare C API of RocksDB,
+ * which has neither text to read nor filters to build: in batches of 1,000,
+ * which is the faster way, and singly. `peers` compares with other databases.
  *
- * Reading the text and making rows of it is measured alone, on one processor.
- * The memory that a load needs at most is that of a process of its own.
+ * Parsing the text into rows is also measured alone, on one processor. The peak
+ * memory of a load is that of a process of its own.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bench_ready.h"
-#ifdef BENCH_SQLITE
-#include "bench_sqlite.h"
-#endif
-#include "bench_store.h"
+#include "bench_figures.h"
+#include "bench_guard.h"
+#include "bench_peer.h"
+#include "bench_rocksdb.h"
+#include "bench_turns.h"
 #include "bench_tweets.h"
 
-#include "loading/loading.h"
+#include <time.h>
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
+enum way { LOAD, BULK, PUT, SINGLE, PARSE, WAYS };
 
-#define BATCH 1000
-#define SLOW 60.0                 /* seconds: such a way has one round */
-#define INDEXED_FIRST_MAX 2000000 /* rows; it takes hours beyond them */
-
-enum way {
-    LOAD,
-    BULK,
-    PUT,
-    PUT_SINGLY,
-    PARSE,
-    SQLITE,
-    SQLITE_FIRST,
-    SQLITE_LAST,
-    WAYS
-};
-
-static const char *const names[WAYS] = {
-    "load",  "bulk",   "put, batches",          "put, singly",
-    "parse", "sqlite", "sqlite, indexes first", "sqlite, indexes last"};
-static const char *const keys[WAYS] = {"load",          "bulk",        "put",
-                                       "single",        "parse",       "sqlite",
-                                       "indexed_first", "indexed_last"};
-
-/* Of each round that a way had, in seconds. */
-struct costs {
-    double *elapsed;
-    double *processor; /* of all threads, with opening and closing */
-    unsigned count;
-};
+static const char *const names[WAYS] = {"load", "bulk", "put", "single",
+                                        "parse"};
 
 struct experiment {
     const struct bench_options *options;
-    uint64_t rows;
+    struct bench_work work; /* has only what a load needs */
     char *directory;
-    char lines_path[4200];
-    char ready_path[4200];
     struct colander_slice lines;
-    struct colander_slice ready;
-    struct costs costs[WAYS];
-    double memory[2]; /* in MB, of load and bulk */
+    struct bench_rows rows; /* parsed */
+    struct bench_turns turns;
+    enum way alone; /* of load_alone */
 };
 
 /* ---------------------------------------------------------------- ways --- */
 
-/* Loads the lines by the key "id". */
-static void
-run_load(const struct experiment *it, struct bench_store *store, bool is_bulk)
-{
-    const char *file = it->lines_path;
-    struct schema *schema = schema_create();
-    struct loading_options options;
-    struct loading_figures figures;
-    struct colander_error err;
-
-    if (schema == NULL)
-        bench_fail("load", "no memory");
-    bench_check(schema_texts_add(&schema->key, "id", &err), &err);
-    loading_options_init(&options);
-    options.schema = schema;
-    options.is_bulk = is_bulk;
-    bench_check(loading_run(store->store, store->family, &file, 1, &options,
-                            &figures, &err),
-                &err);
-    bench_check(colander_family_flush(store->family, &err), &err);
-    bench_check(colander_family_await_filters(store->family, &err), &err);
-    if (figures.row_count != it->rows || figures.reject_count != 0)
-        bench_fail("load", "not all rows are there");
-    schema_destroy(schema);
-}
-
+/* Loads the lines until they are ready for finds. Returns seconds. */
 static double
-load(const struct experiment *it, const char *path, bool is_bulk)
+load(const struct experiment *it, enum way way, const char *path)
 {
-    struct bench_store store;
-    double start;
+    const struct bench_peer *peer = &bench_peer_colander;
+    const char *reason;
+    void *opened = peer->open(path, &it->work, &peer->ways[way], &reason);
+    double start = bench_now();
 
-    bench_store_open(&store, path, NULL, NULL);
-    start = bench_now();
-    run_load(it, &store, is_bulk);
+    peer->load(opened, it->work.lines_path);
+    peer->index(opened);
     start = bench_now() - start;
-    bench_store_close(&store);
+    peer->close(opened);
     return start;
 }
 
-static bool
-can_measure(const struct experiment *it, enum way way, unsigned round)
+static double
+put(const struct bench_rows *rows, const char *path, bool in_batches)
 {
-    if (round > 0 && it->costs[way].elapsed[0] > SLOW)
-        return false;
-#ifdef BENCH_SQLITE
-    return way != SQLITE_FIRST || it->rows <= INDEXED_FIRST_MAX;
-#else
-    return way < SQLITE;
-#endif
+    void (*const put_row)(struct bench_rocksdb * it, struct colander_slice key,
+                          struct colander_slice row) =
+        in_batches ? bench_rocksdb_put : bench_rocksdb_put_singly;
+    struct bench_rocksdb *db = bench_rocksdb_open(path, BENCH_INDEX_NONE);
+    double start = bench_now();
+
+    for (uint64_t i = 0; i < rows->count; i++)
+        put_row(db, bench_key(rows, i), bench_row(rows, i));
+    bench_rocksdb_flush(db);
+    start = bench_now() - start;
+    bench_rocksdb_close(db);
+    return start;
+}
+
+/* Returns seconds that this thread had a processor. */
+static double
+thread_now(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static double
+parse(const struct experiment *it)
+{
+    const double start = thread_now();
+
+    bench_lines_parse(it->lines, it->work.key_name, NULL, NULL);
+    return thread_now() - start;
 }
 
 static double
 run_way(const struct experiment *it, enum way way, const char *path)
 {
     switch (way) {
-    case LOAD:
-    case BULK:
-        return load(it, path, way == BULK);
     case PUT:
-        return bench_put_ready(it->ready, path, BATCH);
-    case PUT_SINGLY:
-        return bench_put_ready(it->ready, path, 1);
+    case SINGLE:
+        return put(&it->rows, path, way == PUT);
     case PARSE:
-        return bench_make_ready(it->lines, NULL);
-#ifdef BENCH_SQLITE
-    case SQLITE:
-        return bench_sqlite_load(it->lines, path, BENCH_SQLITE_NONE);
-    case SQLITE_FIRST:
-        return bench_sqlite_load(it->lines, path, BENCH_SQLITE_FIRST);
-    case SQLITE_LAST:
-        return bench_sqlite_load(it->lines, path, BENCH_SQLITE_LAST);
-#endif
+        return parse(it);
     default:
-        bench_fail("load", "there is no such way");
+        return load(it, way, path);
     }
 }
-
-/* ----------------------------------------------------------- measuring --- */
 
 static void
-measure(struct experiment *it)
+take_turn(const struct bench_turns *turns, unsigned way, const char *path,
+          double times[BENCH_TIMES])
 {
-    const struct bench_options *options = it->options;
+    const struct experiment *it = turns->context;
 
-    for (unsigned round = 0; round < options->rounds; round++) {
-        for (unsigned turn = 0; turn < WAYS; turn++) {
-            enum way way = (enum way)((turn + round) % WAYS);
-            struct costs *costs = &it->costs[way];
-            const char *path;
-
-            if (!can_measure(it, way, round))
-                continue;
-            path = bench_make_directory(options);
-            bench_progress("round %u of %u: %s", round + 1, options->rounds,
-                           names[way]);
-            costs->processor[round] = bench_processor_now();
-            costs->elapsed[round] = run_way(it, way, path);
-            costs->processor[round] =
-                bench_processor_now() - costs->processor[round];
-            costs->count++;
-            bench_remove_directory(path);
-        }
-    }
-    bench_progress("%s", "");
+    times[BENCH_PROCESSOR] = bench_processor_now();
+    times[BENCH_ELAPSED] = run_way(it, (enum way)way, path);
+    times[BENCH_PROCESSOR] = bench_processor_now() - times[BENCH_PROCESSOR];
 }
 
-/* The most memory of a process that does nothing but load, in MB. To be asked
- * while this one has no threads, and hardly any memory that the other would
- * begin with. */
-static double
-measure_memory(const struct experiment *it, bool is_bulk)
+/* A load and nothing else, for its peak memory. */
+static void
+load_alone(void *context, void *result)
 {
-    const char *path = bench_make_directory(it->options);
-    struct rusage usage;
-    int status;
-    pid_t child;
+    const struct experiment *it = context;
+    char *path = bench_make_directory(it->options);
 
-    bench_progress("memory of a %s", names[is_bulk ? BULK : LOAD]);
-    child = fork();
-    if (child < 0)
-        bench_fail("cannot start a process", strerror(errno));
-    if (child == 0) {
-        (void)load(it, path, is_bulk);
-        _exit(0);
-    }
-    if (wait4(child, &status, 0, &usage) != child || status != 0)
-        bench_fail("load", "it failed in a process of its own");
+    (void)result;
+    (void)run_way(it, it->alone, path);
     bench_remove_directory(path);
-    return (double)usage.ru_maxrss * 1024 / 1e6;
 }
 
-/* -------------------------------------------------------------- telling --- */
+/* ------------------------------------------------------------- figures --- */
 
 static double
-rate(const struct experiment *it, enum way way)
+rate(const struct experiment *it, enum way way, enum bench_time time)
 {
-    const struct costs *costs = &it->costs[way];
-
-    return (double)it->rows / bench_middle(costs->elapsed, costs->count);
+    return (double)it->work.row_count /
+           bench_turns_median(&it->turns, way, time);
 }
 
-static double
-parse_rate(const struct experiment *it)
+/* How much faster one way is. */
+static void
+print_ratio(struct bench_figures *figures, const struct experiment *it,
+            enum way way, enum way other, const char *name)
 {
-    return rate(it, PARSE) * (double)it->lines.size / (double)it->rows / 1e6;
-}
-
-/* How much faster one way is, in rounds that both had. */
-static double
-ratio(const struct experiment *it, enum way way, enum way other)
-{
-    unsigned count = it->costs[way].count;
-
-    if (it->costs[other].count < count)
-        count = it->costs[other].count;
-    return bench_ratio(it->costs[other].elapsed, it->costs[way].elapsed, count);
-}
-
-/* The better way of having indexes. */
-static enum way
-indexed(const struct experiment *it)
-{
-    if (it->costs[SQLITE_FIRST].count == 0 ||
-        rate(it, SQLITE_LAST) > rate(it, SQLITE_FIRST))
-        return SQLITE_LAST;
-    return SQLITE_FIRST;
+    bench_figure(figures, 3,
+                 bench_turns_ratio(&it->turns, other, way, BENCH_ELAPSED), "%s",
+                 name);
 }
 
 static void
-print_ratio(const struct experiment *it, enum way way, enum way other)
+print(const struct experiment *it, double load_memory, double bulk_memory)
 {
-    printf("  %s / %-24s %10.3f\n", names[way], names[other],
-           ratio(it, way, other));
-}
+    struct bench_figures *figures =
+        bench_figures_begin(it->options, "load", it->work.row_count);
 
-static void
-print_table(const struct experiment *it)
-{
-    printf("load: %" PRIu64 " tweets of 7 columns, %.1f bytes a line, median "
-           "of %u rounds\n"
-           "                            until ready    of processor time\n",
-           it->rows, (double)it->lines.size / (double)it->rows,
-           it->options->rounds);
+    print_ratio(figures, it, LOAD, PUT, "load_over_put");
+    print_ratio(figures, it, LOAD, SINGLE, "load_over_single");
+    print_ratio(figures, it, BULK, LOAD, "bulk_over_load");
+    bench_figure(figures, 1,
+                 rate(it, PARSE, BENCH_ELAPSED) * (double)it->lines.size /
+                     (double)it->work.row_count / 1e6,
+                 "parse_mb_per_s");
+    bench_figure(figures, 1, load_memory, "peak_memory_mb");
+    bench_figure(figures, 1, bulk_memory, "bulk_peak_memory_mb");
     for (enum way way = 0; way < WAYS; way++) {
-        const struct costs *costs = &it->costs[way];
-
-        if (costs->count > 0)
-            printf("  %-22s %10.0f rows/s %10.0f rows/s\n", names[way],
-                   rate(it, way),
-                   (double)it->rows /
-                       bench_middle(costs->processor, costs->count));
+        bench_figure(figures, 0, rate(it, way, BENCH_ELAPSED),
+                     "%s_rows_per_second", names[way]);
+        bench_figure(figures, 0, rate(it, way, BENCH_PROCESSOR),
+                     "processor_%s_rows_per_second", names[way]);
     }
-    print_ratio(it, LOAD, PUT);
-    print_ratio(it, LOAD, PUT_SINGLY);
-    print_ratio(it, BULK, LOAD);
-#ifdef BENCH_SQLITE
-    print_ratio(it, LOAD, SQLITE);
-    print_ratio(it, LOAD, indexed(it));
-    printf("  (SQLite %s)\n", bench_sqlite_version());
-#else
-    printf("  (built without SQLite)\n");
-#endif
-    printf("  parse: %.0f MB/s of one processor\n"
-           "  peak memory: load %.0f MB, bulk %.0f MB\n",
-           parse_rate(it), it->memory[0], it->memory[1]);
-}
-
-static void
-print_json(const struct experiment *it)
-{
-    printf("{\"experiment\":\"load\",\"rows\":%" PRIu64 ",\"rounds\":%u"
-           ",\"load_over_put\":%.3f,\"load_over_single\":%.3f"
-           ",\"bulk_over_load\":%.3f",
-           it->rows, it->options->rounds, ratio(it, LOAD, PUT),
-           ratio(it, LOAD, PUT_SINGLY), ratio(it, BULK, LOAD));
-    if (it->costs[SQLITE].count > 0)
-        printf(",\"load_over_sqlite\":%.3f,\"load_over_sqlite_indexed\":%.3f",
-               ratio(it, LOAD, SQLITE), ratio(it, LOAD, indexed(it)));
-    printf(",\"parse_mb_per_s\":%.1f,\"peak_memory_mb\":%.1f"
-           ",\"bulk_peak_memory_mb\":%.1f",
-           parse_rate(it), it->memory[0], it->memory[1]);
-    for (enum way way = 0; way < WAYS; way++) {
-        if (it->costs[way].count > 0)
-            printf(",\"%s_rows_per_second\":%.0f", keys[way], rate(it, way));
-    }
-    printf("}\n");
+    bench_figures_end(figures);
 }
 
 /* ---------------------------------------------------------- experiment --- */
 
-static void
-prepare(struct experiment *it)
-{
-    it->directory = strdup(bench_make_directory(it->options));
-    if (it->directory == NULL)
-        bench_fail("load", "no memory");
-    (void)snprintf(it->lines_path, sizeof(it->lines_path), "%s/tweets.jsonl",
-                   it->directory);
-    (void)snprintf(it->ready_path, sizeof(it->ready_path), "%s/tweets.ready",
-                   it->directory);
-    bench_tweets_write(it->lines_path, it->rows);
-    it->memory[0] = measure_memory(it, false);
-    it->memory[1] = measure_memory(it, true);
-    it->lines = bench_map(it->lines_path);
-    bench_progress("making rows ready");
-    (void)bench_make_ready(it->lines, it->ready_path);
-    it->ready = bench_map(it->ready_path);
-    for (enum way way = 0; way < WAYS; way++) {
-        struct costs *costs = &it->costs[way];
-
-        costs->elapsed = bench_allocate(it->options->rounds, sizeof(double));
-        costs->processor = bench_allocate(it->options->rounds, sizeof(double));
-    }
-}
-
-static void
-clean_up(struct experiment *it)
-{
-    bench_unmap(it->lines);
-    bench_unmap(it->ready);
-    bench_remove_directory(it->directory);
-    free(it->directory);
-    for (enum way way = 0; way < WAYS; way++) {
-        free(it->costs[way].elapsed);
-        free(it->costs[way].processor);
-    }
-}
-
-int
+void
 bench_load(const struct bench_options *options)
 {
     struct experiment it = {
+        .turns = {options, names, WAYS, take_turn, &it, {{0}}},
         .options = options,
-        .rows = options->rows == 0 ? 1000000 : options->rows,
+        .directory = bench_make_directory(options),
+        .work = {.name = "load",
+                 .key_name = "id",
+                 .key_at = BENCH_TWEET_ID_AT,
+                 .row_count = options->rows == 0 ? 1000000 : options->rows},
     };
+    double load_memory;
+    double bulk_memory;
 
-    prepare(&it);
-    measure(&it);
-    print_table(&it);
-    if (options->is_json)
-        print_json(&it);
-    clean_up(&it);
-    return 0;
+    (void)snprintf(it.work.lines_path, sizeof(it.work.lines_path),
+                   "%s/tweets.jsonl", it.directory);
+    bench_tweets_write(it.work.lines_path, it.work.row_count);
+    /* while this process has no threads, and hardly any memory */
+    load_memory = bench_guard_measure(load_alone, &it, NULL, 0);
+    it.alone = BULK;
+    bulk_memory = bench_guard_measure(load_alone, &it, NULL, 0);
+    it.lines = bench_map(it.work.lines_path);
+    bench_progress("parsing rows");
+    bench_lines_parse(it.lines, it.work.key_name, bench_rows_add, &it.rows);
+    bench_turns_take(&it.turns);
+    print(&it, load_memory, bulk_memory);
+    bench_unmap(it.lines);
+    bench_rows_release(&it.rows);
+    bench_remove_directory(it.directory);
+    bench_turns_release(&it.turns);
 }

@@ -1,20 +1,20 @@
 /*
- * lua: what a script pays for being one: rows of a scan and of finds, one
- * column of each read, beside the same in C.
+ * lua: scans and finds by a script that reads one column of each row, compared
+ * with the same in C.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "bench_figures.h"
 #include "bench_store.h"
 
 #include "scripting/scripting.h"
 #include "scripting/stores.h"
 
-#include <inttypes.h>
 #include <lauxlib.h>
 #include <lualib.h>
 #include <stdlib.h>
 
-/* Given a value: of the rows of its group; given nil: of all. */
+/* Of the rows that have the value; of all rows if it is nil. */
 static const char script[] =
     "local family = (...):family('rows')\n"
     "return function(value)\n"
@@ -29,7 +29,7 @@ struct experiment {
     uint64_t rows;
     unsigned rounds;
     struct bench_store store;
-    lua_State *L;              /* what the script gave is on its stack */
+    lua_State *L;              /* the script's function is on its stack */
     double *lua_scans;         /* seconds, of each round */
     double *c_scans;           /* the same */
     struct bench_way finds[2]; /* in Lua, in C */
@@ -64,48 +64,29 @@ tally_in_lua(struct experiment *it, const struct bench_question *question)
     return tally;
 }
 
-static struct tally
-tally_rows(struct bench_store *store, const struct colander_query *query)
+static void
+tally_row(void *context, struct colander_slice key, struct colander_slice row)
 {
-    struct tally tally = {0, 0};
-    struct colander_cursor *cursor;
-    struct colander_result result;
+    struct tally *tally = context;
     struct colander_value value;
-    struct colander_error err;
-    bool is_row;
     bool found;
 
-    bench_check(colander_family_find(store->family, query, &cursor, &err),
-                &err);
-    for (;;) {
-        bench_check(colander_cursor_next(cursor, &is_row, &result, &err), &err);
-        if (!is_row)
-            break;
-        bench_check(colander_row_get(result.row, "likes", &value, &found, &err),
-                    &err);
-        tally.count++;
-        tally.sum += found ? value.integer : 0;
-    }
-    colander_cursor_close(cursor);
-    return tally;
+    (void)key;
+    bench_check(colander_row_get(row, "likes", &value, &found, &bench_error));
+    tally->count++;
+    tally->sum += found ? value.integer : 0;
 }
 
 static struct tally
 tally_in_c(struct experiment *it, const struct bench_question *question)
 {
     struct colander_predicate *where = NULL;
-    struct colander_query query;
-    struct colander_error err;
-    struct tally tally;
+    struct tally tally = {0, 0};
 
-    colander_query_init(&query);
-    if (question != NULL) {
-        where = colander_where("group5", COLANDER_EQ, question->value, &err);
-        if (where == NULL)
-            bench_fail("predicate", err.message);
-    }
-    query.where = where;
-    tally = tally_rows(&it->store, &query);
+    if (question != NULL)
+        where = bench_sound(colander_where("group5", COLANDER_EQ,
+                                           question->value, &bench_error));
+    (void)bench_store_find(&it->store, where, tally_row, &tally, NULL);
     colander_predicate_destroy(where);
     return tally;
 }
@@ -128,8 +109,7 @@ static void
 load(struct experiment *it, const char *path)
 {
     bench_store_open(&it->store, path, NULL, NULL);
-    bench_store_load(&it->store, it->rows, 0, it->rows);
-    bench_store_settle(&it->store);
+    bench_store_load(&it->store, it->rows);
     it->L = luaL_newstate();
     if (it->L == NULL)
         bench_fail("lua", "no memory");
@@ -143,28 +123,6 @@ load(struct experiment *it, const char *path)
         bench_fail("lua", luaL_tolstring(it->L, -1, NULL));
 }
 
-/* The sum of the rows as they are made. */
-static struct tally
-expected_of(uint64_t rows)
-{
-    struct tally tally = {rows, 0};
-    struct colander_slice key;
-    struct colander_slice row;
-    struct colander_value value;
-    struct colander_error err;
-    struct bench_maker maker;
-    bool found;
-
-    bench_maker_init(&maker, rows);
-    for (uint64_t i = 0; i < rows; i++) {
-        bench_make(&maker, i, &key, &row);
-        bench_check(colander_row_get(row, "likes", &value, &found, &err), &err);
-        tally.sum += value.integer;
-    }
-    bench_maker_release(&maker);
-    return tally;
-}
-
 static void
 expect(struct tally found, struct tally expected)
 {
@@ -176,8 +134,10 @@ expect(struct tally found, struct tally expected)
 static void
 measure_scans(struct experiment *it)
 {
-    const struct tally expected = expected_of(it->rows);
+    const struct tally expected = tally_in_c(it, NULL);
 
+    if (expected.count != it->rows)
+        bench_fail("lua", "not all rows are there");
     it->lua_scans = bench_allocate(it->rounds, sizeof(double));
     it->c_scans = bench_allocate(it->rounds, sizeof(double));
     for (unsigned round = 0; round <= it->rounds; round++) {
@@ -198,8 +158,8 @@ static void
 measure_finds(struct experiment *it)
 {
     const struct bench_way ways[2] = {
-        {"find in Lua", BENCH_FIVE, find_in_lua, it, it->rows, 400, 5, NULL},
-        {"find in C", BENCH_FIVE, find_in_c, it, it->rows, 400, 5, NULL},
+        {"find in Lua", find_in_lua, BENCH_FIVE, 5, 400, it, it->rows, NULL},
+        {"find in C", find_in_c, BENCH_FIVE, 5, 400, it, it->rows, NULL},
     };
 
     for (uint64_t i = 0; i < ways[0].questions; i++) {
@@ -212,54 +172,50 @@ measure_finds(struct experiment *it)
     bench_measure(it->finds, 2, it->rounds);
 }
 
-/* -------------------------------------------------------------- telling --- */
+/* ------------------------------------------------------------- figures --- */
 
 static void
-print(const struct experiment *it, bool is_json)
+print(const struct experiment *it, const struct bench_options *options)
 {
+    struct bench_figures *figures =
+        bench_figures_begin(options, "lua", it->rows);
     const double rows = (double)it->rows;
-    const double lua_scan = bench_middle(it->lua_scans, it->rounds);
-    const double c_scan = bench_middle(it->c_scans, it->rounds);
-    const double lua_find = bench_middle(it->finds[0].times, it->rounds);
-    const double c_find = bench_middle(it->finds[1].times, it->rounds);
-    const double find_ratio =
-        bench_ratio(it->finds[0].times, it->finds[1].times, it->rounds);
-    const double scan_ratio =
-        bench_ratio(it->lua_scans, it->c_scans, it->rounds);
 
-    printf("lua: %" PRIu64 " rows of 6 columns, one read, median of %u rounds\n"
-           "                          Lua             C   Lua / C\n"
-           "  all rows     %10.0f /s  %10.0f /s  %8.2f\n"
-           "  find 5 rows  %10.1f us  %10.1f us  %8.2f\n",
-           it->rows, it->rounds, rows / lua_scan, rows / c_scan, scan_ratio,
-           lua_find, c_find, find_ratio);
-    if (is_json)
-        printf("{\"experiment\":\"lua\",\"rows\":%" PRIu64 ",\"rounds\":%u,"
-               "\"rows_per_second\":%.0f,\"c_rows_per_second\":%.0f,"
-               "\"scan_over_c\":%.3f,\"find_us\":%.2f,\"c_find_us\":%.2f,"
-               "\"lua_over_c\":%.3f}\n",
-               it->rows, it->rounds, rows / lua_scan, rows / c_scan, scan_ratio,
-               lua_find, c_find, find_ratio);
+    bench_figure(figures, 0, rows / bench_median(it->lua_scans, it->rounds),
+                 "rows_per_second");
+    bench_figure(figures, 0, rows / bench_median(it->c_scans, it->rounds),
+                 "c_rows_per_second");
+    bench_figure(figures, 3,
+                 bench_ratio(it->lua_scans, it->c_scans, it->rounds),
+                 "scan_over_c");
+    bench_figure(figures, 2, bench_median(it->finds[0].times, it->rounds),
+                 "find_us");
+    bench_figure(figures, 2, bench_median(it->finds[1].times, it->rounds),
+                 "c_find_us");
+    bench_figure(
+        figures, 3,
+        bench_ratio(it->finds[0].times, it->finds[1].times, it->rounds),
+        "lua_over_c");
+    bench_figures_end(figures);
 }
 
-int
+void
 bench_lua(const struct bench_options *options)
 {
     struct experiment it = {
-        .rows = bench_round_rows(options->rows == 0 ? 1000000 : options->rows),
+        .rows = bench_round_rows(options, 1000000),
         .rounds = options->rounds,
     };
-    const char *path = bench_make_directory(options);
+    char *path = bench_make_directory(options);
 
     load(&it, path);
     measure_scans(&it);
     measure_finds(&it);
-    print(&it, options->is_json);
+    print(&it, options);
     bench_ways_release(it.finds, 2);
     free(it.lua_scans);
     free(it.c_scans);
     lua_close(it.L);
     bench_store_close(&it.store);
     bench_remove_directory(path);
-    return 0;
 }

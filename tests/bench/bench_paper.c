@@ -1,11 +1,11 @@
 /*
  * paper: the experiments of "A Bloom Filter Hierarchy for Non-key Search in
- * Key-Value Stores" made again, with Colander beside the ways that it compares.
+ * Key-Value Stores" reproduced, and Colander compared with its ways.
  *
- * For each number of entries: how long making a store takes without filters,
- * with the paper's and with Colander's; lookups by all ways. With the most
- * entries: trees of several orders over leaves of several sizes. With a number
- * in the middle: values that several entries have.
+ * For each number of entries: the time to create a store without filters, with
+ * the paper's and with Colander's; lookups in all ways. With the most entries:
+ * trees of several orders over leaves of several sizes. With the number in the
+ * middle: values that several entries have.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,12 +18,10 @@
 
 const uint32_t paper_orders[PAPER_ORDERS] = {2, PAPER_ORDER, 4, 8, 16};
 const uint64_t paper_bits[PAPER_BITS] = {20000, 200000, PAPER_FILTER_BITS};
-const uint8_t paper_probes[PAPER_PROBES] = {1, 2, 3, PAPER_PROBES_MAX,
-                                            6, 8, 12};
 const unsigned paper_domains[PAPER_DOMAINS] = {1, 5, 10, 40, 70, 100};
 
 struct experiment {
-    const char *path;
+    char *path;
     unsigned rounds;
     struct paper_results results;
 };
@@ -50,13 +48,15 @@ setting_make(struct setting *setting, struct experiment *it, uint64_t entries,
     paper_entries_init(&setting->entries, entries, domain);
     paper_store_create(&setting->store, it->path, PAPER_DEFAULT_FILTERS,
                        &setting->entries);
-    paper_store_settle(&setting->store);
+    bench_store_settle(&setting->store.store);
     paper_store_list(&setting->store);
     setting->lookups = paper_lookups_make(&setting->entries, lookup_count);
     setting->lookup_count = lookup_count;
     setting->asked = (struct paper_asked){
         .store = &setting->store,
-        .cold = &it->results.cold,
+        .leaves = &setting->leaves,
+        .tree = &setting->tree,
+        .cold_share = &it->results.cold_share,
         .places = bench_allocate(setting->store.sst_count, sizeof(size_t)),
     };
 }
@@ -70,38 +70,6 @@ setting_release(struct setting *setting)
     free(setting->asked.places);
 }
 
-static void
-leaves_make(struct setting *setting, const struct experiment *it, uint64_t bits,
-            uint8_t probes_max)
-{
-    bench_progress("leaf filters of %" PRIu64 " bits", bits);
-    paper_leaves_make(&setting->leaves, &setting->store, it->path, bits,
-                      probes_max);
-    setting->asked.leaves = &setting->leaves;
-}
-
-static void
-leaves_release(struct setting *setting)
-{
-    paper_leaves_release(&setting->leaves);
-    setting->asked.leaves = NULL;
-}
-
-static void
-tree_make(struct setting *setting, uint32_t order)
-{
-    bench_progress("tree of order %u", order);
-    paper_tree_make(&setting->tree, &setting->leaves, order);
-    setting->asked.tree = &setting->tree;
-}
-
-static void
-tree_release(struct setting *setting)
-{
-    paper_tree_release(&setting->tree);
-    setting->asked.tree = NULL;
-}
-
 /* ------------------------------------------------- numbers of entries --- */
 
 /* The store without filters, and the one with the paper's, which is asked, too:
@@ -112,7 +80,8 @@ measure_other_filters(struct experiment *it, struct paper_size *size,
 {
     struct paper_entries entries;
     struct paper_store store;
-    struct paper_asked asked = {.store = &store, .cold = &it->results.cold};
+    struct paper_asked asked = {.store = &store,
+                                .cold_share = &it->results.cold_share};
 
     paper_entries_init(&entries, size->entries, 0);
     paper_store_create(&store, it->path, kind, &entries);
@@ -122,7 +91,7 @@ measure_other_filters(struct experiment *it, struct paper_size *size,
     if (kind == PAPER_TREE_FILTERS) {
         struct paper_lookup *lookups = paper_lookups_make(&entries, it->rounds);
 
-        paper_store_settle(&store);
+        bench_store_settle(&store.store);
         paper_measure(&asked, PAPER_COLANDER, lookups, it->rounds,
                       &size->tree_find);
         free(lookups);
@@ -171,16 +140,14 @@ measure_orders(struct experiment *it, struct setting *setting, size_t bits)
     for (size_t i = 0; i < PAPER_ORDERS; i++) {
         struct paper_shape *shape = &it->results.shapes[bits][i];
 
-        tree_make(setting, paper_orders[i]);
+        paper_tree_make(&setting->tree, &setting->leaves, paper_orders[i]);
         shape->height = setting->tree.height;
         paper_count(&setting->asked, setting->lookups, setting->lookup_count,
                     &shape->counts);
         if (has_times)
             paper_measure(&setting->asked, PAPER_HIERARCHY, setting->lookups,
                           it->rounds, &shape->times);
-        if (paper_orders[i] == PAPER_ORDER)
-            kind->counts = shape->counts;
-        tree_release(setting);
+        paper_tree_release(&setting->tree);
     }
 }
 
@@ -188,21 +155,10 @@ static void
 measure_shapes(struct experiment *it, struct setting *setting)
 {
     for (size_t i = 0; i < PAPER_BITS; i++) {
-        leaves_make(setting, it, paper_bits[i], PAPER_PROBES_MAX);
+        paper_leaves_make(&setting->leaves, &setting->store, it->path,
+                          paper_bits[i]);
         measure_orders(it, setting, i);
-        leaves_release(setting);
-    }
-    for (size_t i = 0; i < PAPER_PROBES; i++) {
-        struct paper_leaf_kind *kind = &it->results.probes[i];
-
-        leaves_make(setting, it, PAPER_FILTER_BITS, paper_probes[i]);
-        kind->probes = setting->leaves.shape.probes;
-        kind->fill = setting->leaves.fill;
-        tree_make(setting, PAPER_ORDER);
-        paper_count(&setting->asked, setting->lookups, setting->lookup_count,
-                    &kind->counts);
-        tree_release(setting);
-        leaves_release(setting);
+        paper_leaves_release(&setting->leaves);
     }
 }
 
@@ -214,16 +170,17 @@ measure_size(struct experiment *it, struct paper_size *size, bool is_largest)
     measure_other_filters(it, size, PAPER_NO_FILTERS);
     measure_other_filters(it, size, PAPER_TREE_FILTERS);
     setting_make(&setting, it, size->entries, 0);
-    leaves_make(&setting, it, PAPER_FILTER_BITS, PAPER_PROBES_MAX);
+    paper_leaves_make(&setting.leaves, &setting.store, it->path,
+                      PAPER_FILTER_BITS);
     note_sizes(&setting, size);
     for (size_t i = 0; i < PAPER_ORDERS; i++) {
-        tree_make(&setting, paper_orders[i]);
+        paper_tree_make(&setting.tree, &setting.leaves, paper_orders[i]);
         size->node_size[i] = setting.tree.size;
         if (paper_orders[i] == PAPER_ORDER)
             measure_ways(&setting, it->rounds, size->ways);
-        tree_release(&setting);
+        paper_tree_release(&setting.tree);
     }
-    leaves_release(&setting);
+    paper_leaves_release(&setting.leaves);
     if (is_largest)
         measure_shapes(it, &setting);
     setting_release(&setting);
@@ -239,15 +196,16 @@ measure_domain(struct experiment *it, size_t i)
 
     setting_make(&setting, it, it->results.domain_entries, paper_domains[i]);
     domain->leaf_count = setting.store.sst_count;
-    leaves_make(&setting, it, PAPER_FILTER_BITS, PAPER_PROBES_MAX);
-    tree_make(&setting, PAPER_ORDER);
+    paper_leaves_make(&setting.leaves, &setting.store, it->path,
+                      PAPER_FILTER_BITS);
+    paper_tree_make(&setting.tree, &setting.leaves, PAPER_ORDER);
     paper_count(&setting.asked, setting.lookups, setting.lookup_count,
                 &domain->counts);
     domain->ssts_holding = paper_count_holding(&setting.store, setting.lookups,
                                                setting.lookup_count);
     measure_ways(&setting, it->rounds, domain->ways);
-    tree_release(&setting);
-    leaves_release(&setting);
+    paper_tree_release(&setting.tree);
+    paper_leaves_release(&setting.leaves);
     setting_release(&setting);
 }
 
@@ -256,43 +214,19 @@ measure_domain(struct experiment *it, size_t i)
 static void
 choose_sizes(const struct bench_options *options, struct paper_results *results)
 {
-    static const uint64_t suggested[] = {1000000, 5000000, 10000000};
+    static const uint64_t suggested[PAPER_SIZES] = {1000000, 5000000, 10000000};
 
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < PAPER_SIZES; i++)
         results->sizes[i].entries = suggested[i];
-    results->size_count = 3;
+    results->size_count = PAPER_SIZES;
     if (options->rows != 0) {
         results->sizes[0].entries = options->rows;
         results->size_count = 1;
     }
-    for (size_t i = 0; i < options->entry_count; i++) {
-        results->sizes[i].entries = options->entries[i];
-        results->size_count = options->entry_count;
-    }
     results->domain_entries = results->sizes[results->size_count / 2].entries;
 }
 
-static void
-print_json(const struct paper_size *size)
-{
-    const struct paper_figures *ways = size->ways;
-    const struct paper_figures *colander = &ways[PAPER_COLANDER];
-
-    printf("{\"experiment\":\"paper\",\"entries\":%" PRIu64
-           ",\"scan_over_colander\":%.1f,\"classical_over_colander\":%.1f,"
-           "\"hierarchy_over_colander\":%.1f,"
-           "\"cold_scan_over_colander\":%.1f,"
-           "\"cold_classical_over_colander\":%.1f,"
-           "\"cold_hierarchy_over_colander\":%.1f}\n",
-           size->entries, ways[PAPER_SCAN].warm / colander->warm,
-           ways[PAPER_CLASSICAL].warm / colander->warm,
-           ways[PAPER_HIERARCHY].warm / colander->warm,
-           ways[PAPER_SCAN].cold / colander->cold,
-           ways[PAPER_CLASSICAL].cold / colander->cold,
-           ways[PAPER_HIERARCHY].cold / colander->cold);
-}
-
-int
+void
 bench_paper(const struct bench_options *options)
 {
     struct experiment *it = bench_allocate(1, sizeof(*it));
@@ -313,9 +247,6 @@ bench_paper(const struct bench_options *options)
         measure_domain(it, i);
     paper_report_domains(report, &it->results);
     bench_report_close(report);
-    if (options->is_json)
-        print_json(&it->results.sizes[it->results.size_count - 1]);
     bench_remove_directory(it->path);
     free(it);
-    return 0;
 }

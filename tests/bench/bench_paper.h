@@ -1,25 +1,285 @@
 /*
- * paper: the results of its experiments, and the report on them.
+ * paper: its entries, store, filters and ways of answering; the results of its
+ * experiments, and the report on them.
  *
  * SPDX-License-Identifier: MIT
  */
 #ifndef BENCH_PAPER_H
 #define BENCH_PAPER_H
 
-#include "bench_paper_ways.h"
+#include "bench.h"
 #include "bench_report.h"
+#include "bench_store.h"
 
-#define PAPER_MEGA 1e6 /* bytes, as tables tell them */
+#include "core/sst.h"
+#include "filters/hierarchy/tree_node.h"
 
+/* ------------------------------------------------------------ entries --- */
+
+/*
+ * The entries of the paper's experiments: a key and a value that are strings,
+ * about 29 bytes in all, as rows of one column; and lookups of them.
+ *
+ * Entry i is made from its number. Keys are in no order. Values are different
+ * from each other, or drawn at random from a *domain*, whose size is a share of
+ * the number of entries. Some values of a domain may then be in no entry.
+ */
+
+#define PAPER_TEXT_SIZE 12 /* of a key or value, and a zero */
+
+struct paper_entries {
+    uint64_t count;
+    uint64_t domain; /* different values; 0: as many as entries, each once */
+    struct colander_row_builder *builder;
+    struct colander_buffer key;
+};
+
+/* `domain` in percent of the entries; 0: every value once. */
+void paper_entries_init(struct paper_entries *entries, uint64_t count,
+                        unsigned domain);
+void paper_entries_release(struct paper_entries *entries);
+
+/* Key and row are borrowed until the entries are next used. */
+void paper_entry_make(struct paper_entries *entries, uint64_t number,
+                      struct colander_slice *key, struct colander_slice *row);
+
+/* The mean bytes of a key and a row, encoded. */
+double paper_entry_size(struct paper_entries *entries);
+
+/* The rows that were found, or are to be: how many, and a sum over the hashes
+ * of their keys, which does not depend on their order. */
+struct paper_answer {
+    uint64_t count;
+    uint64_t key_sum;
+};
+
+void paper_answer_add(struct paper_answer *answer, struct colander_slice key);
+
+/* What is looked up: the rows with a value, or the row under a key. Do not copy
+ * it: value and key point into it. */
+struct paper_lookup {
+    struct colander_value value;
+    struct colander_value key; /* of an entry picked at random */
+    uint64_t value_number;
+    uint64_t hash; /* of the value */
+    struct paper_answer by_value;
+    struct paper_answer by_key;
+    char value_text[PAPER_TEXT_SIZE];
+    char key_text[PAPER_TEXT_SIZE];
+};
+
+/* `count` lookups picked at random, with what they must find: reads through
+ * all entries. Free it. */
+struct paper_lookup *paper_lookups_make(struct paper_entries *entries,
+                                        size_t count);
+
+/* -------------------------------------------------------------- store --- */
+
+/*
+ * A store for the paper's experiments: settings like LevelDB's, and its SST
+ * files one by one.
+ *
+ * Keys are written once and nothing is deleted, so a row of an SST is the row
+ * of the store. Opening a store that was not settled might compact it, and
+ * replace the SST files that were listed.
+ *
+ * Life: create -> bench_store_settle -> list -> (cool, read) ... -> remove
+ */
+
+#define PAPER_SST_SIZE (2u << 20)
+#define PAPER_BUFFER_SIZE (4u << 20)
+#define PAPER_CACHE_SIZE (8u << 20)
+#define PAPER_BLOCK_SIZE 4096u
+
+/* Of the tree, where nothing else is said: with them the paper reads 6 % of the
+ * filters. */
+#define PAPER_FILTER_BITS 2000000u
+#define PAPER_ORDER 3u
+
+/* The filters that the store itself makes. */
+enum paper_filters {
+    PAPER_NO_FILTERS,
+    PAPER_TREE_FILTERS, /* as in the paper: presences alone, in a tree */
+    PAPER_DEFAULT_FILTERS,
+};
+
+struct paper_sst {
+    uint64_t number;
+    uint64_t size;    /* bytes */
+    uint64_t *hashes; /* of its values */
+    size_t hash_count;
+    size_t hash_capacity;
+};
+
+struct paper_store {
+    struct bench_store store;
+    char path[4200];
+    struct paper_sst *ssts; /* once they are listed */
+    size_t sst_count;
+    size_t sst_capacity;
+    uint64_t sst_size;     /* bytes of all */
+    double insert_seconds; /* until the last entry was taken */
+    double create_seconds; /* until compactions and filters were done, too */
+    double create_work;    /* seconds that processors worked for that */
+};
+
+/* A store with all entries, below `directory`. */
+void paper_store_create(struct paper_store *store, const char *directory,
+                        enum paper_filters filters,
+                        struct paper_entries *entries);
+
+/* Closes it and removes its files. */
+void paper_store_remove(struct paper_store *store);
+
+/* Lists the SST files, and the hashes of their values: 8 bytes an entry. */
+void paper_store_list(struct paper_store *store);
+
+/* Makes the store as it is in a new process, its files cold. What the store
+ * keeps in memory of filters is loaded. The SST files stay the same ones. */
+void paper_store_cool(struct paper_store *store, double *cold_share);
+
+/* Makes the files of a folder, or a file, cold: the system drops them from its
+ * memory, so that the next read is from the storage. Raises *share_max to the
+ * share of their pages that stayed in memory. */
+void paper_cool(double *share_max, const char *path);
+
+/* Reads a whole SST, and adds what matches to the answer. */
+void paper_store_read(struct paper_store *store, size_t index,
+                      const struct colander_predicate *predicate,
+                      struct paper_answer *answer);
+
+/* ------------------------------------------------------ leaves, trees --- */
+
+/*
+ * Leaf filters in a file, as the paper keeps them, and trees over them.
+ *
+ * A leaf is the Bloom filter (presence.h) of all values of one SST: all leaves
+ * have the same number of bits. They stand one behind the other in a file, and
+ * a question reads one by one call for all of its bytes. A tree has in memory
+ * what is above the leaves, and nothing of them.
+ *
+ * Life: leaves_make -> tree_make -> find ... -> tree_release, leaves_release
+ */
+
+struct paper_leaves {
+    struct presence_shape shape;
+    size_t count; /* as many as the store has SST files */
+    size_t size;  /* bytes of each */
+    int file;
+    char path[4200];
+    struct presence read; /* the leaf that was read last */
+    double fill;          /* mean share of bits that are set */
+};
+
+/* Most probes of a leaf. With this number the tree rules out the most leaves:
+ * more probes make a leaf err less, but fill the nodes above the leaves. */
+#define PAPER_PROBES_MAX 4
+
+/* Makes leaves of about `bits` bits each, in a file below `directory`, on the
+ * storage; the store was listed. */
+void paper_leaves_make(struct paper_leaves *leaves,
+                       const struct paper_store *store, const char *directory,
+                       uint64_t bits);
+
+/* Removes the file, too. */
+void paper_leaves_release(struct paper_leaves *leaves);
+
+struct paper_tree {
+    struct paper_leaves *leaves;
+    struct tree_node *root; /* its leaves have no bits */
+    uint64_t size;          /* bytes of what is above the leaves */
+    unsigned height;        /* levels, with the leaves */
+};
+
+void paper_tree_make(struct paper_tree *tree, struct paper_leaves *leaves,
+                     uint32_t order);
+void paper_tree_release(struct paper_tree *tree);
+
+/* What a question looked at. */
+struct paper_counts {
+    uint64_t nodes_asked;     /* filters above the leaves */
+    uint64_t leaves_read;     /* leaf filters, from the file */
+    uint64_t leaves_matching; /* of them, those that may hold the value */
+};
+
+/* Leaves that may hold a value, by their places: room for all of them. Looks at
+ * every leaf; counted is added. */
+size_t paper_leaves_find(struct paper_leaves *leaves, uint64_t hash,
+                         size_t *places, struct paper_counts *counts);
+
+/* The same by the tree. */
+size_t paper_tree_find(struct paper_tree *tree, uint64_t hash, size_t *places,
+                       struct paper_counts *counts);
+
+/* --------------------------------------------------------------- ways --- */
+
+/*
+ * The ways of answering that the paper compares, and Colander's, measured warm
+ * and cold. Each gives rows, and wrong ones end the program.
+ */
+
+enum paper_way {
+    PAPER_SCAN,      /* every row is read */
+    PAPER_CLASSICAL, /* every leaf filter is read */
+    PAPER_HIERARCHY, /* those that the tree does not rule out */
+    PAPER_COLANDER,  /* the store's find, with the filters that it has */
+    PAPER_KEY,       /* the row under a key, to compare with */
+    PAPER_WAYS,
+};
+
+extern const char *const paper_way_names[PAPER_WAYS];
+
+/* What is asked; the tree may be NULL where the ways do without. */
+struct paper_asked {
+    struct paper_store *store;
+    struct paper_leaves *leaves;
+    struct paper_tree *tree;
+    double *cold_share;
+    size_t *places; /* room for all leaves */
+};
+
+/* Milliseconds, the medians of lookups; what was looked at, means. */
+struct paper_figures {
+    double warm;
+    double cold;
+    double nodes_asked;
+    double leaves_read;
+    double leaves_matching;
+};
+
+#define PAPER_SCANS_MAX 3 /* that read the same whatever they look for */
+
+/* Warm, each lookup is made twice, and the second time counts; of scans, which
+ * read the same, all but the first. */
+void paper_measure(const struct paper_asked *asked, enum paper_way way,
+                   struct paper_lookup *lookups, size_t count,
+                   struct paper_figures *figures);
+
+/* Which leaves are read, without reading SST files: means of all lookups. */
+void paper_count(const struct paper_asked *asked,
+                 const struct paper_lookup *lookups, size_t count,
+                 struct paper_figures *figures);
+
+/* How many SST files hold a value, whatever filters say: the mean again. */
+double paper_count_holding(const struct paper_store *store,
+                           const struct paper_lookup *lookups, size_t count);
+
+/* ---------------------------------------------------- results, report --- */
+
+/*
+ * paper: the results of its experiments, and the report on them.
+ */
+
+#define PAPER_MEGA 1e6 /* bytes */
+
+#define PAPER_SIZES 3
 #define PAPER_FILTERS 3
 #define PAPER_ORDERS 5
 #define PAPER_BITS 3
-#define PAPER_PROBES 7
 #define PAPER_DOMAINS 6
 
 extern const uint32_t paper_orders[PAPER_ORDERS];
 extern const uint64_t paper_bits[PAPER_BITS];
-extern const uint8_t paper_probes[PAPER_PROBES];
 extern const unsigned paper_domains[PAPER_DOMAINS]; /* percent */
 
 /* Of one number of entries. */
@@ -46,11 +306,10 @@ struct paper_shape {
     unsigned height;
 };
 
-/* Of all leaves with so many bits, or probes. */
+/* Of all leaves with this number of bits. */
 struct paper_leaf_kind {
     unsigned probes;
     double fill;
-    struct paper_figures counts; /* through the tree of order PAPER_ORDER */
 };
 
 struct paper_domain {
@@ -61,26 +320,19 @@ struct paper_domain {
 };
 
 struct paper_results {
-    struct paper_size sizes[BENCH_ENTRIES_MAX];
+    struct paper_size sizes[PAPER_SIZES];
     size_t size_count;
     struct paper_leaf_kind kinds[PAPER_BITS];
     struct paper_shape shapes[PAPER_BITS][PAPER_ORDERS];
-    struct paper_leaf_kind probes[PAPER_PROBES];
     uint64_t domain_entries;
     struct paper_domain domains[PAPER_DOMAINS];
-    struct bench_cold cold;
+    double cold_share; /* of pages that stayed in memory, at most */
     unsigned lookup_count;
 };
 
-/* Tells all but what is about value domains. */
+/* Reports all results except those about value domains, and then those. */
 void paper_report(struct bench_report *report,
                   const struct paper_results *results);
-
-/* The part of it about trees and leaves. */
-void paper_report_shapes(struct bench_report *report,
-                         const struct paper_results *results);
-
-/* What is about value domains. */
 void paper_report_domains(struct bench_report *report,
                           const struct paper_results *results);
 

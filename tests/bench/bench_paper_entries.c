@@ -1,9 +1,9 @@
 /*
- * The entries of the paper's experiments: see bench_paper_entries.h.
+ * The entries of the paper's experiments.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bench_paper_entries.h"
+#include "bench_paper.h"
 
 /* Which of the numbers made of an entry's number. */
 enum { KEY_NUMBER, VALUE_NUMBER, DRAWN_NUMBER, PICKED_NUMBER, NUMBERS };
@@ -70,11 +70,10 @@ encode_key(struct paper_entries *entries, uint64_t number)
 {
     char text[PAPER_TEXT_SIZE];
     struct colander_value value;
-    struct colander_error err;
 
     write_key(number, text);
     value = colander_text(text);
-    bench_check(colander_key_encode(&value, 1, &entries->key, &err), &err);
+    bench_check(colander_key_encode(&value, 1, &entries->key, &bench_error));
     return colander_buffer_slice(&entries->key);
 }
 
@@ -83,12 +82,12 @@ paper_entry_make(struct paper_entries *entries, uint64_t number,
                  struct colander_slice *key, struct colander_slice *row)
 {
     char text[PAPER_TEXT_SIZE];
-    struct colander_error err;
 
     *key = encode_key(entries, number);
     write_value(value_number_of(entries, number), text);
     colander_row_builder_add(entries->builder, "v", colander_text(text));
-    bench_check(colander_row_builder_finish(entries->builder, row, &err), &err);
+    bench_check(
+        colander_row_builder_finish(entries->builder, row, &bench_error));
 }
 
 double

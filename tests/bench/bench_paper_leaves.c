@@ -1,23 +1,24 @@
 /*
- * Leaf filters in a file: see bench_paper_leaves.h.
+ * Leaf filters in a file.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bench_paper_leaves.h"
+#include "bench_paper.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "filters/tree_change.h"
+#include "filters/hierarchy/tree_change.h"
 
 /* -------------------------------------------------------------- leaves --- */
 
 /* All leaves have one shape, or they could not be united: that for the mean
  * number of values. */
 static struct presence_shape
-shape_for(const struct paper_store *store, uint64_t bits, uint8_t probes_max)
+shape_for(const struct paper_store *store, uint64_t bits)
 {
     struct presence_shape shape;
     uint64_t count = 0;
@@ -25,8 +26,8 @@ shape_for(const struct paper_store *store, uint64_t bits, uint8_t probes_max)
     for (size_t i = 0; i < store->sst_count; i++)
         count += store->ssts[i].hash_count;
     shape = presence_shape_for_bits(count / store->sst_count, bits);
-    if (shape.probes > probes_max)
-        shape.probes = probes_max;
+    if (shape.probes > PAPER_PROBES_MAX)
+        shape.probes = PAPER_PROBES_MAX;
     return shape;
 }
 
@@ -56,17 +57,16 @@ read_leaf(struct paper_leaves *leaves, size_t place)
 
 void
 paper_leaves_make(struct paper_leaves *leaves, const struct paper_store *store,
-                  const char *directory, uint64_t bits, uint8_t probes_max)
+                  const char *directory, uint64_t bits)
 {
-    struct colander_error err;
-
+    bench_progress("leaf filters of %" PRIu64 " bits", bits);
     memset(leaves, 0, sizeof(*leaves));
     if (store->sst_count == 0)
         bench_fail("leaf filters", "the store has no SST file");
-    leaves->shape = shape_for(store, bits, probes_max);
+    leaves->shape = shape_for(store, bits);
     leaves->count = store->sst_count;
     leaves->size = presence_size(&leaves->shape);
-    bench_check(presence_init(&leaves->read, &leaves->shape, &err), &err);
+    bench_check(presence_init(&leaves->read, &leaves->shape, &bench_error));
     (void)snprintf(leaves->path, sizeof(leaves->path), "%s/leaves", directory);
     leaves->file =
         open(leaves->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -84,6 +84,7 @@ paper_leaves_release(struct paper_leaves *leaves)
     (void)close(leaves->file);
     (void)unlink(leaves->path);
     presence_release(&leaves->read);
+    leaves->count = 0;
 }
 
 /* ---------------------------------------------------------------- trees --- */
@@ -108,6 +109,7 @@ paper_tree_make(struct paper_tree *tree, struct paper_leaves *leaves,
 {
     struct tree_changer changer;
 
+    bench_progress("tree of order %u", order);
     memset(tree, 0, sizeof(*tree));
     tree->leaves = leaves;
     if (!tree_changer_init(&changer, order))

@@ -1,16 +1,20 @@
 /*
- * A store for the paper's experiments: see bench_paper_store.h.
+ * A store for the paper's experiments.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bench_paper_store.h"
+#include "bench_paper.h"
 
-#include <inttypes.h>
+#include <fcntl.h>
+#include <ftw.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "columns/store.h"
-
-#define BATCH 1000
+#include "core/array.h"
+#include "core/engine.h"
 
 /* -------------------------------------------------------- open, close --- */
 
@@ -44,27 +48,14 @@ filters_of(enum paper_filters kind, struct colander_filter_options *filters)
 static void
 insert(struct paper_store *store, struct paper_entries *entries)
 {
-    struct colander_batch *batch;
-    struct colander_error err;
-
-    bench_check(colander_batch_create(store->store.store, &batch, &err), &err);
     for (uint64_t i = 0; i < entries->count; i++) {
         struct colander_slice key;
         struct colander_slice row;
 
         paper_entry_make(entries, i, &key, &row);
-        bench_check(
-            colander_batch_put(batch, store->store.family, key, row, &err),
-            &err);
-        if (i % BATCH != BATCH - 1 && i != entries->count - 1)
-            continue;
-        bench_check(colander_batch_commit(batch, COLANDER_NO_SYNC, &err), &err);
-        if (i % (100ull * BATCH) == 100ull * BATCH - 1)
-            bench_progress("inserting: %.1f of %.1f M entries", (double)i / 1e6,
-                           (double)entries->count / 1e6);
+        bench_store_put(&store->store, key, row);
     }
-    bench_progress("%s", "");
-    colander_batch_destroy(batch);
+    bench_store_commit(&store->store);
 }
 
 void
@@ -73,7 +64,6 @@ paper_store_create(struct paper_store *store, const char *directory,
 {
     struct colander_filter_options filters;
     struct colander_options options;
-    struct colander_error err;
     double start;
     double work;
 
@@ -86,15 +76,9 @@ paper_store_create(struct paper_store *store, const char *directory,
     work = bench_processor_now();
     insert(store, entries);
     store->insert_seconds = bench_now() - start;
-    bench_check(colander_family_flush(store->store.family, &err), &err);
+    bench_check(colander_family_flush(store->store.family, &bench_error));
     store->create_seconds = bench_store_wait(&store->store) - start;
     store->create_work = bench_processor_now() - work;
-}
-
-void
-paper_store_settle(struct paper_store *store)
-{
-    bench_store_settle(&store->store);
 }
 
 static void
@@ -105,6 +89,7 @@ forget_list(struct paper_store *store)
     free(store->ssts);
     store->ssts = NULL;
     store->sst_count = 0;
+    store->sst_capacity = 0;
     store->sst_size = 0;
 }
 
@@ -113,32 +98,85 @@ paper_store_remove(struct paper_store *store)
 {
     forget_list(store);
     bench_store_close(&store->store);
-    bench_remove_directory(store->path);
+    bench_remove_files(store->path);
 }
 
-static void
-reopen(struct paper_store *store)
+void
+paper_store_cool(struct paper_store *store, double *cold_share)
 {
     struct colander_options options;
 
     bench_store_close(&store->store);
     settings_of(&options);
     bench_store_open(&store->store, store->path, &options, NULL);
+    bench_check(
+        colander_family_await_filters(store->store.family, &bench_error));
+    paper_cool(cold_share, store->path);
+}
+
+/* --------------------------------------------------------- cold files --- */
+
+/* nftw has no context. */
+static struct {
+    uint64_t count;
+    uint64_t kept;
+} pages;
+
+/* Counts the pages of a file, and how many of them are in memory: all, if that
+ * is unknown. */
+static void
+count_pages(int file, size_t size)
+{
+    const size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t count = (size + page_size - 1) / page_size;
+    unsigned char *kept = bench_allocate(count, 1);
+    void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
+    const bool is_known = map != MAP_FAILED && mincore(map, size, kept) == 0;
+
+    pages.count += count;
+    for (size_t i = 0; i < count; i++)
+        pages.kept += !is_known || (kept[i] & 1) != 0;
+    if (map != MAP_FAILED)
+        (void)munmap(map, size);
+    free(kept);
+}
+
+/* Only what is on the storage can be dropped, so what is not is written. */
+static int
+visit_file(const char *path, const struct stat *status, int kind,
+           struct FTW *place)
+{
+    int file;
+
+    (void)place;
+    if (kind != FTW_F || status->st_size == 0)
+        return 0;
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return 0; /* the store has removed it */
+    (void)fdatasync(file);
+    (void)posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+    count_pages(file, (size_t)status->st_size);
+    (void)close(file);
+    return 0;
 }
 
 void
-paper_store_cool(struct paper_store *store, struct bench_cold *cold)
+paper_cool(double *share_max, const char *directory)
 {
-    struct colander_error err;
+    double share;
 
-    reopen(store);
-    bench_check(colander_family_await_filters(store->store.family, &err), &err);
-    bench_cold_make(cold, store->path);
+    pages.count = 0;
+    pages.kept = 0;
+    (void)nftw(directory, visit_file, 16, FTW_PHYS);
+    share = pages.count == 0 ? 0 : (double)pages.kept / (double)pages.count;
+    if (share > *share_max)
+        *share_max = share;
 }
 
 /* ----------------------------------------------------------- SST files --- */
 
-static struct colander_engine *
+static struct engine *
 engine_of(const struct paper_store *store)
 {
     return store->store.store->engine;
@@ -155,14 +193,12 @@ note_sst(void *context, const struct sst_info *file, struct colander_error *err)
 {
     struct listing *listing = context;
     struct paper_store *store = listing->store;
-    struct paper_sst *grown;
 
     if (file->family != listing->family)
         return COLANDER_OK;
-    grown = realloc(store->ssts, (store->sst_count + 1) * sizeof(*grown));
-    if (grown == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot list SST files");
-    store->ssts = grown;
+    if (array_reserve(&store->ssts, store->sst_count, &store->sst_capacity, 1,
+                      err) != COLANDER_OK)
+        return COLANDER_NO_MEMORY;
     store->ssts[store->sst_count] =
         (struct paper_sst){.number = file->number, .size = file->size};
     store->sst_size += file->size;
@@ -179,15 +215,15 @@ walk(struct paper_store *store, const struct paper_sst *file, void *context,
     struct sst_cursor *cursor;
     struct colander_slice key;
     struct colander_slice row;
-    struct colander_error err;
     struct sst *sst;
+    bool is_row;
 
-    bench_check(sst_open(engine_of(store), file->number, &sst, &err), &err);
-    bench_check(sst_cursor_open(sst, NULL, false, &cursor, &err), &err);
-    bench_check(sst_cursor_next(cursor, &key, &row, &err), &err);
-    while (key.data != NULL) {
+    bench_check(sst_open(engine_of(store), file->number, &sst, &bench_error));
+    bench_check(sst_cursor_open(sst, NULL, false, &cursor, &bench_error));
+    bench_check(sst_cursor_next(cursor, &is_row, &key, &row, &bench_error));
+    while (is_row) {
         visit(context, key, row);
-        bench_check(sst_cursor_next(cursor, &key, &row, &err), &err);
+        bench_check(sst_cursor_next(cursor, &is_row, &key, &row, &bench_error));
     }
     sst_cursor_close(cursor);
     sst_close(sst);
@@ -198,37 +234,28 @@ note_hash(void *context, struct colander_slice key, struct colander_slice row)
 {
     struct paper_sst *file = context;
     struct colander_value value;
-    struct colander_error err;
     bool is_there;
 
     (void)key;
-    bench_check(colander_row_get(row, "v", &value, &is_there, &err), &err);
+    bench_check(colander_row_get(row, "v", &value, &is_there, &bench_error));
     if (!is_there)
         bench_fail("SST file", "a row has no value");
-    if ((file->hash_count & (file->hash_count - 1)) == 0) {
-        const size_t capacity =
-            file->hash_count == 0 ? 1 : 2 * file->hash_count;
-        uint64_t *grown =
-            realloc(file->hashes, capacity * sizeof(*file->hashes));
-
-        if (grown == NULL)
-            bench_fail("SST file", "no memory");
-        file->hashes = grown;
-    }
+    bench_check(array_reserve(&file->hashes, file->hash_count,
+                              &file->hash_capacity, 1, &bench_error));
     file->hashes[file->hash_count++] = colander_value_hash(&value);
 }
 
 void
 paper_store_list(struct paper_store *store)
 {
-    struct colander_engine_family *family;
+    struct engine_family *family;
     struct listing listing = {.store = store};
-    struct colander_error err;
 
     forget_list(store);
-    bench_check(family_engine(store->store.family, &family, &err), &err);
-    listing.family = colander_engine_family_id(family);
-    bench_check(engine_ssts(engine_of(store), note_sst, &listing, &err), &err);
+    bench_check(family_engine(store->store.family, &family, &bench_error));
+    listing.family = engine_family_id(family);
+    bench_check(
+        engine_ssts(engine_of(store), note_sst, &listing, &bench_error));
     for (size_t i = 0; i < store->sst_count; i++) {
         bench_progress("reading SST %zu of %zu", i + 1, store->sst_count);
         walk(store, &store->ssts[i], &store->ssts[i], note_hash);
@@ -245,12 +272,10 @@ static void
 match(void *context, struct colander_slice key, struct colander_slice row)
 {
     const struct matching *matching = context;
-    struct colander_error err;
     bool is_match;
 
     bench_check(colander_predicate_evaluate(matching->predicate, row, &is_match,
-                                            NULL, &err),
-                &err);
+                                            NULL, &bench_error));
     if (is_match)
         paper_answer_add(matching->answer, key);
 }

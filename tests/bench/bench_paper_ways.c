@@ -1,9 +1,9 @@
 /*
- * The ways of answering that the paper compares: see bench_paper_ways.h.
+ * The ways of answering that the paper compares.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bench_paper_ways.h"
+#include "bench_paper.h"
 
 #include <stdlib.h>
 
@@ -20,18 +20,14 @@ const char *const paper_way_names[PAPER_WAYS] = {
 static struct colander_predicate *
 predicate_of(const struct paper_lookup *lookup)
 {
-    struct colander_error err;
-    struct colander_predicate *predicate =
-        colander_where("v", COLANDER_EQ, lookup->value, &err);
-
-    if (predicate == NULL)
-        bench_fail("predicate", err.message);
-    return predicate;
+    return bench_sound(
+        colander_where("v", COLANDER_EQ, lookup->value, &bench_error));
 }
 
 static void
-add_key(void *context, struct colander_slice key)
+add_key(void *context, struct colander_slice key, struct colander_slice row)
 {
+    (void)row;
     paper_answer_add(context, key);
 }
 
@@ -69,14 +65,12 @@ answer_by_key(const struct paper_asked *asked,
 {
     struct colander_buffer key = COLANDER_BUFFER_EMPTY;
     struct colander_buffer row = COLANDER_BUFFER_EMPTY;
-    struct colander_error err;
     bool is_found;
 
-    bench_check(colander_key_encode(&lookup->key, 1, &key, &err), &err);
+    bench_check(colander_key_encode(&lookup->key, 1, &key, &bench_error));
     bench_check(colander_family_get(asked->store->store.family,
                                     colander_buffer_slice(&key), NULL, &row,
-                                    &is_found, &err),
-                &err);
+                                    &is_found, &bench_error));
     if (is_found)
         paper_answer_add(answer, colander_buffer_slice(&key));
     colander_buffer_release(&key);
@@ -115,9 +109,9 @@ answer(const struct paper_asked *asked, enum paper_way way,
 static void
 cool(const struct paper_asked *asked)
 {
-    paper_store_cool(asked->store, asked->cold);
-    if (asked->leaves != NULL)
-        bench_cold_make(asked->cold, asked->leaves->path);
+    paper_store_cool(asked->store, asked->cold_share);
+    if (asked->leaves != NULL && asked->leaves->count > 0)
+        paper_cool(asked->cold_share, asked->leaves->path);
 }
 
 void

@@ -1,18 +1,18 @@
 /*
  * Peers: programs and libraries that keep rows as Colander does, behind one
- * interface, so that all are loaded with the same file and asked the same.
+ * interface, so that all load the same file and answer the same questions.
  *
  * A peer answers in one or more ways: without an index, with one on the column
  * chosen beforehand, with one on all columns. Each way is opened in a folder of
- * its own. A peer is given what it can have of settings, and asked in the way
- * that its manual advises; where it has nothing for a question, it scans.
+ * its own. A peer has the best settings, and is asked in the way that its
+ * manual advises. Without an index for a question it scans.
  *
- * A failure ends the program (bench_fail), but for `open`, which may say why a
- * peer cannot run here: then it is left out, with that word.
+ * A failure ends the program (bench_fail), except that `missing` and `open` may
+ * return why a peer cannot run here. Then it is left out.
  *
  * Life:    missing -> open -> load -> index -> settle -> size, ask ...
  *          -> load (later rows) -> ask -> add_column -> ask ... -> close
- * Memory:  what open gives is the caller's to close; the work and the question
+ * Memory:  what open returns is closed by the caller; the work and the question
  *          are borrowed, the work until close, the question for the call
  * Threads: one
  *
@@ -21,6 +21,7 @@
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
 
+#include "bench_report.h"
 #include "bench_work.h"
 
 /* How rows are found; `number` is of the ways that only one peer has. */
@@ -39,14 +40,14 @@ struct bench_peer {
     const struct bench_peer_way *ways;
     size_t way_count;
 
-    /* Why it cannot run here; NULL: it can. May be NULL itself. */
+    /* Returns why it cannot run here, or NULL. May be NULL itself. */
     const char *(*missing)(void);
 
     /* "SQLite 3.40.1", static, once it has been opened. */
     const char *(*version)(void);
 
-    /* In the empty folder `directory`. NULL when it does not run: *reason, a
-     * clause, static, says why. */
+    /* Opens it in the empty folder `directory`. Returns NULL if it does not
+     * run, and sets *reason to a static clause. */
     void *(*open)(const char *directory, const struct bench_work *work,
                   const struct bench_peer_way *way, const char **reason);
 
@@ -54,22 +55,22 @@ struct bench_peer {
      * and are found from then on. */
     void (*load)(void *it, const char *path);
 
-    /* Makes ready for questions what load did not: indexes, files. NULL: load
-     * does it all. */
+    /* Builds the indexes and files that load did not. NULL: load does it
+     * all. */
     void (*index)(void *it);
 
-    /* Waits until nothing is under way that load and index began, and tidies
-     * up as the peer would by itself in time; not counted. May be NULL. */
+    /* Waits until all is done that load and index began, and tidies up as the
+     * peer would in time. It is not counted. May be NULL. */
     void (*settle)(void *it);
 
     /* Bytes on disk, of rows and indexes, without logs. NULL: all files. */
     uint64_t (*size)(void *it);
 
-    /* Answers: reads all rows that match, and gives their number. */
+    /* Reads all rows that match, and returns their number. */
     uint64_t (*ask)(void *it, const struct bench_work_question *question);
 
     /* Does what finds by a column need that was not there when the indexes
-     * were made; false when that is nothing. May be NULL. */
+     * were built. Returns false if that is nothing. May be NULL. */
     bool (*add_column)(void *it, const char *column);
 
     void (*close)(void *it);
@@ -81,5 +82,48 @@ extern const struct bench_peer bench_peer_leveldb;
 extern const struct bench_peer bench_peer_sqlite;
 extern const struct bench_peer bench_peer_postgres;
 extern const struct bench_peer bench_peer_tarantool;
+
+/* In seconds, bytes and microseconds. */
+struct bench_peer_figures {
+    const char *name; /* of the way */
+    bool is_server;
+    double load;                    /* until it is ready for questions */
+    double size;                    /* on disk */
+    double asked[BENCH_WORK_KINDS]; /* a question, in the middle; those about
+                                     * the new column, once it has what it
+                                     * needs for them */
+    double first_answer; /* from the start of loading later rows until the
+                          * first right answer about their new column */
+    double adding;       /* to build what it needs for it; 0: nothing */
+};
+
+/* Measures a way in the empty folder `directory`. Returns NULL, or why the peer
+ * does not run. A wrong answer ends the program. */
+const char *bench_peer_measure(const struct bench_peer *peer,
+                               const struct bench_peer_way *way,
+                               const struct bench_work *work,
+                               const char *directory,
+                               struct bench_peer_figures *figures);
+
+/* The predicate of a question, for peers that evaluate rows as Colander does.
+ * Destroy it. */
+struct colander_predicate *
+bench_peer_predicate(const struct bench_work_question *question);
+
+bool bench_peer_matches(const struct colander_predicate *predicate,
+                        struct colander_slice row);
+
+/* Appends bytes as SQL has them between single quotes. */
+void bench_print_quoted(struct colander_buffer *statement, const char *text,
+                        size_t size);
+
+/* Adds a section for one work. All figures are compared with the first. */
+void bench_peer_report(struct bench_report *report,
+                       const struct bench_work *work,
+                       const struct bench_peer_figures *figures, size_t count);
+
+/* Draws the peers as SVG: a bar for a query, and what the load took. */
+void bench_peer_svg(FILE *file, const struct bench_work *work,
+                    const struct bench_peer_figures *figures, size_t count);
 
 #endif

@@ -1,14 +1,13 @@
 /*
- * Colander as a peer among others: rows come in as `colander load` takes them,
- * and are found by the public interface. Nothing is said of columns.
+ * Colander as a peer among others: rows are loaded as `colander load` does, and
+ * found by the public interface. No columns are configured.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "bench_peer.h"
-#include "bench_peer_rows.h"
 #include "bench_store.h"
 
-#include "loading/loading.h"
+#include "loading/load.h"
 
 #include <stdlib.h>
 
@@ -51,37 +50,35 @@ static void
 load(void *it, const char *path)
 {
     struct peer *peer = it;
-    struct schema *schema = schema_create();
-    struct loading_options options;
-    struct loading_figures figures;
-    struct colander_error err;
+    const char *const key[] = {peer->work->key_name};
+    const uint64_t expected = path == peer->work->later_path
+                                  ? peer->work->later_count
+                                  : peer->work->row_count;
+    struct colander_load_options options;
+    struct colander_load *load;
 
-    if (schema == NULL)
-        bench_fail("load", "no memory");
-    if (strcmp(peer->work->key_name, "_key") != 0)
-        bench_check(schema_texts_add(&schema->key, peer->work->key_name, &err),
-                    &err);
-    loading_options_init(&options);
-    options.schema = schema;
+    colander_load_options_init(&options);
+    options.key = key;
+    options.key_count = strcmp(peer->work->key_name, "_key") != 0;
     options.is_bulk = peer->is_bulk;
-    bench_check(loading_run(peer->store.store, peer->store.family, &path, 1,
-                            &options, &figures, &err),
-                &err);
-    if (figures.reject_count != 0)
+    bench_check(colander_load_create(peer->store.store, peer->store.family,
+                                     &options, &load, &bench_error));
+    bench_check(colander_load_run(load, &path, 1, &bench_error));
+    if (colander_load_stats(load)->row_count != expected)
         bench_fail("load", "not all rows are there");
     peer->is_bulk = false; /* rows are there now */
-    schema_destroy(schema);
+    colander_load_destroy(load);
 }
 
-/* Rows are found without; but so is what a load costs counted in full. */
+/* Finds work without, but this way the cost of a load is counted in full. */
 static void
 make_filters(void *it)
 {
     struct peer *peer = it;
-    struct colander_error err;
 
-    bench_check(colander_family_flush(peer->store.family, &err), &err);
-    bench_check(colander_family_await_filters(peer->store.family, &err), &err);
+    bench_check(colander_family_flush(peer->store.family, &bench_error));
+    bench_check(
+        colander_family_await_filters(peer->store.family, &bench_error));
 }
 
 static void

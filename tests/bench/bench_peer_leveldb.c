@@ -3,13 +3,12 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "bench_lines.h"
 #include "bench_peer.h"
-#include "bench_peer_rows.h"
 
 #include <leveldb/c.h>
 #include <stdlib.h>
 
-#define BATCH 1000
 #define CACHE_SIZE ((size_t)64 << 20) /* as Colander's */
 #define BUFFER_SIZE ((size_t)64 << 20)
 
@@ -103,20 +102,22 @@ put_row(void *context, struct colander_slice key, struct colander_slice row)
     leveldb_writebatch_put(peer->batch, (const char *)key.data, key.size,
                            (const char *)row.data, row.size);
     peer->batch_count++;
-    commit(peer, BATCH);
+    commit(peer, BENCH_BATCH);
 }
 
 static void
 load(void *it, const char *path)
 {
     struct peer *peer = it;
+    const struct colander_slice lines = bench_map(path);
 
-    bench_peer_rows_make(peer->work, path, put_row, peer);
+    bench_lines_parse(lines, peer->work->key_name, put_row, peer);
     commit(peer, 1);
+    bench_unmap(lines);
 }
 
-/* Before a range is compacted, here one that has no keys, rows in memory are
- * written: its C interface has no other way to have that done. */
+/* Before a range is compacted, here one without keys, rows in memory are
+ * written. Its C interface has no other way to do that. */
 static void
 flush(void *it)
 {
@@ -125,7 +126,7 @@ flush(void *it)
     leveldb_compact_range(peer->db, "", 0, "", 0);
 }
 
-/* It does not tell when compactions are over; so all is compacted. */
+/* It does not report that compactions are over, so all is compacted. */
 static void
 settle(void *it)
 {

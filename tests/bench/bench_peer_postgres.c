@@ -1,44 +1,57 @@
 /*
- * PostgreSQL: jsonb in one table, on a private server.
+ * PostgreSQL: jsonb in one table, rows(key bigint, doc jsonb), on a private
+ * server.
  *
  * Its ways are those that its manual has for documents: none; an index on one
  * expression; BRIN with Bloom filters of runs of pages on one expression; the
  * extension bloom, a signature of each row over all columns (up to 32, none of
  * arrays); and GIN with jsonb_path_ops over the whole document, which knows
- * whole paths: a search in any column asks for each.
+ * whole paths, so that a search in any column asks for each.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "bench_lines.h"
 #include "bench_peer.h"
 #include "bench_postgres_server.h"
-#include "bench_postgres_sql.h"
-#include "bench_ready.h"
 
 #include <libpq-fe.h>
 #include <stdlib.h>
 #include <time.h>
 
 #define COPY_SIZE 65536
-#define PATIENCE 60 /* seconds, until it takes connections */
+#define PATIENCE 60    /* seconds, until it takes connections */
+#define COLUMNS_MAX 32 /* of an index */
+#define BLOOM_BITS 32  /* of a signature for each column, of which 4 are set */
+#define BLOOM_BITS_MIN 80
+
+/* Any depth, also in arrays. */
+#define ANYWHERE                                                               \
+    "jsonb_path_exists(doc, '$.** ? (@ == $v)', "                              \
+    "jsonb_build_object('v', $1::text))"
+
+enum way { SCAN, BTREE, BRIN, BLOOM, GIN };
 
 struct peer {
     const struct bench_work *work;
-    enum bench_postgres_way way;
-    struct bench_postgres_server server;
+    enum way way;
     PGconn *connection;
     const char *column; /* that "by_column" asks for; NULL: none yet */
     bool has_any;       /* "by_any" is prepared */
     bool has_added;     /* an index on the column added later */
-    bool is_no_scan;    /* what its planner was told last */
+    bool is_no_scan;    /* as its planner was set last */
 };
 
 static const struct bench_peer_way ways[] = {
-    {"PostgreSQL, scan", BENCH_PEER_NONE, BENCH_POSTGRES_SCAN},
-    {"PostgreSQL, B-tree on one", BENCH_PEER_ONE, BENCH_POSTGRES_BTREE},
-    {"PostgreSQL, BRIN bloom on one", BENCH_PEER_ONE, BENCH_POSTGRES_BRIN},
-    {"PostgreSQL, bloom on all", BENCH_PEER_ALL, BENCH_POSTGRES_BLOOM},
-    {"PostgreSQL, GIN", BENCH_PEER_ALL, BENCH_POSTGRES_GIN},
+    {"PostgreSQL, scan", BENCH_PEER_NONE, SCAN},
+    {"PostgreSQL, B-tree on one", BENCH_PEER_ONE, BTREE},
+    {"PostgreSQL, BRIN bloom on one", BENCH_PEER_ONE, BRIN},
+    {"PostgreSQL, bloom on all", BENCH_PEER_ALL, BLOOM},
+    {"PostgreSQL, GIN", BENCH_PEER_ALL, GIN},
 };
+
+/* All ways share it, as a new cluster takes a second. It ends with the program.
+ */
+static struct bench_postgres_server server;
 
 static char version_text[80] = "PostgreSQL";
 
@@ -65,20 +78,199 @@ run(const struct peer *peer, const char *statement)
     PQclear(result);
 }
 
+/* ---------------------------------------------------------- statements --- */
+
+/* Adds the text at a path without arrays. */
+static void
+add_text(struct colander_buffer *statement, const char *path)
+{
+    size_t size = strcspn(path, BENCH_PATH_MARKS);
+
+    bench_print(statement, "(doc");
+    for (; path[size] != '\0'; size = strcspn(path, BENCH_PATH_MARKS)) {
+        bench_print(statement, "->'");
+        bench_print_quoted(statement, path, size);
+        bench_print(statement, "'");
+        path += size + 1;
+    }
+    bench_print(statement, "->>'");
+    bench_print_quoted(statement, path, size);
+    bench_print(statement, "')");
+}
+
+/* Whether they fit one signature, and can be asked one by one. */
+static bool
+has_few_columns(const struct bench_work *work)
+{
+    return !work->has_arrays && work->path_count <= COLUMNS_MAX;
+}
+
+static void
+add_bloom(struct colander_buffer *statement, const char *const *paths,
+          size_t count)
+{
+    const size_t bits = count * BLOOM_BITS;
+
+    bench_print(statement, "CREATE EXTENSION IF NOT EXISTS bloom;"
+                           "CREATE INDEX ON rows USING bloom (");
+    for (size_t i = 0; i < count; i++) {
+        bench_print(statement, i == 0 ? "" : ", ");
+        add_text(statement, paths[i]);
+    }
+    bench_print(statement, ") WITH (length = %zu",
+                bits < BLOOM_BITS_MIN ? BLOOM_BITS_MIN : bits);
+    for (size_t i = 0; i < count; i++)
+        bench_print(statement, ", col%zu = 4", i + 1);
+    bench_print(statement, ");");
+}
+
+/* Adds one more index, for a column. */
+static void
+add_index(struct colander_buffer *statement, enum way way, const char *column)
+{
+    const bool is_brin = way == BRIN;
+
+    if (way == BLOOM) {
+        add_bloom(statement, &column, 1);
+        return;
+    }
+    bench_print(statement, "CREATE INDEX ON rows USING %s (",
+                is_brin ? "brin" : "btree");
+    add_text(statement, column);
+    bench_print(statement, "%s);", is_brin ? " text_bloom_ops" : "");
+}
+
+/* Adds all indexes of the way for the columns known beforehand. If there are
+ * too many for one signature, those asked about get one each. */
+static void
+add_indexes(struct colander_buffer *statement, enum way way,
+            const struct bench_work *work)
+{
+    switch (way) {
+    case SCAN:
+        return;
+    case GIN:
+        bench_print(statement,
+                    "CREATE INDEX ON rows USING gin (doc jsonb_path_ops);");
+        return;
+    case BLOOM:
+        if (has_few_columns(work)) {
+            add_bloom(statement, (const char *const *)work->paths,
+                      work->path_count);
+            return;
+        }
+        add_index(statement, way, work->other);
+        break;
+    default:
+        break;
+    }
+    add_index(statement, way, work->chosen);
+}
+
+/* Whether one of them answers questions about the column; NULL: about any. */
+static bool
+has_index(enum way way, const struct bench_work *work, const char *column)
+{
+    const bool is_bloom = way == BLOOM;
+
+    if (way == GIN || (is_bloom && has_few_columns(work)))
+        return true;
+    if (way == SCAN || column == NULL)
+        return false;
+    return strcmp(column, work->chosen) == 0 ||
+           (is_bloom && strcmp(column, work->other) == 0);
+}
+
+/* Adds the document that has only the value, at the path. Each name opens a
+ * map, each element an array; they are closed in turn.
+ * NOLINTNEXTLINE(misc-no-recursion) */
+static void
+add_document(struct colander_buffer *statement, const char *path)
+{
+    const size_t size = strcspn(path, BENCH_PATH_MARKS);
+
+    if (*path == '\0') {
+        bench_print(statement, "$1::text");
+        return;
+    }
+    if (*path == BENCH_PATH_MEMBER) {
+        add_document(statement, path + 1);
+        return;
+    }
+    if (*path == BENCH_PATH_ELEMENT) {
+        bench_print(statement, "jsonb_build_array(");
+        add_document(statement, path + 1);
+    } else {
+        bench_print(statement, "jsonb_build_object('");
+        bench_print_quoted(statement, path, size);
+        bench_print(statement, "', ");
+        add_document(statement, path + size);
+    }
+    bench_print(statement, ")");
+}
+
+static void
+add_contained(struct colander_buffer *statement, const char *path)
+{
+    bench_print(statement, "doc @> ");
+    add_document(statement, path);
+}
+
+/* Adds a condition for each path, which finds by an index, and scans faster
+ * than a search at any depth. Texts are checked again, as a number may have the
+ * same text as a string. */
+static void
+add_each(struct colander_buffer *statement, enum way way,
+         const struct bench_work *work)
+{
+    bench_print(statement, "(");
+    for (size_t i = 0; i < work->path_count; i++) {
+        bench_print(statement, i == 0 ? "" : " OR ");
+        if (way == GIN) {
+            add_contained(statement, work->paths[i]);
+        } else {
+            add_text(statement, work->paths[i]);
+            bench_print(statement, " = $1");
+        }
+    }
+    bench_print(statement, ")");
+    if (way != GIN)
+        bench_print(statement, " AND " ANYWHERE);
+}
+
+/* Adds the question for the value $1 in a column; NULL: in any, at any depth.
+ */
+static void
+add_question(struct colander_buffer *statement, enum way way,
+             const struct bench_work *work, const char *column)
+{
+    bench_print(statement, "SELECT doc FROM rows WHERE ");
+    if (column == NULL && (way == GIN || has_few_columns(work))) {
+        add_each(statement, way, work);
+    } else if (column == NULL) {
+        bench_print(statement, ANYWHERE);
+    } else if (way == GIN) {
+        add_contained(statement, column);
+    } else {
+        add_text(statement, column);
+        bench_print(statement, " = $1");
+    }
+}
+
 /* ---------------------------------------------------------- open, close --- */
 
-/* False when the server gave up. */
+/* Returns false if the server has ended. */
 static bool
 connect_to(struct peer *peer)
 {
     const struct timespec pause = {0, 50000000};
     const char *const names[] = {"host", "user", "dbname", NULL};
-    const char *const values[] = {peer->server.directory, "postgres",
-                                  "postgres", NULL};
+    const char *const values[] = {server.directory, "postgres", "postgres",
+                                  NULL};
     const double start = bench_now();
 
     while (bench_now() < start + PATIENCE &&
-           !bench_postgres_has_ended(&peer->server)) {
+           !bench_postgres_has_ended(&server)) {
         peer->connection = PQconnectdbParams(names, values, 0);
         if (PQstatus(peer->connection) == CONNECTION_OK)
             return true;
@@ -88,15 +280,15 @@ connect_to(struct peer *peer)
     return false;
 }
 
-/* The server tells more behind a space. */
+/* The server reports more after a space. */
 static void
 note_version(const struct peer *peer)
 {
-    const char *told = PQparameterStatus(peer->connection, "server_version");
-    const size_t size = told == NULL ? 0 : strcspn(told, " ");
+    const char *text = PQparameterStatus(peer->connection, "server_version");
+    const size_t size = text == NULL ? 0 : strcspn(text, " ");
 
     (void)snprintf(version_text, sizeof(version_text), "PostgreSQL %.*s",
-                   (int)size, told == NULL ? "" : told);
+                   (int)size, text == NULL ? "" : text);
 }
 
 static void *
@@ -106,12 +298,13 @@ open_peer(const char *directory, const struct bench_work *work,
     struct peer *peer = bench_allocate(1, sizeof(*peer));
 
     peer->work = work;
-    peer->way = (enum bench_postgres_way)way->number;
-    *reason = bench_postgres_start(&peer->server, directory);
+    peer->way = (enum way)way->number;
+    if (server.process == 0)
+        *reason = bench_postgres_start(&server, directory);
     if (*reason == NULL && !connect_to(peer))
         *reason = "its server does not start";
     if (*reason != NULL) {
-        bench_postgres_stop(&peer->server);
+        bench_postgres_stop(&server);
         free(peer);
         return NULL;
     }
@@ -126,8 +319,8 @@ close_peer(void *it)
 {
     struct peer *peer = it;
 
+    run(peer, "DROP TABLE rows");
     PQfinish(peer->connection);
-    bench_postgres_stop(&peer->server);
     free(peer);
 }
 
@@ -218,12 +411,12 @@ static void
 make_indexes(void *it)
 {
     const struct peer *peer = it;
-    struct bench_statement *statement = bench_statement_create();
+    struct colander_buffer statement = COLANDER_BUFFER_EMPTY;
 
-    bench_postgres_add_indexes(statement, peer->way, peer->work);
-    if (statement->size > 0)
-        run(peer, statement->text);
-    free(statement);
+    add_indexes(&statement, peer->way, peer->work);
+    if (statement.size > 0)
+        run(peer, (const char *)statement.data);
+    colander_buffer_release(&statement);
 }
 
 static void
@@ -252,18 +445,17 @@ static bool
 add_column(void *it, const char *column)
 {
     struct peer *peer = it;
-    struct bench_statement *statement;
+    struct colander_buffer statement = COLANDER_BUFFER_EMPTY;
 
-    if (peer->way == BENCH_POSTGRES_SCAN)
+    if (peer->way == SCAN)
         return false;
-    if (peer->way == BENCH_POSTGRES_GIN) { /* it has what it needs, unmerged */
+    if (peer->way == GIN) { /* it has what it needs, unmerged */
         run(peer, "SELECT gin_clean_pending_list('rows_doc_idx')");
         return true;
     }
-    statement = bench_statement_create();
-    bench_postgres_add_index(statement, peer->way, column);
-    run(peer, statement->text);
-    free(statement);
+    add_index(&statement, peer->way, column);
+    run(peer, (const char *)statement.data);
+    colander_buffer_release(&statement);
     peer->has_added = true;
     return true;
 }
@@ -273,12 +465,12 @@ add_column(void *it, const char *column)
 static void
 prepare(const struct peer *peer, const char *name, const char *column)
 {
-    struct bench_statement *statement = bench_statement_create();
+    struct colander_buffer statement = COLANDER_BUFFER_EMPTY;
 
-    bench_statement_add(statement, "PREPARE %s(text) AS ", name);
-    bench_postgres_add_question(statement, peer->way, peer->work, column);
-    run(peer, statement->text);
-    free(statement);
+    bench_print(&statement, "PREPARE %s(text) AS ", name);
+    add_question(&statement, peer->way, peer->work, column);
+    run(peer, (const char *)statement.data);
+    colander_buffer_release(&statement);
 }
 
 /* The name of the statement, which is prepared once for each column. */
@@ -299,19 +491,17 @@ statement_for(struct peer *peer, const char *column)
     return "by_column";
 }
 
-/* Its planner takes the costs of these two indexes for those of a scan, and is
- * told not to scan where there is one. Where there is none it must not be told
- * that: then it would scan without its other processes. */
+/* Its planner believes that these two indexes cost as much as a scan, and is
+ * set not to scan if there is one. Without one it must not be: it would then
+ * scan without its other processes. */
 static void
 guide_planner(struct peer *peer, const char *column)
 {
     const bool is_added =
         column != NULL && strcmp(column, BENCH_WORK_ADDED_COLUMN) == 0;
     const bool is_no_scan =
-        (peer->way == BENCH_POSTGRES_BRIN ||
-         peer->way == BENCH_POSTGRES_BLOOM) &&
-        (is_added ? peer->has_added
-                  : bench_postgres_has_index(peer->way, peer->work, column));
+        (peer->way == BRIN || peer->way == BLOOM) &&
+        (is_added ? peer->has_added : has_index(peer->way, peer->work, column));
 
     if (is_no_scan != peer->is_no_scan)
         run(peer, is_no_scan ? "SET enable_seqscan = off"

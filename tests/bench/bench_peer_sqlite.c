@@ -1,17 +1,19 @@
 /*
  * SQLite: lines as JSON text in one table, scanned, or found by indexes on
- * expressions, which are made once all rows are there: on one column, or on
- * each. A search in any column is an OR over all columns, which such indexes
- * answer one by one; but what lies in arrays no index has, and it scans.
+ * expressions, on one column or on each. A search in any column is an OR over
+ * all columns, which such indexes answer one by one. It scans for what lies in
+ * arrays, as no index can have that.
  *
- * Its settings are those of bench_sqlite.h.
+ * Settings: the integer key ascends, so each row is added at the end; a
+ * prepared statement; transactions of 10,000 rows; a log, which is synced as
+ * little as a load's (what was committed survives a dead process); a cache of
+ * 256 MiB; and two threads to sort with (each may fill as much memory as the
+ * cache).
  *
  * SPDX-License-Identifier: MIT
  */
+#include "bench_lines.h"
 #include "bench_peer.h"
-#include "bench_ready.h"
-#include "bench_scalars.h"
-#include "bench_statement.h"
 
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -43,25 +45,25 @@ version(void)
 }
 
 static _Noreturn void
-fail(const struct peer *peer)
+fail(sqlite3 *db)
 {
-    bench_fail("sqlite", sqlite3_errmsg(peer->db));
+    bench_fail("sqlite", sqlite3_errmsg(db));
 }
 
 static void
-run(const struct peer *peer, const char *statement)
+run(sqlite3 *db, const char *statement)
 {
-    if (sqlite3_exec(peer->db, statement, NULL, NULL, NULL) != SQLITE_OK)
-        fail(peer);
+    if (sqlite3_exec(db, statement, NULL, NULL, NULL) != SQLITE_OK)
+        fail(db);
 }
 
 static sqlite3_stmt *
-prepare(const struct peer *peer, const char *text)
+prepare(sqlite3 *db, const char *text)
 {
     sqlite3_stmt *statement;
 
-    if (sqlite3_prepare_v2(peer->db, text, -1, &statement, NULL) != SQLITE_OK)
-        fail(peer);
+    if (sqlite3_prepare_v2(db, text, -1, &statement, NULL) != SQLITE_OK)
+        fail(db);
     return statement;
 }
 
@@ -77,17 +79,16 @@ open_peer(const char *directory, const struct bench_work *work,
     (void)reason;
     peer->work = work;
     peer->indexes = way->indexes;
-    /* where it sorts */
-    if (setenv("SQLITE_TMPDIR", directory, 1) != 0)
+    if (setenv("SQLITE_TMPDIR", directory, 1) != 0) /* where it sorts */
         bench_fail("sqlite", "no memory");
     (void)snprintf(name, sizeof(name), "%s/rows.db", directory);
     if (sqlite3_open(name, &peer->db) != SQLITE_OK)
-        fail(peer);
-    run(peer, "PRAGMA journal_mode=WAL;"
-              "PRAGMA synchronous=OFF;"
-              "PRAGMA cache_size=-262144;"
-              "PRAGMA threads=2;"
-              "CREATE TABLE rows(key INTEGER PRIMARY KEY, json TEXT)");
+        fail(peer->db);
+    run(peer->db, "PRAGMA journal_mode=WAL;"
+                  "PRAGMA synchronous=OFF;"
+                  "PRAGMA cache_size=-262144;"
+                  "PRAGMA threads=2;"
+                  "CREATE TABLE rows(key INTEGER PRIMARY KEY, json TEXT)");
     return peer;
 }
 
@@ -99,41 +100,35 @@ close_peer(void *it)
     (void)sqlite3_finalize(peer->by_column);
     (void)sqlite3_finalize(peer->by_any);
     if (sqlite3_close(peer->db) != SQLITE_OK)
-        fail(peer);
+        fail(peer->db);
     free(peer);
 }
 
 /* ------------------------------------------------------------- loading --- */
 
 static void
-insert(const struct peer *peer, sqlite3_stmt *statement,
-       struct colander_slice line)
-{
-    if (sqlite3_bind_int64(statement, 1, bench_work_key(peer->work, line)) !=
-            SQLITE_OK ||
-        sqlite3_bind_text(statement, 2, (const char *)line.data, (int)line.size,
-                          SQLITE_STATIC) != SQLITE_OK ||
-        sqlite3_step(statement) != SQLITE_DONE ||
-        sqlite3_reset(statement) != SQLITE_OK)
-        fail(peer);
-}
-
-static void
 load(void *it, const char *path)
 {
-    struct peer *peer = it;
-    sqlite3_stmt *statement = prepare(peer, "INSERT INTO rows VALUES(?, ?)");
-    struct colander_slice lines = bench_map(path);
+    const struct peer *peer = it;
+    const struct colander_slice lines = bench_map(path);
+    sqlite3_stmt *statement =
+        prepare(peer->db, "INSERT INTO rows VALUES(?, ?)");
     struct colander_slice rest = lines;
     struct colander_slice line;
     unsigned count = 0;
 
     while (bench_next_line(&rest, &line)) {
         if (count == 0)
-            run(peer, "BEGIN");
-        insert(peer, statement, line);
+            run(peer->db, "BEGIN");
+        if (sqlite3_bind_int64(statement, 1,
+                               bench_work_key(peer->work, line)) != SQLITE_OK ||
+            sqlite3_bind_text(statement, 2, (const char *)line.data,
+                              (int)line.size, SQLITE_STATIC) != SQLITE_OK ||
+            sqlite3_step(statement) != SQLITE_DONE ||
+            sqlite3_reset(statement) != SQLITE_OK)
+            fail(peer->db);
         if (++count == TRANSACTION || rest.size == 0) {
-            run(peer, "COMMIT");
+            run(peer->db, "COMMIT");
             count = 0;
         }
     }
@@ -141,30 +136,30 @@ load(void *it, const char *path)
     bench_unmap(lines);
 }
 
-/* What finds the value at a path; as an index has it, so must a question. */
+/* Adds the value at a path. An index and a question must have the same text. */
 static void
-add_path(struct bench_statement *statement, const char *path)
+add_path(struct colander_buffer *statement, const char *path)
 {
-    bench_statement_add(statement, "json_extract(json, '$.\"");
+    bench_print(statement, "json_extract(json, '$.\"");
     for (; *path != '\0'; path++) {
         if (*path == BENCH_PATH_MEMBER)
-            bench_statement_add(statement, "\".\"");
+            bench_print(statement, "\".\"");
         else
-            bench_statement_add_quoted(statement, path, 1);
+            bench_print_quoted(statement, path, 1);
     }
-    bench_statement_add(statement, "\"')");
+    bench_print(statement, "\"')");
 }
 
 static void
 make_index(const struct peer *peer, const char *path)
 {
-    struct bench_statement *statement = bench_statement_create();
+    struct colander_buffer statement = COLANDER_BUFFER_EMPTY;
 
-    bench_statement_add(statement, "CREATE INDEX \"by %s\" ON rows(", path);
-    add_path(statement, path);
-    bench_statement_add(statement, ")");
-    run(peer, statement->text);
-    free(statement);
+    bench_print(&statement, "CREATE INDEX \"by %s\" ON rows(", path);
+    add_path(&statement, path);
+    bench_print(&statement, ")");
+    run(peer->db, (const char *)statement.data);
+    colander_buffer_release(&statement);
 }
 
 static bool
@@ -187,11 +182,13 @@ make_indexes(void *it)
     }
 }
 
-/* The log becomes part of the file, as it does again and again by itself. */
+/* The log becomes part of the file, as it does from time to time. */
 static void
 settle(void *it)
 {
-    run(it, "PRAGMA wal_checkpoint(TRUNCATE)");
+    const struct peer *peer = it;
+
+    run(peer->db, "PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
 static bool
@@ -208,18 +205,17 @@ add_column(void *it, const char *column)
 /* -------------------------------------------------------------- asking --- */
 
 static void
-add_any(struct bench_statement *statement, const struct bench_work *work)
+add_any(struct colander_buffer *statement, const struct bench_work *work)
 {
     if (work->has_arrays) {
-        bench_statement_add(statement,
-                            "EXISTS (SELECT 1 FROM json_tree(rows.json) "
-                            "WHERE atom = ?1)");
+        bench_print(statement, "EXISTS (SELECT 1 FROM json_tree(rows.json) "
+                               "WHERE atom = ?1)");
         return;
     }
     for (size_t i = 0; i < work->path_count; i++) {
-        bench_statement_add(statement, i == 0 ? "" : " OR ");
+        bench_print(statement, i == 0 ? "" : " OR ");
         add_path(statement, work->paths[i]);
-        bench_statement_add(statement, " = ?1");
+        bench_print(statement, " = ?1");
     }
 }
 
@@ -228,22 +224,21 @@ static sqlite3_stmt *
 statement_for(struct peer *peer, const char *column)
 {
     sqlite3_stmt **prepared = column == NULL ? &peer->by_any : &peer->by_column;
-    struct bench_statement *statement;
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
 
     if (*prepared != NULL && (column == NULL || column == peer->column))
         return *prepared;
-    statement = bench_statement_create();
-    bench_statement_add(statement, "SELECT json FROM rows WHERE ");
+    bench_print(&text, "SELECT json FROM rows WHERE ");
     if (column == NULL) {
-        add_any(statement, peer->work);
+        add_any(&text, peer->work);
     } else {
-        add_path(statement, column);
-        bench_statement_add(statement, " = ?1");
+        add_path(&text, column);
+        bench_print(&text, " = ?1");
         peer->column = column;
     }
     (void)sqlite3_finalize(*prepared);
-    *prepared = prepare(peer, statement->text);
-    free(statement);
+    *prepared = prepare(peer->db, (const char *)text.data);
+    colander_buffer_release(&text);
     return *prepared;
 }
 
@@ -257,11 +252,11 @@ ask(void *it, const struct bench_work_question *question)
 
     if (sqlite3_bind_text(statement, 1, question->value, -1, SQLITE_STATIC) !=
         SQLITE_OK)
-        fail(peer);
+        fail(peer->db);
     while ((code = sqlite3_step(statement)) == SQLITE_ROW)
         found += sqlite3_column_text(statement, 0) != NULL;
     if (code != SQLITE_DONE || sqlite3_reset(statement) != SQLITE_OK)
-        fail(peer);
+        fail(peer->db);
     return found;
 }
 

@@ -1,7 +1,7 @@
 /*
  * Tarantool's vinyl engine: an LSM tree of tuples, within a process that runs
- * Lua. It is a server; here it is a child, told by a script on its input what
- * to do, and answers on its output, which costs about what a socket costs.
+ * Lua. It is a server. Here it is a child, which reads commands from its input
+ * and answers on its output. That costs about as much as a socket.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -82,7 +82,7 @@ start(struct peer *peer, const char *directory, enum bench_peer_indexes indexes)
         bench_fail("tarantool", strerror(errno));
 }
 
-/* False when it is gone. */
+/* Returns false if it has ended. */
 static bool
 read_answer(struct peer *peer)
 {
@@ -123,41 +123,25 @@ open_peer(const char *directory, const struct bench_work *work,
     return peer;
 }
 
-/* ------------------------------------------------------------- telling --- */
+/* ----------------------------------------------------------- commands --- */
 
-static void
-append_text(struct colander_buffer *json, const char *text)
-{
-    const struct colander_value value =
-        text == NULL ? colander_null() : colander_text(text);
-    struct colander_error err;
-
-    bench_check(colander_json_append_value(json, &value, &err), &err);
-}
-
-static void
-append(struct colander_buffer *json, const char *text)
-{
-    struct colander_error err;
-
-    bench_check(colander_buffer_append(json, text, strlen(text), &err), &err);
-}
-
-/* Has a command done: the number that it answers. Else it failed, and says
- * why. */
+/* Runs a command and returns the number that it answers. Any other answer is an
+ * error message. */
 static uint64_t
-tell(struct peer *peer, const char *command, const char *first,
-     const char *second)
+run(struct peer *peer, const char *command, const char *first,
+    const char *second)
 {
     struct colander_buffer json = COLANDER_BUFFER_EMPTY;
 
-    append(&json, "[");
-    append_text(&json, command);
-    append(&json, ",");
-    append_text(&json, first);
-    append(&json, ",");
-    append_text(&json, second);
-    append(&json, "]\n");
+    for (size_t i = 0; i < 3; i++) {
+        const char *text = (const char *const[]){command, first, second}[i];
+        const struct colander_value value =
+            text == NULL ? colander_null() : colander_text(text);
+
+        bench_print(&json, i == 0 ? "[" : ",");
+        bench_check(colander_json_append_value(&json, &value, &bench_error));
+    }
+    bench_print(&json, "]\n");
     if (fwrite(json.data, 1, json.size, peer->to) != json.size ||
         fflush(peer->to) != 0 || !read_answer(peer))
         bench_fail("tarantool", "it has ended");
@@ -170,7 +154,7 @@ tell(struct peer *peer, const char *command, const char *first,
 static void
 load(void *it, const char *path)
 {
-    (void)tell(it, "load", path, NULL);
+    (void)run(it, "load", path, NULL);
 }
 
 static void
@@ -178,31 +162,31 @@ make_index(void *it)
 {
     struct peer *peer = it;
 
-    (void)tell(peer, "index", peer->work->chosen, NULL);
+    (void)run(peer, "index", peer->work->chosen, NULL);
 }
 
 static void
 settle(void *it)
 {
-    (void)tell(it, "settle", NULL, NULL);
+    (void)run(it, "settle", NULL, NULL);
 }
 
 static uint64_t
 size_of(void *it)
 {
-    return tell(it, "size", NULL, NULL);
+    return run(it, "size", NULL, NULL);
 }
 
 static uint64_t
 ask(void *it, const struct bench_work_question *question)
 {
-    return tell(it, "ask", question->column, question->value);
+    return run(it, "ask", question->column, question->value);
 }
 
 static bool
 add_column(void *it, const char *column)
 {
-    return tell(it, "add_column", column, NULL) == 1;
+    return run(it, "add_column", column, NULL) == 1;
 }
 
 const struct bench_peer bench_peer_tarantool = {

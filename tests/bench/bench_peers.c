@@ -2,12 +2,12 @@
  * peers: the same rows and the same questions for Colander and for programs
  * and libraries that people keep such rows in.
  *
- * First rows made from their number, then those of each file given; all are
- * read before any is measured, so that one that cannot be used is told early.
+ * First generated rows, then those of each file given. All files are read
+ * before anything is measured, so that an unusable one fails early.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bench_peer_report.h"
+#include "bench_peer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ struct experiment {
     bool is_missing[PEERS];
 };
 
-/* Why a peer is left out. */
+/* Reports why a peer is left out. */
 static void
 leave_out(struct experiment *it, size_t peer, const char *reason)
 {
@@ -101,7 +101,7 @@ measure_peer(struct experiment *it, size_t number,
             it->figure_count++;
         else
             leave_out(it, number, reason);
-        bench_remove_directory(directory);
+        bench_remove_files(directory);
     }
 }
 
@@ -132,28 +132,27 @@ prepare(struct experiment *it, const struct bench_options *options)
     add_work(it, bench_work_make(it->directory,
                                  options->rows == 0 ? ROWS : options->rows));
     for (size_t i = 0; i < options->file_count; i++)
-        add_work(it, bench_work_read(it->directory, options->files[i]));
+        add_work(it, bench_work_read(options, options->files[i]));
 }
 
-/* Once they have run, when they know it. */
+/* Servers know their version once they have run. */
 static void
 report_versions(struct experiment *it)
 {
-    char text[500] = "";
-    size_t size = 0;
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
 
     for (size_t i = 0; i < PEERS; i++) {
-        if (!it->is_missing[i] && size < sizeof(text))
-            size += (size_t)snprintf(text + size, sizeof(text) - size, "%s%s",
-                                     size == 0 ? "" : ", ",
-                                     peers[i].peer->version());
+        if (!it->is_missing[i])
+            bench_print(&text, "%s%s", text.size == 0 ? "" : ", ",
+                        peers[i].peer->version());
     }
     bench_report_section(it->report, "What was run");
-    bench_report_text(it->report, "%s.", text);
+    bench_report_text(it->report, "%s.", (const char *)text.data);
     bench_report_machine(it->report);
+    colander_buffer_release(&text);
 }
 
-int
+void
 bench_peers(const struct bench_options *options)
 {
     struct experiment *it = bench_allocate(1, sizeof(*it));
@@ -165,15 +164,13 @@ bench_peers(const struct bench_options *options)
     bench_report_text(
         it->report,
         "Each takes the same JSON lines and answers the same questions. A "
-        "library is asked in the process that asks; a server, in one of its "
-        "own, has to be talked to, which alone takes some 10 to 50 us. "
-        "Times are medians, of questions about different values, with all "
-        "that is read in memory.");
+        "library runs in the process that asks. A server runs in its own, "
+        "which alone costs 10 to 50 us for each question. Times are medians of "
+        "questions about different values, with all that is read in memory.");
     find_missing(it);
     for (size_t i = 0; i < it->work_count; i++)
         measure(it, it->works[i]);
     report_versions(it);
     bench_report_close(it->report);
     free(it);
-    return 0;
 }

@@ -119,15 +119,18 @@ bench_postgres_start(struct bench_postgres_server *server,
 {
     const struct passwd *user = geteuid() == 0 ? getpwnam(USER) : NULL;
 
-    if (strlen(directory) > SOCKET_PATH_MAX)
-        return "the path of its folder is too long for a socket (--dir)";
-    if (user != NULL && chown(directory, user->pw_uid, user->pw_gid) != 0)
-        return "its folder cannot be given to the user " USER;
-    if (!make_cluster(directory, user))
-        return "initdb failed (can the user " USER " get to --dir?)";
-    (void)snprintf(server->directory, sizeof(server->directory), "%s",
+    (void)snprintf(server->directory, sizeof(server->directory), "%s-server",
                    directory);
-    server->process = start_server(directory, user);
+    if (strlen(server->directory) > SOCKET_PATH_MAX)
+        return "the path of its folder is too long for a socket (--dir)";
+    if (mkdir(server->directory, 0700) != 0)
+        return "its folder cannot be created";
+    if (user != NULL &&
+        chown(server->directory, user->pw_uid, user->pw_gid) != 0)
+        return "its folder cannot be given to the user " USER;
+    if (!make_cluster(server->directory, user))
+        return "initdb failed (can the user " USER " get to --dir?)";
+    server->process = start_server(server->directory, user);
     return NULL;
 }
 

@@ -1,9 +1,9 @@
 /*
- * A private server of PostgreSQL, on a socket in its own folder: nobody else's
- * server is touched, and nothing listens on a network.
+ * A private server of PostgreSQL, on a socket in its own folder. It uses no
+ * other server and does not listen on a network.
  *
- * PostgreSQL does not run as root; then it runs as the user "postgres" of its
- * package, to whom the folder is given.
+ * PostgreSQL does not run as root. Then it runs as the user "postgres" of its
+ * package, who gets the folder.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,15 +18,15 @@ struct bench_postgres_server {
     char directory[4096]; /* where the socket is */
 };
 
-/* Why it cannot run here; NULL: it can. */
+/* Returns why it cannot run here, or NULL. */
 const char *bench_postgres_missing(void);
 
-/* Makes a cluster in `directory` and starts the server; NULL, or why it does
- * not run. Whether it takes connections already, a client must try. */
+/* Creates a cluster next to `directory` and starts the server. Returns NULL, or
+ * why it does not run. It may not accept connections yet. */
 const char *bench_postgres_start(struct bench_postgres_server *server,
                                  const char *directory);
 
-/* Whether it has ended by itself; its log says why. */
+/* Whether it has ended. Its log says why. */
 bool bench_postgres_has_ended(struct bench_postgres_server *server);
 
 void bench_postgres_stop(struct bench_postgres_server *server);

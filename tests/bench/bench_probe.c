@@ -1,16 +1,17 @@
 /*
  * probe: which of many parts may hold a value, by looking at one presence after
- * the other, through the published tree, and bit-sliced. 1,024 parts of 100,000
- * values (--rows: of so many), and 8,192 of a fifth, 10 bits a value; values
- * that no part holds, and values that one part does. All in memory, warm.
+ * the other, through the published tree, and bit-sliced. There are 1,024 parts
+ * of 100,000 values (--rows), or 8,192 of a fifth, with 10 bits for each value.
+ * Values are in no part, or in one. All is in memory and warm.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bench.h"
+#include "bench_figures.h"
 
 #include <stdlib.h>
 
 #include "filters/hierarchy.h"
+#include "tests/support/random.h"
 
 #define BITS_PER_VALUE 10
 #define ORDER 8 /* of the tree */
@@ -27,35 +28,17 @@ struct parts {
     uint64_t *held; /* a value of each */
     uint32_t count;
     struct hierarchy *hierarchies[WAYS]; /* but SCAN */
-    struct hierarchy_edition *editions[WAYS];
+    struct hierarchy_version *versions[WAYS];
     uint64_t *answer; /* a bit for each */
     size_t answer_size;
     double build_seconds[WAYS];
 };
-
-/* Microseconds a question, and what is told for absent values. */
-struct figures {
-    double absent[WAYS];
-    double present[WAYS];
-    double told;
-};
-
-static uint64_t
-next_hash(uint64_t *state)
-{
-    uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
 
 /* ---------------------------------------------------------------- parts --- */
 
 static void
 build(struct parts *parts, enum way way, enum hierarchy_kind kind)
 {
-    struct colander_error err;
     double start = bench_now();
 
     parts->hierarchies[way] = hierarchy_create(kind, ORDER, UINT64_MAX);
@@ -63,11 +46,9 @@ build(struct parts *parts, enum way way, enum hierarchy_kind kind)
         bench_fail("probe", "no memory");
     for (uint32_t i = 0; i < parts->count; i++)
         bench_check(hierarchy_add(parts->hierarchies[way], i,
-                                  &parts->presences[i], &err),
-                    &err);
-    bench_check(
-        hierarchy_publish(parts->hierarchies[way], &parts->editions[way], &err),
-        &err);
+                                  &parts->presences[i], &bench_error));
+    bench_check(hierarchy_publish(parts->hierarchies[way],
+                                  &parts->versions[way], &bench_error));
     parts->build_seconds[way] = bench_now() - start;
 }
 
@@ -76,24 +57,20 @@ parts_make(struct parts *parts, uint32_t count, uint64_t value_count)
 {
     struct presence_shape shape =
         presence_shape_for_bits(value_count, value_count * BITS_PER_VALUE);
-    struct colander_error err;
     uint64_t state = count;
 
     shape.hash_bits = HASH_BITS;
     parts->count = count;
-    parts->presences = calloc(count, sizeof(*parts->presences));
-    parts->held = calloc(count, sizeof(*parts->held));
+    parts->presences = bench_allocate(count, sizeof(*parts->presences));
+    parts->held = bench_allocate(count, sizeof(*parts->held));
     parts->answer_size = (count / 64 + 1) * sizeof(*parts->answer);
-    parts->answer = calloc(1, parts->answer_size);
-    if (parts->presences == NULL || parts->held == NULL ||
-        parts->answer == NULL)
-        bench_fail("probe", "no memory");
+    parts->answer = bench_allocate(1, parts->answer_size);
     for (uint32_t i = 0; i < count; i++) {
-        bench_check(presence_init(&parts->presences[i], &shape, &err), &err);
+        bench_check(presence_init(&parts->presences[i], &shape, &bench_error));
         parts->held[i] = state;
         for (uint64_t j = 0; j < value_count; j++)
-            presence_add(&parts->presences[i], next_hash(&state));
-        parts->held[i] = next_hash(&parts->held[i]);
+            presence_add(&parts->presences[i], random_next(&state));
+        parts->held[i] = random_next(&parts->held[i]);
     }
     build(parts, TREE, HIERARCHY_TREE);
     build(parts, SLICES, HIERARCHY_SLICES);
@@ -105,7 +82,7 @@ parts_release(struct parts *parts)
     for (uint32_t i = 0; i < parts->count; i++)
         presence_release(&parts->presences[i]);
     for (unsigned way = TREE; way < WAYS; way++) {
-        hierarchy_edition_release(parts->editions[way]);
+        hierarchy_version_release(parts->versions[way]);
         hierarchy_destroy(parts->hierarchies[way]);
     }
     free(parts->presences);
@@ -134,11 +111,11 @@ find(const struct parts *parts, enum way way, uint64_t hash)
     if (way == SCAN)
         scan(parts, hash);
     else
-        hierarchy_find(parts->editions[way], hash, parts->answer);
+        hierarchy_find(parts->versions[way], hash, parts->answer);
 }
 
-/* Asks for values that are not held, or that one part holds; all ways are
- * asked the same. Gives microseconds. */
+/* Asks for values that are not held, or that one part holds, the same of all
+ * ways. Returns microseconds. */
 static double
 ask(const struct parts *parts, enum way way, bool is_held, uint64_t seed)
 {
@@ -147,127 +124,98 @@ ask(const struct parts *parts, enum way way, bool is_held, uint64_t seed)
     double start = bench_now();
 
     for (unsigned i = 0; i < count; i++) {
-        uint64_t hash = next_hash(&state);
+        uint64_t hash = random_next(&state);
 
         find(parts, way, is_held ? parts->held[hash % parts->count] : hash);
     }
     return (bench_now() - start) * 1e6 / count;
 }
 
-/* Fails unless all ways tell the same for a value: presences have one shape,
- * and none is folded. Gives how many parts are told. */
+/* Fails unless all ways return the same parts for a value: presences have one
+ * shape, and none is folded. Returns how many they return. */
 static unsigned
 compare(const struct parts *parts, uint64_t hash)
 {
-    unsigned told[WAYS] = {0};
+    unsigned counts[WAYS] = {0};
 
     for (unsigned way = 0; way < WAYS; way++) {
         find(parts, (enum way)way, hash);
         for (uint32_t i = 0; i < parts->answer_size / 8; i++)
-            told[way] += presence_bit_count(parts->answer[i]);
+            counts[way] += presence_bit_count(parts->answer[i]);
     }
-    if (told[TREE] != told[SCAN] || told[SLICES] != told[SCAN])
+    if (counts[TREE] != counts[SCAN] || counts[SLICES] != counts[SCAN])
         bench_fail("probe", "the ways disagree");
-    return told[SCAN];
+    return counts[SCAN];
 }
 
-/* How many parts are told for a value that none holds, on average. */
+/* Returns the mean number of parts for a value that none holds. */
 static double
-told_for_absent(const struct parts *parts)
+false_positives(const struct parts *parts)
 {
     uint64_t state = 99;
-    uint64_t told = 0;
+    uint64_t count = 0;
 
     for (unsigned i = 0; i < COMPARISONS; i++) {
         if (compare(parts, parts->held[i % parts->count]) == 0)
             bench_fail("probe", "a value is denied");
-        told += compare(parts, next_hash(&state));
+        count += compare(parts, random_next(&state));
     }
-    return (double)told / COMPARISONS;
+    return (double)count / COMPARISONS;
 }
 
-static struct figures
-measure(const struct bench_options *options, uint32_t count,
-        uint64_t value_count)
+/* All names of figures have the suffix. */
+static void
+measure(const struct bench_options *options, struct bench_figures *figures,
+        uint32_t count, uint64_t value_count, const char *suffix)
 {
-    double *times[2 * WAYS];
-    struct figures figures;
+    static const char *const names[WAYS] = {"scan", "tree", "slices"};
+    double *times[2][WAYS]; /* absent, present */
+    double absent[WAYS];
     struct parts parts = {0};
 
     parts_make(&parts, count, value_count);
-    figures.told = told_for_absent(&parts);
-    for (unsigned i = 0; i < 2 * WAYS; i++) {
-        times[i] = calloc(options->rounds, sizeof(double));
-        if (times[i] == NULL)
-            bench_fail("probe", "no memory");
+    bench_figure(figures, 2, false_positives(&parts), "false_positives%s",
+                 suffix);
+    for (unsigned way = 0; way < WAYS; way++) {
+        times[0][way] = bench_allocate(options->rounds, sizeof(double));
+        times[1][way] = bench_allocate(options->rounds, sizeof(double));
     }
     for (unsigned round = 0; round < options->rounds; round++) {
-        for (unsigned way = 0; way < WAYS; way++) {
-            times[way][round] = ask(&parts, (enum way)way, false, round + 1000);
-            times[WAYS + way][round] = ask(&parts, (enum way)way, true, round);
+        for (enum way way = 0; way < WAYS; way++) {
+            times[0][way][round] = ask(&parts, way, false, round + 1000);
+            times[1][way][round] = ask(&parts, way, true, round);
         }
     }
     for (unsigned way = 0; way < WAYS; way++) {
-        figures.absent[way] = bench_median(times[way], options->rounds);
-        figures.present[way] = bench_median(times[WAYS + way], options->rounds);
-        free(times[way]);
-        free(times[WAYS + way]);
+        absent[way] = bench_median(times[0][way], options->rounds);
+        bench_figure(figures, 3, absent[way], "%s%s_us", names[way], suffix);
+        bench_figure(figures, 3, bench_median(times[1][way], options->rounds),
+                     "%s%s_present_us", names[way], suffix);
+        if (way != SCAN)
+            bench_figure(figures, 1, parts.build_seconds[way],
+                         "%s%s_build_seconds", names[way], suffix);
+        free(times[0][way]);
+        free(times[1][way]);
     }
-    printf("probe: %u parts of %llu values, %d bits a value, median of %u "
-           "rounds\n  wrong maybes of an absent value: %.2f\n"
-           "  built in %.1f s (tree of height %u), %.1f s (slices, %.0f MB)\n",
-           count, (unsigned long long)value_count, BITS_PER_VALUE,
-           options->rounds, figures.told, parts.build_seconds[TREE],
-           hierarchy_sizes(parts.hierarchies[TREE]).height,
-           parts.build_seconds[SLICES],
-           (double)hierarchy_sizes(parts.hierarchies[SLICES]).bytes / 1e6);
+    bench_figure(figures, 1, absent[SCAN] / absent[SLICES],
+                 "scan_over_slices%s", suffix);
+    bench_figure(figures, 1, absent[TREE] / absent[SLICES],
+                 "tree_over_slices%s", suffix);
+    bench_figure(figures, 2, absent[TREE] / absent[SCAN], "tree_over_scan%s",
+                 suffix);
+    bench_figure(figures, 0,
+                 (double)hierarchy_sizes(parts.hierarchies[SLICES]).bytes,
+                 "slices%s_size", suffix);
     parts_release(&parts);
-    return figures;
 }
 
-static void
-print_figures(const struct figures *figures)
-{
-    static const char *const names[WAYS] = {"one by one", "tree", "slices"};
-
-    printf("  microseconds   absent   present\n");
-    for (unsigned way = 0; way < WAYS; way++)
-        printf("  %-11s %9.2f %9.2f\n", names[way], figures->absent[way],
-               figures->present[way]);
-}
-
-/* With `suffix` behind each name. */
-static void
-print_json(const struct figures *figures, const char *suffix)
-{
-    printf(",\"slices%s_us\":%.3f,\"tree%s_us\":%.2f,\"scan%s_us\":%.2f,"
-           "\"slices%s_present_us\":%.3f,\"tree%s_present_us\":%.2f,"
-           "\"scan%s_present_us\":%.2f,\"scan_over_slices%s\":%.1f,"
-           "\"tree_over_slices%s\":%.1f,\"tree_over_scan%s\":%.2f",
-           suffix, figures->absent[SLICES], suffix, figures->absent[TREE],
-           suffix, figures->absent[SCAN], suffix, figures->present[SLICES],
-           suffix, figures->present[TREE], suffix, figures->present[SCAN],
-           suffix, figures->absent[SCAN] / figures->absent[SLICES], suffix,
-           figures->absent[TREE] / figures->absent[SLICES], suffix,
-           figures->absent[TREE] / figures->absent[SCAN]);
-}
-
-int
+void
 bench_probe(const struct bench_options *options)
 {
-    uint64_t value_count = options->rows == 0 ? 100000 : options->rows;
-    struct figures few;
-    struct figures many;
+    const uint64_t value_count = options->rows == 0 ? 100000 : options->rows;
+    struct bench_figures *figures = bench_figures_begin(options, "probe", 0);
 
-    few = measure(options, 1024, value_count);
-    print_figures(&few);
-    many = measure(options, 8192, (value_count + 4) / 5);
-    print_figures(&many);
-    if (options->is_json) {
-        printf("{\"experiment\":\"probe\",\"rounds\":%u", options->rounds);
-        print_json(&few, "");
-        print_json(&many, "_8192");
-        printf("}\n");
-    }
-    return 0;
+    measure(options, figures, 1024, value_count, "");
+    measure(options, figures, 8192, (value_count + 4) / 5, "_8192");
+    bench_figures_end(figures);
 }

@@ -1,23 +1,22 @@
 /*
- * resources: what processes need that load a store, scan it, ask it again and
- * again, and open one of many files: memory and descriptors.
+ * resources: memory and descriptors of processes that load a store, scan it,
+ * query it many times, and open a store of many files.
  *
- * Each is a process of its own, with default options but for small files.
- * Memory is all that it has at most, with its program, and without what the
- * system keeps of files.
+ * Each is a process of its own, with default options except for small files.
+ * Memory is the peak of the process with its program, without the system's
+ * cache of files.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "bench_figures.h"
+#include "bench_guard.h"
 #include "bench_store.h"
 
 #include "columns/bulk.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define ROWS 10000000
@@ -28,12 +27,10 @@
 
 enum task { LOAD, SCAN, FIND, BULK, OPEN, TASKS };
 
-static const char *const names[TASKS] = {"load", "scan", "finds",
-                                         "bulk of small files", "open these"};
-static const char *const keys[TASKS] = {"load", "scan", "find", "bulk_small",
-                                        "open_small"};
+static const char *const names[TASKS] = {"load", "scan", "find", "bulk_small",
+                                         "open_small"};
 
-/* What a process tells of itself, and what the system does of it. */
+/* What a process reports, and `most` of the system. */
 struct need {
     double seconds; /* of the work itself */
     double settled; /* MB that it had when it had begun... */
@@ -49,17 +46,18 @@ struct experiment {
     uint64_t finds;
     char *path;  /* of the store */
     char *small; /* of one with small files */
+    enum task task;
     struct need needs[TASKS];
 };
 
 /* ------------------------------------------------------- of this process ---
  */
 
-/* MB that it has in memory now. */
+/* Returns the MB that it has in memory now. */
 static double
 memory_now(void)
 {
-    FILE *file = fopen("/proc/self/statm", "r");
+    FILE *file = fopen("/proc/self/statm", "re");
     unsigned long all;
     unsigned long resident;
 
@@ -88,20 +86,16 @@ static void
 load(const struct experiment *it, struct bench_store *store, struct need *need)
 {
     (void)need;
-    bench_store_load(store, it->rows, 0, it->rows);
-    bench_store_settle(store);
+    bench_store_load(store, it->rows);
 }
 
 static void
 scan(const struct experiment *it, struct bench_store *store, struct need *need)
 {
-    struct colander_error err;
-    struct colander_predicate *where =
-        colander_where("likes", COLANDER_GE, colander_integer(0), &err);
+    struct colander_predicate *where = bench_sound(colander_where(
+        "likes", COLANDER_GE, colander_integer(0), &bench_error));
 
     (void)need;
-    if (where == NULL)
-        bench_fail("scan", err.message);
     if (bench_store_scan(store, where, NULL, NULL) != it->rows)
         bench_fail("scan", "it did not find all rows");
 }
@@ -127,26 +121,23 @@ find(const struct experiment *it, struct bench_store *store, struct need *need)
 }
 
 static void
+add_to_bulk(void *context, struct colander_slice key, struct colander_slice row)
+{
+    bench_check(colander_bulk_add(context, key, row, &bench_error));
+}
+
+static void
 write_small(const struct experiment *it, struct bench_store *store,
             struct need *need)
 {
     struct colander_bulk *bulk;
-    struct colander_error err;
-    struct bench_maker maker;
 
     (void)need;
-    bench_maker_init(&maker, it->rows);
-    bench_check(colander_bulk_create(store->family, &bulk, &err), &err);
-    for (uint64_t i = 0; i < it->rows / 1000 * ROWS_OF_SMALL_SST; i++) {
-        struct colander_slice key;
-        struct colander_slice row;
-
-        bench_make(&maker, i, &key, &row);
-        bench_check(colander_bulk_add(bulk, key, row, &err), &err);
-    }
-    bench_check(colander_bulk_commit(bulk, NULL, &err), &err);
+    bench_check(colander_bulk_create(store->family, &bulk, &bench_error));
+    bench_make_rows(it->rows, it->rows / 1000 * ROWS_OF_SMALL_SST, add_to_bulk,
+                    bulk);
+    bench_check(colander_bulk_commit(bulk, NULL, &bench_error));
     colander_bulk_destroy(bulk);
-    bench_maker_release(&maker);
 }
 
 static void
@@ -159,8 +150,11 @@ do_nothing(const struct experiment *it, struct bench_store *store,
 }
 
 static void
-run_task(const struct experiment *it, enum task task, struct need *need)
+run_task(void *context, void *result)
 {
+    const struct experiment *it = context;
+    const enum task task = it->task;
+    struct need *need = result;
     static void (*const works[TASKS])(
         const struct experiment *it, struct bench_store *store,
         struct need *need) = {load, scan, find, write_small, do_nothing};
@@ -184,104 +178,50 @@ run_task(const struct experiment *it, enum task task, struct need *need)
     bench_store_close(&store);
 }
 
-/* In a process of its own, which tells through a pipe. */
-static void
-measure(struct experiment *it, enum task task)
-{
-    struct need *need = &it->needs[task];
-    struct rusage usage;
-    int ends[2];
-    int status;
-    pid_t child;
-
-    bench_progress("%s", names[task]);
-    if (pipe(ends) != 0)
-        bench_fail("cannot make a pipe", strerror(errno));
-    child = fork();
-    if (child < 0)
-        bench_fail("cannot start a process", strerror(errno));
-    if (child == 0) {
-        run_task(it, task, need);
-        _exit(write(ends[1], need, sizeof(*need)) != sizeof(*need));
-    }
-    (void)close(ends[1]);
-    if (wait4(child, &status, 0, &usage) != child || status != 0 ||
-        read(ends[0], need, sizeof(*need)) != sizeof(*need))
-        bench_fail(names[task], "it failed in a process of its own");
-    (void)close(ends[0]);
-    need->most = (double)usage.ru_maxrss * 1024 / 1e6;
-}
-
-/* -------------------------------------------------------------- telling --- */
+/* ------------------------------------------------------------- figures --- */
 
 static void
 print(const struct experiment *it)
 {
-    const struct need *find = &it->needs[FIND];
+    struct bench_figures *figures =
+        bench_figures_begin(it->options, "resources", it->rows);
 
-    printf("resources: %" PRIu64 " rows, %" PRIu64 " finds\n"
-           "                       seconds   MB at most   SST files   "
-           "descriptors\n",
-           it->rows, it->finds);
+    bench_figure(figures, 0, (double)it->finds, "finds");
     for (enum task task = 0; task < TASKS; task++) {
         const struct need *need = &it->needs[task];
 
-        printf("  %-20s %8.2f %12.0f %11" PRIu64 " %13" PRIu64 "\n",
-               names[task], need->seconds, need->most, need->files,
-               need->descriptors);
+        bench_figures_open(figures, names[task], '{');
+        bench_figure(figures, 3, need->seconds, "seconds");
+        bench_figure(figures, 1, need->most, "peak_mb");
+        bench_figure(figures, 0, (double)need->files, "files");
+        bench_figure(figures, 0, (double)need->descriptors, "descriptors");
+        bench_figures_close(figures, '}');
     }
-    printf("  MB after a tenth of the finds %.1f, after all %.1f\n",
-           find->settled, find->last);
-    if (!it->options->is_json)
-        return;
-    printf("{\"experiment\":\"resources\",\"rows\":%" PRIu64
-           ",\"finds\":%" PRIu64,
-           it->rows, it->finds);
-    for (enum task task = 0; task < TASKS; task++) {
-        const struct need *need = &it->needs[task];
-
-        printf(",\"%s\":{\"seconds\":%.3f,\"peak_mb\":%.1f,\"files\":%" PRIu64
-               ",\"descriptors\":%" PRIu64 "}",
-               keys[task], need->seconds, need->most, need->files,
-               need->descriptors);
-    }
-    printf(",\"find_settled_mb\":%.1f,\"find_last_mb\":%.1f}\n", find->settled,
-           find->last);
+    bench_figure(figures, 1, it->needs[FIND].settled, "find_settled_mb");
+    bench_figure(figures, 1, it->needs[FIND].last, "find_last_mb");
+    bench_figures_end(figures);
 }
 
-static char *
-make_path(const struct bench_options *options)
-{
-    char *path = strdup(bench_make_directory(options));
-
-    if (path == NULL)
-        bench_fail("resources", "no memory");
-    return path;
-}
-
-static void
-remove_path(char *path)
-{
-    bench_remove_directory(path);
-    free(path);
-}
-
-int
+void
 bench_resources(const struct bench_options *options)
 {
     const struct rlimit files = {FILES_OPEN_MAX, FILES_OPEN_MAX};
     struct experiment it = {.options = options};
 
-    it.rows = bench_round_rows(options->rows == 0 ? ROWS : options->rows);
+    it.rows = bench_round_rows(options, ROWS);
     it.finds = it.rows / ROWS_A_FIND;
-    it.path = make_path(options);
-    it.small = make_path(options);
+    it.path = bench_make_directory(options);
+    it.small = bench_make_directory(options);
     if (setrlimit(RLIMIT_NOFILE, &files) != 0)
         bench_fail("cannot limit the number of files", strerror(errno));
-    for (enum task task = 0; task < TASKS; task++)
-        measure(&it, task);
+    for (it.task = 0; it.task < TASKS; it.task++) {
+        struct need need = {0};
+
+        bench_progress("%s", names[it.task]);
+        need.most = bench_guard_measure(run_task, &it, &need, sizeof(need));
+        it.needs[it.task] = need;
+    }
     print(&it);
-    remove_path(it.path);
-    remove_path(it.small);
-    return 0;
+    bench_remove_directory(it.path);
+    bench_remove_directory(it.small);
 }

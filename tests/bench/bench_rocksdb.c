@@ -1,20 +1,51 @@
 /*
- * RocksDB alone: the settings, and an index made by hand.
+ * RocksDB alone, through its C API.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "bench_rocksdb.h"
 
+#include "core/bytes.h"
+
+#include <rocksdb/c.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
-#define FAMILIES 2 /* RocksDB's "default" holds the rows */
+enum { ROWS, ENTRIES, FAMILIES };
+
 #define COLUMNS_MAX 250
+#define READ_AT_ONCE 64
 #define CACHE_SHARD_BITS 2
 #define FORCE_OPTIMIZED 3 /* rocksdb::BottommostLevelCompaction */
 
-rocksdb_options_t *
-bench_rocksdb_options(void)
+struct bench_rocksdb {
+    enum bench_index index;
+    rocksdb_t *db;
+    rocksdb_options_t *options;
+    rocksdb_column_family_handle_t *families[FAMILIES];
+    int family_count;
+    rocksdb_writebatch_t *batch;
+    uint64_t put_count;
+    rocksdb_writeoptions_t *writing;
+    rocksdb_readoptions_t *reading;
+    rocksdb_readoptions_t *walking; /* with a bound, borrowed from `bound` */
+    bool is_one_by_one;
+
+    const char *only[COLUMNS_MAX]; /* indexed columns; none: all */
+    size_t only_count;
+    const char *key_name;       /* not indexed */
+    char *columns[COLUMNS_MAX]; /* BY_COLUMN: a column's byte is its place */
+    size_t column_count;
+    struct colander_slice key; /* of the row whose entries are added */
+    struct colander_buffer entry;
+    struct colander_buffer bound;
+    struct bench_rows found; /* keys, without rows */
+};
+
+/* What core/engine/open.cc sets by default, as far as it matters. */
+static rocksdb_options_t *
+options_create(void)
 {
     rocksdb_options_t *options = rocksdb_options_create();
     rocksdb_block_based_table_options_t *table =
@@ -59,315 +90,430 @@ bench_rocksdb_options(void)
     return options;
 }
 
-void
-bench_rocksdb_check(char *message)
+static void
+check(char *message)
 {
     if (message != NULL)
         bench_fail("rocksdb", message);
 }
 
-/* --------------------------------------------------------------- index --- */
-
-struct bench_index {
-    rocksdb_t *db;
-    rocksdb_column_family_handle_t *families[FAMILIES]; /* rows, entries */
-    rocksdb_writebatch_t *batch;
-    rocksdb_writeoptions_t *writing;
-    rocksdb_readoptions_t *reading;
-    rocksdb_readoptions_t *walking; /* with a bound: see entries_of */
-    bool at_once;
-    char *columns[COLUMNS_MAX]; /* a column's number is its place */
-    size_t column_count;
-    struct colander_buffer entry;
-    struct colander_buffer bound;
-    struct colander_buffer found; /* keys, one behind the other */
-    size_t ends[64];              /* of those keys */
-};
-
-struct bench_index *
-bench_index_open(const char *path)
+struct bench_rocksdb *
+bench_rocksdb_open(const char *path, enum bench_index index)
 {
     static const char *const names[FAMILIES] = {"default", "entries"};
-    struct bench_index *index = bench_allocate(1, sizeof(*index));
-    rocksdb_options_t *options = bench_rocksdb_options();
-    const rocksdb_options_t *each[FAMILIES] = {options, options};
+    struct bench_rocksdb *it = bench_allocate(1, sizeof(*it));
+    const rocksdb_options_t *each[FAMILIES];
     char *message = NULL;
 
-    rocksdb_options_set_create_missing_column_families(options, 1);
-    index->db = rocksdb_open_column_families(options, path, FAMILIES, names,
-                                             each, index->families, &message);
-    bench_rocksdb_check(message);
-    rocksdb_options_destroy(options);
-    index->batch = rocksdb_writebatch_create();
-    index->writing = rocksdb_writeoptions_create();
-    index->reading = rocksdb_readoptions_create();
-    index->walking = rocksdb_readoptions_create();
-    return index;
+    it->index = index;
+    it->options = options_create();
+    it->family_count = index == BENCH_INDEX_NONE ? 1 : FAMILIES;
+    each[ROWS] = each[ENTRIES] = it->options;
+    rocksdb_options_set_create_missing_column_families(it->options, 1);
+    it->db = rocksdb_open_column_families(it->options, path, it->family_count,
+                                          names, each, it->families, &message);
+    check(message);
+    it->batch = rocksdb_writebatch_create();
+    it->writing = rocksdb_writeoptions_create();
+    it->reading = rocksdb_readoptions_create();
+    it->walking = rocksdb_readoptions_create();
+    return it;
 }
 
 void
-bench_index_close(struct bench_index *index)
+bench_rocksdb_close(struct bench_rocksdb *it)
 {
-    rocksdb_writebatch_destroy(index->batch);
-    rocksdb_writeoptions_destroy(index->writing);
-    rocksdb_readoptions_destroy(index->reading);
-    rocksdb_readoptions_destroy(index->walking);
-    for (size_t i = 0; i < FAMILIES; i++)
-        rocksdb_column_family_handle_destroy(index->families[i]);
-    rocksdb_close(index->db);
-    for (size_t i = 0; i < index->column_count; i++)
-        free(index->columns[i]);
-    colander_buffer_release(&index->entry);
-    colander_buffer_release(&index->bound);
-    colander_buffer_release(&index->found);
-    free(index);
+    for (int i = 0; i < it->family_count; i++)
+        rocksdb_column_family_handle_destroy(it->families[i]);
+    rocksdb_close(it->db);
+    rocksdb_writebatch_destroy(it->batch);
+    rocksdb_writeoptions_destroy(it->writing);
+    rocksdb_readoptions_destroy(it->reading);
+    rocksdb_readoptions_destroy(it->walking);
+    rocksdb_options_destroy(it->options);
+    for (size_t i = 0; i < it->column_count; i++)
+        free(it->columns[i]);
+    colander_buffer_release(&it->entry);
+    colander_buffer_release(&it->bound);
+    bench_rows_release(&it->found);
+    free(it);
 }
 
-static void
-append(struct colander_buffer *buffer, const void *data, size_t size)
-{
-    struct colander_error err;
+/* --------------------------------------------------------------- index --- */
 
-    bench_check(colander_buffer_append(buffer, data, size, &err), &err);
+void
+bench_rocksdb_index_column(struct bench_rocksdb *it, const char *column)
+{
+    it->only[it->only_count++] = column;
+}
+
+void
+bench_rocksdb_leave_out(struct bench_rocksdb *it, const char *key_name)
+{
+    it->key_name = key_name;
+}
+
+bool
+bench_rocksdb_has_index(const struct bench_rocksdb *it, const char *column)
+{
+    if (it->index == BENCH_INDEX_NONE)
+        return false;
+    if (it->only_count == 0)
+        return it->key_name == NULL || strcmp(column, it->key_name) != 0;
+    for (size_t i = 0; i < it->only_count; i++) {
+        if (strcmp(it->only[i], column) == 0)
+            return true;
+    }
+    return false;
 }
 
 static uint8_t
-column_number(struct bench_index *index, struct colander_slice name)
+column_number(struct bench_rocksdb *it, const char *name)
 {
     size_t i = 0;
 
-    while (i < index->column_count &&
-           !colander_slice_equal(colander_slice_text(index->columns[i]), name))
+    while (i < it->column_count && strcmp(it->columns[i], name) != 0)
         i++;
     if (i == COLUMNS_MAX)
         bench_fail("index", "too many columns");
-    if (i == index->column_count) {
-        index->columns[i] = strndup((const char *)name.data, name.size);
-        if (index->columns[i] == NULL)
-            bench_fail("index", "no memory");
-        index->column_count++;
-    }
+    if (i == it->column_count)
+        it->columns[it->column_count++] = bench_copy(name);
     return (uint8_t)i;
 }
 
-/* Column and value: strings end with a zero byte, numbers have 8 bytes. */
-static void
-begin_entry(struct bench_index *index, struct colander_slice name,
+/* Begins an entry, up to the key or, of any column, up to the column. Strings
+ * end with a zero byte, numbers have 8 bytes. Returns false for null. */
+static bool
+begin_entry(struct bench_rocksdb *it, const char *column,
             const struct colander_value *value)
 {
-    uint8_t column = column_number(index, name);
+    uint8_t first = (uint8_t)('a' + value->type);
     uint8_t number[8];
 
-    colander_buffer_clear(&index->entry);
-    append(&index->entry, &column, 1);
-    if (value->type == COLANDER_STRING) {
-        append(&index->entry, value->bytes.data, value->bytes.size);
-        append(&index->entry, "", 1);
-    } else if (value->type == COLANDER_INTEGER) {
-        uint64_t bits = (uint64_t)value->integer ^ UINT64_C(1) << 63;
-
-        for (int i = 7; i >= 0; i--, bits >>= 8)
-            number[i] = (uint8_t)bits;
-        append(&index->entry, number, sizeof(number));
-    } else {
-        bench_fail("index", "a value that is no string and no integer");
+    if (it->index == BENCH_INDEX_BY_COLUMN)
+        first = column_number(it, column);
+    colander_buffer_clear(&it->entry);
+    bench_append(&it->entry, &first, 1);
+    switch (value->type) {
+    case COLANDER_STRING:
+        bench_append(&it->entry, value->bytes.data, value->bytes.size);
+        bench_append(&it->entry, "", 1);
+        break;
+    case COLANDER_BOOLEAN:
+        bench_append(&it->entry, value->boolean ? "t" : "f", 1);
+        break;
+    case COLANDER_DOUBLE:
+        bench_append(&it->entry, &value->number, sizeof(value->number));
+        break;
+    case COLANDER_INTEGER:
+    case COLANDER_UNSIGNED:
+        bytes_put_be64(number, (uint64_t)value->integer ^ UINT64_C(1) << 63);
+        bench_append(&it->entry, number, sizeof(number));
+        break;
+    default:
+        return false;
     }
+    if (it->index == BENCH_INDEX_BY_VALUE && column != NULL)
+        bench_append(&it->entry, column, strlen(column) + 1);
+    return true;
 }
 
-void
-bench_index_put(struct bench_index *index, struct colander_slice key,
-                struct colander_slice row)
+static void
+put_entry(void *context, const char *path, const struct colander_value *value)
 {
-    struct colander_members members;
-    struct colander_value value;
-    struct colander_slice name;
-    struct colander_error err;
-    bool is_member;
+    struct bench_rocksdb *it = context;
 
-    rocksdb_writebatch_put_cf(index->batch, index->families[0],
-                              (const char *)key.data, key.size,
-                              (const char *)row.data, row.size);
-    bench_check(colander_members_init(&members, row, &err), &err);
-    for (;;) {
-        bench_check(
-            colander_members_next(&members, &is_member, &name, &value, &err),
-            &err);
-        if (!is_member)
-            return;
-        begin_entry(index, name, &value);
-        append(&index->entry, key.data, key.size);
-        rocksdb_writebatch_put_cf(index->batch, index->families[1],
-                                  (const char *)index->entry.data,
-                                  index->entry.size, "", 0);
-    }
+    if (!bench_rocksdb_has_index(it, path) || !begin_entry(it, path, value))
+        return;
+    bench_append(&it->entry, it->key.data, it->key.size);
+    rocksdb_writebatch_put_cf(it->batch, it->families[ENTRIES],
+                              (const char *)it->entry.data, it->entry.size, "",
+                              0);
 }
 
+static void
+put_entries(struct bench_rocksdb *it, struct colander_slice key,
+            struct colander_slice row)
+{
+    it->key = key;
+    if (it->index != BENCH_INDEX_NONE)
+        bench_scalars_visit(row, put_entry, it);
+}
+
+/* ------------------------------------------------------------- writing --- */
+
 void
-bench_index_commit(struct bench_index *index)
+bench_rocksdb_commit(struct bench_rocksdb *it)
 {
     char *message = NULL;
 
-    rocksdb_write(index->db, index->writing, index->batch, &message);
-    bench_rocksdb_check(message);
-    rocksdb_writebatch_clear(index->batch);
+    rocksdb_write(it->db, it->writing, it->batch, &message);
+    check(message);
+    rocksdb_writebatch_clear(it->batch);
 }
 
 void
-bench_index_flush(struct bench_index *index)
+bench_rocksdb_put(struct bench_rocksdb *it, struct colander_slice key,
+                  struct colander_slice row)
+{
+    rocksdb_writebatch_put_cf(it->batch, it->families[ROWS],
+                              (const char *)key.data, key.size,
+                              (const char *)row.data, row.size);
+    put_entries(it, key, row);
+    if (++it->put_count % BENCH_BATCH == 0)
+        bench_rocksdb_commit(it);
+}
+
+void
+bench_rocksdb_put_singly(struct bench_rocksdb *it, struct colander_slice key,
+                         struct colander_slice row)
+{
+    char *message = NULL;
+
+    rocksdb_put(it->db, it->writing, (const char *)key.data, key.size,
+                (const char *)row.data, row.size, &message);
+    check(message);
+}
+
+void
+bench_rocksdb_flush(struct bench_rocksdb *it)
 {
     rocksdb_flushoptions_t *how = rocksdb_flushoptions_create();
     char *message = NULL;
 
-    for (size_t i = 0; i < FAMILIES; i++) {
-        rocksdb_flush_cf(index->db, how, index->families[i], &message);
-        bench_rocksdb_check(message);
+    bench_rocksdb_commit(it);
+    for (int i = 0; i < it->family_count; i++) {
+        rocksdb_flush_cf(it->db, how, it->families[i], &message);
+        check(message);
     }
     rocksdb_flushoptions_destroy(how);
 }
 
-/* As colander_family_compact does it. */
 void
-bench_index_compact(struct bench_index *index)
+bench_rocksdb_compact(struct bench_rocksdb *it)
 {
     rocksdb_compactoptions_t *how = rocksdb_compactoptions_create();
 
     rocksdb_compactoptions_set_bottommost_level_compaction(how,
                                                            FORCE_OPTIMIZED);
-    for (size_t i = 0; i < FAMILIES; i++)
-        rocksdb_compact_range_cf_opt(index->db, index->families[i], how, NULL,
-                                     0, NULL, 0);
+    for (int i = 0; i < it->family_count; i++)
+        rocksdb_compact_range_cf_opt(it->db, it->families[i], how, NULL, 0,
+                                     NULL, 0);
     rocksdb_compactoptions_destroy(how);
 }
 
+/* Returns a property of a family, 0 of one that there is not. */
 static uint64_t
-sst_size(struct bench_index *index, size_t family)
+property(struct bench_rocksdb *it, int family, const char *name)
 {
-    uint64_t size = 0;
+    uint64_t number = 0;
 
-    if (rocksdb_property_int_cf(index->db, index->families[family],
-                                "rocksdb.total-sst-files-size", &size) != 0)
-        bench_fail("rocksdb", "it does not tell the size of its files");
-    return size;
+    if (family < it->family_count &&
+        rocksdb_property_int_cf(it->db, it->families[family], name, &number) !=
+            0)
+        bench_fail("rocksdb", name);
+    return number;
+}
+
+static bool
+is_compacting(struct bench_rocksdb *it)
+{
+    bool is_busy = false;
+
+    for (int i = 0; i < it->family_count; i++)
+        is_busy = is_busy ||
+                  property(it, i, "rocksdb.num-running-compactions") > 0 ||
+                  property(it, i, "rocksdb.compaction-pending") > 0;
+    return is_busy;
+}
+
+void
+bench_rocksdb_settle(struct bench_rocksdb *it)
+{
+    const struct timespec pause = {0, 50000000};
+
+    while (is_compacting(it))
+        (void)nanosleep(&pause, NULL);
 }
 
 uint64_t
-bench_index_row_size(struct bench_index *index)
+bench_rocksdb_row_size(struct bench_rocksdb *it)
 {
-    return sst_size(index, 0);
+    return property(it, ROWS, "rocksdb.total-sst-files-size");
 }
 
 uint64_t
-bench_index_entry_size(struct bench_index *index)
+bench_rocksdb_entry_size(struct bench_rocksdb *it)
 {
-    return sst_size(index, 1);
+    return property(it, ENTRIES, "rocksdb.total-sst-files-size");
 }
 
 /* ------------------------------------------------------------- reading --- */
 
 void
-bench_index_read_at_once(struct bench_index *index, bool at_once)
+bench_rocksdb_scan(struct bench_rocksdb *it, bench_take_keyed *take,
+                   void *context)
 {
-    index->at_once = at_once;
-}
-
-/* The first bytes beyond all that begin with the entry; columns are few, so
- * the first byte is not 0xff. */
-static void
-set_bound(struct bench_index *index)
-{
-    colander_buffer_clear(&index->bound);
-    append(&index->bound, index->entry.data, index->entry.size);
-    for (size_t i = index->bound.size; i-- > 0;) {
-        index->bound.data[i]++;
-        index->bound.size = i + 1;
-        if (index->bound.data[i] != 0)
-            break;
-    }
-    rocksdb_readoptions_set_iterate_upper_bound(
-        index->walking, (const char *)index->bound.data, index->bound.size);
-}
-
-/* Collects the keys of a question; how many. */
-static size_t
-entries_of(struct bench_index *index, const struct bench_question *question)
-{
-    const size_t most = sizeof(index->ends) / sizeof(index->ends[0]);
-    rocksdb_iterator_t *iterator;
+    rocksdb_iterator_t *iterator =
+        rocksdb_create_iterator_cf(it->db, it->reading, it->families[ROWS]);
     char *message = NULL;
-    size_t count = 0;
 
-    begin_entry(index, colander_slice_text(question->path), &question->value);
-    set_bound(index);
-    colander_buffer_clear(&index->found);
-    iterator = rocksdb_create_iterator_cf(index->db, index->walking,
-                                          index->families[1]);
-    for (rocksdb_iter_seek(iterator, (const char *)index->entry.data,
-                           index->entry.size);
+    for (rocksdb_iter_seek_to_first(iterator);
          rocksdb_iter_valid(iterator) != 0; rocksdb_iter_next(iterator)) {
-        size_t size;
-        const char *entry = rocksdb_iter_key(iterator, &size);
+        size_t key_size;
+        size_t row_size;
+        const char *key = rocksdb_iter_key(iterator, &key_size);
+        const char *row = rocksdb_iter_value(iterator, &row_size);
 
-        if (count == most)
-            bench_fail("index", "too many rows");
-        append(&index->found, entry + index->entry.size,
-               size - index->entry.size);
-        index->ends[count++] = index->found.size;
+        take(context, colander_slice_of(key, key_size),
+             colander_slice_of(row, row_size));
     }
     rocksdb_iter_get_error(iterator, &message);
-    bench_rocksdb_check(message);
+    check(message);
     rocksdb_iter_destroy(iterator);
-    return count;
 }
 
 static void
-read_row(struct bench_index *index, const char *key, size_t size)
+put_entries_of(void *context, struct colander_slice key,
+               struct colander_slice row)
 {
-    char *message = NULL;
-    rocksdb_pinnableslice_t *row = rocksdb_get_pinned_cf(
-        index->db, index->reading, index->families[0], key, size, &message);
+    struct bench_rocksdb *it = context;
 
-    bench_rocksdb_check(message);
+    put_entries(it, key, row);
+    if (rocksdb_writebatch_count(it->batch) >= BENCH_BATCH)
+        bench_rocksdb_commit(it);
+}
+
+void
+bench_rocksdb_add_column(struct bench_rocksdb *it, const char *column)
+{
+    const char *first = it->only[0];
+    const size_t count = it->only_count;
+
+    it->only[0] = column;
+    it->only_count = 1;
+    bench_rocksdb_scan(it, put_entries_of, it);
+    bench_rocksdb_commit(it);
+    it->only[0] = first;
+    it->only_count = count;
+    bench_rocksdb_index_column(it, column);
+}
+
+void
+bench_rocksdb_read_at_once(struct bench_rocksdb *it, bool at_once)
+{
+    it->is_one_by_one = !at_once;
+}
+
+/* Sets the bound to the first bytes after all that begin with the entry, whose
+ * first byte is not 0xff. */
+static void
+set_bound(struct bench_rocksdb *it)
+{
+    colander_buffer_clear(&it->bound);
+    bench_append(&it->bound, it->entry.data, it->entry.size);
+    while (++it->bound.data[it->bound.size - 1] == 0)
+        it->bound.size--;
+    rocksdb_readoptions_set_iterate_upper_bound(
+        it->walking, (const char *)it->bound.data, it->bound.size);
+}
+
+static bool
+is_found(const struct bench_rocksdb *it, struct colander_slice key)
+{
+    for (uint64_t i = 0; i < it->found.count; i++) {
+        if (colander_slice_equal(bench_key(&it->found, i), key))
+            return true;
+    }
+    return false;
+}
+
+/* Collects the keys of all entries that begin as `entry` does. */
+static void
+walk_entries(struct bench_rocksdb *it, bool is_any)
+{
+    rocksdb_iterator_t *iterator;
+    char *message = NULL;
+
+    set_bound(it);
+    iterator =
+        rocksdb_create_iterator_cf(it->db, it->walking, it->families[ENTRIES]);
+    for (rocksdb_iter_seek(iterator, (const char *)it->entry.data,
+                           it->entry.size);
+         rocksdb_iter_valid(iterator) != 0; rocksdb_iter_next(iterator)) {
+        size_t size;
+        size_t before = it->entry.size;
+        const char *entry = rocksdb_iter_key(iterator, &size);
+        struct colander_slice key;
+
+        if (is_any) /* the column follows the value */
+            before += strlen(entry + before) + 1;
+        key = colander_slice_of(entry + before, size - before);
+        /* a row that has the value in two columns has two entries */
+        if (!is_any || !is_found(it, key))
+            bench_rows_add(&it->found, key, colander_slice_of("", 0));
+    }
+    rocksdb_iter_get_error(iterator, &message);
+    check(message);
+    rocksdb_iter_destroy(iterator);
+}
+
+static void
+take_row(rocksdb_pinnableslice_t *row, char *message)
+{
+    check(message);
     if (row == NULL)
         bench_fail("index", "an entry without its row");
     rocksdb_pinnableslice_destroy(row);
 }
 
+/* Entries of one column are in order of keys. */
 static void
-read_rows(struct bench_index *index, const char *const *keys,
-          const size_t *sizes, size_t count)
+read_rows(struct bench_rocksdb *it, uint64_t first, size_t count,
+          bool is_sorted)
 {
-    rocksdb_pinnableslice_t *rows[64];
-    char *messages[64];
+    const char *keys[READ_AT_ONCE] = {NULL};
+    size_t sizes[READ_AT_ONCE] = {0};
+    rocksdb_pinnableslice_t *rows[READ_AT_ONCE];
+    char *messages[READ_AT_ONCE] = {NULL};
 
-    rocksdb_batched_multi_get_cf(index->db, index->reading, index->families[0],
-                                 count, keys, sizes, rows, messages, true);
     for (size_t i = 0; i < count; i++) {
-        bench_rocksdb_check(messages[i]);
-        if (rows[i] == NULL)
-            bench_fail("index", "an entry without its row");
-        rocksdb_pinnableslice_destroy(rows[i]);
+        const struct colander_slice key = bench_key(&it->found, first + i);
+
+        keys[i] = (const char *)key.data;
+        sizes[i] = key.size;
     }
+    if (!it->is_one_by_one)
+        rocksdb_batched_multi_get_cf(it->db, it->reading, it->families[ROWS],
+                                     count, keys, sizes, rows, messages,
+                                     is_sorted);
+    for (size_t i = 0; i < count; i++) {
+        if (it->is_one_by_one)
+            rows[i] =
+                rocksdb_get_pinned_cf(it->db, it->reading, it->families[ROWS],
+                                      keys[i], sizes[i], &messages[i]);
+        take_row(rows[i], messages[i]);
+    }
+}
+
+uint64_t
+bench_rocksdb_find(struct bench_rocksdb *it, const char *column,
+                   const struct colander_value *value)
+{
+    (void)begin_entry(it, column, value);
+    bench_rows_clear(&it->found);
+    walk_entries(it, column == NULL);
+    for (uint64_t first = 0; first < it->found.count; first += READ_AT_ONCE) {
+        const uint64_t rest = it->found.count - first;
+
+        read_rows(it, first, rest < READ_AT_ONCE ? rest : READ_AT_ONCE,
+                  column != NULL);
+    }
+    return it->found.count;
 }
 
 uint64_t
 bench_index_rows(void *context, const struct bench_question *question)
 {
-    struct bench_index *index = context;
-    size_t count = entries_of(index, question);
-    const char *keys[64];
-    size_t sizes[64];
-    size_t start = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        keys[i] = (const char *)index->found.data + start;
-        sizes[i] = index->ends[i] - start;
-        start = index->ends[i];
-    }
-    if (index->at_once && count > 0) {
-        read_rows(index, keys, sizes, count);
-        return count;
-    }
-    for (size_t i = 0; i < count; i++)
-        read_row(index, keys[i], sizes[i]);
-    return count;
+    return bench_rocksdb_find(context, question->path, &question->value);
 }

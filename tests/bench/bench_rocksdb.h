@@ -1,46 +1,75 @@
 /*
- * RocksDB alone, through its C API: what Colander is compared with.
+ * RocksDB alone, through its C API: rows under their keys, and an index made by
+ * hand, a second family of empty values.
  *
  * SPDX-License-Identifier: MIT
  */
 #ifndef BENCH_ROCKSDB_H
 #define BENCH_ROCKSDB_H
 
-#include "bench_made.h"
+#include "bench_lines.h"
+#include "bench_questions.h"
 
-#include <rocksdb/c.h>
+enum bench_index {
+    BENCH_INDEX_NONE,      /* there is only the family of rows */
+    BENCH_INDEX_BY_COLUMN, /* a byte for the column, value, key */
+    BENCH_INDEX_BY_VALUE,  /* value, column, key: the rows that have a value in
+                            * any column are one range, too */
+};
 
-/* What core/bridge_open.cc sets by default, as far as it matters. */
-rocksdb_options_t *bench_rocksdb_options(void);
+struct bench_rocksdb;
 
-/* Fails when there is a message. */
-void bench_rocksdb_check(char *message);
+/* Creates a database with Colander's default settings. */
+struct bench_rocksdb *bench_rocksdb_open(const char *path,
+                                         enum bench_index index);
+void bench_rocksdb_close(struct bench_rocksdb *it);
 
-/*
- * An index over all columns as people make it by hand: one family of rows
- * under their keys, one of empty values under column, value and key.
- */
-struct bench_index;
+/* Limits the index to this column and others named so; else it has all but
+ * `key_name` (NULL: all). Both are borrowed until close. */
+void bench_rocksdb_index_column(struct bench_rocksdb *it, const char *column);
+void bench_rocksdb_leave_out(struct bench_rocksdb *it, const char *key_name);
+bool bench_rocksdb_has_index(const struct bench_rocksdb *it,
+                             const char *column);
 
-struct bench_index *bench_index_open(const char *path);
-void bench_index_close(struct bench_index *index);
+/* Puts a row and its index entries, and commits each BENCH_BATCH rows. */
+void bench_rocksdb_put(struct bench_rocksdb *it, struct colander_slice key,
+                       struct colander_slice row);
+void bench_rocksdb_commit(struct bench_rocksdb *it);
 
-/* Puts `row` and its index entries; written with the next commit. */
-void bench_index_put(struct bench_index *index, struct colander_slice key,
-                     struct colander_slice row);
-void bench_index_commit(struct bench_index *index);
+/* Commits and flushes. */
+void bench_rocksdb_flush(struct bench_rocksdb *it);
 
-void bench_index_flush(struct bench_index *index);
-void bench_index_compact(struct bench_index *index);
+/* Writes a row without a batch and without index. */
+void bench_rocksdb_put_singly(struct bench_rocksdb *it,
+                              struct colander_slice key,
+                              struct colander_slice row);
 
-/* How rows are read once their keys are known; one by one at first. */
-void bench_index_read_at_once(struct bench_index *index, bool at_once);
+/* As colander_family_compact does it. */
+void bench_rocksdb_compact(struct bench_rocksdb *it);
+
+/* Waits until no compaction runs. */
+void bench_rocksdb_settle(struct bench_rocksdb *it);
 
 /* Bytes of SST files. */
-uint64_t bench_index_row_size(struct bench_index *index);
-uint64_t bench_index_entry_size(struct bench_index *index);
+uint64_t bench_rocksdb_row_size(struct bench_rocksdb *it);
+uint64_t bench_rocksdb_entry_size(struct bench_rocksdb *it);
 
-/* The context is a struct bench_index. */
+/* Visits all rows. */
+void bench_rocksdb_scan(struct bench_rocksdb *it, bench_take_keyed *take,
+                        void *context);
+
+/* Adds the entries of all rows to the index of a further column. */
+void bench_rocksdb_add_column(struct bench_rocksdb *it, const char *column);
+
+/* Reads the rows that the index has for a value and returns their number.
+ * `column` NULL: of any column. */
+uint64_t bench_rocksdb_find(struct bench_rocksdb *it, const char *column,
+                            const struct colander_value *value);
+
+/* Whether a find reads rows by MultiGet (the default) or one by one. */
+void bench_rocksdb_read_at_once(struct bench_rocksdb *it, bool at_once);
+
+/* A way of answering. The context is a struct bench_rocksdb. */
 bench_answer bench_index_rows;
 
 #endif

@@ -1,80 +1,170 @@
 /*
- * Generated rows that are kept in memory.
+ * Generated rows, each computed from its number.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bench.h"
+#include "bench_rows.h"
 
+#include "core/array.h"
+
+#include <inttypes.h>
 #include <stdlib.h>
 
-static uint64_t
-next_random(uint64_t *state)
+uint64_t
+bench_round_rows(const struct bench_options *options, uint64_t suggested)
 {
-    return bench_mix((*state)++);
-}
+    const uint64_t rows = options->rows == 0 ? suggested : options->rows;
 
-static void
-add_columns(struct colander_row_builder *builder, uint64_t *random)
-{
-    static const char *const languages[] = {"en", "pl", "de", "fr", "ja"};
-    char user[32];
-    char text[64];
-
-    (void)snprintf(user, sizeof(user), "user%u",
-                   (unsigned)(next_random(random) % 100000));
-    (void)snprintf(text, sizeof(text), "text %016llx",
-                   (unsigned long long)next_random(random));
-    colander_row_builder_add(
-        builder, "id", colander_integer((int64_t)(next_random(random) >> 1)));
-    colander_row_builder_add(builder, "user", colander_text(user));
-    colander_row_builder_add(builder, "lang",
-                             colander_text(languages[next_random(random) % 5]));
-    colander_row_builder_add(
-        builder, "likes",
-        colander_integer((int64_t)(next_random(random) % 1000)));
-    colander_row_builder_add(
-        builder, "score",
-        colander_double((double)(next_random(random) % 10000) / 16));
-    colander_row_builder_add(builder, "text", colander_text(text));
+    if (rows < 1000)
+        bench_fail("--rows", "this experiment needs 1000 or more");
+    return rows - rows % 20;
 }
 
 void
-bench_rows_make(struct bench_rows *rows, uint64_t count)
+bench_maker_init(struct bench_maker *maker, uint64_t rows)
 {
-    struct colander_row_builder *builder = colander_row_builder_create();
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-    struct colander_error err;
-    uint64_t random = 1;
-
-    memset(rows, 0, sizeof(*rows));
-    rows->count = count;
-    rows->offsets = calloc(2 * count + 1, sizeof(*rows->offsets));
-    if (builder == NULL || rows->offsets == NULL)
+    memset(maker, 0, sizeof(*maker));
+    maker->rows = rows;
+    maker->builder = colander_row_builder_create();
+    if (maker->builder == NULL)
         bench_fail("rows", "no memory");
-    for (uint64_t i = 0; i < count; i++) {
-        struct colander_value part =
-            colander_integer((int64_t)(next_random(&random) >> 1));
+}
+
+void
+bench_maker_release(struct bench_maker *maker)
+{
+    colander_buffer_release(&maker->key);
+    colander_row_builder_destroy(maker->builder);
+}
+
+struct colander_value
+bench_made_key(uint64_t number)
+{
+    return colander_integer((int64_t)(bench_mix(8 * number) >> 1));
+}
+
+/* Names look alike, as users' names do, and are in no order. */
+struct colander_value
+bench_made_group5(uint64_t group, char *text)
+{
+    (void)snprintf(text, 40, "user%" PRIu64 "x%02x", group,
+                   (unsigned)bench_mix(group) & 0xff);
+    return colander_text(text);
+}
+
+/* Above all numbers in `likes`. */
+struct colander_value
+bench_made_group20(uint64_t group)
+{
+    return colander_integer((int64_t)(1000000 + group));
+}
+
+/* The group of a row when groups have `size` rows. */
+static uint64_t
+group_of(uint64_t number, uint64_t rows, uint64_t size)
+{
+    uint64_t groups = rows / size;
+
+    return number / rows * groups + number % rows % groups;
+}
+
+void
+bench_make(struct bench_maker *maker, uint64_t number,
+           struct colander_slice *key, struct colander_slice *row)
+{
+    static const char *const languages[] = {"en", "pl", "de", "fr", "ja"};
+    struct colander_row_builder *builder = maker->builder;
+    const struct colander_value part = bench_made_key(number);
+    const uint64_t id = bench_mix(8 * number + 2) >> 1;
+    const uint64_t language = bench_mix(8 * number + 3) % 5;
+    const uint64_t likes = bench_mix(8 * number + 4) % 1000;
+    char user[40];
+    char text[40];
+
+    bench_check(colander_key_encode(&part, 1, &maker->key, &bench_error));
+    *key = colander_buffer_slice(&maker->key);
+    (void)snprintf(text, sizeof(text), "text %016" PRIx64,
+                   bench_mix(8 * number + 1));
+    colander_row_builder_add(builder, "id", colander_integer((int64_t)id));
+    colander_row_builder_add(
+        builder, "group5",
+        bench_made_group5(group_of(number, maker->rows, 5), user));
+    colander_row_builder_add(builder, "lang",
+                             colander_text(languages[language]));
+    colander_row_builder_add(builder, "likes",
+                             colander_integer((int64_t)likes));
+    colander_row_builder_add(
+        builder, "group20",
+        bench_made_group20(group_of(number, maker->rows, 20)));
+    colander_row_builder_add(builder, "text", colander_text(text));
+    bench_check(colander_row_builder_finish(builder, row, &bench_error));
+}
+
+void
+bench_make_rows(uint64_t rows, uint64_t end, bench_take_keyed *take,
+                void *context)
+{
+    struct bench_maker maker;
+
+    bench_maker_init(&maker, rows);
+    for (uint64_t i = 0; i < end; i++) {
+        struct colander_slice key;
         struct colander_slice row;
 
-        bench_check(colander_key_encode(&part, 1, &key, &err), &err);
-        bench_check(
-            colander_buffer_append(&rows->bytes, key.data, key.size, &err),
-            &err);
-        rows->offsets[2 * i + 1] = rows->bytes.size;
-        add_columns(builder, &random);
-        bench_check(colander_row_builder_finish(builder, &row, &err), &err);
-        bench_check(
-            colander_buffer_append(&rows->bytes, row.data, row.size, &err),
-            &err);
-        rows->offsets[2 * i + 2] = rows->bytes.size;
+        bench_make(&maker, i, &key, &row);
+        take(context, key, row);
     }
-    colander_buffer_release(&key);
-    colander_row_builder_destroy(builder);
+    bench_maker_release(&maker);
+}
+
+/* ----------------------------------------------------------- kept rows --- */
+
+void
+bench_rows_add(void *context, struct colander_slice key,
+               struct colander_slice row)
+{
+    struct bench_rows *rows = context;
+    size_t end = 2 * rows->count++;
+
+    bench_check(
+        array_reserve(&rows->ends, end, &rows->capacity, 2, &bench_error));
+    bench_append(&rows->bytes, key.data, key.size);
+    rows->ends[end++] = rows->bytes.size;
+    bench_append(&rows->bytes, row.data, row.size);
+    rows->ends[end] = rows->bytes.size;
+}
+
+void
+bench_rows_clear(struct bench_rows *rows)
+{
+    colander_buffer_clear(&rows->bytes);
+    rows->count = 0;
 }
 
 void
 bench_rows_release(struct bench_rows *rows)
 {
     colander_buffer_release(&rows->bytes);
-    free(rows->offsets);
+    free(rows->ends);
+    memset(rows, 0, sizeof(*rows));
+}
+
+static struct colander_slice
+slice_at(const struct bench_rows *rows, uint64_t i)
+{
+    const size_t start = i == 0 ? 0 : rows->ends[i - 1];
+
+    return colander_slice_of(rows->bytes.data + start, rows->ends[i] - start);
+}
+
+struct colander_slice
+bench_key(const struct bench_rows *rows, uint64_t i)
+{
+    return slice_at(rows, 2 * i);
+}
+
+struct colander_slice
+bench_row(const struct bench_rows *rows, uint64_t i)
+{
+    return slice_at(rows, 2 * i + 1);
 }

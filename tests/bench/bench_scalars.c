@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "bench_scalars.h"
+#include "bench_lines.h"
 
 #define PATH_SIZE 1024
 
@@ -46,16 +46,14 @@ visit_members(struct visit *visit, size_t size, struct colander_slice container)
     struct colander_members members;
     struct colander_value value;
     struct colander_slice name;
-    struct colander_error err;
     bool is_member;
 
-    bench_check(colander_members_init(&members, container, &err), &err);
+    bench_check(colander_members_init(&members, container, &bench_error));
     for (;;) {
         size_t end;
 
-        bench_check(
-            colander_members_next(&members, &is_member, &name, &value, &err),
-            &err);
+        bench_check(colander_members_next(&members, &is_member, &name, &value,
+                                          &bench_error));
         if (!is_member)
             return;
         end = extend(visit, size, name, members.is_map);

@@ -7,8 +7,6 @@
 
 #include <time.h>
 
-#define BATCH 1000
-
 #define SMALL_STORE (UINT64_C(4) << 20) /* bytes: compacted in no time */
 #define IDLE_SHARE 0.05 /* of a processor's time: less than a compaction's */
 
@@ -19,52 +17,59 @@ bench_store_open(struct bench_store *store, const char *path,
                  const struct colander_options *options,
                  const struct colander_filter_options *filters)
 {
-    struct colander_error err;
-
-    bench_check(colander_store_open(path, options, &store->store, &err), &err);
     bench_check(
-        colander_family_open(store->store, "rows", &store->family, &err), &err);
+        colander_store_open(path, options, &store->store, &bench_error));
+    bench_check(colander_family_open(store->store, "rows", &store->family,
+                                     &bench_error));
+    bench_check(
+        colander_batch_create(store->store, &store->batch, &bench_error));
+    store->put_count = 0;
     if (filters != NULL)
-        bench_check(colander_family_set_filters(store->family, filters, &err),
-                    &err);
+        bench_check(
+            colander_family_set_filters(store->family, filters, &bench_error));
 }
 
 void
 bench_store_close(struct bench_store *store)
 {
-    struct colander_error err;
-
+    colander_batch_destroy(store->batch);
     colander_family_close(store->family);
-    bench_check(colander_store_close(store->store, &err), &err);
+    bench_check(colander_store_close(store->store, &bench_error));
 }
 
 void
-bench_store_load(struct bench_store *store, uint64_t rows, uint64_t first,
-                 uint64_t end)
+bench_store_commit(struct bench_store *store)
 {
-    struct colander_batch *batch;
-    struct colander_error err;
-    struct bench_maker maker;
+    bench_check(colander_batch_commit(store->batch, NULL, &bench_error));
+}
 
-    bench_maker_init(&maker, rows);
-    bench_check(colander_batch_create(store->store, &batch, &err), &err);
-    for (uint64_t i = first; i < end; i++) {
-        struct colander_slice key;
-        struct colander_slice row;
+void
+bench_store_put(void *context, struct colander_slice key,
+                struct colander_slice row)
+{
+    struct bench_store *store = context;
 
-        bench_make(&maker, i, &key, &row);
-        bench_check(colander_batch_put(batch, store->family, key, row, &err),
-                    &err);
-        if (i % BATCH != BATCH - 1 && i != end - 1)
-            continue;
-        bench_check(colander_batch_commit(batch, COLANDER_NO_SYNC, &err), &err);
-        if (i % (100ull * BATCH) == 100ull * BATCH - 1)
-            bench_progress("loading: %.1f of %.1f M rows", (double)i / 1e6,
-                           (double)end / 1e6);
-    }
-    bench_progress("%s", "");
-    colander_batch_destroy(batch);
-    bench_maker_release(&maker);
+    bench_check(colander_batch_put(store->batch, store->family, key, row,
+                                   &bench_error));
+    if (++store->put_count % BENCH_BATCH == 0)
+        bench_store_commit(store);
+    if (store->put_count % (100 * BENCH_BATCH) == 0)
+        bench_progress("loading: %.1f M rows", (double)store->put_count / 1e6);
+}
+
+void
+bench_store_put_rows(struct bench_store *store, const struct bench_rows *rows)
+{
+    for (uint64_t i = 0; i < rows->count; i++)
+        bench_store_put(store, bench_key(rows, i), bench_row(rows, i));
+    bench_store_commit(store);
+}
+
+void
+bench_store_load(struct bench_store *store, uint64_t rows)
+{
+    bench_make_rows(rows, rows, bench_store_put, store);
+    bench_store_settle(store);
 }
 
 void
@@ -72,20 +77,19 @@ bench_store_refilter(struct bench_store *store, uint32_t rows_per_segment,
                      uint32_t hash_bits)
 {
     struct colander_filter_options filters;
-    struct colander_error err;
 
     colander_filter_options_init(&filters);
     filters.rows_per_segment = rows_per_segment;
     filters.hash_bits = hash_bits;
-    bench_check(colander_family_set_filters(store->family, &filters, &err),
-                &err);
-    bench_check(colander_family_refilter(store->family, NULL, &err), &err);
+    bench_check(
+        colander_family_set_filters(store->family, &filters, &bench_error));
+    bench_check(colander_family_refilter(store->family, NULL, &bench_error));
     (void)bench_store_wait(store);
 }
 
-/* There is no telling when compactions are over: they are when the files have
+/* RocksDB does not report that compactions are over. They are if the files have
  * stayed the same, and processors have done next to nothing, for a while. Files
- * alone do not tell: a compaction brings in all of its files at its end. */
+ * alone do not show it: a compaction adds all of its files at its end. */
 double
 bench_store_wait(struct bench_store *store)
 {
@@ -93,7 +97,6 @@ bench_store_wait(struct bench_store *store)
     const double seconds = before.sst_size < SMALL_STORE ? 0.02 : 0.1;
     const struct timespec pause = {0, (long)(seconds * 1e9)};
     double changed = bench_now();
-    struct colander_error err;
     unsigned same = 0;
 
     while (same < 5) {
@@ -113,18 +116,17 @@ bench_store_wait(struct bench_store *store)
         }
         before = now;
     }
-    bench_check(colander_family_await_filters(store->family, &err), &err);
+    bench_check(colander_family_await_filters(store->family, &bench_error));
     return changed;
 }
 
 void
 bench_store_settle(struct bench_store *store)
 {
-    struct colander_error err;
-
+    bench_store_commit(store);
     bench_progress("compacting");
-    bench_check(colander_family_flush(store->family, &err), &err);
-    bench_check(colander_family_compact(store->family, &err), &err);
+    bench_check(colander_family_flush(store->family, &bench_error));
+    bench_check(colander_family_compact(store->family, &bench_error));
     (void)bench_store_wait(store);
     bench_progress("%s", "");
 }
@@ -133,10 +135,9 @@ struct colander_filter_stats
 bench_store_stats(struct bench_store *store)
 {
     struct colander_filter_stats stats;
-    struct colander_error err;
 
-    bench_check(colander_family_filter_stats(store->family, &stats, &err),
-                &err);
+    bench_check(
+        colander_family_filter_stats(store->family, &stats, &bench_error));
     if (stats.filter_count != stats.file_count)
         bench_fail("a file has no filter", stats.last_error);
     return stats;
@@ -146,33 +147,9 @@ struct colander_family_sizes
 bench_store_sizes(struct bench_store *store)
 {
     struct colander_family_sizes sizes;
-    struct colander_error err;
 
-    bench_check(colander_family_sizes(store->family, &sizes, &err), &err);
+    bench_check(colander_family_sizes(store->family, &sizes, &bench_error));
     return sizes;
-}
-
-uint64_t
-bench_json_size(uint64_t rows)
-{
-    struct colander_buffer json = COLANDER_BUFFER_EMPTY;
-    struct colander_error err;
-    struct bench_maker maker;
-    uint64_t size = 0;
-
-    bench_maker_init(&maker, rows);
-    for (uint64_t i = 0; i < rows; i++) {
-        struct colander_slice key;
-        struct colander_slice row;
-
-        bench_make(&maker, i, &key, &row);
-        colander_buffer_clear(&json);
-        bench_check(colander_json_append_row(&json, key, row, &err), &err);
-        size += json.size + 1;
-    }
-    colander_buffer_release(&json);
-    bench_maker_release(&maker);
-    return size;
 }
 
 const char *
@@ -188,44 +165,47 @@ bench_segment_name(uint32_t rows_per_segment)
 
 /* ----------------------------------------------------------- questions --- */
 
+struct colander_predicate *
+bench_sound(struct colander_predicate *predicate)
+{
+    if (predicate == NULL)
+        bench_fail("predicate", bench_error.message);
+    return predicate;
+}
+
 static struct colander_predicate *
 predicate_of(const struct bench_question *question)
 {
-    struct colander_error err;
-    struct colander_predicate *predicate;
-
     if (question->path == NULL)
-        predicate = colander_where_any(question->value, &err);
-    else
-        predicate =
-            colander_where(question->path, COLANDER_EQ, question->value, &err);
-    if (predicate == NULL)
-        bench_fail("predicate", err.message);
-    return predicate;
+        return bench_sound(
+            colander_where_any_column(question->value, &bench_error));
+    return bench_sound(colander_where(question->path, COLANDER_EQ,
+                                      question->value, &bench_error));
 }
 
 uint64_t
 bench_store_find(struct bench_store *store,
-                 const struct colander_predicate *where, bench_visit *visit,
-                 void *context, enum colander_plan *plan)
+                 const struct colander_predicate *where,
+                 bench_take_keyed *visit, void *context,
+                 enum colander_plan *plan)
 {
     struct colander_cursor *cursor;
     struct colander_explain explain;
     struct colander_result result;
     struct colander_query query;
-    struct colander_error err;
     uint64_t found = 0;
     bool is_row = true;
 
     colander_query_init(&query);
     query.where = where;
-    bench_check(colander_family_find(store->family, &query, &cursor, &err),
-                &err);
+    bench_check(
+        colander_family_find(store->family, &query, &cursor, &bench_error));
     while (is_row) {
-        bench_check(colander_cursor_next(cursor, &is_row, &result, &err), &err);
+        bench_check(
+            colander_cursor_next(cursor, &is_row, &result, &bench_error));
         found += is_row;
         if (is_row && visit != NULL)
-            visit(context, result.key);
+            visit(context, result.key, result.row);
     }
     if (plan != NULL) {
         colander_cursor_explain(cursor, &explain);
@@ -238,16 +218,13 @@ bench_store_find(struct bench_store *store,
 /* Filters cannot help with a double denial. */
 uint64_t
 bench_store_scan(struct bench_store *store, struct colander_predicate *where,
-                 bench_visit *visit, void *context)
+                 bench_take_keyed *visit, void *context)
 {
-    struct colander_error err;
-    struct colander_predicate *predicate =
-        colander_not(colander_not(where, &err), &err);
+    struct colander_predicate *predicate = bench_sound(
+        colander_not(colander_not(where, &bench_error), &bench_error));
     enum colander_plan plan;
     uint64_t found;
 
-    if (predicate == NULL)
-        bench_fail("scan", err.message);
     found = bench_store_find(store, predicate, visit, context, &plan);
     if (plan != COLANDER_PLAN_SCAN)
         bench_fail("scan", "it was answered without one");
@@ -277,13 +254,11 @@ bench_get_row(void *context, const struct bench_question *question)
     struct bench_store *store = context;
     struct colander_buffer key = COLANDER_BUFFER_EMPTY;
     struct colander_buffer row = COLANDER_BUFFER_EMPTY;
-    struct colander_error err;
     bool found;
 
-    bench_check(colander_key_encode(&question->key, 1, &key, &err), &err);
+    bench_check(colander_key_encode(&question->key, 1, &key, &bench_error));
     bench_check(colander_family_get(store->family, colander_buffer_slice(&key),
-                                    NULL, &row, &found, &err),
-                &err);
+                                    NULL, &row, &found, &bench_error));
     colander_buffer_release(&key);
     colander_buffer_release(&row);
     return found;

@@ -6,66 +6,72 @@
 #ifndef BENCH_STORE_H
 #define BENCH_STORE_H
 
-#include "bench_made.h"
+#include "bench_questions.h"
 
 #include "filters/filters.h"
 
 struct bench_store {
     struct colander_store *store;
     struct colander_family *family;
+    struct colander_batch *batch; /* not committed yet: */
+    uint64_t put_count;           /* rows put since it was opened */
 };
 
-/* A new store at `path`; NULL: the default options, the default filters. */
+/* Opens or creates a store. NULL: the default options, the default filters. */
 void bench_store_open(struct bench_store *store, const char *path,
                       const struct colander_options *options,
                       const struct colander_filter_options *filters);
 void bench_store_close(struct bench_store *store);
 
-/* Rows `first` to `end` - 1 of `rows` made ones, in batches. */
-void bench_store_load(struct bench_store *store, uint64_t rows, uint64_t first,
-                      uint64_t end);
+/* Puts a row into the struct bench_store, and commits each BENCH_BATCH rows. */
+bench_take_keyed bench_store_put;
+void bench_store_commit(struct bench_store *store);
 
-/* Makes all filters anew; then nothing is under way. */
+/* Puts and commits all rows. */
+void bench_store_put_rows(struct bench_store *store,
+                          const struct bench_rows *rows);
+
+/* Puts generated rows 0 to `rows` - 1, flushes, compacts and waits. */
+void bench_store_load(struct bench_store *store, uint64_t rows);
+
+/* Rebuilds all filters, and waits until the store is idle. */
 void bench_store_refilter(struct bench_store *store, uint32_t rows_per_segment,
                           uint32_t hash_bits);
 
-/* Waits until nothing is under way; gives when that was so, as bench_now tells
- * it: waiting goes on for a while to be sure. */
+/* Waits until the store is idle. Returns the time, as bench_now has it, since
+ * which it is: it waits a while longer to be sure. */
 double bench_store_wait(struct bench_store *store);
 
-/* Flushes, compacts, waits. */
+/* Commits, flushes, compacts, waits. */
 void bench_store_settle(struct bench_store *store);
 
 struct colander_filter_stats bench_store_stats(struct bench_store *store);
 struct colander_family_sizes bench_store_sizes(struct bench_store *store);
 
-/* Bytes of `rows` made rows as JSON lines. */
-uint64_t bench_json_size(uint64_t rows);
-
-/* "auto" or the number; static, overwritten by the next call. */
+/* Returns "auto" or the number, valid until the next call. */
 const char *bench_segment_name(uint32_t rows_per_segment);
 
-/* What is to be done with the key of a row that was found. */
-typedef void bench_visit(void *context, struct colander_slice key);
+/* Returns the predicate, and fails if it is NULL. */
+struct colander_predicate *bench_sound(struct colander_predicate *predicate);
 
-/* How many rows match, each read and visited (if given); *plan (if given) of
- * the find. */
+/* Reads all rows that match, visits each, and returns their number. Sets *plan.
+ * `where`, `visit` and `plan` may be NULL. */
 uint64_t bench_store_find(struct bench_store *store,
                           const struct colander_predicate *where,
-                          bench_visit *visit, void *context,
+                          bench_take_keyed *visit, void *context,
                           enum colander_plan *plan);
 
-/* The same without help of filters; `where` is taken. */
+/* The same without help of filters. `where` is taken. */
 uint64_t bench_store_scan(struct bench_store *store,
-                          struct colander_predicate *where, bench_visit *visit,
-                          void *context);
+                          struct colander_predicate *where,
+                          bench_take_keyed *visit, void *context);
 
-/* Ways of answering; the context is a struct bench_store. */
+/* Ways of answering. The context is a struct bench_store. */
 bench_answer bench_find_rows;
-bench_answer bench_scan_rows; /* the same question, but filters cannot help */
+bench_answer bench_scan_rows; /* filters cannot help */
 bench_answer bench_get_row;
 
-/* The plan of a question, as a word. */
+/* Returns the name of the plan of a question. */
 const char *bench_plan(struct bench_store *store, enum bench_kind kind,
                        uint64_t rows);
 

@@ -5,10 +5,8 @@
  */
 #include "bench_tweets.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -25,8 +23,7 @@ struct bench_tweets {
     char (*words)[WORD_SIZE];
     char (*places)[WORD_SIZE];
     uint64_t random;
-    size_t size; /* of the line */
-    char line[1024];
+    struct colander_buffer line;
 };
 
 static uint64_t
@@ -93,6 +90,7 @@ bench_tweets_create(void)
 void
 bench_tweets_destroy(struct bench_tweets *tweets)
 {
+    colander_buffer_release(&tweets->line);
     free(tweets->words);
     free(tweets->places);
     free(tweets);
@@ -100,38 +98,21 @@ bench_tweets_destroy(struct bench_tweets *tweets)
 
 /* --------------------------------------------------------------- lines --- */
 
-static void add(struct bench_tweets *tweets, const char *format, ...)
-    COLANDER_FORMAT(2, 3);
-
-static void
-add(struct bench_tweets *tweets, const char *format, ...)
-{
-    const size_t room = sizeof(tweets->line) - tweets->size;
-    va_list arguments;
-    int size;
-
-    va_start(arguments, format);
-    size = vsnprintf(tweets->line + tweets->size, room, format, arguments);
-    va_end(arguments);
-    if (size < 0 || (size_t)size >= room)
-        bench_fail("tweets", "a line is too long");
-    tweets->size += (size_t)size;
-}
-
 /* One word in forty is a hash tag; one text in fifty ends with a quote. */
 static void
 add_text(struct bench_tweets *tweets)
 {
     const unsigned count = 6 + (unsigned)(next_random(tweets) % 9);
 
-    add(tweets, "\"text\":\"");
+    bench_print(&tweets->line, "\"text\":\"");
     for (unsigned i = 0; i < count; i++)
-        add(tweets, "%s%s%s", i == 0 ? "" : " ",
-            next_random(tweets) % 40 == 0 ? "#" : "",
-            tweets->words[next_rank(tweets, WORDS)]);
+        bench_print(&tweets->line, "%s%s%s", i == 0 ? "" : " ",
+                    next_random(tweets) % 40 == 0 ? "#" : "",
+                    tweets->words[next_rank(tweets, WORDS)]);
     if (next_random(tweets) % 50 == 0)
-        add(tweets, " \\\"%s\\\"", tweets->words[next_rank(tweets, WORDS)]);
-    add(tweets, "\",");
+        bench_print(&tweets->line, " \\\"%s\\\"",
+                    tweets->words[next_rank(tweets, WORDS)]);
+    bench_print(&tweets->line, "\",");
 }
 
 static uint64_t
@@ -161,7 +142,7 @@ add_time(struct bench_tweets *tweets, int64_t ms)
     (void)gmtime_r(&second, &fields);
     if (strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &fields) == 0)
         bench_fail("tweets", "a time is too long");
-    add(tweets, "\"time\":\"%s\"}\n", text);
+    bench_print(&tweets->line, "\"time\":\"%s\"}\n", text);
 }
 
 struct colander_slice
@@ -171,41 +152,38 @@ bench_tweet(struct bench_tweets *tweets, uint64_t number)
     int64_t ms;
 
     tweets->random = number << 20;
-    tweets->size = 0;
+    colander_buffer_clear(&tweets->line);
     ms = FIRST_MS + (int64_t)number * GAP_MS +
          (int64_t)(next_random(tweets) % GAP_MS);
     user = next_rank(tweets, USERS);
-    add(tweets, "{\"id\":%" PRIu64 ",",
-        (uint64_t)ms << 22 | next_random(tweets) >> 42);
-    add(tweets, "\"user\":\"%s%zu\",", tweets->words[(user * 7919) % WORDS],
-        user);
+    bench_print(&tweets->line, "{\"id\":%" PRIu64 ",",
+                (uint64_t)ms << 22 | next_random(tweets) >> 42);
+    bench_print(&tweets->line, "\"user\":\"%s%zu\",",
+                tweets->words[(user * 7919) % WORDS], user);
     add_text(tweets);
-    add(tweets, "\"likes\":%" PRIu64 ",\"lang\":\"%s\",\"place\":\"%s\",",
-        next_likes(tweets), next_language(tweets),
-        tweets->places[next_rank(tweets, PLACES)]);
+    bench_print(&tweets->line,
+                "\"likes\":%" PRIu64 ",\"lang\":\"%s\",\"place\":\"%s\",",
+                next_likes(tweets), next_language(tweets),
+                tweets->places[next_rank(tweets, PLACES)]);
     add_time(tweets, ms);
-    return colander_slice_of(tweets->line, tweets->size);
+    return colander_buffer_slice(&tweets->line);
 }
 
 void
 bench_tweets_write(const char *path, uint64_t count)
 {
     struct bench_tweets *tweets = bench_tweets_create();
-    FILE *file = fopen(path, "we");
+    FILE *file = bench_open_new(path);
 
-    if (file == NULL)
-        bench_fail(path, strerror(errno));
     for (uint64_t i = 0; i < count; i++) {
         struct colander_slice line = bench_tweet(tweets, i);
 
-        if (fwrite(line.data, 1, line.size, file) != line.size)
-            bench_fail(path, strerror(errno));
+        (void)fwrite(line.data, 1, line.size, file);
         if (i % 100000 == 0)
             bench_progress("writing: %.1f of %.1f M tweets", (double)i / 1e6,
                            (double)count / 1e6);
     }
-    if (fclose(file) != 0)
-        bench_fail(path, strerror(errno));
+    bench_close_written(file, path);
     bench_progress("%s", "");
     bench_tweets_destroy(tweets);
 }

@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bench_work.h"
-#include "bench_ready.h"
+#include "bench_data.h"
+#include "bench_lines.h"
 #include "bench_tweets.h"
-#include "bench_work_questions.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,36 +18,7 @@
 #define LATER_MIN 20
 #define LATER_MAX 10000
 #define LATER_SHARE 100 /* later rows are one hundredth */
-#define ROWS_OF_VALUE 5 /* of the column that they have beside the others */
-
-static FILE *
-open_new(const char *path)
-{
-    FILE *file = fopen(path, "we");
-
-    if (file == NULL)
-        bench_fail(path, strerror(errno));
-    return file;
-}
-
-static void
-close_written(FILE *file, const char *path)
-{
-    const bool is_bad = ferror(file) != 0;
-
-    if (fclose(file) != 0 || is_bad)
-        bench_fail(path, "could not be written");
-}
-
-static char *
-copy(const char *text)
-{
-    char *copied = strdup(text);
-
-    if (copied == NULL)
-        bench_fail("work", "no memory");
-    return copied;
-}
+#define ROWS_OF_VALUE 5 /* of the added column */
 
 static struct bench_work *
 create(const char *directory, char *name)
@@ -101,8 +72,8 @@ later_values(const struct bench_work *work)
     return work->later_count / ROWS_OF_VALUE;
 }
 
-/* Writes later row `number`: a line under a key of its own, with one more
- * column behind the key. */
+/* Writes later row `number`: a line under another key, with one more column
+ * after the key. */
 static void
 write_later(const struct bench_work *work, FILE *file, uint64_t number,
             int64_t key, struct colander_slice line)
@@ -130,7 +101,7 @@ add_question(struct bench_work *work, uint64_t value)
         return;
     (void)snprintf(text, sizeof(text), "added %" PRIu64, value);
     question->column = BENCH_WORK_ADDED_COLUMN;
-    question->value = copy(text);
+    question->value = bench_copy(text);
     question->expected = ROWS_OF_VALUE;
     added->count++;
 }
@@ -147,15 +118,15 @@ add_questions(struct bench_work *work)
 struct bench_work *
 bench_work_make(const char *directory, uint64_t rows)
 {
-    struct bench_work *work = create(directory, copy("made"));
+    struct bench_work *work = create(directory, bench_copy("made"));
     struct bench_tweets *tweets = bench_tweets_create();
-    FILE *later = open_new(work->later_path);
+    FILE *later = bench_open_new(work->later_path);
 
     work->key_name = "id";
     work->key_at = BENCH_TWEET_ID_AT;
     work->row_count = rows;
-    work->chosen = copy("user");
-    work->other = copy("time");
+    work->chosen = bench_copy("user");
+    work->other = bench_copy("time");
     bench_tweets_write(work->lines_path, rows);
     count_later(work);
     for (uint64_t i = 0; i < work->later_count; i++) {
@@ -163,7 +134,7 @@ bench_work_make(const char *directory, uint64_t rows)
 
         write_later(work, later, i, bench_work_key(work, line), line);
     }
-    close_written(later, work->later_path);
+    bench_close_written(later, work->later_path);
     bench_tweets_destroy(tweets);
     add_questions(work);
     finish(work);
@@ -179,50 +150,49 @@ struct writing {
     struct colander_buffer json;
 };
 
-/* A row from a file, under its number. */
+/* Writes a row from a file under its number. */
 static void
-write_row(void *context, struct colander_slice row)
+write_row(void *context, struct colander_slice key, struct colander_slice row)
 {
     struct writing *writing = context;
     const struct colander_value number =
         colander_integer((int64_t)writing->work->row_count++);
-    struct colander_error err;
 
+    (void)key;
     colander_buffer_clear(&writing->key);
     colander_buffer_clear(&writing->json);
-    bench_check(colander_key_encode(&number, 1, &writing->key, &err), &err);
+    bench_check(colander_key_encode(&number, 1, &writing->key, &bench_error));
     bench_check(colander_json_append_row(&writing->json,
                                          colander_buffer_slice(&writing->key),
-                                         row, &err),
-                &err);
-    bench_check(colander_buffer_append(&writing->json, "\n", 1, &err), &err);
+                                         row, &bench_error));
+    bench_append(&writing->json, "\n", 1);
     (void)fwrite(writing->json.data, 1, writing->json.size, writing->file);
 }
 
-/* The first rows once more, but for key and the column that is new. */
+/* Writes the first rows again, with other keys and the added column. */
 static void
 write_first_again(struct bench_work *work)
 {
     struct colander_slice lines = bench_map(work->lines_path);
     struct colander_slice rest = lines;
     struct colander_slice line;
-    FILE *later = open_new(work->later_path);
+    FILE *later = bench_open_new(work->later_path);
 
     for (uint64_t i = 0; i < work->later_count; i++) {
         (void)bench_next_line(&rest, &line);
         line.size++; /* its end */
         write_later(work, later, i, (int64_t)(work->row_count + i), line);
     }
-    close_written(later, work->later_path);
+    bench_close_written(later, work->later_path);
     bench_unmap(lines);
 }
 
-/* The name of a file up to its first dot, as a link in a report can have it. */
+/* Returns the name of a file up to its first dot, as a link can have it. */
 static char *
 word_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *word = copy(slash == NULL ? path : slash + 1);
+    char *word = bench_copy(slash == NULL ? path : slash + 1);
 
     word[strcspn(word, ".")] = '\0';
     for (char *at = word; *at != '\0'; at++) {
@@ -233,18 +203,18 @@ word_of(const char *path)
 }
 
 struct bench_work *
-bench_work_read(const char *directory, const char *path)
+bench_work_read(const struct bench_options *options, const char *path)
 {
-    struct bench_work *work = create(directory, word_of(path));
+    struct bench_work *work = create(options->directory, word_of(path));
     struct writing writing = {
         .work = work,
-        .file = open_new(work->lines_path),
+        .file = bench_open_new(work->lines_path),
     };
 
     work->key_name = "_key";
     work->key_at = strlen("{\"_key\":");
-    bench_data_read(path, write_row, &writing);
-    close_written(writing.file, work->lines_path);
+    bench_data_read(options, path, write_row, &writing);
+    bench_close_written(writing.file, work->lines_path);
     colander_buffer_release(&writing.key);
     colander_buffer_release(&writing.json);
     count_later(work);

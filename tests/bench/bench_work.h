@@ -1,6 +1,6 @@
 /*
- * Work for peers: rows as a file of JSON lines, and questions about them whose
- * answers are known because all rows were gone through once.
+ * Work for peers: rows as a file of JSON lines, and questions about them. The
+ * answers are known because all rows were read once.
  *
  * A row's key is the number that stands first in its line, in a column that
  * has no other use. The columns asked about hold text. Which ones: for made
@@ -20,12 +20,12 @@
 
 enum bench_work_kind {
     BENCH_WORK_CHOSEN,        /* the column chosen beforehand = 'x' */
-    BENCH_WORK_OTHER,         /* a column that nobody chose = 'x' */
+    BENCH_WORK_OTHER,         /* a column that was not chosen = 'x' */
     BENCH_WORK_ANY,           /* any column = 'x', at any depth */
     BENCH_WORK_ABSENT_CHOSEN, /* the same for values that no row has */
     BENCH_WORK_ABSENT_OTHER,
     BENCH_WORK_ABSENT_ANY,
-    BENCH_WORK_ADDED, /* the column that later rows have beside the others */
+    BENCH_WORK_ADDED, /* the column that only later rows have */
     BENCH_WORK_KINDS
 };
 
@@ -54,7 +54,7 @@ struct bench_work {
     char *other;
 
     /* Where scalars are, the key left out, as in bench_scalars.h, in the order
-     * in which they were met; owned. */
+     * in which they were found; owned. */
     char *paths[BENCH_WORK_PATHS_MAX];
     size_t path_count;
     bool has_arrays; /* there are paths through them */
@@ -66,7 +66,8 @@ struct bench_work {
 struct bench_work *bench_work_make(const char *directory, uint64_t rows);
 
 /* The rows of a file, as bench_data_read reads them. */
-struct bench_work *bench_work_read(const char *directory, const char *path);
+struct bench_work *bench_work_read(const struct bench_options *options,
+                                   const char *path);
 
 void bench_work_release(struct bench_work *work);
 
@@ -76,5 +77,9 @@ int64_t bench_work_key(const struct bench_work *work,
 
 /* The name of the column that later rows have. */
 #define BENCH_WORK_ADDED_COLUMN "added_later"
+
+/* Sets paths and questions, except those about the column added later, and the
+ * columns asked about if the work has none. Only bench_work.c calls it. */
+void bench_work_pick(struct bench_work *work);
 
 #endif

@@ -1,54 +1,40 @@
 /*
- * Reports of colander-bench: what stands in the files that they make.
+ * Reports of colander-bench: the content of their files.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "bench_report.h"
+#include "support/cases.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-static const char *const columns[] = {"it's", "a_b", "with | bar", NULL};
-
-static const struct bench_plot lines = {
-    .name = "lines",
-    .x_label = "it's \"x\"",
-    .y_label = "y",
-    .first = 1,
-    .count = 1,
-    .is_log_y = true,
-};
-
-static const struct bench_plot bars = {
-    .name = "bars",
-    .kind = BENCH_BARS,
-    .x_label = "x",
-    .y_label = "y's",
-    .first = 1,
-    .count = 2,
-};
+static const struct bench_plot lines = {"lines", BENCH_LINES, "x", "y",
+                                        1,       1,           true};
+static const struct bench_plot bars = {"bars", BENCH_BARS, "x",  "y_z",
+                                       1,      2,          false};
 
 struct files {
     char directory[64];
     char text[8192]; /* of the file read last */
 };
 
-/* A table of two lines, with what needs care in each file. */
+/* Reports a table of two lines, with what needs care in each file. */
 static void
-fill(struct bench_table *table)
+report_table(struct bench_report *report, const char *name,
+             const struct bench_plot *plot)
 {
-    bench_table_init(table, "table", "A table's title", columns);
-    bench_table_number(table, 1);
-    bench_table_number(table, 2.5);
-    bench_table_text(table, "say \"a, b\" | c");
-    bench_table_number(table, 2);
-    bench_table_number(table, NAN);
-    bench_table_number(table, 123456.789);
+    struct bench_table table;
+
+    bench_table_init(&table, name, "A table's title", "it's;a_b;c, d");
+    bench_table_number(&table, 1);
+    bench_table_number(&table, 2.5);
+    bench_table_text(&table, "say \"a, b\"");
+    bench_table_number(&table, 2);
+    bench_table_number(&table, NAN);
+    bench_table_number(&table, 123456.789);
+    bench_report_table(report, &table, plot);
 }
 
 static int
@@ -56,7 +42,6 @@ make_report(void **state)
 {
     struct files *files = calloc(1, sizeof(*files));
     struct bench_report *report;
-    struct bench_table table;
 
     (void)snprintf(files->directory, sizeof(files->directory),
                    "/tmp/colander-report-XXXXXX");
@@ -64,11 +49,8 @@ make_report(void **state)
     report = bench_report_open(files->directory, "Title");
     bench_report_section(report, "Section");
     bench_report_text(report, "Text of %d %%.", 7);
-    fill(&table);
-    bench_report_table(report, &table);
-    bench_report_plot(report, &table, &lines);
-    bench_report_plot(report, &table, &bars);
-    bench_table_release(&table);
+    report_table(report, "table", &lines);
+    report_table(report, "other", &bars);
     bench_report_close(report);
     *state = files;
     return 0;
@@ -79,7 +61,7 @@ remove_report(void **state)
 {
     struct files *files = *state;
 
-    bench_remove_directory(files->directory);
+    bench_remove_files(files->directory);
     free(files);
     return 0;
 }
@@ -107,17 +89,15 @@ assert_has(const char *text, const char *part)
         fail_msg("'%s' is not in:\n%s", part, text);
 }
 
-static void
-csv_quotes_commas_and_quotes(void **state)
+TEST(csv_quotes_commas_and_quotes)
 {
     assert_string_equal(read_file(*state, "table.csv"),
-                        "it's,a_b,with | bar\n"
-                        "1,2.50,\"say \"\"a, b\"\" | c\"\n"
+                        "it's,a_b,\"c, d\"\n"
+                        "1,2.50,\"say \"\"a, b\"\"\"\n"
                         "2,,123457\n");
 }
 
-static void
-markdown_escapes_bars_in_cells(void **state)
+TEST(markdown_aligns_its_columns)
 {
     const char *text = read_file(*state, "report.md");
 
@@ -125,27 +105,27 @@ markdown_escapes_bars_in_cells(void **state)
     assert_has(text, "\n## Section\n");
     assert_has(text, "\nText of 7 %.\n");
     assert_has(text, "A table's title ([CSV](table.csv))\n");
-    assert_has(text, "| it's | a_b | with \\| bar |\n| --- | --: | --: |\n");
-    assert_has(text, "| 1 | 2.50 | say \"a, b\" \\| c |\n");
+    assert_has(text, "| it's |  a_b |       c, d |\n"
+                     "| ---- | ---: | ---------: |\n"
+                     "| 1    | 2.50 | say \"a, b\" |\n"
+                     "| 2    |      |     123457 |\n");
 }
 
-static void
-gnuplot_gets_quotes_doubled(void **state)
+TEST(gnuplot_reads_the_csv_file)
 {
     const char *text = read_file(*state, "lines.gnuplot");
 
-    assert_has(text, "set xlabel 'it''s \"x\"'\n");
+    assert_has(text, "autotitle columnhead\n");
     assert_has(text, "set logscale y\n");
-    assert_has(text, "plot 'table.csv' using 1:2 with linespoints title "
-                     "'a_b'\n");
+    assert_has(text, "plot 'table.csv' using 1:2\n");
     text = read_file(*state, "bars.gnuplot");
-    assert_has(text, "set ylabel 'y''s'\n");
-    assert_has(text, "'table.csv' using 3:xtic(1) title 'with | bar'\n");
+    assert_has(text, "set ylabel 'y_z'\n");
+    assert_has(text, "plot 'other.csv' using 2:xtic(1), 'other.csv' using "
+                     "3:xtic(1)\n");
 }
 
 /* Where there is no gnuplot, the report says so instead. */
-static void
-plots_are_drawn_or_excused(void **state)
+TEST(plots_are_drawn_or_excused)
 {
     const char *text = read_file(*state, "report.md");
     char path[128];
@@ -164,12 +144,5 @@ plots_are_drawn_or_excused(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(csv_quotes_commas_and_quotes),
-        cmocka_unit_test(markdown_escapes_bars_in_cells),
-        cmocka_unit_test(gnuplot_gets_quotes_doubled),
-        cmocka_unit_test(plots_are_drawn_or_excused),
-    };
-
-    return cmocka_run_group_tests(tests, make_report, remove_report);
+    return tests_run(make_report, remove_report);
 }

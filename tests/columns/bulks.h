@@ -6,7 +6,10 @@
 #ifndef TESTS_COLUMNS_BULKS_H
 #define TESTS_COLUMNS_BULKS_H
 
-#include "columns/bulk_inside.h"
+#include "columns/bulk/bulk_inside.h"
+
+#include "support/cases.h"
+#include "support/scoped.h"
 
 #include "support/random_rows.h"
 
@@ -42,14 +45,12 @@ static inline void
 add_row(struct colander_bulk *bulk, uint64_t index, struct colander_slice row,
         struct model *model)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_error err;
 
     key_of(index, &key);
-    if (colander_bulk_add(bulk, colander_buffer_slice(&key), row, &err) !=
-        COLANDER_OK)
-        fail_msg("%s", err.message);
-    colander_buffer_release(&key);
+    ASSERT_OK(colander_bulk_add(bulk, colander_buffer_slice(&key), row, &err),
+              err);
     if (model == NULL)
         return;
     colander_buffer_clear(&model->rows[index]);
@@ -61,8 +62,8 @@ add_row(struct colander_bulk *bulk, uint64_t index, struct colander_slice row,
 static inline void
 assert_model(struct colander_family *family, const struct model *model)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-    struct colander_cursor *cursor;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+    SCOPED_CURSOR cursor = NULL;
     struct colander_result result;
     bool is_row;
 
@@ -73,15 +74,11 @@ assert_model(struct colander_family *family, const struct model *model)
         OK(colander_cursor_next(cursor, &is_row, &result, NULL));
         assert_true(is_row);
         key_of(i, &key);
-        assert_true(
-            colander_slice_equal(result.key, colander_buffer_slice(&key)));
-        assert_true(colander_slice_equal(
-            result.row, colander_buffer_slice(&model->rows[i])));
+        ASSERT_SAME(result.key, colander_buffer_slice(&key));
+        ASSERT_SAME(result.row, colander_buffer_slice(&model->rows[i]));
     }
     OK(colander_cursor_next(cursor, &is_row, &result, NULL));
     assert_false(is_row);
-    colander_cursor_close(cursor);
-    colander_buffer_release(&key);
 }
 
 static inline uint64_t
@@ -130,8 +127,7 @@ begin(struct colander_family *family, const struct bulk_limits *limits)
     struct colander_bulk *bulk;
     struct colander_error err;
 
-    if (bulk_create_limited(family, limits, &bulk, &err) != COLANDER_OK)
-        fail_msg("%s", err.message);
+    ASSERT_OK(bulk_create_limited(family, limits, &bulk, &err), err);
     return bulk;
 }
 
@@ -141,8 +137,7 @@ commit(struct colander_bulk *bulk)
     struct colander_error err;
     uint64_t count;
 
-    if (colander_bulk_commit(bulk, &count, &err) != COLANDER_OK)
-        fail_msg("%s", err.message);
+    ASSERT_OK(colander_bulk_commit(bulk, &count, &err), err);
     colander_bulk_destroy(bulk);
     return count;
 }

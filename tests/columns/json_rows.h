@@ -8,14 +8,11 @@
 
 #include "rows.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static struct colander_json_reader *reader;
 
 static inline int
 reader_create(void **state)
 {
-    (void)state;
     reader = colander_json_reader_create();
     return reader == NULL ? -1 : 0;
 }
@@ -23,7 +20,6 @@ reader_create(void **state)
 static inline int
 reader_destroy(void **state)
 {
-    (void)state;
     colander_json_reader_destroy(reader);
     return 0;
 }

@@ -7,23 +7,20 @@
 #ifndef TESTS_COLUMNS_MODEL_ROW_H
 #define TESTS_COLUMNS_MODEL_ROW_H
 
+#include "support/cases.h"
+#include "support/scoped.h"
+
 #include "columns/columns.h"
 
 #include "support/random.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* A key is {station, time}; key order is index order. */
 #define STATIONS 8
 #define TIMES 40
 #define KEYS (STATIONS * TIMES)
 #define COLUMNS 5
-
-#define OK(call) assert_int_equal((call), COLANDER_OK)
 
 enum kind { ABSENT, IS_NULL, INTEGER, TEXT, MAP };
 
@@ -222,7 +219,7 @@ static inline size_t
 decode_key(struct colander_slice key)
 {
     struct colander_value parts[COLANDER_KEY_PARTS_MAX];
-    struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER scratch = COLANDER_BUFFER_EMPTY;
     size_t count;
     size_t index;
 
@@ -230,7 +227,6 @@ decode_key(struct colander_slice key)
     assert_int_equal(count, 2);
     index = (size_t)(parts[0].bytes.data[1] - '0') * TIMES +
             (size_t)((parts[1].integer + 7000) / 1000);
-    colander_buffer_release(&scratch);
     return index;
 }
 

@@ -12,6 +12,9 @@
 #ifndef TESTS_COLUMNS_NAIVE_ROW_H
 #define TESTS_COLUMNS_NAIVE_ROW_H
 
+#include "support/cases.h"
+#include "support/scoped.h"
+
 #include "columns/columns.h"
 #include "support/random.h"
 
@@ -19,16 +22,10 @@
 #include <float.h>
 #include <math.h>
 #include <msgpack.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #define PLACES_MAX 4096
-#define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static_assert(LDBL_MANT_DIG >= 64, "a long double holds every 64-bit integer");
 
 static uint64_t chance_state; /* set it from random_seed */
@@ -87,18 +84,11 @@ static const long double numbers[] = {0.0L,
                                       -(long double)INFINITY,
                                       (long double)NAN};
 
-static const char *const texts[] = {
-    "",
-    "a",
-    "b",
-    "ab",
-    "abc",
-    "ba",
-    "aab",
-    "1",
-    "\xC4\x85",
-    "\xC4\x85z",
-    "a string that is too long for the shortest form of msgpack"};
+#define LONG_TEXT "a string that is too long for the shortest form of msgpack"
+
+static const char *const texts[] = {"",         "a",         "b",      "ab",
+                                    "abc",      "ba",        "aab",    "1",
+                                    "\xC4\x85", "\xC4\x85z", LONG_TEXT};
 
 static const int64_t seconds[] = {0,  1,          1600000000,  4294967295,
                                   -1, 4294967296, 17179869184, -17179869184};
@@ -111,11 +101,11 @@ scalar_draw(void)
     if (chance(4) == 0)
         scalar.kin = NUMBER;
     scalar.boolean = chance(2) == 0;
-    scalar.number = numbers[chance(chance(2) == 0 ? 4 : ARRAY_COUNT(numbers))];
-    scalar.second = seconds[chance(chance(2) == 0 ? 3 : ARRAY_COUNT(seconds))];
+    scalar.number = numbers[chance(chance(2) == 0 ? 4 : COUNT(numbers))];
+    scalar.second = seconds[chance(chance(2) == 0 ? 3 : COUNT(seconds))];
     scalar.nanosecond = chance(2) == 0 ? 0 : (uint32_t)chance(2) * 999999999;
     scalar.foreign_type = (int8_t)(chance(2) == 0 ? 5 : -2);
-    scalar.data = texts[chance(chance(2) == 0 ? 4 : ARRAY_COUNT(texts))];
+    scalar.data = texts[chance(chance(2) == 0 ? 4 : COUNT(texts))];
     scalar.size = strlen(scalar.data);
     return scalar;
 }
@@ -359,12 +349,12 @@ pack_value(msgpack_packer *packer, int depth)
 static void
 pack_map(msgpack_packer *packer, int depth)
 {
-    size_t start = chance(ARRAY_COUNT(names));
-    size_t count = chance(ARRAY_COUNT(names) + 1);
+    size_t start = chance(COUNT(names));
+    size_t count = chance(COUNT(names) + 1);
 
     msgpack_pack_map(packer, count);
     for (size_t i = 0; i < count; i++) {
-        const char *name = names[(start + i) % ARRAY_COUNT(names)];
+        const char *name = names[(start + i) % COUNT(names)];
 
         msgpack_pack_str_with_body(packer, name, strlen(name));
         pack_value(packer, depth);
@@ -482,19 +472,16 @@ static void
 layout_add_member(struct layout *layout, const msgpack_object_kv *member,
                   const char *path)
 {
-    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER text = COLANDER_BUFFER_EMPTY;
     struct colander_slice name =
         colander_slice_of(member->key.via.str.ptr, member->key.via.str.size);
 
-    assert_int_equal(colander_buffer_append(&text, path, strlen(path), NULL),
-                     COLANDER_OK);
+    OK(colander_buffer_append(&text, path, strlen(path), NULL));
     if (text.size > 0)
-        assert_int_equal(colander_buffer_append(&text, ".", 1, NULL),
-                         COLANDER_OK);
-    assert_int_equal(colander_path_append_name(&text, name, NULL), COLANDER_OK);
-    assert_int_equal(colander_buffer_append(&text, "", 1, NULL), COLANDER_OK);
+        OK(colander_buffer_append(&text, ".", 1, NULL));
+    OK(colander_path_append_name(&text, name, NULL));
+    OK(colander_buffer_append(&text, "", 1, NULL));
     layout_add(layout, &member->val, (const char *)text.data);
-    colander_buffer_release(&text);
 }
 
 static void

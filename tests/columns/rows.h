@@ -7,25 +7,18 @@
 #ifndef TESTS_COLUMNS_ROWS_H
 #define TESTS_COLUMNS_ROWS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "support/cases.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <msgpack.h>
 
 #include "columns/columns.h"
 #include "support/random.h"
 
-/* Fails the test with the message of the error. */
-#define ASSERT_OK(call, err)                                                   \
-    do {                                                                       \
-        if ((call) != COLANDER_OK)                                             \
-            fail_msg("%s", (err).message);                                     \
-    } while (0)
-
-/* A string literal's bytes, zero bytes and all. */
+/* A string literal's bytes, zero bytes and all. The head of a name is octal
+ * where a letter follows that is a hexadecimal digit: "\241a". */
 #define BYTES(text) colander_slice_of((text), sizeof(text) - 1)
 
 /* ---------------------------------------------------------------- bytes --- */
@@ -33,8 +26,7 @@
 static inline void
 put_bytes(struct colander_buffer *out, const void *data, size_t size)
 {
-    assert_int_equal(colander_buffer_append(out, data, size, NULL),
-                     COLANDER_OK);
+    OK(colander_buffer_append(out, data, size, NULL));
 }
 
 static inline void
@@ -117,7 +109,7 @@ static const char *const row_names[] = {
     "a.b", "tags", "\xc3\xbc", "e", "f",
     "[]",  "\\",   "_key\x01", "g", "a name of more than 31 bytes, so",
 };
-#define ROW_NAME_COUNT (sizeof(row_names) / sizeof(row_names[0]))
+#define ROW_NAME_COUNT (COUNT(row_names))
 
 static inline void
 put_random_number(struct colander_buffer *out, uint64_t *seed)
@@ -281,9 +273,7 @@ random_path(struct colander_buffer *text, uint64_t *seed)
 
         if (i > 0)
             put_byte(text, '.');
-        assert_int_equal(
-            colander_path_append_name(text, colander_slice_text(name), NULL),
-            COLANDER_OK);
+        OK(colander_path_append_name(text, colander_slice_text(name), NULL));
         while (random_below(seed, 3) == 0)
             put_bytes(text, "[]", 2);
     }

@@ -4,8 +4,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/damage.h"
 #include "support/interposed_calls.h"
+#include "support/scoped.h"
 #include "support/store_fixture.h"
 
 #include <errno.h>
@@ -72,8 +74,7 @@ teardown(void **state)
     return result;
 }
 
-/* ----------------------------------------------------------------- tools ---
- */
+/* ---------------------------------------------------------------- tools --- */
 
 static struct colander_backup
 back_up(struct backups *backups, uint64_t keep_count)
@@ -90,7 +91,7 @@ back_up(struct backups *backups, uint64_t keep_count)
 static void
 add_file(struct backups *backups, const char *name, int64_t first)
 {
-    struct colander_family *family = fixture_family(backups->fixture, name);
+    SCOPED_FAMILY family = fixture_family(backups->fixture, name);
     char key[32];
 
     for (int64_t i = first; i < first + 1000; i++) {
@@ -99,7 +100,6 @@ add_file(struct backups *backups, const char *name, int64_t first)
                     NULL));
     }
     OK(colander_family_flush(family, NULL));
-    colander_family_close(family);
 }
 
 /* What the shell says to `command`, where %s is a directory. */
@@ -139,8 +139,7 @@ rows_of(const char *path, const char *name)
 
     colander_options_init(&options);
     options.mode = COLANDER_OPEN_READ_ONLY;
-    if (colander_store_open(path, &options, &store, &err) != COLANDER_OK)
-        fail_msg("%s", err.message);
+    ASSERT_OK(colander_store_open(path, &options, &store, &err), err);
     OK(colander_family_open(store, name, &family, NULL));
     count = count_rows(family);
     colander_family_close(family);
@@ -184,11 +183,11 @@ refuses_restore(struct backups *backups, uint64_t number,
         fail_msg("'%s' is not in: %s", part, err->message);
 }
 
-/* ----------------------------------------------------------------- tests ---
- */
+/* ---------------------------------------------------------------- tests --- */
 
-static void
-files_that_stay_are_copied_once(void **state)
+#define PREPARED_TEST(name) TEST_BETWEEN(name, setup, teardown)
+
+PREPARED_TEST(files_that_stay_are_copied_once)
 {
     struct backups *backups = *state;
     struct colander_backup made;
@@ -213,8 +212,7 @@ files_that_stay_are_copied_once(void **state)
 
 /* As in a store that was made anew, whose files are numbered from the first
  * again. */
-static void
-another_file_of_the_same_name_is_copied(void **state)
+PREPARED_TEST(another_file_of_the_same_name_is_copied)
 {
     struct backups *backups = *state;
 
@@ -233,13 +231,12 @@ another_file_of_the_same_name_is_copied(void **state)
     assert_int_equal(rows_of_backup(backups, 2, "rows"), 1000);
 }
 
-static void
-rows_in_the_log_and_marks_are_backed_up(void **state)
+PREPARED_TEST(rows_in_the_log_and_marks_are_backed_up)
 {
     struct backups *backups = *state;
     struct colander_family *family = fixture_family(backups->fixture, "rows");
     const struct colander_slice name = colander_slice_text("place");
-    struct colander_buffer mark = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER mark = COLANDER_BUFFER_EMPTY;
     struct colander_batch *batch;
     struct colander_store *store;
     bool found;
@@ -248,7 +245,7 @@ rows_in_the_log_and_marks_are_backed_up(void **state)
     OK(colander_batch_create(backups->fixture->store, &batch, NULL));
     OK(colander_batch_mark(batch, family, name, colander_slice_text("here"),
                            NULL));
-    OK(colander_batch_commit(batch, COLANDER_AS_STORE, NULL));
+    OK(colander_batch_commit(batch, NULL, NULL));
     colander_batch_destroy(batch);
     colander_family_close(family);
     (void)back_up(backups, 0);
@@ -260,14 +257,12 @@ rows_in_the_log_and_marks_are_backed_up(void **state)
     OK(colander_family_mark(family, name, &mark, &found, NULL));
     assert_true(found);
     assert_memory_equal(mark.data, "here", mark.size);
-    colander_buffer_release(&mark);
     colander_family_close(family);
     OK(colander_store_close(store, NULL));
 }
 
 /* The log of a backup was cut between two records: its ledger knows. */
-static void
-a_backup_knows_how_far_its_logs_go(void **state)
+PREPARED_TEST(a_backup_knows_how_far_its_logs_go)
 {
     struct backups *backups = *state;
     struct colander_family *family = fixture_family(backups->fixture, "rows");
@@ -281,8 +276,7 @@ a_backup_knows_how_far_its_logs_go(void **state)
     refuses_restore(backups, 0, COLANDER_CORRUPT, ".log");
 }
 
-static void
-the_oldest_go_and_the_others_stay_whole(void **state)
+PREPARED_TEST(the_oldest_go_and_the_others_stay_whole)
 {
     struct backups *backups = *state;
 
@@ -299,8 +293,7 @@ the_oldest_go_and_the_others_stay_whole(void **state)
     assert_int_equal(back_up(backups, 0).number, 4);
 }
 
-static void
-what_killed_processes_leave_is_no_backup_and_goes(void **state)
+PREPARED_TEST(what_killed_processes_leave_is_no_backup_and_goes)
 {
     struct backups *backups = *state;
 
@@ -314,8 +307,7 @@ what_killed_processes_leave_is_no_backup_and_goes(void **state)
         count_of("ls '%s' | grep -c '[.]' | cat", backups->directory), 0);
 }
 
-static void
-a_damaged_store_has_no_new_backup(void **state)
+PREPARED_TEST(a_damaged_store_has_no_new_backup)
 {
     struct backups *backups = *state;
     char command[2 * PATH_SIZE];
@@ -335,8 +327,7 @@ a_damaged_store_has_no_new_backup(void **state)
 }
 
 /* What this process wrote was not torn, nor is a log without it empty. */
-static void
-a_log_with_a_bad_end_is_not_backed_up(void **state)
+PREPARED_TEST(a_log_with_a_bad_end_is_not_backed_up)
 {
     static const char *const damages[] = {
         "truncate -s 0 $f",
@@ -365,8 +356,7 @@ a_log_with_a_bad_end_is_not_backed_up(void **state)
 }
 
 /* Another file under its name, which is whole in itself. */
-static void
-a_file_of_another_size_is_not_backed_up(void **state)
+PREPARED_TEST(a_file_of_another_size_is_not_backed_up)
 {
     struct backups *backups = *state;
     char command[2 * PATH_SIZE];
@@ -381,8 +371,7 @@ a_file_of_another_size_is_not_backed_up(void **state)
     refuses_backup(backups, COLANDER_CORRUPT, "bytes, and");
 }
 
-static void
-a_backup_that_is_read_is_not_written(void **state)
+PREPARED_TEST(a_backup_that_is_read_is_not_written)
 {
     struct backups *backups = *state;
     struct colander_options options;
@@ -395,19 +384,18 @@ a_backup_that_is_read_is_not_written(void **state)
     colander_options_init(&options);
     options.mode = COLANDER_OPEN_READ_ONLY;
     OK(colander_store_open(path, &options, &readers, NULL));
-    assert_int_equal(colander_store_open(path, NULL, &store, NULL),
-                     COLANDER_BUSY);
+    FAILS(colander_store_open(path, NULL, &store, NULL), COLANDER_BUSY);
     OK(colander_store_close(readers, NULL));
 }
 
-static void
-only_directories_of_backups_are_written(void **state)
+PREPARED_TEST(only_directories_of_backups_are_written)
 {
     struct backups *backups = *state;
 
     assert_int_equal(mkdir(backups->directory, 0700), 0);
     in_backups(backups, "echo precious > letter");
-    refuses_backup(backups, COLANDER_INVALID, "it is no directory of backups");
+    refuses_backup(backups, COLANDER_INVALID,
+                   "it is not a directory of backups");
     assert_int_equal(count_of("ls -A '%s' | wc -l", backups->directory), 1);
     in_backups(backups, "rm letter");
     assert_int_equal(back_up(backups, 0).number, 1);
@@ -418,8 +406,7 @@ only_directories_of_backups_are_written(void **state)
     assert_int_equal(access(backups->directory, F_OK), -1);
 }
 
-static void
-the_name_of_the_directory_is_on_the_disk(void **state)
+PREPARED_TEST(the_name_of_the_directory_is_on_the_disk)
 {
     struct backups *backups = *state;
 
@@ -430,8 +417,7 @@ the_name_of_the_directory_is_on_the_disk(void **state)
     watched[0] = '\0';
 }
 
-static void
-what_has_the_highest_number_is_no_backup(void **state)
+PREPARED_TEST(what_has_the_highest_number_is_no_backup)
 {
     struct backups *backups = *state;
 
@@ -442,8 +428,7 @@ what_has_the_highest_number_is_no_backup(void **state)
 }
 
 /* Held as another process holds it. */
-static void
-one_backup_is_made_at_a_time(void **state)
+PREPARED_TEST(one_backup_is_made_at_a_time)
 {
     struct backups *backups = *state;
     char path[2 * PATH_SIZE];
@@ -459,8 +444,7 @@ one_backup_is_made_at_a_time(void **state)
     assert_int_equal(back_up(backups, 0).number, 2);
 }
 
-static void
-a_damaged_backup_is_not_restored(void **state)
+PREPARED_TEST(a_damaged_backup_is_not_restored)
 {
     struct backups *backups = *state;
 
@@ -475,8 +459,7 @@ a_damaged_backup_is_not_restored(void **state)
     refuses_restore(backups, 0, COLANDER_CORRUPT, ".sst"); /* so also again */
 }
 
-static void
-a_backup_that_lacks_a_file_is_not_restored(void **state)
+PREPARED_TEST(a_backup_that_lacks_a_file_is_not_restored)
 {
     struct backups *backups = *state;
 
@@ -487,8 +470,7 @@ a_backup_that_lacks_a_file_is_not_restored(void **state)
     assert_int_equal(count_of("ls -A '%s' | wc -l", backups->restored), 0);
 }
 
-static void
-pipes_in_a_backup_are_not_waited_for(void **state)
+PREPARED_TEST(pipes_in_a_backup_are_not_waited_for)
 {
     struct backups *backups = *state;
 
@@ -496,13 +478,12 @@ pipes_in_a_backup_are_not_waited_for(void **state)
     (void)back_up(backups, 0);
     in_backups(backups, "mkfifo 000001/rocksdb/pipe");
     (void)alarm(60);
-    refuses_restore(backups, 0, COLANDER_CORRUPT, "'pipe' is no file");
+    refuses_restore(backups, 0, COLANDER_CORRUPT, "pipe' is not a file");
     (void)alarm(0);
 }
 
 /* What a process has left that was killed while it restored: no logs yet. */
-static void
-a_restore_that_was_killed_is_no_store_and_is_begun_anew(void **state)
+PREPARED_TEST(a_restore_that_was_killed_is_no_store_and_is_begun_anew)
 {
     struct backups *backups = *state;
     const char *at = backups->restored;
@@ -516,19 +497,16 @@ a_restore_that_was_killed_is_no_store_and_is_begun_anew(void **state)
     (void)back_up(backups, 0);
     in_backups(backups, "cp -r 000001 ../restored && cd ../restored && "
                         "rm COLANDER rocksdb/*.log && touch LOCK RESTORING");
-    assert_int_equal(colander_store_open(at, NULL, &store, NULL),
-                     COLANDER_INVALID);
-    assert_int_equal(colander_store_mend(at, &check, NULL, NULL, NULL),
-                     COLANDER_INVALID);
-    assert_int_equal(colander_salvage_options(at, "/", &options, NULL),
-                     COLANDER_INVALID);
+    FAILS(colander_store_open(at, NULL, &store, NULL), COLANDER_INVALID);
+    FAILS(colander_store_repair(at, &check, NULL, NULL, NULL),
+          COLANDER_INVALID);
+    FAILS(colander_salvage_options(at, "/", &options, NULL), COLANDER_INVALID);
     OK(colander_backup_restore(backups->directory, 0, at, NULL, NULL));
     assert_int_equal(rows_of(at, "rows"), 1);
     assert_int_equal(count_of("ls '%s' | grep -c RESTORING | cat", at), 0);
 }
 
-static void
-a_store_is_made_where_nothing_is(void **state)
+PREPARED_TEST(a_store_is_made_where_nothing_is)
 {
     struct backups *backups = *state;
     char one[2 * PATH_SIZE];
@@ -553,8 +531,7 @@ a_store_is_made_where_nothing_is(void **state)
     assert_int_equal(rows_of(backups->restored, "rows"), 1000);
 }
 
-static void
-a_store_that_is_read_only_can_be_backed_up(void **state)
+PREPARED_TEST(a_store_that_is_read_only_can_be_backed_up)
 {
     struct backups *backups = *state;
     struct colander_family *family = fixture_family(backups->fixture, "rows");
@@ -564,36 +541,4 @@ a_store_that_is_read_only_can_be_backed_up(void **state)
     fixture_reopen(backups->fixture, COLANDER_OPEN_READ_ONLY);
     (void)back_up(backups, 0);
     assert_int_equal(rows_of_backup(backups, 1, "rows"), 1);
-}
-
-#define TEST(function)                                                         \
-    cmocka_unit_test_setup_teardown(function, setup, teardown)
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(files_that_stay_are_copied_once),
-        TEST(another_file_of_the_same_name_is_copied),
-        TEST(rows_in_the_log_and_marks_are_backed_up),
-        TEST(a_backup_knows_how_far_its_logs_go),
-        TEST(the_oldest_go_and_the_others_stay_whole),
-        TEST(what_killed_processes_leave_is_no_backup_and_goes),
-        TEST(a_damaged_store_has_no_new_backup),
-        TEST(a_log_with_a_bad_end_is_not_backed_up),
-        TEST(a_file_of_another_size_is_not_backed_up),
-        TEST(a_backup_that_is_read_is_not_written),
-        TEST(only_directories_of_backups_are_written),
-        TEST(the_name_of_the_directory_is_on_the_disk),
-        TEST(what_has_the_highest_number_is_no_backup),
-        TEST(one_backup_is_made_at_a_time),
-        TEST(a_damaged_backup_is_not_restored),
-        TEST(a_backup_that_lacks_a_file_is_not_restored),
-        TEST(pipes_in_a_backup_are_not_waited_for),
-        TEST(a_restore_that_was_killed_is_no_store_and_is_begun_anew),
-        TEST(a_store_is_made_where_nothing_is),
-        TEST(a_store_that_is_read_only_can_be_backed_up),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

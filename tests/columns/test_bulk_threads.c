@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bulks.h"
+#include "support/cases.h"
+#include "support/scoped.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -18,13 +20,12 @@ cancel_later(void *context)
     return NULL;
 }
 
-static void
-cancelled_bulk_ends_and_leaves_nothing(void **state)
+FIXTURE_TEST(cancelled_bulk_ends_and_leaves_nothing)
 {
     struct store_fixture *fixture = *state;
     struct bulk_limits limits = small_limits();
-    struct colander_family *family = fixture_family(fixture, "rows");
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_FAMILY family = fixture_family(fixture, "rows");
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     enum colander_code code = COLANDER_OK;
     struct colander_bulk *bulk;
     pthread_t thread;
@@ -40,22 +41,18 @@ cancelled_bulk_ends_and_leaves_nothing(void **state)
     }
     pthread_join(thread, NULL);
     assert_int_equal(code, COLANDER_CANCELLED);
-    assert_int_equal(colander_bulk_commit(bulk, NULL, NULL),
-                     COLANDER_CANCELLED);
+    FAILS(colander_bulk_commit(bulk, NULL, NULL), COLANDER_CANCELLED);
     colander_bulk_destroy(bulk);
     assert_int_equal(count_rows(family), 0);
     assert_int_equal(count_directories(fixture), 0);
-    colander_buffer_release(&key);
-    colander_family_close(family);
 }
 
-static void
-commit_is_cancelled_while_it_builds(void **state)
+FIXTURE_TEST(commit_is_cancelled_while_it_builds)
 {
     struct store_fixture *fixture = *state;
     struct bulk_limits limits = small_limits();
-    struct colander_family *family = fixture_family(fixture, "rows");
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_FAMILY family = fixture_family(fixture, "rows");
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_bulk *bulk;
     pthread_t thread;
 
@@ -68,14 +65,11 @@ commit_is_cancelled_while_it_builds(void **state)
                              number_row(fixture, i), NULL));
     }
     assert_int_equal(pthread_create(&thread, NULL, cancel_later, bulk), 0);
-    assert_int_equal(colander_bulk_commit(bulk, NULL, NULL),
-                     COLANDER_CANCELLED);
+    FAILS(colander_bulk_commit(bulk, NULL, NULL), COLANDER_CANCELLED);
     pthread_join(thread, NULL);
     colander_bulk_destroy(bulk);
     assert_int_equal(count_rows(family), 0);
     assert_int_equal(count_directories(fixture), 0);
-    colander_buffer_release(&key);
-    colander_family_close(family);
 }
 
 /* Takes a snapshot, counts its rows, and again a moment later, until there are
@@ -135,8 +129,7 @@ watch(void *context)
     return NULL;
 }
 
-static void
-snapshots_see_all_rows_or_none(void **state)
+FIXTURE_TEST(snapshots_see_all_rows_or_none)
 {
     struct store_fixture *fixture = *state;
     const struct bulk_limits small = small_limits();
@@ -172,7 +165,7 @@ patch_later(void *context)
 {
     struct patcher *patcher = context;
     struct colander_row_builder *builder = colander_row_builder_create();
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     const struct colander_value part = colander_integer(3);
     struct colander_slice row;
 
@@ -182,10 +175,8 @@ patch_later(void *context)
     if (patcher->code == COLANDER_OK)
         patcher->code = colander_key_encode(&part, 1, &key, NULL);
     if (patcher->code == COLANDER_OK)
-        patcher->code =
-            colander_family_patch(patcher->family, colander_buffer_slice(&key),
-                                  row, COLANDER_AS_STORE, NULL);
-    colander_buffer_release(&key);
+        patcher->code = colander_family_patch(
+            patcher->family, colander_buffer_slice(&key), row, NULL, NULL);
     colander_row_builder_destroy(builder);
     return NULL;
 }
@@ -194,8 +185,8 @@ patch_later(void *context)
 static void
 assert_patched(struct colander_family *family, bool is_committed)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     struct colander_value value;
     bool found;
 
@@ -210,12 +201,9 @@ assert_patched(struct colander_family *family, bool is_committed)
                         NULL));
     assert_int_equal(found, is_committed);
     assert_int_equal(count_rows(family), is_committed ? 10 : 1);
-    colander_buffer_release(&key);
-    colander_buffer_release(&row);
 }
 
-static void
-patch_beside_a_commit_loses_nothing(void **state)
+FIXTURE_TEST(patch_beside_a_commit_loses_nothing)
 {
     struct store_fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
@@ -243,19 +231,4 @@ patch_beside_a_commit_loses_nothing(void **state)
         assert_patched(patcher.family, code == COLANDER_OK);
         colander_family_close(patcher.family);
     }
-}
-
-int
-main(void)
-{
-#define TEST(test)                                                             \
-    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(cancelled_bulk_ends_and_leaves_nothing),
-        TEST(commit_is_cancelled_while_it_builds),
-        TEST(snapshots_see_all_rows_or_none),
-        TEST(patch_beside_a_commit_loses_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

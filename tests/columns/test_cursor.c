@@ -3,6 +3,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
+#include "support/scoped.h"
 #include "support/store_fixture.h"
 
 #include <pthread.h>
@@ -25,7 +27,7 @@ static const char *
 next_json(struct colander_cursor *cursor, struct colander_result *result)
 {
     static char json[512];
-    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER text = COLANDER_BUFFER_EMPTY;
     bool is_row;
 
     OK(colander_cursor_next(cursor, &is_row, result, NULL));
@@ -36,18 +38,16 @@ next_json(struct colander_cursor *cursor, struct colander_result *result)
         memcpy(json, text.data, text.size);
         json[text.size] = '\0';
     }
-    colander_buffer_release(&text);
     return json;
 }
 
-static void
-find_gives_rows_columns_and_counts(void **state)
+FIXTURE_TEST(find_gives_rows_columns_and_counts)
 {
     static const char *const paths[] = {"b", "c.d"};
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "f");
-    struct colander_buffer key = text_key("k");
-    struct colander_cursor *cursor;
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
+    SCOPED_BUFFER key = text_key("k");
+    SCOPED_CURSOR cursor = NULL;
     struct colander_explain explain;
     struct colander_result result;
     struct colander_query query;
@@ -63,14 +63,14 @@ find_gives_rows_columns_and_counts(void **state)
     colander_row_builder_add(fixture->builder, "e", colander_text("5"));
     colander_row_builder_end(fixture->builder);
     OK(colander_row_builder_finish(fixture->builder, &row, NULL));
-    OK(colander_family_put(family, colander_buffer_slice(&key), row,
-                           COLANDER_AS_STORE, NULL));
+    OK(colander_family_put(family, colander_buffer_slice(&key), row, NULL,
+                           NULL));
 
     colander_query_init(&query);
-    query.where = colander_where_any(colander_integer(5), NULL);
+    query.where = colander_where_any_column(colander_integer(5), NULL);
     query.paths = paths;
     query.path_count = 2;
-    query.tells_columns = true;
+    query.reports_columns = true;
     query.is_timed = true;
     OK(colander_family_find(family, &query, &cursor, NULL));
     assert_string_equal(next_json(cursor, &result), "{\"_key\":\"000005\"}");
@@ -94,18 +94,14 @@ find_gives_rows_columns_and_counts(void **state)
     assert_true(colander_cursor_matched(cursor, 2, &path, &row_count));
     assert_string_equal(path, "c.d");
     assert_false(colander_cursor_matched(cursor, 3, &path, &row_count));
-    colander_cursor_close(cursor);
     colander_predicate_destroy((struct colander_predicate *)query.where);
-    colander_buffer_release(&key);
-    colander_family_close(family);
 }
 
-static void
-limit_stops_the_reading(void **state)
+FIXTURE_TEST(limit_stops_the_reading)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "f");
-    struct colander_cursor *cursor;
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
+    SCOPED_CURSOR cursor = NULL;
     struct colander_explain explain;
     struct colander_result result;
     struct colander_query query;
@@ -123,15 +119,12 @@ limit_stops_the_reading(void **state)
     colander_cursor_explain(cursor, &explain);
     assert_int_equal(explain.rows_read, 2);
     assert_string_equal(explain.reason, "no condition");
-    colander_cursor_close(cursor);
-    colander_family_close(family);
 }
 
-static void
-find_sees_the_moment_it_began(void **state)
+FIXTURE_TEST(find_sees_the_moment_it_began)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "f");
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct colander_cursor *cursor;
     struct colander_result result;
     struct colander_query query;
@@ -140,8 +133,7 @@ find_sees_the_moment_it_began(void **state)
     put_numbers(fixture, family, 100);
     colander_query_init(&query);
     OK(colander_family_find(family, &query, &cursor, NULL));
-    OK(colander_family_delete_range(family, NULL, COLANDER_AS_STORE, &deleted,
-                                    NULL));
+    OK(colander_family_delete_range(family, NULL, NULL, &deleted, NULL));
     assert_int_equal(deleted, 100);
     OK(put_text(fixture, family, "new", "n", colander_integer(1), NULL));
     OK(colander_family_compact(family, NULL));
@@ -150,26 +142,23 @@ find_sees_the_moment_it_began(void **state)
     assert_string_equal(next_json(cursor, &result), "");
     colander_cursor_close(cursor);
     assert_int_equal(count_rows(family), 1);
-    colander_family_close(family);
 }
 
-static void
-bad_range_is_refused(void **state)
+FIXTURE_TEST(bad_range_is_refused)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "f");
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct colander_cursor *cursor;
     struct colander_query query;
     struct colander_error err;
 
     colander_query_init(&query);
     query.keys.from = colander_slice_text("plain text");
-    assert_int_equal(colander_family_find(family, &query, &cursor, &err),
-                     COLANDER_INVALID);
+    FAILS(colander_family_find(family, &query, &cursor, &err),
+          COLANDER_INVALID);
     assert_string_equal(err.message,
                         "the range's 'from' is not an encoded key");
     assert_null(cursor);
-    colander_family_close(family);
 }
 
 /* A cursor that another thread steps through, again and again. */
@@ -195,11 +184,10 @@ read_on(void *context)
     return NULL;
 }
 
-static void
-cancel_from_another_thread_ends_the_find(void **state)
+FIXTURE_TEST(cancel_from_another_thread_ends_the_find)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "f");
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct reading reading = {.steps = 0};
     struct colander_query query;
     struct colander_error err;
@@ -220,9 +208,8 @@ cancel_from_another_thread_ends_the_find(void **state)
     assert_int_equal(reading.steps, 1);
     colander_cursor_explain(reading.cursor, &explain);
     assert_int_equal(explain.rows_read, 0);
-    assert_int_equal(
-        colander_cursor_next(reading.cursor, &is_row, &result, &err),
-        COLANDER_CANCELLED);
+    FAILS(colander_cursor_next(reading.cursor, &is_row, &result, &err),
+          COLANDER_CANCELLED);
     assert_string_equal(err.message, "the find was cancelled");
     colander_cursor_close(reading.cursor);
     colander_predicate_destroy((struct colander_predicate *)query.where);
@@ -238,21 +225,4 @@ cancel_from_another_thread_ends_the_find(void **state)
     pthread_join(thread, NULL);
     assert_true(reading.code == COLANDER_CANCELLED || !reading.is_row);
     colander_cursor_close(reading.cursor);
-    colander_family_close(family);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name)                                                             \
-    cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-        TEST(find_gives_rows_columns_and_counts),
-        TEST(limit_stops_the_reading),
-        TEST(find_sees_the_moment_it_began),
-        TEST(bad_range_is_refused),
-        TEST(cancel_from_another_thread_ends_the_find),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/random.h"
+#include "support/scoped.h"
 #include "support/store_fixture.h"
 
 #include <dirent.h>
@@ -81,11 +83,11 @@ load(struct store_fixture *fixture, struct colander_family *family)
         from = text_key(text);
         (void)snprintf(text, sizeof(text), "%05d", i + 700);
         to = text_key(text);
-        range = (struct colander_key_range){{NULL, 0},
-                                            colander_buffer_slice(&from),
-                                            colander_buffer_slice(&to)};
-        OK(colander_family_delete_range(family, &range, COLANDER_AS_STORE, NULL,
-                                        NULL));
+        range = (struct colander_key_range){
+            .from = colander_buffer_slice(&from),
+            .to = colander_buffer_slice(&to),
+        };
+        OK(colander_family_delete_range(family, &range, NULL, NULL, NULL));
         colander_buffer_release(&from);
         colander_buffer_release(&to);
     }
@@ -151,7 +153,7 @@ scan_damaged(struct store_fixture *fixture, const uint64_t expected[RANGES],
     }
     for (int i = 0; i < 2 * RANGES; i++) {
         const int *range = ranges[i / 2];
-        struct colander_family *family = fixture_family(fixture, "f");
+        SCOPED_FAMILY family = fixture_family(fixture, "f");
         uint64_t sum;
         enum colander_code code =
             scan(family, i % 2 == 1, range[0], range[1], &sum);
@@ -160,7 +162,6 @@ scan_damaged(struct store_fixture *fixture, const uint64_t expected[RANGES],
             assert_true(sum == expected[i / 2]);
         else
             ++*errors;
-        colander_family_close(family);
     }
     fixture_close(fixture);
 }
@@ -212,8 +213,7 @@ runs_of_one_kind(void)
     return (asked < 10000 ? asked : 10000) / 3; /* each opens a store */
 }
 
-static void
-damaged_block_is_an_error_and_never_a_short_scan(void **state)
+FIXTURE_TEST(damaged_block_is_an_error_and_never_a_short_scan)
 {
     struct store_fixture *fixture = *state;
     uint64_t random = random_seed("damaged_block");
@@ -222,8 +222,7 @@ damaged_block_is_an_error_and_never_a_short_scan(void **state)
     damage_often(fixture, &random, runs_of_one_kind());
 }
 
-static void
-damage_of_compressed_blocks_is_an_error(void **state)
+FIXTURE_TEST(damage_of_compressed_blocks_is_an_error)
 {
     struct store_fixture *fixture = *state;
     uint64_t random = random_seed("compressed_blocks");
@@ -232,8 +231,7 @@ damage_of_compressed_blocks_is_an_error(void **state)
     damage_often(fixture, &random, runs_of_one_kind());
 }
 
-static void
-damage_under_universal_compaction_is_an_error(void **state)
+FIXTURE_TEST(damage_under_universal_compaction_is_an_error)
 {
     struct store_fixture *fixture = *state;
     uint64_t random = random_seed("universal_compaction");
@@ -244,18 +242,4 @@ damage_under_universal_compaction_is_an_error(void **state)
     fixture->options.compression = COLANDER_COMPRESSION_NONE;
     fixture_open(fixture);
     damage_often(fixture, &random, runs_of_one_kind());
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name)                                                             \
-    cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-        TEST(damaged_block_is_an_error_and_never_a_short_scan),
-        TEST(damage_of_compressed_blocks_is_an_error),
-        TEST(damage_under_universal_compaction_is_an_error),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
+#include "support/scoped.h"
 #include "support/store_fixture.h"
 
 #include <pthread.h>
@@ -37,8 +39,7 @@ open_often(void *argument)
 }
 
 /* A handle can be had at any moment, whether there is a family or not. */
-static void
-a_family_opens_while_it_is_dropped(void **state)
+FIXTURE_TEST(a_family_opens_while_it_is_dropped)
 {
     struct store_fixture *fixture = *state;
     struct race race = {.store = fixture->store};
@@ -46,25 +47,13 @@ a_family_opens_while_it_is_dropped(void **state)
 
     assert_int_equal(pthread_create(&thread, NULL, open_often, &race), 0);
     for (unsigned i = 0; i < DROPS; i++) {
-        struct colander_family *family = fixture_family(fixture, "passing");
+        SCOPED_FAMILY family = fixture_family(fixture, "passing");
 
         OK(colander_family_create(family, NULL));
         OK(colander_family_drop(family, NULL));
-        colander_family_close(family);
     }
     atomic_store(&race.is_over, true);
     assert_int_equal(pthread_join(thread, NULL), 0);
     if (race.failed > 0)
         fail_msg("%u opens failed: %s", race.failed, race.err.message);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_family_opens_while_it_is_dropped,
-                                        fixture_setup, fixture_teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

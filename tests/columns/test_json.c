@@ -6,35 +6,16 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "columns/columns.h"
 #include "columns/utf8.h"
+#include "some_values.h"
+#include "support/scoped.h"
 
 #include <locale.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include <cmocka.h>
 #include <msgpack.h>
-
-#include "support/random.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static uint64_t random_state;
-
-static struct colander_value
-bytes_of(enum colander_type type, const void *data, size_t size)
-{
-    struct colander_value value =
-        colander_string(colander_slice_of(data, size));
-
-    value.type = type;
-    return value;
-}
 
 static void
 assert_text(const struct colander_buffer *json, const char *text)
@@ -48,35 +29,29 @@ assert_text(const struct colander_buffer *json, const char *text)
 static void
 assert_json(struct colander_value value, const char *text)
 {
-    struct colander_buffer json = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER json = COLANDER_BUFFER_EMPTY;
 
-    assert_int_equal(colander_json_append_value(&json, &value, NULL),
-                     COLANDER_OK);
+    OK(colander_json_append_value(&json, &value, NULL));
     assert_text(&json, text);
-    colander_buffer_release(&json);
 }
 
 /* It fails, and what was in the buffer is all that is. */
 static void
 assert_json_fails(struct colander_value value, enum colander_code code)
 {
-    struct colander_buffer json = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER json = COLANDER_BUFFER_EMPTY;
     struct colander_error err;
 
-    assert_int_equal(colander_buffer_append(&json, "before", 6, NULL),
-                     COLANDER_OK);
+    OK(colander_buffer_append(&json, "before", 6, NULL));
     assert_int_equal(colander_json_append_value(&json, &value, &err), code);
     assert_int_equal(err.code, code);
     assert_text(&json, "before");
-    colander_buffer_release(&json);
 }
 
 /* ------------------------------------------------------------- scalars --- */
 
-static void
-simple_scalars_are_words_and_digits(void **state)
+TEST(simple_scalars_are_words_and_digits)
 {
-    (void)state;
     assert_json(colander_null(), "null");
     assert_json(colander_boolean(true), "true");
     assert_json(colander_boolean(false), "false");
@@ -86,8 +61,7 @@ simple_scalars_are_words_and_digits(void **state)
     assert_json(colander_unsigned(UINT64_MAX), "18446744073709551615");
 }
 
-static void
-doubles_are_short_and_keep_a_point_or_an_exponent(void **state)
+TEST(doubles_are_short_and_keep_a_point_or_an_exponent)
 {
     const struct {
         double number;
@@ -117,7 +91,6 @@ doubles_are_short_and_keep_a_point_or_an_exponent(void **state)
         {-(double)INFINITY, "null"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(golden); i++)
         assert_json(colander_double(golden[i].number), golden[i].text);
 }
@@ -130,8 +103,7 @@ assert_reads_back(double number, struct colander_buffer *json)
     char *end;
 
     colander_buffer_clear(json);
-    assert_int_equal(colander_json_append_value(json, &value, NULL),
-                     COLANDER_OK);
+    OK(colander_json_append_value(json, &value, NULL));
     assert_true(json->size < sizeof(text));
     memcpy(text, json->data, json->size);
     text[json->size] = '\0';
@@ -141,12 +113,10 @@ assert_reads_back(double number, struct colander_buffer *json)
     assert_int_equal(*end, '\0');
 }
 
-static void
-doubles_read_back_as_the_same_double(void **state)
+TEST(doubles_read_back_as_the_same_double)
 {
-    struct colander_buffer json = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER json = COLANDER_BUFFER_EMPTY;
 
-    (void)state;
     for (int i = 0; i < 200000; i++) {
         uint64_t bits = random_next(&random_state);
         double number;
@@ -158,13 +128,10 @@ doubles_read_back_as_the_same_double(void **state)
         if (isfinite(number))
             assert_reads_back(number, &json);
     }
-    colander_buffer_release(&json);
 }
 
-static void
-doubles_have_a_point_in_a_locale_with_a_comma(void **state)
+TEST(doubles_have_a_point_in_a_locale_with_a_comma)
 {
-    (void)state;
     if (setlocale(LC_NUMERIC, "de_DE.UTF-8") == NULL)
         skip();
     assert_json(colander_double(0.1), "0.1");
@@ -173,10 +140,8 @@ doubles_have_a_point_in_a_locale_with_a_comma(void **state)
     (void)setlocale(LC_NUMERIC, "C");
 }
 
-static void
-strings_escape_only_what_must_be(void **state)
+TEST(strings_escape_only_what_must_be)
 {
-    (void)state;
     assert_json(colander_text(""), "\"\"");
     assert_json(bytes_of(COLANDER_STRING, NULL, 0), "\"\"");
     assert_json(colander_text("say \"\\/\""), "\"say \\\"\\\\/\\\"\"");
@@ -188,10 +153,8 @@ strings_escape_only_what_must_be(void **state)
         "\"Zażółć \xE2\x80\xA8\xE2\x80\xA9 \xF0\x9F\x98\x80\"");
 }
 
-static void
-bytes_that_are_no_text_become_replacement_characters(void **state)
+TEST(bytes_that_are_no_text_become_replacement_characters)
 {
-    (void)state;
     assert_json(colander_text("a\xFFz"), "\"a\xEF\xBF\xBDz\"");
     assert_json(colander_text("\xC3"), "\"\xEF\xBF\xBD\"");
     assert_json(colander_text("\xC3\"\xC3\xA9"),
@@ -200,12 +163,10 @@ bytes_that_are_no_text_become_replacement_characters(void **state)
                 "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
 }
 
-static void
-every_string_of_bytes_gives_valid_text(void **state)
+TEST(every_string_of_bytes_gives_valid_text)
 {
-    struct colander_buffer json = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER json = COLANDER_BUFFER_EMPTY;
 
-    (void)state;
     for (int i = 0; i < 100000; i++) {
         uint8_t bytes[8];
         uint64_t bits = random_next(&random_state);
@@ -214,8 +175,7 @@ every_string_of_bytes_gives_valid_text(void **state)
 
         memcpy(bytes, &bits, sizeof(bytes));
         colander_buffer_clear(&json);
-        assert_int_equal(colander_json_append_value(&json, &value, NULL),
-                         COLANDER_OK);
+        OK(colander_json_append_value(&json, &value, NULL));
         assert_true(utf8_is_valid(json.data, json.size));
         for (size_t j = 0; j < json.size; j++)
             assert_true(json.data[j] >= 0x20);
@@ -223,15 +183,12 @@ every_string_of_bytes_gives_valid_text(void **state)
             memmem(bytes, size, "\xEF\xBF\xBD", 3) == NULL)
             assert_null(memmem(json.data, json.size, "\xEF\xBF\xBD", 3));
     }
-    colander_buffer_release(&json);
 }
 
-static void
-binaries_and_extensions_are_base64(void **state)
+TEST(binaries_and_extensions_are_base64)
 {
     struct colander_value extension = bytes_of(COLANDER_EXTENSION, "fo", 2);
 
-    (void)state;
     assert_json(bytes_of(COLANDER_BINARY, "", 0), "\"\"");
     assert_json(bytes_of(COLANDER_BINARY, "f", 1), "\"Zg==\"");
     assert_json(bytes_of(COLANDER_BINARY, "fo", 2), "\"Zm8=\"");
@@ -242,22 +199,18 @@ binaries_and_extensions_are_base64(void **state)
     assert_json(extension, "{\"type\":-7,\"data\":\"Zm8=\"}");
 }
 
-static void
-a_value_of_no_type_is_invalid(void **state)
+TEST(a_value_of_no_type_is_invalid)
 {
     struct colander_value value = colander_null();
 
-    (void)state;
     value.type = (enum colander_type)99;
     assert_json_fails(value, COLANDER_INVALID);
 }
 
 /* ---------------------------------------------------------- timestamps --- */
 
-static void
-timestamps_are_rfc_3339_with_as_many_digits_as_needed(void **state)
+TEST(timestamps_are_rfc_3339_with_as_many_digits_as_needed)
 {
-    (void)state;
     assert_json(colander_timestamp(0, 0), "\"1970-01-01T00:00:00Z\"");
     assert_json(colander_timestamp(1600000000, 120000000),
                 "\"2020-09-13T12:26:40.120Z\"");
@@ -275,42 +228,14 @@ timestamps_are_rfc_3339_with_as_many_digits_as_needed(void **state)
                 "\"9999-12-31T23:59:59Z\"");
 }
 
-static void
-timestamps_beyond_four_digit_years_are_numbers(void **state)
+TEST(timestamps_beyond_four_digit_years_are_numbers)
 {
-    (void)state;
     assert_json(colander_timestamp(INT64_C(-62167219201), 5),
                 "{\"seconds\":-62167219201,\"nanoseconds\":5}");
     assert_json(colander_timestamp(INT64_C(253402300800), 0),
                 "{\"seconds\":253402300800,\"nanoseconds\":0}");
     assert_json(colander_timestamp(INT64_MIN, 999999999),
                 "{\"seconds\":-9223372036854775808,\"nanoseconds\":999999999}");
-}
-
-static void
-timestamps_agree_with_the_calendar_of_the_system(void **state)
-{
-    const int64_t first = INT64_C(-62167219200);
-    const int64_t end = INT64_C(253402300800);
-
-    (void)state;
-    for (int i = 0; i < 50000; i++) {
-        uint64_t range = (uint64_t)(end - first);
-        int64_t second = first + (int64_t)random_below(&random_state, range);
-        time_t when = (time_t)second;
-        struct tm tm;
-        char text[96];
-
-        if (i % 2 == 0) /* the edges of days */
-            when -= when % 86400 + (i % 4 == 0);
-        if (when < first)
-            continue;
-        assert_non_null(gmtime_r(&when, &tm));
-        (void)snprintf(text, sizeof(text), "\"%04d-%02d-%02dT%02d:%02d:%02dZ\"",
-                       tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
-                       tm.tm_min, tm.tm_sec);
-        assert_json(colander_timestamp(when, 0), text);
-    }
 }
 
 /* ---------------------------------------------------------- containers --- */
@@ -345,13 +270,11 @@ pack_nested(msgpack_packer *packer)
     "\"user\":{\"name\":\"Ann \\\"A\\\"\",\"tags\":[\"x\",[],null,2.0]},"      \
     "\"n\\n\":{}"
 
-static void
-maps_and_arrays_nest_on_one_line(void **state)
+TEST(maps_and_arrays_nest_on_one_line)
 {
     msgpack_sbuffer bytes;
     msgpack_packer packer;
 
-    (void)state;
     msgpack_sbuffer_init(&bytes);
     msgpack_packer_init(&packer, &bytes, msgpack_sbuffer_write);
     pack_nested(&packer);
@@ -363,13 +286,11 @@ maps_and_arrays_nest_on_one_line(void **state)
     msgpack_sbuffer_destroy(&bytes);
 }
 
-static void
-a_truncated_container_is_corrupt_and_appends_nothing(void **state)
+TEST(a_truncated_container_is_corrupt_and_appends_nothing)
 {
     msgpack_sbuffer bytes;
     msgpack_packer packer;
 
-    (void)state;
     msgpack_sbuffer_init(&bytes);
     msgpack_packer_init(&packer, &bytes, msgpack_sbuffer_write);
     pack_nested(&packer);
@@ -385,14 +306,12 @@ a_truncated_container_is_corrupt_and_appends_nothing(void **state)
     msgpack_sbuffer_destroy(&bytes);
 }
 
-static void
-nesting_ends_at_the_depth_that_rows_may_have(void **state)
+TEST(nesting_ends_at_the_depth_that_rows_may_have)
 {
     const size_t depth_max = COLANDER_ROW_DEPTH_MAX;
     uint8_t arrays[COLANDER_ROW_DEPTH_MAX + 1];
     char text[2 * COLANDER_ROW_DEPTH_MAX + 1] = "";
 
-    (void)state;
     memset(arrays, 0x91, sizeof(arrays));
     arrays[depth_max - 1] = 0x90;
     memset(text, '[', depth_max);
@@ -410,21 +329,15 @@ static void
 assert_row(const struct colander_value *parts, size_t count,
            struct colander_slice row, const char *text)
 {
-    struct colander_buffer json = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER json = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
 
-    assert_int_equal(colander_key_encode(parts, count, &key, NULL),
-                     COLANDER_OK);
-    assert_int_equal(
-        colander_json_append_row(&json, colander_buffer_slice(&key), row, NULL),
-        COLANDER_OK);
+    OK(colander_key_encode(parts, count, &key, NULL));
+    OK(colander_json_append_row(&json, colander_buffer_slice(&key), row, NULL));
     assert_text(&json, text);
-    colander_buffer_release(&json);
-    colander_buffer_release(&key);
 }
 
-static void
-a_row_begins_with_its_key(void **state)
+TEST(a_row_begins_with_its_key)
 {
     const struct colander_value parts[] = {bytes_of(COLANDER_STRING, "a\0b", 3),
                                            colander_integer(5),
@@ -432,7 +345,6 @@ a_row_begins_with_its_key(void **state)
     msgpack_sbuffer bytes;
     msgpack_packer packer;
 
-    (void)state;
     msgpack_sbuffer_init(&bytes);
     msgpack_packer_init(&packer, &bytes, msgpack_sbuffer_write);
     pack_nested(&packer);
@@ -448,25 +360,20 @@ a_row_begins_with_its_key(void **state)
 static void
 assert_row_fails(struct colander_slice key, struct colander_slice row)
 {
-    struct colander_buffer json = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER json = COLANDER_BUFFER_EMPTY;
     struct colander_error err;
 
-    assert_int_equal(colander_buffer_append(&json, "before", 6, NULL),
-                     COLANDER_OK);
-    assert_int_equal(colander_json_append_row(&json, key, row, &err),
-                     COLANDER_CORRUPT);
+    OK(colander_buffer_append(&json, "before", 6, NULL));
+    FAILS(colander_json_append_row(&json, key, row, &err), COLANDER_CORRUPT);
     assert_int_equal(err.code, COLANDER_CORRUPT);
     assert_text(&json, "before");
-    colander_buffer_release(&json);
 }
 
-static void
-a_damaged_key_or_row_is_corrupt_and_appends_nothing(void **state)
+TEST(a_damaged_key_or_row_is_corrupt_and_appends_nothing)
 {
     struct colander_slice key = colander_slice_text("\x09");
     struct colander_slice row = colander_slice_text("\x81\xA1x\x01");
 
-    (void)state;
     assert_row_fails(colander_slice_text("\x30"), row);
     assert_row_fails(colander_slice_text(""), row);
     assert_row_fails(key, colander_slice_text("\x91\x01"));
@@ -478,26 +385,6 @@ a_damaged_key_or_row_is_corrupt_and_appends_nothing(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(simple_scalars_are_words_and_digits),
-        cmocka_unit_test(doubles_are_short_and_keep_a_point_or_an_exponent),
-        cmocka_unit_test(doubles_read_back_as_the_same_double),
-        cmocka_unit_test(doubles_have_a_point_in_a_locale_with_a_comma),
-        cmocka_unit_test(strings_escape_only_what_must_be),
-        cmocka_unit_test(bytes_that_are_no_text_become_replacement_characters),
-        cmocka_unit_test(every_string_of_bytes_gives_valid_text),
-        cmocka_unit_test(binaries_and_extensions_are_base64),
-        cmocka_unit_test(a_value_of_no_type_is_invalid),
-        cmocka_unit_test(timestamps_are_rfc_3339_with_as_many_digits_as_needed),
-        cmocka_unit_test(timestamps_beyond_four_digit_years_are_numbers),
-        cmocka_unit_test(timestamps_agree_with_the_calendar_of_the_system),
-        cmocka_unit_test(maps_and_arrays_nest_on_one_line),
-        cmocka_unit_test(a_truncated_container_is_corrupt_and_appends_nothing),
-        cmocka_unit_test(nesting_ends_at_the_depth_that_rows_may_have),
-        cmocka_unit_test(a_row_begins_with_its_key),
-        cmocka_unit_test(a_damaged_key_or_row_is_corrupt_and_appends_nothing),
-    };
-
     random_state = random_seed("columns_json");
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

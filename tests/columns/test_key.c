@@ -3,48 +3,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "columns/columns.h"
-#include "columns/key.h"
+#include "some_keys.h"
+#include "support/scoped.h"
 
-#include <float.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define PARTS_MAX COLANDER_KEY_PARTS_MAX
-
-static struct colander_value
-bytes_of(enum colander_type type, const void *data, size_t size)
-{
-    struct colander_value value =
-        colander_string(colander_slice_of(data, size));
-
-    value.type = type;
-    return value;
-}
-
-static struct colander_value
-extension_of(int8_t type, const char *data, size_t size)
-{
-    struct colander_value value = bytes_of(COLANDER_EXTENSION, data, size);
-
-    value.extension_type = type;
-    return value;
-}
-
-static void
-encode(const struct colander_value *parts, size_t count,
-       struct colander_buffer *key)
-{
-    struct colander_error err;
-
-    if (colander_key_encode(parts, count, key, &err) != COLANDER_OK)
-        fail_msg("%s", err.message);
-}
 
 /* ------------------------------------------------------ bytes of keys --- */
 
@@ -76,8 +38,8 @@ struct golden {
 static void
 assert_golden(const struct golden *golden, size_t count)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER scratch = COLANDER_BUFFER_EMPTY;
 
     for (size_t i = 0; i < count; i++) {
         struct colander_value parts[PARTS_MAX];
@@ -86,18 +48,14 @@ assert_golden(const struct golden *golden, size_t count)
         encode(&golden[i].part, 1, &key);
         assert_bytes(colander_buffer_slice(&key), golden[i].hex);
         assert_true(key_is_valid(colander_buffer_slice(&key)));
-        assert_int_equal(colander_key_decode(colander_buffer_slice(&key), parts,
-                                             &part_count, &scratch, NULL),
-                         COLANDER_OK);
+        OK(colander_key_decode(colander_buffer_slice(&key), parts, &part_count,
+                               &scratch, NULL));
         assert_int_equal(part_count, 1);
         assert_int_equal(colander_value_compare(&parts[0], &golden[i].part), 0);
     }
-    colander_buffer_release(&key);
-    colander_buffer_release(&scratch);
 }
 
-static void
-integers_have_their_golden_bytes(void **state)
+TEST(integers_have_their_golden_bytes)
 {
     const struct golden golden[] = {
         {colander_integer(INT64_MIN), "11 7FFFFFFFFFFFFFFF"},
@@ -128,12 +86,10 @@ integers_have_their_golden_bytes(void **state)
         {colander_unsigned(UINT64_MAX), "21 FFFFFFFFFFFFFFFF"},
     };
 
-    (void)state;
     assert_golden(golden, COUNT(golden));
 }
 
-static void
-doubles_have_their_golden_bytes(void **state)
+TEST(doubles_have_their_golden_bytes)
 {
     const struct golden golden[] = {
         {colander_double((double)-INFINITY), "10 000FFFFFFFFFFFFF"},
@@ -158,12 +114,10 @@ doubles_have_their_golden_bytes(void **state)
         {colander_double(-(double)NAN), "23"},
     };
 
-    (void)state;
     assert_golden(golden, COUNT(golden));
 }
 
-static void
-other_scalars_have_their_golden_bytes(void **state)
+TEST(other_scalars_have_their_golden_bytes)
 {
     const struct golden golden[] = {
         {colander_boolean(false), "08"},
@@ -183,34 +137,27 @@ other_scalars_have_their_golden_bytes(void **state)
         {extension_of(127, "x", 1), "48 FF 78 00"},
     };
 
-    (void)state;
     assert_golden(golden, COUNT(golden));
 }
 
-static void
-parts_of_a_tuple_follow_each_other(void **state)
+TEST(parts_of_a_tuple_follow_each_other)
 {
     const struct colander_value parts[] = {colander_text("sensor-7"),
                                            colander_integer(1600000000)};
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
 
-    (void)state;
     encode(parts, 2, &key);
     assert_bytes(colander_buffer_slice(&key),
                  "30 73656E736F722D37 00 1D 5F5E1000");
-    colander_buffer_release(&key);
 }
 
-static void
-text_is_the_tuple_of_one_string(void **state)
+TEST(text_is_the_tuple_of_one_string)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
 
-    (void)state;
-    assert_int_equal(colander_key_text("id1", &key, NULL), COLANDER_OK);
+    OK(colander_key_text("id1", &key, NULL));
     assert_bytes(colander_buffer_slice(&key), "30 696431 00");
-    assert_int_equal(colander_key_text("\xFF", &key, NULL), COLANDER_INVALID);
-    colander_buffer_release(&key);
+    FAILS(colander_key_text("\xFF", &key, NULL), COLANDER_INVALID);
 }
 
 /* ------------------------------------------------------ what is refused --- */
@@ -219,21 +166,18 @@ static void
 assert_encode_fails(const struct colander_value *parts, size_t count,
                     enum colander_code code, const char *message)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_error err;
 
     assert_int_equal(colander_key_encode(parts, count, &key, &err), code);
     assert_int_equal(err.code, code);
     assert_string_equal(err.message, message);
-    colander_buffer_release(&key);
 }
 
-static void
-encode_refuses_what_cannot_be_in_a_key(void **state)
+TEST(encode_refuses_what_cannot_be_in_a_key)
 {
     struct colander_value parts[] = {colander_integer(1), colander_null()};
 
-    (void)state;
     assert_encode_fails(parts, 0, COLANDER_INVALID, "key has no parts");
     assert_encode_fails(parts, 2, COLANDER_INVALID,
                         "key part 2: null cannot be in a key");
@@ -257,14 +201,12 @@ encode_refuses_what_cannot_be_in_a_key(void **state)
                         "key part 2: unknown cannot be in a key");
 }
 
-static void
-encode_keeps_the_limits(void **state)
+TEST(encode_keeps_the_limits)
 {
     static char text[COLANDER_KEY_SIZE_MAX];
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_value parts[PARTS_MAX + 1];
 
-    (void)state;
     for (size_t i = 0; i < COUNT(parts); i++)
         parts[i] = colander_boolean(true);
     encode(parts, PARTS_MAX, &key);
@@ -284,48 +226,24 @@ encode_keeps_the_limits(void **state)
     text[0] = '\0'; /* its escape is one byte too many */
     assert_encode_fails(parts, 2, COLANDER_LIMIT,
                         "key part 2: key is longer than 2048 bytes");
-    colander_buffer_release(&key);
 }
 
-static void
-a_failing_encode_leaves_the_buffer_as_it_was(void **state)
+TEST(a_failing_encode_leaves_the_buffer_as_it_was)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_value null = colander_null();
 
-    (void)state;
-    assert_int_equal(colander_key_text("first", &key, NULL), COLANDER_OK);
-    assert_int_equal(colander_key_encode(&null, 1, &key, NULL),
-                     COLANDER_INVALID);
+    OK(colander_key_text("first", &key, NULL));
+    FAILS(colander_key_encode(&null, 1, &key, NULL), COLANDER_INVALID);
     assert_bytes(colander_buffer_slice(&key), "30 6669727374 00");
-    assert_int_equal(colander_key_text("second", &key, NULL), COLANDER_OK);
+    OK(colander_key_text("second", &key, NULL));
     assert_bytes(colander_buffer_slice(&key), "30 7365636F6E64 00");
-    colander_buffer_release(&key);
-}
-
-/* Decode and key_is_valid must agree. */
-static bool
-is_key(struct colander_slice bytes, struct colander_value *parts, size_t *count,
-       struct colander_buffer *scratch)
-{
-    struct colander_error err;
-    enum colander_code code =
-        colander_key_decode(bytes, parts, count, scratch, &err);
-    bool is_valid = key_is_valid(bytes);
-
-    assert_int_equal(is_valid, code == COLANDER_OK);
-    if (!is_valid) {
-        assert_int_equal(code, COLANDER_CORRUPT);
-        assert_int_equal(err.code, COLANDER_CORRUPT);
-        assert_int_equal(*count, 0);
-    }
-    return is_valid;
 }
 
 static void
 assert_corrupt(const char *hex, const char *message)
 {
-    struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER scratch = COLANDER_BUFFER_EMPTY;
     struct colander_value parts[PARTS_MAX];
     uint8_t bytes[64];
     struct colander_error err;
@@ -338,18 +256,15 @@ assert_corrupt(const char *hex, const char *message)
         if (*hex != ' ' && sscanf(hex, "%2x", &byte) == 1)
             bytes[size++] = (uint8_t)byte;
     }
-    assert_int_equal(colander_key_decode(colander_slice_of(bytes, size), parts,
-                                         &count, &scratch, &err),
-                     COLANDER_CORRUPT);
+    FAILS(colander_key_decode(colander_slice_of(bytes, size), parts, &count,
+                              &scratch, &err),
+          COLANDER_CORRUPT);
     assert_string_equal(err.message, message);
     assert_false(key_is_valid(colander_slice_of(bytes, size)));
-    colander_buffer_release(&scratch);
 }
 
-static void
-decode_refuses_bytes_that_encode_never_makes(void **state)
+TEST(decode_refuses_bytes_that_encode_never_makes)
 {
-    (void)state;
     assert_corrupt("", "key is empty");
     assert_corrupt("00", "key part 1: unknown type tag");
     assert_corrupt("08 F0", "key part 2: unknown type tag");
@@ -377,14 +292,12 @@ decode_refuses_bytes_that_encode_never_makes(void **state)
                    "key part 1: extension has the type of timestamps");
 }
 
-static void
-decode_refuses_doubles_out_of_their_place(void **state)
+TEST(decode_refuses_doubles_out_of_their_place)
 {
     const char *range = "key part 1: double is within the integers, "
                         "or no number";
     const char *foreign = "key part 1: fraction does not belong to its integer";
 
-    (void)state;
     assert_corrupt("10 3C1FFFFFFFFFFFFF", range); /* -2^63 */
     assert_corrupt("10 C3F0000000000000", range); /* 2^64 */
     assert_corrupt("10 0007FFFFFFFFFFFF", range); /* NaN */
@@ -402,16 +315,14 @@ decode_refuses_doubles_out_of_their_place(void **state)
     assert_corrupt("11 7FFFFFFFFFFFFFFF F0 3C1FFFFFFFFFFFFF", foreign);
 }
 
-static void
-decode_keeps_the_limits(void **state)
+TEST(decode_keeps_the_limits)
 {
     static uint8_t bytes[COLANDER_KEY_SIZE_MAX + 1];
-    struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER scratch = COLANDER_BUFFER_EMPTY;
     struct colander_value parts[PARTS_MAX];
     struct colander_error err;
     size_t count;
 
-    (void)state;
     memset(bytes, 0x09, sizeof(bytes));
     assert_true(
         is_key(colander_slice_of(bytes, PARTS_MAX), parts, &count, &scratch));
@@ -421,49 +332,41 @@ decode_keeps_the_limits(void **state)
     memset(bytes, 'x', sizeof(bytes));
     bytes[0] = 0x30;
     bytes[COLANDER_KEY_SIZE_MAX] = 0;
-    assert_int_equal(
-        colander_key_decode(colander_slice_of(bytes, sizeof(bytes)), parts,
-                            &count, &scratch, &err),
-        COLANDER_CORRUPT);
+    FAILS(colander_key_decode(colander_slice_of(bytes, sizeof(bytes)), parts,
+                              &count, &scratch, &err),
+          COLANDER_CORRUPT);
     assert_string_equal(err.message, "key has 2049 bytes, 2048 are allowed");
     assert_false(key_is_valid(colander_slice_of(bytes, sizeof(bytes))));
-    colander_buffer_release(&scratch);
 }
 
-static void
-decode_borrows_what_has_no_zero_byte(void **state)
+TEST(decode_borrows_what_has_no_zero_byte)
 {
     const struct colander_value parts[] = {colander_text("plain"),
                                            bytes_of(COLANDER_STRING, "a\0b", 3),
                                            bytes_of(COLANDER_BINARY, "\0", 1)};
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER scratch = COLANDER_BUFFER_EMPTY;
     struct colander_value decoded[PARTS_MAX];
     size_t count;
 
-    (void)state;
     encode(parts, 3, &key);
     assert_true(is_key(colander_buffer_slice(&key), decoded, &count, &scratch));
     assert_ptr_equal(decoded[0].bytes.data, key.data + 1);
     assert_int_equal(scratch.size, 4);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(colander_value_compare(&parts[i], &decoded[i]), 0);
-    colander_buffer_release(&key);
-    colander_buffer_release(&scratch);
 }
 
 /* What was unescaped first would move if room were made part by part. */
-static void
-decode_keeps_unescaped_parts_together(void **state)
+TEST(decode_keeps_unescaped_parts_together)
 {
     static char text[600];
     struct colander_value parts[3];
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER scratch = COLANDER_BUFFER_EMPTY;
     struct colander_value decoded[PARTS_MAX];
     size_t count;
 
-    (void)state;
     memset(text, 'x', sizeof(text));
     text[1] = '\0';
     for (size_t i = 0; i < 3; i++)
@@ -473,28 +376,4 @@ decode_keeps_unescaped_parts_together(void **state)
     assert_int_equal(count, 3);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(colander_value_compare(&parts[i], &decoded[i]), 0);
-    colander_buffer_release(&key);
-    colander_buffer_release(&scratch);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers_have_their_golden_bytes),
-        cmocka_unit_test(doubles_have_their_golden_bytes),
-        cmocka_unit_test(other_scalars_have_their_golden_bytes),
-        cmocka_unit_test(parts_of_a_tuple_follow_each_other),
-        cmocka_unit_test(text_is_the_tuple_of_one_string),
-        cmocka_unit_test(encode_refuses_what_cannot_be_in_a_key),
-        cmocka_unit_test(encode_keeps_the_limits),
-        cmocka_unit_test(a_failing_encode_leaves_the_buffer_as_it_was),
-        cmocka_unit_test(decode_refuses_bytes_that_encode_never_makes),
-        cmocka_unit_test(decode_refuses_doubles_out_of_their_place),
-        cmocka_unit_test(decode_keeps_the_limits),
-        cmocka_unit_test(decode_borrows_what_has_no_zero_byte),
-        cmocka_unit_test(decode_keeps_unescaped_parts_together),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,17 +4,15 @@
  * SPDX-License-Identifier: MIT
  */
 #include "columns/columns.h"
+#include "support/cases.h"
+#include "support/scoped.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define ULID_SIZE 26
 #define THREAD_COUNT 8
@@ -25,8 +23,8 @@ typedef char ulid_text[ULID_SIZE + 1];
 static void
 generate(char ulid[ULID_SIZE + 1])
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER scratch = COLANDER_BUFFER_EMPTY;
     struct colander_value parts[COLANDER_KEY_PARTS_MAX];
     size_t count = 0;
 
@@ -38,8 +36,6 @@ generate(char ulid[ULID_SIZE + 1])
         abort(); /* also in threads, where an assertion has nowhere to go */
     memcpy(ulid, parts[0].bytes.data, ULID_SIZE);
     ulid[ULID_SIZE] = '\0';
-    colander_buffer_release(&key);
-    colander_buffer_release(&scratch);
 }
 
 static uint64_t
@@ -67,26 +63,22 @@ millisecond_now(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static void
-a_generated_key_tells_when_it_was_made(void **state)
+TEST(a_generated_key_tells_when_it_was_made)
 {
     uint64_t before = millisecond_now();
     char ulid[ULID_SIZE + 1];
     uint64_t made;
 
-    (void)state;
     generate(ulid);
     made = ulid_time(ulid);
     assert_in_range(made, before, millisecond_now());
 }
 
-static void
-generated_keys_grow_and_stay_within_the_time(void **state)
+TEST(generated_keys_grow_and_stay_within_the_time)
 {
     char last[ULID_SIZE + 1] = "";
     char ulid[ULID_SIZE + 1];
 
-    (void)state;
     for (int i = 0; i < 100000; i++) {
         generate(ulid);
         assert_true(strcmp(last, ulid) < 0);
@@ -111,14 +103,12 @@ ulid_order(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-static void
-generated_keys_differ_between_threads(void **state)
+TEST(generated_keys_differ_between_threads)
 {
     const size_t count = (size_t)THREAD_COUNT * THREAD_KEYS;
     ulid_text *ulids = calloc(count, sizeof(*ulids));
     pthread_t threads[THREAD_COUNT];
 
-    (void)state;
     assert_non_null(ulids);
     for (size_t i = 0; i < THREAD_COUNT; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, generate_many,
@@ -161,14 +151,12 @@ generate_in_child(ulid_text ulid)
 
 /* Counting on from the parent's last key, as its siblings do, a child would
  * make the keys that they make. */
-static void
-a_forked_child_draws_its_own_random_bits(void **state)
+TEST(a_forked_child_draws_its_own_random_bits)
 {
     const size_t random_start = 10;
     ulid_text parent;
     ulid_text child;
 
-    (void)state;
     for (int i = 0; i < 20; i++) {
         generate(parent);
         generate_in_child(child);
@@ -206,14 +194,12 @@ assert_child_generates(struct colander_buffer *key)
     assert_int_equal(status, 0);
 }
 
-static void
-a_child_forked_while_a_thread_generates_can_generate(void **state)
+TEST(a_child_forked_while_a_thread_generates_can_generate)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     pthread_t threads[THREAD_COUNT];
 
-    (void)state;
-    assert_int_equal(colander_buffer_reserve(&key, 64, NULL), COLANDER_OK);
+    OK(colander_buffer_reserve(&key, 64, NULL));
     atomic_store(&is_over, false);
     for (size_t i = 0; i < THREAD_COUNT; i++)
         assert_int_equal(
@@ -223,19 +209,4 @@ a_child_forked_while_a_thread_generates_can_generate(void **state)
     atomic_store(&is_over, true);
     for (size_t i = 0; i < THREAD_COUNT; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
-    colander_buffer_release(&key);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_generated_key_tells_when_it_was_made),
-        cmocka_unit_test(generated_keys_grow_and_stay_within_the_time),
-        cmocka_unit_test(generated_keys_differ_between_threads),
-        cmocka_unit_test(a_forked_child_draws_its_own_random_bits),
-        cmocka_unit_test(a_child_forked_while_a_thread_generates_can_generate),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

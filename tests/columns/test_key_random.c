@@ -3,98 +3,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "columns/columns.h"
-#include "columns/key.h"
-
-#include <float.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-#include "support/random.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define PARTS_MAX COLANDER_KEY_PARTS_MAX
-
-static uint64_t random_state;
-
-static uint64_t
-any_bits(void)
-{
-    return random_next(&random_state);
-}
-
-static unsigned
-below(unsigned end)
-{
-    return (unsigned)random_below(&random_state, end);
-}
-
-static struct colander_value
-bytes_of(enum colander_type type, const void *data, size_t size)
-{
-    struct colander_value value =
-        colander_string(colander_slice_of(data, size));
-
-    value.type = type;
-    return value;
-}
-
-static struct colander_value
-extension_of(int8_t type, const char *data, size_t size)
-{
-    struct colander_value value = bytes_of(COLANDER_EXTENSION, data, size);
-
-    value.extension_type = type;
-    return value;
-}
-
-static void
-encode(const struct colander_value *parts, size_t count,
-       struct colander_buffer *key)
-{
-    struct colander_error err;
-
-    if (colander_key_encode(parts, count, key, &err) != COLANDER_OK)
-        fail_msg("%s", err.message);
-}
-
-/* The bytes stand in memory of just their size, so that reading past them is
- * seen. Tells whether they are a key; decode and key_is_valid must agree. */
-static bool
-is_key(struct colander_slice bytes, struct colander_value *parts, size_t *count,
-       struct colander_buffer *scratch)
-{
-    struct colander_error err;
-    enum colander_code code =
-        colander_key_decode(bytes, parts, count, scratch, &err);
-    bool is_valid = key_is_valid(bytes);
-
-    assert_int_equal(is_valid, code == COLANDER_OK);
-    if (!is_valid) {
-        assert_int_equal(code, COLANDER_CORRUPT);
-        assert_int_equal(err.code, COLANDER_CORRUPT);
-        assert_int_equal(*count, 0);
-    }
-    return is_valid;
-}
+#include "some_keys.h"
+#include "support/scoped.h"
 
 /* -------------------------------------------------------------- random --- */
-
-static double
-nudge(double number)
-{
-    switch (below(4)) {
-    case 0:
-        return nextafter(number, (double)INFINITY);
-    case 1:
-        return nextafter(number, (double)-INFINITY);
-    default:
-        return number;
-    }
-}
 
 static struct colander_value
 random_integer(void)
@@ -110,29 +22,6 @@ random_integer(void)
         return colander_unsigned(any_bits() >> below(64));
     default:
         return colander_unsigned(near);
-    }
-}
-
-static struct colander_value
-random_double(void)
-{
-    static const double special[] = {
-        0.0,     -0.0,     0x1p-1074,   DBL_MIN,          -DBL_MIN,
-        DBL_MAX, -DBL_MAX, (double)NAN, (double)INFINITY, -(double)INFINITY};
-    uint64_t bits = any_bits();
-    double number;
-
-    switch (below(4)) {
-    case 0:
-        return colander_double(nudge(special[below(COUNT(special))]));
-    case 1:
-        number = ldexp(below(2) ? 1 : -1, (int)below(70) - 2);
-        return colander_double(nudge(number));
-    case 2:
-        return colander_double((int)below(9) - 4 + 0.25 * below(4));
-    default:
-        memcpy(&number, &bits, sizeof(number));
-        return colander_double(number);
     }
 }
 
@@ -179,19 +68,13 @@ random_tuple(struct colander_value *parts, unsigned count_max)
     return count;
 }
 
-/* A number that may equal `value`, or stand just beside it. */
+/* A number that may equal `value`, or is next to it. */
 static struct colander_value
 neighbour_of(struct colander_value value)
 {
-    if (value.type == COLANDER_INTEGER)
-        return colander_double(nudge((double)value.integer));
-    if (value.type == COLANDER_UNSIGNED)
-        return colander_double(nudge((double)value.natural));
-    if (value.type != COLANDER_DOUBLE)
-        return random_part();
-    if (value.number >= -0x1p63 && value.number < 0x1p63)
-        return colander_integer((int64_t)value.number);
-    return colander_double(nudge(value.number));
+    return value.type < COLANDER_INTEGER || value.type > COLANDER_DOUBLE
+               ? random_part()
+               : neighbour_of_number(value);
 }
 
 /* A tuple that shares its beginning with another. */
@@ -228,14 +111,12 @@ tuple_compare(const struct colander_value *a, size_t a_count,
     return (a_count > b_count) - (a_count < b_count);
 }
 
-static void
-byte_order_is_the_order_of_tuples(void **state)
+TEST(byte_order_is_the_order_of_tuples)
 {
-    struct colander_buffer a_key = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer b_key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER a_key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER b_key = COLANDER_BUFFER_EMPTY;
     unsigned equal_count = 0;
 
-    (void)state;
     for (int i = 0; i < 300000; i++) {
         struct colander_value a[4];
         struct colander_value b[4];
@@ -253,8 +134,6 @@ byte_order_is_the_order_of_tuples(void **state)
         equal_count += order == 0;
     }
     assert_true(equal_count > 1000);
-    colander_buffer_release(&a_key);
-    colander_buffer_release(&b_key);
 }
 
 static bool
@@ -265,15 +144,13 @@ continues(const struct colander_value *a, size_t a_count,
            tuple_compare(a, prefix_count, prefix, prefix_count) == 0;
 }
 
-static void
-the_range_of_a_prefix_holds_what_continues_it_and_nothing_else(void **state)
+TEST(the_range_of_a_prefix_holds_what_continues_it_and_nothing_else)
 {
-    struct colander_buffer from = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER from = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     const uint8_t end = KEY_RANGE_END;
     unsigned inside_count = 0;
 
-    (void)state;
     for (int i = 0; i < 200000; i++) {
         struct colander_value prefix[3];
         struct colander_value parts[3];
@@ -287,8 +164,7 @@ the_range_of_a_prefix_holds_what_continues_it_and_nothing_else(void **state)
         bytes = colander_buffer_slice(&key);
         is_inside =
             colander_slice_compare(bytes, colander_buffer_slice(&from)) >= 0;
-        assert_int_equal(colander_buffer_append(&from, &end, 1, NULL),
-                         COLANDER_OK);
+        OK(colander_buffer_append(&from, &end, 1, NULL));
         is_inside = is_inside && colander_slice_compare(
                                      bytes, colander_buffer_slice(&from)) < 0;
         assert_int_equal(is_inside,
@@ -296,8 +172,6 @@ the_range_of_a_prefix_holds_what_continues_it_and_nothing_else(void **state)
         inside_count += is_inside;
     }
     assert_true(inside_count > 1000);
-    colander_buffer_release(&from);
-    colander_buffer_release(&key);
 }
 
 static void
@@ -310,13 +184,11 @@ assert_canonical(const struct colander_value *value)
         assert_true(floor(value->number) != value->number);
 }
 
-static void
-decode_gives_back_the_tuple_in_canonical_form(void **state)
+TEST(decode_gives_back_the_tuple_in_canonical_form)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER scratch = COLANDER_BUFFER_EMPTY;
 
-    (void)state;
     for (int i = 0; i < 200000; i++) {
         struct colander_value parts[PARTS_MAX];
         struct colander_value decoded[PARTS_MAX];
@@ -331,8 +203,6 @@ decode_gives_back_the_tuple_in_canonical_form(void **state)
         for (size_t j = 0; j < count; j++)
             assert_canonical(&decoded[j]);
     }
-    colander_buffer_release(&key);
-    colander_buffer_release(&scratch);
 }
 
 /* Gives in `shorter` the whole parts that `part` may look like when its end is
@@ -378,14 +248,12 @@ is_whole(const struct colander_value *parts, size_t count, size_t size,
     return false;
 }
 
-static void
-a_truncated_key_is_corrupt_or_a_whole_shorter_tuple(void **state)
+TEST(a_truncated_key_is_corrupt_or_a_whole_shorter_tuple)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer other = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER other = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER scratch = COLANDER_BUFFER_EMPTY;
 
-    (void)state;
     for (int i = 0; i < 5000; i++) {
         struct colander_value parts[PARTS_MAX];
         struct colander_value decoded[PARTS_MAX];
@@ -404,9 +272,6 @@ a_truncated_key_is_corrupt_or_a_whole_shorter_tuple(void **state)
             free(cut);
         }
     }
-    colander_buffer_release(&key);
-    colander_buffer_release(&other);
-    colander_buffer_release(&scratch);
 }
 
 /* A key with some bytes changed, or bytes that begin like one. */
@@ -437,15 +302,13 @@ random_hostile_bytes(struct colander_buffer *bytes)
     }
 }
 
-static void
-what_decodes_encodes_to_the_same_bytes_and_the_rest_is_corrupt(void **state)
+TEST(what_decodes_encodes_to_the_same_bytes_and_the_rest_is_corrupt)
 {
-    struct colander_buffer hostile = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer again = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER hostile = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER again = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER scratch = COLANDER_BUFFER_EMPTY;
     uint64_t run_end = random_runs(1000000);
 
-    (void)state;
     for (uint64_t run = 0; run < run_end; run++) {
         struct colander_value parts[PARTS_MAX];
         struct colander_slice bytes;
@@ -459,29 +322,15 @@ what_decodes_encodes_to_the_same_bytes_and_the_rest_is_corrupt(void **state)
         bytes = colander_slice_of(copy, hostile.size);
         if (is_key(bytes, parts, &count, &scratch)) {
             encode(parts, count, &again);
-            assert_true(
-                colander_slice_equal(colander_buffer_slice(&again), bytes));
+            ASSERT_SAME(colander_buffer_slice(&again), bytes);
         }
         free(copy);
     }
-    colander_buffer_release(&hostile);
-    colander_buffer_release(&again);
-    colander_buffer_release(&scratch);
 }
 
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(byte_order_is_the_order_of_tuples),
-        cmocka_unit_test(
-            the_range_of_a_prefix_holds_what_continues_it_and_nothing_else),
-        cmocka_unit_test(decode_gives_back_the_tuple_in_canonical_form),
-        cmocka_unit_test(a_truncated_key_is_corrupt_or_a_whole_shorter_tuple),
-        cmocka_unit_test(
-            what_decodes_encodes_to_the_same_bytes_and_the_rest_is_corrupt),
-    };
-
     random_state = random_seed("columns_key_random");
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "rows.h"
+#include "support/cases.h"
+#include "support/scoped.h"
 
 static uint64_t random_state;
 
@@ -12,36 +14,32 @@ static void
 append(struct colander_buffer *out, const struct colander_value *parts,
        size_t count, struct colander_slice row)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_error err;
 
     ASSERT_OK(colander_key_encode(parts, count, &key, &err), err);
     ASSERT_OK(
         colander_row_append_keyed(out, colander_buffer_slice(&key), row, &err),
         err);
-    colander_buffer_release(&key);
 }
 
 static void
 assert_keyed(const struct colander_value *parts, size_t count,
              struct colander_slice row, struct colander_slice wanted)
 {
-    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
 
     append(&out, parts, count, row);
-    assert_true(colander_slice_equal(colander_buffer_slice(&out), wanted));
-    colander_buffer_release(&out);
+    ASSERT_SAME(colander_buffer_slice(&out), wanted);
 }
 
-static void
-the_key_is_the_first_column_with_its_own_type(void **state)
+TEST(the_key_is_the_first_column_with_its_own_type)
 {
     const struct colander_slice bytes = BYTES("\x00\xff");
     const struct colander_value parts[] = {
         colander_text("id"), colander_integer(-1), colander_boolean(true)};
     struct colander_value part;
 
-    (void)state;
     assert_keyed(parts, 1, BYTES("\x81\xa1x\x01"),
                  BYTES("\x82\xa4_key\xa2id\xa1x\x01"));
     assert_keyed(parts, 3, BYTES("\x80"),
@@ -66,12 +64,10 @@ the_key_is_the_first_column_with_its_own_type(void **state)
 }
 
 /* Columns stay as they were encoded, also in forms that no builder makes. */
-static void
-columns_are_the_bytes_that_are_stored(void **state)
+TEST(columns_are_the_bytes_that_are_stored)
 {
     const struct colander_value part = colander_integer(7);
 
-    (void)state;
     assert_keyed(&part, 1,
                  BYTES("\xdf\x00\x00\x00\x01\xd9\x01x\xd3\x00\x00\x00"
                        "\x00\x00\x00\x00\x01"),
@@ -80,16 +76,14 @@ columns_are_the_bytes_that_are_stored(void **state)
 }
 
 /* The head grows where the key is one column too many for it. */
-static void
-a_row_of_any_size_has_room_for_its_key(void **state)
+TEST(a_row_of_any_size_has_room_for_its_key)
 {
     static const uint32_t counts[] = {0, 1, 14, 15, 16, 65534, 65535, 65536};
 
-    (void)state;
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+    for (size_t i = 0; i < COUNT(counts); i++) {
         const struct colander_value part = colander_unsigned(i);
-        struct colander_buffer row = COLANDER_BUFFER_EMPTY;
-        struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+        SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
+        SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
         msgpack_unpacked unpacked;
         size_t end = 0;
 
@@ -108,21 +102,17 @@ a_row_of_any_size_has_room_for_its_key(void **state)
         assert_int_equal(end, out.size);
         assert_int_equal(unpacked.data.via.map.size, counts[i] + 1);
         msgpack_unpacked_destroy(&unpacked);
-        colander_buffer_release(&row);
-        colander_buffer_release(&out);
     }
 }
 
 /* One after the other in one buffer, as a file of them is read. */
-static void
-a_stream_of_rows_is_read_by_others(void **state)
+TEST(a_stream_of_rows_is_read_by_others)
 {
-    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     msgpack_unpacked unpacked;
     size_t at = 0;
 
-    (void)state;
     msgpack_unpacked_init(&unpacked);
     for (int64_t i = 0; i < 500; i++) {
         const struct colander_value parts[] = {colander_text("part"),
@@ -140,30 +130,24 @@ a_stream_of_rows_is_read_by_others(void **state)
         assert_int_equal(columns[0].val.via.array.ptr[1].via.i64, i);
     }
     msgpack_unpacked_destroy(&unpacked);
-    colander_buffer_release(&row);
-    colander_buffer_release(&out);
 }
 
 static void
 assert_corrupt(struct colander_slice key, struct colander_slice row)
 {
-    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
     struct colander_error err;
 
     put_byte(&out, 'x');
-    assert_int_equal(colander_row_append_keyed(&out, key, row, &err),
-                     COLANDER_CORRUPT);
+    FAILS(colander_row_append_keyed(&out, key, row, &err), COLANDER_CORRUPT);
     assert_int_equal(err.code, COLANDER_CORRUPT);
     assert_int_equal(out.size, 1);
-    colander_buffer_release(&out);
 }
 
-static void
-damage_is_corrupt_and_appends_nothing(void **state)
+TEST(damage_is_corrupt_and_appends_nothing)
 {
     const struct colander_slice key = BYTES("\x09");
 
-    (void)state;
     assert_corrupt(BYTES(""), BYTES("\x80"));
     assert_corrupt(BYTES("\x30"), BYTES("\x80"));
     assert_corrupt(key, BYTES(""));
@@ -175,14 +159,6 @@ damage_is_corrupt_and_appends_nothing(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_key_is_the_first_column_with_its_own_type),
-        cmocka_unit_test(columns_are_the_bytes_that_are_stored),
-        cmocka_unit_test(a_row_of_any_size_has_room_for_its_key),
-        cmocka_unit_test(a_stream_of_rows_is_read_by_others),
-        cmocka_unit_test(damage_is_corrupt_and_appends_nothing),
-    };
-
     random_state = random_seed("keyed_row");
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

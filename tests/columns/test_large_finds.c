@@ -6,9 +6,12 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "naive_extension.h"
+#include "naive_hooks.h"
+#include "support/cases.h"
+#include "support/scoped.h"
 
 #include "columns/store.h"
+#include "core/engine.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,58 +23,26 @@
 
 static const uint32_t thread_counts[] = {1, 2, 8, 0};
 
-struct world {
-    char directory[TEMPORARY_SIZE];
-    struct naive naive;
-    struct colander_store *store;
-    struct colander_family *family;
-    uint64_t seed;
-};
-
 /* ---------------------------------------------------------------- rows --- */
-
-static struct colander_buffer
-key_of(uint64_t number)
-{
-    char text[16];
-
-    (void)snprintf(text, sizeof(text), "k%05" PRIu64, number);
-    return text_key(text);
-}
 
 /* {"n": n, "m": number, "t": text of `size` bytes} */
 static void
 put_row(struct world *world, uint64_t number, uint8_t n, uint32_t size)
 {
-    const uint8_t head[] = {0x83,
-                            0xa1,
-                            'n',
-                            n,
-                            0xa1,
-                            'm',
-                            0xcd,
-                            (uint8_t)(number >> 8),
-                            (uint8_t)number,
-                            0xa1,
-                            't',
-                            0xdb,
-                            (uint8_t)(size >> 24),
-                            (uint8_t)(size >> 16),
-                            (uint8_t)(size >> 8),
-                            (uint8_t)size};
-    struct colander_buffer key = key_of(number);
-    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = numbered_key(number);
+    char text[600];
+    struct colander_slice row;
 
-    OK(colander_buffer_append(&row, head, sizeof(head), NULL));
-    OK(colander_buffer_reserve(&row, size, NULL));
-    memset(row.data + row.size, 'a' + (int)(number % 26), size);
-    row.size += size;
-    OK(colander_family_put(world->family, colander_buffer_slice(&key),
-                           colander_buffer_slice(&row), COLANDER_AS_STORE,
-                           NULL));
+    assert_true(size <= sizeof(text));
+    memset(text, 'a' + (int)(number % 26), size);
+    colander_row_builder_add(world->builder, "n", colander_integer(n));
+    colander_row_builder_add(world->builder, "m", colander_unsigned(number));
+    colander_row_builder_add(world->builder, "t",
+                             colander_string(colander_slice_of(text, size)));
+    OK(colander_row_builder_finish(world->builder, &row, NULL));
+    OK(colander_family_put(world->families[0], colander_buffer_slice(&key), row,
+                           NULL, NULL));
     colander_buffer_clear(&world->naive.log);
-    colander_buffer_release(&key);
-    colander_buffer_release(&row);
 }
 
 static void
@@ -85,44 +56,26 @@ put_rows(struct world *world, uint64_t count)
 static void
 spoil_row(struct world *world, uint64_t number)
 {
-    struct colander_buffer key = key_of(number);
-    struct colander_engine_family *family;
-    struct colander_engine_batch *batch;
+    SCOPED_BUFFER key = numbered_key(number);
+    struct engine_family *family;
+    struct engine_batch *batch;
 
-    OK(family_engine(world->family, &family, NULL));
-    OK(colander_engine_batch_create(world->store->engine, false, &batch, NULL));
-    OK(colander_engine_batch_put(batch, family, colander_buffer_slice(&key),
-                                 colander_slice_of("\xc1", 1), NULL));
-    OK(colander_engine_batch_write(batch, COLANDER_AS_STORE, NULL));
-    colander_engine_batch_destroy(batch);
-    colander_buffer_release(&key);
+    OK(family_engine(world->families[0], &family, NULL));
+    OK(engine_batch_create(world->store->engine, false, &batch, NULL));
+    OK(engine_batch_put(batch, family, colander_buffer_slice(&key),
+                        colander_slice_of("\xc1", 1), NULL));
+    OK(engine_batch_write(batch, COLANDER_AS_STORE, NULL));
+    engine_batch_destroy(batch);
 }
 
 static int
 setup(void **state)
 {
-    struct world *world = calloc(1, sizeof(*world));
-    struct store_extension extension = naive_extension(&world->naive);
+    struct world *world;
 
-    temporary_make(world->directory);
-    OK(store_open_extended(world->directory, NULL, &extension, &world->store,
-                           NULL));
-    OK(colander_family_open(world->store, "f", &world->family, NULL));
+    (void)world_setup(state);
+    world = *state;
     world->naive.is_exact = true;
-    *state = world;
-    return 0;
-}
-
-static int
-teardown(void **state)
-{
-    struct world *world = *state;
-
-    colander_family_close(world->family);
-    OK(colander_store_close(world->store, NULL));
-    colander_buffer_release(&world->naive.log);
-    temporary_remove(world->directory);
-    free(world);
     return 0;
 }
 
@@ -143,7 +96,7 @@ tell(struct told *told, const char *text)
 }
 
 static void
-tell_result(struct told *told, const struct colander_result *result)
+note_result(struct told *told, const struct colander_result *result)
 {
     OK(colander_json_append_row(&told->text, result->key, result->row, NULL));
     for (size_t i = 0; i < result->columns.count; i++)
@@ -166,7 +119,7 @@ find(struct world *world, const struct colander_query *query,
 
     world->naive.seed = world->seed;
     asked.thread_count = thread_count;
-    OK(colander_family_find(world->family, &asked, &cursor, NULL));
+    OK(colander_family_find(world->families[0], &asked, &cursor, NULL));
     while (is_row || told.errors > 0) {
         if (colander_cursor_next(cursor, &is_row, &result, &err) !=
             COLANDER_OK) {
@@ -174,7 +127,7 @@ find(struct world *world, const struct colander_query *query,
             if (++told.errors == 5)
                 break;
         } else if (is_row) {
-            tell_result(&told, &result);
+            note_result(&told, &result);
         } else {
             break;
         }
@@ -196,7 +149,7 @@ scan(struct world *world, const struct colander_query *query)
 
     all.where = NULL;
     all.limit = UINT64_MAX;
-    OK(colander_family_find(world->family, &all, &cursor, NULL));
+    OK(colander_family_find(world->families[0], &all, &cursor, NULL));
     while (told.rows < query->limit) {
         OK(colander_cursor_next(cursor, &is_row, &result, NULL));
         if (!is_row)
@@ -204,7 +157,7 @@ scan(struct world *world, const struct colander_query *query)
         OK(colander_predicate_evaluate(query->where, result.row, &is_match,
                                        NULL, NULL));
         if (is_match)
-            tell_result(&told, &result);
+            note_result(&told, &result);
     }
     colander_cursor_close(cursor);
     return told;
@@ -215,8 +168,8 @@ assert_told_same(const struct told *told, const struct told *expected)
 {
     assert_int_equal(told->rows, expected->rows);
     assert_int_equal(told->errors, expected->errors);
-    assert_true(colander_slice_equal(colander_buffer_slice(&told->text),
-                                     colander_buffer_slice(&expected->text)));
+    ASSERT_SAME(colander_buffer_slice(&told->text),
+                colander_buffer_slice(&expected->text));
 }
 
 /* Asserts that any number of threads tells the same, also in its counts. */
@@ -248,7 +201,7 @@ draw(struct world *world)
     case 1:
         return colander_where("n", COLANDER_LE, colander_integer(n), NULL);
     case 2:
-        return colander_where_any(colander_integer(n), NULL);
+        return colander_where_any_column(colander_integer(n), NULL);
     case 3: /* half of the candidates are none */
         operands[0] = colander_where_exists("n", NULL);
         operands[1] = colander_not(
@@ -263,9 +216,9 @@ static void
 check_random_find(struct world *world, const struct colander_snapshot *snapshot,
                   uint64_t *large)
 {
-    struct colander_buffer from = key_of(random_below(&world->seed, ROWS / 2));
-    struct colander_buffer to =
-        key_of(ROWS / 2 + random_below(&world->seed, ROWS / 2));
+    SCOPED_BUFFER from = numbered_key(random_below(&world->seed, ROWS / 2));
+    SCOPED_BUFFER to =
+        numbered_key(ROWS / 2 + random_below(&world->seed, ROWS / 2));
     struct colander_query query;
     struct told told, expected;
 
@@ -291,16 +244,15 @@ check_random_find(struct world *world, const struct colander_snapshot *snapshot,
     *large += told.rows > 1000;
     colander_buffer_release(&told.text);
     colander_buffer_release(&expected.text);
-    query.tells_columns = true;
+    query.reports_columns = true;
     told = find_with_all(world, &query);
     colander_buffer_release(&told.text);
     colander_predicate_destroy((struct colander_predicate *)query.where);
-    colander_buffer_release(&from);
-    colander_buffer_release(&to);
 }
 
-static void
-any_number_of_threads_finds_what_a_scan_finds(void **state)
+#define LARGE_TEST(name) TEST_BETWEEN(name, setup, world_teardown)
+
+LARGE_TEST(any_number_of_threads_finds_what_a_scan_finds)
 {
     struct world *world = *state;
     struct colander_snapshot *snapshot;
@@ -309,19 +261,17 @@ any_number_of_threads_finds_what_a_scan_finds(void **state)
 
     world->seed = random_seed("large finds");
     put_rows(world, ROWS);
-    OK(colander_family_flush(world->family, NULL));
+    OK(colander_family_flush(world->families[0], NULL));
     OK(colander_store_snapshot(world->store, &snapshot, NULL));
     for (uint64_t i = 0; i < ROWS / 3; i++) {
         uint64_t number = random_below(&world->seed, ROWS);
-        struct colander_buffer key = key_of(number);
+        SCOPED_BUFFER key = numbered_key(number);
 
         if (i % 2 == 0)
             put_row(world, number, (uint8_t)random_below(&world->seed, 8), 9);
         else
-            OK(colander_family_delete(world->family,
-                                      colander_buffer_slice(&key),
-                                      COLANDER_AS_STORE, NULL));
-        colander_buffer_release(&key);
+            OK(colander_family_delete(world->families[0],
+                                      colander_buffer_slice(&key), NULL, NULL));
     }
     for (uint64_t run = 0; run < runs; run++)
         check_random_find(world, snapshot, &large);
@@ -341,8 +291,7 @@ query_of_all(void)
     return query;
 }
 
-static void
-a_damaged_row_is_told_in_its_place(void **state)
+LARGE_TEST(a_damaged_row_is_told_in_its_place)
 {
     struct world *world = *state;
     struct colander_query query = query_of_all();
@@ -357,7 +306,7 @@ a_damaged_row_is_told_in_its_place(void **state)
     assert_int_equal(told.rows, ROWS - 3);
     colander_buffer_release(&told.text);
     query.is_reverse = true;
-    query.tells_columns = true;
+    query.reports_columns = true;
     told = find_with_all(world, &query);
     assert_int_equal(told.errors, 3);
     colander_buffer_release(&told.text);
@@ -388,8 +337,7 @@ spoil_sst(const struct world *world)
     assert_int_equal(close(fd), 0);
 }
 
-static void
-a_damaged_file_is_told_after_the_rows_before_it(void **state)
+LARGE_TEST(a_damaged_file_is_told_after_the_rows_before_it)
 {
     struct world *world = *state;
     struct colander_query query = query_of_all();
@@ -397,7 +345,7 @@ a_damaged_file_is_told_after_the_rows_before_it(void **state)
 
     for (uint64_t i = 0; i < ROWS; i++)
         put_row(world, i, 1, (uint32_t)random_below(&world->seed, 600));
-    OK(colander_family_compact(world->family, NULL));
+    OK(colander_family_compact(world->families[0], NULL));
     spoil_sst(world);
     told = find_with_all(world, &query);
     assert_int_equal(told.errors, 5); /* the same one each time */
@@ -427,8 +375,7 @@ cancel_at(void *context)
     return NULL;
 }
 
-static void
-cancel_from_another_thread_ends_the_reading(void **state)
+LARGE_TEST(cancel_from_another_thread_ends_the_reading)
 {
     struct world *world = *state;
     struct colander_query query = query_of_all();
@@ -442,7 +389,7 @@ cancel_from_another_thread_ends_the_reading(void **state)
         bool is_row = true;
         pthread_t thread;
 
-        OK(colander_family_find(world->family, &query, &canceller.cursor,
+        OK(colander_family_find(world->families[0], &query, &canceller.cursor,
                                 NULL));
         assert_int_equal(pthread_create(&thread, NULL, cancel_at, &canceller),
                          0);
@@ -453,9 +400,8 @@ cancel_from_another_thread_ends_the_reading(void **state)
         } while (code == COLANDER_OK && is_row);
         assert_int_equal(pthread_join(thread, NULL), 0);
         assert_true(code == COLANDER_CANCELLED || canceller.steps > ROWS);
-        assert_int_equal(
-            colander_cursor_next(canceller.cursor, &is_row, &result, NULL),
-            COLANDER_CANCELLED);
+        FAILS(colander_cursor_next(canceller.cursor, &is_row, &result, NULL),
+              COLANDER_CANCELLED);
         colander_cursor_close(canceller.cursor);
     }
     colander_predicate_destroy((struct colander_predicate *)query.where);
@@ -501,8 +447,7 @@ step(struct colander_cursor *cursor, size_t count)
     }
 }
 
-static void
-threads_are_made_for_large_results_and_take_no_signals(void **state)
+LARGE_TEST(threads_are_made_for_large_results_and_take_no_signals)
 {
     struct world *world = *state;
     struct colander_query query = query_of_all();
@@ -511,10 +456,10 @@ threads_are_made_for_large_results_and_take_no_signals(void **state)
     size_t before, during = 0;
 
     put_rows(world, ROWS);
-    OK(colander_family_flush(world->family, NULL));
+    OK(colander_family_flush(world->families[0], NULL));
     before = count_threads(&blocked);
     for (query.thread_count = 8; query.thread_count > 0; query.thread_count--) {
-        OK(colander_family_find(world->family, &query, &cursor, NULL));
+        OK(colander_family_find(world->families[0], &query, &cursor, NULL));
         step(cursor, 8 + 32 + 128);
         assert_int_equal(count_threads(&blocked), before);
         step(cursor, 600);
@@ -537,19 +482,4 @@ threads_are_made_for_large_results_and_take_no_signals(void **state)
             sched_yield();
     }
     colander_predicate_destroy((struct colander_predicate *)query.where);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        TEST(any_number_of_threads_finds_what_a_scan_finds),
-        TEST(a_damaged_row_is_told_in_its_place),
-        TEST(a_damaged_file_is_told_after_the_rows_before_it),
-        TEST(cancel_from_another_thread_ends_the_reading),
-        TEST(threads_are_made_for_large_results_and_take_no_signals),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
+#include "support/scoped.h"
 #include "support/store_fixture.h"
 
 #include <signal.h>
@@ -15,32 +17,29 @@
 static void
 assert_mark(struct colander_family *family, const char *text)
 {
-    struct colander_buffer value = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER value = COLANDER_BUFFER_EMPTY;
     bool found;
 
     OK(colander_family_mark(family, NAME, &value, &found, NULL));
     assert_int_equal(found, text != NULL);
-    assert_true(colander_slice_equal(colander_buffer_slice(&value),
-                                     text == NULL ? colander_slice_of(NULL, 0)
-                                                  : colander_slice_text(text)));
-    colander_buffer_release(&value);
+    ASSERT_SAME(colander_buffer_slice(&value), text == NULL
+                                                   ? colander_slice_of(NULL, 0)
+                                                   : colander_slice_text(text));
 }
 
 static void
 write_mark(struct store_fixture *fixture, struct colander_family *family,
            const char *text)
 {
-    struct colander_batch *batch;
+    SCOPED_BATCH batch = NULL;
 
     OK(colander_batch_create(fixture->store, &batch, NULL));
     OK(colander_batch_mark(batch, family, NAME, colander_slice_text(text),
                            NULL));
-    OK(colander_batch_commit(batch, COLANDER_AS_STORE, NULL));
-    colander_batch_destroy(batch);
+    OK(colander_batch_commit(batch, NULL, NULL));
 }
 
-static void
-a_mark_is_kept_replaced_and_removed(void **state)
+FIXTURE_TEST(a_mark_is_kept_replaced_and_removed)
 {
     struct store_fixture *fixture = *state;
     struct colander_family *family = fixture_family(fixture, "f");
@@ -67,11 +66,10 @@ a_mark_is_kept_replaced_and_removed(void **state)
     colander_family_close(family);
 }
 
-static void
-marks_go_with_their_family(void **state)
+FIXTURE_TEST(marks_go_with_their_family)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "f");
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct colander_family *again;
 
     write_mark(fixture, family, "old");
@@ -80,39 +78,32 @@ marks_go_with_their_family(void **state)
     OK(colander_family_create(again, NULL));
     assert_mark(again, NULL);
     colander_family_close(again);
-    colander_family_close(family);
 }
 
-static void
-a_mark_outside_the_limits_is_refused(void **state)
+FIXTURE_TEST(a_mark_outside_the_limits_is_refused)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "f");
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
     static uint8_t bytes[COLANDER_MARK_SIZE_MAX + 1];
-    struct colander_batch *batch;
+    SCOPED_BATCH batch = NULL;
     struct colander_error err;
 
     OK(colander_batch_create(fixture->store, &batch, NULL));
-    assert_int_equal(colander_batch_mark(batch, family,
-                                         colander_slice_of(bytes, 0), NAME,
-                                         &err),
-                     COLANDER_INVALID);
-    assert_int_equal(
-        colander_batch_mark(batch, family, NAME,
-                            colander_slice_of(bytes, sizeof(bytes)), &err),
-        COLANDER_LIMIT);
-    assert_int_equal(colander_batch_mark(
-                         batch, family,
-                         colander_slice_of(bytes, COLANDER_MARK_NAME_MAX + 1),
-                         NAME, &err),
-                     COLANDER_LIMIT);
+    FAILS(colander_batch_mark(batch, family, colander_slice_of(bytes, 0), NAME,
+                              &err),
+          COLANDER_INVALID);
+    FAILS(colander_batch_mark(batch, family, NAME,
+                              colander_slice_of(bytes, sizeof(bytes)), &err),
+          COLANDER_LIMIT);
+    FAILS(colander_batch_mark(
+              batch, family,
+              colander_slice_of(bytes, COLANDER_MARK_NAME_MAX + 1), NAME, &err),
+          COLANDER_LIMIT);
     assert_int_equal(colander_batch_count(batch), 0);
     OK(colander_batch_mark(
         batch, family, colander_slice_of(bytes, COLANDER_MARK_NAME_MAX),
         colander_slice_of(bytes, COLANDER_MARK_SIZE_MAX), NULL));
-    OK(colander_batch_commit(batch, COLANDER_AS_STORE, NULL));
-    colander_batch_destroy(batch);
-    colander_family_close(family);
+    OK(colander_batch_commit(batch, NULL, NULL));
 }
 
 /* What is no OK ends the program: the parent sees that it was not killed. */
@@ -147,17 +138,16 @@ count_up(const char *directory)
                                 colander_slice_of(row, 1), NULL));
         must(colander_batch_mark(batch, family, NAME,
                                  colander_slice_of(&i, sizeof(i)), NULL));
-        must(colander_batch_commit(batch, COLANDER_AS_STORE, NULL));
+        must(colander_batch_commit(batch, NULL, NULL));
     }
 }
 
-static void
-a_killed_process_leaves_rows_and_mark_that_agree(void **state)
+FIXTURE_TEST(a_killed_process_leaves_rows_and_mark_that_agree)
 {
     struct store_fixture *fixture = *state;
 
     for (int round = 0; round < 5; round++) {
-        struct colander_buffer value = COLANDER_BUFFER_EMPTY;
+        SCOPED_BUFFER value = COLANDER_BUFFER_EMPTY;
         struct colander_family *family;
         uint64_t count;
         int64_t mark = 0;
@@ -185,28 +175,15 @@ a_killed_process_leaves_rows_and_mark_that_agree(void **state)
         if (colander_family_exists(family))
             OK(colander_family_drop(family, NULL));
         colander_family_close(family);
-        colander_buffer_release(&value);
     }
 }
 
 int
 main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_mark_is_kept_replaced_and_removed,
-                                        fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(marks_go_with_their_family,
-                                        fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(a_mark_outside_the_limits_is_refused,
-                                        fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(
-            a_killed_process_leaves_rows_and_mark_that_agree, fixture_setup,
-            fixture_teardown),
-    };
-
     if (argc == 2) { /* the process that is killed */
         count_up(argv[1]);
         return 1;
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -4,19 +4,18 @@
  * SPDX-License-Identifier: MIT
  */
 #include "rows.h"
+#include "support/cases.h"
 
 #include "columns/names.h"
 
 /* The hash of a name depends on its map, but has 32 bits: among so many maps
  * some collide. */
-static void
-a_name_of_many_maps_is_new_in_each(void **state)
+TEST(a_name_of_many_maps_is_new_in_each)
 {
     struct names names;
     struct colander_error err;
     bool is_new;
 
-    (void)state;
     names_init(&names);
     for (uint32_t map = 0; map < 400000; map++) {
         ASSERT_OK(names_add(&names, map, BYTES("x"), &is_new, &err), err);
@@ -30,15 +29,13 @@ a_name_of_many_maps_is_new_in_each(void **state)
 }
 
 /* Few names are told apart by some of their bytes at first; more by a hash. */
-static void
-names_that_look_alike_are_told_apart(void **state)
+TEST(names_that_look_alike_are_told_apart)
 {
     char texts[40][10]; /* of the same first and last bytes */
     struct names names;
     struct colander_error err;
     bool is_new;
 
-    (void)state;
     names_init(&names);
     for (uint32_t i = 0; i < 40; i++) {
         char *text = texts[i];
@@ -59,15 +56,4 @@ names_that_look_alike_are_told_apart(void **state)
                          UINT32_MAX);
     }
     names_release(&names);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_of_many_maps_is_new_in_each),
-        cmocka_unit_test(names_that_look_alike_are_told_apart),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

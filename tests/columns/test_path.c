@@ -4,26 +4,15 @@
  * SPDX-License-Identifier: MIT
  */
 #include "rows.h"
+#include "support/cases.h"
+#include "support/scoped.h"
 
-#include "columns/msgpack.h"
 #include "columns/path.h"
+#include "columns/row.h"
 
-/* The file is part of this program, so that what it skips can be counted. */
-static size_t skipped;
+#include "counted_skip.h"
 
-static enum msgpack_result
-counted_skip(struct msgpack_reader *reader)
-{
-    const uint8_t *start = reader->at;
-    enum msgpack_result result = msgpack_skip(reader);
-
-    skipped += (size_t)(reader->at - start);
-    return result;
-}
-
-#define msgpack_skip(reader) counted_skip(reader)
-#include "columns/path_visit.c"
-#undef msgpack_skip
+#include "columns/rows/path_visit.c"
 
 static void
 assert_path_error(const char *text, const char *message)
@@ -31,7 +20,7 @@ assert_path_error(const char *text, const char *message)
     struct path path;
     struct colander_error err;
 
-    assert_int_equal(path_parse(text, &path, &err), COLANDER_INVALID);
+    FAILS(path_parse(text, &path, &err), COLANDER_INVALID);
     assert_string_equal(err.message, message);
     assert_null(path.steps);
     assert_int_equal(path.count, 0);
@@ -49,16 +38,13 @@ assert_steps(const char *text, const char *const *steps, size_t count)
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(path.steps[i].is_element, steps[i] == NULL);
         if (steps[i] != NULL)
-            assert_true(colander_slice_equal(path.steps[i].name,
-                                             colander_slice_text(steps[i])));
+            ASSERT_SAME(path.steps[i].name, colander_slice_text(steps[i]));
     }
     path_release(&path);
 }
 
-static void
-parse_reads_names_and_elements(void **state)
+TEST(parse_reads_names_and_elements)
 {
-    (void)state;
     assert_steps("user", (const char *[]){"user"}, 1);
     assert_steps("user.name", (const char *[]){"user", "name"}, 2);
     assert_steps("a.b[].c", (const char *[]){"a", "b", NULL, "c"}, 4);
@@ -73,10 +59,8 @@ parse_reads_names_and_elements(void **state)
     assert_steps("\\user", (const char *[]){"user"}, 1);
 }
 
-static void
-parse_says_what_is_wrong_and_where(void **state)
+TEST(parse_says_what_is_wrong_and_where)
 {
-    (void)state;
     assert_path_error("a[3]",
                       "path 'a[3]': '[' must be followed by ']' (position 2)");
     assert_path_error("a[",
@@ -84,83 +68,71 @@ parse_says_what_is_wrong_and_where(void **state)
     assert_path_error("a.]", "path 'a.]': ']' without '[' (position 3)");
     assert_path_error("a[]b", "path 'a[]b': '[]' must be followed by '.' or "
                               "the end (position 4)");
-    assert_path_error("a\\", "path 'a\\': nothing behind '\\' (position 2)");
+    assert_path_error("a\\", "path 'a\\': nothing follows '\\' (position 2)");
     assert_path_error("\\x4", "path '\\x4': '\\x' must be followed by two hex "
                               "digits (position 1)");
     assert_path_error("b\\xg0", "path 'b\\xg0': '\\x' must be followed by two "
                                 "hex digits (position 2)");
 }
 
-static void
-parse_refuses_one_step_too_many(void **state)
+TEST(parse_refuses_one_step_too_many)
 {
     char text[2 * COLANDER_ROW_DEPTH_MAX + 4] = "a";
     struct path path;
     struct colander_error err;
 
-    (void)state;
     for (int i = 1; i < COLANDER_ROW_DEPTH_MAX; i++)
         strcat(text, i % 2 ? "[]" : ".b");
     ASSERT_OK(path_parse(text, &path, &err), err);
     assert_int_equal(path.count, COLANDER_ROW_DEPTH_MAX);
     path_release(&path);
     strcat(text, ".b");
-    assert_int_equal(path_parse(text, &path, &err), COLANDER_INVALID);
+    FAILS(path_parse(text, &path, &err), COLANDER_INVALID);
     assert_non_null(strstr(err.message, "more than 64 steps"));
 }
 
-static void
-parse_refuses_a_name_longer_than_any_column_has(void **state)
+TEST(parse_refuses_a_name_longer_than_any_column_has)
 {
     char text[2 + COLANDER_NAME_SIZE_MAX + 2] = "a.";
     struct path path;
     struct colander_error err;
 
-    (void)state;
     memset(text + 2, 'n', COLANDER_NAME_SIZE_MAX);
     ASSERT_OK(path_parse(text, &path, &err), err);
     path_release(&path);
     text[2 + COLANDER_NAME_SIZE_MAX] = 'n';
-    assert_int_equal(path_parse(text, &path, &err), COLANDER_LIMIT);
+    FAILS(path_parse(text, &path, &err), COLANDER_LIMIT);
     assert_non_null(
         strstr(err.message, "a name of 1025 bytes, over the limit of 1024"));
     assert_null(path.steps);
 }
 
 /* U+00FC is two bytes, of which the 200th is the first. */
-static void
-messages_cut_no_character_in_two(void **state)
+TEST(messages_cut_no_character_in_two)
 {
     char text[300] = "";
     struct path path;
     struct colander_error err;
 
-    (void)state;
     memset(text, 'n', 199);
     strcat(text, "\xc3\xbc]");
-    assert_int_equal(path_parse(text, &path, &err), COLANDER_INVALID);
+    FAILS(path_parse(text, &path, &err), COLANDER_INVALID);
     assert_non_null(strstr(err.message, "nnn': ']' without '['"));
     text[198] = '\0';
     strcat(text, "\xc3\xbc]");
-    assert_int_equal(path_parse(text, &path, &err), COLANDER_INVALID);
+    FAILS(path_parse(text, &path, &err), COLANDER_INVALID);
     assert_non_null(strstr(err.message, "nnn\xc3\xbc': ']' without '['"));
 }
 
-static void
-names_stand_in_a_path_with_the_backslashes_they_need(void **state)
+TEST(names_stand_in_a_path_with_the_backslashes_they_need)
 {
-    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER text = COLANDER_BUFFER_EMPTY;
 
-    (void)state;
-    assert_int_equal(colander_path_append_name(
-                         &text, BYTES("a.b[]\\\0\n\x7f\xc3\xbc"), NULL),
-                     COLANDER_OK);
-    assert_int_equal(colander_path_append_name(&text, BYTES("|\xc3|"), NULL),
-                     COLANDER_OK);
-    assert_true(colander_slice_equal(
-        colander_buffer_slice(&text),
-        BYTES("a\\.b\\[\\]\\\\\\x00\\x0a\\x7f\xc3\xbc|\\xc3|")));
-    colander_buffer_release(&text);
+    OK(colander_path_append_name(&text, BYTES("a.b[]\\\0\n\x7f\xc3\xbc"),
+                                 NULL));
+    OK(colander_path_append_name(&text, BYTES("|\xc3|"), NULL));
+    ASSERT_SAME(colander_buffer_slice(&text),
+                BYTES("a\\.b\\[\\]\\\\\\x00\\x0a\\x7f\xc3\xbc|\\xc3|"));
 }
 
 static void
@@ -183,17 +155,15 @@ random_steps(struct path *path, struct path_step *steps, uint8_t *bytes,
     }
 }
 
-static void
-printed_paths_are_read_as_the_same_path(void **state)
+TEST(printed_paths_are_read_as_the_same_path)
 {
     uint64_t seed = random_seed("printed_paths_are_read_as_the_same_path");
-    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER text = COLANDER_BUFFER_EMPTY;
     struct path_step steps[6];
     uint8_t bytes[36];
     struct path path, parsed;
     struct colander_error err;
 
-    (void)state;
     for (int i = 0; i < 100000; i++) {
         random_steps(&path, steps, bytes, &seed);
         colander_buffer_clear(&text);
@@ -204,26 +174,23 @@ printed_paths_are_read_as_the_same_path(void **state)
         assert_int_equal(path_compare(&path, &parsed), 0);
         path_release(&parsed);
     }
-    colander_buffer_release(&text);
 }
 
-static void
-paths_that_begin_alike_sort_together(void **state)
+TEST(paths_that_begin_alike_sort_together)
 {
     static const char *const sorted[] = {
         "",    "[]",    ".a",  "a",     "a[]", "a[][]", "a[].b",
         "a.b", "a.b.c", "a.c", "a\\.b", "aa",  "b",
     };
-    const size_t count = sizeof(sorted) / sizeof(sorted[0]);
+    const size_t count = COUNT(sorted);
     struct path a, b;
 
-    (void)state;
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < count; j++) {
             int order;
 
-            assert_int_equal(path_parse(sorted[i], &a, NULL), COLANDER_OK);
-            assert_int_equal(path_parse(sorted[j], &b, NULL), COLANDER_OK);
+            OK(path_parse(sorted[i], &a, NULL));
+            OK(path_parse(sorted[j], &b, NULL));
             order = path_compare(&a, &b);
             assert_int_equal((order > 0) - (order < 0), (i > j) - (i < j));
             path_release(&a);
@@ -265,41 +232,32 @@ assert_nothing_at(const char *path)
     assert_false(found);
 }
 
-static void
-get_gives_the_value_at_a_path(void **state)
+TEST(get_gives_the_value_at_a_path)
 {
     struct colander_value value;
     bool found;
 
-    (void)state;
     assert_integer_at("id", 7);
     assert_integer_at("a.b", 2);
     assert_integer_at("user.a\\.b", 1);
-    assert_int_equal(colander_row_get(SAMPLE, "", &value, &found, NULL),
-                     COLANDER_OK);
+    OK(colander_row_get(SAMPLE, "", &value, &found, NULL));
     assert_true(found);
     assert_int_equal(value.type, COLANDER_NULL);
-    assert_int_equal(colander_row_get(SAMPLE, "user", &value, &found, NULL),
-                     COLANDER_OK);
+    OK(colander_row_get(SAMPLE, "user", &value, &found, NULL));
     assert_true(found);
     assert_int_equal(value.type, COLANDER_MAP);
-    assert_true(colander_slice_equal(value.bytes, BYTES("\x82\xa4name\xa1x\xa3"
-                                                        "a.b\x01")));
+    ASSERT_SAME(value.bytes, BYTES("\x82\xa4name\xa1x\243a.b\x01"));
 }
 
-static void
-get_gives_the_first_of_several(void **state)
+TEST(get_gives_the_first_of_several)
 {
-    (void)state;
     assert_integer_at("list[].x", 1);
     assert_integer_at("list[].y", 2);
     assert_integer_at("matrix[][]", 1);
 }
 
-static void
-get_finds_nothing_where_nothing_is(void **state)
+TEST(get_finds_nothing_where_nothing_is)
 {
-    (void)state;
     assert_nothing_at("nobody");
     assert_nothing_at("user.nobody");
     assert_nothing_at("a\\.b");
@@ -314,26 +272,21 @@ get_finds_nothing_where_nothing_is(void **state)
     assert_nothing_at(".x");
 }
 
-static void
-get_says_corrupt_of_bytes_that_are_no_row(void **state)
+TEST(get_says_corrupt_of_bytes_that_are_no_row)
 {
     struct colander_value value;
     struct colander_error err;
     bool found;
 
-    (void)state;
-    assert_int_equal(
-        colander_row_get(BYTES("\x91\x01"), "a", &value, &found, &err),
-        COLANDER_CORRUPT);
-    assert_int_equal(colander_row_get(BYTES(""), "a", &value, &found, &err),
-                     COLANDER_CORRUPT);
-    assert_int_equal(
-        colander_row_get(BYTES("\x81\xa1"), "a", &value, &found, &err),
-        COLANDER_CORRUPT);
+    FAILS(colander_row_get(BYTES("\x91\x01"), "a", &value, &found, &err),
+          COLANDER_CORRUPT);
+    FAILS(colander_row_get(BYTES(""), "a", &value, &found, &err),
+          COLANDER_CORRUPT);
+    FAILS(colander_row_get(BYTES("\x81\xa1"), "a", &value, &found, &err),
+          COLANDER_CORRUPT);
     assert_string_equal(err.message, "row ends in the middle of a value");
-    assert_int_equal(
-        colander_row_get(BYTES("\x81\xa1x\x01"), "a[", &value, &found, &err),
-        COLANDER_INVALID);
+    FAILS(colander_row_get(BYTES("\x81\xa1x\x01"), "a[", &value, &found, &err),
+          COLANDER_INVALID);
     assert_false(found);
 }
 
@@ -367,10 +320,8 @@ visit(const char *text, unsigned limit)
     return visits;
 }
 
-static void
-visit_gives_every_value_in_the_order_of_the_row(void **state)
+TEST(visit_gives_every_value_in_the_order_of_the_row)
 {
-    (void)state;
     assert_int_equal(visit("matrix[][]", 99).sum, 123);
     assert_int_equal(visit("list[].x", 99).sum, 13);
     assert_int_equal(visit("matrix[]", 99).count, 3);
@@ -378,62 +329,48 @@ visit_gives_every_value_in_the_order_of_the_row(void **state)
     assert_int_equal(visit("none[]", 99).count, 0);
 }
 
-static void
-visit_stops_when_told(void **state)
+TEST(visit_stops_when_told)
 {
-    (void)state;
     assert_int_equal(visit("matrix[][]", 2).sum, 12);
     assert_int_equal(visit("matrix[][]", 1).count, 1);
     assert_int_equal(visit("list[].x", 1).sum, 1);
 }
 
-static void
-visit_says_where_in_the_row_each_value_is(void **state)
+TEST(visit_says_where_in_the_row_each_value_is)
 {
     const struct colander_slice sample = SAMPLE;
 
-    (void)state;
     assert_int_equal(visit("id", 99).last, 4);
     assert_int_equal(sample.data[visit("list[].x", 99).last], 3);
     assert_int_equal(sample.data[visit("matrix[][]", 2).last], 2);
 }
 
-static void
-visit_goes_on_behind_the_name_it_looked_for(void **state)
+TEST(visit_goes_on_behind_the_name_it_looked_for)
 {
     /* {"l":[{"a":[1],"b":[8]},[9],{"b":9,"a":[2,3]},{"a":4},{}],"x":5} */
-    const struct colander_slice row = BYTES("\x82\xa1l\x95\x82\xa1"
-                                            "a\x91\x01\xa1"
-                                            "b\x91\x08\x91\x09\x82\xa1"
-                                            "b\x09\xa1"
-                                            "a\x92\x02\x03\x81\xa1"
-                                            "a\x04\x80\xa1x\x05");
+    const struct colander_slice row =
+        BYTES("\x82\xa1l\x95\x82\241a\x91\x01\241b\x91\x08\x91\x09\x82\241b\x09"
+              "\241a\x92\x02\x03\x81\241a\x04\x80\xa1x\x05");
     struct visits visits = {0, 0, 99, 0};
     struct path path;
     struct colander_error err;
 
-    (void)state;
     ASSERT_OK(path_parse("l[].a[]", &path, &err), err);
     ASSERT_OK(path_visit(&path, row, count_visit, &visits, &err), err);
     assert_int_equal(visits.sum, 123);
     path_release(&path);
 }
 
-static void
-what_is_in_many_arrays_is_passed_once(void **state)
+TEST(what_is_in_many_arrays_is_passed_once)
 {
     /* {"a":[[[.. 40 deep .. "p","p", ..]]]}; the path ends one level above. */
     char text[1 + 2 * 39 + 1] = "a";
-    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     struct visits visits = {0, 0, 99, 0};
     struct path path;
     struct colander_error err;
 
-    (void)state;
-    put_bytes(&row,
-              "\x81\xa1"
-              "a",
-              3);
+    put_bytes(&row, "\x81\241a", 3);
     for (int i = 0; i < 39; i++) {
         put_bytes(&row, "\x92", 1);
         strcat(text, "[]");
@@ -451,31 +388,4 @@ what_is_in_many_arrays_is_passed_once(void **state)
     assert_int_equal(visits.count, 2);
     assert_true(skipped <= row.size);
     path_release(&path);
-    colander_buffer_release(&row);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parse_reads_names_and_elements),
-        cmocka_unit_test(parse_says_what_is_wrong_and_where),
-        cmocka_unit_test(parse_refuses_one_step_too_many),
-        cmocka_unit_test(parse_refuses_a_name_longer_than_any_column_has),
-        cmocka_unit_test(messages_cut_no_character_in_two),
-        cmocka_unit_test(names_stand_in_a_path_with_the_backslashes_they_need),
-        cmocka_unit_test(printed_paths_are_read_as_the_same_path),
-        cmocka_unit_test(paths_that_begin_alike_sort_together),
-        cmocka_unit_test(get_gives_the_value_at_a_path),
-        cmocka_unit_test(get_gives_the_first_of_several),
-        cmocka_unit_test(get_finds_nothing_where_nothing_is),
-        cmocka_unit_test(get_says_corrupt_of_bytes_that_are_no_row),
-        cmocka_unit_test(visit_gives_every_value_in_the_order_of_the_row),
-        cmocka_unit_test(visit_stops_when_told),
-        cmocka_unit_test(visit_says_where_in_the_row_each_value_is),
-        cmocka_unit_test(visit_goes_on_behind_the_name_it_looked_for),
-        cmocka_unit_test(what_is_in_many_arrays_is_passed_once),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

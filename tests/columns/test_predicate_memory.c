@@ -3,56 +3,20 @@
  * in turn fails, which is told as NO_MEMORY and loses nothing (the leak checker
  * sees that); and what is kept and looked at has a bound.
  *
- * The sources are part of this program, with an allocator that fails when it
- * is told to.
+ * Two sources are part of this program: their structs are looked into, and
+ * visits are counted.
  *
  * SPDX-License-Identifier: MIT
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
+#include "support/cases.h"
+#include "support/failing_memory.h"
+#include "support/scoped.h"
+
+#include "columns/finds/match_paths.c"
+#include "columns/path.h"
+#include "columns/row_walk.h"
+
 #include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-static long allocations_left = -1; /* below 0: none fails */
-
-static bool
-allocation_fails(void)
-{
-    if (allocations_left < 0)
-        return false;
-    return allocations_left-- == 0;
-}
-
-static void *
-scarce_malloc(size_t size)
-{
-    return allocation_fails() ? NULL : malloc(size);
-}
-
-static void *
-scarce_calloc(size_t count, size_t size)
-{
-    return allocation_fails() ? NULL : calloc(count, size);
-}
-
-static void *
-scarce_realloc(void *memory, size_t size)
-{
-    return allocation_fails() ? NULL : realloc(memory, size);
-}
-
-#define malloc(size) scarce_malloc(size)
-#define calloc(count, size) scarce_calloc((count), (size))
-#define realloc(memory, size) scarce_realloc((memory), (size))
-
-#include "columns/matches.c"
-#include "columns/path.c"
-#include "columns/predicate.c"
-#include "columns/row_walk.c"
-#include "core/buffer.c"
 
 static size_t visit_count;
 
@@ -65,7 +29,7 @@ counted_visit(const struct path *path, struct colander_slice row,
 }
 
 #define path_visit counted_visit
-#include "columns/predicate_evaluate.c"
+#include "columns/finds/predicate_evaluate.c"
 #undef path_visit
 
 /* 'a' in ('x', 'y') and not any = 2 or b[] begins with 'x' */
@@ -78,20 +42,19 @@ expression(struct colander_error *err)
     struct colander_predicate *either[2];
 
     both[0] = colander_where_in("a", values, 2, err);
-    both[1] = colander_not(colander_where_any(colander_integer(2), err), err);
+    both[1] =
+        colander_not(colander_where_any_column(colander_integer(2), err), err);
     either[0] = colander_all_of(both, 2, err);
     either[1] = colander_where_prefix("b[]", values[0], err);
     return colander_any_of(either, 2, err);
 }
 
-static void
-a_predicate_is_made_or_memory_is_short(void **state)
+TEST(a_predicate_is_made_or_memory_is_short)
 {
     struct colander_predicate *predicate = NULL;
     struct colander_error err;
     long failed = 0;
 
-    (void)state;
     for (; predicate == NULL; failed++) {
         err.code = COLANDER_OK;
         allocations_left = failed;
@@ -105,11 +68,7 @@ a_predicate_is_made_or_memory_is_short(void **state)
 }
 
 /* {"a":"x","b":["x"],"c":1,"d":1} */
-static const char row[] = "\x84\xa1"
-                          "a\xa1x\xa1"
-                          "b\x91\xa1x\xa1"
-                          "c\x01\xa1"
-                          "d\x01";
+static const char row[] = "\x84\241a\xa1x\241b\x91\xa1x\241c\x01\241d\x01";
 
 /* Whether it had the memory. */
 static bool
@@ -137,14 +96,12 @@ evaluate_with_matches(const struct colander_predicate *predicate)
     return code == COLANDER_OK;
 }
 
-static void
-matches_are_told_or_memory_is_short(void **state)
+TEST(matches_are_told_or_memory_is_short)
 {
     struct colander_predicate *predicates[2] = {
-        expression(NULL), colander_where_any(colander_integer(1), NULL)};
+        expression(NULL), colander_where_any_column(colander_integer(1), NULL)};
     bool is_told;
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         long failed = 0;
 
@@ -158,14 +115,12 @@ matches_are_told_or_memory_is_short(void **state)
     }
 }
 
-static void
-an_answer_without_matches_needs_no_memory(void **state)
+TEST(an_answer_without_matches_needs_no_memory)
 {
     struct colander_predicate *predicates[2] = {
-        expression(NULL), colander_where_any(colander_integer(1), NULL)};
+        expression(NULL), colander_where_any_column(colander_integer(1), NULL)};
     bool is_match;
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         enum colander_code code;
 
@@ -182,12 +137,11 @@ an_answer_without_matches_needs_no_memory(void **state)
 }
 
 /* {"a":[[1],1,[1],1,{"x":1},[1],1,{"x":1}]} */
-static const char nested[] = "\x81\xa1"
-                             "a\x98\x91\x01\x01\x91\x01\x01\x81\xa1x\x01"
-                             "\x91\x01\x01\x81\xa1x\x01";
+static const char nested[] =
+    "\x81\241a\x98\x91\x01\x01\x91\x01\x01\x81\xa1x\x01"
+    "\x91\x01\x01\x81\xa1x\x01";
 
-static void
-a_trail_builds_the_path_of_elements_once(void **state)
+TEST(a_trail_builds_the_path_of_elements_once)
 {
     static const char *const told[] = {"a", "a[]", "a[][]", "a[].x"};
     struct row_trail trail;
@@ -197,23 +151,17 @@ a_trail_builds_the_path_of_elements_once(void **state)
     size_t count = 0;
     bool is_value = true, is_new;
 
-    (void)state;
     row_trail_init(&trail);
-    assert_int_equal(
-        row_walk_begin(&walk, colander_slice_of(nested, sizeof(nested) - 1),
-                       NULL),
-        COLANDER_OK);
+    OK(row_walk_begin(&walk, colander_slice_of(nested, sizeof(nested) - 1),
+                      NULL));
     for (;;) {
-        assert_int_equal(row_walk_next(&walk, &value, &is_value, NULL),
-                         COLANDER_OK);
+        OK(row_walk_next(&walk, &value, &is_value, NULL));
         if (!is_value)
             break;
-        assert_int_equal(row_trail_follow(&trail, &walk, &path, &is_new, NULL),
-                         COLANDER_OK);
+        OK(row_trail_follow(&trail, &walk, &path, &is_new, NULL));
         if (!is_new || count == 4)
             continue;
-        assert_true(
-            colander_slice_equal(path, colander_slice_text(told[count])));
+        ASSERT_SAME(path, colander_slice_text(told[count]));
         count++;
     }
     assert_int_equal(count, 4);
@@ -221,15 +169,13 @@ a_trail_builds_the_path_of_elements_once(void **state)
 }
 
 /* Asked again at each level they would be visited sixty times. */
-static void
-a_leaf_is_visited_twice_at_most_however_deep_it_is(void **state)
+TEST(a_leaf_is_visited_twice_at_most_however_deep_it_is)
 {
-    struct colander_matches *matches = colander_matches_create();
+    SCOPED_MATCHES matches = colander_matches_create();
     struct colander_predicate *operands[10];
     struct colander_predicate *predicate;
     bool is_match;
 
-    (void)state;
     for (int i = 0; i < 10; i++) {
         operands[i] = colander_where_exists(i % 2 == 0 ? "a" : "z", NULL);
         for (int depth = 0; depth < 60; depth++)
@@ -239,15 +185,13 @@ a_leaf_is_visited_twice_at_most_however_deep_it_is(void **state)
     }
     predicate = colander_any_of(operands, 10, NULL);
     visit_count = 0;
-    assert_int_equal(colander_predicate_evaluate(
-                         predicate, colander_slice_of(row, sizeof(row) - 1),
-                         &is_match, matches, NULL),
-                     COLANDER_OK);
+    OK(colander_predicate_evaluate(predicate,
+                                   colander_slice_of(row, sizeof(row) - 1),
+                                   &is_match, matches, NULL));
     assert_true(is_match);
     assert_int_equal(visit_count, 15);
     assert_int_equal(colander_matches_columns(matches).count, 1);
     colander_predicate_destroy(predicate);
-    colander_matches_destroy(matches);
 }
 
 /* {n:{n:...{"0":1,"1":1,...}}}, names of 1,024 bytes that a path writes with
@@ -260,68 +204,55 @@ put_long_names(struct colander_buffer *bytes, int depth, int count)
 
     memset(level + 4, 1, 1024);
     for (int i = 0; i < depth; i++)
-        assert_int_equal(
-            colander_buffer_append(bytes, level, sizeof(level), NULL),
-            COLANDER_OK);
-    assert_int_equal(colander_buffer_append(bytes, head, 3, NULL), COLANDER_OK);
+        OK(colander_buffer_append(bytes, level, sizeof(level), NULL));
+    OK(colander_buffer_append(bytes, head, 3, NULL));
     for (int i = 0; i < count; i++) {
         char member[16]; /* room for every int, says the compiler */
 
         (void)snprintf(member, sizeof(member), "\xa4%04d\x01", i);
-        assert_int_equal(colander_buffer_append(bytes, member, 6, NULL),
-                         COLANDER_OK);
+        OK(colander_buffer_append(bytes, member, 6, NULL));
     }
 }
 
 /* All paths together would be 25 MB. */
-static void
-the_bytes_kept_for_a_row_have_a_bound(void **state)
+TEST(the_bytes_kept_for_a_row_have_a_bound)
 {
-    struct colander_matches *matches = colander_matches_create();
-    struct colander_predicate *predicate =
-        colander_where_any(colander_integer(1), NULL);
-    struct colander_buffer large = COLANDER_BUFFER_EMPTY;
+    SCOPED_MATCHES matches = colander_matches_create();
+    SCOPED_PREDICATE predicate =
+        colander_where_any_column(colander_integer(1), NULL);
+    SCOPED_BUFFER large = COLANDER_BUFFER_EMPTY;
     struct colander_columns columns;
     bool is_match;
 
-    (void)state;
     put_long_names(&large, 60, 100);
-    assert_int_equal(colander_predicate_evaluate(predicate,
-                                                 colander_buffer_slice(&large),
-                                                 &is_match, matches, NULL),
-                     COLANDER_OK);
+    OK(colander_predicate_evaluate(predicate, colander_buffer_slice(&large),
+                                   &is_match, matches, NULL));
     columns = colander_matches_columns(matches);
     assert_true(is_match);
     assert_true(columns.is_cut);
     assert_int_equal(columns.count, 4);
-    assert_true(matches->text.size <= COLANDER_MATCHES_SIZE_MAX);
-    assert_true(matches->text.capacity <= 2 * COLANDER_MATCHES_SIZE_MAX);
-    assert_int_equal(colander_predicate_evaluate(
-                         predicate, colander_slice_of(row, sizeof(row) - 1),
-                         &is_match, matches, NULL),
-                     COLANDER_OK);
+    assert_true(matches->set.text.size <= COLANDER_MATCHES_SIZE_MAX);
+    assert_true(matches->set.text.capacity <= 2 * COLANDER_MATCHES_SIZE_MAX);
+    OK(colander_predicate_evaluate(predicate,
+                                   colander_slice_of(row, sizeof(row) - 1),
+                                   &is_match, matches, NULL));
     columns = colander_matches_columns(matches);
     assert_int_equal(columns.count, 2);
     assert_false(columns.is_cut);
-    assert_true(matches->text.capacity < 10000);
-    colander_predicate_destroy(predicate);
-    colander_matches_destroy(matches);
-    colander_buffer_release(&large);
+    assert_true(matches->set.text.capacity < 10000);
 }
 
-static void
-matches_are_empty_and_not_cut_when_memory_is_short(void **state)
+TEST(matches_are_empty_and_not_cut_when_memory_is_short)
 {
-    struct colander_predicate *predicate =
-        colander_where_any(colander_integer(1), NULL);
-    struct colander_buffer large = COLANDER_BUFFER_EMPTY;
+    SCOPED_PREDICATE predicate =
+        colander_where_any_column(colander_integer(1), NULL);
+    SCOPED_BUFFER large = COLANDER_BUFFER_EMPTY;
     enum colander_code code = COLANDER_NO_MEMORY;
     long failed = 0;
 
-    (void)state;
     put_long_names(&large, 60, 6);
     while (code != COLANDER_OK) {
-        struct colander_matches *matches = colander_matches_create();
+        SCOPED_MATCHES matches = colander_matches_create();
         bool is_match;
 
         assert_non_null(matches);
@@ -333,51 +264,28 @@ matches_are_empty_and_not_cut_when_memory_is_short(void **state)
                          code == COLANDER_OK);
         assert_int_equal(colander_matches_columns(matches).count,
                          code == COLANDER_OK ? 4 : 0);
-        colander_matches_destroy(matches);
     }
     assert_true(failed > 4);
-    colander_predicate_destroy(predicate);
-    colander_buffer_release(&large);
 }
 
 /* A value per note would be a hundred times as much. */
-static void
-memory_follows_the_paths_and_not_the_values(void **state)
+TEST(memory_follows_the_paths_and_not_the_values)
 {
-    struct colander_matches *matches = colander_matches_create();
+    SCOPED_MATCHES matches = colander_matches_create();
     struct colander_error err;
 
-    (void)state;
     assert_non_null(matches);
     for (size_t offset = 0; offset < 100000; offset++) {
         struct colander_slice path =
             colander_slice_text(offset % 2 == 0 ? "list[]" : "list[][]");
 
-        assert_int_equal(matches_note(matches, path, 200000 - offset, &err),
-                         COLANDER_OK);
+        OK(match_paths_add(matches, path, 200000 - offset, &err));
     }
-    assert_int_equal(matches_finish(matches, &err), COLANDER_OK);
+    OK(match_paths_finish(matches, &err));
     assert_int_equal(matches->path_count, 2);
     assert_string_equal(matches->paths[0], "list[][]");
     assert_string_equal(matches->paths[1], "list[]");
-    assert_true(matches->slot_count < 1000);
-    assert_true(matches->text.capacity < 10000);
-    colander_matches_destroy(matches);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_predicate_is_made_or_memory_is_short),
-        cmocka_unit_test(matches_are_told_or_memory_is_short),
-        cmocka_unit_test(an_answer_without_matches_needs_no_memory),
-        cmocka_unit_test(memory_follows_the_paths_and_not_the_values),
-        cmocka_unit_test(a_trail_builds_the_path_of_elements_once),
-        cmocka_unit_test(a_leaf_is_visited_twice_at_most_however_deep_it_is),
-        cmocka_unit_test(the_bytes_kept_for_a_row_have_a_bound),
-        cmocka_unit_test(matches_are_empty_and_not_cut_when_memory_is_short),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_true(matches->set.capacity < 1000);
+    assert_true(matches->set.index.slot_count < 1000);
+    assert_true(matches->set.text.capacity < 10000);
 }

@@ -10,6 +10,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "naive_row.h"
+#include "support/cases.h"
+#include "support/scoped.h"
 
 #define RUNS_DEFAULT 100000
 #define QUESTIONS_PER_ROW 4
@@ -73,7 +75,7 @@ path_draw(struct question *question, const struct place *place)
                                         "a.b", "b[]",   "c[].a",   "nowhere",
                                         "a.a", "b[][]", "x\\[\\]", "a[].b.c"};
     const char *path =
-        place != NULL ? place->path : paths[chance(ARRAY_COUNT(paths))];
+        place != NULL ? place->path : paths[chance(COUNT(paths))];
 
     (void)snprintf(question->path, sizeof(question->path), "%s", path);
 }
@@ -144,7 +146,7 @@ question_draw(const struct layout *layout, int depth)
 
     assert_non_null(question);
     question->kind = is_leaf ? (enum kind)chance(ALL)
-                             : operations[chance(ARRAY_COUNT(operations))];
+                             : operations[chance(COUNT(operations))];
     path_draw(question, place);
     if (is_leaf) {
         scalars_draw(question, place);
@@ -161,7 +163,7 @@ question_draw(const struct layout *layout, int depth)
 static void
 question_destroy(struct question *question)
 {
-    for (size_t i = 0; i < ARRAY_COUNT(question->operands); i++) {
+    for (size_t i = 0; i < COUNT(question->operands); i++) {
         if (question->operands[i] != NULL)
             question_destroy(question->operands[i]);
     }
@@ -199,7 +201,7 @@ question_predicate(const struct question *question, struct colander_error *err)
     case IS_NULL:
         return colander_where_null(path, err);
     case ANY_COLUMN:
-        return colander_where_any(values[0], err);
+        return colander_where_any_column(values[0], err);
     case ALL:
         return colander_all_of(operands, question->count, err);
     case SOME:
@@ -377,12 +379,9 @@ question_compare(const struct question *question, const struct layout *layout,
     expected = is_true(question, layout, is_noted);
     if (expected)
         count = paths_expected(layout, is_noted, paths);
-    assert_int_equal(
-        colander_predicate_evaluate(predicate, row, &answer, NULL, &err),
-        COLANDER_OK);
-    assert_int_equal(colander_predicate_evaluate(
-                         predicate, row, &answer_with_matches, matches, &err),
-                     COLANDER_OK);
+    OK(colander_predicate_evaluate(predicate, row, &answer, NULL, &err));
+    OK(colander_predicate_evaluate(predicate, row, &answer_with_matches,
+                                   matches, &err));
     colander_predicate_destroy(predicate);
 
     columns = colander_matches_columns(matches);
@@ -417,22 +416,20 @@ counts_check(const struct counts *counts, uint64_t runs)
         assert_true(counts->lists >= runs / 100);
 }
 
-static void
-predicates_answer_as_a_naive_evaluator_does(void **state)
+TEST(predicates_answer_as_a_naive_evaluator_does)
 {
     static struct layout layout;
     uint64_t runs = random_runs(RUNS_DEFAULT);
     struct colander_matches *matches = colander_matches_create();
     struct counts counts;
 
-    (void)state;
     chance_state = random_seed("model");
     assert_non_null(matches);
     memset(&counts, 0, sizeof(counts));
     for (uint64_t run = 0; run < runs; run += QUESTIONS_PER_ROW) {
         struct colander_slice row = row_draw();
 
-        assert_int_equal(colander_row_check(row, NULL), COLANDER_OK);
+        OK(colander_row_check(row, NULL));
         layout_init(&layout, row);
         for (int i = 0; i < QUESTIONS_PER_ROW; i++) {
             struct question *question = question_draw(&layout, 0);
@@ -466,7 +463,7 @@ damage_compare(const struct question *question, struct colander_slice row,
                struct colander_matches *matches, uint64_t *corrupt_count)
 {
     struct colander_error err;
-    struct colander_predicate *predicate = question_predicate(question, &err);
+    SCOPED_PREDICATE predicate = question_predicate(question, &err);
     bool answer, answer_with_matches;
     enum colander_code code;
 
@@ -485,20 +482,17 @@ damage_compare(const struct question *question, struct colander_slice row,
         assert_int_equal(code, COLANDER_CORRUPT);
         assert_int_equal(colander_matches_columns(matches).count, 0);
     }
-    colander_predicate_destroy(predicate);
 }
 
 /* The rows stand in memory of exactly their size, so that the sanitizer sees
  * a look beyond them. */
-static void
-damaged_rows_are_answered_or_corrupt(void **state)
+TEST(damaged_rows_are_answered_or_corrupt)
 {
     static struct layout layout;
     uint64_t runs = random_runs(RUNS_DEFAULT);
     struct colander_matches *matches = colander_matches_create();
     uint64_t corrupt_count = 0;
 
-    (void)state;
     chance_state = random_seed("damage");
     assert_non_null(matches);
     for (uint64_t run = 0; run < runs; run += QUESTIONS_PER_ROW) {
@@ -519,15 +513,4 @@ damaged_rows_are_answered_or_corrupt(void **state)
     colander_matches_destroy(matches);
     if (runs >= RUNS_DEFAULT)
         assert_in_range(corrupt_count, runs / 10, runs * 9 / 10);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(predicates_answer_as_a_naive_evaluator_does),
-        cmocka_unit_test(damaged_rows_are_answered_or_corrupt),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/store_fixture.h"
 
-#include "columns/readers.h"
+#include "columns/finds/readers.h"
+#include "core/engine.h"
 
 #define KEYS 64
 #define ROW_SIZE (1u << 20)
@@ -62,15 +64,14 @@ assert_group(const struct row_group *group, size_t first)
     for (size_t i = 0; i < group->count; i++) {
         struct colander_slice row;
 
-        assert_true(colander_engine_rows_get(group->rows, i, &row));
+        assert_true(engine_rows_get(group->rows, i, &row));
         assert_int_equal(group->answers[i], ROW_TRUE);
         assert_int_equal(row.data[row.size / 2], '0' + first + i);
         assert_int_equal(row.data[row.size - 1], '0' + first + i);
     }
 }
 
-static void
-reading_ahead_stops_when_it_holds_enough(void **state)
+FIXTURE_TEST(reading_ahead_stops_when_it_holds_enough)
 {
     const struct row_group *group;
     struct readers *readers;
@@ -94,8 +95,7 @@ reading_ahead_stops_when_it_holds_enough(void **state)
 }
 
 /* Who still read the lot before would hand back groups of the one after. */
-static void
-a_lot_that_is_ended_early_leaves_nothing_to_the_next(void **state)
+FIXTURE_TEST(a_lot_that_is_ended_early_leaves_nothing_to_the_next)
 {
     const struct row_group *group;
     struct readers *readers;
@@ -119,8 +119,7 @@ a_lot_that_is_ended_early_leaves_nothing_to_the_next(void **state)
     lots_release(&lots);
 }
 
-static void
-nothing_is_read_once_the_find_is_cancelled(void **state)
+FIXTURE_TEST(nothing_is_read_once_the_find_is_cancelled)
 {
     const struct row_group *group;
     struct readers *readers;
@@ -136,18 +135,4 @@ nothing_is_read_once_the_find_is_cancelled(void **state)
     readers_destroy(readers);
     assert_null(readers_create(&lots.request, 1));
     lots_release(&lots);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name)                                                             \
-    cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-        TEST(reading_ahead_stops_when_it_holds_enough),
-        TEST(a_lot_that_is_ended_early_leaves_nothing_to_the_next),
-        TEST(nothing_is_read_once_the_find_is_cancelled),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

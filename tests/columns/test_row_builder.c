@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "rows.h"
+#include "support/cases.h"
+#include "support/scoped.h"
 
 /* Names of 64 maps inside each other. */
 #define PATH_8 "m.m.m.m.m.m.m.m"
@@ -18,7 +20,7 @@ assert_built(struct colander_row_builder *builder,
     struct colander_error err;
 
     ASSERT_OK(colander_row_builder_finish(builder, &row, &err), err);
-    assert_true(colander_slice_equal(row, expected));
+    ASSERT_SAME(row, expected);
 }
 
 /* Asserts the mistake, and that the builder is empty after it. */
@@ -50,8 +52,9 @@ destroy(void **state)
     return 0;
 }
 
-static void
-builder_writes_each_value_in_its_shortest_form(void **state)
+#define PREPARED_TEST(name) TEST_BETWEEN(name, create, destroy)
+
+PREPARED_TEST(builder_writes_each_value_in_its_shortest_form)
 {
     static const struct {
         int64_t integer;
@@ -70,9 +73,9 @@ builder_writes_each_value_in_its_shortest_form(void **state)
         {-32769, "\xd2\xff\xff\x7f\xff", 5},
         {INT64_MIN, "\xd3\x80\x00\x00\x00\x00\x00\x00\x00", 9},
     };
-    struct colander_buffer expected = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER expected = COLANDER_BUFFER_EMPTY;
 
-    for (size_t i = 0; i < sizeof(integers) / sizeof(integers[0]); i++) {
+    for (size_t i = 0; i < COUNT(integers); i++) {
         colander_row_builder_add(*state, "i",
                                  colander_integer(integers[i].integer));
         colander_buffer_clear(&expected);
@@ -87,16 +90,15 @@ builder_writes_each_value_in_its_shortest_form(void **state)
     colander_row_builder_add(*state, "d", colander_double(1.5));
     colander_row_builder_add(*state, "s", colander_text("\xc3\xbc"));
     colander_row_builder_add(*state, "b", colander_binary(BYTES("\xff")));
-    assert_built(*state, BYTES("\x87\xa1n\xc0\xa1t\xc3\xa1"
-                               "f\xc2\xa1u\xcf\xff\xff\xff\xff\xff\xff\xff\xff"
-                               "\xa1"
-                               "d\xcb\x3f\xf8\0\0\0\0\0\0\xa1s\xa2\xc3\xbc\xa1"
-                               "b\xc4\x01\xff"));
-    colander_buffer_release(&expected);
+    assert_built(
+        *state,
+        BYTES(
+            "\x87\xa1n\xc0\xa1t\xc3\241f\xc2\xa1u\xcf\xff\xff\xff\xff\xff\xff"
+            "\xff\xff"
+            "\241d\xcb\x3f\xf8\0\0\0\0\0\0\xa1s\xa2\xc3\xbc\241b\xc4\x01\xff"));
 }
 
-static void
-builder_writes_timestamps_and_extensions(void **state)
+PREPARED_TEST(builder_writes_timestamps_and_extensions)
 {
     struct colander_value extension = colander_binary(BYTES("xyz"));
 
@@ -106,16 +108,13 @@ builder_writes_timestamps_and_extensions(void **state)
     colander_row_builder_add(*state, "b", colander_timestamp(1, 2));
     colander_row_builder_add(*state, "c", colander_timestamp(-1, 2));
     colander_row_builder_add(*state, "d", extension);
-    assert_built(*state, BYTES("\x84\xa1"
-                               "a\xd6\xff\0\0\0\x01\xa1"
-                               "b\xd7\xff\0\0\0\x08\0\0\0\x01\xa1"
-                               "c\xc7\x0c\xff\0\0\0\x02"
-                               "\xff\xff\xff\xff\xff\xff\xff\xff\xa1"
-                               "d\xc7\x03\x05xyz"));
+    assert_built(*state,
+                 BYTES("\x84\241a\xd6\xff\0\0\0\x01\241b\xd7\xff\0\0\0\x08\0\0"
+                       "\0\x01\241c\xc7\x0c\xff\0\0\0\x02"
+                       "\xff\xff\xff\xff\xff\xff\xff\xff\241d\xc7\x03\x05xyz"));
 }
 
-static void
-builder_nests_maps_and_arrays(void **state)
+PREPARED_TEST(builder_nests_maps_and_arrays)
 {
     struct colander_value map = colander_string(BYTES("\x81\xa1x\x01"));
 
@@ -135,42 +134,34 @@ builder_nests_maps_and_arrays(void **state)
     colander_row_builder_end(*state);
     colander_row_builder_begin_array_named(*state, BYTES("\0a"));
     colander_row_builder_end(*state);
-    assert_built(*state, BYTES("\x85\xa1m\x81\xa1"
-                               "a\x93\x01\x80\x81\xa1x\x01\xa3"
+    assert_built(*state, BYTES("\x85\xa1m\x81\241a\x93\x01\x80\x81\xa1x\x01\243"
                                "a\0b\x02\xa0\x90\xa2\0m\x80\xa2\0"
                                "a\x90"));
 }
 
-static void
-builder_starts_a_new_row_after_finish(void **state)
+PREPARED_TEST(builder_starts_a_new_row_after_finish)
 {
     colander_row_builder_add(*state, "a", colander_integer(1));
-    assert_built(*state, BYTES("\x81\xa1"
-                               "a\x01"));
+    assert_built(*state, BYTES("\x81\241a\x01"));
     colander_row_builder_add(*state, "b", colander_integer(2));
-    assert_built(*state, BYTES("\x81\xa1"
-                               "b\x02"));
+    assert_built(*state, BYTES("\x81\241b\x02"));
     colander_row_builder_begin_array(*state, "c");
     colander_row_builder_end(*state);
-    assert_built(*state, BYTES("\x81\xa1"
-                               "c\x90"));
+    assert_built(*state, BYTES("\x81\241c\x90"));
     colander_row_builder_end(*state);
     assert_mistake(*state, COLANDER_INVALID, "an end without a begin");
 }
 
 /* A row whose columns are all optional may have none of them. */
-static void
-builder_gives_a_row_without_columns_when_none_was_added(void **state)
+PREPARED_TEST(builder_gives_a_row_without_columns_when_none_was_added)
 {
     assert_built(*state, BYTES("\x80"));
     colander_row_builder_add(*state, "a", colander_integer(1));
-    assert_built(*state, BYTES("\x81\xa1"
-                               "a\x01"));
+    assert_built(*state, BYTES("\x81\241a\x01"));
     assert_built(*state, BYTES("\x80"));
 }
 
-static void
-builder_grows_heads_as_the_count_needs(void **state)
+PREPARED_TEST(builder_grows_heads_as_the_count_needs)
 {
     static const unsigned counts[] = {15, 16, 65535, 65536};
     struct colander_members members, elements;
@@ -180,7 +171,7 @@ builder_grows_heads_as_the_count_needs(void **state)
     char text[16];
     bool is_member;
 
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+    for (size_t i = 0; i < COUNT(counts); i++) {
         unsigned count = counts[i];
 
         colander_row_builder_begin_array(*state, "array");
@@ -214,8 +205,7 @@ builder_grows_heads_as_the_count_needs(void **state)
     }
 }
 
-static void
-builder_tells_of_members_in_the_wrong_place(void **state)
+PREPARED_TEST(builder_tells_of_members_in_the_wrong_place)
 {
     colander_row_builder_add(*state, NULL, colander_integer(1));
     assert_mistake(*state, COLANDER_INVALID, "no name for a member of a map");
@@ -229,8 +219,7 @@ builder_tells_of_members_in_the_wrong_place(void **state)
                    "a name for an element of an array");
 }
 
-static void
-builder_tells_of_begins_and_ends_that_do_not_match(void **state)
+PREPARED_TEST(builder_tells_of_begins_and_ends_that_do_not_match)
 {
     colander_row_builder_end(*state);
     assert_mistake(*state, COLANDER_INVALID, "an end without a begin");
@@ -239,8 +228,7 @@ builder_tells_of_begins_and_ends_that_do_not_match(void **state)
     assert_mistake(*state, COLANDER_INVALID, "2 begins without an end");
 }
 
-static void
-builder_tells_the_first_mistake_only(void **state)
+PREPARED_TEST(builder_tells_the_first_mistake_only)
 {
     colander_row_builder_add(*state, "a", colander_timestamp(1, 1000000000));
     colander_row_builder_end(*state);
@@ -249,8 +237,7 @@ builder_tells_the_first_mistake_only(void **state)
                    "column 'a': timestamp has 1000000000 nanoseconds");
 }
 
-static void
-builder_tells_the_whole_path_of_a_mistake(void **state)
+PREPARED_TEST(builder_tells_the_whole_path_of_a_mistake)
 {
     struct colander_value extension = colander_binary(BYTES("xyz"));
     char name[COLANDER_NAME_SIZE_MAX + 2];
@@ -283,8 +270,7 @@ builder_tells_the_whole_path_of_a_mistake(void **state)
     assert_mistake(*state, COLANDER_INVALID, message);
 }
 
-static void
-builder_keeps_to_the_rules_of_the_row_check(void **state)
+PREPARED_TEST(builder_keeps_to_the_rules_of_the_row_check)
 {
     colander_row_builder_add(*state, "a", colander_integer(1));
     colander_row_builder_add(*state, "a", colander_integer(2));
@@ -298,8 +284,7 @@ builder_keeps_to_the_rules_of_the_row_check(void **state)
                    "binary)");
 }
 
-static void
-builder_refuses_encoded_values_that_are_none(void **state)
+PREPARED_TEST(builder_refuses_encoded_values_that_are_none)
 {
     struct colander_value value = colander_string(BYTES("\x92\x01"));
 
@@ -322,8 +307,7 @@ builder_refuses_encoded_values_that_are_none(void **state)
                    "column 'a': extension type -1 is a timestamp");
 }
 
-static void
-builder_refuses_one_level_too_many(void **state)
+PREPARED_TEST(builder_refuses_one_level_too_many)
 {
     struct colander_slice row;
     struct colander_error err;
@@ -341,8 +325,7 @@ builder_refuses_one_level_too_many(void **state)
                    "column '" PATH_64 "': row has more than 64 levels");
 }
 
-static void
-builder_refuses_a_row_that_is_too_large(void **state)
+PREPARED_TEST(builder_refuses_a_row_that_is_too_large)
 {
     static uint8_t bytes[COLANDER_ROW_SIZE_MAX / 8];
     struct colander_slice part = colander_slice_of(bytes, sizeof(bytes));
@@ -359,8 +342,7 @@ builder_refuses_a_row_that_is_too_large(void **state)
                    "column 'b': string of 16777217 bytes, 16777216 at most");
 }
 
-static void
-builder_refuses_containers_that_are_too_many(void **state)
+PREPARED_TEST(builder_refuses_containers_that_are_too_many)
 {
     colander_row_builder_begin_array(*state, "a");
     for (unsigned i = 0; i < COLANDER_ROW_SIZE_MAX; i++) {
@@ -369,29 +351,4 @@ builder_refuses_containers_that_are_too_many(void **state)
     }
     assert_mistake(*state, COLANDER_LIMIT,
                    "column 'a[]': row has more than 16777216 bytes");
-}
-
-int
-main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, create, destroy)
-    const struct CMUnitTest tests[] = {
-        TEST(builder_writes_each_value_in_its_shortest_form),
-        TEST(builder_writes_timestamps_and_extensions),
-        TEST(builder_nests_maps_and_arrays),
-        TEST(builder_starts_a_new_row_after_finish),
-        TEST(builder_gives_a_row_without_columns_when_none_was_added),
-        TEST(builder_grows_heads_as_the_count_needs),
-        TEST(builder_tells_of_members_in_the_wrong_place),
-        TEST(builder_tells_of_begins_and_ends_that_do_not_match),
-        TEST(builder_tells_the_first_mistake_only),
-        TEST(builder_tells_the_whole_path_of_a_mistake),
-        TEST(builder_keeps_to_the_rules_of_the_row_check),
-        TEST(builder_refuses_encoded_values_that_are_none),
-        TEST(builder_refuses_one_level_too_many),
-        TEST(builder_refuses_a_row_that_is_too_large),
-        TEST(builder_refuses_containers_that_are_too_many),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

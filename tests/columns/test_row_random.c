@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "rows.h"
+#include "support/cases.h"
 
 /* Levels that msgpack-c unpacks. */
 #define THEIR_LEVELS 30
@@ -193,12 +194,10 @@ read_all(struct bench *bench, struct colander_slice row)
     return is_row;
 }
 
-static void
-rows_are_read_as_msgpack_c_reads_them(void **state)
+TEST(rows_are_read_as_msgpack_c_reads_them)
 {
     struct bench bench;
 
-    (void)state;
     bench_init(&bench, "rows_are_read_as_msgpack_c_reads_them");
     for (int i = 0; i < 50000; i++) {
         random_row(&bench.whole, &bench.seed);
@@ -207,12 +206,10 @@ rows_are_read_as_msgpack_c_reads_them(void **state)
     bench_release(&bench);
 }
 
-static void
-rows_cut_off_at_every_byte_are_read_safely(void **state)
+TEST(rows_cut_off_at_every_byte_are_read_safely)
 {
     struct bench bench;
 
-    (void)state;
     bench_init(&bench, "rows_cut_off_at_every_byte_are_read_safely");
     for (int i = 0; i < 100; i++) {
         random_row(&bench.whole, &bench.seed);
@@ -227,14 +224,12 @@ rows_cut_off_at_every_byte_are_read_safely(void **state)
     bench_release(&bench);
 }
 
-static void
-damaged_rows_are_read_safely(void **state)
+TEST(damaged_rows_are_read_safely)
 {
-    uint64_t runs = random_runs(1000000);
+    uint64_t runs = random_runs(400000);
     uint64_t row_count = 0;
     struct bench bench;
 
-    (void)state;
     bench_init(&bench, "damaged_rows_are_read_safely");
     for (uint64_t i = 0; i < runs; i++) {
         struct colander_slice copy;
@@ -255,13 +250,11 @@ damaged_rows_are_read_safely(void **state)
     bench_release(&bench);
 }
 
-static void
-random_bytes_are_read_safely(void **state)
+TEST(random_bytes_are_read_safely)
 {
-    uint64_t runs = random_runs(1000000) / 4;
+    uint64_t runs = random_runs(400000) / 4;
     struct bench bench;
 
-    (void)state;
     bench_init(&bench, "random_bytes_are_read_safely");
     random_row(&bench.whole, &bench.seed);
     for (uint64_t i = 0; i < runs; i++) {
@@ -284,17 +277,4 @@ random_bytes_are_read_safely(void **state)
         exact_free(copy);
     }
     bench_release(&bench);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_read_as_msgpack_c_reads_them),
-        cmocka_unit_test(rows_cut_off_at_every_byte_are_read_safely),
-        cmocka_unit_test(damaged_rows_are_read_safely),
-        cmocka_unit_test(random_bytes_are_read_safely),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

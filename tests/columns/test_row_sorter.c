@@ -2,52 +2,17 @@
  * Rows sorted in bounded memory: what was damaged while it waited on disk is
  * told, as is memory that is short, at each allocation in turn.
  *
- * The linker sends every allocation of this program here: see CMakeLists.txt.
- *
  * SPDX-License-Identifier: MIT
  */
-#include "columns/row_sorter.h"
-#include "columns/row_spill.h"
+#include "columns/bulk/row_sorter.h"
+#include "columns/bulk/row_spill.h"
+#include "support/cases.h"
 
+#include "support/failing_memory.h"
 #include "support/store_fixture.h"
 
 #include <fcntl.h>
 #include <unistd.h>
-
-static atomic_long allocations_left = -1; /* below 0: none fails */
-
-static bool
-allocation_fails(void)
-{
-    if (atomic_load(&allocations_left) < 0)
-        return false;
-    return atomic_fetch_sub(&allocations_left, 1) == 0;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-void *
-__wrap_malloc(size_t size)
-{
-    return allocation_fails() ? NULL : __real_malloc(size);
-}
-
-void *
-__wrap_calloc(size_t count, size_t size)
-{
-    return allocation_fails() ? NULL : __real_calloc(count, size);
-}
-
-void *
-__wrap_realloc(void *memory, size_t size)
-{
-    return allocation_fails() ? NULL : __real_realloc(memory, size);
-}
 
 static char directory[TEMPORARY_SIZE];
 static atomic_bool is_cancelled;
@@ -105,8 +70,7 @@ flip(int fd, off_t offset)
     assert_int_equal(pwrite(fd, &byte, 1, offset), 1);
 }
 
-static void
-rows_that_were_damaged_on_disk_are_told(void **state)
+TEST(rows_that_were_damaged_on_disk_are_told)
 {
     struct row_spill spill;
     struct row_sources sources;
@@ -114,7 +78,6 @@ rows_that_were_damaged_on_disk_are_told(void **state)
     size_t count;
     bool is_full;
 
-    (void)state;
     OK(row_run_create(10000, 100, &run, NULL));
     row_spill_init(&spill, directory, 100);
     for (uint64_t i = 0; i < 20; i++) {
@@ -136,7 +99,7 @@ rows_that_were_damaged_on_disk_are_told(void **state)
     assert_int_equal(count, 20);
     for (uint64_t i = 0; i < spill.ends[0]; i++) {
         flip(spill.fds[0], (off_t)i);
-        assert_int_equal(merge_all(&sources, &count, NULL), COLANDER_CORRUPT);
+        FAILS(merge_all(&sources, &count, NULL), COLANDER_CORRUPT);
         flip(spill.fds[0], (off_t)i);
     }
     for (uint64_t size = 0; size < spill.ends[0]; size++) {
@@ -146,7 +109,7 @@ rows_that_were_damaged_on_disk_are_told(void **state)
         assert_int_equal(pread(spill.fds[0], bytes, spill.ends[0], 0),
                          spill.ends[0]);
         assert_int_equal(ftruncate(spill.fds[0], (off_t)size), 0);
-        assert_int_equal(merge_all(&sources, &count, NULL), COLANDER_CORRUPT);
+        FAILS(merge_all(&sources, &count, NULL), COLANDER_CORRUPT);
         assert_int_equal(pwrite(spill.fds[0], bytes, spill.ends[0], 0),
                          spill.ends[0]);
     }
@@ -203,14 +166,12 @@ sort_all(struct colander_error *err)
     return code;
 }
 
-static void
-rows_are_sorted_or_memory_is_short(void **state)
+TEST(rows_are_sorted_or_memory_is_short)
 {
     struct colander_error err;
     enum colander_code code;
     long failed = 0;
 
-    (void)state;
     for (;; failed++) {
         err.code = COLANDER_OK;
         atomic_store(&allocations_left, failed);
@@ -224,25 +185,17 @@ rows_are_sorted_or_memory_is_short(void **state)
     assert_true(failed > 20);
 }
 
-static void
-cancelled_rows_do_not_go_to_disk(void **state)
+TEST(cancelled_rows_do_not_go_to_disk)
 {
     struct colander_error err;
 
-    (void)state;
     atomic_store(&is_cancelled, true);
-    assert_int_equal(sort_all(&err), COLANDER_CANCELLED);
+    FAILS(sort_all(&err), COLANDER_CANCELLED);
     atomic_store(&is_cancelled, false);
 }
 
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_that_were_damaged_on_disk_are_told),
-        cmocka_unit_test(rows_are_sorted_or_memory_is_short),
-        cmocka_unit_test(cancelled_rows_do_not_go_to_disk),
-    };
-
-    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+    return tests_run(make_directory, remove_directory);
 }

@@ -5,14 +5,15 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "naive_question.h"
+#include "naive_filter_query.h"
 #include "rows.h"
+#include "support/cases.h"
+#include "support/scoped.h"
 
 #include "columns/row_walk.h"
 
 /* They stand in files: to change one is to change COLANDER_HASH_VERSION. */
-static void
-hashes_of_paths_are_the_promised_ones(void **state)
+TEST(hashes_of_paths_are_the_promised_ones)
 {
     static const struct {
         const char *path;
@@ -31,13 +32,12 @@ hashes_of_paths_are_the_promised_ones(void **state)
     struct colander_error err;
     uint64_t hash;
 
-    (void)state;
-    for (size_t i = 0; i < sizeof(golden) / sizeof(golden[0]); i++) {
+    for (size_t i = 0; i < COUNT(golden); i++) {
         ASSERT_OK(path_hash_of_text(golden[i].path, &hash, &err), err);
         if (hash != golden[i].hash)
             fail_msg("%s: 0x%016" PRIx64, golden[i].path, hash);
     }
-    assert_int_equal(path_hash_of_text("a[", &hash, &err), COLANDER_INVALID);
+    FAILS(path_hash_of_text("a[", &hash, &err), COLANDER_INVALID);
 }
 
 static bool
@@ -54,7 +54,7 @@ compare_with_trail(struct colander_slice row, struct row_list *list)
 {
     static struct row_walk walk;
     static struct row_trail trail;
-    struct colander_buffer path = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER path = COLANDER_BUFFER_EMPTY;
     struct colander_value value;
     struct colander_slice text;
     bool is_value, is_new;
@@ -62,38 +62,32 @@ compare_with_trail(struct colander_slice row, struct row_list *list)
 
     row_list_init(list, row);
     row_trail_init(&trail);
-    assert_int_equal(row_walk_begin(&walk, row, NULL), COLANDER_OK);
+    OK(row_walk_begin(&walk, row, NULL));
     for (size_t i = 0; i <= list->count; i++) {
-        assert_int_equal(row_walk_next(&walk, &value, &is_value, NULL),
-                         COLANDER_OK);
+        OK(row_walk_next(&walk, &value, &is_value, NULL));
         assert_int_equal(is_value, i < list->count);
         if (!is_value)
             break;
-        assert_int_equal(row_trail_follow(&trail, &walk, &text, &is_new, NULL),
-                         COLANDER_OK);
+        OK(row_trail_follow(&trail, &walk, &text, &is_new, NULL));
         colander_buffer_clear(&path);
         put_bytes(&path, text.data, text.size);
         put_byte(&path, 0);
-        assert_int_equal(path_hash_of_text((char *)path.data, &hash, NULL),
-                         COLANDER_OK);
+        OK(path_hash_of_text((char *)path.data, &hash, NULL));
         assert_int_equal(hash, list->values[i].path_hash);
         assert_int_equal(list->values[i].depth, walk.depth);
         assert_true(is_same(&list->values[i].value, &value));
     }
     row_trail_release(&trail);
-    colander_buffer_release(&path);
 }
 
-static void
-each_value_has_the_hash_of_its_path(void **state)
+TEST(each_value_has_the_hash_of_its_path)
 {
     static struct row_list list;
-    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     uint64_t seed = random_seed("row values");
     uint64_t runs = random_runs(3000);
     size_t depth = 0;
 
-    (void)state;
     for (uint64_t run = 0; run < runs; run++) {
         struct colander_slice exact;
 
@@ -105,16 +99,13 @@ each_value_has_the_hash_of_its_path(void **state)
         exact_free(exact);
     }
     assert_true(runs < 1000 || depth >= 5);
-    colander_buffer_release(&row);
 }
 
-static void
-a_row_of_all_levels_is_followed_to_its_end(void **state)
+TEST(a_row_of_all_levels_is_followed_to_its_end)
 {
     static struct row_list list;
-    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
 
-    (void)state;
     put_bytes(&row, "\x81\xa1m", 3);
     for (int i = 1; i < COLANDER_ROW_DEPTH_MAX; i++)
         put_byte(&row, 0x91);
@@ -124,24 +115,20 @@ a_row_of_all_levels_is_followed_to_its_end(void **state)
     row.data[row.size - 1] = 0x91;
     put_byte(&row, 0xc0);
     list.count = 0;
-    assert_int_equal(
-        row_values(colander_buffer_slice(&row), row_list_add, &list, NULL),
-        COLANDER_CORRUPT);
-    colander_buffer_release(&row);
+    FAILS(row_values(colander_buffer_slice(&row), row_list_add, &list, NULL),
+          COLANDER_CORRUPT);
 }
 
-static void
-no_two_paths_of_a_few_names_share_a_hash(void **state)
+TEST(no_two_paths_of_a_few_names_share_a_hash)
 {
     static const char *const steps[] = {"a", "b", "", "a.b", "[]", "aa"};
     static uint64_t hashes[6 + 36 + 216 + 1296];
     size_t count = 0, parents = 0;
 
-    (void)state;
     for (size_t i = 0; i < 6; i++)
         hashes[count++] =
             path_hash_name(PATH_HASH_START, colander_slice_text(steps[i]));
-    while (count < sizeof(hashes) / sizeof(hashes[0])) {
+    while (count < COUNT(hashes)) {
         uint64_t parent = hashes[parents++];
 
         hashes[count++] = path_hash_element(parent);
@@ -166,16 +153,14 @@ count_value(void *context, const struct row_value *value)
 }
 
 /* In memory of exactly their size, so that the sanitizer sees a look beyond. */
-static void
-damaged_rows_are_corrupt_or_rows(void **state)
+TEST(damaged_rows_are_corrupt_or_rows)
 {
-    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     uint64_t seed = random_seed("damage");
     uint64_t runs = random_runs(20000);
     uint64_t corrupt_count = 0;
     size_t count = 0;
 
-    (void)state;
     for (uint64_t run = 0; run < runs; run++) {
         struct colander_slice exact;
         enum colander_code code;
@@ -189,19 +174,4 @@ damaged_rows_are_corrupt_or_rows(void **state)
         exact_free(exact);
     }
     assert_true(runs < 1000 || corrupt_count > runs / 10);
-    colander_buffer_release(&row);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hashes_of_paths_are_the_promised_ones),
-        cmocka_unit_test(each_value_has_the_hash_of_its_path),
-        cmocka_unit_test(a_row_of_all_levels_is_followed_to_its_end),
-        cmocka_unit_test(no_two_paths_of_a_few_names_share_a_hash),
-        cmocka_unit_test(damaged_rows_are_corrupt_or_rows),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "rows.h"
+#include "support/cases.h"
+#include "support/scoped.h"
 
 #include "columns/path.h"
 #include "columns/selection.h"
@@ -14,13 +16,12 @@ static void
 assert_selected(struct colander_slice row, const char *const *paths,
                 size_t count, struct colander_slice expected)
 {
-    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
     struct colander_error err;
 
     put_byte(&out, 0); /* content that must go */
     ASSERT_OK(colander_row_select(row, paths, count, &out, &err), err);
-    assert_true(colander_slice_equal(colander_buffer_slice(&out), expected));
-    colander_buffer_release(&out);
+    ASSERT_SAME(colander_buffer_slice(&out), expected);
 }
 
 #define ASSERT_SELECTED(row, expected, ...)                                    \
@@ -28,76 +29,47 @@ assert_selected(struct colander_slice row, const char *const *paths,
                     sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *),    \
                     (expected))
 
-static void
-select_keeps_the_order_of_the_row(void **state)
+TEST(select_keeps_the_order_of_the_row)
 {
-    const struct colander_slice row = BYTES("\x83\xa1"
-                                            "c\x01\xa1"
-                                            "b\x02\xa1"
-                                            "a\x03");
+    const struct colander_slice row = BYTES("\x83\241c\x01\241b\x02\241a\x03");
 
-    (void)state;
-    ASSERT_SELECTED(row,
-                    BYTES("\x82\xa1"
-                          "c\x01\xa1"
-                          "a\x03"),
-                    "a", "c");
+    ASSERT_SELECTED(row, BYTES("\x82\241c\x01\241a\x03"), "a", "c");
     ASSERT_SELECTED(row, row, "a", "b", "c", "d");
     ASSERT_SELECTED(row, BYTES("\x80"), "d");
     assert_selected(row, NULL, 0, BYTES("\x80"));
     ASSERT_SELECTED(BYTES("\x80"), BYTES("\x80"), "a");
 }
 
-static void
-select_keeps_all_below_a_path(void **state)
+TEST(select_keeps_all_below_a_path)
 {
-    const struct colander_slice row = BYTES("\x82\xa1"
-                                            "a\x82\xa1"
-                                            "b\x01\xa1"
-                                            "c\x80\xa1"
-                                            "x\x01");
-    const struct colander_slice a = BYTES("\x81\xa1"
-                                          "a\x82\xa1"
-                                          "b\x01\xa1"
-                                          "c\x80");
+    const struct colander_slice row =
+        BYTES("\x82\241a\x82\241b\x01\241c\x80\xa1"
+              "x\x01");
+    const struct colander_slice a = BYTES("\x81\241a\x82\241b\x01\241c\x80");
 
-    (void)state;
     ASSERT_SELECTED(row, a, "a");
     ASSERT_SELECTED(row, a, "a.b", "a");
     ASSERT_SELECTED(row, a, "a", "a.c", "a");
     ASSERT_SELECTED(row, a, "a.b", "a.c");
-    ASSERT_SELECTED(row,
-                    BYTES("\x81\xa1"
-                          "a\x81\xa1"
-                          "b\x01"),
-                    "a.b");
+    ASSERT_SELECTED(row, BYTES("\x81\241a\x81\241b\x01"), "a.b");
 }
 
-static void
-select_leaves_out_what_is_left_without_members(void **state)
+TEST(select_leaves_out_what_is_left_without_members)
 {
-    const struct colander_slice row = BYTES("\x83\xa1"
-                                            "a\x81\xa1"
-                                            "b\x01\xa1"
-                                            "e\x80\xa1"
-                                            "n\x05");
+    const struct colander_slice row =
+        BYTES("\x83\241a\x81\241b\x01\241e\x80\xa1"
+              "n\x05");
 
-    (void)state;
     ASSERT_SELECTED(row, BYTES("\x80"), "a.c", "e.x", "n.x", "n[]", "a[]");
-    ASSERT_SELECTED(row,
-                    BYTES("\x81\xa1"
-                          "e\x80"),
-                    "e", "a.c");
+    ASSERT_SELECTED(row, BYTES("\x81\241e\x80"), "e", "a.c");
 }
 
-static void
-select_goes_into_arrays(void **state)
+TEST(select_goes_into_arrays)
 {
     const struct colander_slice row =
         BYTES("\x82\xa4list\x94\x82\xa1x\x01\xa1y\x02\x05\x81\xa1y\x03\x81\xa1x"
               "\x04\xa4tags\x92\xa1p\x90");
 
-    (void)state;
     ASSERT_SELECTED(row, BYTES("\x81\xa4tags\x92\xa1p\x90"), "tags[]");
     ASSERT_SELECTED(row, BYTES("\x81\xa4list\x92\x81\xa1x\x01\x81\xa1x\x04"),
                     "list[].x");
@@ -109,56 +81,45 @@ select_goes_into_arrays(void **state)
     ASSERT_SELECTED(row, BYTES("\x80"), "list.x", "tags[].x", "list[][]");
 }
 
-static void
-select_says_corrupt_of_bytes_that_are_no_row(void **state)
+TEST(select_says_corrupt_of_bytes_that_are_no_row)
 {
-    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
     const char *path = "a.b";
     struct colander_error err;
 
-    (void)state;
     put_byte(&out, 0);
-    assert_int_equal(colander_row_select(BYTES("\x90"), &path, 1, &out, &err),
-                     COLANDER_CORRUPT);
+    FAILS(colander_row_select(BYTES("\x90"), &path, 1, &out, &err),
+          COLANDER_CORRUPT);
     assert_string_equal(err.message, "row is not a map");
     assert_int_equal(out.size, 0);
-    assert_int_equal(
-        colander_row_select(BYTES("\x80\x80"), &path, 1, &out, &err),
-        COLANDER_CORRUPT);
-    assert_int_equal(colander_row_select(BYTES("\x81\xa1"
-                                               "a\x81\xa1"),
-                                         &path, 1, &out, &err),
-                     COLANDER_CORRUPT);
+    FAILS(colander_row_select(BYTES("\x80\x80"), &path, 1, &out, &err),
+          COLANDER_CORRUPT);
+    FAILS(colander_row_select(BYTES("\x81\241a\x81\xa1"), &path, 1, &out, &err),
+          COLANDER_CORRUPT);
     assert_int_equal(out.size, 0);
-    colander_buffer_release(&out);
 }
 
-static void
-select_refuses_a_text_that_is_no_path(void **state)
+TEST(select_refuses_a_text_that_is_no_path)
 {
     const char *const paths[] = {"a", "b[", "c"};
-    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
     struct colander_error err;
 
-    (void)state;
-    assert_int_equal(colander_row_select(BYTES("\x80"), paths, 3, &out, &err),
-                     COLANDER_INVALID);
+    FAILS(colander_row_select(BYTES("\x80"), paths, 3, &out, &err),
+          COLANDER_INVALID);
     assert_string_equal(err.message,
                         "path 'b[': '[' must be followed by ']' (position 2)");
-    colander_buffer_release(&out);
 }
 
-static void
-select_gives_heads_the_size_they_need(void **state)
+TEST(select_gives_heads_the_size_they_need)
 {
     static const uint32_t counts[] = {1, 15, 16, 17, 65535, 65536};
-    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
     const char *path = "l[].x";
     struct colander_error err;
 
-    (void)state;
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+    for (size_t i = 0; i < COUNT(counts); i++) {
         size_t head_size = counts[i] < 16 ? 1 : counts[i] < 65536 ? 3 : 5;
 
         colander_buffer_clear(&row);
@@ -172,8 +133,6 @@ select_gives_heads_the_size_they_need(void **state)
         assert_int_equal(out.size, 3 + head_size + 4 * counts[i]);
         ASSERT_OK(colander_row_check(colander_buffer_slice(&out), &err), err);
     }
-    colander_buffer_release(&row);
-    colander_buffer_release(&out);
 }
 
 /* ---------------------------------------------------------------- model --- */
@@ -246,7 +205,7 @@ static void
 compare_with_model(struct colander_slice row, const char *const *texts,
                    size_t count)
 {
-    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
     struct path paths[PATH_COUNT_MAX];
     struct chosen chosen = {{NULL}, 0};
     struct colander_error err;
@@ -266,19 +225,16 @@ compare_with_model(struct colander_slice row, const char *const *texts,
     while (count-- > 0)
         path_release(&paths[count]);
     msgpack_zone_destroy(&zone);
-    colander_buffer_release(&out);
 }
 
-static void
-select_does_as_a_naive_model(void **state)
+TEST(select_does_as_a_naive_model)
 {
     uint64_t seed = random_seed("select_does_as_a_naive_model");
     uint64_t runs = random_runs(100000);
-    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     struct colander_buffer texts[PATH_COUNT_MAX];
     const char *paths[PATH_COUNT_MAX];
 
-    (void)state;
     memset(texts, 0, sizeof(texts));
     for (uint64_t i = 0; i < runs; i++) {
         size_t count = random_below(&seed, PATH_COUNT_MAX + 1);
@@ -290,22 +246,4 @@ select_does_as_a_naive_model(void **state)
     }
     for (size_t i = 0; i < PATH_COUNT_MAX; i++)
         colander_buffer_release(&texts[i]);
-    colander_buffer_release(&row);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(select_keeps_the_order_of_the_row),
-        cmocka_unit_test(select_keeps_all_below_a_path),
-        cmocka_unit_test(select_leaves_out_what_is_left_without_members),
-        cmocka_unit_test(select_goes_into_arrays),
-        cmocka_unit_test(select_says_corrupt_of_bytes_that_are_no_row),
-        cmocka_unit_test(select_refuses_a_text_that_is_no_path),
-        cmocka_unit_test(select_gives_heads_the_size_they_need),
-        cmocka_unit_test(select_does_as_a_naive_model),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

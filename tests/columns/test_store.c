@@ -3,6 +3,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
+#include "support/scoped.h"
 #include "support/store_fixture.h"
 
 #include <dirent.h>
@@ -13,12 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void
-first_write_creates_the_family(void **state)
+FIXTURE_TEST(first_write_creates_the_family)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *early = fixture_family(fixture, "f");
-    struct colander_family *other = fixture_family(fixture, "f");
+    SCOPED_FAMILY early = fixture_family(fixture, "f");
+    SCOPED_FAMILY other = fixture_family(fixture, "f");
     struct colander_names names;
 
     assert_false(colander_family_exists(early));
@@ -31,113 +32,93 @@ first_write_creates_the_family(void **state)
     OK(put_text(fixture, other, "k", "a", colander_integer(1), NULL));
     assert_true(colander_family_exists(early));
     assert_row(early, "k", "{\"_key\":\"k\",\"a\":1}");
-    colander_family_close(early);
-    colander_family_close(other);
 }
 
-static void
-delete_does_not_create_a_family(void **state)
+FIXTURE_TEST(delete_does_not_create_a_family)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "f");
-    struct colander_buffer key = text_key("k");
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
+    SCOPED_BUFFER key = text_key("k");
     uint64_t deleted = 7;
 
-    OK(colander_family_delete(family, colander_buffer_slice(&key),
-                              COLANDER_AS_STORE, NULL));
-    OK(colander_family_delete_range(family, NULL, COLANDER_AS_STORE, &deleted,
-                                    NULL));
+    OK(colander_family_delete(family, colander_buffer_slice(&key), NULL, NULL));
+    OK(colander_family_delete_range(family, NULL, NULL, &deleted, NULL));
     assert_int_equal(deleted, 0);
     assert_false(colander_family_exists(family));
-    colander_buffer_release(&key);
-    colander_family_close(family);
 }
 
-static void
-family_names_must_be_sensible(void **state)
+FIXTURE_TEST(family_names_must_be_sensible)
 {
     static const char *const bad[] = {"", "a\tb", "\xff", "\xed\xa0\x80"};
     struct store_fixture *fixture = *state;
     struct colander_family *family;
 
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        assert_int_equal(
-            colander_family_open(fixture->store, bad[i], &family, NULL),
-            COLANDER_INVALID);
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        FAILS(colander_family_open(fixture->store, bad[i], &family, NULL),
+              COLANDER_INVALID);
         assert_null(family);
     }
 }
 
-static void
-dropping_what_is_not_there_is_not_found(void **state)
+FIXTURE_TEST(dropping_what_is_not_there_is_not_found)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "f");
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct colander_error err;
 
-    assert_int_equal(colander_family_drop(family, &err), COLANDER_NOT_FOUND);
+    FAILS(colander_family_drop(family, &err), COLANDER_NOT_FOUND);
     assert_string_equal(err.message, "family 'f': there is no such family");
-    colander_family_close(family);
 }
 
-static void
-handles_of_a_dropped_family_say_so(void **state)
+FIXTURE_TEST(handles_of_a_dropped_family_say_so)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *old = fixture_family(fixture, "f");
+    SCOPED_FAMILY old = fixture_family(fixture, "f");
     struct colander_family *fresh;
-    struct colander_buffer key = text_key("k");
-    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = text_key("k");
+    SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     struct colander_error err;
     bool found;
 
     OK(put_text(fixture, old, "k", "a", colander_integer(1), NULL));
     OK(colander_family_drop(old, NULL));
-    assert_int_equal(
-        put_text(fixture, old, "k", "a", colander_integer(2), &err),
-        COLANDER_DROPPED);
+    FAILS(put_text(fixture, old, "k", "a", colander_integer(2), &err),
+          COLANDER_DROPPED);
     assert_string_equal(err.message, "family 'f' was dropped");
-    assert_int_equal(colander_family_get(old, colander_buffer_slice(&key), NULL,
-                                         &row, &found, &err),
-                     COLANDER_DROPPED);
+    FAILS(colander_family_get(old, colander_buffer_slice(&key), NULL, &row,
+                              &found, &err),
+          COLANDER_DROPPED);
     fresh = fixture_family(fixture, "f");
     assert_int_equal(count_rows(fresh), 0);
     OK(put_text(fixture, fresh, "k", "a", colander_integer(3), NULL));
     assert_row(fresh, "k", "{\"_key\":\"k\",\"a\":3}");
-    assert_int_equal(
-        put_text(fixture, old, "k", "a", colander_integer(4), &err),
-        COLANDER_DROPPED);
-    colander_buffer_release(&key);
-    colander_buffer_release(&row);
-    colander_family_close(old);
+    FAILS(put_text(fixture, old, "k", "a", colander_integer(4), &err),
+          COLANDER_DROPPED);
     colander_family_close(fresh);
 }
 
-static void
-close_is_refused_while_something_is_open(void **state)
+FIXTURE_TEST(close_is_refused_while_something_is_open)
 {
     struct store_fixture *fixture = *state;
     struct colander_family *family = fixture_family(fixture, "f");
-    struct colander_snapshot *snapshot;
+    SCOPED_SNAPSHOT snapshot = NULL;
     struct colander_batch *batch;
     struct colander_error err;
 
-    assert_int_equal(colander_store_close(fixture->store, &err), COLANDER_BUSY);
+    FAILS(colander_store_close(fixture->store, &err), COLANDER_BUSY);
     assert_non_null(strstr(err.message, "families and batches open: 1"));
     OK(colander_batch_create(fixture->store, &batch, NULL));
     colander_family_close(family);
-    assert_int_equal(colander_store_close(fixture->store, &err), COLANDER_BUSY);
+    FAILS(colander_store_close(fixture->store, &err), COLANDER_BUSY);
     colander_batch_destroy(batch);
     OK(colander_store_snapshot(fixture->store, &snapshot, NULL));
-    assert_int_equal(colander_store_close(fixture->store, &err), COLANDER_BUSY);
-    colander_snapshot_release(snapshot);
+    FAILS(colander_store_close(fixture->store, &err), COLANDER_BUSY);
 }
 
-static void
-read_only_store_refuses_every_write(void **state)
+FIXTURE_TEST(read_only_store_refuses_every_write)
 {
     struct store_fixture *fixture = *state;
-    struct colander_buffer key = text_key("k");
+    SCOPED_BUFFER key = text_key("k");
     struct colander_family *families[2];
     struct colander_batch *batch;
     struct colander_slice row;
@@ -154,24 +135,18 @@ read_only_store_refuses_every_write(void **state)
         struct colander_family *family = families[i];
         struct colander_slice bytes = colander_buffer_slice(&key);
 
-        assert_int_equal(
-            colander_family_put(family, bytes, row, COLANDER_AS_STORE, &err),
-            COLANDER_READ_ONLY);
-        assert_int_equal(
-            colander_family_patch(family, bytes, row, COLANDER_AS_STORE, &err),
-            COLANDER_READ_ONLY);
-        assert_int_equal(
-            colander_family_delete(family, bytes, COLANDER_AS_STORE, &err),
-            COLANDER_READ_ONLY);
-        assert_int_equal(colander_family_delete_range(
-                             family, NULL, COLANDER_AS_STORE, NULL, &err),
-                         COLANDER_READ_ONLY);
-        assert_int_equal(colander_family_create(family, &err),
-                         COLANDER_READ_ONLY);
+        FAILS(colander_family_put(family, bytes, row, NULL, &err),
+              COLANDER_READ_ONLY);
+        FAILS(colander_family_patch(family, bytes, row, NULL, &err),
+              COLANDER_READ_ONLY);
+        FAILS(colander_family_delete(family, bytes, NULL, &err),
+              COLANDER_READ_ONLY);
+        FAILS(colander_family_delete_range(family, NULL, NULL, NULL, &err),
+              COLANDER_READ_ONLY);
+        FAILS(colander_family_create(family, &err), COLANDER_READ_ONLY);
         OK(colander_batch_create(fixture->store, &batch, NULL));
         OK(colander_batch_put(batch, family, bytes, row, NULL));
-        assert_int_equal(colander_batch_commit(batch, COLANDER_SYNC, &err),
-                         COLANDER_READ_ONLY);
+        FAILS(colander_batch_commit(batch, NULL, &err), COLANDER_READ_ONLY);
         assert_int_equal(colander_batch_count(batch), 1);
         colander_batch_destroy(batch);
     }
@@ -179,11 +154,9 @@ read_only_store_refuses_every_write(void **state)
     assert_row(families[0], "k", "{\"_key\":\"k\",\"a\":1}");
     colander_family_close(families[0]);
     colander_family_close(families[1]);
-    colander_buffer_release(&key);
 }
 
-/* ---------------------------------------------------- dropping in a race ---
- */
+/* --------------------------------------------------- dropping in a race --- */
 
 struct writer {
     struct store_fixture *fixture;
@@ -199,7 +172,7 @@ static void *
 write_on(void *context)
 {
     struct writer *writer = context;
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
 
     if (colander_key_text("k", &key, NULL) != COLANDER_OK)
         writer->surprises++;
@@ -210,7 +183,7 @@ write_on(void *context)
 
         while (code == COLANDER_OK && !*writer->stop) {
             code = colander_family_put(family, colander_buffer_slice(&key),
-                                       writer->row, COLANDER_AS_STORE, NULL);
+                                       writer->row, NULL, NULL);
             if (code == COLANDER_OK)
                 writer->written++;
         }
@@ -220,16 +193,14 @@ write_on(void *context)
             writer->surprises++;
         colander_family_close(family);
     }
-    colander_buffer_release(&key);
     return NULL;
 }
 
-static void
-dropping_under_writers_breaks_nothing_else(void **state)
+FIXTURE_TEST(dropping_under_writers_breaks_nothing_else)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *safe = fixture_family(fixture, "safe");
-    struct colander_row_builder *builder = colander_row_builder_create();
+    SCOPED_FAMILY safe = fixture_family(fixture, "safe");
+    SCOPED_BUILDER builder = colander_row_builder_create();
     atomic_int stop = 0;
     struct colander_slice row;
     struct writer writers[3];
@@ -268,14 +239,12 @@ dropping_under_writers_breaks_nothing_else(void **state)
     assert_true(writers[0].refused + writers[1].refused + writers[2].refused >
                 0);
     assert_row(safe, "k", "{\"_key\":\"k\",\"a\":25}");
-    colander_row_builder_destroy(builder);
-    colander_family_close(safe);
 }
 
-/* --------------------------------------------------- hundreds of families ---
- */
+/* ------------------------------------------------- hundreds of families --- */
 
 #define MANY 300
+#define ROUNDS 70 /* more than the log may hold */
 
 static long
 resident_kib(void)
@@ -348,8 +317,7 @@ fill_noise(uint8_t *noise, size_t size, uint64_t seed)
 }
 
 /* I7: memory, descriptors and log follow the options. */
-static void
-hundreds_of_families_stay_within_the_options(void **state)
+FIXTURE_TEST(hundreds_of_families_stay_within_the_options)
 {
     struct store_fixture *fixture = *state;
     struct colander_family *families[MANY];
@@ -365,7 +333,7 @@ hundreds_of_families_stay_within_the_options(void **state)
         (void)snprintf(name, sizeof(name), "family %d", i);
         families[i] = fixture_family(fixture, name);
     }
-    for (uint64_t round = 0; round < 100; round++) {
+    for (uint64_t round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < MANY; i++) {
             uint8_t noise[1024];
 
@@ -393,28 +361,8 @@ hundreds_of_families_stay_within_the_options(void **state)
     for (int i = 0; i < MANY; i += 37) {
         (void)snprintf(name, sizeof(name), "family %d", i);
         families[i] = fixture_family(fixture, name);
-        assert_int_equal(count_rows(families[i]), 100);
+        assert_int_equal(count_rows(families[i]), ROUNDS);
         colander_family_close(families[i]);
     }
     assert_true(open_descriptors("") < 64 + 64);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name)                                                             \
-    cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-        TEST(first_write_creates_the_family),
-        TEST(delete_does_not_create_a_family),
-        TEST(family_names_must_be_sensible),
-        TEST(dropping_what_is_not_there_is_not_found),
-        TEST(handles_of_a_dropped_family_say_so),
-        TEST(close_is_refused_while_something_is_open),
-        TEST(read_only_store_refuses_every_write),
-        TEST(dropping_under_writers_breaks_nothing_else),
-        TEST(hundreds_of_families_stay_within_the_options),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

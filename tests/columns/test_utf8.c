@@ -4,17 +4,12 @@
  * SPDX-License-Identifier: MIT
  */
 #include "columns/utf8.h"
+#include "support/cases.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static void
-utf8_accepts_just_what_unicode_does(void **state)
+TEST(utf8_accepts_just_what_unicode_does)
 {
-    (void)state;
     for (uint32_t point = 0; point < 0x200000; point++) {
         uint8_t four[4] = {(uint8_t)(0xF0 | point >> 18),
                            (uint8_t)(0x80 | (point >> 12 & 63)),
@@ -38,12 +33,10 @@ utf8_accepts_just_what_unicode_does(void **state)
     }
 }
 
-static void
-utf8_is_checked_wherever_it_stands_in_a_text(void **state)
+TEST(utf8_is_checked_wherever_it_stands_in_a_text)
 {
     uint8_t text[40];
 
-    (void)state;
     for (size_t size = 2; size <= sizeof(text); size++) {
         for (size_t at = 0; at + 2 <= size; at++) {
             memset(text, 'a', sizeof(text));
@@ -59,29 +52,15 @@ utf8_is_checked_wherever_it_stands_in_a_text(void **state)
     assert_true(utf8_is_valid(NULL, 0));
 }
 
-static void
-cut_stops_between_characters(void **state)
+TEST(cut_stops_between_characters)
 {
     const char *text = "a\xc3\xa9\xe2\x82\xac\xf4\x8f\xbf\xbf"; /* 1 2 3 4 */
     const size_t expected[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10, 10};
 
-    (void)state;
-    for (size_t max = 0; max < sizeof(expected) / sizeof(expected[0]); max++)
+    for (size_t max = 0; max < COUNT(expected); max++)
         assert_int_equal(utf8_cut((const uint8_t *)text, 10, max),
                          expected[max]);
     assert_int_equal(utf8_cut(NULL, 0, 3), 0);
     assert_in_range(utf8_cut((const uint8_t *)"\x80\x80\x80\x80\x80\x80", 6, 5),
                     2, 5);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(utf8_accepts_just_what_unicode_does),
-        cmocka_unit_test(utf8_is_checked_wherever_it_stands_in_a_text),
-        cmocka_unit_test(cut_stops_between_characters),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

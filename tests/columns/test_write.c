@@ -3,6 +3,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "columns/unchecked.h"
+#include "support/cases.h"
+#include "support/scoped.h"
 #include "support/store_fixture.h"
 
 #include <pthread.h>
@@ -10,78 +13,62 @@
 
 /* --------------------------------------------------------------- limits --- */
 
-static void
-row_over_a_limit_is_refused_and_nothing_written(void **state)
+FIXTURE_TEST(row_over_a_limit_is_refused_and_nothing_written)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "f");
-    struct colander_buffer key = text_key("k");
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
+    SCOPED_BUFFER key = text_key("k");
     struct colander_slice bytes = colander_buffer_slice(&key);
-    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
-    struct colander_batch *batch;
+    SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
+    SCOPED_BATCH batch = NULL;
     struct colander_error err;
 
     /* {"a": <bin 32 of 16 MiB>} */
-    OK(colander_buffer_append(&row,
-                              "\x81\xa1"
-                              "a\xc6\x01\x00\x00\x00",
-                              8, NULL));
+    OK(colander_buffer_append(&row, "\x81\241a\xc6\x01\x00\x00\x00", 8, NULL));
     OK(colander_buffer_reserve(&row, COLANDER_ROW_SIZE_MAX, NULL));
     memset(row.data + 8, 0, COLANDER_ROW_SIZE_MAX);
     row.size += COLANDER_ROW_SIZE_MAX;
     OK(colander_batch_create(fixture->store, &batch, NULL));
-    assert_int_equal(colander_family_put(family, bytes,
-                                         colander_buffer_slice(&row),
-                                         COLANDER_AS_STORE, &err),
-                     COLANDER_LIMIT);
-    assert_int_equal(colander_family_patch(family, bytes,
-                                           colander_buffer_slice(&row),
-                                           COLANDER_AS_STORE, &err),
-                     COLANDER_LIMIT);
-    assert_int_equal(colander_batch_put(batch, family, bytes,
-                                        colander_buffer_slice(&row), &err),
-                     COLANDER_LIMIT);
+    FAILS(colander_family_put(family, bytes, colander_buffer_slice(&row), NULL,
+                              &err),
+          COLANDER_LIMIT);
+    FAILS(colander_family_patch(family, bytes, colander_buffer_slice(&row),
+                                NULL, &err),
+          COLANDER_LIMIT);
+    FAILS(colander_batch_put(batch, family, bytes, colander_buffer_slice(&row),
+                             &err),
+          COLANDER_LIMIT);
     assert_memory_equal(err.message, "family 'f': ", 12);
     assert_int_equal(colander_batch_count(batch), 0);
     assert_false(colander_family_exists(family));
-    colander_batch_destroy(batch);
-    colander_buffer_release(&row);
-    colander_buffer_release(&key);
-    colander_family_close(family);
 }
 
-static void
-what_is_no_key_or_row_is_refused(void **state)
+FIXTURE_TEST(what_is_no_key_or_row_is_refused)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "f");
-    struct colander_buffer key = text_key("k");
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
+    SCOPED_BUFFER key = text_key("k");
     struct colander_slice row = fixture_row(fixture, "a", colander_integer(1));
     struct colander_error err;
 
-    assert_int_equal(colander_family_put(family, colander_slice_text("k"), row,
-                                         COLANDER_AS_STORE, &err),
-                     COLANDER_INVALID);
+    FAILS(
+        colander_family_put(family, colander_slice_text("k"), row, NULL, &err),
+        COLANDER_INVALID);
     assert_string_equal(err.message, "family 'f': the key is not encoded");
-    assert_int_equal(colander_family_put(family, colander_buffer_slice(&key),
-                                         colander_slice_text("{}"),
-                                         COLANDER_AS_STORE, &err),
-                     COLANDER_INVALID);
-    assert_int_equal(colander_family_delete(family, colander_slice_of("", 0),
-                                            COLANDER_AS_STORE, &err),
-                     COLANDER_INVALID);
+    FAILS(colander_family_put(family, colander_buffer_slice(&key),
+                              colander_slice_text("{}"), NULL, &err),
+          COLANDER_INVALID);
+    FAILS(colander_family_delete(family, colander_slice_of("", 0), NULL, &err),
+          COLANDER_INVALID);
     assert_false(colander_family_exists(family));
-    colander_buffer_release(&key);
-    colander_family_close(family);
 }
 
-static void
-patch_that_would_outgrow_the_limits_changes_nothing(void **state)
+FIXTURE_TEST(patch_that_would_outgrow_the_limits_changes_nothing)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "f");
-    struct colander_buffer key = text_key("k");
-    struct colander_buffer noise = COLANDER_BUFFER_EMPTY;
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
+    SCOPED_BUFFER key = text_key("k");
+    SCOPED_BUFFER noise = COLANDER_BUFFER_EMPTY;
     struct colander_error err;
     struct colander_value half;
     uint64_t count;
@@ -91,32 +78,26 @@ patch_that_would_outgrow_the_limits_changes_nothing(void **state)
     half = colander_binary(
         colander_slice_of(noise.data, COLANDER_ROW_SIZE_MAX / 2));
     OK(put_text(fixture, family, "k", "a", half, NULL));
-    assert_int_equal(colander_family_patch(family, colander_buffer_slice(&key),
-                                           fixture_row(fixture, "b", half),
-                                           COLANDER_AS_STORE, &err),
-                     COLANDER_LIMIT);
+    FAILS(colander_family_patch(family, colander_buffer_slice(&key),
+                                fixture_row(fixture, "b", half), NULL, &err),
+          COLANDER_LIMIT);
     OK(colander_family_patch(family, colander_buffer_slice(&key),
                              fixture_row(fixture, "a", colander_integer(1)),
-                             COLANDER_AS_STORE, &err));
+                             NULL, &err));
     assert_row(family, "k", "{\"_key\":\"k\",\"a\":1}");
     count = count_rows(family);
     assert_int_equal(count, 1);
-    colander_buffer_release(&noise);
-    colander_buffer_release(&key);
-    colander_family_close(family);
 }
 
-/* --------------------------------------------------------------- batches ---
- */
+/* -------------------------------------------------------------- batches --- */
 
-static void
-batch_with_a_dropped_family_writes_nothing(void **state)
+FIXTURE_TEST(batch_with_a_dropped_family_writes_nothing)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *kept = fixture_family(fixture, "kept");
-    struct colander_family *doomed = fixture_family(fixture, "doomed");
-    struct colander_buffer key = text_key("k");
-    struct colander_batch *batch;
+    SCOPED_FAMILY kept = fixture_family(fixture, "kept");
+    SCOPED_FAMILY doomed = fixture_family(fixture, "doomed");
+    SCOPED_BUFFER key = text_key("k");
+    SCOPED_BATCH batch = NULL;
     struct colander_error err;
 
     OK(colander_family_create(doomed, NULL));
@@ -128,50 +109,40 @@ batch_with_a_dropped_family_writes_nothing(void **state)
                             fixture_row(fixture, "a", colander_integer(1)),
                             NULL));
     OK(colander_family_drop(doomed, NULL));
-    assert_int_equal(colander_batch_commit(batch, COLANDER_AS_STORE, &err),
-                     COLANDER_DROPPED);
+    FAILS(colander_batch_commit(batch, NULL, &err), COLANDER_DROPPED);
     assert_row(kept, "k", NULL);
     assert_int_equal(colander_batch_count(batch), 2);
     colander_batch_clear(batch);
-    OK(colander_batch_commit(batch, COLANDER_AS_STORE, &err));
+    OK(colander_batch_commit(batch, NULL, &err));
     assert_row(kept, "k", NULL);
-    colander_batch_destroy(batch);
-    colander_buffer_release(&key);
-    colander_family_close(kept);
-    colander_family_close(doomed);
 }
 
-static void
-a_row_that_was_checked_is_put_as_it_is(void **state)
+FIXTURE_TEST(a_row_that_was_checked_is_put_as_it_is)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "f");
-    struct colander_buffer key = text_key("k");
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
+    SCOPED_BUFFER key = text_key("k");
     struct colander_slice row = fixture_row(fixture, "a", colander_integer(1));
-    struct colander_batch *batch;
+    SCOPED_BATCH batch = NULL;
     struct colander_error err;
 
     OK(colander_batch_create(fixture->store, &batch, NULL));
-    assert_int_equal(colander_batch_put_checked(
-                         batch, family, colander_slice_text("k"), row, &err),
-                     COLANDER_INVALID);
+    FAILS(colander_batch_put_checked(batch, family, colander_slice_text("k"),
+                                     row, &err),
+          COLANDER_INVALID);
     assert_string_equal(err.message, "family 'f': the key is not encoded");
     OK(colander_batch_put_checked(batch, family, colander_buffer_slice(&key),
                                   row, NULL));
     assert_int_equal(colander_batch_count(batch), 1);
-    OK(colander_batch_commit(batch, COLANDER_AS_STORE, NULL));
+    OK(colander_batch_commit(batch, NULL, NULL));
     assert_row(family, "k", "{\"_key\":\"k\",\"a\":1}");
-    colander_batch_destroy(batch);
-    colander_buffer_release(&key);
-    colander_family_close(family);
 }
 
-static void
-batch_takes_families_of_its_own_store_only(void **state)
+FIXTURE_TEST(batch_takes_families_of_its_own_store_only)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "f");
-    struct colander_buffer key = text_key("k");
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
+    SCOPED_BUFFER key = text_key("k");
     char directory[TEMPORARY_SIZE];
     struct colander_store *other;
     struct colander_batch *batch;
@@ -180,26 +151,23 @@ batch_takes_families_of_its_own_store_only(void **state)
     temporary_make(directory);
     OK(colander_store_open(directory, NULL, &other, NULL));
     OK(colander_batch_create(other, &batch, NULL));
-    assert_int_equal(
+    FAILS(
         colander_batch_delete(batch, family, colander_buffer_slice(&key), &err),
         COLANDER_INVALID);
     colander_batch_destroy(batch);
     OK(colander_store_close(other, NULL));
     temporary_remove(directory);
-    colander_buffer_release(&key);
-    colander_family_close(family);
 }
 
-static void
-a_batch_over_the_limit_keeps_what_it_has(void **state)
+FIXTURE_TEST(a_batch_over_the_limit_keeps_what_it_has)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "f");
-    struct colander_buffer key = text_key("k");
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
+    SCOPED_BUFFER key = text_key("k");
     const struct colander_slice at = colander_buffer_slice(&key);
     const size_t size = COLANDER_ROW_SIZE_MAX - 64;
     uint8_t *bytes = calloc(1, size);
-    struct colander_batch *batch;
+    SCOPED_BATCH batch = NULL;
     struct colander_slice row;
     struct colander_error err;
     size_t count;
@@ -210,21 +178,16 @@ a_batch_over_the_limit_keeps_what_it_has(void **state)
     OK(colander_batch_create(fixture->store, &batch, NULL));
     for (count = 0; count < COLANDER_BATCH_SIZE_MAX / size; count++)
         OK(colander_batch_put(batch, family, at, row, &err));
-    assert_int_equal(colander_batch_put(batch, family, at, row, &err),
-                     COLANDER_LIMIT);
+    FAILS(colander_batch_put(batch, family, at, row, &err), COLANDER_LIMIT);
     assert_int_equal(colander_batch_count(batch), count);
     OK(colander_batch_delete(batch, family, at, &err)); /* for it is room */
     colander_batch_clear(batch);
     OK(colander_batch_put(batch, family, at, row, &err));
     assert_int_equal(count_rows(family), 0);
-    colander_batch_destroy(batch);
     free(bytes);
-    colander_buffer_release(&key);
-    colander_family_close(family);
 }
 
-/* ----------------------------------------------------------- in parallel ---
- */
+/* ---------------------------------------------------------- in parallel --- */
 
 #define PATCHERS 4
 #define PATCHES 2000
@@ -243,7 +206,7 @@ patch_own_column(void *context)
 {
     struct patcher *patcher = context;
     struct colander_row_builder *builder = colander_row_builder_create();
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_batch *batch = NULL;
     char name[8];
 
@@ -259,29 +222,27 @@ patch_own_column(void *context)
         colander_row_builder_add(builder, name, colander_integer(i));
         code = colander_row_builder_finish(builder, &patch, NULL);
         if (code == COLANDER_OK && !patcher->uses_batches)
-            code = colander_family_patch(patcher->family, bytes, patch,
-                                         COLANDER_NO_SYNC, NULL);
+            code = colander_family_patch(patcher->family, bytes, patch, NULL,
+                                         NULL);
         if (code == COLANDER_OK && patcher->uses_batches)
             code = colander_batch_patch(batch, patcher->family, bytes, patch,
                                         NULL);
         if (code == COLANDER_OK && patcher->uses_batches)
-            code = colander_batch_commit(batch, COLANDER_NO_SYNC, NULL);
+            code = colander_batch_commit(batch, NULL, NULL);
         patcher->failures += code != COLANDER_OK;
     }
     colander_batch_destroy(batch);
-    colander_buffer_release(&key);
     colander_row_builder_destroy(builder);
     return NULL;
 }
 
-static void
-patches_of_one_row_at_once_lose_nothing(void **state)
+FIXTURE_TEST(patches_of_one_row_at_once_lose_nothing)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "f");
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct patcher patchers[PATCHERS];
-    struct colander_buffer key = text_key("k");
-    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = text_key("k");
+    SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     pthread_t threads[PATCHERS];
     bool found;
 
@@ -306,9 +267,6 @@ patches_of_one_row_at_once_lose_nothing(void **state)
         assert_true(found);
         assert_int_equal(value.integer, PATCHES);
     }
-    colander_buffer_release(&row);
-    colander_buffer_release(&key);
-    colander_family_close(family);
 }
 
 #define ACCOUNTS 16
@@ -325,7 +283,7 @@ static enum colander_code
 set_account(struct mover *mover, struct colander_batch *batch,
             struct colander_row_builder *builder, int account, int64_t amount)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_value part = colander_integer(account);
     struct colander_slice row;
     enum colander_code code;
@@ -337,7 +295,6 @@ set_account(struct mover *mover, struct colander_batch *batch,
     if (code == COLANDER_OK)
         code = colander_batch_put(batch, mover->families[account % 2],
                                   colander_buffer_slice(&key), row, NULL);
-    colander_buffer_release(&key);
     return code;
 }
 
@@ -369,7 +326,7 @@ move_amounts(void *context)
                 COLANDER_OK ||
             set_account(mover, batch, builder, to, amounts[to]) !=
                 COLANDER_OK ||
-            colander_batch_commit(batch, COLANDER_NO_SYNC, NULL) != COLANDER_OK;
+            colander_batch_commit(batch, NULL, NULL) != COLANDER_OK;
     }
     colander_batch_destroy(batch);
     colander_row_builder_destroy(builder);
@@ -404,8 +361,7 @@ sum_of(struct colander_family *family, const struct colander_snapshot *snapshot,
     return sum;
 }
 
-static void
-readers_never_see_half_a_batch(void **state)
+FIXTURE_TEST(readers_never_see_half_a_batch)
 {
     struct store_fixture *fixture = *state;
     atomic_bool stop = false;
@@ -419,11 +375,11 @@ readers_never_see_half_a_batch(void **state)
     OK(colander_batch_create(fixture->store, &batch, NULL));
     for (int i = 0; i < ACCOUNTS; i++)
         OK(set_account(&mover, batch, builder, i, 100));
-    OK(colander_batch_commit(batch, COLANDER_AS_STORE, NULL));
+    OK(colander_batch_commit(batch, NULL, NULL));
     colander_batch_destroy(batch);
     pthread_create(&thread, NULL, move_amounts, &mover);
     for (int round = 0; round < 300; round++) {
-        struct colander_snapshot *snapshot;
+        SCOPED_SNAPSHOT snapshot = NULL;
         uint64_t rows = 0;
         int64_t sum;
 
@@ -434,7 +390,6 @@ readers_never_see_half_a_batch(void **state)
         sum += sum_of(mover.families[1], snapshot, &rows);
         assert_int_equal(rows, ACCOUNTS);
         assert_int_equal(sum, TOTAL);
-        colander_snapshot_release(snapshot);
     }
     stop = true;
     pthread_join(thread, NULL);
@@ -442,24 +397,4 @@ readers_never_see_half_a_batch(void **state)
     colander_row_builder_destroy(builder);
     colander_family_close(mover.families[0]);
     colander_family_close(mover.families[1]);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name)                                                             \
-    cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-        TEST(row_over_a_limit_is_refused_and_nothing_written),
-        TEST(what_is_no_key_or_row_is_refused),
-        TEST(patch_that_would_outgrow_the_limits_changes_nothing),
-        TEST(batch_with_a_dropped_family_writes_nothing),
-        TEST(a_row_that_was_checked_is_put_as_it_is),
-        TEST(batch_takes_families_of_its_own_store_only),
-        TEST(a_batch_over_the_limit_keeps_what_it_has),
-        TEST(patches_of_one_row_at_once_lose_nothing),
-        TEST(readers_never_see_half_a_batch),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,17 +4,14 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/block_slots.h"
+#include "support/cases.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #define SLOT_SIZE 4608u
-#define COUNT 1500 /* more than three chunks */
+#define SLOTS 1500 /* more than three chunks */
 
 static int
 compare(const void *left, const void *right)
@@ -37,48 +34,36 @@ chunk_count(struct block_slots *all)
     return count;
 }
 
-static void
-slots_lie_apart_and_are_used_again(void **state)
+TEST(slots_lie_apart_and_are_used_again)
 {
-    static void *slots[COUNT];
-    static void *again[COUNT];
+    static void *slots[SLOTS];
+    static void *again[SLOTS];
     struct block_slots all;
 
-    (void)state;
     block_slots_init(&all, SLOT_SIZE);
-    for (size_t i = 0; i < COUNT; i++) {
+    for (size_t i = 0; i < SLOTS; i++) {
         slots[i] = block_slots_take(&all);
         assert_non_null(slots[i]);
         assert_int_equal((uintptr_t)slots[i] % 64, 0);
         memset(slots[i], (int)i, SLOT_SIZE);
     }
-    for (size_t i = 0; i < COUNT; i++) {
+    for (size_t i = 0; i < SLOTS; i++) {
         const uint8_t *bytes = slots[i];
 
         assert_int_equal(bytes[0], (uint8_t)i);
         assert_int_equal(bytes[SLOT_SIZE - 1], (uint8_t)i);
     }
-    for (size_t i = 0; i < COUNT; i++)
+    for (size_t i = 0; i < SLOTS; i++)
         again[i] = slots[i];
-    for (size_t i = 0; i < COUNT; i += 2)
+    for (size_t i = 0; i < SLOTS; i += 2)
         block_slots_give(&all, again[i]);
-    for (size_t i = 0; i < COUNT; i += 2)
+    for (size_t i = 0; i < SLOTS; i += 2)
         again[i] = block_slots_take(&all);
-    qsort(slots, COUNT, sizeof(slots[0]), compare);
-    qsort(again, COUNT, sizeof(again[0]), compare);
+    qsort(slots, SLOTS, sizeof(slots[0]), compare);
+    qsort(again, SLOTS, sizeof(again[0]), compare);
     assert_memory_equal(slots, again, sizeof(slots));
-    for (size_t i = 0; i < COUNT; i++)
+    for (size_t i = 0; i < SLOTS; i++)
         block_slots_give(&all, again[i]);
     assert_int_equal(chunk_count(&all), 1); /* the others are given back */
     block_slots_release(&all);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slots_lie_apart_and_are_used_again),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

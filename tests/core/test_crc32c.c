@@ -4,13 +4,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/crc32c.h"
+#include "support/cases.h"
 
 #include "support/random.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 typedef uint32_t some_crc32c(uint32_t crc, const uint8_t *data, size_t size);
 
@@ -26,22 +22,18 @@ assert_standard(some_crc32c *crc)
     assert_int_equal(crc(0, text, 0), 0);
 }
 
-static void
-checksums_are_those_of_the_standard(void **state)
+TEST(checksums_are_those_of_the_standard)
 {
-    (void)state;
     assert_standard(crc32c);
     assert_standard(crc32c_by_table);
 }
 
 /* A log that one machine has written is read by another. */
-static void
-all_processors_have_the_same_checksums(void **state)
+TEST(all_processors_have_the_same_checksums)
 {
     uint64_t random = random_seed("crc32c");
     uint8_t bytes[100];
 
-    (void)state;
     for (uint64_t runs = random_runs(1000); runs > 0; runs--) {
         const size_t size = random_below(&random, sizeof(bytes));
         const uint32_t before = (uint32_t)random_next(&random);
@@ -51,15 +43,4 @@ all_processors_have_the_same_checksums(void **state)
         assert_int_equal(crc32c(before, bytes, size),
                          crc32c_by_table(before, bytes, size));
     }
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(checksums_are_those_of_the_standard),
-        cmocka_unit_test(all_processors_have_the_same_checksums),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

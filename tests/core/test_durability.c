@@ -4,6 +4,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/engine.h"
+#include "core/sst.h"
 #include "support/engine_fixture.h"
 
 #include <errno.h>
@@ -15,9 +17,12 @@
 
 /* ------------------------------------------------------------ the disk --- */
 
-/* Syncs of log files, counted: this definition stands before the C library's
- * for everything in this program, RocksDB included. */
+/* Syncs of log files, counted, and which file was synced first: this definition
+ * stands before the C library's for everything in this program, RocksDB
+ * included. */
 static atomic_int log_syncs;
+static atomic_int syncs;
+static char first_synced[512];
 
 COLANDER_API int
 fdatasync(int fd)
@@ -29,49 +34,76 @@ fdatasync(int fd)
     if (readlink(link, path, sizeof(path) - 1) > 4 &&
         strcmp(path + strlen(path) - 4, ".log") == 0)
         log_syncs++;
+    if (syncs++ == 0)
+        (void)snprintf(first_synced, sizeof(first_synced), "%s", path);
     return (int)syscall(SYS_fdatasync, fd);
 }
 
 static int
-syncs_of_a_put(struct fixture *fixture, struct colander_engine_family *family,
+syncs_of_a_put(struct fixture *fixture, struct engine_family *family,
                enum colander_durability durability)
 {
-    struct colander_engine_batch *batch;
+    struct engine_batch *batch;
     int before;
 
-    assert_int_equal(
-        colander_engine_batch_create(fixture->engine, false, &batch, NULL),
-        COLANDER_OK);
-    assert_int_equal(colander_engine_batch_put(batch, family,
-                                               colander_slice_text("k"),
-                                               colander_slice_text("v"), NULL),
-                     COLANDER_OK);
+    OK(engine_batch_create(fixture->engine, false, &batch, NULL));
+    OK(engine_batch_put(batch, family, colander_slice_text("k"),
+                        colander_slice_text("v"), NULL));
     before = log_syncs;
-    assert_int_equal(colander_engine_batch_write(batch, durability, NULL),
-                     COLANDER_OK);
-    colander_engine_batch_destroy(batch);
+    OK(engine_batch_write(batch, durability, NULL));
+    engine_batch_destroy(batch);
     return log_syncs - before;
 }
 
-static void
-write_is_synced_as_it_or_the_store_says(void **state)
+static int
+syncs_of_a_record(struct fixture *fixture)
+{
+    const int before = log_syncs;
+
+    assert_int_equal(
+        engine_record_put(fixture->engine, "a", colander_slice_text("r"), NULL),
+        COLANDER_OK);
+    return log_syncs - before;
+}
+
+ENGINE_TEST(write_is_synced_as_it_or_the_store_says)
 {
     struct fixture *fixture = *state;
-    struct colander_engine_family *family;
+    struct engine_family *family;
     struct colander_options options;
 
     for (int sync = 0; sync < 2; sync++) {
         colander_options_init(&options);
         options.sync = sync == 1;
-        assert_int_equal(open_with(fixture, &options, NULL), COLANDER_OK);
+        OK(open_with(fixture, &options, NULL));
         family = family_of(fixture, "f");
         assert_int_equal(syncs_of_a_put(fixture, family, COLANDER_AS_STORE),
                          sync);
+        assert_int_equal(syncs_of_a_record(fixture), sync);
         assert_int_equal(syncs_of_a_put(fixture, family, COLANDER_SYNC), 1);
         assert_int_equal(syncs_of_a_put(fixture, family, COLANDER_NO_SYNC), 0);
-        colander_engine_family_close(family);
+        engine_family_close(family);
         close_engine(fixture);
     }
+}
+
+/* Whether a log is whole is on the disk before another log has writes. A flush
+ * begins a log, and syncs its SST and older logs later. */
+ENGINE_TEST(ledger_is_synced_before_a_log_is_created)
+{
+    struct fixture *fixture = *state;
+    struct engine_family *family;
+
+    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    family = family_of(fixture, "f");
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(put(fixture->engine, family, "k", "v", NULL),
+                         COLANDER_OK);
+        syncs = 0;
+        assert_int_equal(engine_family_flush(family, NULL), COLANDER_OK);
+        assert_string_equal(strrchr(first_synced, '/'), "/LEDGER");
+    }
+    engine_family_close(family);
 }
 
 /* ------------------------------------------------------ a failing close --- */
@@ -87,18 +119,17 @@ limit_files(rlim_t size)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-static void
-close_tells_what_it_could_not_flush_and_nothing_is_lost(void **state)
+ENGINE_TEST(close_tells_what_it_could_not_flush_and_nothing_is_lost)
 {
     struct fixture *fixture = *state;
-    struct colander_engine_family *family;
+    struct engine_family *family;
     struct colander_error err;
     uint64_t noise = 1;
     char key[16];
     char value[1024];
 
     (void)signal(SIGXFSZ, SIG_IGN);
-    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    OK(open_with(fixture, NULL, NULL));
     family = family_of(fixture, "f");
     for (int i = 0; i < 1000; i++) {
         for (size_t j = 0; j < sizeof(value) - 1; j++) {
@@ -107,18 +138,17 @@ close_tells_what_it_could_not_flush_and_nothing_is_lost(void **state)
         }
         value[sizeof(value) - 1] = '\0';
         (void)snprintf(key, sizeof(key), "%03d", i);
-        assert_int_equal(put(fixture->engine, family, key, value, NULL),
-                         COLANDER_OK);
+        OK(put(fixture->engine, family, key, value, NULL));
     }
-    colander_engine_family_close(family);
+    engine_family_close(family);
     limit_files(100000);
-    assert_int_equal(colander_engine_close(fixture->engine, &err), COLANDER_IO);
+    assert_int_equal(engine_close(fixture->engine, &err), COLANDER_IO);
     limit_files(0);
     fixture->engine = NULL;
     assert_non_null(strstr(err.message, "without flushing family 'f'"));
     assert_non_null(strstr(err.message, "come back at the next open"));
 
-    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    OK(open_with(fixture, NULL, NULL));
     family = family_of(fixture, "f");
     assert_value(family, "999", value);
     for (int i = 0; i < 1000; i++) {
@@ -129,17 +159,5 @@ close_tells_what_it_could_not_flush_and_nothing_is_lost(void **state)
         assert_non_null(text);
         free(text);
     }
-    colander_engine_family_close(family);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        TEST(write_is_synced_as_it_or_the_store_says),
-        TEST(close_tells_what_it_could_not_flush_and_nothing_is_lost),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    engine_family_close(family);
 }

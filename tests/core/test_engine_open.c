@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/engine.h"
 #include "support/engine_fixture.h"
 
 #include <dirent.h>
@@ -11,8 +12,7 @@
 
 /* ------------------------------------------------------- opening stores --- */
 
-static void
-missing_store_is_not_found(void **state)
+ENGINE_TEST(missing_store_is_not_found)
 {
     struct fixture *fixture = *state;
     struct colander_error err;
@@ -21,31 +21,25 @@ missing_store_is_not_found(void **state)
     (void)snprintf(expected, sizeof(expected),
                    "cannot open store '%s': there is no such store",
                    fixture->path);
-    assert_int_equal(open_as(fixture, COLANDER_OPEN_EXISTING, &err),
-                     COLANDER_NOT_FOUND);
+    FAILS(open_as(fixture, COLANDER_OPEN_EXISTING, &err), COLANDER_NOT_FOUND);
     assert_string_equal(err.message, expected);
-    assert_int_equal(open_as(fixture, COLANDER_OPEN_READ_ONLY, &err),
-                     COLANDER_NOT_FOUND);
+    FAILS(open_as(fixture, COLANDER_OPEN_READ_ONLY, &err), COLANDER_NOT_FOUND);
     assert_null(fixture->engine);
     assert_int_not_equal(access(fixture->path, F_OK), 0);
 }
 
-static void
-new_store_is_not_made_over_another(void **state)
+ENGINE_TEST(new_store_is_not_made_over_another)
 {
     struct fixture *fixture = *state;
     struct colander_error err;
 
-    assert_int_equal(open_as(fixture, COLANDER_OPEN_NEW, &err), COLANDER_OK);
+    OK(open_as(fixture, COLANDER_OPEN_NEW, &err));
     close_engine(fixture);
-    assert_int_equal(open_as(fixture, COLANDER_OPEN_NEW, &err),
-                     COLANDER_EXISTS);
-    assert_int_equal(open_as(fixture, COLANDER_OPEN_EXISTING, &err),
-                     COLANDER_OK);
+    FAILS(open_as(fixture, COLANDER_OPEN_NEW, &err), COLANDER_EXISTS);
+    OK(open_as(fixture, COLANDER_OPEN_EXISTING, &err));
 }
 
-static void
-directory_of_somebody_else_is_left_alone(void **state)
+ENGINE_TEST(directory_of_somebody_else_is_left_alone)
 {
     struct fixture *fixture = *state;
     struct colander_error err;
@@ -66,8 +60,7 @@ directory_of_somebody_else_is_left_alone(void **state)
     assert_int_equal(count, 3); /* ., .., letter */
 }
 
-static void
-file_is_no_store(void **state)
+ENGINE_TEST(file_is_no_store)
 {
     struct fixture *fixture = *state;
     struct colander_error err;
@@ -77,64 +70,56 @@ file_is_no_store(void **state)
     assert_non_null(strstr(err.message, "not a directory"));
 }
 
-static void
-unfinished_creation_is_finished(void **state)
+ENGINE_TEST(unfinished_creation_is_finished)
 {
     struct fixture *fixture = *state;
     char record[TEMPORARY_SIZE + 32];
 
-    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    OK(open_with(fixture, NULL, NULL));
     close_engine(fixture);
     (void)snprintf(record, sizeof(record), "%s/COLANDER", fixture->path);
     assert_int_equal(unlink(record), 0);
-    assert_int_equal(open_as(fixture, COLANDER_OPEN_EXISTING, NULL),
-                     COLANDER_NOT_FOUND);
-    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    FAILS(open_as(fixture, COLANDER_OPEN_EXISTING, NULL), COLANDER_NOT_FOUND);
+    OK(open_with(fixture, NULL, NULL));
 }
 
-static void
-store_that_lost_its_record_is_not_taken_for_a_new_one(void **state)
+ENGINE_TEST(store_that_lost_its_record_is_not_taken_for_a_new_one)
 {
     struct fixture *fixture = *state;
-    struct colander_engine_family *family;
+    struct engine_family *family;
     struct colander_error err;
     char record[TEMPORARY_SIZE + 32];
 
-    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    OK(open_with(fixture, NULL, NULL));
     family = family_of(fixture, "f");
-    colander_engine_family_close(family);
+    engine_family_close(family);
     close_engine(fixture);
     (void)snprintf(record, sizeof(record), "%s/COLANDER", fixture->path);
     assert_int_equal(unlink(record), 0);
     assert_int_equal(open_with(fixture, NULL, &err), COLANDER_CORRUPT);
     assert_non_null(strstr(err.message, "it has a database but no 'COLANDER'"));
-    assert_int_equal(open_as(fixture, COLANDER_OPEN_NEW, &err),
-                     COLANDER_CORRUPT);
+    FAILS(open_as(fixture, COLANDER_OPEN_NEW, &err), COLANDER_CORRUPT);
     assert_int_not_equal(access(record, F_OK), 0);
 }
 
-static void
-path_may_be_relative_and_have_any_name(void **state)
+ENGINE_TEST(path_may_be_relative_and_have_any_name)
 {
     struct fixture *fixture = *state;
-    struct colander_engine_family *family;
+    struct engine_family *family;
     char here[TEMPORARY_SIZE];
 
     assert_non_null(getcwd(here, sizeof(here)));
     assert_int_equal(chdir(fixture->directory), 0);
     assert_int_equal(mkdir("OPTIONS-x", 0755), 0);
-    assert_int_equal(colander_engine_open("OPTIONS-x/OPTIONS-y", NULL,
-                                          &fixture->engine, NULL),
-                     COLANDER_OK);
+    OK(engine_open("OPTIONS-x/OPTIONS-y", NULL, &fixture->engine, NULL));
     assert_int_equal(chdir(here), 0);
     family = family_of(fixture, "f");
-    assert_int_equal(put(fixture->engine, family, "k", "v", NULL), COLANDER_OK);
-    assert_int_equal(colander_engine_family_flush(family, NULL), COLANDER_OK);
-    colander_engine_family_close(family);
+    OK(put(fixture->engine, family, "k", "v", NULL));
+    OK(engine_family_flush(family, NULL));
+    engine_family_close(family);
 }
 
-static void
-opening_often_does_not_collect_log_files(void **state)
+ENGINE_TEST(opening_often_does_not_collect_log_files)
 {
     struct fixture *fixture = *state;
     char path[TEMPORARY_SIZE + 32];
@@ -143,7 +128,7 @@ opening_often_does_not_collect_log_files(void **state)
     DIR *stream;
 
     for (int i = 0; i < 30; i++) {
-        assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+        OK(open_with(fixture, NULL, NULL));
         close_engine(fixture);
     }
     (void)snprintf(path, sizeof(path), "%s/rocksdb", fixture->path);
@@ -154,47 +139,43 @@ opening_often_does_not_collect_log_files(void **state)
     assert_true(count <= 9);
 }
 
-static void
-closed_standard_descriptors_are_not_given_to_files(void **state)
+ENGINE_TEST(closed_standard_descriptors_are_not_given_to_files)
 {
     struct fixture *fixture = *state;
     char target[512] = "";
     int saved = dup(STDIN_FILENO);
 
     assert_int_equal(close(STDIN_FILENO), 0);
-    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    OK(open_with(fixture, NULL, NULL));
     assert_true(readlink("/proc/self/fd/0", target, sizeof(target) - 1) > 0);
     assert_string_equal(target, "/dev/null");
     assert_int_equal(dup2(saved, STDIN_FILENO), STDIN_FILENO);
     close(saved);
 }
 
-static void
-store_without_its_database_is_corrupt(void **state)
+ENGINE_TEST(store_without_its_database_is_corrupt)
 {
     struct fixture *fixture = *state;
     struct colander_error err;
     char path[TEMPORARY_SIZE + 32];
 
-    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    OK(open_with(fixture, NULL, NULL));
     close_engine(fixture);
     (void)snprintf(path, sizeof(path), "%s/rocksdb", fixture->path);
     temporary_remove(path);
     assert_int_equal(open_with(fixture, NULL, &err), COLANDER_CORRUPT);
     assert_non_null(strstr(err.message, "cannot open the database"));
-    assert_int_equal(open_as(fixture, COLANDER_OPEN_READ_ONLY, &err),
-                     COLANDER_CORRUPT);
+    FAILS(open_as(fixture, COLANDER_OPEN_READ_ONLY, &err), COLANDER_CORRUPT);
 }
 
-static void
-damaged_record_is_corrupt_and_newer_is_too_new(void **state)
+ENGINE_TEST(damaged_record_is_corrupt_and_newer_is_too_new)
 {
     struct fixture *fixture = *state;
     struct colander_error err;
     char path[TEMPORARY_SIZE + 32];
     FILE *file;
 
-    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    OK(open_with(fixture, NULL, NULL));
     close_engine(fixture);
     (void)snprintf(path, sizeof(path), "%s/COLANDER", fixture->path);
     file = fopen(path, "w");
@@ -208,22 +189,21 @@ damaged_record_is_corrupt_and_newer_is_too_new(void **state)
     assert_int_equal(open_with(fixture, NULL, &err), COLANDER_TOO_NEW);
 }
 
-static void
-files_are_for_the_owner_alone(void **state)
+ENGINE_TEST(files_are_for_the_owner_alone)
 {
     static const char *const directories[] = {"", "/rocksdb"};
     struct fixture *fixture = *state;
-    struct colander_engine_family *family;
+    struct engine_family *family;
 
     umask(0);
     assert_int_equal(mkdir(fixture->path, 0755), 0); /* there before us */
-    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    OK(open_with(fixture, NULL, NULL));
     family = family_of(fixture, "f");
-    assert_int_equal(put(fixture->engine, family, "k", "v", NULL), COLANDER_OK);
-    assert_int_equal(colander_engine_family_flush(family, NULL), COLANDER_OK);
-    colander_engine_family_close(family);
+    OK(put(fixture->engine, family, "k", "v", NULL));
+    OK(engine_family_flush(family, NULL));
+    engine_family_close(family);
     close_engine(fixture);
-    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    OK(open_with(fixture, NULL, NULL));
     for (size_t i = 0; i < 2; i++) {
         char path[2 * TEMPORARY_SIZE];
         struct dirent *entry;
@@ -251,8 +231,7 @@ files_are_for_the_owner_alone(void **state)
     }
 }
 
-static void
-options_are_kept_in_the_store(void **state)
+ENGINE_TEST(options_are_kept_in_the_store)
 {
     struct fixture *fixture = *state;
     struct colander_options options;
@@ -261,100 +240,65 @@ options_are_kept_in_the_store(void **state)
     options.compression = COLANDER_COMPRESSION_ZSTD;
     options.compaction = COLANDER_COMPACTION_UNIVERSAL;
     options.block_size = 8192;
-    assert_int_equal(open_with(fixture, &options, NULL), COLANDER_OK);
+    OK(open_with(fixture, &options, NULL));
     close_engine(fixture);
-    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
-    colander_engine_options(fixture->engine, &options);
+    OK(open_with(fixture, NULL, NULL));
+    engine_options(fixture->engine, &options);
     assert_int_equal(options.compression, COLANDER_COMPRESSION_ZSTD);
     assert_int_equal(options.compaction, COLANDER_COMPACTION_UNIVERSAL);
     assert_int_equal(options.block_size, 8192);
     assert_int_equal(options.sst_size, 64 << 20);
     close_engine(fixture);
     options.block_size = 4096;
-    assert_int_equal(open_with(fixture, &options, NULL), COLANDER_OK);
+    OK(open_with(fixture, &options, NULL));
     close_engine(fixture);
-    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
-    colander_engine_options(fixture->engine, &options);
+    OK(open_with(fixture, NULL, NULL));
+    engine_options(fixture->engine, &options);
     assert_int_equal(options.block_size, 4096);
 }
 
 /* ------------------------------------------------------------- closing --- */
 
-static void
-close_with_open_handles_is_busy_and_stays_open(void **state)
+ENGINE_TEST(close_with_open_handles_is_busy_and_stays_open)
 {
     struct fixture *fixture = *state;
-    struct colander_engine_family *family;
+    struct engine_family *family;
     struct colander_snapshot *snapshot;
     struct colander_error err;
 
-    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    OK(open_with(fixture, NULL, NULL));
     family = family_of(fixture, "f");
-    assert_int_equal(colander_engine_close(fixture->engine, &err),
-                     COLANDER_BUSY);
-    colander_engine_family_close(family);
-    assert_int_equal(colander_snapshot_create(fixture->engine, &snapshot, NULL),
-                     COLANDER_OK);
-    assert_int_equal(colander_engine_close(fixture->engine, &err),
-                     COLANDER_BUSY);
+    assert_int_equal(engine_close(fixture->engine, &err), COLANDER_BUSY);
+    engine_family_close(family);
+    OK(engine_snapshot_create(fixture->engine, &snapshot, NULL));
+    assert_int_equal(engine_close(fixture->engine, &err), COLANDER_BUSY);
     assert_non_null(strstr(
         err.message, "families and cursors open: 0, batches and snapshots: 1"));
     colander_snapshot_release(snapshot);
     close_engine(fixture);
 }
 
-static void
-close_leaves_every_key_in_an_sst(void **state)
+ENGINE_TEST(close_leaves_every_key_in_an_sst)
 {
     struct fixture *fixture = *state;
-    struct colander_engine_family *family;
+    struct engine_family *family;
     struct colander_family_sizes sizes;
 
-    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    OK(open_with(fixture, NULL, NULL));
     family = family_of(fixture, "f");
-    assert_int_equal(put(fixture->engine, family, "k", "v", NULL), COLANDER_OK);
-    assert_int_equal(colander_engine_family_sizes(family, &sizes, NULL),
-                     COLANDER_OK);
+    OK(put(fixture->engine, family, "k", "v", NULL));
+    OK(engine_family_sizes(family, &sizes, NULL));
     assert_int_equal(sizes.sst_count, 0);
     assert_int_equal(sizes.key_count, 1);
     assert_true(sizes.unflushed_size > 0);
-    colander_engine_family_close(family);
+    engine_family_close(family);
     close_engine(fixture);
-    assert_int_equal(open_as(fixture, COLANDER_OPEN_READ_ONLY, NULL),
-                     COLANDER_OK);
-    assert_int_equal(
-        colander_engine_family_open(fixture->engine, "f", false, &family, NULL),
-        COLANDER_OK);
-    assert_int_equal(colander_engine_family_sizes(family, &sizes, NULL),
-                     COLANDER_OK);
+    OK(open_as(fixture, COLANDER_OPEN_READ_ONLY, NULL));
+    OK(engine_family_open(fixture->engine, "f", false, &family, NULL));
+    OK(engine_family_sizes(family, &sizes, NULL));
     assert_int_equal(sizes.sst_count, 1);
     assert_true(sizes.sst_size > 0);
     assert_int_equal(sizes.key_count, 1);
     assert_int_equal(sizes.unflushed_size, 0);
-    colander_engine_family_close(family);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        TEST(missing_store_is_not_found),
-        TEST(new_store_is_not_made_over_another),
-        TEST(directory_of_somebody_else_is_left_alone),
-        TEST(file_is_no_store),
-        TEST(unfinished_creation_is_finished),
-        TEST(store_that_lost_its_record_is_not_taken_for_a_new_one),
-        TEST(path_may_be_relative_and_have_any_name),
-        TEST(opening_often_does_not_collect_log_files),
-        TEST(closed_standard_descriptors_are_not_given_to_files),
-        TEST(store_without_its_database_is_corrupt),
-        TEST(damaged_record_is_corrupt_and_newer_is_too_new),
-        TEST(files_are_for_the_owner_alone),
-        TEST(options_are_kept_in_the_store),
-        TEST(close_with_open_handles_is_busy_and_stays_open),
-        TEST(close_leaves_every_key_in_an_sst),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    engine_family_close(family);
 }

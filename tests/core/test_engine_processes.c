@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/engine.h"
 #include "support/engine_fixture.h"
 
 #include <dirent.h>
@@ -13,16 +14,14 @@
 
 /* --------------------------------------------------------------- locks --- */
 
-static void
-second_open_in_one_process_is_busy(void **state)
+ENGINE_TEST(second_open_in_one_process_is_busy)
 {
     struct fixture *fixture = *state;
-    struct colander_engine *second;
+    struct engine *second;
     struct colander_error err;
 
-    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
-    assert_int_equal(colander_engine_open(fixture->path, NULL, &second, &err),
-                     COLANDER_BUSY);
+    OK(open_with(fixture, NULL, NULL));
+    FAILS(engine_open(fixture->path, NULL, &second, &err), COLANDER_BUSY);
     assert_null(second);
     assert_non_null(strstr(err.message, "open in this process already"));
 }
@@ -55,16 +54,16 @@ static int
 hold(const char *path, enum colander_open_mode mode, int ready, int stop)
 {
     struct colander_options options;
-    struct colander_engine *engine;
+    struct engine *engine;
     char byte = 'r';
 
     colander_options_init(&options);
     options.mode = mode;
-    if (colander_engine_open(path, &options, &engine, NULL) != COLANDER_OK)
+    if (engine_open(path, &options, &engine, NULL) != COLANDER_OK)
         return 1;
     if (write(ready, &byte, 1) != 1 || read(stop, &byte, 1) != 0)
         return 2;
-    return colander_engine_close(engine, NULL) == COLANDER_OK ? 0 : 3;
+    return engine_close(engine, NULL) == COLANDER_OK ? 0 : 3;
 }
 
 #define WRITES 100
@@ -73,12 +72,11 @@ hold(const char *path, enum colander_open_mode mode, int ready, int stop)
 static int
 write_and_die(const char *path)
 {
-    struct colander_engine_family *family;
-    struct colander_engine *engine;
+    struct engine_family *family;
+    struct engine *engine;
 
-    if (colander_engine_open(path, NULL, &engine, NULL) != COLANDER_OK ||
-        colander_engine_family_open(engine, "f", true, &family, NULL) !=
-            COLANDER_OK)
+    if (engine_open(path, NULL, &engine, NULL) != COLANDER_OK ||
+        engine_family_open(engine, "f", true, &family, NULL) != COLANDER_OK)
         return 1;
     for (int i = 0; i < WRITES; i++) {
         char key[16];
@@ -95,12 +93,12 @@ write_and_die(const char *path)
 static int
 trespass(const char *path)
 {
-    struct colander_engine *engine;
+    struct engine *engine;
     struct colander_error err;
 
     if (setgid(65534) != 0 || setuid(65534) != 0)
         return 1;
-    if (colander_engine_open(path, NULL, &engine, &err) != COLANDER_IO)
+    if (engine_open(path, NULL, &engine, &err) != COLANDER_IO)
         return 2;
     return strstr(err.message, "Permission denied") == NULL ? 3 : 0;
 }
@@ -139,8 +137,7 @@ open_beside(struct fixture *fixture, enum colander_open_mode theirs,
     return code;
 }
 
-static void
-store_held_by_another_process_names_it(void **state)
+ENGINE_TEST(store_held_by_another_process_names_it)
 {
     static const enum colander_open_mode modes[][2] = {
         {COLANDER_OPEN_OR_CREATE, COLANDER_OPEN_OR_CREATE},
@@ -152,12 +149,11 @@ store_held_by_another_process_names_it(void **state)
     char expected[64];
     pid_t holder;
 
-    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    OK(open_with(fixture, NULL, NULL));
     close_engine(fixture);
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(
-            open_beside(fixture, modes[i][0], modes[i][1], &holder, &err),
-            COLANDER_BUSY);
+        FAILS(open_beside(fixture, modes[i][0], modes[i][1], &holder, &err),
+              COLANDER_BUSY);
         (void)snprintf(expected, sizeof(expected), "is held by process %ld (",
                        (long)holder);
         if (strstr(err.message, expected) == NULL)
@@ -165,41 +161,34 @@ store_held_by_another_process_names_it(void **state)
     }
 }
 
-static void
-readers_share_a_store(void **state)
+ENGINE_TEST(readers_share_a_store)
 {
     struct fixture *fixture = *state;
     pid_t holder;
 
-    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    OK(open_with(fixture, NULL, NULL));
     close_engine(fixture);
-    assert_int_equal(open_beside(fixture, COLANDER_OPEN_READ_ONLY,
-                                 COLANDER_OPEN_READ_ONLY, &holder, NULL),
-                     COLANDER_OK);
+    OK(open_beside(fixture, COLANDER_OPEN_READ_ONLY, COLANDER_OPEN_READ_ONLY,
+                   &holder, NULL));
 }
 
-static void
-killed_holder_leaves_no_lock_and_no_loss(void **state)
+ENGINE_TEST(killed_holder_leaves_no_lock_and_no_loss)
 {
     struct fixture *fixture = *state;
-    struct colander_engine_family *family;
+    struct engine_family *family;
     pid_t child =
         start_role("--write", fixture->path, COLANDER_OPEN_OR_CREATE, 0, 0);
 
     assert_true(WIFSIGNALED(wait_for(child)));
     /* The row is in the write-ahead log only: reading must see it too. */
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(
-            open_as(fixture,
-                    i == 0 ? COLANDER_OPEN_READ_ONLY : COLANDER_OPEN_EXISTING,
-                    NULL),
-            COLANDER_OK);
-        assert_int_equal(colander_engine_family_open(fixture->engine, "f",
-                                                     false, &family, NULL),
-                         COLANDER_OK);
+        OK(open_as(fixture,
+                   i == 0 ? COLANDER_OPEN_READ_ONLY : COLANDER_OPEN_EXISTING,
+                   NULL));
+        OK(engine_family_open(fixture->engine, "f", false, &family, NULL));
         assert_value(family, "k0", "v");
         assert_value(family, "k99", "v");
-        colander_engine_family_close(family);
+        engine_family_close(family);
         close_engine(fixture);
     }
 }
@@ -236,8 +225,7 @@ damage_log(const struct fixture *fixture)
     assert_int_equal(damaged, 1);
 }
 
-static void
-damage_inside_the_log_is_not_passed_over(void **state)
+ENGINE_TEST(damage_inside_the_log_is_not_passed_over)
 {
     struct fixture *fixture = *state;
     struct colander_error err;
@@ -247,18 +235,16 @@ damage_inside_the_log_is_not_passed_over(void **state)
     assert_true(WIFSIGNALED(wait_for(child)));
     damage_log(fixture);
     assert_int_equal(open_with(fixture, NULL, &err), COLANDER_CORRUPT);
-    assert_int_equal(open_as(fixture, COLANDER_OPEN_READ_ONLY, &err),
-                     COLANDER_CORRUPT);
+    FAILS(open_as(fixture, COLANDER_OPEN_READ_ONLY, &err), COLANDER_CORRUPT);
 }
 
-static void
-store_of_somebody_else_is_not_permitted(void **state)
+ENGINE_TEST(store_of_somebody_else_is_not_permitted)
 {
     struct fixture *fixture = *state;
 
     if (geteuid() != 0)
         skip();
-    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    OK(open_with(fixture, NULL, NULL));
     close_engine(fixture);
     assert_int_equal(chmod(fixture->directory, 0755), 0);
     assert_int_equal(wait_for(start_role("--trespass", fixture->path,
@@ -280,35 +266,28 @@ describe_files(const char *path, char *text, size_t size)
     assert_int_equal(pclose(listing), 0);
 }
 
-static void
-reading_changes_nothing_on_disk(void **state)
+ENGINE_TEST(reading_changes_nothing_on_disk)
 {
     struct fixture *fixture = *state;
-    struct colander_engine_family *family;
+    struct engine_family *family;
     struct colander_error err;
     char before[4096];
     char after[4096];
 
-    assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
+    OK(open_with(fixture, NULL, NULL));
     family = family_of(fixture, "f");
-    assert_int_equal(put(fixture->engine, family, "k", "v", NULL), COLANDER_OK);
-    colander_engine_family_close(family);
+    OK(put(fixture->engine, family, "k", "v", NULL));
+    engine_family_close(family);
     close_engine(fixture);
     describe_files(fixture->path, before, sizeof(before));
-    assert_int_equal(open_as(fixture, COLANDER_OPEN_READ_ONLY, NULL),
-                     COLANDER_OK);
-    assert_int_equal(
-        colander_engine_family_open(fixture->engine, "f", true, &family, NULL),
-        COLANDER_OK);
+    OK(open_as(fixture, COLANDER_OPEN_READ_ONLY, NULL));
+    OK(engine_family_open(fixture->engine, "f", true, &family, NULL));
     assert_value(family, "k", "v");
-    assert_int_equal(colander_engine_family_drop(family, &err),
-                     COLANDER_READ_ONLY);
-    assert_int_equal(colander_engine_family_flush(family, &err),
-                     COLANDER_READ_ONLY);
-    colander_engine_family_close(family);
-    assert_int_equal(
-        colander_engine_family_open(fixture->engine, "g", true, &family, &err),
-        COLANDER_NOT_FOUND);
+    assert_int_equal(engine_family_drop(family, &err), COLANDER_READ_ONLY);
+    assert_int_equal(engine_family_flush(family, &err), COLANDER_READ_ONLY);
+    engine_family_close(family);
+    FAILS(engine_family_open(fixture->engine, "g", true, &family, &err),
+          COLANDER_NOT_FOUND);
     close_engine(fixture);
     describe_files(fixture->path, after, sizeof(after));
     assert_string_equal(before, after);
@@ -329,18 +308,7 @@ play_role(char **argv)
 int
 main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        TEST(second_open_in_one_process_is_busy),
-        TEST(store_held_by_another_process_names_it),
-        TEST(readers_share_a_store),
-        TEST(killed_holder_leaves_no_lock_and_no_loss),
-        TEST(damage_inside_the_log_is_not_passed_over),
-        TEST(store_of_somebody_else_is_not_permitted),
-        TEST(reading_changes_nothing_on_disk),
-    };
-
     if (argc == 6)
         return play_role(argv);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -4,36 +4,26 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/core.h"
+#include "support/cases.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-static void
-contexts_stand_outermost_first(void **state)
+TEST(contexts_stand_outermost_first)
 {
     struct colander_error err;
 
-    (void)state;
-    assert_int_equal(COLANDER_FAIL(&err, COLANDER_IO, "disk is %s", "full"),
-                     COLANDER_IO);
+    FAILS(COLANDER_FAIL(&err, COLANDER_IO, "disk is %s", "full"), COLANDER_IO);
     colander_error_context(&err, "file '%d'", 7);
     colander_error_context(&err, "store");
     assert_string_equal(err.message, "store: file '7': disk is full");
     assert_int_equal(err.code, COLANDER_IO);
-    assert_int_equal(COLANDER_FAIL(NULL, COLANDER_BUSY, "unseen"),
-                     COLANDER_BUSY);
+    FAILS(COLANDER_FAIL(NULL, COLANDER_BUSY, "unseen"), COLANDER_BUSY);
     colander_error_context(NULL, "unseen");
 }
 
-static void
-long_context_leaves_the_cause(void **state)
+TEST(long_context_leaves_the_cause)
 {
     struct colander_error err;
     char path[2000];
 
-    (void)state;
     memset(path, 'x', sizeof(path));
     path[sizeof(path) - 1] = '\0';
     (void)COLANDER_FAIL(&err, COLANDER_IO, "no room");
@@ -44,15 +34,4 @@ long_context_leaves_the_cause(void **state)
     colander_error_context(&err, "store '%s'", path);
     assert_true(strlen(err.message) < sizeof(err.message));
     assert_memory_equal(err.message, "store '", 7);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(contexts_stand_outermost_first),
-        cmocka_unit_test(long_context_leaves_the_cause),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/engine.h"
 #include "support/sst_fixture.h"
 
 #include <signal.h>
@@ -17,7 +18,7 @@
 struct work {
     struct sst_fixture *fixture;
     uint64_t random;
-    struct colander_engine_family *families[FAMILIES];
+    struct engine_family *families[FAMILIES];
     struct colander_snapshot *snapshots[SNAPSHOTS];
 };
 
@@ -34,7 +35,7 @@ static void
 release_all(struct work *work)
 {
     for (size_t i = 0; i < FAMILIES; i++)
-        colander_engine_family_close(work->families[i]);
+        engine_family_close(work->families[i]);
     for (size_t i = 0; i < SNAPSHOTS; i++) {
         colander_snapshot_release(work->snapshots[i]);
         work->snapshots[i] = NULL;
@@ -54,15 +55,15 @@ static void
 drop(struct work *work, size_t which)
 {
     struct watch *watch = &work->fixture->watch;
-    uint32_t id = colander_engine_family_id(work->families[which]);
+    uint32_t id = engine_family_id(work->families[which]);
 
-    OK(colander_engine_family_drop(work->families[which], NULL));
+    OK(engine_family_drop(work->families[which], NULL));
     /* What a compaction had made by then stays until the store is closed. */
     pthread_mutex_lock(&watch->mutex);
     watch->is_dropped[id] = true;
     pthread_mutex_unlock(&watch->mutex);
     for (size_t i = 0; i < FAMILIES; i++)
-        colander_engine_family_close(work->families[i]);
+        engine_family_close(work->families[i]);
     open_families(work);
     for (size_t i = 0; i < SNAPSHOTS; i++) { /* of what there was before */
         colander_snapshot_release(work->snapshots[i]);
@@ -73,10 +74,10 @@ drop(struct work *work, size_t which)
 static void
 one_step(struct work *work)
 {
-    struct colander_engine *engine = work->fixture->base.engine;
+    struct engine *engine = work->fixture->base.engine;
     size_t which = random_below(&work->random, FAMILIES);
     size_t slot = random_below(&work->random, SNAPSHOTS);
-    struct colander_engine_family *family = work->families[which];
+    struct engine_family *family = work->families[which];
     uint64_t dice = random_below(&work->random, 100);
 
     if (dice < 60) {
@@ -84,12 +85,12 @@ one_step(struct work *work)
 
         assert_true(write_rows(engine, family, &work->random, count));
     } else if (dice < 76) {
-        OK(colander_engine_family_flush(family, NULL));
+        OK(engine_family_flush(family, NULL));
     } else if (dice < 80) {
-        OK(colander_engine_family_compact(family, NULL));
+        OK(engine_family_compact(family, NULL));
     } else if (dice < 96) {
         colander_snapshot_release(work->snapshots[slot]);
-        OK(colander_snapshot_create(engine, &work->snapshots[slot], NULL));
+        OK(engine_snapshot_create(engine, &work->snapshots[slot], NULL));
     } else if (dice < 98) {
         drop(work, which);
     } else {
@@ -122,29 +123,25 @@ run_work(struct sst_fixture *fixture, enum colander_compaction compaction)
     release_all(&work);
 }
 
-static void
-told_rows_are_the_rows_of_a_leveled_store(void **state)
+SST_TEST(told_rows_are_the_rows_of_a_leveled_store)
 {
     run_work(*state, COLANDER_COMPACTION_LEVELED);
 }
 
-static void
-told_rows_are_the_rows_of_a_universal_store(void **state)
+SST_TEST(told_rows_are_the_rows_of_a_universal_store)
 {
     run_work(*state, COLANDER_COMPACTION_UNIVERSAL);
 }
 
-static void
-told_rows_are_the_rows_of_a_fifo_store(void **state)
+SST_TEST(told_rows_are_the_rows_of_a_fifo_store)
 {
     run_work(*state, COLANDER_COMPACTION_FIFO);
 }
 
-static void
-what_fifo_drops_leaves_the_view(void **state)
+SST_TEST(what_fifo_drops_leaves_the_view)
 {
     struct sst_fixture *fixture = *state;
-    struct colander_engine_family *family;
+    struct engine_family *family;
 
     fixture->options.compaction = COLANDER_COMPACTION_FIFO;
     fixture->options.fifo_size = 1 << 20;
@@ -152,31 +149,30 @@ what_fifo_drops_leaves_the_view(void **state)
     family = family_of(&fixture->base, "f");
     for (int i = 0; i < 20; i++) {
         assert_true(write_rows(fixture->base.engine, family, NULL, 2000));
-        OK(colander_engine_family_flush(family, NULL));
+        OK(engine_family_flush(family, NULL));
     }
     assert_in_range(check_files(fixture), 1, 19);
-    colander_engine_family_close(family);
+    engine_family_close(family);
 }
 
-static void
-replaced_file_leaves_the_view_though_a_cursor_keeps_it(void **state)
+SST_TEST(replaced_file_leaves_the_view_though_a_cursor_keeps_it)
 {
-    const struct colander_engine_cursor_options all = {.is_reverse = false};
+    const struct engine_cursor_options all = {.is_reverse = false};
     struct sst_fixture *fixture = *state;
     struct watch *watch = &fixture->watch;
-    struct colander_engine_family *family;
-    struct colander_engine_cursor *cursor;
+    struct engine_family *family;
+    struct engine_cursor *cursor;
     struct told *told;
     bool is_in_view = true;
 
     open_watched(fixture);
     family = family_of(&fixture->base, "f");
     assert_true(write_rows(fixture->base.engine, family, NULL, 100));
-    OK(colander_engine_family_flush(family, NULL));
+    OK(engine_family_flush(family, NULL));
     told = newest_told(watch);
-    OK(colander_engine_cursor_open(family, &all, &cursor, NULL));
+    OK(engine_cursor_open(family, &all, &cursor, NULL));
     assert_true(write_rows(fixture->base.engine, family, NULL, 100));
-    OK(colander_engine_family_compact(family, NULL));
+    OK(engine_family_compact(family, NULL));
     for (int i = 0; i < 1000 && is_in_view; i++) {
         pthread_mutex_lock(&watch->mutex);
         is_in_view = told->is_in_view;
@@ -188,8 +184,8 @@ replaced_file_leaves_the_view_though_a_cursor_keeps_it(void **state)
     assert_false(told->is_deleted);
     pthread_mutex_unlock(&watch->mutex);
     check_now(fixture, family);
-    colander_engine_cursor_close(cursor);
-    colander_engine_family_close(family);
+    engine_cursor_close(cursor);
+    engine_family_close(family);
 }
 
 /* Whether RocksDB has moved a file to another level as it is. */
@@ -204,35 +200,34 @@ has_moved(struct sst_fixture *fixture)
     return system(command) == 0;
 }
 
-static void
-moved_file_stays_in_view_and_its_entries_are_counted(void **state)
+SST_TEST(moved_file_stays_in_view_and_its_entries_are_counted)
 {
     struct sst_fixture *fixture = *state;
-    struct colander_engine_family *family;
+    struct engine_family *family;
 
     open_watched(fixture);
     family = family_of(&fixture->base, "f");
     for (uint32_t i = 0; i < 60; i++) { /* none overlaps another */
         assert_true(write_batch(fixture->base.engine, family, NULL, i * 1000,
                                 1 + i * 10));
-        OK(colander_engine_family_flush(family, NULL));
+        OK(engine_family_flush(family, NULL));
     }
     for (int i = 0; i < 200 && !has_moved(fixture); i++)
         usleep(10000);
     assert_true(has_moved(fixture));
     assert_in_range(check_files(fixture), 30, 60);
-    colander_engine_family_close(family);
+    engine_family_close(family);
     close_engine(&fixture->base);
     open_watched(fixture); /* now RocksDB knows the entries of 20 at first */
     family = family_of(&fixture->base, "f");
     assert_in_range(check_files(fixture), 30, 60);
     check_now(fixture, family);
-    colander_engine_family_close(family);
+    engine_family_close(family);
 }
 
 struct writing {
     struct sst_fixture *fixture;
-    struct colander_engine_family *family;
+    struct engine_family *family;
     uint64_t random;
     atomic_bool is_done;
 };
@@ -250,16 +245,14 @@ write_on(void *context)
                "it writes");
         if (i % 64 == 63)
             expect(watch,
-                   colander_engine_family_compact(writing->family, NULL) ==
-                       COLANDER_OK,
+                   engine_family_compact(writing->family, NULL) == COLANDER_OK,
                    "it compacts");
     }
     writing->is_done = true;
     return NULL;
 }
 
-static void
-no_row_is_missing_at_any_moment(void **state)
+SST_TEST(no_row_is_missing_at_any_moment)
 {
     struct sst_fixture *fixture = *state;
     struct writing writing = {.fixture = fixture};
@@ -270,12 +263,12 @@ no_row_is_missing_at_any_moment(void **state)
     writing.family = family_of(&fixture->base, "f");
     assert_int_equal(pthread_create(&thread, NULL, write_on, &writing), 0);
     while (!writing.is_done) { /* writes go on while it flushes */
-        OK(colander_engine_family_flush(writing.family, NULL));
+        OK(engine_family_flush(writing.family, NULL));
         check_now(fixture, writing.family);
     }
     assert_int_equal(pthread_join(thread, NULL), 0);
     (void)check_files(fixture);
-    colander_engine_family_close(writing.family);
+    engine_family_close(writing.family);
 }
 
 /* --------------------------------------------------- crashes and failure ---
@@ -286,23 +279,21 @@ no_row_is_missing_at_any_moment(void **state)
 static int
 write_and_die(const char *path)
 {
-    struct colander_engine_family *family;
-    struct colander_engine *engine;
+    struct engine_family *family;
+    struct engine *engine;
 
-    if (colander_engine_open(path, NULL, &engine, NULL) != COLANDER_OK ||
-        colander_engine_family_open(engine, "f", true, &family, NULL) !=
-            COLANDER_OK ||
+    if (engine_open(path, NULL, &engine, NULL) != COLANDER_OK ||
+        engine_family_open(engine, "f", true, &family, NULL) != COLANDER_OK ||
         !write_rows(engine, family, NULL, 1000))
         return 1;
     (void)raise(SIGKILL);
     return 2;
 }
 
-static void
-rows_of_a_killed_process_are_told_before_open_returns(void **state)
+SST_TEST(rows_of_a_killed_process_are_told_before_open_returns)
 {
     struct sst_fixture *fixture = *state;
-    struct colander_engine_family *family;
+    struct engine_family *family;
     struct told *told;
     struct rows rows;
     pid_t child = fork();
@@ -322,7 +313,7 @@ rows_of_a_killed_process_are_told_before_open_returns(void **state)
     rows = rows_at(family, NULL, engine_unflushed_cursor_open);
     assert_int_equal(rows.count, 1000);
     free(rows.rows);
-    colander_engine_family_close(family);
+    engine_family_close(family);
     close_engine(&fixture->base);
     assert_int_equal(fixture->watch.event_count,
                      0); /* a reader tells nothing */
@@ -337,7 +328,7 @@ rows_of_a_killed_process_are_told_before_open_returns(void **state)
     rows = rows_at(family, NULL, engine_unflushed_cursor_open);
     assert_int_equal(rows.count, 0);
     check_now(fixture, family);
-    colander_engine_family_close(family);
+    engine_family_close(family);
 }
 
 static void
@@ -360,13 +351,12 @@ forget_view(struct watch *watch)
 /* A file that RocksDB's buffer holds (1 MiB) fails after its writer has
  * finished, when it is synced; a larger one before, and then RocksDB does not
  * say which file it was. */
-static void
-file_that_fails_is_told_with_what_is_known_of_it(void **state)
+SST_TEST(file_that_fails_is_told_with_what_is_known_of_it)
 {
     static const uint32_t counts[] = {2000, 15000};
     struct sst_fixture *fixture = *state;
     struct watch *watch = &fixture->watch;
-    struct colander_engine_family *family;
+    struct engine_family *family;
 
     (void)signal(SIGXFSZ, SIG_IGN);
     fixture->options.write_buffer_size = 8 << 20;
@@ -376,35 +366,32 @@ file_that_fails_is_told_with_what_is_known_of_it(void **state)
         watch->failure_count = 0;
         assert_true(write_rows(fixture->base.engine, family, NULL, counts[i]));
         limit_files(100000);
-        assert_int_equal(colander_engine_family_flush(family, NULL),
-                         COLANDER_IO);
+        assert_int_equal(engine_family_flush(family, NULL), COLANDER_IO);
         limit_files(0);
         check_now(fixture, family);
         pthread_mutex_lock(&watch->mutex);
         assert_true(watch->failure_count > 0);
-        assert_int_equal(watch->failure.family,
-                         colander_engine_family_id(family));
+        assert_int_equal(watch->failure.family, engine_family_id(family));
         assert_int_equal(watch->failure.is_tagged, i == 0);
         pthread_mutex_unlock(&watch->mutex);
-        colander_engine_family_close(family);
-        if (colander_engine_close(fixture->base.engine, NULL) != COLANDER_OK)
+        engine_family_close(family);
+        if (engine_close(fixture->base.engine, NULL) != COLANDER_OK)
             print_message("its close fails, too\n");
         fixture->base.engine = NULL;
         forget_view(watch); /* what the close made in vain */
         open_watched(fixture);
         family = family_of(&fixture->base, "f");
         check_now(fixture, family);
-        colander_engine_family_close(family);
+        engine_family_close(family);
         close_engine(&fixture->base);
     }
 }
 
-static void
-flushed_is_told_up_to_the_newest_write_of_the_store(void **state)
+SST_TEST(flushed_is_told_up_to_the_newest_write_of_the_store)
 {
     struct sst_fixture *fixture = *state;
-    struct colander_engine_family *f;
-    struct colander_engine_family *g;
+    struct engine_family *f;
+    struct engine_family *g;
     struct list list = {.count = 0};
     uint64_t first;
 
@@ -415,35 +402,19 @@ flushed_is_told_up_to_the_newest_write_of_the_store(void **state)
     first = engine_sequence(fixture->base.engine);
     assert_true(write_rows(fixture->base.engine, g, NULL, 10));
     assert_int_equal(engine_sequence(fixture->base.engine), first + 10);
-    OK(colander_engine_family_flush(f, NULL));
-    wait_until_flushed(&fixture->watch, colander_engine_family_id(f),
-                       first + 10);
+    OK(engine_family_flush(f, NULL));
+    wait_until_flushed(&fixture->watch, engine_family_id(f), first + 10);
     OK(engine_ssts(fixture->base.engine, list_add, &list, NULL));
     assert_int_equal(list.count, 1);
     assert_int_equal(list.files[0].last_sequence, first);
-    colander_engine_family_close(f);
-    colander_engine_family_close(g);
+    engine_family_close(f);
+    engine_family_close(g);
 }
 
 int
 main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-#define TEST(name)                                                             \
-    cmocka_unit_test_setup_teardown(name, sst_setup, sst_teardown)
-        TEST(told_rows_are_the_rows_of_a_leveled_store),
-        TEST(told_rows_are_the_rows_of_a_universal_store),
-        TEST(told_rows_are_the_rows_of_a_fifo_store),
-        TEST(what_fifo_drops_leaves_the_view),
-        TEST(replaced_file_leaves_the_view_though_a_cursor_keeps_it),
-        TEST(moved_file_stays_in_view_and_its_entries_are_counted),
-        TEST(no_row_is_missing_at_any_moment),
-        TEST(rows_of_a_killed_process_are_told_before_open_returns),
-        TEST(file_that_fails_is_told_with_what_is_known_of_it),
-        TEST(flushed_is_told_up_to_the_newest_write_of_the_store),
-    };
-
     if (argc == 3)
         return write_and_die(argv[2]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

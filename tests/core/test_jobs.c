@@ -12,8 +12,6 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#define OK(call) assert_int_equal((call), COLANDER_OK)
-
 #define ROW_SIZE (64 << 10)
 
 /* Where a job of a family waits. */
@@ -111,30 +109,28 @@ flushed(void *context, uint32_t family, uint64_t sequence)
 /* -------------------------------------------------------------- threads --- */
 
 struct writer {
-    struct colander_engine *engine;
-    struct colander_engine_family *family;
+    struct engine *engine;
+    struct engine_family *family;
     atomic_uint count;
     atomic_bool stops;
     enum colander_code code;
 };
 
 static enum colander_code
-put_row(struct colander_engine *engine, struct colander_engine_family *family,
-        uint32_t number)
+put_row(struct engine *engine, struct engine_family *family, uint32_t number)
 {
     static const uint8_t row[ROW_SIZE];
-    struct colander_engine_batch *batch;
-    enum colander_code code =
-        colander_engine_batch_create(engine, false, &batch, NULL);
+    struct engine_batch *batch;
+    enum colander_code code = engine_batch_create(engine, false, &batch, NULL);
 
     if (code == COLANDER_OK)
-        code = colander_engine_batch_put(
+        code = engine_batch_put(
             batch, family,
             colander_slice_of((const uint8_t *)&number, sizeof(number)),
             colander_slice_of(row, sizeof(row)), NULL);
     if (code == COLANDER_OK)
-        code = colander_engine_batch_write(batch, COLANDER_AS_STORE, NULL);
-    colander_engine_batch_destroy(batch);
+        code = engine_batch_write(batch, COLANDER_AS_STORE, NULL);
+    engine_batch_destroy(batch);
     return code;
 }
 
@@ -153,7 +149,7 @@ flush(void *context)
 {
     struct writer *writer = context;
 
-    writer->code = colander_engine_family_flush(writer->family, NULL);
+    writer->code = engine_family_flush(writer->family, NULL);
     return NULL;
 }
 
@@ -179,8 +175,7 @@ await_stall(const struct writer *writer)
  * of the family then is a pointer that glibc's free has overwritten: that ends
  * the process.
  */
-static void
-a_family_may_be_dropped_while_its_flush_ends(void **state)
+ENGINE_TEST(a_family_may_be_dropped_while_its_flush_ends)
 {
     struct fixture *fixture = *state;
     struct gates gates = {
@@ -205,7 +200,7 @@ a_family_may_be_dropped_while_its_flush_ends(void **state)
     for (size_t i = 0; i < 2; i++) {
         writers[i].engine = fixture->engine;
         writers[i].family = family_of(fixture, i == 0 ? "first" : "second");
-        set(&gates, i, colander_engine_family_id(writers[i].family), CREATED);
+        set(&gates, i, engine_family_id(writers[i].family), CREATED);
     }
     OK(put_row(fixture->engine, writers[1].family, 0));
     assert_int_equal(pthread_create(&threads[1], NULL, flush, &writers[1]), 0);
@@ -221,22 +216,11 @@ a_family_may_be_dropped_while_its_flush_ends(void **state)
     set(&gates, 1, 0, NOWHERE);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(pthread_join(threads[i], NULL), 0);
-        assert_int_equal(writers[i].code, COLANDER_OK);
+        OK(writers[i].code);
     }
-    OK(colander_engine_family_drop(writers[0].family, NULL));
-    colander_engine_family_close(writers[0].family);
+    OK(engine_family_drop(writers[0].family, NULL));
+    engine_family_close(writers[0].family);
     set(&gates, 0, 0, NOWHERE);
-    colander_engine_family_close(writers[1].family);
+    engine_family_close(writers[1].family);
     close_engine(fixture);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            a_family_may_be_dropped_while_its_flush_ends, setup, teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

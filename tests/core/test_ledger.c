@@ -1,27 +1,30 @@
 /*
- * The ledger: what it keeps, and that it never says more than is true.
+ * The ledger: what it keeps, and that it never says more than is true, also on
+ * a disk that fails.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
+#include "support/io_faults.h"
 #include "support/other_boot.h"
 #include "support/random.h"
 #include "support/temporary.h"
 
 #include "core/ledger.h"
-#include "core/log_walk.h"
+#include "core/log_tail.h"
+#include "core/logs/log_block.h"
 
+#include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 struct fixture {
     char path[TEMPORARY_SIZE];
     int fd;
     struct ledger *ledger;
+    unsigned tries; /* of a thread */
 };
 
 static int
@@ -52,14 +55,13 @@ static void
 reopen(struct fixture *fixture)
 {
     ledger_close(fixture->ledger);
-    assert_int_equal(ledger_open(fixture->fd, &fixture->ledger, NULL),
-                     COLANDER_OK);
+    OK(ledger_open(fixture->fd, &fixture->ledger, NULL));
 }
 
 static void
 settle(struct fixture *fixture)
 {
-    assert_int_equal(ledger_settle(fixture->ledger, NULL), COLANDER_OK);
+    OK(ledger_settle(fixture->ledger, NULL));
 }
 
 /* What must be there of the log; it is looked at with nothing there. */
@@ -96,8 +98,9 @@ write_slots(const struct fixture *fixture, const uint8_t slots[2 * LEDGER_SLOT])
 /* --------------------------------------------------------------------------
  */
 
-static void
-notes_are_kept(void **state)
+#define LEDGER_TEST(name) TEST_BETWEEN(name, setup, teardown)
+
+LEDGER_TEST(notes_are_kept)
 {
     struct fixture *fixture = *state;
 
@@ -114,8 +117,7 @@ notes_are_kept(void **state)
     assert_int_equal(least(fixture, LEDGER_WAL, 9), 0);
 }
 
-static void
-a_log_that_is_not_found_is_missing_once(void **state)
+LEDGER_TEST(a_log_that_is_not_found_is_missing_once)
 {
     struct fixture *fixture = *state;
     const struct ledger_entry *missing;
@@ -140,22 +142,21 @@ a_log_that_is_not_found_is_missing_once(void **state)
 }
 
 /* Whatever happens to a slot, no note is believed that was not made, and one
- * slot is enough for the note before. */
-static void
-damaged_slots_say_nothing(void **state)
+ * slot is enough for what was synced. */
+LEDGER_TEST(damaged_slots_say_nothing)
 {
     struct fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
     uint8_t slots[2 * LEDGER_SLOT];
 
-    settle(fixture);
     for (uint64_t runs = random_runs(2000); runs > 0; runs--) {
         const uint64_t size = 1000 + runs;
         const bool is_both = random_below(&random, 4) == 0;
         uint64_t known;
         size_t at;
 
-        ledger_note_written(fixture->ledger, LEDGER_WAL, 1, size);
+        (void)ledger_found(fixture->ledger, LEDGER_WAL, 1, size);
+        settle(fixture);
         ledger_note_written(fixture->ledger, LEDGER_WAL, 1, 2 * size);
         read_slots(fixture, slots);
         at = random_below(&random, 96);
@@ -166,13 +167,40 @@ damaged_slots_say_nothing(void **state)
         reopen(fixture);
         known = least(fixture, LEDGER_WAL, 1);
         assert_true(is_both ? known == 0 : known == size || known == 2 * size);
+    }
+}
+
+/* Notes overwrite one slot only, which a power failure may tear, until the next
+ * sync. */
+LEDGER_TEST(one_slot_stays_as_it_was_synced)
+{
+    struct fixture *fixture = *state;
+    static uint8_t synced[2 * LEDGER_SLOT];
+    static uint8_t now[2 * LEDGER_SLOT];
+
+    settle(fixture);
+    for (uint64_t i = 1; i <= 4; i++) {
+        size_t torn;
+
+        assert_true(ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 5, i));
+        read_slots(fixture, synced);
+        for (uint64_t size = 1; size <= 3; size++)
+            ledger_note_written(fixture->ledger, LEDGER_WAL, i, size);
+        read_slots(fixture, now);
+        torn = memcmp(synced, now, LEDGER_SLOT) == 0 ? LEDGER_SLOT : 0;
+        assert_memory_equal(synced + LEDGER_SLOT - torn,
+                            now + LEDGER_SLOT - torn, LEDGER_SLOT);
+        now[torn + 30] ^= 1;
+        write_slots(fixture, now);
+        reopen(fixture);
+        assert_int_equal(least(fixture, LEDGER_MANIFEST, 5), i);
+        (void)ledger_found(fixture->ledger, LEDGER_MANIFEST, 5, i);
         settle(fixture);
     }
 }
 
 /* Not every byte costs a write: the file may be a sixteenth behind. */
-static void
-the_file_may_be_behind_what_is_known(void **state)
+LEDGER_TEST(the_file_may_be_behind_what_is_known)
 {
     struct fixture *fixture = *state;
 
@@ -181,8 +209,9 @@ the_file_may_be_behind_what_is_known(void **state)
         ledger_note_written(fixture->ledger, LEDGER_WAL, 3, size);
     ledger_note_written(fixture->ledger, LEDGER_WAL, 8, 20);
     ledger_note_written(fixture->ledger, LEDGER_MANIFEST, 5, 20);
-    assert_int_equal(ledger_written(fixture->ledger, LEDGER_WAL, 3), 1700);
-    assert_int_equal(ledger_written(fixture->ledger, LEDGER_WAL, 5), 0);
+    assert_int_equal(ledger_noted(fixture->ledger, LEDGER_WAL, 3).written,
+                     1700);
+    assert_int_equal(ledger_noted(fixture->ledger, LEDGER_WAL, 5).written, 0);
     assert_int_equal(ledger_next_wal(fixture->ledger, 0), 3);
     assert_int_equal(ledger_next_wal(fixture->ledger, 3), 8);
     assert_int_equal(ledger_next_wal(fixture->ledger, 8), 0);
@@ -193,8 +222,7 @@ the_file_may_be_behind_what_is_known(void **state)
 }
 
 /* A note that was taken back does not come back with the older slot. */
-static void
-what_was_forgotten_is_in_neither_slot(void **state)
+LEDGER_TEST(what_was_forgotten_is_in_neither_slot)
 {
     struct fixture *fixture = *state;
     uint8_t slots[2 * LEDGER_SLOT];
@@ -214,8 +242,7 @@ what_was_forgotten_is_in_neither_slot(void **state)
 }
 
 /* How far a MANIFEST was synced is told by either slot. */
-static void
-what_was_synced_of_a_manifest_is_in_both_slots(void **state)
+LEDGER_TEST(what_was_synced_of_a_manifest_is_in_both_slots)
 {
     struct fixture *fixture = *state;
     uint8_t slots[2 * LEDGER_SLOT];
@@ -233,8 +260,7 @@ what_was_synced_of_a_manifest_is_in_both_slots(void **state)
     }
 }
 
-static void
-after_another_boot_only_what_was_synced_must_be_there(void **state)
+LEDGER_TEST(after_another_boot_only_what_was_synced_must_be_there)
 {
     struct fixture *fixture = *state;
 
@@ -246,9 +272,90 @@ after_another_boot_only_what_was_synced_must_be_there(void **state)
     assert_int_equal(least(fixture, LEDGER_WAL, 1), 60);
 }
 
-/* Of more logs than the file has room for, the newest are known. */
+static bool
+may_end(struct fixture *fixture, uint64_t number)
+{
+    const struct ledger_entry entry =
+        ledger_noted(fixture->ledger, LEDGER_WAL, number);
+
+    return ledger_may_end(fixture->ledger, &entry, 0);
+}
+
+/* A log without a mark, known or not, was never synced. */
+LEDGER_TEST(a_log_that_was_synced_is_marked)
+{
+    struct fixture *fixture = *state;
+
+    settle(fixture);
+    ledger_note_written(fixture->ledger, LEDGER_WAL, 1, 100);
+    ledger_note_written(fixture->ledger, LEDGER_WAL, 2, 100);
+    assert_true(ledger_mark_synced(fixture->ledger, 1, false));
+    assert_true(ledger_mark_synced(fixture->ledger, 3, true));
+    assert_true(ledger_mark_synced(fixture->ledger, 4, false));
+    assert_true(ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 5, 10));
+    reopen(fixture);
+    for (uint64_t number = 1; number <= 6; number++)
+        assert_false(may_end(fixture, number));
+    ledger_of_another_boot(fixture->path);
+    for (unsigned i = 0; i < 2; i++) {
+        reopen(fixture);
+        assert_false(may_end(fixture, 1));
+        assert_true(may_end(fixture, 2));
+        assert_false(may_end(fixture, 3));
+        assert_false(may_end(fixture, 4));
+        assert_true(may_end(fixture, 6));
+        for (uint64_t number = 1; number <= 4; number++)
+            (void)ledger_found(fixture->ledger, LEDGER_WAL, number, 100);
+        settle(fixture);
+        ledger_of_another_boot(fixture->path);
+    }
+}
+
 static void
-many_logs_are_kept(void **state)
+make_old(uint8_t *slot, uint64_t count, uint64_t argument)
+{
+    (void)argument;
+    slot[strlen("colander ledger ")] = '1';
+    for (size_t i = 0; i < count; i++) {
+        uint8_t *entry = slot + 80 + 24 * i;
+
+        entry[0] = (uint8_t)(entry[0] >> 2 << 1 | (entry[0] & 1));
+    }
+}
+
+/* Without a ledger, or with an old one, each log may have been synced, also
+ * after it was found. */
+LEDGER_TEST(an_old_ledger_marks_all_logs)
+{
+    struct fixture *fixture = *state;
+
+    settle(fixture);
+    ledger_note_written(fixture->ledger, LEDGER_WAL, 7, 100);
+    assert_true(ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 9, 10));
+    ledger_change(fixture->path, make_old, 0);
+    for (unsigned has_ledger = 2; has_ledger-- > 0;) {
+        ledger_of_another_boot(fixture->path);
+        if (!has_ledger)
+            ledger_remove(fixture->path);
+        reopen(fixture);
+        assert_int_equal(ledger_noted(fixture->ledger, LEDGER_WAL, 7).written,
+                         has_ledger * 100);
+        assert_int_equal(
+            ledger_noted(fixture->ledger, LEDGER_MANIFEST, 9).synced,
+            has_ledger * 10);
+        assert_false(may_end(fixture, 7));
+        assert_false(may_end(fixture, 8));
+        (void)ledger_found(fixture->ledger, LEDGER_WAL, 7, 100);
+        settle(fixture);
+        ledger_of_another_boot(fixture->path);
+        reopen(fixture);
+        assert_false(may_end(fixture, 7));
+        assert_true(may_end(fixture, 8));
+    }
+}
+
+/* Of more logs than the file has room for, the newest are known. */
+LEDGER_TEST(many_logs_are_kept)
 {
     struct fixture *fixture = *state;
 
@@ -259,6 +366,177 @@ many_logs_are_kept(void **state)
     assert_int_equal(least(fixture, LEDGER_WAL, 1000), 1000);
     assert_int_equal(least(fixture, LEDGER_WAL, 2000), 2000);
     assert_int_equal(least(fixture, LEDGER_WAL, 1), 0);
+    ledger_of_another_boot(fixture->path);
+    reopen(fixture);
+    assert_false(may_end(fixture, 1)); /* there is no room for its mark */
+    assert_false(may_end(fixture, 2000));
+    for (uint64_t number = 1; number <= 2000; number++)
+        (void)ledger_found(fixture->ledger, LEDGER_WAL, number, number);
+    settle(fixture);
+    ledger_of_another_boot(fixture->path);
+    reopen(fixture);
+    assert_false(may_end(fixture, 1)); /* nor after an open */
+}
+
+static void
+clear_boot(uint8_t *slot, uint64_t count, uint64_t generation)
+{
+    (void)count;
+    if (ledger_number(slot, 24) == generation)
+        memset(slot + 32, 0, 40);
+}
+
+/* The boot of the older slot does not count, whichever is read first. */
+LEDGER_TEST(the_boot_is_that_of_the_newer_slot)
+{
+    struct fixture *fixture = *state;
+    uint8_t slots[2 * LEDGER_SLOT];
+
+    settle(fixture);
+    ledger_of_another_boot(fixture->path);
+    reopen(fixture);
+    assert_true(may_end(fixture, 1));
+    read_slots(fixture, slots);
+    for (unsigned i = 0; i < 2; i++) {
+        const uint64_t first = ledger_number(slots, 24);
+        const uint64_t second = ledger_number(slots + LEDGER_SLOT, 24);
+        uint8_t slot[LEDGER_SLOT];
+
+        write_slots(fixture, slots);
+        ledger_change(fixture->path, clear_boot,
+                      first > second ? first : second);
+        reopen(fixture);
+        assert_false(may_end(fixture, 1));
+        memcpy(slot, slots, LEDGER_SLOT);
+        memcpy(slots, slots + LEDGER_SLOT, LEDGER_SLOT);
+        memcpy(slots + LEDGER_SLOT, slot, LEDGER_SLOT);
+    }
+}
+
+/* ------------------------------------------------------ a disk that fails ---
+ */
+
+#define LOG 15
+
+static int
+setup_noted(void **state)
+{
+    const int result = setup(state);
+    struct fixture *fixture = *state;
+
+    settle(fixture);
+    ledger_note_written(fixture->ledger, LEDGER_WAL, LOG, 100);
+    return result;
+}
+
+/* How often it was said that the log may go. */
+static void *
+forget_often(void *argument)
+{
+    struct fixture *fixture = argument;
+    uintptr_t count = 0;
+
+    for (unsigned i = 0; i < fixture->tries; i++)
+        count += ledger_forget(fixture->ledger, LEDGER_WAL, LOG);
+    return (void *)count; /* NOLINT(performance-no-int-to-ptr) */
+}
+
+#define NOTED_TEST(name) TEST_BETWEEN(name, setup_noted, teardown)
+
+/* RocksDB removes a log by several threads at once, after errors. */
+NOTED_TEST(a_log_stays_while_no_thread_can_forget_it)
+{
+    const enum fault_kind kinds[] = {FAULT_WRITE, FAULT_SYNC};
+    struct fixture *fixture = *state;
+
+    for (size_t i = 0; i < 2; i++) {
+        const struct fault fault = {kinds[i], 0, ENOSPC, false, true};
+        pthread_t threads[2];
+
+        /* a sync that fails takes a while */
+        fixture->tries = kinds[i] == FAULT_SYNC ? 100 : 20000;
+        faults_begin(fixture->path, &fault);
+        for (size_t j = 0; j < 2; j++)
+            assert_int_equal(
+                pthread_create(&threads[j], NULL, forget_often, fixture), 0);
+        for (size_t j = 0; j < 2; j++) {
+            void *count;
+
+            assert_int_equal(pthread_join(threads[j], &count), 0);
+            assert_null(count);
+        }
+        assert_true(faults_were_met());
+        faults_mend();
+    }
+    ledger_note_written(fixture->ledger, LEDGER_WAL, LOG, 200);
+    assert_true(ledger_forget(fixture->ledger, LEDGER_WAL, LOG));
+    reopen(fixture);
+    assert_int_equal(least(fixture, LEDGER_WAL, LOG), 0);
+}
+
+/* Notes that are half written are not in the place of one that was synced. */
+NOTED_TEST(notes_that_are_torn_leave_the_last_one)
+{
+    const struct fault fault = {FAULT_WRITE, 0, EIO, true, false};
+    struct fixture *fixture = *state;
+
+    ledger_note_written(fixture->ledger, LEDGER_WAL, LOG, 100);
+    assert_true(ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 3, 100));
+    for (uint64_t size = 200; size <= 400; size += 100) {
+        faults_begin(fixture->path, &fault);
+        ledger_note_written(fixture->ledger, LEDGER_WAL, LOG, size);
+        assert_true(faults_were_met());
+        faults_mend();
+    }
+    reopen(fixture);
+    assert_int_equal(least(fixture, LEDGER_WAL, LOG), 100);
+}
+
+/* While the new one is not on the disk, a power failure may tear it. */
+NOTED_TEST(a_slot_stays_until_the_other_is_synced)
+{
+    const struct fault fault = {FAULT_SYNC, 0, EIO, false, true};
+    struct fixture *fixture = *state;
+    static uint8_t before[2 * LEDGER_SLOT];
+    static uint8_t after[2 * LEDGER_SLOT];
+
+    for (uint64_t size = 100; size <= 300; size += 100) {
+        assert_true(
+            ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 3, size));
+        read_slots(fixture, before);
+        faults_begin(fixture->path, &fault);
+        assert_false(
+            ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 3, size + 1));
+        assert_false(ledger_forget(fixture->ledger, LEDGER_WAL, LOG));
+        faults_mend();
+        read_slots(fixture, after);
+        assert_true(memcmp(before, after, LEDGER_SLOT) == 0 ||
+                    memcmp(before + LEDGER_SLOT, after + LEDGER_SLOT,
+                           LEDGER_SLOT) == 0);
+    }
+}
+
+/* A mark that is not relied on may come later. Of the rest of a log of writes
+ * less may be known. */
+NOTED_TEST(a_sync_is_on_the_disk_or_an_error)
+{
+    const struct fault faults[] = {{FAULT_WRITE, 0, EIO, false, false},
+                                   {FAULT_WRITE, 1, EIO, false, false},
+                                   {FAULT_SYNC, 0, EIO, false, false}};
+    struct fixture *fixture = *state;
+
+    for (size_t i = 0; i < 2 * sizeof(faults) / sizeof(faults[0]); i++) {
+        struct ledger *ledger = fixture->ledger;
+
+        faults_begin(fixture->path, &faults[i / 2]);
+        assert_true(ledger_mark_synced(ledger, 2 * LOG + i, false));
+        assert_false(i % 2 ? ledger_mark_synced(ledger, LOG + i, true)
+                           : ledger_note_synced(ledger, LEDGER_MANIFEST, 3, 1));
+        assert_true(faults_were_met());
+        faults_mend();
+        assert_true(i % 2 ? ledger_mark_synced(ledger, LOG + i, true)
+                          : ledger_note_synced(ledger, LEDGER_MANIFEST, 3, 1));
+    }
 }
 
 /* ---------------------------------------------------------- whole records ---
@@ -293,14 +571,12 @@ write_record(uint8_t *log, size_t at, size_t size)
 }
 
 /* However a log is cut into what is written at once. */
-static void
-whole_records_are_known_from_the_bytes(void **state)
+LEDGER_TEST(whole_records_are_known_from_the_bytes)
 {
     static uint8_t log[64 * LEDGER_SLOT];
     static size_t ends[4096];
     uint64_t random = random_seed(__func__);
 
-    (void)state;
     for (uint64_t runs = random_runs(200); runs > 0; runs--) {
         struct log_tail tail = {0};
         size_t count = 0;
@@ -325,23 +601,4 @@ whole_records_are_known_from_the_bytes(void **state)
             assert_int_equal(tail.whole, next == 0 ? 0 : ends[next - 1]);
         }
     }
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        TEST(notes_are_kept),
-        TEST(a_log_that_is_not_found_is_missing_once),
-        TEST(damaged_slots_say_nothing),
-        TEST(the_file_may_be_behind_what_is_known),
-        TEST(what_was_forgotten_is_in_neither_slot),
-        TEST(after_another_boot_only_what_was_synced_must_be_there),
-        TEST(what_was_synced_of_a_manifest_is_in_both_slots),
-        TEST(many_logs_are_kept),
-        TEST(whole_records_are_known_from_the_bytes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,8 +3,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/engine.h"
 #include "support/golden_table.h"
 #include "support/rocksdb_inside.h"
+#include "support/scoped.h"
 #include "support/sst_fixture.h"
 
 #include <sys/stat.h>
@@ -13,27 +15,27 @@
 
 /* The one SST of a family of `count` rows. */
 static struct sst *
-make_sst(struct sst_fixture *fixture, struct colander_engine_family *family,
+make_sst(struct sst_fixture *fixture, struct engine_family *family,
          uint32_t count, uint64_t *number)
 {
     struct sst *sst;
 
     assert_true(write_rows(fixture->base.engine, family, NULL, count));
-    OK(colander_engine_family_flush(family, NULL));
+    OK(engine_family_flush(family, NULL));
     *number = newest_told(&fixture->watch)->file.number;
     OK(sst_open(fixture->base.engine, *number, &sst, NULL));
     return sst;
 }
 
-static void
-sst_cursor_seeks_and_sees_what_its_snapshot_sees(void **state)
+SST_TEST(sst_cursor_seeks_and_sees_what_its_snapshot_sees)
 {
     struct sst_fixture *fixture = *state;
     const uint8_t middle[] = {0, 0, 0, 5};
-    struct colander_engine_family *family;
+    struct engine_family *family;
     struct colander_snapshot *snapshot;
     struct colander_slice key;
     struct colander_slice value;
+    bool is_row;
     struct sst_cursor *cursor;
     struct rows rows;
     struct sst *sst;
@@ -42,7 +44,7 @@ sst_cursor_seeks_and_sees_what_its_snapshot_sees(void **state)
     open_watched(fixture);
     family = family_of(&fixture->base, "f");
     assert_true(write_rows(fixture->base.engine, family, NULL, 7));
-    OK(colander_snapshot_create(fixture->base.engine, &snapshot, NULL));
+    OK(engine_snapshot_create(fixture->base.engine, &snapshot, NULL));
     sst = make_sst(fixture, family, 9, &number);
     assert_int_equal(sst_entry_count(sst), 16);
     rows = rows_of_sst(sst, snapshot);
@@ -54,33 +56,33 @@ sst_cursor_seeks_and_sees_what_its_snapshot_sees(void **state)
     for (uint8_t last = 9; last >= 7; last -= 2) { /* twice, so also back */
         sst_cursor_seek(cursor, colander_slice_of(middle, 4));
         for (uint8_t i = 5; i < last; i++) {
-            OK(sst_cursor_next(cursor, &key, &value, NULL));
+            OK(sst_cursor_next(cursor, &is_row, &key, &value, NULL));
             assert_int_equal(row_of(key, value, true).key, i);
         }
     }
     sst_cursor_seek(cursor, colander_slice_text("\xff"));
     for (int i = 0; i < 2; i++) {
-        OK(sst_cursor_next(cursor, &key, &value, NULL));
-        assert_null(key.data);
+        OK(sst_cursor_next(cursor, &is_row, &key, &value, NULL));
+        assert_false(is_row);
     }
     sst_cursor_seek(cursor, colander_slice_of(NULL, 0));
-    OK(sst_cursor_next(cursor, &key, &value, NULL));
+    OK(sst_cursor_next(cursor, &is_row, &key, &value, NULL));
     assert_int_equal(row_of(key, value, true).key, 0);
     sst_cursor_close(cursor);
     sst_close(sst);
     colander_snapshot_release(snapshot);
-    colander_engine_family_close(family);
+    engine_family_close(family);
 }
 
-static void
-sst_cursor_walks_back_from_before_a_key(void **state)
+SST_TEST(sst_cursor_walks_back_from_before_a_key)
 {
     static const uint8_t keys[][4] = {{0, 0, 0, 5}, {0, 0, 0, 9}, {1, 0, 0, 0}};
     static const uint32_t firsts[] = {4, 8, 8}; /* 9 is beyond the last */
     struct sst_fixture *fixture = *state;
-    struct colander_engine_family *family;
+    struct engine_family *family;
     struct colander_slice key;
     struct colander_slice value;
+    bool is_row;
     struct sst_cursor *cursor;
     struct sst *sst;
     uint64_t number;
@@ -95,23 +97,22 @@ sst_cursor_walks_back_from_before_a_key(void **state)
         if (i > 0)
             sst_cursor_seek(cursor, colander_slice_of(keys[i - 1], 4));
         for (; expected != UINT32_MAX; expected--) {
-            OK(sst_cursor_next(cursor, &key, &value, NULL));
-            assert_non_null(key.data);
+            OK(sst_cursor_next(cursor, &is_row, &key, &value, NULL));
+            assert_true(is_row);
             assert_int_equal(row_of(key, value, true).key, expected);
         }
-        OK(sst_cursor_next(cursor, &key, &value, NULL));
-        assert_null(key.data);
+        OK(sst_cursor_next(cursor, &is_row, &key, &value, NULL));
+        assert_false(is_row);
     }
     sst_cursor_close(cursor);
     sst_close(sst);
-    colander_engine_family_close(family);
+    engine_family_close(family);
 }
 
-static void
-deleted_sst_is_not_found_but_an_open_one_reads_on(void **state)
+SST_TEST(deleted_sst_is_not_found_but_an_open_one_reads_on)
 {
     struct sst_fixture *fixture = *state;
-    struct colander_engine_family *family;
+    struct engine_family *family;
     struct told *told;
     struct sst *other;
     struct sst *sst;
@@ -123,7 +124,7 @@ deleted_sst_is_not_found_but_an_open_one_reads_on(void **state)
     sst = make_sst(fixture, family, 1000, &number);
     told = newest_told(&fixture->watch);
     assert_true(write_rows(fixture->base.engine, family, NULL, 500));
-    OK(colander_engine_family_compact(family, NULL));
+    OK(engine_family_compact(family, NULL));
     for (int i = 0; i < 1000 && !is_deleted; i++) {
         pthread_mutex_lock(&fixture->watch.mutex);
         is_deleted = told->is_deleted;
@@ -131,14 +132,13 @@ deleted_sst_is_not_found_but_an_open_one_reads_on(void **state)
         usleep(1000);
     }
     assert_true(is_deleted);
-    assert_int_equal(sst_open(fixture->base.engine, number, &other, NULL),
-                     COLANDER_NOT_FOUND);
+    FAILS(sst_open(fixture->base.engine, number, &other, NULL),
+          COLANDER_NOT_FOUND);
     assert_null(other);
     check_sst(sst, told);
-    assert_int_equal(colander_engine_close(fixture->base.engine, NULL),
-                     COLANDER_BUSY);
+    assert_int_equal(engine_close(fixture->base.engine, NULL), COLANDER_BUSY);
     sst_close(sst);
-    colander_engine_family_close(family);
+    engine_family_close(family);
 }
 
 /* Flips bits of the SST, from `offset` on. */
@@ -164,14 +164,14 @@ damage(const struct sst_fixture *fixture, uint64_t number, off_t offset,
     close(fd);
 }
 
-static void
-sst_shares_the_cache_and_damage_is_never_an_early_end(void **state)
+SST_TEST(sst_shares_the_cache_and_damage_is_never_an_early_end)
 {
     struct sst_fixture *fixture = *state;
-    struct colander_engine_family *family;
+    struct engine_family *family;
     struct sst_cursor *cursor;
     struct colander_slice key;
     struct colander_slice value;
+    bool is_row;
     enum colander_code code;
     struct rows rows;
     struct sst *sst;
@@ -180,27 +180,26 @@ sst_shares_the_cache_and_damage_is_never_an_early_end(void **state)
     open_watched(fixture);
     family = family_of(&fixture->base, "f");
     sst = make_sst(fixture, family, 1000, &number);
-    rows = rows_at(family, NULL, colander_engine_cursor_open);
+    rows = rows_at(family, NULL, engine_cursor_open);
     damage(fixture, number, 20000, 20000);
     check_sst(
         sst, newest_told(&fixture->watch)); /* from blocks that the scan read */
     sst_close(sst);
     free(rows.rows);
-    colander_engine_family_close(family);
+    engine_family_close(family);
     close_engine(&fixture->base);
 
     open_watched(fixture);
     OK(sst_open(fixture->base.engine, number, &sst, NULL));
     OK(sst_cursor_open(sst, NULL, false, &cursor, NULL));
     do {
-        code = sst_cursor_next(cursor, &key, &value, NULL);
-    } while (code == COLANDER_OK && key.data != NULL);
+        code = sst_cursor_next(cursor, &is_row, &key, &value, NULL);
+    } while (code == COLANDER_OK && is_row);
     assert_int_equal(code, COLANDER_CORRUPT);
     sst_cursor_close(cursor);
     sst_close(sst);
     damage(fixture, number, -1, 1); /* of the magic number at the end */
-    assert_int_equal(sst_open(fixture->base.engine, number, &sst, NULL),
-                     COLANDER_CORRUPT);
+    FAILS(sst_open(fixture->base.engine, number, &sst, NULL), COLANDER_CORRUPT);
     assert_null(sst);
 }
 
@@ -272,25 +271,25 @@ flip_bit_of_properties(const struct sst_fixture *fixture, uint64_t number)
 }
 
 static enum colander_code
-scan(struct colander_engine_family *family, struct colander_error *err)
+scan(struct engine_family *family, struct colander_error *err)
 {
-    const struct colander_engine_cursor_options all = {0};
-    struct colander_engine_cursor *cursor = NULL;
-    struct colander_slice key = {NULL, 1};
+    const struct engine_cursor_options all = {0};
+    struct engine_cursor *cursor = NULL;
+    struct colander_slice key;
     struct colander_slice value;
-    enum colander_code code =
-        colander_engine_cursor_open(family, &all, &cursor, err);
+    bool is_row = true;
+    enum colander_code code = engine_cursor_open(family, &all, &cursor, err);
 
-    while (code == COLANDER_OK && key.size > 0)
-        code = colander_engine_cursor_next(cursor, &key, &value, err);
-    colander_engine_cursor_close(cursor);
+    while (code == COLANDER_OK && is_row)
+        code = engine_cursor_next(cursor, &is_row, &key, &value, err);
+    engine_cursor_close(cursor);
     return code;
 }
 
 static void
 assert_told(struct sst_fixture *fixture, uint64_t number)
 {
-    struct colander_engine_family *family;
+    struct engine_family *family;
     static struct list list;
     struct colander_error err;
     enum colander_code code;
@@ -298,26 +297,25 @@ assert_told(struct sst_fixture *fixture, uint64_t number)
 
     (void)snprintf(name, sizeof(name), "%06d.sst", (int)number);
     fixture->options.mode = COLANDER_OPEN_READ_ONLY;
-    code = colander_engine_open(fixture->base.path, &fixture->options,
-                                &fixture->base.engine, &err);
+    code = engine_open(fixture->base.path, &fixture->options,
+                       &fixture->base.engine, &err);
     if (code == COLANDER_OK) {
         family = family_of(&fixture->base, "f");
         list.count = 0;
         OK(engine_ssts(fixture->base.engine, list_add, &list, NULL));
         assert_int_equal(list.count, FILES);
         code = scan(family, &err);
-        colander_engine_family_close(family);
+        engine_family_close(family);
         close_engine(&fixture->base);
     }
     assert_int_equal(code, COLANDER_CORRUPT);
     assert_non_null(strstr(err.message, name));
 }
 
-static void
-wrong_properties_are_told_of_any_file(void **state)
+SST_TEST(wrong_properties_are_told_of_any_file)
 {
     struct sst_fixture *fixture = *state;
-    struct colander_engine_family *family;
+    struct engine_family *family;
     static struct list list;
 
     open_watched(fixture);
@@ -325,12 +323,12 @@ wrong_properties_are_told_of_any_file(void **state)
     rocksdb_stop_compactions(family);
     for (unsigned i = 0; i < FILES; i++) {
         assert_true(write_rows(fixture->base.engine, family, NULL, 10));
-        OK(colander_engine_family_flush(family, NULL));
+        OK(engine_family_flush(family, NULL));
     }
     list.count = 0;
     OK(engine_ssts(fixture->base.engine, list_add, &list, NULL));
     assert_int_equal(list.count, FILES);
-    colander_engine_family_close(family);
+    engine_family_close(family);
     close_engine(&fixture->base);
     for (size_t i = 0; i < list.count; i++) {
         flip_bit_of_properties(fixture, list.files[i].number);
@@ -367,8 +365,7 @@ damage_footer(const char *path, uint64_t *random)
     close(fd);
 }
 
-static void
-every_wrong_bit_is_told(void **state)
+SST_TEST(every_wrong_bit_is_told)
 {
     struct sst_fixture *fixture = *state;
     const struct colander_slice keys[] = {colander_slice_text("a"),
@@ -392,7 +389,7 @@ every_wrong_bit_is_told(void **state)
 static void
 assert_record(struct sst_fixture *fixture, const char *name, const char *text)
 {
-    struct colander_buffer record = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER record = COLANDER_BUFFER_EMPTY;
     bool found;
 
     OK(colander_buffer_append(&record, "old", 3, NULL));
@@ -401,26 +398,22 @@ assert_record(struct sst_fixture *fixture, const char *name, const char *text)
     assert_true(
         colander_slice_equal(colander_buffer_slice(&record),
                              colander_slice_text(text == NULL ? "" : text)));
-    colander_buffer_release(&record);
 }
 
-static void
-records_are_kept_until_they_are_removed(void **state)
+SST_TEST(records_are_kept_until_they_are_removed)
 {
     struct sst_fixture *fixture = *state;
-    struct colander_engine *engine;
+    struct engine *engine;
     char longest[257];
 
     open_watched(fixture);
     engine = fixture->base.engine;
     memset(longest, 'n', sizeof(longest));
     longest[256] = '\0';
-    assert_int_equal(
-        engine_record_put(engine, "", colander_slice_text("r"), NULL),
-        COLANDER_INVALID);
-    assert_int_equal(
-        engine_record_put(engine, longest, colander_slice_text("r"), NULL),
-        COLANDER_INVALID);
+    FAILS(engine_record_put(engine, "", colander_slice_text("r"), NULL),
+          COLANDER_INVALID);
+    FAILS(engine_record_put(engine, longest, colander_slice_text("r"), NULL),
+          COLANDER_INVALID);
     longest[255] = '\0';
     OK(engine_record_put(engine, longest, colander_slice_text("l"), NULL));
     OK(engine_record_put(engine, "a", colander_slice_text("1"), NULL));
@@ -436,26 +429,8 @@ records_are_kept_until_they_are_removed(void **state)
             i == 0 ? COLANDER_OPEN_EXISTING : COLANDER_OPEN_READ_ONLY;
         open_watched(fixture);
     }
-    assert_int_equal(engine_record_put(fixture->base.engine, "a",
-                                       colander_slice_text("r"), NULL),
-                     COLANDER_READ_ONLY);
+    FAILS(engine_record_put(fixture->base.engine, "a", colander_slice_text("r"),
+                            NULL),
+          COLANDER_READ_ONLY);
     assert_int_equal(fixture->watch.event_count, 0);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name)                                                             \
-    cmocka_unit_test_setup_teardown(name, sst_setup, sst_teardown)
-        TEST(sst_cursor_seeks_and_sees_what_its_snapshot_sees),
-        TEST(sst_cursor_walks_back_from_before_a_key),
-        TEST(deleted_sst_is_not_found_but_an_open_one_reads_on),
-        TEST(sst_shares_the_cache_and_damage_is_never_an_early_end),
-        TEST(every_wrong_bit_is_told),
-        TEST(wrong_properties_are_told_of_any_file),
-        TEST(records_are_kept_until_they_are_removed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * What a filter file should hold, kept in memory to compare with; and the bytes
+ * The contents of a filter file, kept in memory for comparison, and the bytes
  * of files, to be damaged.
  *
  * SPDX-License-Identifier: MIT
@@ -7,7 +7,9 @@
 #ifndef TESTS_FILTERS_FILTER_MODEL_H
 #define TESTS_FILTERS_FILTER_MODEL_H
 
+#include "core/bytes.h"
 #include "filters/filter_file.h"
+#include "support/cases.h"
 #include "support/random.h"
 #include "support/temporary.h"
 
@@ -20,15 +22,15 @@
 
 /* --------------------------------------------------------------- bytes --- */
 
-struct bytes {
+struct file_bytes {
     uint8_t *data;
     size_t size;
 };
 
-static inline struct bytes
-bytes_read(const char *path)
+static inline struct file_bytes
+file_bytes_read(const char *path)
 {
-    struct bytes bytes = {NULL, 0};
+    struct file_bytes bytes = {NULL, 0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     off_t size = lseek(fd, 0, SEEK_END);
 
@@ -43,7 +45,7 @@ bytes_read(const char *path)
 }
 
 static inline void
-bytes_free(struct bytes *bytes)
+file_bytes_free(struct file_bytes *bytes)
 {
     free(bytes->data);
 }
@@ -67,29 +69,12 @@ bytes_write(const char *path, const uint8_t *data, size_t size)
         abort();
 }
 
-static inline uint64_t
-bytes_number(const uint8_t *data)
-{
-    uint64_t number = 0;
-
-    for (size_t i = 8; i-- > 0;)
-        number = number << 8 | data[i];
-    return number;
-}
-
-static inline void
-bytes_set_number(uint8_t *data, uint64_t number)
-{
-    for (size_t i = 0; i < 8; i++, number >>= 8)
-        data[i] = (uint8_t)number;
-}
-
 /* Puts the checksum of the block at `offset` behind it. */
 static inline void
 bytes_sum(uint8_t *file, size_t offset, size_t size, uint64_t salt)
 {
-    bytes_set_number(file + offset + size,
-                     XXH3_64bits_withSeed(file + offset, size, salt + offset));
+    bytes_put_le64(file + offset + size,
+                   XXH3_64bits_withSeed(file + offset, size, salt + offset));
 }
 
 /* Puts the checksum of the directory into the footer. */
@@ -97,11 +82,11 @@ static inline void
 bytes_sum_directory(uint8_t *file, size_t size)
 {
     uint8_t *footer = file + size - 40;
-    uint64_t offset = bytes_number(footer);
+    uint64_t offset = bytes_get_le64(footer);
 
-    bytes_set_number(
-        footer + 16,
-        XXH3_64bits_withSeed(file + offset, bytes_number(footer + 8), offset));
+    bytes_put_le64(footer + 16,
+                   XXH3_64bits_withSeed(file + offset,
+                                        bytes_get_le64(footer + 8), offset));
 }
 
 /* --------------------------------------------------------------- model --- */
@@ -233,8 +218,8 @@ model_golden(void)
     model->head.entry_count = 300;
     model->head.valid_from = 7;
     model->head.hash_version = 1;
-    model->head.left_out_count = 1;
-    model->head.left_out[0] = UINT64_C(0x0102030405060708);
+    model->head.unfiltered_count = 1;
+    model->head.unfiltered[0] = UINT64_C(0x0102030405060708);
     model_add_part(model, "ab", 2, "xyz", 3);
     model_add_block(model, FILTER_LOCATOR, 0, "locator", 7);
     model_add_block(model, FILTER_KEYS, 0, "keys", 4);
@@ -252,9 +237,9 @@ model_tiny(void)
     model->head.entry_count = 1000;
     model->head.valid_from = UINT64_MAX;
     model->head.hash_version = 1;
-    model->head.left_out_count = 2;
-    model->head.left_out[0] = 3;
-    model->head.left_out[1] = UINT64_MAX;
+    model->head.unfiltered_count = 2;
+    model->head.unfiltered[0] = 3;
+    model->head.unfiltered[1] = UINT64_MAX;
     model_add_part(model, "aaa", 3, "bbb", 3);
     model_add_block(model, FILTER_LOCATOR, 0, "first locator", 13);
     model_add_block(model, FILTER_KEYS, 0, "keys", 4);
@@ -355,10 +340,10 @@ model_create(uint64_t *random, size_t part_max, size_t size_max)
     model->head.entry_count = model_any(random, 64);
     model->head.valid_from = model_any(random, 64);
     model->head.hash_version = (uint32_t)model_any(random, 32);
-    model->head.left_out_count =
-        (uint32_t)random_below(random, FILTER_LEFT_OUT_MAX + 1);
-    for (uint32_t i = 0; i < model->head.left_out_count; i++)
-        model->head.left_out[i] = random_next(random);
+    model->head.unfiltered_count =
+        (uint32_t)random_below(random, FILTER_UNFILTERED_MAX + 1);
+    for (uint32_t i = 0; i < model->head.unfiltered_count; i++)
+        model->head.unfiltered[i] = random_next(random);
     for (uint64_t i = 0; i < part_count; i++) {
         model_add_random_part(model, random);
         model_add_random_blocks(model, random,
@@ -415,19 +400,19 @@ model_part_is(const struct filter_part *a, const struct filter_part *b)
 static inline bool
 model_is_described_by(const struct model *model, const struct filter_file *file)
 {
-    const struct filter_head *head = filter_file_head(file);
+    const struct filter_head *head = &file->head;
 
     if (memcmp(head->tag, model->head.tag, SST_TAG_SIZE) != 0 ||
         head->entry_count != model->head.entry_count ||
         head->valid_from != model->head.valid_from ||
         head->hash_version != model->head.hash_version ||
-        head->left_out_count != model->head.left_out_count ||
-        memcmp(head->left_out, model->head.left_out, sizeof(head->left_out)) !=
-            0 ||
-        filter_file_part_count(file) != model->part_count)
+        head->unfiltered_count != model->head.unfiltered_count ||
+        memcmp(head->unfiltered, model->head.unfiltered,
+               sizeof(head->unfiltered)) != 0 ||
+        file->part_count != model->part_count)
         return false;
     for (uint32_t i = 0; i < model->part_count; i++) {
-        const struct filter_part *part = filter_file_part(file, i);
+        const struct filter_part *part = &file->parts[i];
         uint32_t counts[FILTER_KINDS] = {0};
 
         for (size_t j = 0; j < model->parts[i].block_count; j++)
@@ -444,14 +429,14 @@ enum model_answer { MODEL_SAME, MODEL_ERROR, MODEL_DIFFERENT };
 /* Asks for `place`, which is in `expected`. */
 static inline enum model_answer
 model_compare_block(const struct model_block *expected,
-                    const struct filter_file *file, struct block_cache *cache,
+                    const struct filter_file *file,
                     const struct filter_part *part, uint32_t place)
 {
     enum model_answer answer = MODEL_SAME;
     struct cached_block *block;
     uint32_t first;
-    enum colander_code code = filter_file_block(
-        file, cache, part, expected->kind, place, &block, &first, NULL);
+    enum colander_code code = filter_file_block(file, part, expected->kind,
+                                                place, &block, &first, NULL);
 
     if (code != COLANDER_OK)
         return code == COLANDER_CORRUPT && block == NULL ? MODEL_ERROR
@@ -460,14 +445,13 @@ model_compare_block(const struct model_block *expected,
         (expected->size > 0 &&
          memcmp(block->bytes.data, expected->data, expected->size) != 0))
         answer = MODEL_DIFFERENT;
-    block_cache_release(cache, block);
+    block_cache_release(file->cache, block);
     return answer;
 }
 
 /* The worst of what all blocks say, each asked for its first and last place. */
 static inline enum model_answer
-model_compare_blocks(const struct model *model, const struct filter_file *file,
-                     struct block_cache *cache)
+model_compare_blocks(const struct model *model, const struct filter_file *file)
 {
     enum model_answer worst = MODEL_SAME;
 
@@ -483,7 +467,7 @@ model_compare_blocks(const struct model *model, const struct filter_file *file,
             last[block->kind] = block->first - 1;
             for (size_t k = 0; k < 2; k++) {
                 enum model_answer answer = model_compare_block(
-                    block, file, cache, filter_file_part(file, i), places[k]);
+                    block, file, &file->parts[i], places[k]);
 
                 if (answer > worst)
                     worst = answer;
@@ -495,13 +479,13 @@ model_compare_blocks(const struct model *model, const struct filter_file *file,
 
 /* Asks for many blocks, and adds all bytes that are given. */
 static inline uint64_t
-model_look_around(const struct filter_file *file, struct block_cache *cache)
+model_look_around(const struct filter_file *file)
 {
     static const uint32_t places[] = {0, 1, 9, 63, 500, UINT32_MAX};
     uint64_t sum = 0;
 
-    for (uint32_t i = 0; i < filter_file_part_count(file); i++) {
-        const struct filter_part *part = filter_file_part(file, i);
+    for (uint32_t i = 0; i < file->part_count; i++) {
+        const struct filter_part *part = &file->parts[i];
 
         for (size_t j = 0; j < part->first_key.size; j++)
             sum += part->first_key.data[j];
@@ -511,16 +495,60 @@ model_look_around(const struct filter_file *file, struct block_cache *cache)
             struct cached_block *block;
             uint32_t first;
 
-            if (filter_file_block(
-                    file, cache, part, (enum filter_block_kind)(j / 6),
-                    places[j % 6], &block, &first, NULL) != COLANDER_OK)
+            if (filter_file_block(file, part, (enum filter_block_kind)(j / 6),
+                                  places[j % 6], &block, &first,
+                                  NULL) != COLANDER_OK)
                 continue;
             for (size_t k = 0; k < block->bytes.size; k++)
                 sum += block->bytes.data[k];
-            block_cache_release(cache, block);
+            block_cache_release(file->cache, block);
         }
     }
     return sum;
+}
+
+/* ------------------------------------------------------------- fixture --- */
+
+/* Of the tests of a program: one file at a time, and a cache for its blocks. */
+static char directory[TEMPORARY_SIZE];
+static char path[TEMPORARY_SIZE + 16];
+static struct block_cache *cache;
+
+static int
+directory_create(void **state)
+{
+    temporary_make(directory);
+    (void)snprintf(path, sizeof(path), "%s/a.filter", directory);
+    cache = block_cache_create(1 << 20);
+    return 0;
+}
+
+static int
+directory_remove(void **state)
+{
+    block_cache_destroy(cache);
+    temporary_remove(directory);
+    return 0;
+}
+
+/* Replaces the file by one of the model. */
+static void
+write_model(const struct model *model)
+{
+    struct colander_error err;
+
+    (void)unlink(path);
+    ASSERT_OK(model_write(model, path, &err), err);
+}
+
+/* Opens the file, which must be possible. */
+static struct filter_file *
+open_model(void)
+{
+    struct filter_file *file;
+
+    OK(filter_file_open(path, cache, &file, NULL));
+    return file;
 }
 
 #endif

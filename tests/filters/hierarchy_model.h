@@ -6,16 +6,12 @@
 #ifndef TESTS_FILTERS_HIERARCHY_MODEL_H
 #define TESTS_FILTERS_HIERARCHY_MODEL_H
 
+#include "support/cases.h"
 #include "support/random.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "filters/hierarchy.h"
-#include "filters/tree.h"
+#include "filters/hierarchy/tree.h"
+#include "support/cases.h"
 
 #define POOL 256  /* values that parts may have in common */
 #define SLOTS 192 /* of the model */
@@ -41,11 +37,13 @@ struct fixture {
     struct model now;
 };
 
-static inline void
-fixture_init(struct fixture *fixture, enum hierarchy_kind kind, uint64_t budget,
-             uint64_t seed)
+/* To be destroyed. */
+static inline struct fixture *
+fixture_create(enum hierarchy_kind kind, uint64_t budget, uint64_t seed)
 {
-    memset(fixture, 0, sizeof(*fixture));
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+    assert_non_null(fixture);
     fixture->kind = kind;
     fixture->budget = budget;
     fixture->random = seed;
@@ -53,6 +51,14 @@ fixture_init(struct fixture *fixture, enum hierarchy_kind kind, uint64_t budget,
         fixture->pool[i] = random_next(&fixture->random);
     fixture->hierarchy = hierarchy_create(kind, 2, budget);
     assert_non_null(fixture->hierarchy);
+    return fixture;
+}
+
+static inline void
+fixture_destroy(struct fixture *fixture)
+{
+    hierarchy_destroy(fixture->hierarchy);
+    free(fixture);
 }
 
 /* A new set of values for the slot, with `extra` that are not in the pool. */
@@ -62,7 +68,7 @@ presence_for(struct fixture *fixture, uint32_t slot,
 {
     struct presence presence;
 
-    assert_int_equal(presence_init(&presence, shape, NULL), COLANDER_OK);
+    OK(presence_init(&presence, shape, NULL));
     /* a quarter of the pool */
     for (unsigned i = 0; i < POOL_WORDS; i++) {
         uint64_t half = random_next(&fixture->random);
@@ -117,13 +123,13 @@ fixture_remove(struct fixture *fixture, uint32_t slot)
     fixture->now.is_part[slot] = false;
 }
 
-static inline struct hierarchy_edition *
+static inline struct hierarchy_version *
 published(struct hierarchy *hierarchy)
 {
-    struct hierarchy_edition *edition;
+    struct hierarchy_version *version;
 
-    assert_int_equal(hierarchy_publish(hierarchy, &edition, NULL), COLANDER_OK);
-    return edition;
+    OK(hierarchy_publish(hierarchy, &version, NULL));
+    return version;
 }
 
 static inline uint32_t
@@ -136,16 +142,16 @@ slots_of(const struct model *model)
     return count;
 }
 
-/* Fails unless the edition answers as the model, at least: every slot with the
+/* Fails unless the version answers as the model, at least: every slot with the
  * value, and none that is no part. */
 static inline void
-check_value(const struct hierarchy_edition *edition, const struct model *model,
+check_value(const struct hierarchy_version *version, const struct model *model,
             uint64_t hash, unsigned value)
 {
     uint64_t slots[SLOT_WORDS] = {0};
 
-    assert_int_equal(hierarchy_edition_slots(edition), slots_of(model));
-    hierarchy_find(edition, hash, slots);
+    assert_int_equal(hierarchy_version_slots(version), slots_of(model));
+    hierarchy_find(version, hash, slots);
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         bool is_told = (slots[slot / 64] >> slot % 64 & 1) != 0;
         bool is_held = model->is_part[slot] &&
@@ -159,12 +165,12 @@ check_value(const struct hierarchy_edition *edition, const struct model *model,
 }
 
 static inline void
-check_edition(const struct fixture *fixture,
-              const struct hierarchy_edition *edition,
+check_version(const struct fixture *fixture,
+              const struct hierarchy_version *version,
               const struct model *model, unsigned step)
 {
     for (unsigned value = 0; value < POOL; value += step)
-        check_value(edition, model, fixture->pool[value], value);
+        check_value(version, model, fixture->pool[value], value);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Entries and the locators that are made of them, for tests.
+ * Entries, and locators built from them, for tests.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,12 +8,12 @@
 
 #include "filters/locator.h"
 
+#include "support/cases.h"
 #include "support/random.h"
+#include "support/scoped.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#define SCOPED_LOCATOR SCOPED(locator_release) struct locator
+#define SCOPED_RANGES SCOPED(row_ranges_release) struct row_ranges
 
 struct entries {
     uint64_t *words;
@@ -64,6 +64,7 @@ entries_hashes(const struct entries *entries, unsigned hash_bits)
 /* What locator_build gave: each block in memory of just its size. */
 struct locator {
     struct locator_shape shape;
+    struct entries *entries; /* freed with it */
     struct {
         struct colander_slice bytes;
         uint32_t first_group;
@@ -98,22 +99,23 @@ locator_release(struct locator *locator)
     for (size_t i = 0; i < locator->count; i++)
         free((void *)(uintptr_t)locator->blocks[i].bytes.data);
     free(locator->blocks);
+    free(locator->entries->words);
 }
 
 /* Sorts the entries; fits the shape when `is_fitted`. */
 static inline struct locator
 locator_of(struct locator_shape shape, bool is_fitted, struct entries *entries)
 {
-    struct locator locator = {.shape = shape, .blocks_left = SIZE_MAX};
+    struct locator locator = {
+        .shape = shape, .entries = entries, .blocks_left = SIZE_MAX};
 
     entries_sort(entries);
     if (is_fitted)
         locator_shape_fit(&locator.shape,
                           entries_hashes(entries, shape.hash_bits));
     assert_true(locator_shape_is_sound(&locator.shape));
-    assert_int_equal(locator_build(&locator.shape, entries->words,
-                                   entries->count, keep_block, &locator, NULL),
-                     COLANDER_OK);
+    OK(locator_build(&locator.shape, entries->words, entries->count, keep_block,
+                     &locator, NULL));
     return locator;
 }
 
@@ -144,10 +146,9 @@ look_up(const struct locator *locator, uint64_t hash, unsigned tag,
 
     answer->rows = 0;
     answer->units = 0;
-    assert_int_equal(locator_find(&locator->shape, locator->blocks[i].bytes,
-                                  locator->blocks[i].first_group, hash, tag,
-                                  ranges, answer, NULL),
-                     COLANDER_OK);
+    OK(locator_find(&locator->shape, locator->blocks[i].bytes,
+                    locator->blocks[i].first_group, hash, tag, ranges, answer,
+                    NULL));
 }
 
 static inline void

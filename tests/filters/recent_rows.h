@@ -1,6 +1,6 @@
 /*
- * Rows for tests of recent rows: keys that tell their number, values that have
- * one, and short ways to note and find them.
+ * Rows for tests of recent rows: keys that contain their number, values that
+ * have one, and short ways to add and find them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,14 +10,8 @@
 #include "filters/recent.h"
 
 #include "filters/locator.h"
+#include "support/cases.h"
 #include "support/random.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-#define OK(call) assert_int_equal((call), COLANDER_OK)
 
 /* The hash of value number `value`. */
 static inline uint64_t
@@ -53,8 +47,8 @@ note_one(struct recent *recent, struct recent_write *write, uint32_t number,
     struct recent_value value = {hash, tag};
     uint8_t bytes[9];
 
-    OK(recent_note(recent, write, key_of(number, bytes, sizeof(bytes)), &value,
-                   1, NULL));
+    OK(recent_add(recent, write, key_of(number, bytes, sizeof(bytes)), &value,
+                  1, NULL));
 }
 
 /* A write of one row, all of it. */

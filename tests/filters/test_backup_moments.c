@@ -1,13 +1,15 @@
 /*
- * Backups made while rows are written, families come and go, and files are
- * flushed, compacted and given other filters: each is the store as it was
- * between two writes, with filters that deny nothing.
+ * Backups taken while rows are written, families are created and dropped, and
+ * files are flushed, compacted and refiltered. Each backup is the store at a
+ * moment between two writes, with filters that deny nothing.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/compared_finds.h"
 #include "support/filter_files.h"
 #include "support/model_steps.h"
+#include "support/scoped.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -40,7 +42,7 @@ write_step(struct writing *writing, struct colander_batch *batch,
                    : colander_batch_put(batch, family, key, step->row, NULL);
     }
     if (code == COLANDER_OK)
-        code = colander_batch_commit(batch, COLANDER_AS_STORE, NULL);
+        code = colander_batch_commit(batch, NULL, NULL);
     return code;
 }
 
@@ -49,7 +51,7 @@ write_steps(void *context)
 {
     struct writing *writing = context;
     struct colander_row_builder *builder = colander_row_builder_create();
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_batch *batch;
     enum colander_code code;
     struct step step;
@@ -67,7 +69,6 @@ write_steps(void *context)
     if (code != COLANDER_OK)
         atomic_store(&writing->has_failed, true);
     colander_batch_destroy(batch);
-    colander_buffer_release(&key);
     colander_row_builder_destroy(builder);
     return NULL;
 }
@@ -78,7 +79,7 @@ put_large(struct colander_family *family)
 {
     static char text[4 << 20];
     struct colander_row_builder *builder = colander_row_builder_create();
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_slice row;
     enum colander_code code;
 
@@ -88,8 +89,7 @@ put_large(struct colander_family *family)
     code = colander_row_builder_finish(builder, &row, NULL);
     if (code == COLANDER_OK)
         code = colander_family_put(family, colander_buffer_slice(&key), row,
-                                   COLANDER_AS_STORE, NULL);
-    colander_buffer_release(&key);
+                                   NULL, NULL);
     colander_row_builder_destroy(builder);
     return code;
 }
@@ -149,7 +149,7 @@ is_model(struct colander_family *family, const struct model *model)
     struct colander_query query;
     struct colander_result result;
     struct colander_cursor *cursor;
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     bool is_same = true;
     size_t at = 0;
 
@@ -169,7 +169,6 @@ is_model(struct colander_family *family, const struct model *model)
     while (is_same && at < KEYS)
         is_same = !model->is_there[at++];
     colander_cursor_close(cursor);
-    colander_buffer_release(&key);
     return is_same;
 }
 
@@ -216,8 +215,7 @@ check_moment(const char *path, enum colander_open_mode mode, uint64_t seed,
 
     colander_options_init(&options);
     options.mode = mode;
-    if (colander_store_open(path, &options, &store, &err) != COLANDER_OK)
-        fail_msg("%s", err.message);
+    ASSERT_OK(colander_store_open(path, &options, &store, &err), err);
     colander_store_recovery(store, &recovery);
     assert_int_equal(recovery.dropped_size, 0);
     OK(colander_family_open(store, "a", &families[0], NULL));
@@ -234,8 +232,7 @@ check_moment(const char *path, enum colander_open_mode mode, uint64_t seed,
     return model.steps;
 }
 
-/* --------------------------------------------------------------- backups ---
- */
+/* -------------------------------------------------------------- backups --- */
 
 static void
 make_backup(struct store_fixture *fixture, struct writing *writing,
@@ -247,9 +244,8 @@ make_backup(struct store_fixture *fixture, struct writing *writing,
     char path[2 * FILE_NAME_SIZE];
     uint64_t until;
 
-    if (colander_store_backup(fixture->store, directory, 3, &made, &err) !=
-        COLANDER_OK)
-        fail_msg("%s", err.message);
+    ASSERT_OK(colander_store_backup(fixture->store, directory, 3, &made, &err),
+              err);
     until = atomic_load(&writing->begun);
     (void)snprintf(path, sizeof(path), "%s/%06" PRIu64, directory, made.number);
     (void)check_moment(path, COLANDER_OPEN_READ_ONLY, writing->seed, from,
@@ -264,44 +260,10 @@ check_restored(const char *directory, const char *path, uint64_t seed,
     struct colander_error err;
     uint64_t steps;
 
-    if (colander_backup_restore(directory, 0, path, NULL, &err) != COLANDER_OK)
-        fail_msg("%s", err.message);
+    ASSERT_OK(colander_backup_restore(directory, 0, path, NULL, &err), err);
     steps = check_moment(path, COLANDER_OPEN_READ_ONLY, seed, 0, most);
     (void)check_moment(path, COLANDER_OPEN_EXISTING, seed, steps, steps);
     (void)check_moment(path, COLANDER_OPEN_EXISTING, seed, steps, steps);
-}
-
-static void
-a_backup_is_the_store_between_two_writes(void **state)
-{
-    struct store_fixture *fixture = *state;
-    struct writing writing = {.seed = random_seed(__func__)};
-    char directory[FILE_NAME_SIZE];
-    char restored[FILE_NAME_SIZE];
-    char place[TEMPORARY_SIZE];
-    pthread_t threads[2];
-
-    temporary_make(place);
-    (void)snprintf(directory, sizeof(directory), "%s/backups", place);
-    (void)snprintf(restored, sizeof(restored), "%s/restored", place);
-    writing.store = fixture->store;
-    writing.families[0] = fixture_family(fixture, "a");
-    writing.families[1] = fixture_family(fixture, "b");
-    assert_int_equal(pthread_create(&threads[0], NULL, write_steps, &writing),
-                     0);
-    assert_int_equal(pthread_create(&threads[1], NULL, disturb, &writing), 0);
-    for (uint64_t left = random_runs(6); left > 0; left--)
-        make_backup(fixture, &writing, directory);
-    atomic_store(&writing.stops, true);
-    for (size_t i = 0; i < 2; i++)
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
-    assert_false(atomic_load(&writing.has_failed));
-    printf("%" PRIu64 " steps\n", atomic_load(&writing.done));
-    check_restored(directory, restored, writing.seed,
-                   atomic_load(&writing.done));
-    colander_family_close(writing.families[0]);
-    colander_family_close(writing.families[1]);
-    temporary_remove(place);
 }
 
 static int
@@ -316,14 +278,32 @@ small_setup(void **state)
     return result;
 }
 
-int
-main(void)
+TEST_BETWEEN(a_backup_is_the_store_between_two_writes, small_setup,
+             fixture_teardown)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            a_backup_is_the_store_between_two_writes, small_setup,
-            fixture_teardown),
-    };
+    struct store_fixture *fixture = *state;
+    struct writing writing = {.seed = random_seed(__func__)};
+    char directory[FILE_NAME_SIZE];
+    char restored[FILE_NAME_SIZE];
+    char place[TEMPORARY_SIZE];
+    pthread_t threads[2];
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    temporary_make(place);
+    (void)snprintf(directory, sizeof(directory), "%s/backups", place);
+    (void)snprintf(restored, sizeof(restored), "%s/restored", place);
+    writing.store = fixture->store;
+    writing.families[0] = kept_family(fixture, "a");
+    writing.families[1] = kept_family(fixture, "b");
+    ZERO(pthread_create(&threads[0], NULL, write_steps, &writing));
+    ZERO(pthread_create(&threads[1], NULL, disturb, &writing));
+    for (uint64_t left = random_runs(6); left > 0; left--)
+        make_backup(fixture, &writing, directory);
+    atomic_store(&writing.stops, true);
+    for (size_t i = 0; i < 2; i++)
+        ZERO(pthread_join(threads[i], NULL));
+    assert_false(atomic_load(&writing.has_failed));
+    printf("%" PRIu64 " steps\n", atomic_load(&writing.done));
+    check_restored(directory, restored, writing.seed,
+                   atomic_load(&writing.done));
+    temporary_remove(place);
 }

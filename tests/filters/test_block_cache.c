@@ -1,18 +1,19 @@
 /*
- * Block cache: what it keeps, what it lets go, and many threads at once.
+ * Block cache: what it keeps and removes, and use by many threads at once.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "filters/block_cache.h"
+#include "support/cases.h"
 #include "support/random.h"
+#include "support/scoped.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+SCOPED_DEFINE(struct block_cache, block_cache_destroy)
+#define SCOPED_CACHE SCOPED(scoped_block_cache_destroy) struct block_cache *
 
 #define BLOCK_SIZE 4000
 
@@ -65,12 +66,10 @@ has(struct block_cache *cache, uint64_t file, uint32_t index)
     return block != NULL;
 }
 
-static void
-blocks_are_found_by_file_and_index(void **state)
+TEST(blocks_are_found_by_file_and_index)
 {
-    struct block_cache *cache = block_cache_create(64 << 20);
+    SCOPED_CACHE cache = block_cache_create(64 << 20);
 
-    (void)state;
     for (uint64_t file = 0; file < 40; file++) {
         for (uint32_t i = 0; i < 100; i++)
             block_cache_release(cache, put(cache, file + i, file, i));
@@ -87,17 +86,14 @@ blocks_are_found_by_file_and_index(void **state)
     }
     assert_int_equal(block_cache_sizes(cache).hits, 4000);
     assert_int_equal(block_cache_sizes(cache).misses, 40);
-    block_cache_destroy(cache);
 }
 
-static void
-capacity_is_kept_when_nothing_is_held(void **state)
+TEST(capacity_is_kept_when_nothing_is_held)
 {
     const size_t capacities[] = {0, 100000, 1 << 20, 9 << 20};
 
-    (void)state;
-    for (size_t i = 0; i < sizeof(capacities) / sizeof(*capacities); i++) {
-        struct block_cache *cache = block_cache_create(capacities[i]);
+    for (size_t i = 0; i < COUNT(capacities); i++) {
+        SCOPED_CACHE cache = block_cache_create(capacities[i]);
         struct block_cache_sizes sizes;
 
         for (uint32_t index = 0; index < 4000; index++) {
@@ -108,17 +104,14 @@ capacity_is_kept_when_nothing_is_held(void **state)
         /* And nearly used up. */
         assert_true(sizes.bytes + 16 * (BLOCK_SIZE + OVERHEAD_MAX) >=
                     capacities[i]);
-        block_cache_destroy(cache);
     }
 }
 
-static void
-blocks_in_use_stay_and_others_go(void **state)
+TEST(blocks_in_use_stay_and_others_go)
 {
-    struct block_cache *cache = block_cache_create(8 << 20);
+    SCOPED_CACHE cache = block_cache_create(8 << 20);
     const uint32_t used = 50;
 
-    (void)state;
     for (uint32_t i = 0; i < 20000; i++) {
         block_cache_release(cache, put(cache, BLOCK_SIZE, 1, i));
         /* Each used block comes up every 50 blocks; 2,000 fit. */
@@ -129,17 +122,14 @@ blocks_in_use_stay_and_others_go(void **state)
         assert_false(has(cache, 1, i));
     for (uint32_t i = 19000; i < 20000; i++)
         assert_true(has(cache, 1, i));
-    block_cache_destroy(cache);
 }
 
-static void
-held_block_outlives_its_eviction_and_counts(void **state)
+TEST(held_block_outlives_its_eviction_and_counts)
 {
     enum { HELD = 300 };
-    struct block_cache *cache = block_cache_create(1 << 20);
+    SCOPED_CACHE cache = block_cache_create(1 << 20);
     struct cached_block *held[HELD];
 
-    (void)state;
     for (uint32_t i = 0; i < HELD; i++)
         held[i] = put(cache, BLOCK_SIZE, 1, i);
     /* More than fits is held. */
@@ -153,51 +143,42 @@ held_block_outlives_its_eviction_and_counts(void **state)
         block_cache_release(cache, held[i]);
     }
     assert_true(block_cache_sizes(cache).bytes <= 1 << 20);
-    block_cache_destroy(cache);
 }
 
 /* Its capacity comes back when the last holder lets go, not at the next add. */
-static void
-release_of_the_last_holder_keeps_the_capacity(void **state)
+TEST(release_of_the_last_holder_keeps_the_capacity)
 {
     enum { HELD = 600 };
-    struct block_cache *cache = block_cache_create(1 << 20);
+    SCOPED_CACHE cache = block_cache_create(1 << 20);
     struct cached_block *held[HELD];
 
-    (void)state;
     for (uint32_t i = 0; i < HELD; i++)
         held[i] = put(cache, BLOCK_SIZE, 1, i);
     for (uint32_t i = 0; i < HELD; i++)
         block_cache_release(cache, held[i]);
     assert_true(block_cache_sizes(cache).bytes <= 1 << 20);
     assert_true(block_cache_sizes(cache).bytes > 1 << 19);
-    block_cache_destroy(cache);
 }
 
-static void
-block_larger_than_the_cache_is_handed_out_and_goes(void **state)
+TEST(block_larger_than_the_cache_is_handed_out_and_goes)
 {
-    struct block_cache *cache = block_cache_create(100000);
+    SCOPED_CACHE cache = block_cache_create(100000);
     struct cached_block *large = put(cache, 1 << 20, 3, 0);
 
-    (void)state;
     assert_true(is_block(large, 1 << 20, 3, 0));
     assert_false(has(cache, 3, 0));
     assert_true(block_cache_sizes(cache).bytes >= 1 << 20);
     block_cache_release(cache, large);
     assert_int_equal(block_cache_sizes(cache).bytes, 0);
-    block_cache_destroy(cache);
 }
 
-static void
-second_block_under_a_name_is_its_holders_alone(void **state)
+TEST(second_block_under_a_name_is_its_holders_alone)
 {
-    struct block_cache *cache = block_cache_create(1 << 20);
+    SCOPED_CACHE cache = block_cache_create(1 << 20);
     struct cached_block *first = put(cache, 10, 1, 1);
     struct cached_block *second = put(cache, 10, 1, 1);
     struct cached_block *found = block_cache_find(cache, 1, 1);
 
-    (void)state;
     assert_ptr_equal(found, first);
     assert_ptr_not_equal(second, first);
     assert_true(is_block(second, 10, 1, 1));
@@ -207,30 +188,24 @@ second_block_under_a_name_is_its_holders_alone(void **state)
     block_cache_release(cache, found);
     block_cache_forget(cache, 1);
     assert_int_equal(block_cache_sizes(cache).bytes, 0);
-    block_cache_destroy(cache);
 }
 
-static void
-forgetting_a_file_leaves_the_others(void **state)
+TEST(forgetting_a_file_leaves_the_others)
 {
-    struct block_cache *cache = block_cache_create(16 << 20);
+    SCOPED_CACHE cache = block_cache_create(16 << 20);
 
-    (void)state;
     for (uint32_t i = 0; i < 1000; i++)
         block_cache_release(cache, put(cache, 100, i % 3, i));
     block_cache_forget(cache, 1);
     for (uint32_t i = 0; i < 1000; i++)
         assert_int_equal(has(cache, i % 3, i), i % 3 != 1);
-    block_cache_destroy(cache);
 }
 
-static void
-cut_block_shows_only_what_is_left(void **state)
+TEST(cut_block_shows_only_what_is_left)
 {
-    struct block_cache *cache = block_cache_create(1 << 20);
+    SCOPED_CACHE cache = block_cache_create(1 << 20);
     struct cached_block *block = block_cache_allocate(cache, 100);
 
-    (void)state;
     fill(block_cache_bytes(block), 100, 5, 5);
     block_cache_cut(block, 92);
     block_cache_add(cache, block, 5, 5);
@@ -239,7 +214,6 @@ cut_block_shows_only_what_is_left(void **state)
     /* One that is never added. */
     block_cache_release(cache, block_cache_allocate(cache, 100));
     block_cache_release(cache, NULL);
-    block_cache_destroy(cache);
     block_cache_destroy(NULL);
 }
 
@@ -299,43 +273,21 @@ member(void *argument)
     return NULL;
 }
 
-static void
-threads_see_the_right_bytes_and_leave_the_capacity_kept(void **state)
+TEST(threads_see_the_right_bytes_and_leave_the_capacity_kept)
 {
     const size_t capacity = 100000;
     struct crowd crowd = {block_cache_create(capacity),
                           random_seed("block_cache"), random_runs(20000), 0, 0};
     pthread_t threads[THREADS];
 
-    (void)state;
     for (size_t i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, member, &crowd), 0);
+        ZERO(pthread_create(&threads[i], NULL, member, &crowd));
     for (size_t i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        ZERO(pthread_join(threads[i], NULL));
     assert_int_equal(crowd.wrong, 0);
     assert_true(block_cache_sizes(crowd.cache).bytes <= capacity);
     for (uint64_t file = 0; file < FILES; file++)
         block_cache_forget(crowd.cache, file);
     assert_int_equal(block_cache_sizes(crowd.cache).bytes, 0);
     block_cache_destroy(crowd.cache);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_are_found_by_file_and_index),
-        cmocka_unit_test(capacity_is_kept_when_nothing_is_held),
-        cmocka_unit_test(blocks_in_use_stay_and_others_go),
-        cmocka_unit_test(held_block_outlives_its_eviction_and_counts),
-        cmocka_unit_test(release_of_the_last_holder_keeps_the_capacity),
-        cmocka_unit_test(block_larger_than_the_cache_is_handed_out_and_goes),
-        cmocka_unit_test(second_block_under_a_name_is_its_holders_alone),
-        cmocka_unit_test(forgetting_a_file_leaves_the_others),
-        cmocka_unit_test(cut_block_shows_only_what_is_left),
-        cmocka_unit_test(
-            threads_see_the_right_bytes_and_leave_the_capacity_kept),
-    };
-
-    return cmocka_run_group_tests_name("block_cache", tests, NULL, NULL);
 }

@@ -1,16 +1,20 @@
 /*
- * Finds in families that were filled by a bulk: right and by filters that were
- * built with their files, whatever happens beside it and to the process.
+ * Finds in families that were filled by a bulk are correct and use the filters
+ * built with its files, whatever happens at the same time and to the process.
  *
- * The process that is killed is this program, begun anew. COLANDER_RUNS sets
- * how often it is.
+ * The process that is killed is this program, started again. COLANDER_RUNS sets
+ * how often.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "columns/bulk_inside.h"
+#include "columns/bulk/bulk_inside.h"
+#include "support/cases.h"
 
+#include "support/children.h"
 #include "support/compared_finds.h"
 #include "support/filter_files.h"
+#include "support/history.h"
+#include "support/scoped.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -42,9 +46,19 @@ begin(struct colander_family *family, uint64_t *random)
     struct colander_bulk *bulk;
     struct colander_error err;
 
-    if (bulk_create_limited(family, &limits, &bulk, &err) != COLANDER_OK)
-        fail_msg("%s", err.message);
+    ASSERT_OK(bulk_create_limited(family, &limits, &bulk, &err), err);
     return bulk;
+}
+
+/* Adds a random row under an integer as its key. */
+static enum colander_code
+add_at(struct store_fixture *fixture, struct colander_bulk *bulk,
+       uint64_t number, uint64_t *random, struct colander_error *err)
+{
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+
+    return colander_bulk_add(bulk, integer_key(number, &key),
+                             random_row(fixture->builder, random), err);
 }
 
 /* Adds `count` random rows. */
@@ -52,14 +66,13 @@ static void
 add_rows(struct store_fixture *fixture, struct colander_bulk *bulk,
          uint64_t count, uint64_t *random)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
 
     for (uint64_t i = 0; i < count; i++) {
         random_key(random, KEYS, &key);
         OK(colander_bulk_add(bulk, colander_buffer_slice(&key),
                              random_row(fixture->builder, random), NULL));
     }
-    colander_buffer_release(&key);
 }
 
 /* Adds rows whose keys ascend, some of which go to files at once, and then
@@ -69,33 +82,13 @@ add_ordered_rows(struct store_fixture *fixture, struct colander_bulk *bulk,
                  uint64_t late, uint64_t *random)
 {
     const uint64_t from = random_below(random, KEYS);
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
 
     for (uint64_t i = 0; i < KEYS + late; i++) {
         const uint64_t number =
             i < KEYS ? i : from + random_below(random, KEYS - from);
-        const struct colander_value part = colander_integer((int64_t)number);
 
-        OK(colander_key_encode(&part, 1, &key, NULL));
-        OK(colander_bulk_add(bulk, colander_buffer_slice(&key),
-                             random_row(fixture->builder, random), NULL));
+        OK(add_at(fixture, bulk, number, random, NULL));
     }
-    colander_buffer_release(&key);
-}
-
-static void
-put_rows(struct store_fixture *fixture, struct colander_family *family,
-         uint64_t count, uint64_t *random)
-{
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-
-    for (uint64_t i = 0; i < count; i++) {
-        random_key(random, KEYS, &key);
-        OK(colander_family_put(family, colander_buffer_slice(&key),
-                               random_row(fixture->builder, random),
-                               COLANDER_AS_STORE, NULL));
-    }
-    colander_buffer_release(&key);
 }
 
 static void
@@ -103,8 +96,7 @@ commit(struct colander_bulk *bulk)
 {
     struct colander_error err;
 
-    if (colander_bulk_commit(bulk, NULL, &err) != COLANDER_OK)
-        fail_msg("%s", err.message);
+    ASSERT_OK(colander_bulk_commit(bulk, NULL, &err), err);
     colander_bulk_destroy(bulk);
 }
 
@@ -137,12 +129,11 @@ assert_built(struct store_fixture *fixture, struct colander_family *family)
 
 /* ---------------------------------------------------------------- tests --- */
 
-static void
-filters_are_built_with_the_files(void **state)
+FIXTURE_TEST(filters_are_built_with_the_files)
 {
     struct store_fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
-    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_family *family = kept_family(fixture, "rows");
     struct colander_bulk *bulk = begin(family, &random);
 
     add_rows(fixture, bulk, 3 * KEYS, &random);
@@ -152,29 +143,26 @@ filters_are_built_with_the_files(void **state)
     assert_all_loaded(family);
     assert_finds(fixture, family, &random);
     assert_built(fixture, family);
-    colander_family_close(family);
 
     fixture_reopen(fixture, COLANDER_OPEN_OR_CREATE);
-    family = fixture_family(fixture, "rows");
+    family = kept_family(fixture, "rows");
     assert_finds(fixture, family, &random);
     assert_all_loaded(family);
     assert_int_equal(filter_stats(family).rebuilt_count, 0);
-    put_rows(fixture, family, KEYS / 2, &random);
+    put_random_rows(fixture, family, KEYS, KEYS / 2, &random);
     assert_finds(fixture, family, &random);
     OK(colander_family_compact(family, NULL));
     assert_finds(fixture, family, &random);
     assert_filters_of_ssts(fixture, &family, 1);
-    colander_family_close(family);
 }
 
 /* Files that were made while rows came in order, and had to be made again. */
-static void
-filters_of_withdrawn_files_go(void **state)
+FIXTURE_TEST(filters_of_withdrawn_files_go)
 {
     struct store_fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
 
-    for (uint64_t run = random_runs(20); run > 0; run--) {
+    for (uint64_t run = random_runs(4); run > 0; run--) {
         struct colander_family *family;
         struct colander_bulk *bulk;
         char name[32];
@@ -192,14 +180,13 @@ filters_of_withdrawn_files_go(void **state)
         assert_int_equal(filter_stats(family).error_count, 0);
         assert_filters_of_ssts(fixture, &family, 1);
         OK(colander_family_drop(family, NULL));
-        colander_family_close(family);
+        colander_family_close(family); /* before, its files stay */
     }
 }
 
 /* Whatever a find looks at, rows of before, files above others, older
  * snapshots: both styles of compaction put files where they can. */
-static void
-finds_are_right_beside_deleted_rows_and_snapshots(void **state)
+FIXTURE_TEST(finds_are_right_beside_deleted_rows_and_snapshots)
 {
     static const enum colander_compaction styles[] = {
         COLANDER_COMPACTION_LEVELED, COLANDER_COMPACTION_UNIVERSAL,
@@ -215,19 +202,18 @@ finds_are_right_beside_deleted_rows_and_snapshots(void **state)
 
         fixture->options.compaction = styles[i];
         fixture_remake(fixture);
-        family = fixture_family(fixture, "rows");
-        put_rows(fixture, family, KEYS, &random);
+        family = kept_family(fixture, "rows");
+        put_random_rows(fixture, family, KEYS, KEYS, &random);
         OK(colander_family_flush(family, NULL));
         OK(colander_store_snapshot(fixture->store, &snapshots[0], NULL));
-        put_rows(fixture, family, KEYS / 4, &random);
-        OK(colander_family_delete_range(family, NULL, COLANDER_AS_STORE, NULL,
-                                        NULL));
+        put_random_rows(fixture, family, KEYS, KEYS / 4, &random);
+        OK(colander_family_delete_range(family, NULL, NULL, NULL, NULL));
         bulk = begin(family, &random);
         add_rows(fixture, bulk, KEYS, &random);
         OK(colander_store_snapshot(fixture->store, &snapshots[1], NULL));
         commit(bulk);
         assert_finds(fixture, family, &random);
-        put_rows(fixture, family, KEYS / 4, &random);
+        put_random_rows(fixture, family, KEYS, KEYS / 4, &random);
         for (unsigned k = 0; k < 60; k++)
             compare_random_find(family, snapshots[k % 2], KEYS, &random,
                                 &counts);
@@ -240,35 +226,31 @@ finds_are_right_beside_deleted_rows_and_snapshots(void **state)
         assert_int_equal(filter_stats(family).rebuilt_count, 0);
         colander_snapshot_release(snapshots[0]);
         colander_snapshot_release(snapshots[1]);
-        colander_family_close(family);
     }
 }
 
-static void
-bulk_that_is_not_committed_leaves_no_filter(void **state)
+FIXTURE_TEST(bulk_that_is_not_committed_leaves_no_filter)
 {
     struct store_fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
-    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_family *family = kept_family(fixture, "rows");
     struct colander_bulk *bulk = begin(family, &random);
 
     add_ordered_rows(fixture, bulk, random_below(&random, 2), &random);
     OK(put_text(fixture, family, "a", "n", colander_integer(1), NULL));
-    assert_int_equal(colander_bulk_commit(bulk, NULL, NULL), COLANDER_INVALID);
+    FAILS(colander_bulk_commit(bulk, NULL, NULL), COLANDER_INVALID);
     colander_bulk_destroy(bulk);
     assert_true(has_filters(fixture, 0));
     OK(colander_family_flush(family, NULL));
     assert_filters_of_ssts(fixture, &family, 1);
     assert_finds(fixture, family, &random);
-    colander_family_close(family);
 }
 
-static void
-family_without_filters_gets_none(void **state)
+FIXTURE_TEST(family_without_filters_gets_none)
 {
     struct store_fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
-    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_family *family = kept_family(fixture, "rows");
     struct find_counts counts = {.row_count = 0};
     struct colander_filter_options options;
     struct colander_bulk *bulk;
@@ -286,7 +268,6 @@ family_without_filters_gets_none(void **state)
     OK(colander_family_set_filters(family, &options, NULL));
     assert_all_loaded(family);
     assert_finds(fixture, family, &random);
-    colander_family_close(family);
 }
 
 /* Adds rows until that fails, or all are added and the commit does. */
@@ -294,23 +275,12 @@ static enum colander_code
 fill(struct store_fixture *fixture, struct colander_bulk *bulk, bool in_order,
      uint64_t *random, struct colander_error *err)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
     enum colander_code code = COLANDER_OK;
 
-    for (int64_t i = 0; i < KEYS && code == COLANDER_OK; i++) {
-        const struct colander_value part = colander_integer(i);
-
-        if (in_order)
-            OK(colander_key_encode(&part, 1, &key, NULL));
-        else
-            random_key(random, KEYS, &key);
-        code = colander_bulk_add(bulk, colander_buffer_slice(&key),
-                                 random_row(fixture->builder, random), err);
-    }
-    if (code == COLANDER_OK)
-        code = colander_bulk_commit(bulk, NULL, err);
-    colander_buffer_release(&key);
-    return code;
+    for (uint64_t i = 0; i < KEYS && code == COLANDER_OK; i++)
+        code = add_at(fixture, bulk, in_order ? i : random_below(random, KEYS),
+                      random, err);
+    return code == COLANDER_OK ? colander_bulk_commit(bulk, NULL, err) : code;
 }
 
 /* A file that may not grow is as a disk that is full. */
@@ -318,7 +288,7 @@ static void
 fail_on_full_disk(struct store_fixture *fixture, bool in_order,
                   uint64_t *random)
 {
-    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_family *family = kept_family(fixture, "rows");
     struct colander_bulk *bulk;
     struct colander_error err;
     struct rlimit before;
@@ -327,16 +297,16 @@ fail_on_full_disk(struct store_fixture *fixture, bool in_order,
     char *files;
 
     OK(colander_family_create(family, NULL));
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    ZERO(getrlimit(RLIMIT_FSIZE, &before));
     limit = before;
     limit.rlim_cur = 3000;
     (void)signal(SIGXFSZ, SIG_IGN);
     bulk = begin(family, random);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    ZERO(setrlimit(RLIMIT_FSIZE, &limit));
     code = fill(fixture, bulk, in_order, random, &err);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    ZERO(setrlimit(RLIMIT_FSIZE, &before));
     assert_int_equal(code, COLANDER_IO);
-    assert_int_equal(colander_bulk_commit(bulk, NULL, &err), COLANDER_IO);
+    FAILS(colander_bulk_commit(bulk, NULL, &err), COLANDER_IO);
     files = describe_files(fixture->directory);
     assert_null(strstr(files, "bulk-"));
     free(files);
@@ -347,11 +317,9 @@ fail_on_full_disk(struct store_fixture *fixture, bool in_order,
     commit(bulk);
     assert_finds(fixture, family, random);
     OK(colander_family_drop(family, NULL));
-    colander_family_close(family);
 }
 
-static void
-full_disk_fails_the_bulk_and_leaves_nothing(void **state)
+FIXTURE_TEST(full_disk_fails_the_bulk_and_leaves_nothing)
 {
     uint64_t random = random_seed(__func__);
 
@@ -381,13 +349,12 @@ find_all_the_time(void *context)
     return NULL;
 }
 
-static void
-finds_are_right_while_bulks_are_committed(void **state)
+FIXTURE_TEST(finds_are_right_while_bulks_are_committed)
 {
     struct store_fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
 
-    for (uint64_t run = random_runs(8); run > 0; run--) {
+    for (uint64_t run = random_runs(4); run > 0; run--) {
         struct colander_family *family;
         struct finder finders[2];
         struct colander_bulk *bulk;
@@ -395,27 +362,25 @@ finds_are_right_while_bulks_are_committed(void **state)
         char name[32];
 
         snprintf(name, sizeof(name), "rows %llu", (unsigned long long)run);
-        family = fixture_family(fixture, name);
+        family = kept_family(fixture, name);
         bulk = begin(family, &random);
         for (unsigned i = 0; i < 2; i++) {
             finders[i].fixture = fixture;
             finders[i].family = family;
             finders[i].random = random_next(&random);
             atomic_init(&finders[i].is_over, false);
-            assert_int_equal(pthread_create(&threads[i], NULL,
-                                            find_all_the_time, &finders[i]),
-                             0);
+            ZERO(pthread_create(&threads[i], NULL, find_all_the_time,
+                                &finders[i]));
         }
         add_rows(fixture, bulk, KEYS, &random);
         commit(bulk);
-        put_rows(fixture, family, KEYS / 10, &random);
+        put_random_rows(fixture, family, KEYS, KEYS / 10, &random);
         OK(colander_family_flush(family, NULL));
         for (unsigned i = 0; i < 2; i++) {
             atomic_store(&finders[i].is_over, true);
             pthread_join(threads[i], NULL);
         }
         assert_finds(fixture, family, &random);
-        colander_family_close(family);
     }
 }
 
@@ -455,16 +420,14 @@ bulk_until_killed(char **arguments)
         must(colander_family_open(store, name, &family, &err), &err);
         must(bulk_create_limited(family, &limits, &bulk, &err), &err);
         for (uint64_t i = 0; i < KILLED_KEYS; i++) {
-            const struct colander_value part =
-                colander_integer((int64_t)(i * step % KILLED_KEYS));
             struct colander_slice row;
 
             random_columns(builder, &random);
             must(colander_row_builder_finish(builder, &row, &err), &err);
-            must(colander_key_encode(&part, 1, &key, &err), &err);
-            must(
-                colander_bulk_add(bulk, colander_buffer_slice(&key), row, &err),
-                &err);
+            must(colander_bulk_add(bulk,
+                                   integer_key(i * step % KILLED_KEYS, &key),
+                                   row, &err),
+                 &err);
         }
         must(colander_bulk_commit(bulk, NULL, &err), &err);
         colander_bulk_destroy(bulk);
@@ -475,23 +438,19 @@ bulk_until_killed(char **arguments)
 static void
 bulk_and_kill(struct store_fixture *fixture, uint64_t *random)
 {
-    const long milliseconds = 20 + (long)random_below(random, 300);
-    const struct timespec pause = {0, milliseconds * 1000000};
+    const useconds_t pause =
+        (useconds_t)(20 + random_below(random, 300)) * 1000;
     char seed[24];
+    const char *const arguments[] = {"test", "--bulk", fixture->directory, seed,
+                                     NULL};
     pid_t child;
     int status;
 
     snprintf(seed, sizeof(seed), "%llu",
              (unsigned long long)random_next(random));
-    child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        execl("/proc/self/exe", "test", "--bulk", fixture->directory, seed,
-              (char *)NULL);
-        _exit(127);
-    }
-    nanosleep(&pause, NULL);
-    assert_int_equal(kill(child, SIGKILL), 0);
+    child = child_start(arguments);
+    usleep(pause);
+    ZERO(kill(child, SIGKILL));
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
 }
@@ -511,7 +470,7 @@ check_families(struct store_fixture *fixture, uint64_t *random)
         struct find_counts counts = {.row_count = 0};
         uint64_t count;
 
-        families[i] = fixture_family(fixture, names.names[i]);
+        families[i] = kept_family(fixture, names.names[i]);
         count = count_rows(families[i]);
         assert_true(count == 0 || count == KILLED_KEYS);
         filled += count != 0;
@@ -524,14 +483,12 @@ check_families(struct store_fixture *fixture, uint64_t *random)
     assert_filters_of_ssts(fixture, families, names.count);
     for (size_t i = 0; i < names.count; i++) {
         OK(colander_family_drop(families[i], NULL));
-        colander_family_close(families[i]);
     }
     colander_names_release(&names);
     return filled;
 }
 
-static void
-killed_bulk_is_there_as_a_whole_or_not_at_all(void **state)
+FIXTURE_TEST(killed_bulk_is_there_as_a_whole_or_not_at_all)
 {
     struct store_fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
@@ -539,7 +496,7 @@ killed_bulk_is_there_as_a_whole_or_not_at_all(void **state)
     size_t left = 0;
 
     fixture_close(fixture);
-    for (uint64_t run = random_runs(12); run > 0; run--) {
+    for (uint64_t run = random_runs(6); run > 0; run--) {
         char *files;
 
         bulk_and_kill(fixture, &random);
@@ -561,20 +518,7 @@ killed_bulk_is_there_as_a_whole_or_not_at_all(void **state)
 int
 main(int argc, char **argv)
 {
-#define TEST(test)                                                             \
-    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(filters_are_built_with_the_files),
-        TEST(filters_of_withdrawn_files_go),
-        TEST(finds_are_right_beside_deleted_rows_and_snapshots),
-        TEST(bulk_that_is_not_committed_leaves_no_filter),
-        TEST(family_without_filters_gets_none),
-        TEST(full_disk_fails_the_bulk_and_leaves_nothing),
-        TEST(finds_are_right_while_bulks_are_committed),
-        TEST(killed_bulk_is_there_as_a_whole_or_not_at_all),
-    };
-
     if (argc == 4 && strcmp(argv[1], "--bulk") == 0)
         bulk_until_killed(argv);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -1,13 +1,15 @@
 /*
- * Checks of value filters: of good ones nothing is found; of one that denies a
- * value of its SST it is told, and it is made anew (I1, I5).
+ * Checks of value filters: they find nothing wrong with good filters, and
+ * report and repair one that denies a value of its SST (I1, I5).
  *
  * SPDX-License-Identifier: MIT
  */
 #include "filters/filter_builder.h"
 #include "filters/filter_file.h"
+#include "support/cases.h"
 #include "support/filter_files.h"
 #include "support/random_rows.h"
+#include "support/scoped.h"
 
 #define KEYS 3000
 
@@ -65,39 +67,29 @@ static void
 put_rows(struct store_fixture *fixture, struct colander_family *family,
          uint64_t *random)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-
-    for (unsigned i = 0; i < KEYS; i++) {
-        colander_buffer_clear(&key);
-        random_key(random, KEYS, &key);
-        OK(colander_family_put(family, colander_buffer_slice(&key),
-                               random_row(fixture->builder, random),
-                               COLANDER_AS_STORE, NULL));
-    }
-    colander_buffer_release(&key);
+    put_random_rows(fixture, family, KEYS, KEYS, random);
     OK(colander_family_flush(family, NULL));
 }
 
-static void
-good_filters_deny_nothing(void **state)
+FIXTURE_TEST(good_filters_deny_nothing)
 {
     static const uint32_t segments[] = {0, 1, 16, 256, COLANDER_SEGMENT_AUTO};
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_family *family = kept_family(fixture, "rows");
     uint64_t random = random_seed(__func__);
     static const char *const left_out[] = {"place", "likes"};
     struct findings findings;
 
     for (unsigned i = 0; i < 3; i++)
         put_rows(fixture, family, &random);
-    for (size_t i = 0; i < sizeof(segments) / sizeof(segments[0]); i++) {
+    for (size_t i = 0; i < COUNT(segments); i++) {
         struct colander_filter_options options;
         struct colander_check totals;
 
         colander_filter_options_init(&options);
         options.rows_per_segment = segments[i];
-        options.left_out = left_out;
-        options.left_out_count = i % 3;
+        options.unfiltered = left_out;
+        options.unfiltered_count = i % 3;
         OK(colander_family_set_filters(family, &options, NULL));
         OK(colander_family_refilter(family, NULL, NULL));
         totals = check(fixture, i % 2 == 0, &findings);
@@ -107,15 +99,13 @@ good_filters_deny_nothing(void **state)
         assert_true(totals.filter_count > 0 && totals.row_count > KEYS / 2);
         assert_true(totals.value_count > totals.row_count);
     }
-    colander_family_close(family);
 }
 
 /* It was told as damaged: half of it was read of the old one. */
-static void
-filter_that_is_made_anew_meanwhile_is_not_damaged(void **state)
+FIXTURE_TEST(filter_that_is_made_anew_meanwhile_is_not_damaged)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_family *family = kept_family(fixture, "rows");
     uint64_t random = random_seed(__func__);
     struct colander_check totals;
     struct findings findings;
@@ -128,7 +118,6 @@ filter_that_is_made_anew_meanwhile_is_not_damaged(void **state)
         fail_msg("%s: %s", findings.file, findings.what);
     assert_int_equal(totals.filter_count, 1);
     assert_int_equal(totals.finding_count, 0);
-    colander_family_close(family);
 }
 
 /* Puts a row of values that no other row has. */
@@ -144,7 +133,7 @@ put_only_row(struct store_fixture *fixture, struct colander_family *family,
         colander_row_builder_add(fixture->builder, text, colander_text(text));
     }
     OK(colander_row_builder_finish(fixture->builder, &row, NULL));
-    OK(colander_family_put(family, key, row, COLANDER_AS_STORE, NULL));
+    OK(colander_family_put(family, key, row, NULL, NULL));
 }
 
 /* Puts in the place of the filter at `path` one of the same SST that was told
@@ -163,9 +152,9 @@ forge_filter(struct store_fixture *fixture, struct colander_family *family,
     struct colander_result result;
     bool is_row = true;
 
-    OK(filter_file_open(path, &file, NULL));
-    head = *filter_file_head(file);
-    filter_file_close(file);
+    OK(filter_file_open(path, NULL, &file, NULL));
+    head = file->head;
+    filter_file_unref(file);
     (void)snprintf(forged, sizeof(forged), "%s.new", path);
     colander_filter_options_init(&options);
     OK(settings_create(&options, &settings, NULL));
@@ -186,19 +175,18 @@ forge_filter(struct store_fixture *fixture, struct colander_family *family,
                              head.valid_from, NULL));
     filter_builder_destroy(builder);
     settings_unref(settings);
-    assert_int_equal(rename(forged, path), 0);
+    ZERO(rename(forged, path));
 }
 
-static void
-a_filter_that_denies_a_value_is_told(void **state)
+FIXTURE_TEST(a_filter_that_denies_a_value_is_told)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_family *family = kept_family(fixture, "rows");
     uint64_t random = random_seed(__func__);
     struct file_numbers filters;
     struct colander_check totals;
     struct findings findings;
-    struct colander_buffer key = text_key("only");
+    SCOPED_BUFFER key = text_key("only");
     char path[FILE_NAME_SIZE];
 
     put_only_row(fixture, family, colander_buffer_slice(&key));
@@ -208,8 +196,6 @@ a_filter_that_denies_a_value_is_told(void **state)
     assert_int_equal(filters.count, 1);
     assert_true(find_filter(fixture, filters.numbers[0], path));
     forge_filter(fixture, family, path, colander_buffer_slice(&key));
-    colander_buffer_release(&key);
-    colander_family_close(family);
 
     fixture_reopen(fixture, COLANDER_OPEN_READ_ONLY);
     totals = check(fixture, false, &findings);
@@ -220,21 +206,7 @@ a_filter_that_denies_a_value_is_told(void **state)
     fixture_reopen(fixture, COLANDER_OPEN_EXISTING);
     totals = check(fixture, true, &findings);
     assert_int_equal(totals.finding_count, 1);
-    assert_int_equal(totals.mended_count, 1);
+    assert_int_equal(totals.repaired_count, 1);
     totals = check(fixture, false, &findings);
     assert_int_equal(totals.finding_count, 0);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name)                                                             \
-    cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-        TEST(good_filters_deny_nothing),
-        TEST(filter_that_is_made_anew_meanwhile_is_not_damaged),
-        TEST(a_filter_that_denies_a_value_is_told),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

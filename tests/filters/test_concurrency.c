@@ -10,6 +10,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/concurrent_backups.h"
 #include "support/concurrent_families.h"
 #include "support/filter_files.h"
@@ -60,8 +61,8 @@ change_filters(struct actor *actor, struct colander_family *family)
     options.hierarchy = random_below(&actor->random, 4) == 0
                             ? COLANDER_HIERARCHY_TREE
                             : COLANDER_HIERARCHY_SLICES;
-    options.left_out = left_out;
-    options.left_out_count = random_below(&actor->random, 3);
+    options.unfiltered = left_out;
+    options.unfiltered_count = random_below(&actor->random, 3);
     DID(colander_family_set_filters(family, &options, &err), &err);
 }
 
@@ -147,7 +148,7 @@ watch_once(struct actor *actor)
     DID(colander_family_get_filters(family, &options, &err), &err);
     colander_filter_options_release(&options);
     DID(colander_family_sizes(family, &sizes, &err), &err);
-    DID(colander_family_spread(family, keys, 3, &count, &err), &err);
+    DID(colander_family_split_keys(family, keys, 3, &count, &err), &err);
     for (size_t i = 0; i < 3; i++)
         colander_buffer_release(&keys[i]);
     DID(colander_store_families(actor->world->store, &names, &err), &err);
@@ -166,8 +167,7 @@ read_once(struct actor *actor)
         check_load,     check_passing,
     };
 
-    checks[random_below(&actor->random, sizeof(checks) / sizeof(checks[0]))](
-        actor);
+    checks[random_below(&actor->random, COUNT(checks))](actor);
     atomic_fetch_add_explicit(&play_of(actor)->turn_count, 1, TOLD);
 }
 
@@ -201,7 +201,7 @@ static const struct part {
     {"backups", 1, back_up_once},
 };
 
-#define PARTS (sizeof(parts) / sizeof(parts[0]))
+#define PARTS COUNT(parts)
 
 struct thread {
     pthread_t thread;
@@ -268,9 +268,9 @@ print_turns(const struct play *play, struct thread *threads, size_t count)
             if (threads[k].part != &parts[i])
                 continue;
             turns += threads[k].actor.turn_count;
-            recent_found += threads[k].actor.recent_found;
+            recent_found += threads[k].actor.finds.recent_found;
             for (size_t plan = 0; plan < 3; plan++)
-                plans[plan] += threads[k].actor.plans[plan];
+                plans[plan] += threads[k].actor.finds.plans[plan];
         }
         printf("%llu %s, ", (unsigned long long)turns, parts[i].name);
     }
@@ -321,20 +321,12 @@ static void
 open_families(struct play *play, struct store_fixture *fixture)
 {
     play->world.store = fixture->store;
-    play->world.rows = fixture_family(fixture, "rows");
-    play->world.left = fixture_family(fixture, "left");
-    play->world.right = fixture_family(fixture, "right");
+    play->world.rows = kept_family(fixture, "rows");
+    play->world.left = kept_family(fixture, "left");
+    play->world.right = kept_family(fixture, "right");
     OK(colander_family_create(play->world.rows, NULL));
     OK(colander_family_create(play->world.left, NULL));
     OK(colander_family_create(play->world.right, NULL));
-}
-
-static void
-close_families(struct play *play)
-{
-    colander_family_close(play->world.rows);
-    colander_family_close(play->world.left);
-    colander_family_close(play->world.right);
 }
 
 /* Nobody writes any more: all is as it was acknowledged, and found. */
@@ -359,8 +351,7 @@ check_all(struct play *play, uint64_t random)
     release_actor(&actor);
 }
 
-static void
-every_answer_is_right_while_everything_happens_at_once(void **state)
+FIXTURE_TEST(every_answer_is_right_while_everything_happens_at_once)
 {
     struct store_fixture *fixture = *state;
     static struct play play;
@@ -371,23 +362,9 @@ every_answer_is_right_while_everything_happens_at_once(void **state)
     open_families(&play, fixture);
     run_threads(&play, &random);
     check_all(&play, random_next(&random));
-    close_families(&play);
     fixture_reopen(fixture, COLANDER_OPEN_OR_CREATE);
     open_families(&play, fixture);
     check_all(&play, random_next(&random));
-    close_families(&play);
     pthread_mutex_destroy(&play.bulk_mutex);
     temporary_remove(play.backups);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            every_answer_is_right_while_everything_happens_at_once,
-            fixture_setup, fixture_teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

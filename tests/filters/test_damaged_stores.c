@@ -1,22 +1,23 @@
 /*
- * Stores with one damage, in any of their files: whatever is asked of them,
- * they answer right or say which file is damaged (invariants I1, I2, I5, I6).
+ * Stores with one damage, in any of their files: every answer is correct, or an
+ * error that names the damaged file (invariants I1, I2, I5, I6).
  *
- * The store was written by a process that was killed, so that rows are in SST
- * files of several levels, in files of a bulk, and in write-ahead logs. It is
- * copied, damaged, and opened for reading, for writing, and for reading again.
+ * The store was written by a process that was killed, so rows are in SST files
+ * of several levels, in files of a bulk and in write-ahead logs. It is copied,
+ * damaged, and opened for reading, for writing, and for reading again.
  * COLANDER_RUNS sets how often.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/damage.h"
 #include "support/filter_files.h"
 #include "support/killed_store.h"
+#include "support/scoped.h"
 
 #define FINDS 20
 
-/* --------------------------------------------------------------- looking ---
- */
+/* -------------------------------------------------------------- looking --- */
 
 struct looking {
     char killed[TEMPORARY_SIZE + 16]; /* as it was written */
@@ -62,7 +63,7 @@ compare_with_model(const struct looking *looking, const struct model *model,
                    struct colander_family *family,
                    const struct colander_predicate *where)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_cursor *cursor = NULL;
     struct colander_result result;
     struct colander_query query;
@@ -91,11 +92,9 @@ compare_with_model(const struct looking *looking, const struct model *model,
         encode_key(i, &key);
         assert_true(
             colander_slice_equal(result.key, colander_buffer_slice(&key)));
-        assert_true(colander_slice_equal(
-            result.row, colander_buffer_slice(&model->rows[i])));
+        ASSERT_SAME(result.row, colander_buffer_slice(&model->rows[i]));
     }
     colander_cursor_close(cursor);
-    colander_buffer_release(&key);
     if (code != COLANDER_OK)
         assert_names_file(looking, &err);
     return code == COLANDER_OK;
@@ -106,17 +105,15 @@ static bool
 compare_family(struct looking *looking, const struct model *model,
                struct colander_family *family)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     bool is_fine = compare_with_model(looking, model, family, NULL);
 
     for (unsigned i = 0; i < FINDS; i++) {
-        struct colander_predicate *predicate =
-            random_predicate(&looking->random, 2);
+        SCOPED_PREDICATE predicate = random_predicate(&looking->random, 2);
 
         assert_non_null(predicate);
         is_fine &= compare_with_model(looking, model, family, predicate);
-        colander_predicate_destroy(predicate);
     }
     for (unsigned i = 0; i < FINDS; i++) {
         const uint64_t index = random_below(&looking->random, KEYS);
@@ -136,8 +133,6 @@ compare_family(struct looking *looking, const struct model *model,
             colander_slice_equal(colander_buffer_slice(&row),
                                  colander_buffer_slice(&model->rows[index])));
     }
-    colander_buffer_release(&key);
-    colander_buffer_release(&row);
     return is_fine;
 }
 
@@ -259,7 +254,7 @@ damage_once(struct looking *looking, const struct damageable *files)
     looking->is_short = false;
     looking->was_told = false;
     model_go_to(&looking->models[0], looking->seed, STEPS);
-    for (unsigned i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+    for (unsigned i = 0; i < COUNT(modes); i++) {
         enum outcome outcome = look_at(looking, modes[i]);
 
         if (outcome > worst)
@@ -276,14 +271,12 @@ damage_once(struct looking *looking, const struct damageable *files)
     temporary_remove(looking->path);
 }
 
-static void
-damaged_stores_are_right_or_say_what_is_damaged(void **state)
+TEST(damaged_stores_are_right_or_say_what_is_damaged)
 {
     struct looking *looking = calloc(1, sizeof(*looking));
     static struct damageable files;
     char directory[TEMPORARY_SIZE];
 
-    (void)state;
     temporary_make(directory);
     (void)snprintf(looking->killed, sizeof(looking->killed), "%s/killed",
                    directory);
@@ -294,7 +287,7 @@ damaged_stores_are_right_or_say_what_is_damaged(void **state)
     model_go_to(&looking->models[0], looking->seed, STEPS);
     model_go_to(&looking->models[1], looking->seed + 1, STEPS);
     list_files(looking->killed, &files);
-    for (uint64_t runs = random_runs(300); runs > 0; runs--)
+    for (uint64_t runs = random_runs(50); runs > 0; runs--)
         damage_once(looking, &files);
     for (size_t i = 0; i < KINDS; i++)
         printf("%-8s %5llu fine, %5llu failed, %5llu refused\n", kind_names[i],
@@ -310,11 +303,7 @@ damaged_stores_are_right_or_say_what_is_damaged(void **state)
 int
 main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(damaged_stores_are_right_or_say_what_is_damaged),
-    };
-
     if (argc == 4 && strcmp(argv[1], "--write") == 0)
         return write_until_killed(argv[2], strtoull(argv[3], NULL, 10));
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

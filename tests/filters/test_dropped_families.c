@@ -1,6 +1,6 @@
 /*
- * Finds beside drops of their family: they give the rows that were there, or
- * say that it was dropped. Other families go on.
+ * Finds during drops of their family return the rows that were there, or fail
+ * because it was dropped. Other families are not affected.
  *
  * COLANDER_RUNS sets the number of drops.
  *
@@ -8,9 +8,11 @@
  */
 #include "columns/candidates.h"
 #include "filters/filters.h"
+#include "support/cases.h"
 #include "support/plain_finds.h"
 #include "support/random.h"
 #include "support/rocksdb_inside.h"
+#include "support/scoped.h"
 #include "support/store_fixture.h"
 
 #include <pthread.h>
@@ -26,21 +28,21 @@
 static _Atomic(struct colander_family *) dropped_next;
 
 enum colander_code
-__real_colander_snapshot_create(struct colander_engine *engine,
-                                struct colander_snapshot **snapshot,
-                                struct colander_error *err);
+__real_engine_snapshot_create(struct engine *engine,
+                              struct colander_snapshot **snapshot,
+                              struct colander_error *err);
 enum colander_code
-__wrap_colander_snapshot_create(struct colander_engine *engine,
-                                struct colander_snapshot **snapshot,
-                                struct colander_error *err);
+__wrap_engine_snapshot_create(struct engine *engine,
+                              struct colander_snapshot **snapshot,
+                              struct colander_error *err);
 
 enum colander_code
-__wrap_colander_snapshot_create(struct colander_engine *engine,
-                                struct colander_snapshot **snapshot,
-                                struct colander_error *err)
+__wrap_engine_snapshot_create(struct engine *engine,
+                              struct colander_snapshot **snapshot,
+                              struct colander_error *err)
 {
     enum colander_code code =
-        __real_colander_snapshot_create(engine, snapshot, err);
+        __real_engine_snapshot_create(engine, snapshot, err);
     struct colander_family *family = atomic_exchange(&dropped_next, NULL);
 
     if (family != NULL)
@@ -127,11 +129,9 @@ run_race(struct race *race, bool disturbs, uint64_t *random)
     atomic_store(&race->ready, 0);
     fill(race);
     for (size_t i = 0; i < count; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL,
-                                        i < FINDERS ? find_until_dropped
-                                                    : disturb_until_dropped,
-                                        race),
-                         0);
+        ZERO(pthread_create(
+            &threads[i], NULL,
+            i < FINDERS ? find_until_dropped : disturb_until_dropped, race));
     while (atomic_load(&race->ready) < FINDERS)
         usleep(100);
     usleep((useconds_t)random_below(random, 2000));
@@ -142,11 +142,10 @@ run_race(struct race *race, bool disturbs, uint64_t *random)
     race->base += VALUES; /* no row of the next has a value of this */
 }
 
-static void
-find_beside_a_drop_gives_all_rows_or_says_so(void **state)
+FIXTURE_TEST(find_beside_a_drop_gives_all_rows_or_says_so)
 {
     struct race race = {.fixture = *state};
-    struct colander_family *kept = fixture_family(race.fixture, "kept");
+    struct colander_family *kept = kept_family(race.fixture, "kept");
     uint64_t random = random_seed("drops");
     const uint64_t runs = random_runs(40);
     uint64_t count;
@@ -164,41 +163,36 @@ find_beside_a_drop_gives_all_rows_or_says_so(void **state)
     assert_int_equal(atomic_load(&race.refused), runs * FINDERS);
     assert_true(atomic_load(&race.right) > 0);
     OK(colander_family_flush(kept, NULL));
-    colander_family_close(kept);
     fixture_reopen(race.fixture, COLANDER_OPEN_OR_CREATE);
-    kept = fixture_family(race.fixture, "kept");
+    kept = kept_family(race.fixture, "kept");
     OK(find_count(kept, NULL, 1, &count));
     assert_int_equal(count, runs);
-    colander_family_close(kept);
 }
 
 /* Not some of the rows, as those in no file are not noted any more. */
-static void
-find_of_a_family_that_is_dropped_meanwhile_says_so(void **state)
+FIXTURE_TEST(find_of_a_family_that_is_dropped_meanwhile_says_so)
 {
     struct race race = {.fixture = *state};
     uint64_t count;
 
-    race.family = fixture_family(race.fixture, "rows");
+    race.family = kept_family(race.fixture, "rows");
     fill(&race);
     atomic_store(&dropped_next, race.family);
-    assert_int_equal(find_count(race.family, "n", 3, &count), COLANDER_DROPPED);
+    FAILS(find_count(race.family, "n", 3, &count), COLANDER_DROPPED);
     assert_null(atomic_load(&dropped_next));
-    colander_family_close(race.family);
 }
 
 /* A cursor that is open goes on, over rows in files and in none. */
-static void
-find_that_was_open_goes_on_after_the_drop(void **state)
+FIXTURE_TEST(find_that_was_open_goes_on_after_the_drop)
 {
     struct race race = {.fixture = *state};
     struct colander_predicate *predicate;
-    struct colander_cursor *cursor;
+    SCOPED_CURSOR cursor = NULL;
     struct colander_query query;
     bool is_row = true;
     unsigned count = 0;
 
-    race.family = fixture_family(race.fixture, "rows");
+    race.family = kept_family(race.fixture, "rows");
     fill(&race);
     predicate = colander_where("n", COLANDER_EQ, colander_integer(3), NULL);
     colander_query_init(&query);
@@ -212,9 +206,7 @@ find_that_was_open_goes_on_after_the_drop(void **state)
         count += is_row;
     }
     assert_int_equal(count, ROWS / VALUES);
-    colander_cursor_close(cursor);
     colander_predicate_destroy(predicate);
-    colander_family_close(race.family);
 }
 
 /* Rows 0, 10, ... below DENSE have the value, and all from there on: the filter
@@ -227,14 +219,8 @@ find_that_was_open_goes_on_after_the_drop(void **state)
 static void
 put_row(struct race *race, int64_t row, int64_t n)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-    const struct colander_value part = colander_integer(row);
-
-    OK(colander_key_encode(&part, 1, &key, NULL));
-    OK(colander_family_put(race->family, colander_buffer_slice(&key),
-                           fixture_row(race->fixture, "n", colander_integer(n)),
-                           COLANDER_AS_STORE, NULL));
-    colander_buffer_release(&key);
+    put_at(race->family, row,
+           fixture_row(race->fixture, "n", colander_integer(n)));
 }
 
 static void
@@ -257,19 +243,18 @@ fill_for_long_find(struct race *race)
 }
 
 /* It plans anew, and the rows that no file has are in no notes any more. */
-static void
-find_whose_file_is_replaced_goes_on_after_the_drop(void **state)
+FIXTURE_TEST(find_whose_file_is_replaced_goes_on_after_the_drop)
 {
     struct race race = {.fixture = *state};
-    struct colander_engine_family *inside;
-    struct colander_predicate *predicate =
+    struct engine_family *inside;
+    SCOPED_PREDICATE predicate =
         colander_where("n", COLANDER_EQ, colander_integer(-1), NULL);
-    struct colander_cursor *cursor;
+    SCOPED_CURSOR cursor = NULL;
     struct colander_query query;
     bool is_row = true;
     unsigned count = 0;
 
-    race.family = fixture_family(race.fixture, "rows");
+    race.family = kept_family(race.fixture, "rows");
     fill_for_long_find(&race);
     OK(family_engine(race.family, &inside, NULL));
     colander_query_init(&query);
@@ -285,22 +270,4 @@ find_whose_file_is_replaced_goes_on_after_the_drop(void **state)
         OK(colander_family_drop(race.family, NULL));
     }
     assert_int_equal(count - 1, DENSE / 10 + (DENSE_END - DENSE) + UNFLUSHED);
-    colander_cursor_close(cursor);
-    colander_predicate_destroy(predicate);
-    colander_family_close(race.family);
-}
-
-int
-main(void)
-{
-#define TEST(test)                                                             \
-    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(find_beside_a_drop_gives_all_rows_or_says_so),
-        TEST(find_of_a_family_that_is_dropped_meanwhile_says_so),
-        TEST(find_that_was_open_goes_on_after_the_drop),
-        TEST(find_whose_file_is_replaced_goes_on_after_the_drop),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

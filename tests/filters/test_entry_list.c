@@ -1,21 +1,16 @@
 /*
- * Entry lists: what is in them once they are sorted, against all that was
- * added.
+ * Entry lists: the sorted contents, compared with everything that was added.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "filters/entry_list.h"
+#include "filters/build/entry_list.h"
+#include "support/cases.h"
 
+#include "support/cases.h"
 #include "support/random.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
-
-#define OK(call) assert_int_equal((call), COLANDER_OK)
 
 #define ROWS 20000
 #define COARSE 16
@@ -91,20 +86,18 @@ assert_list_has_all(const struct entry_list *list, const struct added *added)
         if (has_between(list, entry, entry))
             continue;
         assert_true(has_between(list, unit, entry - 1));
-        entry |= LOCATOR_ROW_LEFT_OUT;
+        entry |= LOCATOR_ROWS_OMITTED;
         assert_true(has_between(list, entry, entry));
     }
 }
 
-static void
-a_sorted_list_has_every_row_or_the_unit_of_a_frequent_value(void **state)
+TEST(a_sorted_list_has_every_row_or_the_unit_of_a_frequent_value)
 {
     static const unsigned hash_bits[] = {16, 24, 32, 33, 40};
     struct added *added = malloc(sizeof(*added));
     uint64_t random = random_seed("entry_list");
 
-    (void)state;
-    for (size_t i = 0; i < sizeof(hash_bits) / sizeof(hash_bits[0]); i++) {
+    for (size_t i = 0; i < COUNT(hash_bits); i++) {
         struct entry_list list;
 
         OK(entry_list_init(&list, hash_bits[i], COARSE, NULL));
@@ -118,15 +111,4 @@ a_sorted_list_has_every_row_or_the_unit_of_a_frequent_value(void **state)
         entry_list_release(&list);
     }
     free(added);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            a_sorted_list_has_every_row_or_the_unit_of_a_frequent_value),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,14 @@
 /*
- * Writes that fail beside writes that do not: the notes of the former lead to
- * no row, and go like the others.
+ * Failed writes next to successful ones: values that the former added lead to
+ * no row, and are removed like the others.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/compared_finds.h"
 #include "support/filter_files.h"
 #include "support/plain_finds.h"
+#include "support/scoped.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -33,7 +35,7 @@ add_row(struct colander_batch *batch, struct colander_family *family,
         struct colander_row_builder *builder, int64_t key_number, int64_t n)
 {
     const struct colander_value part = colander_integer(key_number);
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_slice row;
     enum colander_code code = colander_key_encode(&part, 1, &key, NULL);
 
@@ -43,7 +45,6 @@ add_row(struct colander_batch *batch, struct colander_family *family,
     if (code == COLANDER_OK)
         code = colander_batch_put(batch, family, colander_buffer_slice(&key),
                                   row, NULL);
-    colander_buffer_release(&key);
     return code;
 }
 
@@ -65,7 +66,7 @@ write_batch(struct writers *writers, struct colander_row_builder *builder,
         code = add_row(batch, writers->gone, builder, first, -1);
     if (code != COLANDER_OK)
         return false;
-    code = colander_batch_commit(batch, COLANDER_AS_STORE, NULL);
+    code = colander_batch_commit(batch, NULL, NULL);
     colander_batch_clear(batch);
     return code == (is_bad ? COLANDER_DROPPED : COLANDER_OK);
 }
@@ -114,14 +115,13 @@ check_rows(struct writers *writers)
     }
 }
 
-static void
-failed_writes_beside_good_ones_leave_nothing(void **state)
+FIXTURE_TEST(failed_writes_beside_good_ones_leave_nothing)
 {
     struct writers writers = {.fixture = *state};
     pthread_t threads[WRITERS];
 
-    writers.kept = fixture_family(writers.fixture, "kept");
-    writers.gone = fixture_family(writers.fixture, "gone");
+    writers.kept = kept_family(writers.fixture, "kept");
+    writers.gone = kept_family(writers.fixture, "gone");
     OK(colander_family_create(writers.gone, NULL));
     OK(colander_family_drop(writers.gone, NULL));
     atomic_store(&writers.running, WRITERS);
@@ -142,12 +142,9 @@ failed_writes_beside_good_ones_leave_nothing(void **state)
     check_rows(&writers);
     assert_true(writers.counts.row_count > 0);
     assert_int_equal(count_rows(writers.kept), WRITERS * KEYS);
-    colander_family_close(writers.kept);
-    colander_family_close(writers.gone);
 }
 
-/* -------------------------------------------------------------- the disk ---
- */
+/* ------------------------------------------------------------- the disk --- */
 
 /* Files may not grow beyond `size` bytes; 0: as they like. */
 static void
@@ -155,9 +152,9 @@ limit_files(rlim_t size)
 {
     struct rlimit limit;
 
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    ZERO(getrlimit(RLIMIT_FSIZE, &limit));
     limit.rlim_cur = size == 0 ? limit.rlim_max : size;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    ZERO(setrlimit(RLIMIT_FSIZE, &limit));
 }
 
 /* Writes rows until the log may not grow, then some more that fail, too. The
@@ -186,8 +183,7 @@ write_until_refused(struct store_fixture *fixture,
     return done;
 }
 
-static void
-rows_that_the_disk_refused_are_not_found(void **state)
+FIXTURE_TEST(rows_that_the_disk_refused_are_not_found)
 {
     enum { COUNT = 400 };
     struct store_fixture *fixture = *state;
@@ -214,17 +210,4 @@ rows_that_the_disk_refused_are_not_found(void **state)
     OK(colander_family_flush(family, NULL));
     assert_no_notes(family);
     colander_family_close(family);
-}
-
-int
-main(void)
-{
-#define TEST(test)                                                             \
-    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(failed_writes_beside_good_ones_leave_nothing),
-        TEST(rows_that_the_disk_refused_are_not_found),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,17 @@
 /*
- * Finds while RocksDB makes, moves and drops files in each of its ways: every
- * compaction style, several threads in one compaction, files that change their
- * level and nothing else. They give what scans give.
+ * Finds while RocksDB creates, moves and drops files in each of its ways: all
+ * compaction styles, several threads in one compaction, files that only change
+ * their level. Finds return what scans return.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/compared_finds.h"
 #include "support/filter_files.h"
 #include "support/rocksdb_inside.h"
 
 #include "columns/candidates.h"
+#include "support/scoped.h"
 
 #define KEYS 900
 #define LAST_LEVEL 6
@@ -18,7 +20,7 @@
 struct writing {
     struct store_fixture *fixture;
     struct colander_family *family;
-    struct colander_engine_family *inside;
+    struct engine_family *inside;
     uint64_t random;
     struct find_counts counts;
 };
@@ -26,7 +28,7 @@ struct writing {
 static void
 open_family(struct writing *writing)
 {
-    writing->family = fixture_family(writing->fixture, "rows");
+    writing->family = kept_family(writing->fixture, "rows");
     OK(colander_family_create(writing->family, NULL));
     OK(family_engine(writing->family, &writing->inside, NULL));
 }
@@ -46,7 +48,6 @@ begin(struct writing *writing, void **state, const char *name)
 static void
 reopen(struct writing *writing)
 {
-    colander_family_close(writing->family);
     fixture_reopen(writing->fixture, COLANDER_OPEN_OR_CREATE);
     open_family(writing);
 }
@@ -68,7 +69,7 @@ large_row(struct writing *writing)
 static void
 write_some(struct writing *writing, unsigned count)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
 
     while (count-- > 0) {
         uint64_t choice = random_below(&writing->random, 10);
@@ -77,16 +78,14 @@ write_some(struct writing *writing, unsigned count)
         random_key(&writing->random, KEYS, &key);
         at = colander_buffer_slice(&key);
         if (choice < 2)
-            OK(colander_family_delete(writing->family, at, COLANDER_AS_STORE,
-                                      NULL));
+            OK(colander_family_delete(writing->family, at, NULL, NULL));
         else if (choice < 5)
             OK(colander_family_patch(writing->family, at, large_row(writing),
-                                     COLANDER_AS_STORE, NULL));
+                                     NULL, NULL));
         else
             OK(colander_family_put(writing->family, at, large_row(writing),
-                                   COLANDER_AS_STORE, NULL));
+                                   NULL, NULL));
     }
-    colander_buffer_release(&key);
 }
 
 static void
@@ -109,11 +108,9 @@ end(struct writing *writing)
     assert_int_equal(stats.damaged_count, 0);
     assert_int_equal(stats.error_count, 0);
     assert_true(writing->counts.row_count > 0);
-    colander_family_close(writing->family);
 }
 
-/* ---------------------------------------------------------------- styles ---
- */
+/* --------------------------------------------------------------- styles --- */
 
 /* Settles before it compares where files go with rows that finds look for. */
 static void
@@ -135,8 +132,7 @@ write_through(struct writing *writing, unsigned rounds, bool settles)
     OK(colander_family_flush(writing->family, NULL));
 }
 
-static void
-finds_equal_scans_in_a_leveled_store(void **state)
+FIXTURE_TEST(finds_equal_scans_in_a_leveled_store)
 {
     struct store_fixture *fixture = *state;
     struct writing writing;
@@ -148,8 +144,7 @@ finds_equal_scans_in_a_leveled_store(void **state)
     end(&writing);
 }
 
-static void
-finds_equal_scans_in_a_universal_store(void **state)
+FIXTURE_TEST(finds_equal_scans_in_a_universal_store)
 {
     struct store_fixture *fixture = *state;
     struct writing writing;
@@ -160,8 +155,7 @@ finds_equal_scans_in_a_universal_store(void **state)
     end(&writing);
 }
 
-static void
-finds_equal_scans_in_a_fifo_store_that_dropped_files(void **state)
+FIXTURE_TEST(finds_equal_scans_in_a_fifo_store_that_dropped_files)
 {
     struct store_fixture *fixture = *state;
     struct writing writing;
@@ -175,8 +169,7 @@ finds_equal_scans_in_a_fifo_store_that_dropped_files(void **state)
     end(&writing);
 }
 
-/* ------------------------------------------------- one compaction, threads ---
- */
+/* ---------------------------------------------- one compaction, threads --- */
 
 /* Whether the engine's log has `text` with a number over 1 behind it. */
 static bool
@@ -201,8 +194,7 @@ log_tells_many(const struct store_fixture *fixture, const char *text)
     return is_told;
 }
 
-static void
-finds_equal_scans_when_threads_share_a_compaction(void **state)
+FIXTURE_TEST(finds_equal_scans_when_threads_share_a_compaction)
 {
     struct store_fixture *fixture = *state;
     struct writing writing;
@@ -221,25 +213,15 @@ finds_equal_scans_when_threads_share_a_compaction(void **state)
     end(&writing);
 }
 
-/* ----------------------------------------------------------------- moves ---
- */
+/* ---------------------------------------------------------------- moves --- */
 
 /* Rows of keys that no other file has; so the file need not be merged. */
 static void
 write_apart(struct writing *writing, int64_t first)
 {
-    struct store_fixture *fixture = writing->fixture;
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-
-    for (int64_t i = first; i < first + 100; i++) {
-        struct colander_value part = colander_integer(i);
-
-        OK(colander_key_encode(&part, 1, &key, NULL));
-        OK(colander_family_put(writing->family, colander_buffer_slice(&key),
-                               random_row(fixture->builder, &writing->random),
-                               COLANDER_AS_STORE, NULL));
-    }
-    colander_buffer_release(&key);
+    for (int64_t i = first; i < first + 100; i++)
+        put_at(writing->family, i,
+               random_row(writing->fixture->builder, &writing->random));
     OK(colander_family_flush(writing->family, NULL));
 }
 
@@ -256,8 +238,7 @@ assert_same_filters(struct writing *writing, const struct file_numbers *before)
     compare_some(writing, 100);
 }
 
-static void
-file_that_changes_its_level_keeps_its_filter(void **state)
+FIXTURE_TEST(file_that_changes_its_level_keeps_its_filter)
 {
     struct colander_snapshot *first; /* keeps files from being rewritten */
     struct file_numbers before;
@@ -300,8 +281,7 @@ write_numbers(struct writing *writing, int64_t first, int64_t count)
 }
 
 /* Sixteen files must be folded, ten less often, four need not be. */
-static void
-files_that_stay_are_unfolded_when_others_go(void **state)
+FIXTURE_TEST(files_that_stay_are_unfolded_when_others_go)
 {
     enum { ROWS = 4000, FILES = 16 };
     static const struct {
@@ -326,12 +306,12 @@ files_that_stay_are_unfolded_when_others_go(void **state)
     assert_true(filter_stats(writing.family).fold_count > FILES / 2);
     for (size_t i = 0; i < 2; i++) {
         struct colander_key_range range = {0};
-        struct colander_buffer key = text_key(cuts[i].key);
+        SCOPED_BUFFER key = text_key(cuts[i].key);
         uint64_t deleted;
 
         range.from = colander_buffer_slice(&key);
-        OK(colander_family_delete_range(writing.family, &range,
-                                        COLANDER_AS_STORE, &deleted, NULL));
+        OK(colander_family_delete_range(writing.family, &range, NULL, &deleted,
+                                        NULL));
         assert_int_equal(deleted, (kept - cuts[i].kept) * ROWS);
         kept = cuts[i].kept;
         OK(colander_family_flush(writing.family, NULL));
@@ -339,28 +319,9 @@ files_that_stay_are_unfolded_when_others_go(void **state)
         assert_all_loaded(writing.family);
         assert_int_equal(rocksdb_files_at(writing.inside, LAST_LEVEL), kept);
         assert_int_equal(filter_stats(writing.family).part_count, kept);
-        colander_buffer_release(&key);
     }
     assert_int_equal(filter_stats(writing.family).fold_count, 0);
     for (int64_t i = 0; i < FILES * ROWS; i += 499)
         assert_int_equal(count_equal(writing.fixture, writing.family, "n", i),
                          i < kept * ROWS);
-    colander_family_close(writing.family);
-}
-
-int
-main(void)
-{
-#define TEST(test)                                                             \
-    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(finds_equal_scans_in_a_leveled_store),
-        TEST(finds_equal_scans_in_a_universal_store),
-        TEST(finds_equal_scans_in_a_fifo_store_that_dropped_files),
-        TEST(finds_equal_scans_when_threads_share_a_compaction),
-        TEST(file_that_changes_its_level_keeps_its_filter),
-        TEST(files_that_stay_are_unfolded_when_others_go),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,13 @@
 /*
- * Filter feeds: what comes of rows by way of a feed is what a builder makes of
- * them.
+ * Filter feeds produce the same filters as builders.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "filters/filter_feed.h"
+#include "support/cases.h"
 
-#include "filter_model.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-#define OK(call) assert_int_equal((call), COLANDER_OK)
+#include "support/cases.h"
+#include "support/temporary.h"
 
 /* Bytes of rows that go through all lots more than twice. */
 #define BYTES (4 * FEED_LOTS * FEED_LOT_SIZE / 2)
@@ -127,9 +121,8 @@ static void
 assert_blocks_equal(struct filter_file *built, struct filter_file *fed,
                     uint32_t part, enum filter_block_kind kind)
 {
-    struct block_cache *cache = block_cache_create(1 << 20);
-    const struct filter_part *ours = filter_file_part(built, part);
-    const struct filter_part *theirs = filter_file_part(fed, part);
+    const struct filter_part *ours = &built->parts[part];
+    const struct filter_part *theirs = &fed->parts[part];
 
     assert_int_equal(theirs->block_count[kind], ours->block_count[kind]);
     for (uint32_t i = 0; i < ours->block_count[kind]; i++) {
@@ -137,29 +130,26 @@ assert_blocks_equal(struct filter_file *built, struct filter_file *fed,
         struct cached_block *b;
         uint32_t first[2];
 
-        OK(filter_file_nth_block(built, cache, ours, kind, i, &a, &first[0],
-                                 NULL));
-        OK(filter_file_nth_block(fed, cache, theirs, kind, i, &b, &first[1],
-                                 NULL));
+        OK(filter_file_nth_block(built, ours, kind, i, &a, &first[0], NULL));
+        OK(filter_file_nth_block(fed, theirs, kind, i, &b, &first[1], NULL));
         assert_int_equal(first[0], first[1]);
-        assert_true(colander_slice_equal(a->bytes, b->bytes));
-        block_cache_release(cache, a);
-        block_cache_release(cache, b);
+        ASSERT_SAME(a->bytes, b->bytes);
+        block_cache_release(built->cache, a);
+        block_cache_release(fed->cache, b);
     }
-    block_cache_destroy(cache);
 }
 
 static void
 assert_parts_equal(struct filter_file *built, struct filter_file *fed,
                    uint32_t part)
 {
-    const struct filter_part *ours = filter_file_part(built, part);
-    const struct filter_part *theirs = filter_file_part(fed, part);
+    const struct filter_part *ours = &built->parts[part];
+    const struct filter_part *theirs = &fed->parts[part];
 
     assert_int_equal(theirs->shape.row_count, ours->shape.row_count);
     assert_int_equal(theirs->hash_count, ours->hash_count);
-    assert_true(colander_slice_equal(theirs->first_key, ours->first_key));
-    assert_true(colander_slice_equal(theirs->last_key, ours->last_key));
+    ASSERT_SAME(theirs->first_key, ours->first_key);
+    ASSERT_SAME(theirs->last_key, ours->last_key);
     for (unsigned kind = 0; kind < FILTER_KINDS; kind++)
         assert_blocks_equal(built, fed, part, (enum filter_block_kind)kind);
 }
@@ -167,21 +157,21 @@ assert_parts_equal(struct filter_file *built, struct filter_file *fed,
 static void
 assert_files_equal(const struct pair *pair)
 {
+    struct block_cache *cache = block_cache_create(1 << 20);
     struct filter_file *built;
     struct filter_file *fed;
 
-    OK(filter_file_open(pair->built, &built, NULL));
-    OK(filter_file_open(pair->fed, &fed, NULL));
+    OK(filter_file_open(pair->built, cache, &built, NULL));
+    OK(filter_file_open(pair->fed, cache, &fed, NULL));
     OK(filter_file_check(fed, NULL));
-    assert_int_equal(filter_file_head(fed)->entry_count,
-                     filter_file_head(built)->entry_count);
-    assert_int_equal(filter_file_size(fed), filter_file_size(built));
-    assert_int_equal(filter_file_part_count(fed),
-                     filter_file_part_count(built));
-    for (uint32_t i = 0; i < filter_file_part_count(built); i++)
+    assert_int_equal(fed->head.entry_count, built->head.entry_count);
+    assert_int_equal(fed->size, built->size);
+    assert_int_equal(fed->part_count, built->part_count);
+    for (uint32_t i = 0; i < built->part_count; i++)
         assert_parts_equal(built, fed, i);
-    filter_file_close(built);
-    filter_file_close(fed);
+    filter_file_unref(built);
+    filter_file_unref(fed);
+    block_cache_destroy(cache);
 }
 
 static void
@@ -200,27 +190,21 @@ assert_filters_equal(uint32_t count, size_t size)
     rows_free(&rows);
 }
 
-static void
-rows_of_many_lots_make_the_filter_that_a_builder_makes(void **state)
+TEST(rows_of_many_lots_make_the_filter_that_a_builder_makes)
 {
-    (void)state;
     assert_filters_equal(BYTES / ROW_SIZE, ROW_SIZE);
 }
 
-static void
-rows_larger_than_a_lot_make_the_filter_that_a_builder_makes(void **state)
+TEST(rows_larger_than_a_lot_make_the_filter_that_a_builder_makes)
 {
-    (void)state;
     assert_filters_equal(2 * FEED_LOTS, 3 * FEED_LOT_SIZE);
 }
 
-static void
-a_feed_that_is_not_finished_leaves_no_file(void **state)
+TEST(a_feed_that_is_not_finished_leaves_no_file)
 {
     struct rows rows = rows_make(3 * FEED_LOT_SIZE / ROW_SIZE, ROW_SIZE);
     struct pair pair;
 
-    (void)state;
     pair_begin(&pair);
     add_all(NULL, pair.feed, &rows);
     filter_feed_destroy(pair.feed);
@@ -251,14 +235,12 @@ feed_all(struct filter_feed *feed, const struct rows *rows, uint32_t bad)
     return code;
 }
 
-static void
-a_row_that_is_none_is_told_and_leaves_no_file(void **state)
+TEST(a_row_that_is_none_is_told_and_leaves_no_file)
 {
     struct rows rows = rows_make(BYTES / ROW_SIZE, ROW_SIZE);
     const uint32_t bad[] = {5, rows.count / 2, rows.count - 1};
 
-    (void)state;
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         struct pair pair;
         enum colander_code code;
 
@@ -273,19 +255,4 @@ a_row_that_is_none_is_told_and_leaves_no_file(void **state)
         pair_end(&pair);
     }
     rows_free(&rows);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            rows_of_many_lots_make_the_filter_that_a_builder_makes),
-        cmocka_unit_test(
-            rows_larger_than_a_lot_make_the_filter_that_a_builder_makes),
-        cmocka_unit_test(a_feed_that_is_not_finished_leaves_no_file),
-        cmocka_unit_test(a_row_that_is_none_is_told_and_leaves_no_file),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,249 +1,187 @@
 /*
- * Filter files: what was written is read. test_filter_file_damage.c has what
- * was damaged.
+ * Filter files: what was written can be read. test_filter_file_damage.c tests
+ * damaged files.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "filter_model.h"
+#include "support/cases.h"
 
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
-
-static char directory[TEMPORARY_SIZE];
-static char path[TEMPORARY_SIZE + 16];
-
-static int
-directory_create(void **state)
-{
-    (void)state;
-    temporary_make(directory);
-    (void)snprintf(path, sizeof(path), "%s/a.filter", directory);
-    return 0;
-}
-
-static int
-directory_remove(void **state)
-{
-    (void)state;
-    temporary_remove(directory);
-    return 0;
-}
-
-static void
-write_model(const struct model *model)
-{
-    struct colander_error err;
-
-    if (model_write(model, path, &err) != COLANDER_OK)
-        fail_msg("%s", err.message);
-}
-
 /* ---------------------------------------------------------- roundtrips --- */
 
-static void
-files_read_back_as_they_were_written(void **state)
+TEST(files_read_back_as_they_were_written)
 {
     uint64_t random = random_seed("filter_file");
     uint64_t runs = random_runs(60);
 
-    (void)state;
     for (uint64_t run = 0; run < runs; run++) {
         struct model *model = model_create(&random, run % 10 == 0 ? 60 : 4,
                                            run % 10 == 0 ? 100000 : 3000);
-        struct block_cache *cache = block_cache_create(1 << 20);
         struct filter_file *file;
 
         write_model(model);
-        assert_int_equal(filter_file_open(path, &file, NULL), COLANDER_OK);
+        file = open_model();
         assert_true(model_is_described_by(model, file));
         for (unsigned i = 0; i < 3; i++)
-            assert_int_equal(model_compare_blocks(model, file, cache),
-                             MODEL_SAME);
-        assert_int_equal(filter_file_check(file, NULL), COLANDER_OK);
-        filter_file_close(file);
-        block_cache_destroy(cache);
+            assert_int_equal(model_compare_blocks(model, file), MODEL_SAME);
+        OK(filter_file_check(file, NULL));
+        filter_file_unref(file);
         model_destroy(model);
-        assert_int_equal(unlink(path), 0);
+        ZERO(unlink(path));
     }
 }
 
-static void
-a_place_without_a_block_is_an_error(void **state)
+TEST(a_place_without_a_block_is_an_error)
 {
     struct model *model = model_tiny();
-    struct block_cache *cache = block_cache_create(1 << 20);
     struct cached_block *block;
     struct colander_error err;
     struct filter_file *file;
     uint32_t first;
 
-    (void)state;
     write_model(model);
-    assert_int_equal(filter_file_open(path, &file, NULL), COLANDER_OK);
-    assert_int_equal(filter_file_block(file, cache, filter_file_part(file, 0),
-                                       FILTER_PRESENCE, 0, &block, &first,
-                                       &err),
-                     COLANDER_CORRUPT);
+    file = open_model();
+    FAILS(filter_file_block(file, &file->parts[0], FILTER_PRESENCE, 0, &block,
+                            &first, &err),
+          COLANDER_CORRUPT);
     assert_non_null(strstr(err.message, path));
     /* The keys of the second part begin with unit 3. */
-    assert_int_equal(filter_file_block(file, cache, filter_file_part(file, 1),
-                                       FILTER_KEYS, 2, &block, &first, NULL),
-                     COLANDER_CORRUPT);
-    assert_int_equal(filter_file_block(file, cache, filter_file_part(file, 1),
-                                       FILTER_KEYS, 3, &block, &first, NULL),
-                     COLANDER_OK);
+    FAILS(filter_file_block(file, &file->parts[1], FILTER_KEYS, 2, &block,
+                            &first, NULL),
+          COLANDER_CORRUPT);
+    OK(filter_file_block(file, &file->parts[1], FILTER_KEYS, 3, &block, &first,
+                         NULL));
     assert_int_equal(first, 3);
     block_cache_release(cache, block);
-    filter_file_close(file);
-    block_cache_destroy(cache);
+    filter_file_unref(file);
     model_destroy(model);
-    unlink(path);
 }
 
 /* -------------------------------------------------------------- golden --- */
 
-static void
-golden_file_is_written_but_for_its_salt(void **state)
+TEST(golden_file_is_written_but_for_its_salt)
 {
     struct model *model = model_golden();
-    struct bytes written;
+    struct file_bytes written;
     uint8_t expected[sizeof(golden)];
 
-    (void)state;
     write_model(model);
-    written = bytes_read(path);
+    written = file_bytes_read(path);
     assert_int_equal(written.size, sizeof(golden));
     memcpy(expected, golden, sizeof(golden));
     memcpy(expected + 16, written.data + 16, 8); /* the salt */
     memcpy(expected + 51, written.data + 16, 8);
-    bytes_sum(expected, 24, 7, bytes_number(written.data + 16));
-    bytes_sum(expected, 39, 4, bytes_number(written.data + 16));
+    bytes_sum(expected, 24, 7, bytes_get_le64(written.data + 16));
+    bytes_sum(expected, 39, 4, bytes_get_le64(written.data + 16));
     bytes_sum_directory(expected, sizeof(expected));
     assert_memory_equal(written.data, expected, sizeof(expected));
-    bytes_free(&written);
+    file_bytes_free(&written);
     model_destroy(model);
-    unlink(path);
 }
 
-static void
-golden_file_is_read(void **state)
+TEST(golden_file_is_read)
 {
     struct model *model = model_golden();
-    struct block_cache *cache = block_cache_create(1 << 20);
     struct filter_file *file;
 
-    (void)state;
     bytes_write(path, golden, sizeof(golden));
-    assert_int_equal(filter_file_open(path, &file, NULL), COLANDER_OK);
+    file = open_model();
     assert_true(model_is_described_by(model, file));
-    assert_int_equal(model_compare_blocks(model, file, cache), MODEL_SAME);
-    assert_int_equal(filter_file_check(file, NULL), COLANDER_OK);
-    assert_int_equal(filter_file_size(file), sizeof(golden));
-    assert_int_equal(filter_file_kind_size(file, FILTER_LOCATOR), 15);
-    assert_int_equal(filter_file_kind_size(file, FILTER_KEYS), 12);
-    assert_int_equal(filter_file_kind_size(file, FILTER_ZONES), 0);
-    filter_file_close(file);
-    block_cache_destroy(cache);
+    assert_int_equal(model_compare_blocks(model, file), MODEL_SAME);
+    OK(filter_file_check(file, NULL));
+    assert_int_equal(file->size, sizeof(golden));
+    assert_int_equal(file->kind_sizes[FILTER_LOCATOR], 15);
+    assert_int_equal(file->kind_sizes[FILTER_KEYS], 12);
+    assert_int_equal(file->kind_sizes[FILTER_ZONES], 0);
+    filter_file_unref(file);
     model_destroy(model);
-    unlink(path);
 }
 
-static void
-two_files_have_two_ids_and_one_opened_twice_has_one(void **state)
+TEST(two_files_have_two_ids_and_one_opened_twice_has_one)
 {
     struct model *model = model_tiny();
     struct filter_file *files[3];
 
-    (void)state;
     write_model(model);
-    assert_int_equal(filter_file_open(path, &files[0], NULL), COLANDER_OK);
-    assert_int_equal(filter_file_open(path, &files[1], NULL), COLANDER_OK);
+    files[0] = open_model();
+    files[1] = open_model();
     unlink(path);
     write_model(model);
-    assert_int_equal(filter_file_open(path, &files[2], NULL), COLANDER_OK);
-    assert_int_equal(filter_file_id(files[0]), filter_file_id(files[1]));
-    assert_int_not_equal(filter_file_id(files[0]), filter_file_id(files[2]));
+    files[2] = open_model();
+    assert_int_equal(files[0]->salt, files[1]->salt);
+    assert_int_not_equal(files[0]->salt, files[2]->salt);
     for (size_t i = 0; i < 3; i++)
-        filter_file_close(files[i]);
+        filter_file_unref(files[i]);
     model_destroy(model);
-    unlink(path);
 }
 
-static void
-vanished_file_is_not_found_and_another_in_its_place_is_damage(void **state)
+TEST(vanished_file_is_not_found_and_another_in_its_place_is_damage)
 {
     struct model *model = model_tiny();
-    struct block_cache *cache = block_cache_create(1 << 20);
     struct cached_block *block;
     struct colander_error err;
     struct filter_file *file;
     uint32_t first;
 
-    (void)state;
     write_model(model);
-    assert_int_equal(filter_file_open(path, &file, NULL), COLANDER_OK);
+    file = open_model();
     unlink(path);
-    assert_int_equal(filter_file_check(file, &err), COLANDER_NOT_FOUND);
-    assert_int_equal(filter_file_block(file, cache, filter_file_part(file, 0),
-                                       FILTER_LOCATOR, 0, &block, &first, &err),
-                     COLANDER_NOT_FOUND);
+    FAILS(filter_file_check(file, &err), COLANDER_NOT_FOUND);
+    FAILS(filter_file_block(file, &file->parts[0], FILTER_LOCATOR, 0, &block,
+                            &first, &err),
+          COLANDER_NOT_FOUND);
     assert_non_null(strstr(err.message, path));
     write_model(model);
-    assert_int_equal(filter_file_check(file, &err), COLANDER_CORRUPT);
-    assert_int_equal(filter_file_block(file, cache, filter_file_part(file, 0),
-                                       FILTER_LOCATOR, 0, &block, &first, &err),
-                     COLANDER_CORRUPT);
+    FAILS(filter_file_check(file, &err), COLANDER_CORRUPT);
+    FAILS(filter_file_block(file, &file->parts[0], FILTER_LOCATOR, 0, &block,
+                            &first, &err),
+          COLANDER_CORRUPT);
     assert_null(block);
-    filter_file_close(file);
+    filter_file_unref(file);
     unlink(path);
-    assert_int_equal(filter_file_open(path, &file, &err), COLANDER_NOT_FOUND);
-    assert_int_equal(filter_file_open(directory, &file, &err),
-                     COLANDER_CORRUPT);
-    block_cache_destroy(cache);
+    FAILS(filter_file_open(path, cache, &file, &err), COLANDER_NOT_FOUND);
+    FAILS(filter_file_open(directory, cache, &file, &err), COLANDER_CORRUPT);
     model_destroy(model);
 }
 
 /* -------------------------------------------------------------- writing --- */
 
 /* A limit on the size of files does what a full disk does. */
-static void
-full_disk_is_told_and_leaves_no_file(void **state)
+TEST(full_disk_is_reported_and_leaves_no_file)
 {
     uint64_t random = 5;
     struct model *model = NULL;
     struct rlimit before;
     size_t size = 0;
 
-    (void)state;
     while (size < 100000) {
-        struct bytes whole;
+        struct file_bytes whole;
 
         if (model != NULL)
             model_destroy(model);
         model = model_create(&random, 3, 30000);
         write_model(model);
-        whole = bytes_read(path);
+        whole = file_bytes_read(path);
         size = whole.size;
-        bytes_free(&whole);
+        file_bytes_free(&whole);
         unlink(path);
     }
     (void)signal(SIGXFSZ, SIG_IGN);
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    ZERO(getrlimit(RLIMIT_FSIZE, &before));
     for (size_t limit = 0; limit < size; limit += 1 + size / 50) {
         struct rlimit lower = before;
         struct colander_error err;
         enum colander_code code;
 
         lower.rlim_cur = limit;
-        assert_int_equal(setrlimit(RLIMIT_FSIZE, &lower), 0);
+        ZERO(setrlimit(RLIMIT_FSIZE, &lower));
         code = model_write(model, path, &err);
-        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        ZERO(setrlimit(RLIMIT_FSIZE, &before));
         assert_int_equal(code, COLANDER_IO);
         assert_non_null(strstr(err.message, path));
         assert_int_equal(access(path, F_OK), -1);
@@ -254,56 +192,46 @@ full_disk_is_told_and_leaves_no_file(void **state)
     model_destroy(model);
 }
 
-static void
-writer_keeps_off_an_existing_file_and_makes_private_ones(void **state)
+TEST(writer_keeps_off_an_existing_file_and_makes_private_ones)
 {
     struct filter_writer *writer;
     struct stat status;
 
-    (void)state;
     bytes_write(path, golden, 10);
-    assert_int_equal(filter_writer_create(path, &writer, NULL),
-                     COLANDER_EXISTS);
+    FAILS(filter_writer_create(path, &writer, NULL), COLANDER_EXISTS);
     assert_null(writer);
-    assert_int_equal(stat(path, &status), 0);
+    ZERO(stat(path, &status));
     assert_int_equal(status.st_size, 10);
     unlink(path);
-    assert_int_equal(filter_writer_create(path, &writer, NULL), COLANDER_OK);
-    assert_int_equal(stat(path, &status), 0);
+    OK(filter_writer_create(path, &writer, NULL));
+    ZERO(stat(path, &status));
     assert_int_equal(status.st_mode & 0777, 0600);
     filter_writer_destroy(writer);
     assert_int_equal(access(path, F_OK), -1);
     filter_writer_destroy(NULL);
 }
 
-static void
-writer_refuses_what_no_reader_would_take(void **state)
+TEST(writer_refuses_what_no_reader_would_take)
 {
     const struct colander_slice block = colander_slice_text("block");
     struct model *model = model_golden();
     struct filter_part part = model->parts[0].part;
     struct filter_writer *writer;
 
-    (void)state;
-    assert_int_equal(filter_writer_create(path, &writer, NULL), COLANDER_OK);
-    assert_int_equal(filter_writer_block(writer, FILTER_KEYS, block, 7, NULL),
-                     COLANDER_OK);
-    assert_int_equal(filter_writer_block(writer, FILTER_KEYS, block, 7, NULL),
-                     COLANDER_INVALID);
-    assert_int_equal(filter_writer_finish(writer, &model->head, NULL),
-                     COLANDER_INVALID);
+    OK(filter_writer_create(path, &writer, NULL));
+    OK(filter_writer_block(writer, FILTER_KEYS, block, 7, NULL));
+    FAILS(filter_writer_block(writer, FILTER_KEYS, block, 7, NULL),
+          COLANDER_INVALID);
+    FAILS(filter_writer_finish(writer, &model->head, NULL), COLANDER_INVALID);
     part.shape.row_count = 7;
-    assert_int_equal(filter_writer_part_end(writer, &part, NULL),
-                     COLANDER_INVALID);
+    FAILS(filter_writer_part_end(writer, &part, NULL), COLANDER_INVALID);
     part.shape.row_count = 8;
     part.shape.fine = 3;
-    assert_int_equal(filter_writer_part_end(writer, &part, NULL),
-                     COLANDER_INVALID);
+    FAILS(filter_writer_part_end(writer, &part, NULL), COLANDER_INVALID);
     part.shape.fine = 1;
-    assert_int_equal(filter_writer_part_end(writer, &part, NULL), COLANDER_OK);
-    model->head.left_out_count = FILTER_LEFT_OUT_MAX + 1;
-    assert_int_equal(filter_writer_finish(writer, &model->head, NULL),
-                     COLANDER_INVALID);
+    OK(filter_writer_part_end(writer, &part, NULL));
+    model->head.unfiltered_count = FILTER_UNFILTERED_MAX + 1;
+    FAILS(filter_writer_finish(writer, &model->head, NULL), COLANDER_INVALID);
     filter_writer_destroy(writer);
     model_destroy(model);
 }
@@ -313,7 +241,6 @@ writer_refuses_what_no_reader_would_take(void **state)
 struct readers {
     const struct model *model;
     const struct filter_file *file;
-    struct block_cache *cache;
 };
 
 static void *
@@ -323,59 +250,38 @@ read_all(void *argument)
     enum model_answer answer = MODEL_SAME;
 
     for (unsigned i = 0; i < 5 && answer == MODEL_SAME; i++)
-        answer =
-            model_compare_blocks(readers->model, readers->file, readers->cache);
+        answer = model_compare_blocks(readers->model, readers->file);
     return answer == MODEL_SAME ? NULL : argument;
 }
 
-static void
-threads_read_the_same_file(void **state)
+TEST(threads_read_the_same_file)
 {
     uint64_t random = random_seed("filter_file");
     struct model *model = model_create(&random, 5, 3000);
     struct filter_file *file;
+    struct block_cache *small = block_cache_create(100000);
     struct readers readers;
     pthread_t threads[4];
 
-    (void)state;
     write_model(model);
-    assert_int_equal(filter_file_open(path, &file, NULL), COLANDER_OK);
+    OK(filter_file_open(path, small, &file, NULL));
     readers.model = model;
     readers.file = file;
-    readers.cache = block_cache_create(100000);
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, read_all, &readers),
-                         0);
+        ZERO(pthread_create(&threads[i], NULL, read_all, &readers));
     for (size_t i = 0; i < 4; i++) {
         void *wrong;
 
-        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        ZERO(pthread_join(threads[i], &wrong));
         assert_null(wrong);
     }
-    filter_file_close(file);
-    block_cache_destroy(readers.cache);
+    filter_file_unref(file);
+    block_cache_destroy(small);
     model_destroy(model);
-    unlink(path);
 }
 
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_read_back_as_they_were_written),
-        cmocka_unit_test(a_place_without_a_block_is_an_error),
-        cmocka_unit_test(golden_file_is_written_but_for_its_salt),
-        cmocka_unit_test(golden_file_is_read),
-        cmocka_unit_test(two_files_have_two_ids_and_one_opened_twice_has_one),
-        cmocka_unit_test(
-            vanished_file_is_not_found_and_another_in_its_place_is_damage),
-        cmocka_unit_test(full_disk_is_told_and_leaves_no_file),
-        cmocka_unit_test(
-            writer_keeps_off_an_existing_file_and_makes_private_ones),
-        cmocka_unit_test(writer_refuses_what_no_reader_would_take),
-        cmocka_unit_test(threads_read_the_same_file),
-    };
-
-    return cmocka_run_group_tests_name("filter_file", tests, directory_create,
-                                       directory_remove);
+    return tests_run(directory_create, directory_remove);
 }

@@ -1,109 +1,68 @@
 /*
- * Filter files that are damaged: cut, flipped, mixed up, or made to do harm. An
- * error is told, or the bytes are those that were written.
+ * Filter files that are truncated, flipped, mixed up or malicious: reading them
+ * reports an error or returns the bytes that were written.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "filter_model.h"
+#include "support/cases.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include <malloc.h>
 
-#include <cmocka.h>
-
-static char directory[TEMPORARY_SIZE];
-static char path[TEMPORARY_SIZE + 16];
-
-static int
-directory_create(void **state)
-{
-    (void)state;
-    temporary_make(directory);
-    (void)snprintf(path, sizeof(path), "%s/a.filter", directory);
-    return 0;
-}
-
-static int
-directory_remove(void **state)
-{
-    (void)state;
-    temporary_remove(directory);
-    return 0;
-}
-
-static void
-write_model(const struct model *model)
-{
-    struct colander_error err;
-
-    if (model_write(model, path, &err) != COLANDER_OK)
-        fail_msg("%s", err.message);
-}
-
-static void
-file_cut_anywhere_is_an_error(void **state)
+TEST(file_cut_anywhere_is_an_error)
 {
     struct model *model = model_tiny();
-    struct block_cache *cache = block_cache_create(1 << 20);
     struct filter_file *whole;
-    struct bytes bytes;
+    struct file_bytes bytes;
 
-    (void)state;
     write_model(model);
-    bytes = bytes_read(path);
-    assert_int_equal(filter_file_open(path, &whole, NULL), COLANDER_OK);
+    bytes = file_bytes_read(path);
+    whole = open_model();
     for (size_t size = bytes.size; size-- > 0;) {
         struct filter_file *file;
 
-        assert_int_equal(truncate(path, (off_t)size), 0);
-        assert_int_equal(filter_file_open(path, &file, NULL), COLANDER_CORRUPT);
+        ZERO(truncate(path, (off_t)size));
+        FAILS(filter_file_open(path, cache, &file, NULL), COLANDER_CORRUPT);
         assert_null(file);
         /* One that was opened before it shrank. */
-        block_cache_forget(cache, filter_file_id(whole));
-        assert_int_not_equal(model_compare_blocks(model, whole, cache),
+        block_cache_forget(cache, whole->salt);
+        assert_int_not_equal(model_compare_blocks(model, whole),
                              MODEL_DIFFERENT);
-        assert_int_equal(filter_file_check(whole, NULL), COLANDER_CORRUPT);
+        FAILS(filter_file_check(whole, NULL), COLANDER_CORRUPT);
     }
-    assert_int_equal(model_compare_blocks(model, whole, cache), MODEL_ERROR);
-    filter_file_close(whole);
-    bytes_free(&bytes);
-    block_cache_destroy(cache);
+    assert_int_equal(model_compare_blocks(model, whole), MODEL_ERROR);
+    filter_file_unref(whole);
+    file_bytes_free(&bytes);
     model_destroy(model);
-    unlink(path);
 }
 
 /* What can be opened after damage says what was written, or an error. */
 static void
-look_at_damaged(const struct model *model, struct block_cache *cache)
+look_at_damaged(const struct model *model)
 {
     struct filter_file *file;
-    enum colander_code code = filter_file_open(path, &file, NULL);
+    enum colander_code code = filter_file_open(path, cache, &file, NULL);
 
     if (code != COLANDER_OK) {
         assert_true(code == COLANDER_CORRUPT || code == COLANDER_TOO_NEW);
         return;
     }
     assert_true(model_is_described_by(model, file));
-    assert_int_not_equal(model_compare_blocks(model, file, cache),
-                         MODEL_DIFFERENT);
-    assert_int_equal(filter_file_check(file, NULL), COLANDER_CORRUPT);
-    block_cache_forget(cache, filter_file_id(file));
-    filter_file_close(file);
+    assert_int_not_equal(model_compare_blocks(model, file), MODEL_DIFFERENT);
+    FAILS(filter_file_check(file, NULL), COLANDER_CORRUPT);
+    filter_file_unref(file);
 }
 
-static void
-flipped_bits_are_found(void **state)
+TEST(flipped_bits_are_found)
 {
     struct model *model = model_tiny();
-    struct block_cache *cache = block_cache_create(1 << 20);
     uint64_t random = random_seed("filter_file");
     uint64_t runs = random_runs(100000);
-    struct bytes bytes;
+    struct file_bytes bytes;
     int fd;
 
-    (void)state;
     write_model(model);
-    bytes = bytes_read(path);
+    bytes = file_bytes_read(path);
     fd = open(path, O_WRONLY | O_CLOEXEC);
     for (uint64_t run = 0; run < runs; run++) {
         /* Each bit once, then some at a time. */
@@ -120,36 +79,31 @@ flipped_bits_are_found(void **state)
             byte = (uint8_t)(bytes.data[at[i]] ^ 1u << bit % 8);
             assert_int_equal(pwrite(fd, &byte, 1, (off_t)at[i]), 1);
         }
-        look_at_damaged(model, cache);
+        look_at_damaged(model);
         for (size_t i = 0; i < count; i++)
             assert_int_equal(pwrite(fd, bytes.data + at[i], 1, (off_t)at[i]),
                              1);
     }
     (void)close(fd);
-    bytes_free(&bytes);
-    block_cache_destroy(cache);
+    file_bytes_free(&bytes);
     model_destroy(model);
-    unlink(path);
 }
 
 /* Whoever can write a checksum can write any number: none may do harm. */
-static void
-hostile_directory_does_no_harm(void **state)
+TEST(hostile_directory_does_no_harm)
 {
     struct model *model = model_tiny();
-    struct block_cache *cache = block_cache_create(1 << 20);
     uint64_t random = random_seed("filter_file");
     uint64_t runs = random_runs(40000);
     uint64_t opened = 0;
     uint64_t sum = 0;
     uint64_t harmless = 0;
-    struct bytes bytes;
+    struct file_bytes bytes;
     size_t start;
 
-    (void)state;
     write_model(model);
-    bytes = bytes_read(path);
-    start = (size_t)bytes_number(bytes.data + bytes.size - 40);
+    bytes = file_bytes_read(path);
+    start = (size_t)bytes_get_le64(bytes.data + bytes.size - 40);
     for (uint64_t run = 0; run < runs; run++) {
         uint8_t *copy = malloc(bytes.size);
         size_t room = bytes.size - 40 - start;
@@ -162,22 +116,19 @@ hostile_directory_does_no_harm(void **state)
                                               : (uint8_t)random_next(&random);
         bytes_sum_directory(copy, bytes.size);
         bytes_write(path, copy, bytes.size);
-        if (filter_file_open(path, &file, NULL) == COLANDER_OK) {
+        if (filter_file_open(path, cache, &file, NULL) == COLANDER_OK) {
             opened++;
-            assert_true(filter_file_memory(file) < 64 * bytes.size);
-            sum += model_look_around(file, cache);
+            assert_true(malloc_usable_size(file) < 64 * bytes.size);
+            sum += model_look_around(file);
             harmless += filter_file_check(file, NULL) == COLANDER_OK;
-            block_cache_forget(cache, filter_file_id(file));
-            filter_file_close(file);
+            filter_file_unref(file);
         }
         free(copy);
     }
     assert_int_not_equal(sum, 0);
     assert_true(runs < 1000 || (opened > 0 && harmless > 0));
-    bytes_free(&bytes);
-    block_cache_destroy(cache);
+    file_bytes_free(&bytes);
     model_destroy(model);
-    unlink(path);
 }
 
 /* What is said of a file with this directory. Changes the checksum in it. */
@@ -189,9 +140,9 @@ open_bytes(uint8_t bytes[sizeof(golden)])
 
     bytes_sum_directory(bytes, sizeof(golden));
     bytes_write(path, bytes, sizeof(golden));
-    code = filter_file_open(path, &file, NULL);
+    code = filter_file_open(path, cache, &file, NULL);
     if (code == COLANDER_OK)
-        filter_file_close(file);
+        filter_file_unref(file);
     return code;
 }
 
@@ -206,24 +157,20 @@ open_golden_with(size_t offset, uint8_t byte)
     return open_bytes(bytes);
 }
 
-static void
-blocks_that_do_not_ascend_are_refused(void **state)
+TEST(blocks_that_do_not_ascend_are_refused)
 {
     uint8_t bytes[sizeof(golden)];
 
-    (void)state;
     memcpy(bytes, golden, sizeof(golden));
     bytes[109] = 2; /* both are of the locator */
     bytes[110] = 0;
     bytes[115] = 16;
-    assert_int_equal(open_bytes(bytes), COLANDER_CORRUPT);
+    FAILS(open_bytes(bytes), COLANDER_CORRUPT);
     bytes[116] = 1;
-    assert_int_equal(open_bytes(bytes), COLANDER_OK);
-    unlink(path);
+    OK(open_bytes(bytes));
 }
 
-static void
-number_out_of_range_is_refused(void **state)
+TEST(number_out_of_range_is_refused)
 {
     static const struct {
         size_t offset;
@@ -253,81 +200,60 @@ number_out_of_range_is_refused(void **state)
         {114, 64},  /* begins behind the last group */
     };
 
-    (void)state;
-    assert_int_equal(open_golden_with(91, 0xc9), COLANDER_OK);
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+    OK(open_golden_with(91, 0xc9));
+    for (size_t i = 0; i < COUNT(wrong); i++) {
         if (open_golden_with(wrong[i].offset, wrong[i].byte) !=
             COLANDER_CORRUPT)
             fail_msg("byte %zu as %u is taken", wrong[i].offset, wrong[i].byte);
     }
-    unlink(path);
 }
 
-static void
-later_version_is_told_from_damage(void **state)
+TEST(later_version_is_told_from_damage)
 {
     struct colander_error err;
     struct filter_file *file;
     uint8_t bytes[sizeof(golden)];
 
-    (void)state;
     memcpy(bytes, golden, sizeof(golden));
     bytes[sizeof(golden) - 12] = 3;
     bytes_write(path, bytes, sizeof(bytes));
-    assert_int_equal(filter_file_open(path, &file, &err), COLANDER_TOO_NEW);
+    FAILS(filter_file_open(path, cache, &file, &err), COLANDER_TOO_NEW);
     assert_non_null(strstr(err.message, "has version 3"));
-    unlink(path);
 }
 
 /* Two files of the same blocks differ by their salts. */
-static void
-block_of_another_place_or_file_is_found(void **state)
+TEST(block_of_another_place_or_file_is_found)
 {
     struct model *model = model_empty();
-    struct block_cache *cache = block_cache_create(1 << 20);
     struct filter_file *file;
-    struct bytes here;
-    struct bytes there;
+    struct file_bytes here;
+    struct file_bytes there;
 
-    (void)state;
     model_add_part(model, "a", 1, "z", 1);
     model_add_block(model, FILTER_LOCATOR, 0, "same bytes", 10);
     model_add_block(model, FILTER_LOCATOR, 5, "same bytes", 10);
     write_model(model);
-    there = bytes_read(path);
+    there = file_bytes_read(path);
     unlink(path);
     write_model(model);
-    here = bytes_read(path);
-    assert_int_equal(filter_file_open(path, &file, NULL), COLANDER_OK);
-    assert_int_equal(model_compare_blocks(model, file, cache), MODEL_SAME);
-    block_cache_forget(cache, filter_file_id(file));
+    here = file_bytes_read(path);
+    file = open_model();
+    assert_int_equal(model_compare_blocks(model, file), MODEL_SAME);
+    block_cache_forget(cache, file->salt);
     bytes_overwrite(path, 24, here.data + 42, 18); /* of another place */
-    assert_int_equal(model_compare_blocks(model, file, cache), MODEL_ERROR);
+    assert_int_equal(model_compare_blocks(model, file), MODEL_ERROR);
     bytes_overwrite(path, 24, there.data + 24, 18); /* of another file */
-    assert_int_equal(model_compare_blocks(model, file, cache), MODEL_ERROR);
+    assert_int_equal(model_compare_blocks(model, file), MODEL_ERROR);
     bytes_overwrite(path, 24, here.data + 24, 18);
-    assert_int_equal(model_compare_blocks(model, file, cache), MODEL_SAME);
-    filter_file_close(file);
-    bytes_free(&here);
-    bytes_free(&there);
-    block_cache_destroy(cache);
+    assert_int_equal(model_compare_blocks(model, file), MODEL_SAME);
+    filter_file_unref(file);
+    file_bytes_free(&here);
+    file_bytes_free(&there);
     model_destroy(model);
-    unlink(path);
 }
 
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(file_cut_anywhere_is_an_error),
-        cmocka_unit_test(flipped_bits_are_found),
-        cmocka_unit_test(hostile_directory_does_no_harm),
-        cmocka_unit_test(number_out_of_range_is_refused),
-        cmocka_unit_test(blocks_that_do_not_ascend_are_refused),
-        cmocka_unit_test(later_version_is_told_from_damage),
-        cmocka_unit_test(block_of_another_place_or_file_is_found),
-    };
-
-    return cmocka_run_group_tests_name("filter_file_damage", tests,
-                                       directory_create, directory_remove);
+    return tests_run(directory_create, directory_remove);
 }

@@ -1,19 +1,21 @@
 /*
- * Finds of rows of all shapes: of many values, of large ones, under keys of
- * several parts, by the million in one file.
+ * Finds of rows of all shapes: with many values, with large ones, under keys of
+ * several parts, and a million in one file.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/compared_finds.h"
 #include "support/filter_files.h"
+#include "support/plain_finds.h"
+#include "support/scoped.h"
 
-static void
-each_of_100000_values_of_a_row_is_found(void **state)
+FIXTURE_TEST(each_of_100000_values_of_a_row_is_found)
 {
     enum { VALUES = 100000 };
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "rows");
-    struct colander_buffer key = text_key("wide");
+    struct colander_family *family = kept_family(fixture, "rows");
+    SCOPED_BUFFER key = text_key("wide");
 
     for (unsigned pass = 0; pass < 2; pass++) {
         struct colander_slice row;
@@ -24,8 +26,8 @@ each_of_100000_values_of_a_row_is_found(void **state)
                                      colander_integer(i));
         colander_row_builder_end(fixture->builder);
         OK(colander_row_builder_finish(fixture->builder, &row, NULL));
-        OK(colander_family_put(family, colander_buffer_slice(&key), row,
-                               COLANDER_AS_STORE, NULL));
+        OK(colander_family_put(family, colander_buffer_slice(&key), row, NULL,
+                               NULL));
         for (int64_t i = 0; i < VALUES; i += 5555)
             assert_int_equal(count_equal(fixture, family, "tags[]", i), 1);
         assert_int_equal(count_equal(fixture, family, "tags[]", VALUES), 0);
@@ -35,16 +37,13 @@ each_of_100000_values_of_a_row_is_found(void **state)
             assert_int_equal(count_equal(fixture, family, NULL, i), 1);
     }
     assert_int_equal(filter_stats(family).error_count, 0);
-    colander_buffer_release(&key);
-    colander_family_close(family);
 }
 
-static void
-rows_of_a_mebibyte_are_found_by_large_and_small_values(void **state)
+FIXTURE_TEST(rows_of_a_mebibyte_are_found_by_large_and_small_values)
 {
     enum { ROWS = 12, SIZE = 1 << 20 };
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_family *family = kept_family(fixture, "rows");
     struct find_counts counts = {.row_count = 0};
     char *text = malloc(SIZE + 1);
     char key[8];
@@ -68,16 +67,14 @@ rows_of_a_mebibyte_are_found_by_large_and_small_values(void **state)
         assert_int_equal(count_equal(fixture, family, "n", i), 1);
     }
     free(text);
-    colander_family_close(family);
 }
 
-static void
-rows_are_found_within_prefixes_of_composite_keys(void **state)
+FIXTURE_TEST(rows_are_found_within_prefixes_of_composite_keys)
 {
     enum { SENSORS = 20, TIMES = 100 };
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "rows");
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_family *family = kept_family(fixture, "rows");
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_value parts[2];
     char name[24];
 
@@ -89,12 +86,12 @@ rows_are_found_within_prefixes_of_composite_keys(void **state)
         OK(colander_family_put(
             family, colander_buffer_slice(&key),
             fixture_row(fixture, "level", colander_integer(i / SENSORS % 25)),
-            COLANDER_AS_STORE, NULL));
+            NULL, NULL));
         if (i % 700 == 0)
             OK(colander_family_flush(family, NULL));
     }
     for (unsigned i = 0; i < SENSORS; i++) {
-        struct colander_predicate *predicate =
+        SCOPED_PREDICATE predicate =
             colander_where("level", COLANDER_EQ, colander_integer(i), NULL);
         struct colander_query query;
         uint64_t count;
@@ -110,27 +107,23 @@ rows_are_found_within_prefixes_of_composite_keys(void **state)
         query.keys.prefix = colander_slice_of(NULL, 0);
         OK(colander_family_count(family, &query, &count, NULL));
         assert_int_equal(count, SENSORS * TIMES / 25);
-        colander_predicate_destroy(predicate);
     }
-    colander_buffer_release(&key);
-    colander_family_close(family);
 }
 
 /* More rows than one part of a filter may have. */
-static void
-rows_of_a_file_of_over_a_million_are_found(void **state)
+FIXTURE_TEST(rows_of_a_file_of_over_a_million_are_found)
 {
     enum { ROWS = (1 << 20) + 50000, LOT = 10000 };
     struct store_fixture *fixture = *state;
     struct colander_family *family;
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_batch *batch;
     struct colander_filter_stats stats;
 
     fixture->options.write_buffer_size = 512 << 20;
     fixture->options.sst_size = 512 << 20;
     fixture_remake(fixture);
-    family = fixture_family(fixture, "rows");
+    family = kept_family(fixture, "rows");
     OK(colander_batch_create(fixture->store, &batch, NULL));
     for (int64_t i = 0; i < ROWS; i++) {
         struct colander_value part = colander_integer(i);
@@ -140,7 +133,7 @@ rows_of_a_file_of_over_a_million_are_found(void **state)
             batch, family, colander_buffer_slice(&key),
             fixture_row(fixture, "n", colander_integer(i / 4)), NULL));
         if (i % LOT == LOT - 1 || i == ROWS - 1)
-            OK(colander_batch_commit(batch, COLANDER_AS_STORE, NULL));
+            OK(colander_batch_commit(batch, NULL, NULL));
     }
     colander_batch_destroy(batch);
     OK(colander_family_flush(family, NULL));
@@ -150,33 +143,10 @@ rows_of_a_file_of_over_a_million_are_found(void **state)
     assert_true(stats.part_count >= 2);
     assert_int_equal(stats.row_count, ROWS);
     for (int64_t i = 0; i < ROWS / 4; i += 37777) {
-        struct colander_predicate *predicate =
-            colander_where("n", COLANDER_EQ, colander_integer(i), NULL);
-        struct colander_query query;
         uint64_t count;
 
-        colander_query_init(&query);
-        query.where = predicate;
-        OK(colander_family_count(family, &query, &count, NULL));
+        OK(find_count(family, "n", i, &count));
         assert_int_equal(count, 4);
-        colander_predicate_destroy(predicate);
     }
     assert_int_equal(count_equal(fixture, family, NULL, ROWS / 4 - 1), 4);
-    colander_buffer_release(&key);
-    colander_family_close(family);
-}
-
-int
-main(void)
-{
-#define TEST(test)                                                             \
-    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(each_of_100000_values_of_a_row_is_found),
-        TEST(rows_of_a_mebibyte_are_found_by_large_and_small_values),
-        TEST(rows_are_found_within_prefixes_of_composite_keys),
-        TEST(rows_of_a_file_of_over_a_million_are_found),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

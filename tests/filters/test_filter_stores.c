@@ -1,11 +1,13 @@
 /*
- * Finds in stores of all shapes: other compactions, many files, many families.
- * They give what scans give.
+ * Finds return what scans return in stores that drop files, of deleted ranges,
+ * and of many families.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/compared_finds.h"
 #include "support/filter_files.h"
+#include "support/scoped.h"
 
 #define KEYS 900
 
@@ -13,70 +15,21 @@ static void
 write_random(struct store_fixture *fixture, struct colander_family *family,
              unsigned count, uint64_t *random)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
 
     for (unsigned i = 0; i < count; i++) {
         random_key(random, KEYS, &key);
         if (random_below(random, 8) == 0)
-            OK(colander_family_delete(family, colander_buffer_slice(&key),
-                                      COLANDER_AS_STORE, NULL));
+            OK(colander_family_delete(family, colander_buffer_slice(&key), NULL,
+                                      NULL));
         else
             OK(colander_family_put(family, colander_buffer_slice(&key),
-                                   random_row(fixture->builder, random),
-                                   COLANDER_AS_STORE, NULL));
+                                   random_row(fixture->builder, random), NULL,
+                                   NULL));
     }
-    colander_buffer_release(&key);
 }
 
-/* ------------------------------------------------------------ compactions ---
- */
-
-/* Writes and flushes, so that files are compacted all the while. */
-static void
-write_and_compare(struct store_fixture *fixture, const char *name,
-                  unsigned files)
-{
-    struct colander_family *family = fixture_family(fixture, "rows");
-    uint64_t random = random_seed(name);
-    struct find_counts counts = {.row_count = 0};
-
-    for (unsigned i = 0; i < files; i++) {
-        write_random(fixture, family, 200, &random);
-        OK(colander_family_flush(family, NULL));
-        write_random(fixture, family, 10, &random);
-        compare_random_finds(fixture->store, family, KEYS, 20, &random,
-                             &counts);
-    }
-    OK(colander_family_flush(family, NULL));
-    assert_all_loaded(family);
-    assert_filters_of_ssts(fixture, &family, 1);
-    assert_int_equal(filter_stats(family).rebuilt_count, 0);
-    assert_int_equal(filter_stats(family).error_count, 0);
-    assert_true(counts.row_count > 0);
-    colander_family_close(family);
-}
-
-static void
-finds_equal_scans_under_universal_compaction(void **state)
-{
-    struct store_fixture *fixture = *state;
-
-    fixture->options.compaction = COLANDER_COMPACTION_UNIVERSAL;
-    fixture_remake(fixture);
-    write_and_compare(fixture, "universal", 30);
-}
-
-static void
-finds_equal_scans_with_many_small_files_and_threads(void **state)
-{
-    struct store_fixture *fixture = *state;
-
-    fixture->options.thread_count = 4;
-    fixture->options.sst_size = 64 << 10;
-    fixture->options.compression = COLANDER_COMPRESSION_NONE;
-    fixture_remake(fixture);
-    write_and_compare(fixture, "small files", 60);
-}
+/* ---------------------------------------------------------- compactions --- */
 
 /* Rows of a find, one after the other. */
 struct row_list {
@@ -90,7 +43,7 @@ list_rows(struct colander_family *family,
           const struct colander_predicate *predicate, struct row_list *list)
 {
     struct colander_query query;
-    struct colander_cursor *cursor;
+    SCOPED_CURSOR cursor = NULL;
     struct colander_result result;
 
     colander_query_init(&query);
@@ -106,7 +59,6 @@ list_rows(struct colander_family *family,
                                   result.row.size, NULL));
         list->ends[list->count++] = list->bytes.size;
     }
-    colander_cursor_close(cursor);
 }
 
 static struct colander_slice
@@ -132,11 +84,10 @@ assert_within(const struct row_list *fewer, const struct row_list *more)
     }
 }
 
-/* Files go whenever they like: what a scan gives before, and what one gives
- * after, bound what a find may give. (Each key is written once: an older row
- * cannot come to light.) */
-static void
-finds_of_a_fifo_store_give_rows_of_scans_beside_them(void **state)
+/* Files may be dropped at any time: a find returns at least what a scan after
+ * it returns, and at most what a scan before it returns. (Each key is written
+ * once, so no older row can appear.) */
+FIXTURE_TEST(finds_of_a_fifo_store_give_rows_of_scans_beside_them)
 {
     struct store_fixture *fixture = *state;
     struct colander_family *family;
@@ -148,7 +99,7 @@ finds_of_a_fifo_store_give_rows_of_scans_beside_them(void **state)
     fixture->options.fifo_size = 1 << 20;
     fixture->options.compression = COLANDER_COMPRESSION_NONE;
     fixture_remake(fixture);
-    family = fixture_family(fixture, "rows");
+    family = kept_family(fixture, "rows");
     memset(lists, 0, sizeof(lists));
     for (unsigned file = 0; file < 24; file++) {
         char filler[1024];
@@ -167,9 +118,9 @@ finds_of_a_fifo_store_give_rows_of_scans_beside_them(void **state)
         }
         OK(colander_family_flush(family, NULL));
         for (int64_t i = 0; i < 10; i++) {
-            struct colander_predicate *predicate =
+            SCOPED_PREDICATE predicate =
                 colander_where("user", COLANDER_EQ, colander_integer(i), NULL);
-            struct colander_predicate *hidden = colander_not(
+            SCOPED_PREDICATE hidden = colander_not(
                 colander_not(colander_where("user", COLANDER_EQ,
                                             colander_integer(i), NULL),
                              NULL),
@@ -180,8 +131,6 @@ finds_of_a_fifo_store_give_rows_of_scans_beside_them(void **state)
             list_rows(family, hidden, &lists[2]);
             assert_within(&lists[1], &lists[0]);
             assert_within(&lists[2], &lists[1]);
-            colander_predicate_destroy(predicate);
-            colander_predicate_destroy(hidden);
         }
     }
     assert_true(count_rows(family) < (uint64_t)number);
@@ -192,14 +141,12 @@ finds_of_a_fifo_store_give_rows_of_scans_beside_them(void **state)
     assert_filters_of_ssts(fixture, &family, 1);
     for (size_t i = 0; i < 3; i++)
         colander_buffer_release(&lists[i].bytes);
-    colander_family_close(family);
 }
 
-static void
-rows_of_deleted_ranges_are_not_found(void **state)
+FIXTURE_TEST(rows_of_deleted_ranges_are_not_found)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_family *family = kept_family(fixture, "rows");
     uint64_t random = random_seed("ranges");
     struct colander_buffer bounds[2] = {COLANDER_BUFFER_EMPTY,
                                         COLANDER_BUFFER_EMPTY};
@@ -216,24 +163,20 @@ rows_of_deleted_ranges_are_not_found(void **state)
         random_key(&random, KEYS, &bounds[1]);
         range.from = colander_buffer_slice(&bounds[0]);
         range.to = colander_buffer_slice(&bounds[1]);
-        OK(colander_family_delete_range(family, &range, COLANDER_AS_STORE, NULL,
-                                        NULL));
+        OK(colander_family_delete_range(family, &range, NULL, NULL, NULL));
         compare_random_finds(fixture->store, family, KEYS, 30, &random,
                              &counts);
     }
     colander_buffer_release(&bounds[0]);
     colander_buffer_release(&bounds[1]);
-    colander_family_close(family);
 }
 
-/* --------------------------------------------------------------- families ---
- */
+/* ------------------------------------------------------------- families --- */
 
-static void
-families_without_rows_have_nothing_to_find(void **state)
+FIXTURE_TEST(families_without_rows_have_nothing_to_find)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "empty");
+    struct colander_family *family = kept_family(fixture, "empty");
     uint64_t count;
 
     for (unsigned is_there = 0; is_there < 2; is_there++) {
@@ -246,21 +189,19 @@ families_without_rows_have_nothing_to_find(void **state)
         OK(colander_family_create(family, NULL));
         OK(colander_family_flush(family, NULL));
     }
-    colander_family_close(family);
 }
 
-static void
-family_of_a_dropped_name_begins_anew(void **state)
+FIXTURE_TEST(family_of_a_dropped_name_begins_anew)
 {
     static const char *const left_out[] = {"n"};
     struct store_fixture *fixture = *state;
     struct colander_filter_options options;
 
     for (int64_t i = 0; i < 6; i++) {
-        struct colander_family *family = fixture_family(fixture, "again");
+        struct colander_family *family = kept_family(fixture, "again");
 
         OK(colander_family_get_filters(family, &options, NULL));
-        assert_int_equal(options.left_out_count, 0);
+        assert_int_equal(options.unfiltered_count, 0);
         colander_filter_options_release(&options);
         assert_int_equal(count_equal(fixture, family, "n", i - 1), 0);
         OK(put_text(fixture, family, "flushed", "n", colander_integer(i),
@@ -269,88 +210,17 @@ family_of_a_dropped_name_begins_anew(void **state)
             OK(colander_family_flush(family, NULL));
         OK(put_text(fixture, family, "recent", "n", colander_integer(i), NULL));
         assert_int_equal(count_equal(fixture, family, "n", i), 2);
-        options.left_out = left_out;
-        options.left_out_count = 1;
+        options.unfiltered = left_out;
+        options.unfiltered_count = 1;
         OK(colander_family_set_filters(family, &options, NULL));
         assert_int_equal(count_equal(fixture, family, "n", i), 2);
         OK(colander_family_drop(family, NULL));
-        colander_family_close(family);
         if (i % 3 == 2)
             fixture_reopen(fixture, COLANDER_OPEN_OR_CREATE);
     }
 }
 
-static void
-rows_are_found_in_each_of_200_families(void **state)
-{
-    enum { FAMILIES = 200 };
-    struct store_fixture *fixture = *state;
-    struct colander_family *families[FAMILIES];
-    char name[16];
-
-    for (unsigned pass = 0; pass < 2; pass++) {
-        for (int64_t i = 0; i < FAMILIES; i++) {
-            snprintf(name, sizeof(name), "f%d", (int)i);
-            families[i] = fixture_family(fixture, name);
-            if (pass > 0)
-                continue;
-            OK(put_text(fixture, families[i], "own", "n", colander_integer(i),
-                        NULL));
-            OK(put_text(fixture, families[i], "same", "n", colander_integer(-1),
-                        NULL));
-            if (i % 10 == 0)
-                OK(colander_family_flush(families[i], NULL));
-        }
-        for (int64_t i = 0; i < FAMILIES; i++) {
-            assert_int_equal(count_equal(fixture, families[i], "n", i), 1);
-            assert_int_equal(count_equal(fixture, families[i], NULL, -1), 1);
-            assert_int_equal(count_equal(fixture, families[i], "n", i + 1), 0);
-        }
-        if (pass > 0) {
-            OK(colander_family_await_filters(families[0], NULL));
-            assert_filters_of_ssts(fixture, families, FAMILIES);
-        }
-        for (size_t i = 0; i < FAMILIES; i++)
-            colander_family_close(families[i]);
-        fixture_reopen(fixture, COLANDER_OPEN_OR_CREATE);
-    }
-}
-
-static void
-stores_of_one_process_keep_to_themselves(void **state)
-{
-    enum { STORES = 3 };
-    struct store_fixture *fixtures[STORES];
-    struct colander_family *families[STORES];
-
-    (void)state;
-    for (int64_t i = 0; i < STORES; i++) {
-        void *made;
-
-        assert_int_equal(fixture_setup(&made), 0);
-        fixtures[i] = made;
-        families[i] = fixture_family(fixtures[i], "rows");
-        OK(put_text(fixtures[i], families[i], "flushed", "n",
-                    colander_integer(i), NULL));
-        OK(colander_family_flush(families[i], NULL));
-        OK(put_text(fixtures[i], families[i], "recent", "n",
-                    colander_integer(i), NULL));
-    }
-    for (int64_t i = 0; i < STORES; i++) {
-        for (int64_t k = 0; k < STORES; k++)
-            assert_int_equal(count_equal(fixtures[i], families[i], "n", k),
-                             i == k ? 2 : 0);
-    }
-    for (size_t i = 0; i < STORES; i++) {
-        void *made = fixtures[i];
-
-        colander_family_close(families[i]);
-        assert_int_equal(fixture_teardown(&made), 0);
-    }
-}
-
-/* ------------------------------------------------------------- many files ---
- */
+/* ----------------------------------------------------------- many files --- */
 
 static uint64_t
 milliseconds(void)
@@ -362,69 +232,50 @@ milliseconds(void)
 }
 
 /* FIFO compaction leaves files alone. */
-static void
-value_in_one_of_1000_files_is_found(void **state)
+FIXTURE_TEST(value_in_one_of_many_files_is_found)
 {
-    enum { FILES = 1000 };
+    enum { FILES_MOST = 1000 };
     struct store_fixture *fixture = *state;
+    const uint64_t runs = random_runs(300);
+    const int64_t files = runs < FILES_MOST ? (int64_t)runs : FILES_MOST;
     struct colander_family *family;
     struct find_counts counts = {.row_count = 0};
     uint64_t start;
 
     fixture->options.compaction = COLANDER_COMPACTION_FIFO;
     fixture_remake(fixture);
-    family = fixture_family(fixture, "rows");
-    for (int64_t i = 0; i < FILES; i++) {
+    family = kept_family(fixture, "rows");
+    for (int64_t i = 0; i < files; i++) {
         char key[16];
 
         for (int64_t k = 0; k < 8; k++) {
-            snprintf(key, sizeof(key), "%d", (int)(k * FILES + i));
+            snprintf(key, sizeof(key), "%d", (int)(k * files + i));
             OK(put_text(fixture, family, key, "n",
-                        colander_integer(k * FILES + i), NULL));
+                        colander_integer(k * files + i), NULL));
         }
         OK(colander_family_flush(family, NULL));
     }
-    colander_family_close(family);
     fixture_close(fixture);
     start = milliseconds();
     fixture_open(fixture);
-    family = fixture_family(fixture, "rows");
-    printf("a store of 1000 SST files is opened in %llu ms\n",
+    family = kept_family(fixture, "rows");
+    printf("a store of %d SST files is opened in %llu ms\n", (int)files,
            (unsigned long long)(milliseconds() - start));
     assert_int_equal(compare_equal(fixture->store, family, "n",
-                                   colander_integer(7 * FILES + 500), &counts),
+                                   colander_integer(7 * files + files / 2),
+                                   &counts),
                      1);
     assert_all_loaded(family);
     printf("its filters are loaded after %llu ms\n",
            (unsigned long long)(milliseconds() - start));
-    assert_int_equal(filter_stats(family).file_count, FILES);
+    assert_int_equal(filter_stats(family).file_count, files);
     for (int64_t i = 0; i < 50; i++)
         assert_int_equal(compare_equal(fixture->store, family, NULL,
-                                       colander_integer(i * 160), &counts),
+                                       colander_integer(i * 8 * files / 50),
+                                       &counts),
                          1);
     assert_int_equal(compare_equal(fixture->store, family, NULL,
                                    colander_integer(-7), &counts),
                      0);
     assert_int_equal(counts.plans[COLANDER_PLAN_SCAN], 0);
-    colander_family_close(family);
-}
-
-int
-main(void)
-{
-#define TEST(test)                                                             \
-    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(finds_equal_scans_under_universal_compaction),
-        TEST(finds_equal_scans_with_many_small_files_and_threads),
-        TEST(finds_of_a_fifo_store_give_rows_of_scans_beside_them),
-        TEST(rows_of_deleted_ranges_are_not_found),
-        TEST(families_without_rows_have_nothing_to_find),
-        TEST(family_of_a_dropped_name_begins_anew),
-        TEST(rows_are_found_in_each_of_200_families),
-        TEST(stores_of_one_process_keep_to_themselves),
-        TEST(value_in_one_of_1000_files_is_found),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,10 @@
 /*
- * Tags: a filter that stands under the name of another SST is doubted and made
- * again; one that was made again is believed.
+ * Tags: a filter under the name of another SST is doubted and rebuilt; a
+ * rebuilt filter is used.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/compared_finds.h"
 #include "support/filter_files.h"
 
@@ -24,12 +25,10 @@ write_file(struct store_fixture *fixture, struct colander_family *family,
 }
 
 static struct colander_family *
-reopen(struct store_fixture *fixture, struct colander_family *family,
-       enum colander_open_mode mode)
+reopen(struct store_fixture *fixture)
 {
-    colander_family_close(family);
-    fixture_reopen(fixture, mode);
-    return fixture_family(fixture, "rows");
+    fixture_reopen(fixture, COLANDER_OPEN_OR_CREATE);
+    return kept_family(fixture, "rows");
 }
 
 static void
@@ -47,17 +46,15 @@ assert_found(struct store_fixture *fixture, struct colander_family *family)
 }
 
 /* Both SSTs have as many entries. */
-static void
-filter_of_another_sst_is_doubted_and_made_again(void **state)
+FIXTURE_TEST(filter_of_another_sst_is_doubted_and_made_again)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_family *family = kept_family(fixture, "rows");
     struct file_numbers filters;
     char paths[2][FILE_NAME_SIZE];
 
     write_file(fixture, family, 0);
     write_file(fixture, family, ROWS);
-    colander_family_close(family);
     fixture_close(fixture);
     list_filters(fixture, &filters);
     assert_int_equal(filters.count, 2);
@@ -67,29 +64,27 @@ filter_of_another_sst_is_doubted_and_made_again(void **state)
 
     fixture->options.mode = COLANDER_OPEN_READ_ONLY;
     fixture_open(fixture);
-    family = fixture_family(fixture, "rows");
+    family = kept_family(fixture, "rows");
     for (int64_t n = 0; n < 2 * ROWS; n++)
         assert_int_equal(count_equal(fixture, family, "n", n), 1);
     assert_int_equal(filter_stats(family).damaged_count, 1);
 
-    family = reopen(fixture, family, COLANDER_OPEN_OR_CREATE);
+    family = reopen(fixture);
     for (int64_t n = 0; n < 2 * ROWS; n++)
         assert_int_equal(count_equal(fixture, family, "n", n), 1);
     assert_all_loaded(family);
     assert_int_equal(filter_stats(family).damaged_count, 1);
     assert_int_equal(filter_stats(family).rebuilt_count, 1);
-    family = reopen(fixture, family, COLANDER_OPEN_OR_CREATE);
+    family = reopen(fixture);
     assert_found(fixture, family);
     assert_int_equal(filter_stats(family).damaged_count, 0);
-    colander_family_close(family);
 }
 
 /* Also where the SST has no tag, as it was written without a filter. */
-static void
-filters_that_were_made_again_are_believed(void **state)
+FIXTURE_TEST(filters_that_were_made_again_are_believed)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_family *family = kept_family(fixture, "rows");
     struct colander_filter_options options;
     uint64_t count;
 
@@ -104,23 +99,9 @@ filters_that_were_made_again_are_believed(void **state)
     assert_int_equal(count, 2);
     assert_found(fixture, family);
     assert_int_equal(filter_stats(family).damaged_count, 0);
-    family = reopen(fixture, family, COLANDER_OPEN_OR_CREATE);
+    family = reopen(fixture);
     assert_found(fixture, family);
     assert_all_loaded(family);
     assert_int_equal(filter_stats(family).damaged_count, 0);
     assert_int_equal(filter_stats(family).rebuilt_count, 0);
-    colander_family_close(family);
-}
-
-int
-main(void)
-{
-#define TEST(test)                                                             \
-    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(filter_of_another_sst_is_doubted_and_made_again),
-        TEST(filters_that_were_made_again_are_believed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

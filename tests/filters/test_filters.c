@@ -1,18 +1,19 @@
 /*
- * The life of filters: made with their SST files, doubted when they are not
- * what was written, made again, removed with their SST. Whatever happens to
- * them, finds give what scans give (invariants I1, I5).
+ * The life of filters: built with their SST files, doubted when they are
+ * damaged, rebuilt, and removed with their SST. Whatever happens to them, finds
+ * return what scans return (invariants I1, I5).
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/filter_files.h"
 #include "support/random_files.h"
+#include "support/scoped.h"
 
-static void
-flush_and_compaction_build_filters(void **state)
+FIXTURE_TEST(flush_and_compaction_build_filters)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_family *family = kept_family(fixture, "rows");
     uint64_t random = random_seed("built");
     struct colander_filter_stats stats;
 
@@ -31,11 +32,9 @@ flush_and_compaction_build_filters(void **state)
     assert_int_equal(stats.damaged_count, 0);
     assert_int_equal(stats.error_count, 0);
     assert_filters_of_ssts(fixture, &family, 1);
-    colander_family_close(family);
 }
 
-/* -------------------------------------------------------------- spoiling ---
- */
+/* ------------------------------------------------------------- spoiling --- */
 
 enum spoiling { MISSING, FLIPPED, CUT, EMPTY, FOREIGN, NEWER, SPOILINGS };
 
@@ -54,7 +53,7 @@ spoil(const struct store_fixture *fixture, enum spoiling how, uint64_t number,
     assert_true(find_filter(fixture, other, other_path));
     switch (how) {
     case MISSING:
-        assert_int_equal(unlink(path), 0);
+        ZERO(unlink(path));
         break;
     case FLIPPED:
         flip_from_end(path, 100);
@@ -63,7 +62,7 @@ spoil(const struct store_fixture *fixture, enum spoiling how, uint64_t number,
         cut_file(path);
         break;
     case EMPTY:
-        assert_int_equal(truncate(path, 0), 0);
+        ZERO(truncate(path, 0));
         break;
     case FOREIGN:
         copy_file(other_path, path);
@@ -77,14 +76,13 @@ spoil(const struct store_fixture *fixture, enum spoiling how, uint64_t number,
 static void
 make_store(struct store_fixture *fixture, uint64_t *random)
 {
-    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_family *family = kept_family(fixture, "rows");
 
     write_files(fixture, family, 4, random);
     OK(put_text(fixture, family, "one more", "user", colander_integer(1),
                 NULL));
     OK(colander_family_flush(family, NULL));
     assert_all_loaded(family);
-    colander_family_close(family);
 }
 
 /* Closes the store and spoils the first filter; the last is taken for it, of
@@ -100,8 +98,7 @@ close_and_spoil(struct store_fixture *fixture, enum spoiling how)
     spoil(fixture, how, filters.numbers[0], filters.numbers[filters.count - 1]);
 }
 
-static void
-spoiled_filters_are_doubted_and_made_again(void **state)
+FIXTURE_TEST(spoiled_filters_are_doubted_and_made_again)
 {
     struct store_fixture *fixture = *state;
     uint64_t random = random_seed("spoiled");
@@ -114,7 +111,7 @@ spoiled_filters_are_doubted_and_made_again(void **state)
 
         close_and_spoil(fixture, (enum spoiling)how);
         fixture_open(fixture);
-        family = fixture_family(fixture, "rows");
+        family = kept_family(fixture, "rows");
         compare_some(fixture, family, &random, &counts);
         assert_all_loaded(family);
         stats = filter_stats(family);
@@ -125,12 +122,10 @@ spoiled_filters_are_doubted_and_made_again(void **state)
         compare_some(fixture, family, &random, &counts);
         assert_int_equal(counts.files_unsure, 0);
         assert_filters_of_ssts(fixture, &family, 1);
-        colander_family_close(family);
     }
 }
 
-static void
-reader_of_spoiled_filters_changes_nothing_and_finds_the_same(void **state)
+FIXTURE_TEST(reader_of_spoiled_filters_changes_nothing_and_finds_the_same)
 {
     struct store_fixture *fixture = *state;
     uint64_t random = random_seed("spoiled, read");
@@ -146,15 +141,13 @@ reader_of_spoiled_filters_changes_nothing_and_finds_the_same(void **state)
         before = describe_files(fixture->directory);
         fixture->options.mode = COLANDER_OPEN_READ_ONLY;
         fixture_open(fixture);
-        family = fixture_family(fixture, "rows");
+        family = kept_family(fixture, "rows");
         compare_some(fixture, family, &random, &counts);
         OK(colander_family_await_filters(family, NULL));
         compare_some(fixture, family, &random, &counts);
         assert_true(counts.files_unsure > 0);
         assert_true(counts.row_count > 0);
-        assert_int_equal(colander_family_refilter(family, NULL, NULL),
-                         COLANDER_READ_ONLY);
-        colander_family_close(family);
+        FAILS(colander_family_refilter(family, NULL, NULL), COLANDER_READ_ONLY);
         fixture_close(fixture);
         after = describe_files(fixture->directory);
         assert_string_equal(before, after);
@@ -163,19 +156,17 @@ reader_of_spoiled_filters_changes_nothing_and_finds_the_same(void **state)
 
         fixture->options.mode = COLANDER_OPEN_OR_CREATE;
         fixture_open(fixture);
-        family = fixture_family(fixture, "rows");
+        family = kept_family(fixture, "rows");
         assert_all_loaded(family);
-        colander_family_close(family);
     }
 }
 
 /* The file was opened before it was lost: its locator may be in memory, and its
  * keys not. */
-static void
-filters_lost_while_the_store_is_open_are_made_again(void **state)
+FIXTURE_TEST(filters_lost_while_the_store_is_open_are_made_again)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_family *family = kept_family(fixture, "rows");
     uint64_t random = random_seed("lost");
     struct find_counts counts = {.row_count = 0};
 
@@ -196,7 +187,6 @@ filters_lost_while_the_store_is_open_are_made_again(void **state)
         assert_all_loaded(family);
     }
     assert_true(filter_stats(family).rebuilt_count > 0);
-    colander_family_close(family);
 }
 
 static void
@@ -208,8 +198,7 @@ make_empty(const char *path)
     close(fd);
 }
 
-static void
-orphans_are_removed_by_the_next_writer(void **state)
+FIXTURE_TEST(orphans_are_removed_by_the_next_writer)
 {
     struct store_fixture *fixture = *state;
     uint64_t random = random_seed("orphans");
@@ -236,14 +225,12 @@ orphans_are_removed_by_the_next_writer(void **state)
 
     fixture->options.mode = COLANDER_OPEN_OR_CREATE;
     fixture_open(fixture);
-    family = fixture_family(fixture, "rows");
+    family = kept_family(fixture, "rows");
     assert_all_loaded(family);
     assert_filters_of_ssts(fixture, &family, 1);
-    colander_family_close(family);
 }
 
-/* ------------------------------------------------------------ recent rows ---
- */
+/* ---------------------------------------------------------- recent rows --- */
 
 static void
 assert_no_recent_rows(struct colander_family *family)
@@ -256,19 +243,18 @@ assert_no_recent_rows(struct colander_family *family)
     assert_int_equal(filter_stats(family).recent_count, 0);
 }
 
-static void
-recent_rows_go_when_all_is_flushed(void **state)
+FIXTURE_TEST(recent_rows_go_when_all_is_flushed)
 {
     struct store_fixture *fixture = *state;
     struct colander_family *families[3];
     uint64_t random = random_seed("recent");
-    struct colander_batch *batch;
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     char name[] = "a";
+    SCOPED_BATCH batch = NULL;
 
     OK(colander_batch_create(fixture->store, &batch, NULL));
     for (size_t i = 0; i < 3; i++) {
-        families[i] = fixture_family(fixture, name);
+        families[i] = kept_family(fixture, name);
         name[0]++;
     }
     for (unsigned i = 0; i < 3000; i++) {
@@ -277,12 +263,12 @@ recent_rows_go_when_all_is_flushed(void **state)
                               colander_buffer_slice(&key),
                               random_row(fixture->builder, &random), NULL));
         if (i % 10 == 9)
-            OK(colander_batch_commit(batch, COLANDER_AS_STORE, NULL));
+            OK(colander_batch_commit(batch, NULL, NULL));
         /* no key: it is refused, and nothing of it stays */
-        assert_int_equal(
-            colander_batch_put(batch, families[0], colander_slice_text("\xff"),
-                               random_row(fixture->builder, &random), NULL),
-            COLANDER_INVALID);
+        FAILS(colander_batch_put(batch, families[0],
+                                 colander_slice_text("\xff"),
+                                 random_row(fixture->builder, &random), NULL),
+              COLANDER_INVALID);
     }
     for (size_t i = 0; i < 3; i++)
         assert_true(filter_stats(families[i]).recent_count > 0);
@@ -293,59 +279,4 @@ recent_rows_go_when_all_is_flushed(void **state)
     OK(colander_family_drop(families[2], NULL));
     assert_no_recent_rows(families[1]);
     assert_int_equal(filter_stats(families[1]).recent_size, 0);
-    for (size_t i = 0; i < 3; i++)
-        colander_family_close(families[i]);
-    colander_batch_destroy(batch);
-    colander_buffer_release(&key);
-}
-
-/* A batch fails as a whole when one of its families is gone. */
-static void
-rows_of_failed_writes_are_not_found_and_go(void **state)
-{
-    struct store_fixture *fixture = *state;
-    struct colander_family *kept = fixture_family(fixture, "kept");
-    struct colander_family *gone = fixture_family(fixture, "gone");
-    struct colander_buffer key = text_key("row");
-    struct colander_batch *batch;
-
-    OK(put_text(fixture, kept, "row", "n", colander_integer(1), NULL));
-    OK(put_text(fixture, gone, "row", "n", colander_integer(1), NULL));
-    OK(colander_batch_create(fixture->store, &batch, NULL));
-    OK(colander_batch_put(batch, kept, colander_buffer_slice(&key),
-                          fixture_row(fixture, "n", colander_integer(2)),
-                          NULL));
-    OK(colander_batch_put(batch, gone, colander_buffer_slice(&key),
-                          fixture_row(fixture, "n", colander_integer(2)),
-                          NULL));
-    OK(colander_family_drop(gone, NULL));
-    for (unsigned i = 0; i < 100; i++)
-        assert_int_equal(colander_batch_commit(batch, COLANDER_AS_STORE, NULL),
-                         COLANDER_DROPPED);
-    assert_int_equal(count_equal(fixture, kept, "n", 1), 1);
-    assert_int_equal(count_equal(fixture, kept, NULL, 2), 0);
-    OK(colander_family_flush(kept, NULL));
-    assert_no_recent_rows(kept);
-    colander_batch_destroy(batch);
-    colander_buffer_release(&key);
-    colander_family_close(kept);
-    colander_family_close(gone);
-}
-
-int
-main(void)
-{
-#define TEST(test)                                                             \
-    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(flush_and_compaction_build_filters),
-        TEST(spoiled_filters_are_doubted_and_made_again),
-        TEST(reader_of_spoiled_filters_changes_nothing_and_finds_the_same),
-        TEST(filters_lost_while_the_store_is_open_are_made_again),
-        TEST(orphans_are_removed_by_the_next_writer),
-        TEST(recent_rows_go_when_all_is_flushed),
-        TEST(rows_of_failed_writes_are_not_found_and_go),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,13 @@
 /*
- * What finds tell of themselves: that they read little where little matches,
- * drive from the rare side, and scan, with a reason, where that is cheaper.
+ * What finds report about themselves: that they read little if little matches,
+ * start with the rarest condition, and scan, with a reason, if that costs less.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/compared_finds.h"
 #include "support/filter_files.h"
+#include "support/scoped.h"
 
 #define FILES 10
 #define ROWS 2000 /* of a file */
@@ -34,12 +36,11 @@ put_row(struct store_fixture *fixture, struct colander_family *family,
 static struct colander_family *
 fill_family(struct store_fixture *fixture)
 {
-    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_family *family = kept_family(fixture, "rows");
 
     fixture->options.compaction = COLANDER_COMPACTION_FIFO; /* files stay */
-    colander_family_close(family);
     fixture_remake(fixture);
-    family = fixture_family(fixture, "rows");
+    family = kept_family(fixture, "rows");
     for (int64_t i = 0; i < FILES * ROWS; i++) {
         put_row(fixture, family, i);
         if (i % ROWS == ROWS - 1)
@@ -84,8 +85,7 @@ equal(const char *path, struct colander_value value)
     return colander_where(path, COLANDER_EQ, value, NULL);
 }
 
-static void
-absent_value_prunes_files(void **state)
+FIXTURE_TEST(absent_value_prunes_files)
 {
     struct colander_family *family = fill_family(*state);
     struct colander_explain explain =
@@ -97,11 +97,9 @@ absent_value_prunes_files(void **state)
     assert_int_equal(explain.files_read, 0);
     assert_int_equal(explain.rows_returned, 0);
     assert_int_equal(explain.rows_verified, 0);
-    colander_family_close(family);
 }
 
-static void
-rare_value_is_found_by_reading_little_more_than_its_rows(void **state)
+FIXTURE_TEST(rare_value_is_found_by_reading_little_more_than_its_rows)
 {
     struct colander_family *family = fill_family(*state);
     struct colander_explain explain =
@@ -111,16 +109,14 @@ rare_value_is_found_by_reading_little_more_than_its_rows(void **state)
     assert_int_equal(explain.rows_returned, FILES);
     assert_true(explain.rows_verified <= 2 * FILES);
     assert_true(explain.rows_read <= 64 * FILES);
-    explain =
-        explain_of(family, colander_where_any(colander_integer(4321), NULL));
+    explain = explain_of(
+        family, colander_where_any_column(colander_integer(4321), NULL));
     assert_int_equal(explain.rows_returned, 1);
     assert_int_equal(explain.files_read, 1);
     assert_true(explain.rows_verified <= 2);
-    colander_family_close(family);
 }
 
-static void
-value_in_most_rows_is_scanned_for(void **state)
+FIXTURE_TEST(value_in_most_rows_is_scanned_for)
 {
     struct colander_family *family = fill_family(*state);
     struct colander_explain explain =
@@ -129,11 +125,9 @@ value_in_most_rows_is_scanned_for(void **state)
     assert_int_equal(explain.plan, COLANDER_PLAN_SCAN);
     assert_true(strlen(explain.reason) > 10);
     assert_int_equal(explain.rows_returned, FILES * ROWS / 50 * 49);
-    colander_family_close(family);
 }
 
-static void
-all_of_drives_from_its_rare_side(void **state)
+FIXTURE_TEST(all_of_drives_from_its_rare_side)
 {
     struct colander_family *family = fill_family(*state);
     struct colander_predicate *both[2];
@@ -148,11 +142,9 @@ all_of_drives_from_its_rare_side(void **state)
         assert_true(explain.rows_verified <= 2 * FILES);
         assert_true(explain.rows_read <= 64 * FILES);
     }
-    colander_family_close(family);
 }
 
-static void
-any_of_reads_the_rows_of_both_sides(void **state)
+FIXTURE_TEST(any_of_reads_the_rows_of_both_sides)
 {
     struct colander_family *family = fill_family(*state);
     struct colander_predicate *both[2] = {
@@ -165,11 +157,9 @@ any_of_reads_the_rows_of_both_sides(void **state)
     assert_int_equal(explain.plan, COLANDER_PLAN_CANDIDATES);
     assert_int_equal(explain.rows_returned, FILES + FILES * ROWS / 1000);
     assert_true(explain.rows_verified <= 2 * explain.rows_returned);
-    colander_family_close(family);
 }
 
-static void
-zones_prune_a_range_of_a_column_that_grows_with_the_key(void **state)
+FIXTURE_TEST(zones_prune_a_range_of_a_column_that_grows_with_the_key)
 {
     struct colander_family *family = fill_family(*state);
     struct colander_explain explain = explain_of(
@@ -181,20 +171,18 @@ zones_prune_a_range_of_a_column_that_grows_with_the_key(void **state)
     assert_int_equal(explain.files_located, FILES - 1);
     assert_int_equal(explain.files_read, 1);
     assert_true(explain.rows_read <= ROWS / 2);
-    colander_family_close(family);
 }
 
-static void
-keys_that_are_asked_for_bound_what_is_read(void **state)
+FIXTURE_TEST(keys_that_are_asked_for_bound_what_is_read)
 {
     struct store_fixture *fixture = *state;
     struct colander_family *family = fill_family(fixture);
-    struct colander_predicate *predicate = equal("group", colander_integer(-5));
-    struct colander_buffer from = text_key("00004000");
-    struct colander_buffer to = text_key("00005999");
+    SCOPED_PREDICATE predicate = equal("group", colander_integer(-5));
+    SCOPED_BUFFER from = text_key("00004000");
+    SCOPED_BUFFER to = text_key("00005999");
     struct colander_explain explain;
     struct colander_query query;
-    struct colander_cursor *cursor;
+    SCOPED_CURSOR cursor = NULL;
     struct colander_result result;
 
     put_row(fixture, family, FILES * ROWS + 4);
@@ -210,15 +198,9 @@ keys_that_are_asked_for_bound_what_is_read(void **state)
     assert_true(explain.files_read <= 1);
     assert_int_equal(explain.recent_found, 0);
     assert_int_equal(explain.candidate_count, 2);
-    colander_cursor_close(cursor);
-    colander_predicate_destroy(predicate);
-    colander_buffer_release(&from);
-    colander_buffer_release(&to);
-    colander_family_close(family);
 }
 
-static void
-rows_in_no_file_are_found_among_recent_rows(void **state)
+FIXTURE_TEST(rows_in_no_file_are_found_among_recent_rows)
 {
     struct store_fixture *fixture = *state;
     struct colander_family *family = fill_family(fixture);
@@ -235,24 +217,4 @@ rows_in_no_file_are_found_among_recent_rows(void **state)
     assert_int_equal(explain.recent_found, 1);
     assert_int_equal(explain.rows_returned, 1);
     assert_int_equal(explain.files_read, 0);
-    colander_family_close(family);
-}
-
-int
-main(void)
-{
-#define TEST(test)                                                             \
-    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(absent_value_prunes_files),
-        TEST(rare_value_is_found_by_reading_little_more_than_its_rows),
-        TEST(value_in_most_rows_is_scanned_for),
-        TEST(all_of_drives_from_its_rare_side),
-        TEST(any_of_reads_the_rows_of_both_sides),
-        TEST(zones_prune_a_range_of_a_column_that_grows_with_the_key),
-        TEST(keys_that_are_asked_for_bound_what_is_read),
-        TEST(rows_in_no_file_are_found_among_recent_rows),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,8 +7,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/compared_finds.h"
 #include "support/filter_files.h"
+#include "support/scoped.h"
 
 #define KEYS_MAX 1200
 #define MOMENTS 6
@@ -80,8 +82,7 @@ take_moment(struct history *history, struct moment *moment)
     moment->picture.versions = history->now.versions;
 }
 
-/* --------------------------------------------------------------- writing ---
- */
+/* -------------------------------------------------------------- writing --- */
 
 /* A row with a number that no other version of a row has. */
 static struct colander_slice
@@ -102,31 +103,26 @@ write_row(struct history *history)
 {
     uint64_t index = random_below(&history->random, history->hot_count);
     struct colander_buffer *kept = &history->now.rows[index];
-    struct colander_buffer patched = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer key = key_of(index);
+    SCOPED_BUFFER patched = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = key_of(index);
     struct colander_slice at = colander_buffer_slice(&key);
     uint64_t choice = random_below(&history->random, 10);
     struct colander_slice row;
 
     if (choice < 2) {
-        OK(colander_family_delete(history->family, at, COLANDER_AS_STORE,
-                                  NULL));
+        OK(colander_family_delete(history->family, at, NULL, NULL));
         colander_buffer_clear(kept);
     } else if (choice < 5) {
         row = numbered_row(history);
         OK(colander_row_patch(colander_buffer_slice(kept), row, &patched,
                               NULL));
-        OK(colander_family_patch(history->family, at, row, COLANDER_AS_STORE,
-                                 NULL));
+        OK(colander_family_patch(history->family, at, row, NULL, NULL));
         copy_bytes(kept, colander_buffer_slice(&patched));
     } else {
         row = numbered_row(history);
-        OK(colander_family_put(history->family, at, row, COLANDER_AS_STORE,
-                               NULL));
+        OK(colander_family_put(history->family, at, row, NULL, NULL));
         copy_bytes(kept, row);
     }
-    colander_buffer_release(&patched);
-    colander_buffer_release(&key);
 }
 
 static void
@@ -164,12 +160,31 @@ change_filters(struct history *history)
 
     colander_filter_options_init(&options);
     options.rows_per_segment = rows[random_below(&history->random, 4)];
-    options.left_out = left_out;
-    options.left_out_count = random_below(&history->random, 3);
+    options.unfiltered = left_out;
+    options.unfiltered_count = random_below(&history->random, 3);
     options.hierarchy = random_below(&history->random, 4) == 0
                             ? COLANDER_HIERARCHY_TREE
                             : COLANDER_HIERARCHY_SLICES;
     OK(colander_family_set_filters(history->family, &options, NULL));
+}
+
+/* Deletes about half the keys. */
+static void
+delete_range(struct history *history)
+{
+    const uint64_t from = random_below(&history->random, KEYS_MAX / 2);
+    struct colander_buffer bounds[2] = {key_of(from),
+                                        key_of(from + KEYS_MAX / 2)};
+    struct colander_key_range range = {
+        .from = colander_buffer_slice(&bounds[0]),
+        .to = colander_buffer_slice(&bounds[1]),
+    };
+
+    OK(colander_family_delete_range(history->family, &range, NULL, NULL, NULL));
+    for (uint64_t i = from; i <= from + KEYS_MAX / 2; i++)
+        colander_buffer_clear(&history->now.rows[i]);
+    colander_buffer_release(&bounds[0]);
+    colander_buffer_release(&bounds[1]);
 }
 
 static void
@@ -177,7 +192,7 @@ disturb(struct history *history)
 {
     struct colander_family *family = history->family;
 
-    switch (random_below(&history->random, 12)) {
+    switch (random_below(&history->random, 14)) {
     case 0:
         OK(colander_family_compact(family, NULL));
         break;
@@ -193,13 +208,16 @@ disturb(struct history *history)
     case 4:
         change_filters(history);
         break;
+    case 5: /* which would leave nothing where few rows are written */
+        if (history->hot_count == KEYS_MAX)
+            delete_range(history);
+        break;
     default:
         OK(colander_family_flush(family, NULL));
     }
 }
 
-/* -------------------------------------------------------------- checking ---
- */
+/* ------------------------------------------------------------- checking --- */
 
 /* A find under way, and what it is to give. */
 struct asked {
@@ -217,7 +235,7 @@ static struct colander_predicate *
 one_of_many_versions(struct history *history, const struct picture *picture)
 {
     struct colander_value values[50];
-    const size_t count = sizeof(values) / sizeof(values[0]);
+    const size_t count = COUNT(values);
 
     for (size_t i = 0; i < count; i++) {
         uint64_t back = random_below(&history->random, 2 * KEYS_MAX);
@@ -242,7 +260,7 @@ question_of(struct history *history, const struct picture *picture)
         return colander_where("version", COLANDER_EQ, colander_integer(version),
                               NULL);
     case 1:
-        return colander_where_any(colander_integer(version), NULL);
+        return colander_where_any_column(colander_integer(version), NULL);
     case 2:
         return colander_where_between(
             "version", colander_integer(version),
@@ -317,7 +335,7 @@ static void
 go_on_asking(struct asked *asked, uint64_t count)
 {
     while (count-- > 0) {
-        struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+        SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
         struct colander_result result;
         uint64_t index = 0;
         bool is_row = next_row(asked->cursor, &result);
@@ -327,10 +345,9 @@ go_on_asking(struct asked *asked, uint64_t count)
             return;
         assert_true(
             colander_slice_equal(result.key, colander_buffer_slice(&key)));
-        assert_true(colander_slice_equal(
-            result.row, colander_buffer_slice(&asked->picture->rows[index])));
+        ASSERT_SAME(result.row,
+                    colander_buffer_slice(&asked->picture->rows[index]));
         asked->given++;
-        colander_buffer_release(&key);
     }
 }
 
@@ -363,8 +380,7 @@ ask(struct history *history)
                             &history->random, &history->counts);
 }
 
-/* ----------------------------------------------------------------- tests ---
- */
+/* ---------------------------------------------------------------- tests --- */
 
 static struct history *
 begin_history(struct store_fixture *fixture, const char *name,
@@ -374,7 +390,7 @@ begin_history(struct store_fixture *fixture, const char *name,
 
     assert_non_null(history);
     history->fixture = fixture;
-    history->family = fixture_family(fixture, "history");
+    history->family = kept_family(fixture, "history");
     history->random = random_seed(name);
     history->hot_count = KEYS_MAX;
     write_rows(history, 2 * KEYS_MAX);
@@ -400,7 +416,6 @@ end_history(struct history *history)
         release_picture(&history->moments[i].picture);
     }
     release_picture(&history->now);
-    colander_family_close(history->family);
     free(history);
 }
 
@@ -430,27 +445,33 @@ run_history(struct store_fixture *fixture, const char *name, uint64_t hot_count,
     end_history(history);
 }
 
-static void
-finds_at_old_snapshots_give_the_rows_of_their_moment(void **state)
+FIXTURE_TEST(finds_at_old_snapshots_give_the_rows_of_their_moment)
 {
-    run_history(*state, "many rows", KEYS_MAX, random_runs(6000));
+    run_history(*state, "many rows", KEYS_MAX, random_runs(2000));
 }
 
 /* Each key has versions by the hundred, most of them held by some snapshot. */
-static void
-rows_of_many_versions_are_found_by_the_version_of_the_snapshot(void **state)
+FIXTURE_TEST(rows_of_many_versions_are_found_by_the_version_of_the_snapshot)
 {
-    run_history(*state, "few rows", 12, random_runs(6000));
+    run_history(*state, "few rows", 12, random_runs(2000));
+}
+
+FIXTURE_TEST(finds_at_old_snapshots_of_a_universal_store_give_the_same)
+{
+    struct store_fixture *fixture = *state;
+
+    fixture->options.compaction = COLANDER_COMPACTION_UNIVERSAL;
+    fixture_remake(fixture);
+    run_history(fixture, "universal", KEYS_MAX, random_runs(1000));
 }
 
 /* The files that a find has seen are replaced while it is under way. */
-static void
-finds_go_on_over_compactions(void **state)
+FIXTURE_TEST(finds_go_on_over_compactions)
 {
     struct history *history = begin_history(*state, "going on", KEYS_MAX);
     struct asked asked[MOMENTS];
 
-    for (uint64_t i = random_runs(6000) / 100; i > 0; i--) {
+    for (uint64_t i = random_runs(2000) / 100; i > 0; i--) {
         change_filters(history);
         for (size_t k = 0; k < 3; k++) {
             write_rows(history, 400);
@@ -469,8 +490,8 @@ finds_go_on_over_compactions(void **state)
         write_rows(history, 100);
         if (i % 2 == 0)
             OK(colander_family_compact(history->family, NULL));
-        OK(colander_family_delete_range(history->family, NULL,
-                                        COLANDER_AS_STORE, NULL, NULL));
+        OK(colander_family_delete_range(history->family, NULL, NULL, NULL,
+                                        NULL));
         for (uint64_t k = 0; k < KEYS_MAX; k++)
             colander_buffer_clear(&history->now.rows[k]);
         OK(colander_family_compact(history->family, NULL));
@@ -478,18 +499,4 @@ finds_go_on_over_compactions(void **state)
             end_asking(history, &asked[k]);
     }
     end_history(history);
-}
-
-int
-main(void)
-{
-#define TEST(test)                                                             \
-    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(finds_at_old_snapshots_give_the_rows_of_their_moment),
-        TEST(rows_of_many_versions_are_found_by_the_version_of_the_snapshot),
-        TEST(finds_go_on_over_compactions),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,21 @@
 /*
- * Finds through filters against scans of the same snapshot (invariants I1, I2),
- * while rows are written, patched and deleted, files are flushed and compacted,
- * and filters are deleted, cut off and flipped.
+ * Finds through filters, compared with scans of the same snapshot (invariants
+ * I1, I2), while rows are written, patched and deleted, files are flushed and
+ * compacted, options are changed, and filters are deleted, truncated and
+ * flipped.
  *
  * COLANDER_RUNS sets the number of predicates.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "filters/filters.h"
+#include "support/cases.h"
 #include "support/compared_finds.h"
+#include "support/filter_files.h"
+#include "support/plain_finds.h"
+#include "support/scoped.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define KEYS 1500
@@ -26,7 +26,7 @@ struct run {
     struct colander_family *family;
     _Atomic(uint64_t) seed; /* of the next thread */
     atomic_bool is_over;
-    bool spoils_filters;
+    void (*disturb)(struct run *run, uint64_t *random);
 };
 
 /* -------------------------------------------------------------- writers --- */
@@ -42,17 +42,17 @@ write_some(struct run *run, struct colander_row_builder *builder,
     switch (random_below(random, 10)) {
     case 0:
     case 1:
-        OK(colander_family_delete(run->family, at, COLANDER_AS_STORE, NULL));
+        OK(colander_family_delete(run->family, at, NULL, NULL));
         break;
     case 2:
     case 3:
     case 4:
         OK(colander_family_patch(run->family, at, random_row(builder, random),
-                                 COLANDER_AS_STORE, NULL));
+                                 NULL, NULL));
         break;
     default:
         OK(colander_family_put(run->family, at, random_row(builder, random),
-                               COLANDER_AS_STORE, NULL));
+                               NULL, NULL));
         break;
     }
 }
@@ -62,7 +62,7 @@ write_rows(void *context)
 {
     struct run *run = context;
     struct colander_row_builder *builder = colander_row_builder_create();
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     uint64_t random = atomic_fetch_add(&run->seed, 1);
 
     while (!atomic_load(&run->is_over)) {
@@ -70,7 +70,6 @@ write_rows(void *context)
             write_some(run, builder, &key, &random);
         usleep(500);
     }
-    colander_buffer_release(&key);
     colander_row_builder_destroy(builder);
     return NULL;
 }
@@ -124,23 +123,70 @@ spoil_filter(const struct run *run, uint64_t *random)
         closedir(listing);
 }
 
+static void
+random_options(uint64_t *random, struct colander_filter_options *options)
+{
+    static const uint32_t rows[] = {0, 1, 2, 16, 256, COLANDER_SEGMENT_AUTO};
+    static const char *const left_out[] = {"user", "place.city", "tags"};
+
+    colander_filter_options_init(options);
+    options->is_on = random_below(random, 4) != 0;
+    options->rows_per_segment = rows[random_below(random, 6)];
+    options->hash_bits = 16 + (uint32_t)random_below(random, 25);
+    options->unfiltered = left_out;
+    options->unfiltered_count = random_below(random, 4);
+    if (random_below(random, 3) == 0)
+        options->bits_per_value = 4;
+    if (random_below(random, 3) == 0)
+        options->filter_bits = 20000;
+    if (random_below(random, 2) == 0)
+        options->hierarchy = COLANDER_HIERARCHY_TREE;
+    options->tree_order = 2 + (uint32_t)random_below(random, 6);
+}
+
+/* Other options, some of the time with filters rebuilt by them. */
+static void
+change_options(struct run *run, uint64_t *random)
+{
+    struct colander_filter_options options;
+
+    random_options(random, &options);
+    OK(colander_family_set_filters(run->family, &options, NULL));
+    if (random_below(random, 4) == 0)
+        OK(colander_family_refilter(run->family, NULL, NULL));
+    if (random_below(random, 8) == 0)
+        OK(colander_family_compact(run->family, NULL));
+    usleep(5000);
+}
+
+static void
+change_files(struct run *run, uint64_t *random)
+{
+    uint64_t choice = random_below(random, 12);
+
+    if (choice < 6)
+        OK(colander_family_flush(run->family, NULL));
+    else if (choice == 6)
+        OK(colander_family_compact(run->family, NULL));
+    usleep(20000);
+}
+
+static void
+spoil_files(struct run *run, uint64_t *random)
+{
+    if (random_below(random, 2) == 0)
+        spoil_filter(run, random);
+    change_files(run, random);
+}
+
 static void *
 disturb(void *context)
 {
     struct run *run = context;
     uint64_t random = atomic_fetch_add(&run->seed, 1);
 
-    while (!atomic_load(&run->is_over)) {
-        uint64_t choice = random_below(&random, 12);
-
-        if (choice < 6)
-            OK(colander_family_flush(run->family, NULL));
-        else if (choice == 6)
-            OK(colander_family_compact(run->family, NULL));
-        else if (run->spoils_filters)
-            spoil_filter(run, &random);
-        usleep(20000);
-    }
+    while (!atomic_load(&run->is_over))
+        run->disturb(run, &random);
     return NULL;
 }
 
@@ -154,7 +200,7 @@ ask_many(struct run *run, uint64_t count, uint64_t random)
     struct find_counts counts = {.row_count = 0};
 
     for (uint64_t i = 0; i < count; i++) {
-        struct colander_snapshot *now;
+        SCOPED_SNAPSHOT now = NULL;
 
         if (i % 200 == 0) {
             colander_snapshot_release(old);
@@ -164,12 +210,12 @@ ask_many(struct run *run, uint64_t count, uint64_t random)
         compare_random_find(run->family,
                             random_below(&random, 4) == 0 ? old : now, KEYS,
                             &random, &counts);
-        colander_snapshot_release(now);
     }
     colander_snapshot_release(old);
     printf("%llu scans, %llu by candidates\n",
            (unsigned long long)counts.plans[COLANDER_PLAN_SCAN],
            (unsigned long long)counts.plans[COLANDER_PLAN_CANDIDATES]);
+    assert_true(count < 100 || counts.recent_found > 0);
     if (count >= 1000)
         assert_true(counts.plans[COLANDER_PLAN_CANDIDATES] > count / 20);
 }
@@ -177,37 +223,33 @@ ask_many(struct run *run, uint64_t count, uint64_t random)
 static void
 fill(struct run *run, uint64_t random)
 {
-    struct colander_row_builder *builder = colander_row_builder_create();
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUILDER builder = colander_row_builder_create();
 
     for (unsigned i = 0; i < 3 * KEYS; i++) {
         write_some(run, builder, &key, &random);
         if (i % 500 == 0)
             OK(colander_family_flush(run->family, NULL));
     }
-    colander_buffer_release(&key);
-    colander_row_builder_destroy(builder);
 }
 
 static void
 run_store(struct store_fixture *fixture, const char *name,
-          const struct colander_filter_options *options, bool spoils_filters,
-          uint64_t count)
+          const struct colander_filter_options *options,
+          void (*disturbs)(struct run *run, uint64_t *random), uint64_t count)
 {
-    struct run run = {.fixture = fixture, .spoils_filters = spoils_filters};
+    struct run run = {.fixture = fixture, .disturb = disturbs};
     pthread_t threads[WRITERS + 1];
     struct colander_filter_stats stats;
     const uint64_t seed = random_seed(name);
 
     atomic_store(&run.seed, seed + 1);
-    run.family = fixture_family(fixture, name);
+    run.family = kept_family(fixture, name);
     OK(colander_family_set_filters(run.family, options, NULL));
     fill(&run, seed);
     for (size_t i = 0; i < WRITERS + 1; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL,
-                                        i < WRITERS ? write_rows : disturb,
-                                        &run),
-                         0);
+        ZERO(pthread_create(&threads[i], NULL,
+                            i < WRITERS ? write_rows : disturb, &run));
     ask_many(&run, count, seed);
     atomic_store(&run.is_over, true);
     for (size_t i = 0; i < WRITERS + 1; i++)
@@ -218,29 +260,26 @@ run_store(struct store_fixture *fixture, const char *name,
            (unsigned long long)stats.rebuilt_count,
            (unsigned long long)stats.damaged_count,
            (unsigned long long)stats.error_count, stats.last_error);
-    colander_family_close(run.family);
 }
 
-static void
-finds_equal_scans_while_rows_and_files_change(void **state)
+FIXTURE_TEST(finds_equal_scans_while_rows_and_files_change)
 {
     struct colander_filter_options options;
 
     colander_filter_options_init(&options);
-    run_store(*state, "changing", &options, false, random_runs(20000) / 4);
+    run_store(*state, "changing", &options, change_files,
+              random_runs(1500) / 4);
 }
 
-static void
-finds_equal_scans_while_filters_are_spoiled(void **state)
+FIXTURE_TEST(finds_equal_scans_while_filters_are_spoiled)
 {
     struct colander_filter_options options;
 
     colander_filter_options_init(&options);
-    run_store(*state, "spoiled", &options, true, random_runs(20000) / 4);
+    run_store(*state, "spoiled", &options, spoil_files, random_runs(1500) / 4);
 }
 
-static void
-finds_equal_scans_with_segments_and_a_tree(void **state)
+FIXTURE_TEST(finds_equal_scans_with_segments_and_a_tree)
 {
     struct colander_filter_options options;
 
@@ -249,24 +288,36 @@ finds_equal_scans_with_segments_and_a_tree(void **state)
     options.hash_bits = 16;
     options.hierarchy = COLANDER_HIERARCHY_TREE;
     options.tree_order = 2;
-    run_store(*state, "segments", &options, true, random_runs(20000) / 4);
+    run_store(*state, "segments", &options, spoil_files, random_runs(1500) / 4);
 }
 
-static void
-finds_equal_scans_with_columns_left_out_and_files_only(void **state)
+FIXTURE_TEST(finds_equal_scans_with_columns_left_out_and_files_only)
 {
     static const char *const left_out[] = {"place", "likes"};
     struct colander_filter_options options;
 
     colander_filter_options_init(&options);
-    options.left_out = left_out;
-    options.left_out_count = 2;
-    run_store(*state, "left_out", &options, true, random_runs(20000) / 8);
+    options.unfiltered = left_out;
+    options.unfiltered_count = 2;
+    run_store(*state, "left_out", &options, spoil_files, random_runs(1500) / 8);
     colander_filter_options_init(&options);
     options.rows_per_segment = 0;
     options.filter_bits = 20000;
     options.memory_budget = 1 << 16;
-    run_store(*state, "files", &options, true, random_runs(20000) / 8);
+    run_store(*state, "files", &options, spoil_files, random_runs(1500) / 8);
+}
+
+FIXTURE_TEST(finds_equal_scans_while_options_change)
+{
+    struct colander_filter_options options;
+
+    colander_filter_options_init(&options);
+    run_store(*state, "options", &options, change_options,
+              random_runs(1500) * 5 / 3);
+    /* they may be off */
+    OK(colander_family_set_filters(kept_family(*state, "options"), &options,
+                                   NULL));
+    assert_all_loaded(kept_family(*state, "options"));
 }
 
 /* ------------------------------------------- one row, as it is flushed --- */
@@ -296,57 +347,25 @@ write_and_flush(void *context)
 }
 
 /* It is in a file of the view before it leaves the recent rows. */
-static void
-row_is_found_at_every_moment_of_its_flush(void **state)
+FIXTURE_TEST(row_is_found_at_every_moment_of_its_flush)
 {
     struct store_fixture *fixture = *state;
-    struct flushing flushing = {.fixture = fixture, .count = 600};
+    const uint64_t runs = random_runs(75);
+    struct flushing flushing = {.fixture = fixture,
+                                .count = runs < 5000 ? runs : 5000};
     int64_t number = 0;
     pthread_t thread;
 
-    flushing.family = fixture_family(fixture, "rows");
-    assert_int_equal(pthread_create(&thread, NULL, write_and_flush, &flushing),
-                     0);
+    flushing.family = kept_family(fixture, "rows");
+    ZERO(pthread_create(&thread, NULL, write_and_flush, &flushing));
     while (number < (int64_t)flushing.count) {
-        struct colander_predicate *predicate;
-        struct colander_query query;
         uint64_t count;
 
         number = atomic_load(&flushing.written);
         if (number == 0)
             continue;
-        predicate =
-            colander_where("n", COLANDER_EQ, colander_integer(number), NULL);
-        colander_query_init(&query);
-        query.where = predicate;
-        OK(colander_family_count(flushing.family, &query, &count, NULL));
+        OK(find_count(flushing.family, "n", number, &count));
         assert_int_equal(count, 1);
-        colander_predicate_destroy(predicate);
     }
     pthread_join(thread, NULL);
-    colander_family_close(flushing.family);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            row_is_found_at_every_moment_of_its_flush, fixture_setup,
-            fixture_teardown),
-        cmocka_unit_test_setup_teardown(
-            finds_equal_scans_while_rows_and_files_change, fixture_setup,
-            fixture_teardown),
-        cmocka_unit_test_setup_teardown(
-            finds_equal_scans_while_filters_are_spoiled, fixture_setup,
-            fixture_teardown),
-        cmocka_unit_test_setup_teardown(
-            finds_equal_scans_with_segments_and_a_tree, fixture_setup,
-            fixture_teardown),
-        cmocka_unit_test_setup_teardown(
-            finds_equal_scans_with_columns_left_out_and_files_only,
-            fixture_setup, fixture_teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,13 @@
 /*
- * Finds of single rows that change, and a find whose file is replaced midway.
+ * Finds of single rows that change, and a find whose file is replaced before it
+ * ends.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/compared_finds.h"
 #include "support/filter_files.h"
+#include "support/scoped.h"
 
 static struct colander_buffer
 number_key(int64_t number)
@@ -31,15 +34,10 @@ has_value(int64_t row)
 static void
 put_replaced_rows(struct store_fixture *fixture, struct colander_family *family)
 {
-    for (int64_t i = 0; i < REPLACED_ROWS; i++) {
-        struct colander_buffer key = number_key(i);
-
-        OK(colander_family_put(
-            family, colander_buffer_slice(&key),
-            fixture_row(fixture, "n", colander_integer(has_value(i) ? -1 : i)),
-            COLANDER_AS_STORE, NULL));
-        colander_buffer_release(&key);
-    }
+    for (int64_t i = 0; i < REPLACED_ROWS; i++)
+        put_at(
+            family, i,
+            fixture_row(fixture, "n", colander_integer(has_value(i) ? -1 : i)));
     OK(colander_family_flush(family, NULL));
     OK(colander_family_await_filters(family, NULL));
 }
@@ -47,20 +45,18 @@ put_replaced_rows(struct store_fixture *fixture, struct colander_family *family)
 static void
 assert_next_row_is(struct colander_cursor *cursor, int64_t row)
 {
-    struct colander_buffer key = number_key(row);
+    SCOPED_BUFFER key = number_key(row);
     struct colander_result result;
 
     assert_true(next_row(cursor, &result));
-    assert_true(colander_slice_equal(result.key, colander_buffer_slice(&key)));
-    colander_buffer_release(&key);
+    ASSERT_SAME(result.key, colander_buffer_slice(&key));
 }
 
-static void
-find_goes_on_behind_its_last_row_when_files_are_replaced(void **state)
+FIXTURE_TEST(find_goes_on_behind_its_last_row_when_files_are_replaced)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "rows");
-    struct colander_predicate *predicate =
+    struct colander_family *family = kept_family(fixture, "rows");
+    SCOPED_PREDICATE predicate =
         colander_where("n", COLANDER_EQ, colander_integer(-1), NULL);
 
     struct colander_filter_options options;
@@ -70,7 +66,7 @@ find_goes_on_behind_its_last_row_when_files_are_replaced(void **state)
     OK(colander_family_set_filters(family, &options, NULL));
     for (unsigned is_reverse = 0; is_reverse < 2; is_reverse++) {
         struct colander_query query;
-        struct colander_cursor *cursor;
+        SCOPED_CURSOR cursor = NULL;
         struct colander_explain explain;
         struct colander_result result;
         bool is_begun = false;
@@ -89,17 +85,13 @@ find_goes_on_behind_its_last_row_when_files_are_replaced(void **state)
             if (is_begun)
                 continue;
             is_begun = true;
-            OK(colander_family_delete_range(family, NULL, COLANDER_AS_STORE,
-                                            NULL, NULL));
+            OK(colander_family_delete_range(family, NULL, NULL, NULL, NULL));
             OK(colander_family_compact(family, NULL));
         }
         assert_false(next_row(cursor, &result));
         colander_cursor_explain(cursor, &explain);
         assert_int_equal(explain.plan, COLANDER_PLAN_CANDIDATES);
-        colander_cursor_close(cursor);
     }
-    colander_predicate_destroy(predicate);
-    colander_family_close(family);
 }
 
 static void
@@ -109,12 +101,11 @@ put_number(struct store_fixture *fixture, struct colander_family *family,
     OK(put_text(fixture, family, key, "n", colander_integer(value), NULL));
 }
 
-static void
-overwritten_and_deleted_rows_are_not_found_by_old_values(void **state)
+FIXTURE_TEST(overwritten_and_deleted_rows_are_not_found_by_old_values)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "rows");
-    struct colander_buffer key = text_key("deleted");
+    struct colander_family *family = kept_family(fixture, "rows");
+    SCOPED_BUFFER key = text_key("deleted");
 
     for (unsigned is_flushed = 0; is_flushed < 2; is_flushed++) {
         put_number(fixture, family, "overwritten", 1);
@@ -123,8 +114,8 @@ overwritten_and_deleted_rows_are_not_found_by_old_values(void **state)
             OK(colander_family_flush(family, NULL));
         assert_int_equal(count_equal(fixture, family, "n", 1), 2);
         put_number(fixture, family, "overwritten", 2);
-        OK(colander_family_delete(family, colander_buffer_slice(&key),
-                                  COLANDER_AS_STORE, NULL));
+        OK(colander_family_delete(family, colander_buffer_slice(&key), NULL,
+                                  NULL));
         assert_int_equal(count_equal(fixture, family, "n", 1), 0);
         assert_int_equal(count_equal(fixture, family, NULL, 2), 1);
         if (is_flushed)
@@ -132,23 +123,20 @@ overwritten_and_deleted_rows_are_not_found_by_old_values(void **state)
         assert_int_equal(count_equal(fixture, family, NULL, 1), 0);
         assert_int_equal(count_equal(fixture, family, "n", 2), 1);
     }
-    colander_buffer_release(&key);
-    colander_family_close(family);
 }
 
-static void
-patched_row_is_found_once_by_old_and_new_columns(void **state)
+FIXTURE_TEST(patched_row_is_found_once_by_old_and_new_columns)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "rows");
-    struct colander_buffer key = text_key("row");
+    struct colander_family *family = kept_family(fixture, "rows");
+    SCOPED_BUFFER key = text_key("row");
 
     put_number(fixture, family, "row", 7);
     for (unsigned step = 0; step < 3; step++) {
         OK(colander_family_patch(
             family, colander_buffer_slice(&key),
-            fixture_row(fixture, "more", colander_integer(8 + step)),
-            COLANDER_AS_STORE, NULL));
+            fixture_row(fixture, "more", colander_integer(8 + step)), NULL,
+            NULL));
         assert_int_equal(count_equal(fixture, family, "n", 7), 1);
         assert_int_equal(count_equal(fixture, family, "more", 8 + step), 1);
         assert_int_equal(count_equal(fixture, family, "more", 7 + step), 0);
@@ -156,20 +144,4 @@ patched_row_is_found_once_by_old_and_new_columns(void **state)
         assert_int_equal(count_equal(fixture, family, NULL, 7), 1);
         assert_int_equal(count_equal(fixture, family, NULL, 8 + step), 1);
     }
-    colander_buffer_release(&key);
-    colander_family_close(family);
-}
-
-int
-main(void)
-{
-#define TEST(test)                                                             \
-    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(find_goes_on_behind_its_last_row_when_files_are_replaced),
-        TEST(overwritten_and_deleted_rows_are_not_found_by_old_values),
-        TEST(patched_row_is_found_once_by_old_and_new_columns),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

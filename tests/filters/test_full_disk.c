@@ -3,13 +3,14 @@
  * I6): each call ends well or tells an error, what was acknowledged is there,
  * and opened again the store can be written.
  *
- * The disk fills up at 100 points of what a process does: at some in a file
+ * The disk fills up at 25 points of what a process does: at some in a file
  * system in memory, where this program may mount one, at others as far as
  * system calls tell. The process is this program, begun anew. COLANDER_RUNS
  * sets at how many points of each.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/fault_runs.h"
 
 #include <sys/mount.h>
@@ -33,10 +34,10 @@ fill_disk(const char *ballast, uint64_t room)
     uint64_t left;
 
     assert_true(fd >= 0);
-    assert_int_equal(fstatvfs(fd, &disk), 0);
+    ZERO(fstatvfs(fd, &disk));
     left = (uint64_t)disk.f_bavail * disk.f_bsize;
     if (left > room)
-        assert_int_equal(posix_fallocate(fd, 0, (off_t)(left - room)), 0);
+        ZERO(posix_fallocate(fd, 0, (off_t)(left - room)));
     close(fd);
 }
 
@@ -60,7 +61,7 @@ run_on_full_disk(char **arguments)
     run_with_faults(&process.scenario);
     faults_mend();
     if (is_mounted)
-        assert_int_equal(unlink(ballast), 0);
+        ZERO(unlink(ballast));
     run_mended(&process.scenario, process.is_killed);
     return process_end(&process);
 }
@@ -77,34 +78,30 @@ fill_at_points(struct runs *runs, const char *what, uint64_t points,
     assert_int_equal(atomic_load(&runs->progress->failed_count), 0);
 }
 
-static void
-a_disk_with_room_for_some_bytes(void **state)
+TEST(a_disk_with_room_for_some_bytes)
 {
     struct runs runs;
 
-    (void)state;
     runs_init(&runs, __func__);
     make_killed(&runs, "--full", "room", UINT64_MAX);
     run_once(&runs, "--full", "room", UINT64_MAX, false);
-    fill_at_points(&runs, "room", random_runs(40),
+    fill_at_points(&runs, "room", random_runs(10),
                    atomic_load(&runs.progress->written) * 5 / 4);
     assert_true(runs.failed_count > 0);
     runs_release(&runs);
 }
 
-static void
-a_small_file_system_that_fills_up(void **state)
+TEST(a_small_file_system_that_fills_up)
 {
     struct runs runs;
     char disk[TEMPORARY_SIZE + 8];
     char size[32];
 
-    (void)state;
     runs_init(&runs, __func__);
     (void)snprintf(size, sizeof(size), "size=%u", DISK_SIZE);
     (void)snprintf(disk, sizeof(disk), "%s/disk", runs.directory);
     (void)snprintf(runs.store, sizeof(runs.store), "%s/store", disk);
-    assert_int_equal(mkdir(disk, 0700), 0);
+    ZERO(mkdir(disk, 0700));
     if (mount("tmpfs", disk, "tmpfs", 0, size) != 0) {
         printf("no file system can be mounted here (%s): only as far as system "
                "calls tell\n",
@@ -113,21 +110,16 @@ a_small_file_system_that_fills_up(void **state)
         skip();
     }
     make_killed(&runs, "--full", "room", UINT64_MAX);
-    fill_at_points(&runs, "tmpfs", random_runs(60), DISK_SIZE / 2);
+    fill_at_points(&runs, "tmpfs", random_runs(15), DISK_SIZE / 2);
     assert_true(runs.failed_count > 0);
-    assert_int_equal(umount2(disk, MNT_DETACH), 0);
+    ZERO(umount2(disk, MNT_DETACH));
     runs_release(&runs);
 }
 
 int
 main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_disk_with_room_for_some_bytes),
-        cmocka_unit_test(a_small_file_system_that_fills_up),
-    };
-
     if (argc == 8 && strcmp(argv[1], "--full") == 0)
         return run_on_full_disk(argv);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

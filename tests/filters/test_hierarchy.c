@@ -1,10 +1,11 @@
 /*
- * Hierarchies of both kinds against a naive model: sets of values under slots,
- * and copies of them for editions.
+ * Hierarchies of both kinds, compared with a naive model: sets of values for
+ * slots, and copies of them for versions.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "hierarchy_model.h"
+#include "support/cases.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,7 +15,7 @@
 #define HELD 6
 
 struct held {
-    struct hierarchy_edition *edition;
+    struct hierarchy_version *version;
     struct model model;
 };
 
@@ -22,27 +23,27 @@ static bool
 slot_is_held(const struct held *held, uint32_t slot)
 {
     for (unsigned i = 0; i < HELD; i++) {
-        if (held[i].edition != NULL && held[i].model.is_part[slot])
+        if (held[i].version != NULL && held[i].model.is_part[slot])
             return true;
     }
     return false;
 }
 
 static void
-step_edition(struct fixture *fixture, struct held *held)
+step_version(struct fixture *fixture, struct held *held)
 {
-    if (held->edition != NULL) {
-        check_edition(fixture, held->edition, &held->model, 3);
-        hierarchy_edition_release(held->edition);
-        held->edition = NULL;
+    if (held->version != NULL) {
+        check_version(fixture, held->version, &held->model, 3);
+        hierarchy_version_release(held->version);
+        held->version = NULL;
         return;
     }
-    held->edition = published(fixture->hierarchy);
+    held->version = published(fixture->hierarchy);
     held->model = fixture->now;
-    check_edition(fixture, held->edition, &held->model, 5);
+    check_version(fixture, held->version, &held->model, 5);
 }
 
-/* The first edition is held far longer than the others. */
+/* The first version is held far longer than the others. */
 static void
 random_step(struct fixture *fixture, struct held *held, unsigned slots)
 {
@@ -52,13 +53,12 @@ random_step(struct fixture *fixture, struct held *held, unsigned slots)
     struct hierarchy_sizes sizes;
 
     if (choice < 15)
-        step_edition(fixture, &held[choice == 0 ? 0 : 1 + choice % (HELD - 1)]);
+        step_version(fixture, &held[choice == 0 ? 0 : 1 + choice % (HELD - 1)]);
     else if (fixture->now.is_part[slot])
         fixture_remove(fixture, slot);
     else if (!slot_is_held(held, slot))
-        assert_int_equal(fixture_add(fixture, slot, &shape,
-                                     random_below(&fixture->random, 200)),
-                         COLANDER_OK);
+        OK(fixture_add(fixture, slot, &shape,
+                       random_below(&fixture->random, 200)));
     else
         hierarchy_remove(fixture->hierarchy, slot); /* not in it: fine */
     sizes = hierarchy_sizes(fixture->hierarchy);
@@ -69,13 +69,12 @@ random_step(struct fixture *fixture, struct held *held, unsigned slots)
 static void
 run_random(enum hierarchy_kind kind, uint64_t budget, uint64_t seed)
 {
-    struct fixture *fixture = malloc(sizeof(*fixture));
+    struct fixture *fixture;
     struct held *held = calloc(HELD, sizeof(*held));
     unsigned slots = SLOTS;
 
-    assert_non_null(fixture);
     assert_non_null(held);
-    fixture_init(fixture, kind, budget, seed);
+    fixture = fixture_create(kind, budget, seed);
     for (unsigned step = 0; step < 1500; step++) {
         if (step % 400 == 300) {
             for (uint32_t slot = 8; slot < SLOTS; slot++)
@@ -87,20 +86,17 @@ run_random(enum hierarchy_kind kind, uint64_t budget, uint64_t seed)
         random_step(fixture, held, slots);
     }
     for (unsigned i = 0; i < HELD; i++) {
-        if (held[i].edition != NULL)
-            step_edition(fixture, &held[i]);
+        if (held[i].version != NULL)
+            step_version(fixture, &held[i]);
     }
-    hierarchy_destroy(fixture->hierarchy);
     free(held);
-    free(fixture);
+    fixture_destroy(fixture);
 }
 
-static void
-editions_answer_as_the_parts_they_have_and_keep_to_the_budget(void **state)
+TEST(versions_answer_as_the_parts_they_have_and_keep_to_the_budget)
 {
     uint64_t random = random_seed("hierarchy model");
 
-    (void)state;
     for (uint64_t run = 0; run < random_runs(4); run++) {
         for (unsigned i = 0; i < 2; i++) {
             run_random(kinds[i], UINT64_MAX, random_next(&random));
@@ -118,17 +114,17 @@ editions_answer_as_the_parts_they_have_and_keep_to_the_budget(void **state)
 static double
 told_for_absent_values(struct fixture *fixture)
 {
-    struct hierarchy_edition *edition = published(fixture->hierarchy);
+    struct hierarchy_version *version = published(fixture->hierarchy);
     uint64_t told = 0;
 
     for (unsigned question = 0; question < QUESTIONS; question++) {
         uint64_t slots[SLOT_WORDS] = {0};
 
-        hierarchy_find(edition, random_next(&fixture->random), slots);
+        hierarchy_find(version, random_next(&fixture->random), slots);
         for (unsigned j = 0; j < SLOT_WORDS; j++)
             told += presence_bit_count(slots[j]);
     }
-    hierarchy_edition_release(edition);
+    hierarchy_version_release(version);
     return (double)told;
 }
 
@@ -151,23 +147,20 @@ add_sized(struct fixture *fixture, uint32_t slot, uint64_t values)
     struct presence_shape shape = {8u << slot % 3, 6, 40};
     uint64_t extra = values << slot % 3;
 
-    assert_int_equal(fixture_add(fixture, slot, &shape, extra), COLANDER_OK);
+    OK(fixture_add(fixture, slot, &shape, extra));
     return QUESTIONS * presence_expected_rate(&shape, extra + POOL / 4);
 }
 
-static void
-absent_values_are_told_as_often_as_expected(void **state)
+TEST(absent_values_are_told_as_often_as_expected)
 {
     uint64_t seed = random_seed("hierarchy rate");
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
-        struct fixture *fixture = malloc(sizeof(*fixture));
+        struct fixture *fixture;
         double expected[SLOTS];
         double all = 0;
 
-        assert_non_null(fixture);
-        fixture_init(fixture, kinds[i], UINT64_MAX, seed);
+        fixture = fixture_create(kinds[i], UINT64_MAX, seed);
         for (uint32_t slot = 0; slot < SLOTS; slot++) {
             expected[slot] = add_sized(fixture, slot, 448);
             all += expected[slot];
@@ -194,34 +187,29 @@ absent_values_are_told_as_often_as_expected(void **state)
             all += add_sized(fixture, slot, 10) - expected[slot];
         }
         check_told(fixture, all);
-        hierarchy_destroy(fixture->hierarchy);
-        free(fixture);
+        fixture_destroy(fixture);
     }
 }
 
 /* Room for half of each is not got by making little of some: newcomers are
  * folded about as far as those that are there, also when all are replaced. */
-static void
-folding_is_shared_by_all_parts(void **state)
+TEST(folding_is_shared_by_all_parts)
 {
     const struct presence_shape shape = {16, 6, 40};
     const struct presence_shape half = {8, 6, 40};
     uint64_t seed = random_seed("hierarchy folding");
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
-        struct fixture *fixture = malloc(sizeof(*fixture));
+        struct fixture *fixture;
         double expected = 0;
 
-        assert_non_null(fixture);
         /* a tree has nodes besides */
-        fixture_init(fixture, kinds[i],
-                     presence_size(&half) * SLOTS / 4 *
-                         (kinds[i] == HIERARCHY_TREE ? 8 : 5),
-                     seed);
+        fixture = fixture_create(kinds[i],
+                                 presence_size(&half) * SLOTS / 4 *
+                                     (kinds[i] == HIERARCHY_TREE ? 8 : 5),
+                                 seed);
         for (uint32_t slot = 0; slot < SLOTS; slot++) {
-            assert_int_equal(fixture_add(fixture, slot, &shape, 400),
-                             COLANDER_OK);
+            OK(fixture_add(fixture, slot, &shape, 400));
             expected +=
                 QUESTIONS * presence_expected_rate(&half, 400 + POOL / 4);
         }
@@ -229,48 +217,42 @@ folding_is_shared_by_all_parts(void **state)
         assert_true(told_for_absent_values(fixture) < expected * 1.3);
         for (uint32_t round = 0; round < 4 * SLOTS; round++) {
             fixture_remove(fixture, round % SLOTS);
-            assert_int_equal(fixture_add(fixture, round % SLOTS, &shape, 400),
-                             COLANDER_OK);
+            OK(fixture_add(fixture, round % SLOTS, &shape, 400));
             if (round % 64 == 0)
                 assert_true(told_for_absent_values(fixture) < expected * 1.3);
         }
-        hierarchy_destroy(fixture->hierarchy);
-        free(fixture);
+        fixture_destroy(fixture);
     }
 }
 
 /* --------------------------------------------------------------- memory --- */
 
-static void
-few_parts_take_narrow_rows(void **state)
+TEST(few_parts_take_narrow_rows)
 {
     const struct presence_shape shape = {64, 6, 40};
-    struct fixture *fixture = malloc(sizeof(*fixture));
-    struct hierarchy_edition *edition;
+    struct fixture *fixture;
+    struct hierarchy_version *version;
 
-    (void)state;
-    assert_non_null(fixture);
-    fixture_init(fixture, HIERARCHY_SLICES, UINT64_MAX, 1);
+    fixture = fixture_create(HIERARCHY_SLICES, UINT64_MAX, 1);
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         uint64_t columns = 8;
 
-        assert_int_equal(fixture_add(fixture, slot, &shape, 0), COLANDER_OK);
+        OK(fixture_add(fixture, slot, &shape, 0));
         while (columns <= slot)
             columns *= 2;
         assert_int_equal(hierarchy_sizes(fixture->hierarchy).bytes,
                          columns * presence_size(&shape));
     }
-    edition = published(fixture->hierarchy);
-    /* though an edition holds every column that goes */
+    version = published(fixture->hierarchy);
+    /* though a version holds every column that goes */
     for (uint32_t round = 0; round < 40 * SLOTS; round++) {
         fixture_remove(fixture, round % SLOTS);
-        assert_int_equal(fixture_add(fixture, round % SLOTS, &shape, 0),
-                         COLANDER_OK);
+        OK(fixture_add(fixture, round % SLOTS, &shape, 0));
         assert_true(hierarchy_sizes(fixture->hierarchy).bytes <=
                     512 * presence_size(&shape));
         if (round % 8 == 0) {
-            hierarchy_edition_release(edition);
-            edition = published(fixture->hierarchy);
+            hierarchy_version_release(version);
+            version = published(fixture->hierarchy);
         }
     }
     for (uint32_t slot = 1; slot < SLOTS; slot++)
@@ -279,62 +261,94 @@ few_parts_take_narrow_rows(void **state)
                 16 * presence_size(&shape));
     fixture_remove(fixture, 0);
     assert_int_equal(hierarchy_sizes(fixture->hierarchy).bytes, 0);
-    hierarchy_edition_release(edition);
-    hierarchy_destroy(fixture->hierarchy);
-    free(fixture);
+    hierarchy_version_release(version);
+    fixture_destroy(fixture);
 }
 
 /* Sizes that cannot be halved are kept whatever the budget is. */
-static void
-odd_presences_are_kept_over_the_budget(void **state)
+TEST(odd_presences_are_kept_over_the_budget)
 {
     const struct presence_shape shape = {39, 4, 40};
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
-        struct fixture *fixture = malloc(sizeof(*fixture));
-        struct hierarchy_edition *edition;
+        struct fixture *fixture;
+        struct hierarchy_version *version;
 
-        assert_non_null(fixture);
-        fixture_init(fixture, kinds[i], 1000, 7);
+        fixture = fixture_create(kinds[i], 1000, 7);
         for (uint32_t slot = 0; slot < 20; slot++)
-            assert_int_equal(fixture_add(fixture, slot, &shape, 100),
-                             COLANDER_OK);
-        edition = published(fixture->hierarchy);
-        check_edition(fixture, edition, &fixture->now, 1);
+            OK(fixture_add(fixture, slot, &shape, 100));
+        version = published(fixture->hierarchy);
+        check_version(fixture, version, &fixture->now, 1);
         assert_int_equal(hierarchy_sizes(fixture->hierarchy).fold_count, 0);
         assert_int_equal(hierarchy_sizes(fixture->hierarchy).part_count, 20);
-        hierarchy_edition_release(edition);
-        hierarchy_destroy(fixture->hierarchy);
-        free(fixture);
+        hierarchy_version_release(version);
+        fixture_destroy(fixture);
     }
 }
 
 /* ----------------------------------------------------------------- tree --- */
 
+/* Asserts that the sums of a node are right, that its presence is the OR of
+ * those below, and that it has `least` to twice `order` children. */
 static void
-check_tree(const struct tree *tree)
+check_node(const struct tree_node *node, uint32_t least, uint32_t order)
 {
-    struct colander_error err;
+    uint64_t size = presence_size(&node->presence.shape);
+    uint64_t fold_count = 0;
+    uint32_t part_count = 0;
+    uint32_t blocks = 0;
+    struct presence all;
 
-    if (!tree_check(tree, &err))
-        fail_msg("%s", err.message);
+    OK(presence_init(&all, &node->presence.shape, NULL));
+    for (uint32_t i = 0; i < node->child_count; i++) {
+        const struct tree_node *child = node->children[i];
+
+        assert_int_equal(child->level + 1, node->level);
+        size += child->size;
+        part_count += child->part_count;
+        fold_count += child->fold_count;
+        if (child->presence.shape.block_count > blocks)
+            blocks = child->presence.shape.block_count;
+        presence_unite(&all, &child->presence);
+        if (child->level > 0)
+            check_node(child, order, order);
+        else
+            assert_true(child->part_count == 1 && child->child_count == 0);
+    }
+    assert_true(node->child_count >= least && node->child_count <= 2 * order);
+    assert_int_equal(size, node->size);
+    assert_int_equal(part_count, node->part_count);
+    assert_int_equal(fold_count, node->fold_count);
+    assert_int_equal(blocks, node->presence.shape.block_count);
+    assert_memory_equal(all.words, node->presence.words,
+                        presence_size(&all.shape));
+    presence_release(&all);
+}
+
+/* Asserts that all trees are as in the paper. A root over one part has one
+ * child; any other at least two. */
+static void
+check_tree(struct tree *tree, uint32_t order)
+{
+    struct tree_version *version = tree_publish(tree);
+
+    for (size_t i = 0; i < version->root_count; i++)
+        check_node(version->roots[i], version->roots[i]->level > 1 ? 2 : 1,
+                   order);
+    tree_version_release(version);
 }
 
 /* Of several orders, with presences of several sizes, and little room. */
-static void
-nodes_are_neither_too_small_nor_too_large(void **state)
+TEST(nodes_are_neither_too_small_nor_too_large)
 {
     uint64_t seed = random_seed("hierarchy tree");
 
-    (void)state;
     for (uint32_t order = 2; order <= 5; order++) {
-        struct fixture *fixture = malloc(sizeof(*fixture));
+        struct fixture *fixture;
         struct hierarchy_sizes sizes;
         uint32_t highest = 0;
 
-        assert_non_null(fixture);
-        fixture_init(fixture, HIERARCHY_TREE, 0, seed + order);
+        fixture = fixture_create(HIERARCHY_TREE, 0, seed + order);
         fixture->tree = tree_create(order, order % 2 == 0 ? UINT64_MAX : 60000);
         assert_non_null(fixture->tree);
         for (unsigned step = 0; step < 1200; step++) {
@@ -345,23 +359,21 @@ nodes_are_neither_too_small_nor_too_large(void **state)
             if (fixture->now.is_part[slot])
                 grows ? (void)0 : fixture_remove(fixture, slot);
             else if (grows)
-                assert_int_equal(fixture_add(fixture, slot, &shape, 20),
-                                 COLANDER_OK);
-            check_tree(fixture->tree);
+                OK(fixture_add(fixture, slot, &shape, 20));
+            check_tree(fixture->tree, order);
             sizes = tree_sizes(fixture->tree);
             highest = sizes.height > highest ? sizes.height : highest;
         }
         assert_true(highest >= 3);
         for (uint32_t slot = 0; slot < SLOTS; slot++) {
             fixture_remove(fixture, slot);
-            check_tree(fixture->tree);
+            check_tree(fixture->tree, order);
         }
         sizes = tree_sizes(fixture->tree);
         assert_int_equal(sizes.part_count, 0);
         assert_int_equal(sizes.bytes, 0);
         tree_destroy(fixture->tree);
-        hierarchy_destroy(fixture->hierarchy);
-        free(fixture);
+        fixture_destroy(fixture);
     }
 }
 
@@ -369,7 +381,7 @@ nodes_are_neither_too_small_nor_too_large(void **state)
 
 struct shared {
     pthread_mutex_t mutex;
-    struct fixture fixture;
+    struct fixture *fixture;
     atomic_bool is_over;
     atomic_uint asked;
     atomic_uint wrong;
@@ -378,17 +390,17 @@ struct shared {
 static void
 ask_once(struct shared *shared, struct model *model)
 {
-    const struct fixture *fixture = &shared->fixture;
-    struct hierarchy_edition *edition;
+    const struct fixture *fixture = shared->fixture;
+    struct hierarchy_version *version;
 
     pthread_mutex_lock(&shared->mutex);
-    edition = published(fixture->hierarchy);
+    version = published(fixture->hierarchy);
     *model = fixture->now;
     pthread_mutex_unlock(&shared->mutex);
     for (unsigned value = 0; value < POOL; value++) {
         uint64_t slots[SLOT_WORDS] = {0};
 
-        hierarchy_find(edition, fixture->pool[value], slots);
+        hierarchy_find(version, fixture->pool[value], slots);
         for (uint32_t slot = 0; slot < SLOTS; slot++) {
             bool is_told = (slots[slot / 64] >> slot % 64 & 1) != 0;
             bool is_held = (model->values[slot][value / 64] >> value % 64 & 1);
@@ -400,7 +412,7 @@ ask_once(struct shared *shared, struct model *model)
     }
     atomic_fetch_add(&shared->asked, 1);
     pthread_mutex_lock(&shared->mutex);
-    hierarchy_edition_release(edition);
+    hierarchy_version_release(version);
     pthread_mutex_unlock(&shared->mutex);
 }
 
@@ -419,7 +431,7 @@ ask_often(void *context)
 static void
 change_often(struct shared *shared)
 {
-    struct fixture *fixture = &shared->fixture;
+    struct fixture *fixture = shared->fixture;
 
     for (unsigned step = 0; step < 400 || atomic_load(&shared->asked) < 20;
          step++) {
@@ -430,56 +442,36 @@ change_often(struct shared *shared)
         if (fixture->now.is_part[slot])
             fixture_remove(fixture, slot);
         else
-            assert_int_equal(fixture_add(fixture, slot, &shape, 50),
-                             COLANDER_OK);
+            OK(fixture_add(fixture, slot, &shape, 50));
         pthread_mutex_unlock(&shared->mutex);
     }
     atomic_store(&shared->is_over, true);
 }
 
-/* Slots are given again while editions have them, which callers must not do:
- * here each edition is asked with the model it was made with, all the same. */
-static void
-readers_see_their_edition_while_parts_come_and_go(void **state)
+/* Slots are given again while versions have them, which callers must not do:
+ * here each version is asked with the model it was made with, all the same. */
+TEST(readers_see_their_version_while_parts_come_and_go)
 {
     uint64_t seed = random_seed("hierarchy threads");
 
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         struct shared *shared = malloc(sizeof(*shared));
         pthread_t readers[3];
 
         assert_non_null(shared);
         memset(shared, 0, sizeof(*shared));
-        assert_int_equal(pthread_mutex_init(&shared->mutex, NULL), 0);
-        fixture_init(&shared->fixture, kinds[i % 2],
-                     i < 2 ? UINT64_MAX : 100000, seed);
+        ZERO(pthread_mutex_init(&shared->mutex, NULL));
+        shared->fixture =
+            fixture_create(kinds[i % 2], i < 2 ? UINT64_MAX : 100000, seed);
         for (unsigned j = 0; j < 3; j++)
             assert_int_equal(
                 pthread_create(&readers[j], NULL, ask_often, shared), 0);
         change_often(shared);
         for (unsigned j = 0; j < 3; j++)
-            assert_int_equal(pthread_join(readers[j], NULL), 0);
+            ZERO(pthread_join(readers[j], NULL));
         assert_int_equal(atomic_load(&shared->wrong), 0);
         pthread_mutex_destroy(&shared->mutex);
-        hierarchy_destroy(shared->fixture.hierarchy);
+        fixture_destroy(shared->fixture);
         free(shared);
     }
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            editions_answer_as_the_parts_they_have_and_keep_to_the_budget),
-        cmocka_unit_test(absent_values_are_told_as_often_as_expected),
-        cmocka_unit_test(folding_is_shared_by_all_parts),
-        cmocka_unit_test(few_parts_take_narrow_rows),
-        cmocka_unit_test(odd_presences_are_kept_over_the_budget),
-        cmocka_unit_test(nodes_are_neither_too_small_nor_too_large),
-        cmocka_unit_test(readers_see_their_edition_while_parts_come_and_go),
-    };
-
-    return cmocka_run_group_tests_name("hierarchy", tests, NULL, NULL);
 }

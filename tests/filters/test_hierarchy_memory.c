@@ -1,54 +1,13 @@
 /*
- * Hierarchies while memory is short: each allocation in turn fails, which is
- * told as NO_MEMORY, and changes no part of any edition.
- *
- * The linker sends every allocation of this program here: see CMakeLists.txt.
- * Where it does not, the test is skipped.
+ * Hierarchies when memory is short: each allocation in turn fails, which is
+ * reported as NO_MEMORY and changes no part of any version.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "hierarchy_model.h"
+#include "support/cases.h"
 
-static long allocations_left = -1; /* below 0: none fails */
-
-static bool
-allocation_fails(void)
-{
-    return allocations_left >= 0 && allocations_left-- == 0;
-}
-
-void *__real_malloc(size_t size) __attribute__((weak));
-void *__real_calloc(size_t count, size_t size) __attribute__((weak));
-void *__real_realloc(void *memory, size_t size) __attribute__((weak));
-void *__real_aligned_alloc(size_t line, size_t size) __attribute__((weak));
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void *__wrap_aligned_alloc(size_t line, size_t size);
-
-void *
-__wrap_malloc(size_t size)
-{
-    return allocation_fails() ? NULL : __real_malloc(size);
-}
-
-void *
-__wrap_calloc(size_t count, size_t size)
-{
-    return allocation_fails() ? NULL : __real_calloc(count, size);
-}
-
-void *
-__wrap_realloc(void *memory, size_t size)
-{
-    return allocation_fails() ? NULL : __real_realloc(memory, size);
-}
-
-void *
-__wrap_aligned_alloc(size_t line, size_t size)
-{
-    return allocation_fails() ? NULL : __real_aligned_alloc(line, size);
-}
+#include "support/failing_memory.h"
 
 /* Adds a part with the first allocation failing, then the second, until it is
  * added; checks after each time that nothing else has changed. */
@@ -65,7 +24,7 @@ add_in_short_memory(struct fixture *fixture, uint32_t slot)
     presence = presence_for(fixture, slot, &shape, 50);
     for (long turn = 0; code != COLANDER_OK; turn++) {
         uint64_t count = hierarchy_sizes(fixture->hierarchy).part_count;
-        struct hierarchy_edition *edition;
+        struct hierarchy_version *version;
 
         allocations_left = turn;
         code = hierarchy_add(fixture->hierarchy, slot, &presence, NULL);
@@ -73,10 +32,10 @@ add_in_short_memory(struct fixture *fixture, uint32_t slot)
         assert_int_equal(hierarchy_sizes(fixture->hierarchy).part_count,
                          count + (code == COLANDER_OK));
         assert_true(code == COLANDER_OK || code == COLANDER_NO_MEMORY);
-        edition = published(fixture->hierarchy);
+        version = published(fixture->hierarchy);
         fixture->now.is_part[slot] = code == COLANDER_OK;
-        check_edition(fixture, edition, &fixture->now, 31);
-        hierarchy_edition_release(edition);
+        check_version(fixture, version, &fixture->now, 31);
+        hierarchy_version_release(version);
     }
     presence_release(&presence);
 }
@@ -84,17 +43,17 @@ add_in_short_memory(struct fixture *fixture, uint32_t slot)
 static void
 publish_in_short_memory(struct fixture *fixture)
 {
-    struct hierarchy_edition *edition = NULL;
+    struct hierarchy_version *version = NULL;
     enum colander_code code = COLANDER_NO_MEMORY;
 
     for (long turn = 0; code != COLANDER_OK; turn++) {
         allocations_left = turn;
-        code = hierarchy_publish(fixture->hierarchy, &edition, NULL);
+        code = hierarchy_publish(fixture->hierarchy, &version, NULL);
         allocations_left = -1;
-        assert_true((code == COLANDER_OK) == (edition != NULL));
+        assert_true((code == COLANDER_OK) == (version != NULL));
     }
-    check_edition(fixture, edition, &fixture->now, 5);
-    hierarchy_edition_release(edition);
+    check_version(fixture, version, &fixture->now, 5);
+    hierarchy_version_release(version);
 }
 
 /* Removing never fails, whatever memory does. */
@@ -109,26 +68,21 @@ remove_in_short_memory(struct fixture *fixture, uint32_t slot, long left)
     assert_int_equal(hierarchy_sizes(fixture->hierarchy).part_count, count - 1);
 }
 
-static void
-what_memory_does_not_suffice_for_changes_nothing(void **state)
+TEST(what_memory_does_not_suffice_for_changes_nothing)
 {
     uint64_t seed = random_seed("hierarchy memory");
 
-    (void)state;
-    if (__real_malloc == NULL)
-        skip();
     for (unsigned i = 0; i < 4; i++) {
-        struct fixture *fixture = malloc(sizeof(*fixture));
+        struct fixture *fixture;
         struct model *before = malloc(sizeof(*before));
-        struct hierarchy_edition *held;
+        struct hierarchy_version *held;
         struct presence_shape shape = {4, 4, 32};
 
-        assert_non_null(fixture);
         assert_non_null(before);
-        fixture_init(fixture, kinds[i % 2], i < 2 ? UINT64_MAX : 20000, seed);
+        fixture =
+            fixture_create(kinds[i % 2], i < 2 ? UINT64_MAX : 20000, seed);
         for (uint32_t slot = 100; slot < 110; slot++)
-            assert_int_equal(fixture_add(fixture, slot, &shape, 0),
-                             COLANDER_OK);
+            OK(fixture_add(fixture, slot, &shape, 0));
         held = published(fixture->hierarchy);
         *before = fixture->now;
         for (uint32_t slot = 0; slot < 70; slot++) {
@@ -137,12 +91,11 @@ what_memory_does_not_suffice_for_changes_nothing(void **state)
             remove_in_short_memory(fixture, slot / 2, (long)slot % 7);
             publish_in_short_memory(fixture);
             add_in_short_memory(fixture, slot / 2);
-            check_edition(fixture, held, before, 17);
+            check_version(fixture, held, before, 17);
         }
-        hierarchy_edition_release(held);
-        hierarchy_destroy(fixture->hierarchy);
+        hierarchy_version_release(held);
         free(before);
-        free(fixture);
+        fixture_destroy(fixture);
     }
     for (long turn = 0; turn < 4; turn++) {
         struct hierarchy *hierarchy;
@@ -152,14 +105,4 @@ what_memory_does_not_suffice_for_changes_nothing(void **state)
         allocations_left = -1;
         hierarchy_destroy(hierarchy);
     }
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_memory_does_not_suffice_for_changes_nothing),
-    };
-
-    return cmocka_run_group_tests_name("hierarchy_memory", tests, NULL, NULL);
 }

@@ -1,9 +1,10 @@
 /*
- * SST files that another program wrote, taken into an open store: their rows
- * are found, before they have a filter, with one, and after a reopen.
+ * SST files that another program wrote, ingested into an open store: their rows
+ * are found without a filter, with one, and after the store is reopened.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/compared_finds.h"
 #include "support/filter_files.h"
 #include "support/rocksdb_inside.h"
@@ -55,16 +56,8 @@ static void
 put_numbers(struct store_fixture *fixture, struct colander_family *family,
             int64_t first, int64_t count, int64_t n)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-
-    for (int64_t i = first; i < first + count; i++) {
-        const struct colander_value part = colander_integer(i);
-
-        OK(colander_key_encode(&part, 1, &key, NULL));
-        OK(colander_family_put(family, colander_buffer_slice(&key),
-                               row_of(fixture, i, n), COLANDER_AS_STORE, NULL));
-    }
-    colander_buffer_release(&key);
+    for (int64_t i = first; i < first + count; i++)
+        put_at(family, i, row_of(fixture, i, n));
 }
 
 /* The row under `key` is found by its own value, as the writer of `n` wrote it,
@@ -106,7 +99,7 @@ static void
 ingest_between_writes(struct store_fixture *fixture,
                       struct colander_family *family, const char *path)
 {
-    struct colander_engine_family *inside;
+    struct engine_family *inside;
 
     put_numbers(fixture, family, 0, 400, 1);
     put_numbers(fixture, family, 300, 100, 2);
@@ -116,11 +109,10 @@ ingest_between_writes(struct store_fixture *fixture,
     put_numbers(fixture, family, 0, 20, 4);
 }
 
-static void
-rows_of_an_ingested_file_are_found(void **state)
+FIXTURE_TEST(rows_of_an_ingested_file_are_found)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_family *family = kept_family(fixture, "rows");
     struct find_counts counts = {.row_count = 0};
     struct file_numbers before;
     struct file_numbers now;
@@ -135,10 +127,9 @@ rows_of_an_ingested_file_are_found(void **state)
     OK(colander_family_flush(family, NULL));
     assert_all_loaded(family);
     list_filters(fixture, &before);
-    colander_family_close(family);
 
     fixture_reopen(fixture, COLANDER_OPEN_OR_CREATE);
-    family = fixture_family(fixture, "rows");
+    family = kept_family(fixture, "rows");
     assert_rows(fixture, family);
     assert_int_equal(compare_equal(fixture->store, family, "n",
                                    colander_integer(5), &counts),
@@ -152,15 +143,13 @@ rows_of_an_ingested_file_are_found(void **state)
     assert_filters_of_ssts(fixture, &family, 1);
     OK(colander_family_compact(family, NULL));
     assert_rows(fixture, family);
-    colander_family_close(family);
 }
 
 /* Without the worker's help: filters are off, and so nothing is made. */
-static void
-ingested_file_without_a_filter_reads_as_maybe(void **state)
+FIXTURE_TEST(ingested_file_without_a_filter_reads_as_maybe)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_family *family = kept_family(fixture, "rows");
     struct find_counts counts = {.row_count = 0};
     struct colander_filter_options options;
     char path[TEMPORARY_SIZE + 16];
@@ -179,23 +168,20 @@ ingested_file_without_a_filter_reads_as_maybe(void **state)
     assert_int_equal(filter_stats(family).filter_count,
                      filter_stats(family).file_count);
     assert_rows(fixture, family);
-    colander_family_close(family);
     fixture_reopen(fixture, COLANDER_OPEN_OR_CREATE);
-    family = fixture_family(fixture, "rows");
+    family = kept_family(fixture, "rows");
     assert_int_equal(compare_equal(fixture->store, family, "n",
                                    colander_integer(5), &counts),
                      0);
     assert_int_equal(counts.files_unsure, 0);
     assert_rows(fixture, family);
-    colander_family_close(family);
 }
 
-static void
-file_that_is_ingested_twice_gets_two_filters(void **state)
+FIXTURE_TEST(file_that_is_ingested_twice_gets_two_filters)
 {
     struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "rows");
-    struct colander_engine_family *inside;
+    struct colander_family *family = kept_family(fixture, "rows");
+    struct engine_family *inside;
     char path[TEMPORARY_SIZE + 16];
 
     OK(colander_family_create(family, NULL));
@@ -212,19 +198,4 @@ file_that_is_ingested_twice_gets_two_filters(void **state)
     assert_int_equal(count_equal(fixture, family, "n", 4), ROWS / 2);
     assert_int_equal(filter_stats(family).rebuilt_count, 2);
     assert_filters_of_ssts(fixture, &family, 1);
-    colander_family_close(family);
-}
-
-int
-main(void)
-{
-#define TEST(test)                                                             \
-    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(rows_of_an_ingested_file_are_found),
-        TEST(ingested_file_without_a_filter_reads_as_maybe),
-        TEST(file_that_is_ingested_twice_gets_two_filters),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/fault_runs.h"
 
 static const struct plan plans[] = {
@@ -32,27 +33,21 @@ static const struct plan plans[] = {
     {"room-always", {FAULT_ROOM, 0, ENOSPC, false, true}},
 };
 
-#define PLANS (sizeof(plans) / sizeof(plans[0]))
+#define PLANS COUNT(plans)
 
-static void
-a_disk_that_fails_loses_and_invents_nothing(void **state)
+TEST(a_disk_that_fails_loses_and_invents_nothing)
 {
     struct runs runs;
 
-    (void)state;
     runs_init(&runs, __func__);
-    run_plans(&runs, "--run", plans, PLANS, random_runs(3));
+    run_plans(&runs, "--run", plans, PLANS, random_runs(1));
     runs_release(&runs);
 }
 
 int
 main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_disk_that_fails_loses_and_invents_nothing),
-    };
-
     if (argc == 8 && strcmp(argv[1], "--run") == 0)
         return run_process(argv, find_plan(plans, PLANS, argv[4]), NULL);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -1,9 +1,10 @@
 /*
- * Locators, against a plain look at the entries they were made of.
+ * Locators, compared with the entries that they were built from.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "filters/locators.h"
+#include "support/cases.h"
 
 #define CUT (64 - LOCATOR_HASH_BITS)
 
@@ -123,7 +124,7 @@ assert_found(const struct locator *locator, const struct entries *entries,
              uint64_t hash, unsigned tag)
 {
     uint32_t row_count = locator->shape.row_count;
-    struct row_ranges ranges = ROW_RANGES_EMPTY;
+    SCOPED_RANGES ranges = ROW_RANGES_EMPTY;
     struct locator_answer answer;
     struct locator_answer counted;
     struct locator_answer expected = {0, 0};
@@ -148,7 +149,6 @@ assert_found(const struct locator *locator, const struct entries *entries,
     assert_int_equal(counted.rows, expected.rows);
     assert_int_equal(counted.units, expected.units);
     free(found);
-    row_ranges_release(&ranges);
 }
 
 /* ------------------------------------------------------ random entries --- */
@@ -191,12 +191,10 @@ random_entries(uint64_t *random, uint32_t row_count)
 
 /* --------------------------------------------------------------- tests --- */
 
-static void
-lookups_find_what_the_entries_say(void **state)
+TEST(lookups_find_what_the_entries_say)
 {
     uint64_t random = random_seed("locator");
 
-    (void)state;
     for (uint64_t run = 0; run < random_runs(300); run++) {
         struct locator_shape shape = random_shape(&random, 5000);
         struct entries entries = random_entries(&random, shape.row_count);
@@ -219,23 +217,20 @@ lookups_find_what_the_entries_say(void **state)
                          LOCATOR_TAG_ANY);
         }
         locator_release(&locator);
-        free(entries.words);
     }
 }
 
 /* The one promise a filter may never break (I1), at the largest part. */
-static void
-no_entry_of_the_largest_part_is_denied(void **state)
+TEST(no_entry_of_the_largest_part_is_denied)
 {
     struct locator_shape shape = {LOCATOR_ROWS_MAX, 1, 16, 32, 0};
     struct entries entries = {NULL, 0, 0};
-    struct row_ranges ranges = ROW_RANGES_EMPTY;
+    SCOPED_RANGES ranges = ROW_RANGES_EMPTY;
     struct locator_answer answer;
     struct locator locator;
     uint64_t random = random_seed("largest locator");
     uint64_t last = 0;
 
-    (void)state;
     for (uint32_t row = 0; row < shape.row_count; row++) {
         uint64_t value = random_below(&random, 40) < 39
                              ? random_below(&random, 1u << 20)
@@ -258,23 +253,18 @@ no_entry_of_the_largest_part_is_denied(void **state)
         last = word >> LOCATOR_ROW_BITS;
         assert_true(ranges_hold(&ranges, word & (LOCATOR_UNIT_MAX - 1)));
     }
-    row_ranges_release(&ranges);
     locator_release(&locator);
-    free(entries.words);
 }
 
 /* Clusters are coded with short gaps, so that a long one takes many bits. */
-static void
-clusters_are_found_however_far_apart(void **state)
+TEST(clusters_are_found_however_far_apart)
 {
     struct locator_shape shape = {12000, 1, 1, 32, 0};
-    struct entries entries = {NULL, 0, 0};
 
-    (void)state;
     for (uint32_t gap = 1; gap < 9000; gap = gap * 25 / 24 + 1) {
+        struct entries entries = {NULL, 0, 0};
         struct locator locator;
 
-        entries.count = 0;
         for (uint32_t row = 0; row < 600; row++)
             entries_add(&entries, hash_of(0, 1), 3, gap / 9 + row);
         entries_add(&entries, hash_of(0, 1), 3, gap / 9 + 600 + gap);
@@ -282,20 +272,17 @@ clusters_are_found_however_far_apart(void **state)
         assert_found(&locator, &entries, hash_of(0, 1), 3);
         locator_release(&locator);
     }
-    free(entries.words);
 }
 
 /* Lists at both sides of the longest short one, in one group: as far apart as
  * their units can be, and as many bits as they can take. */
-static void
-the_longest_short_lists_are_found(void **state)
+TEST(the_longest_short_lists_are_found)
 {
     struct locator_shape shape = {LOCATOR_ROWS_MAX, 1, 16, 32, 0};
     struct entries entries = {NULL, 0, 0};
     struct locator locator;
     uint64_t random = random_seed("longest short lists");
 
-    (void)state;
     for (uint32_t value = 0; value < 12; value++) {
         uint32_t count = LOCATOR_SHORT_MAX - 1 + value % 3;
         uint32_t step = shape.row_count / count;
@@ -309,25 +296,22 @@ the_longest_short_lists_are_found(void **state)
     for (uint32_t value = 0; value < 12; value++)
         assert_found(&locator, &entries, hash_of(0, value), 3);
     locator_release(&locator);
-    free(entries.words);
 }
 
-static void
-a_lookup_adds_to_rows_that_were_found_before(void **state)
+TEST(a_lookup_adds_to_rows_that_were_found_before)
 {
     struct locator_shape shape = {100, 1, 16, 32, 0};
     struct entries entries = {NULL, 0, 0};
-    struct row_ranges ranges = ROW_RANGES_EMPTY;
+    SCOPED_RANGES ranges = ROW_RANGES_EMPTY;
     struct locator_answer answer;
     struct locator locator;
 
-    (void)state;
     entries_add(&entries, hash_of(0, 1), 3, 20);
     entries_add(&entries, hash_of(0, 1), 3, 50);
     entries_add(&entries, hash_of(0, 1), 7, 10);
     locator = locator_of(shape, true, &entries);
-    assert_int_equal(row_ranges_add(&ranges, 30, 50, NULL), COLANDER_OK);
-    assert_int_equal(row_ranges_add(&ranges, 60, 61, NULL), COLANDER_OK);
+    OK(row_ranges_add(&ranges, 30, 50, NULL));
+    OK(row_ranges_add(&ranges, 60, 61, NULL));
     look_up(&locator, hash_of(0, 1), LOCATOR_TAG_ANY, &ranges, &answer);
     assert_int_equal(answer.rows, 3);
     assert_int_equal(ranges.count, 4);
@@ -336,14 +320,11 @@ a_lookup_adds_to_rows_that_were_found_before(void **state)
     assert_int_equal(ranges.ranges[2].first, 30);
     assert_int_equal(ranges.ranges[2].end, 51);
     assert_int_equal(ranges.ranges[3].first, 60);
-    row_ranges_release(&ranges);
     locator_release(&locator);
-    free(entries.words);
 }
 
 /* Of hashes that are random, one in 2^(hash_bits) / count is found. */
-static void
-absent_hashes_are_found_as_seldom_as_the_bits_promise(void **state)
+TEST(absent_hashes_are_found_as_seldom_as_the_bits_promise)
 {
     const uint64_t lookups = 100000;
     struct locator_shape shape = {4096, 1, 16, 18, 0};
@@ -353,7 +334,6 @@ absent_hashes_are_found_as_seldom_as_the_bits_promise(void **state)
     uint64_t found = 0;
     uint64_t expected;
 
-    (void)state;
     for (uint32_t row = 0; row < shape.row_count; row++)
         entries_add(&entries, random_next(&random), 0, row);
     locator = locator_of(shape, true, &entries);
@@ -366,7 +346,6 @@ absent_hashes_are_found_as_seldom_as_the_bits_promise(void **state)
     expected = lookups * shape.row_count >> shape.hash_bits;
     assert_true(found > expected * 3 / 4 && found < expected * 5 / 4);
     locator_release(&locator);
-    free(entries.words);
 }
 
 struct visited {
@@ -389,36 +368,28 @@ visit_in_order(void *context, uint64_t hash)
         visited->next++;
 }
 
-static void
-hashes_are_those_of_the_entries_each_once(void **state)
+TEST(hashes_are_those_of_the_entries_each_once)
 {
     uint64_t random = random_seed("hashes");
 
-    (void)state;
     for (uint64_t run = 0; run < random_runs(300); run++) {
         struct locator_shape shape = random_shape(&random, 5000);
         struct entries entries = random_entries(&random, shape.row_count);
-        struct locator locator = locator_of(shape, true, &entries);
+        SCOPED_LOCATOR locator = locator_of(shape, true, &entries);
         struct visited visited = {&entries, locator.shape.hash_bits, 0};
 
         for (size_t i = 0; i < locator.count; i++)
-            assert_int_equal(locator_hashes(&locator.shape,
-                                            locator.blocks[i].bytes,
-                                            locator.blocks[i].first_group,
-                                            visit_in_order, &visited, NULL),
-                             COLANDER_OK);
+            OK(locator_hashes(&locator.shape, locator.blocks[i].bytes,
+                              locator.blocks[i].first_group, visit_in_order,
+                              &visited, NULL));
         assert_int_equal(visited.next, entries.count);
-        locator_release(&locator);
-        free(entries.words);
     }
 }
 
-static void
-groups_have_eight_to_sixteen_hashes(void **state)
+TEST(groups_have_eight_to_sixteen_hashes)
 {
     struct locator_shape shape = {1, 1, 16, 20, 99};
 
-    (void)state;
     for (uint64_t count = 0; count < 16; count++) {
         locator_shape_fit(&shape, count);
         assert_int_equal(shape.group_bits, 0);
@@ -436,15 +407,13 @@ groups_have_eight_to_sixteen_hashes(void **state)
     assert_true(locator_shape_is_sound(&shape));
 }
 
-static void
-blocks_follow_each_other_and_end_when_full(void **state)
+TEST(blocks_follow_each_other_and_end_when_full)
 {
     struct locator_shape shape = {1 << 16, 1, 16, 32, 0};
     struct entries entries = {NULL, 0, 0};
     struct locator locator;
     uint64_t groups = 0;
 
-    (void)state;
     for (uint32_t row = 0; row < shape.row_count; row++)
         entries_add(&entries, hash_of(0, row % 50000), 0, row);
     locator = locator_of(shape, true, &entries);
@@ -460,24 +429,21 @@ blocks_follow_each_other_and_end_when_full(void **state)
     }
     assert_int_equal(groups, 1u << locator.shape.group_bits);
     locator_release(&locator);
-    free(entries.words);
 }
 
-static void
-rows_that_were_left_out_are_found_by_their_units(void **state)
+TEST(rows_that_were_left_out_are_found_by_their_units)
 {
     struct locator_shape shape = {100000, 1, 16, 32, 0};
-    struct row_ranges ranges = ROW_RANGES_EMPTY;
+    SCOPED_RANGES ranges = ROW_RANGES_EMPTY;
     struct entries entries = {NULL, 0, 0};
     struct locator_answer answer;
     struct locator locator;
 
-    (void)state;
     /* rows 4, 5 and 6 of some units, of which only the first was noted; too few
      * for coarse units, were it not told */
     for (uint32_t unit = 0; unit < 150; unit++)
         entries_add(&entries, hash_of(0, 1), 3, unit * 640 + 4);
-    entries_add(&entries, hash_of(0, 1), 3, LOCATOR_ROW_LEFT_OUT);
+    entries_add(&entries, hash_of(0, 1), 3, LOCATOR_ROWS_OMITTED);
     entries_add(&entries, hash_of(0, 2), 3, 77);
     locator = locator_of(shape, true, &entries);
     look_up(&locator, hash_of(0, 1), 3, &ranges, &answer);
@@ -487,52 +453,42 @@ rows_that_were_left_out_are_found_by_their_units(void **state)
         assert_int_equal(ranges.ranges[unit].first, unit * 640);
         assert_int_equal(ranges.ranges[unit].end, unit * 640 + 16);
     }
-    row_ranges_release(&ranges);
     locator_release(&locator);
-    free(entries.words);
 }
 
-static void
-a_failure_of_the_sink_ends_the_build(void **state)
+TEST(a_failure_of_the_sink_ends_the_build)
 {
     struct locator_shape shape = {1 << 16, 1, 16, 32, 0};
     struct entries entries = {NULL, 0, 0};
-    struct locator locator = {.blocks_left = 3};
+    SCOPED_LOCATOR locator = {.entries = &entries, .blocks_left = 3};
     struct colander_error err;
 
-    (void)state;
     for (uint32_t row = 0; row < shape.row_count; row++)
         entries_add(&entries, hash_of(0, row), 0, row);
     entries_sort(&entries);
     locator_shape_fit(&shape, entries.count);
-    assert_int_equal(locator_build(&shape, entries.words, entries.count,
-                                   keep_block, &locator, &err),
-                     COLANDER_IO);
+    FAILS(locator_build(&shape, entries.words, entries.count, keep_block,
+                        &locator, &err),
+          COLANDER_IO);
     assert_string_equal(err.message, "no more blocks");
     assert_int_equal(locator.count, 3);
-    locator_release(&locator);
-    free(entries.words);
 }
 
-static void
-a_locator_of_nothing_finds_nothing(void **state)
+TEST(a_locator_of_nothing_finds_nothing)
 {
     struct locator_shape shape = {1, 1, 16, 32, 3};
     struct entries entries = {NULL, 0, 0};
-    struct locator locator = locator_of(shape, false, &entries);
+    SCOPED_LOCATOR locator = locator_of(shape, false, &entries);
 
-    (void)state;
     assert_int_equal(locator.count, 1);
     assert_found(&locator, &entries, 0, LOCATOR_TAG_ANY);
     assert_found(&locator, &entries, UINT64_MAX, 0);
-    locator_release(&locator);
 }
 
 /* -------------------------------------------------------- golden bytes --- */
 
 /* The example of filters/FORMAT.md. */
-static void
-blocks_keep_their_bytes(void **state)
+TEST(blocks_keep_their_bytes)
 {
     const uint8_t golden[] = {
         0x02, 0x00, 0x06, 0x00, 0x17, 0x00,             /* head */
@@ -548,7 +504,6 @@ blocks_keep_their_bytes(void **state)
     struct entries entries = {NULL, 0, 0};
     struct locator locator;
 
-    (void)state;
     entries_add(&entries, UINT64_C(0x25) << 56, 3, 100); /* one row */
     for (uint32_t row = 7; row < 17; row++)              /* a cluster */
         entries_add(&entries, UINT64_C(0x25) << 56, 9, row);
@@ -564,27 +519,4 @@ blocks_keep_their_bytes(void **state)
     assert_int_equal(locator.blocks[0].bytes.size, sizeof(golden));
     assert_memory_equal(locator.blocks[0].bytes.data, golden, sizeof(golden));
     locator_release(&locator);
-    free(entries.words);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lookups_find_what_the_entries_say),
-        cmocka_unit_test(no_entry_of_the_largest_part_is_denied),
-        cmocka_unit_test(clusters_are_found_however_far_apart),
-        cmocka_unit_test(the_longest_short_lists_are_found),
-        cmocka_unit_test(a_lookup_adds_to_rows_that_were_found_before),
-        cmocka_unit_test(absent_hashes_are_found_as_seldom_as_the_bits_promise),
-        cmocka_unit_test(hashes_are_those_of_the_entries_each_once),
-        cmocka_unit_test(groups_have_eight_to_sixteen_hashes),
-        cmocka_unit_test(blocks_follow_each_other_and_end_when_full),
-        cmocka_unit_test(rows_that_were_left_out_are_found_by_their_units),
-        cmocka_unit_test(a_failure_of_the_sink_ends_the_build),
-        cmocka_unit_test(a_locator_of_nothing_finds_nothing),
-        cmocka_unit_test(blocks_keep_their_bytes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
 /*
- * Locators whose bytes are not what was written: they answer something or say
- * that they are damaged, and nothing else happens. (What the sanitizers say of
- * it counts as much as what is asserted.)
+ * Damaged locators return some answer or report the damage, and nothing else
+ * happens. What the sanitizers report counts as much as the assertions.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "filters/locators.h"
+#include "support/cases.h"
 
 /* One block with lists of every kind. */
 static struct locator
@@ -57,7 +57,7 @@ assert_copes(const struct locator *locator, const struct entries *entries,
     /* Of just its size, so that reading beyond it is noticed. */
     uint8_t *copy = malloc(size == 0 ? 1 : size);
     struct colander_slice block = colander_slice_of(copy, size);
-    struct row_ranges ranges = ROW_RANGES_EMPTY;
+    SCOPED_RANGES ranges = ROW_RANGES_EMPTY;
     struct locator_answer answer = {0, 0};
     struct seen seen = {0, 0};
     enum colander_code code;
@@ -80,43 +80,36 @@ assert_copes(const struct locator *locator, const struct entries *entries,
     }
     code = locator_hashes(shape, block, 0, see_hash, &seen, NULL);
     assert_true(code == COLANDER_OK || code == COLANDER_CORRUPT);
-    row_ranges_release(&ranges);
     free(copy);
 }
 
-static void
-a_truncated_block_is_corrupt_or_lacks_only_its_end(void **state)
+TEST(a_truncated_block_is_corrupt_or_lacks_only_its_end)
 {
     struct entries entries = {NULL, 0, 0};
-    struct locator locator = mixed_locator(&entries, 6000);
+    SCOPED_LOCATOR locator = mixed_locator(&entries, 6000);
     struct colander_slice bytes = locator.blocks[0].bytes;
     size_t head = 2 + 2 * (bytes.data[0] + bytes.data[1] * 256u);
     uint64_t random = random_seed("truncated locator");
     struct seen seen = {0, 0};
 
-    (void)state;
     for (size_t size = 0; size < bytes.size; size++) {
         assert_copes(&locator, &entries, bytes.data, size, &random);
         if (size < head)
-            assert_int_equal(locator_hashes(&locator.shape,
-                                            colander_slice_of(bytes.data, size),
-                                            0, see_hash, &seen, NULL),
-                             COLANDER_CORRUPT);
+            FAILS(locator_hashes(&locator.shape,
+                                 colander_slice_of(bytes.data, size), 0,
+                                 see_hash, &seen, NULL),
+                  COLANDER_CORRUPT);
     }
-    locator_release(&locator);
-    free(entries.words);
 }
 
-static void
-a_block_with_flipped_bits_answers_or_is_corrupt(void **state)
+TEST(a_block_with_flipped_bits_answers_or_is_corrupt)
 {
     struct entries entries = {NULL, 0, 0};
-    struct locator locator = mixed_locator(&entries, 3000);
+    SCOPED_LOCATOR locator = mixed_locator(&entries, 3000);
     struct colander_slice bytes = locator.blocks[0].bytes;
     uint8_t *flipped = malloc(bytes.size);
     uint64_t random = random_seed("flipped locator");
 
-    (void)state;
     assert_non_null(flipped);
     for (uint64_t run = 0; run < random_runs(100000); run++) {
         uint64_t flips = 1 + random_below(&random, 4);
@@ -130,18 +123,14 @@ a_block_with_flipped_bits_answers_or_is_corrupt(void **state)
         assert_copes(&locator, &entries, flipped, bytes.size, &random);
     }
     free(flipped);
-    locator_release(&locator);
-    free(entries.words);
 }
 
 /* Random bytes, under random shapes, with heads that lead into them. */
-static void
-a_block_of_noise_answers_or_is_corrupt(void **state)
+TEST(a_block_of_noise_answers_or_is_corrupt)
 {
     struct entries entries = {NULL, 0, 0};
     uint64_t random = random_seed("noise locator");
 
-    (void)state;
     for (int i = 0; i < 64; i++)
         entries_add(&entries, random_next(&random), 0, 0);
     for (uint64_t run = 0; run < random_runs(30000); run++) {
@@ -162,8 +151,7 @@ a_block_of_noise_answers_or_is_corrupt(void **state)
     free(entries.words);
 }
 
-static void
-an_unsound_shape_is_corrupt(void **state)
+TEST(an_unsound_shape_is_corrupt)
 {
     const struct locator_shape unsound[] = {
         {0, 1, 16, 32, 0},
@@ -183,26 +171,21 @@ an_unsound_shape_is_corrupt(void **state)
     struct locator_answer answer = {0, 0};
     struct seen seen = {0, 0};
 
-    (void)state;
-    for (size_t i = 0; i < sizeof(unsound) / sizeof(*unsound); i++) {
+    for (size_t i = 0; i < COUNT(unsound); i++) {
         assert_false(locator_shape_is_sound(&unsound[i]));
-        assert_int_equal(
-            locator_find(&unsound[i], block, 0, 1, 0, NULL, &answer, NULL),
-            COLANDER_CORRUPT);
-        assert_int_equal(
-            locator_hashes(&unsound[i], block, 0, see_hash, &seen, NULL),
-            COLANDER_CORRUPT);
+        FAILS(locator_find(&unsound[i], block, 0, 1, 0, NULL, &answer, NULL),
+              COLANDER_CORRUPT);
+        FAILS(locator_hashes(&unsound[i], block, 0, see_hash, &seen, NULL),
+              COLANDER_CORRUPT);
     }
 }
 
-static void
-a_group_that_the_block_does_not_hold_is_corrupt(void **state)
+TEST(a_group_that_the_block_does_not_hold_is_corrupt)
 {
     struct locator_shape shape = {1, 1, 16, 32, 2};
     const uint8_t bytes[] = {2, 0, 6, 0, 6, 0}; /* groups 1 and 2 */
     struct colander_slice block = colander_slice_of(bytes, sizeof(bytes));
 
-    (void)state;
     for (uint64_t group = 0; group < 4; group++) {
         struct locator_answer answer = {0, 0};
         bool is_there = group == 1 || group == 2;
@@ -245,8 +228,7 @@ craft(const struct crafted *crafted, uint8_t *bytes)
 #define EVERYWHERE "00000001 0100000"
 #define NO_KIND "00000001 1100000"
 
-static void
-what_no_builder_writes_is_corrupt(void **state)
+TEST(what_no_builder_writes_is_corrupt)
 {
     /* 20 units, or 10; a gap is unary. Each value: gap, tag, kind, list. */
     const struct locator_shape shape = {20, 1, 2, 4, 0};
@@ -280,12 +262,11 @@ what_no_builder_writes_is_corrupt(void **state)
         {"1 0000 " LONG " 010 | 0 1 000011010 1 |", bad, bad}, /* 21 of 20 */
     };
 
-    (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         uint8_t bytes[40];
         struct colander_slice block =
             colander_slice_of(bytes, craft(&cases[i], bytes));
-        struct row_ranges ranges = ROW_RANGES_EMPTY;
+        SCOPED_RANGES ranges = ROW_RANGES_EMPTY;
         struct locator_answer answer = {0, 0};
         enum colander_code found =
             locator_find(&shape, block, 0, 0, 0, &ranges, &answer, NULL);
@@ -295,12 +276,10 @@ what_no_builder_writes_is_corrupt(void **state)
         if (found != cases[i].found || counted != cases[i].counted)
             fail_msg("case %zu: found %s, counted %s", i,
                      colander_code_name(found), colander_code_name(counted));
-        row_ranges_release(&ranges);
     }
 }
 
-static void
-hashes_beyond_their_group_are_corrupt(void **state)
+TEST(hashes_beyond_their_group_are_corrupt)
 {
     const struct locator_shape shape = {20, 1, 2, 4, 0};
     const struct crafted twice = {
@@ -310,20 +289,17 @@ hashes_beyond_their_group_are_corrupt(void **state)
     uint8_t bytes[40];
     size_t size = craft(&twice, bytes);
 
-    (void)state;
-    assert_int_equal(locator_hashes(&shape, colander_slice_of(bytes, size), 0,
-                                    see_hash, &seen, NULL),
-                     COLANDER_CORRUPT);
+    FAILS(locator_hashes(&shape, colander_slice_of(bytes, size), 0, see_hash,
+                         &seen, NULL),
+          COLANDER_CORRUPT);
     assert_int_equal(seen.count, 1);
-    assert_int_equal(
-        locator_hashes(&shape,
-                       colander_slice_of(two_groups, sizeof(two_groups)), 0,
-                       see_hash, &seen, NULL),
-        COLANDER_CORRUPT);
+    FAILS(locator_hashes(&shape,
+                         colander_slice_of(two_groups, sizeof(two_groups)), 0,
+                         see_hash, &seen, NULL),
+          COLANDER_CORRUPT);
 }
 
-static void
-groups_that_are_not_in_their_block_are_corrupt(void **state)
+TEST(groups_that_are_not_in_their_block_are_corrupt)
 {
     const struct locator_shape shape = {20, 1, 2, 5, 1};
     /* Groups of one value, {1, 0000, 1, 0111 1}: the head says where. */
@@ -336,32 +312,12 @@ groups_that_are_not_in_their_block_are_corrupt(void **state)
     const uint8_t sound[] = {2, 0, 6, 0, 8, 0, 0xA1, 0x07};
     struct locator_answer answer = {0, 0};
 
-    (void)state;
-    for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
-        assert_int_equal(
-            locator_find(&shape, colander_slice_of(heads[i], sizeof(heads[i])),
-                         0, 0, 0, NULL, &answer, NULL),
-            COLANDER_CORRUPT);
-    assert_int_equal(locator_find(&shape,
-                                  colander_slice_of(sound, sizeof(sound)), 0, 0,
-                                  0, NULL, &answer, NULL),
-                     COLANDER_OK);
+    for (size_t i = 0; i < COUNT(heads); i++)
+        FAILS(locator_find(&shape,
+                           colander_slice_of(heads[i], sizeof(heads[i])), 0, 0,
+                           0, NULL, &answer, NULL),
+              COLANDER_CORRUPT);
+    OK(locator_find(&shape, colander_slice_of(sound, sizeof(sound)), 0, 0, 0,
+                    NULL, &answer, NULL));
     assert_int_equal(answer.rows, 1);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_truncated_block_is_corrupt_or_lacks_only_its_end),
-        cmocka_unit_test(a_block_with_flipped_bits_answers_or_is_corrupt),
-        cmocka_unit_test(a_block_of_noise_answers_or_is_corrupt),
-        cmocka_unit_test(what_no_builder_writes_is_corrupt),
-        cmocka_unit_test(hashes_beyond_their_group_are_corrupt),
-        cmocka_unit_test(groups_that_are_not_in_their_block_are_corrupt),
-        cmocka_unit_test(an_unsound_shape_is_corrupt),
-        cmocka_unit_test(a_group_that_the_block_does_not_hold_is_corrupt),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

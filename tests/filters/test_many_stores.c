@@ -1,10 +1,11 @@
 /*
- * Many families and many stores in one process, asked by several threads: each
- * finds its own rows, and none of another.
+ * Many families and many stores in one process, searched by several threads:
+ * each finds only its own rows.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "filters/filters.h"
+#include "support/cases.h"
 #include "support/filter_files.h"
 #include "support/plain_finds.h"
 #include "support/random.h"
@@ -17,9 +18,7 @@
 #define FAMILIES 300
 #define STORES 20
 #define STORE_FAMILIES 3
-#define OTHERS                                                                 \
-    60 /* rows, so that reading all of them is no way to find two              \
-        */
+#define OTHERS 60 /* rows: reading all of them would be too slow */
 
 /* Families, each with rows of its own value (its place here) and of -1. */
 struct asking {
@@ -84,8 +83,7 @@ ask_by_threads(struct asking *asking, const char *name)
 
     atomic_store(&asking->seed, random_seed(name));
     for (size_t i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, ask_often, asking),
-                         0);
+        ZERO(pthread_create(&threads[i], NULL, ask_often, asking));
     for (int64_t i = 5; i < asking->count; i += 10)
         OK(colander_family_flush(asking->families[i], NULL));
     for (size_t i = 0; i < THREADS; i++)
@@ -100,19 +98,11 @@ open_families(struct store_fixture *fixture, struct asking *asking)
 
     for (int64_t i = 0; i < FAMILIES; i++) {
         snprintf(name, sizeof(name), "f%d", (int)i);
-        asking->families[i] = fixture_family(fixture, name);
+        asking->families[i] = kept_family(fixture, name);
     }
 }
 
-static void
-close_families(struct asking *asking)
-{
-    for (int64_t i = 0; i < asking->count; i++)
-        colander_family_close(asking->families[i]);
-}
-
-static void
-each_of_300_families_finds_its_own_rows(void **state)
+FIXTURE_TEST(each_of_300_families_finds_its_own_rows)
 {
     struct store_fixture *fixture = *state;
     struct asking asking = {.count = FAMILIES};
@@ -121,52 +111,36 @@ each_of_300_families_finds_its_own_rows(void **state)
     for (int64_t i = 0; i < FAMILIES; i++)
         fill(fixture, asking.families[i], i, i % 10 == 0);
     ask_by_threads(&asking, "families");
-    close_families(&asking);
     fixture_reopen(fixture, COLANDER_OPEN_OR_CREATE);
     open_families(fixture, &asking);
     ask_by_threads(&asking, "families again");
     OK(colander_family_await_filters(asking.families[0], NULL));
+    assert_filters_of_ssts(fixture, asking.families, FAMILIES);
     for (int64_t i = 0; i < FAMILIES; i++)
         assert_int_equal(filter_stats(asking.families[i]).error_count, 0);
-    close_families(&asking);
 }
 
-static void
-each_of_20_open_stores_finds_its_own_rows(void **state)
+TEST(each_of_20_open_stores_finds_its_own_rows)
 {
     struct asking asking = {.count = (int64_t)STORES * STORE_FAMILIES};
     struct store_fixture *fixtures[STORES];
     void *made;
 
-    (void)state;
     for (int64_t i = 0; i < asking.count; i++) {
         struct store_fixture **fixture = &fixtures[i / STORE_FAMILIES];
         char name[16];
 
         if (i % STORE_FAMILIES == 0) {
-            assert_int_equal(fixture_setup(&made), 0);
+            ZERO(fixture_setup(&made));
             *fixture = made;
         }
         snprintf(name, sizeof(name), "f%d", (int)(i % STORE_FAMILIES));
-        asking.families[i] = fixture_family(*fixture, name);
+        asking.families[i] = kept_family(*fixture, name);
         fill(*fixture, asking.families[i], i, true);
     }
     ask_by_threads(&asking, "stores");
-    close_families(&asking);
     for (size_t i = 0; i < STORES; i++) {
         made = fixtures[i];
-        assert_int_equal(fixture_teardown(&made), 0);
+        ZERO(fixture_teardown(&made));
     }
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(each_of_300_families_finds_its_own_rows,
-                                        fixture_setup, fixture_teardown),
-        cmocka_unit_test(each_of_20_open_stores_finds_its_own_rows),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,9 @@
 /*
- * How often filters are wrong, measured where it is known.
+ * Measured false-positive rates, where the true rate is known.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/filter_files.h"
 
 #define FILES 8
@@ -13,7 +14,7 @@ static struct colander_family *
 make_family(struct store_fixture *fixture,
             const struct colander_filter_options *options)
 {
-    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_family *family = kept_family(fixture, "rows");
 
     OK(colander_family_set_filters(family, options, NULL));
     for (unsigned i = 0; i < FILES * VALUES; i++) {
@@ -33,10 +34,10 @@ measure(struct colander_family *family, uint64_t value_count)
     struct colander_filter_measure measure;
 
     OK(colander_family_measure_filters(family, value_count, &measure, NULL));
-    assert_true(measure.maybe_count <=
+    assert_true(measure.false_positive_count <=
                 measure.part_count * measure.value_count);
-    assert_true(measure.located_count <= measure.maybe_count);
-    assert_true(measure.wrong_count <= measure.located_count);
+    assert_true(measure.disk_probe_count <= measure.false_positive_count);
+    assert_true(measure.disk_false_positive_count <= measure.disk_probe_count);
     return measure;
 }
 
@@ -49,8 +50,7 @@ defaults(void)
     return options;
 }
 
-static void
-the_rate_asked_for_is_kept(void **state)
+FIXTURE_TEST(the_rate_asked_for_is_kept)
 {
     struct store_fixture *fixture = *state;
     struct colander_filter_options options = defaults();
@@ -63,16 +63,14 @@ the_rate_asked_for_is_kept(void **state)
     assert_int_equal(measured.value_count, 5000);
     assert_int_equal(measured.part_count, filter_stats(family).part_count);
     /* 0.05 is an upper bound: sizes are powers of two */
-    assert_in_range(measured.maybe_count, measured.part_count,
+    assert_in_range(measured.false_positive_count, measured.part_count,
                     measured.part_count * 5000 * 6 / 100);
-    assert_int_equal(measured.located_count, measured.maybe_count);
+    assert_int_equal(measured.disk_probe_count, measured.false_positive_count);
     /* the locator's 32 bits leave nothing of so few values */
-    assert_true(measured.wrong_count <= 2);
-    colander_family_close(family);
+    assert_true(measured.disk_false_positive_count <= 2);
 }
 
-static void
-the_same_store_has_the_same_figures(void **state)
+FIXTURE_TEST(the_same_store_has_the_same_figures)
 {
     struct colander_filter_options options = defaults();
     struct colander_family *family = make_family(*state, &options);
@@ -80,12 +78,10 @@ the_same_store_has_the_same_figures(void **state)
     const struct colander_filter_measure second = measure(family, 3000);
 
     assert_memory_equal(&first, &second, sizeof(first));
-    colander_family_close(family);
 }
 
 /* 512 bits with thousands of values are nearly all ones. */
-static void
-filters_that_are_full_say_maybe_to_all(void **state)
+FIXTURE_TEST(filters_that_are_full_say_maybe_to_all)
 {
     struct colander_filter_options options = defaults();
     struct colander_filter_measure measured;
@@ -95,22 +91,21 @@ filters_that_are_full_say_maybe_to_all(void **state)
     family = make_family(*state, &options);
     measured = measure(family, 1000);
     assert_true(measured.part_count >= 1);
-    assert_in_range(measured.maybe_count, measured.part_count * 900,
+    assert_in_range(measured.false_positive_count, measured.part_count * 900,
                     measured.part_count * 1000);
-    assert_true(measured.wrong_count <= 2);
+    assert_true(measured.disk_false_positive_count <= 2);
 
     /* It does not ask so many filters on disk. */
     measured = measure(family, 30000);
-    assert_int_equal(measured.located_count,
-                     measured.maybe_count < COLANDER_MEASURE_LOCATED_MAX
-                         ? measured.maybe_count
-                         : COLANDER_MEASURE_LOCATED_MAX);
-    colander_family_close(family);
+    assert_int_equal(measured.disk_probe_count,
+                     measured.false_positive_count <
+                             COLANDER_MEASURE_DISK_PROBES_MAX
+                         ? measured.false_positive_count
+                         : COLANDER_MEASURE_DISK_PROBES_MAX);
 }
 
 /* Without locators the file has no more than the presence in memory. */
-static void
-filters_of_files_alone_let_every_wrong_maybe_through(void **state)
+FIXTURE_TEST(filters_of_files_alone_let_every_wrong_maybe_through)
 {
     struct colander_filter_options options = defaults();
     struct colander_filter_measure measured;
@@ -120,13 +115,12 @@ filters_of_files_alone_let_every_wrong_maybe_through(void **state)
     options.fp_rate = 0.05;
     family = make_family(*state, &options);
     measured = measure(family, 5000);
-    assert_true(measured.maybe_count > 0);
-    assert_int_equal(measured.wrong_count, measured.located_count);
-    colander_family_close(family);
+    assert_true(measured.false_positive_count > 0);
+    assert_int_equal(measured.disk_false_positive_count,
+                     measured.disk_probe_count);
 }
 
-static void
-both_hierarchies_have_the_same_figures(void **state)
+FIXTURE_TEST(both_hierarchies_have_the_same_figures)
 {
     struct colander_filter_options options = defaults();
     struct colander_family *family = make_family(*state, &options);
@@ -137,59 +131,35 @@ both_hierarchies_have_the_same_figures(void **state)
     OK(colander_family_set_filters(family, &options, NULL));
     tree = measure(family, 3000);
     assert_memory_equal(&slices, &tree, sizeof(tree));
-    colander_family_close(family);
 }
 
 /* Finds by columns that are left out scan, but others are as they were. */
-static void
-columns_left_out_change_nothing(void **state)
+FIXTURE_TEST(columns_left_out_change_nothing)
 {
     static const char *const left_out[] = {"text"};
     struct colander_filter_options options = defaults();
     struct colander_family *family;
     struct colander_filter_measure measured;
 
-    options.left_out = left_out;
-    options.left_out_count = 1;
+    options.unfiltered = left_out;
+    options.unfiltered_count = 1;
     family = make_family(*state, &options);
     measured = measure(family, 3000);
     assert_true(measured.part_count >= 1);
-    assert_true(measured.wrong_count <= 2);
-    colander_family_close(family);
+    assert_true(measured.disk_false_positive_count <= 2);
 }
 
-static void
-nothing_is_asked_where_there_is_no_filter(void **state)
+FIXTURE_TEST(nothing_is_asked_where_there_is_no_filter)
 {
     struct colander_filter_options options = defaults();
-    struct colander_family *family = fixture_family(*state, "none");
+    struct colander_family *family = kept_family(*state, "none");
     struct colander_filter_measure measured = measure(family, 1000);
 
     assert_int_equal(measured.part_count, 0);
-    assert_int_equal(measured.maybe_count, 0);
-    colander_family_close(family);
+    assert_int_equal(measured.false_positive_count, 0);
     options.is_on = false;
     family = make_family(*state, &options);
     measured = measure(family, 1000);
     assert_int_equal(measured.part_count, 0);
-    assert_int_equal(measured.maybe_count, 0);
-    colander_family_close(family);
-}
-
-int
-main(void)
-{
-#define TEST(test)                                                             \
-    cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(the_rate_asked_for_is_kept),
-        TEST(the_same_store_has_the_same_figures),
-        TEST(filters_that_are_full_say_maybe_to_all),
-        TEST(filters_of_files_alone_let_every_wrong_maybe_through),
-        TEST(both_hierarchies_have_the_same_figures),
-        TEST(columns_left_out_change_nothing),
-        TEST(nothing_is_asked_where_there_is_no_filter),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_int_equal(measured.false_positive_count, 0);
 }

@@ -1,23 +1,23 @@
 /*
- * Races that are planted in the store's own code, and what ThreadSanitizer says
- * of them with the settings under which the tests run: each must be reported,
- * or other tests that report nothing mean nothing. tests/tsan/README.md has the
- * settings.
+ * Races that are planted in the store's own code: ThreadSanitizer must report
+ * each with the settings that the tests use, or tests without reports prove
+ * nothing. tests/tsan/README.md has the settings.
  *
- * The linker sends three functions of the store here. One is called by finds,
- * the others by RocksDB, behind whose functions no stack of ours is seen: when
- * a file comes, and when the log is written. Each of the latter does something
- * to memory that finds look at.
+ * The linker redirects three functions of the store to this test. One is called
+ * by finds; the others are called by RocksDB, whose functions hide the rest of
+ * the stack: when a file is created and when the log is written. Each of the
+ * latter changes memory that finds read.
  *
- * A program that raced ends with a status of its own: it is this one anew.
+ * The racing program is this one, started again. It ends with a special status.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "filters/registry.h"
+#include "support/cases.h"
 #include "support/plain_finds.h"
 #include "support/store_fixture.h"
 
-#include "core/log_walk.h"
+#include "core/log_tail.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -46,8 +46,7 @@ static pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;
 static atomic_uint looks;
 static atomic_bool is_changed;
 
-/* ---------------------------------------------------------------- plants ---
- */
+/* --------------------------------------------------------------- plants --- */
 
 static void
 change_by_store(void)
@@ -154,10 +153,9 @@ static const struct plant plants[] = {
     {"log: locks", true, lock_outer_first, lock_inner_first, inversion},
 };
 
-#define PLANTS (sizeof(plants) / sizeof(plants[0]))
+#define PLANTS COUNT(plants)
 
-/* ----------------------------------------------------- the store's calls ---
- */
+/* ---------------------------------------------------- the store's calls --- */
 
 /* NOLINTBEGIN(bugprone-reserved-identifier): the names are the linker's. */
 enum colander_code __real_registry_add(struct registry *registry,
@@ -170,11 +168,11 @@ enum colander_code __wrap_registry_add(struct registry *registry,
                                        struct colander_error *err);
 enum colander_code __real_registry_view(struct registry *registry,
                                         struct family_filters *family,
-                                        struct view **view,
+                                        struct file_view **view,
                                         struct colander_error *err);
 enum colander_code __wrap_registry_view(struct registry *registry,
                                         struct family_filters *family,
-                                        struct view **view,
+                                        struct file_view **view,
                                         struct colander_error *err);
 void __real_log_tail_add(struct log_tail *tail, const uint8_t *bytes,
                          size_t size);
@@ -217,7 +215,7 @@ __wrap_log_tail_add(struct log_tail *tail, const uint8_t *bytes, size_t size)
 
 enum colander_code
 __wrap_registry_view(struct registry *registry, struct family_filters *family,
-                     struct view **view, struct colander_error *err)
+                     struct file_view **view, struct colander_error *err)
 {
     if (planted != NULL) {
         planted->look();
@@ -264,7 +262,7 @@ run_plant(const char *name)
     if (fixture_setup(&state) != 0)
         return 1;
     fixture = state;
-    family = fixture_family(fixture, "rows");
+    family = kept_family(fixture, "rows");
     OK(put_text(fixture, family, "key", "n", colander_integer(1), NULL));
     shared = calloc(1, SIZE);
     assert_non_null(shared);
@@ -273,17 +271,14 @@ run_plant(const char *name)
             planted = &plants[i];
     }
     assert_non_null(planted);
-    assert_int_equal(pthread_create(&finder, NULL, find_until_changed, family),
-                     0);
+    ZERO(pthread_create(&finder, NULL, find_until_changed, family));
     put_until_changed(fixture, family);
     pthread_join(finder, NULL);
     planted = NULL;
-    colander_family_close(family);
     return fixture_teardown(&state);
 }
 
-/* -------------------------------------------------------------- the tests ---
- */
+/* ------------------------------------------------------------ the tests --- */
 
 /* Gives what this program, begun anew, says of a plant, and its status. */
 static int
@@ -353,41 +348,29 @@ is_tested(const char *what)
 #endif
 }
 
-static void
-race_of_a_callback_and_a_find_is_reported(void **state)
+TEST(race_of_a_callback_and_a_find_is_reported)
 {
-    (void)state;
     if (!is_tested("ignore_noninstrumented_modules=1"))
         skip();
     assert_reported(race);
 }
 
-static void
-locks_in_both_orders_are_reported(void **state)
+TEST(locks_in_both_orders_are_reported)
 {
-    (void)state;
     if (!is_tested("locks.supp"))
         skip();
     assert_reported(inversion);
 }
 
-static void
-what_a_mutex_guards_is_not_reported(void **state)
+TEST(what_a_mutex_guards_is_not_reported)
 {
-    (void)state;
     assert_reported(NULL);
 }
 
 int
 main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(race_of_a_callback_and_a_find_is_reported),
-        cmocka_unit_test(locks_in_both_orders_are_reported),
-        cmocka_unit_test(what_a_mutex_guards_is_not_reported),
-    };
-
     if (argc == 3 && strcmp(argv[1], "--plant") == 0)
         return run_plant(argv[2]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

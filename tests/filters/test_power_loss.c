@@ -1,14 +1,19 @@
 /*
- * Stores of a machine that lost its power, where writes wait for the disk
- * (invariants I2, I5, I6): every store opens, nothing that was acknowledged is
- * lost, and finds give what scans give.
+ * Stores whose process was killed, or whose machine lost its power, where
+ * writes wait for the disk (invariants I2, I5, I6): every store opens, nothing
+ * that was acknowledged is lost, and finds return what scans return, also of
+ * rows that are in no SST; in a store that is opened for writing every SST gets
+ * its filter, and no other is left.
  *
- * The process that is lost is this program, begun anew, with a file system that
- * keeps only what was synced, and some of the rest. COLANDER_RUNS sets how
- * often it is.
+ * The process that is lost is this program, started again. After a power loss
+ * its file system keeps only what was synced, and some of the rest. It reports
+ * in shared memory which writes were acknowledged. COLANDER_RUNS sets how often
+ * it is lost.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
+#include "support/children.h"
 #include "support/other_boot.h"
 #include "support/power_loss.h"
 #include "support/versioned_rows.h"
@@ -56,13 +61,13 @@ write_large(char **arguments)
     text[size] = '\0';
     colander_row_builder_add(builder, "text", colander_text(text));
     must(colander_row_builder_finish(builder, &row, NULL), NULL);
-    key_of(1, &key);
+    (void)integer_key(1, &key);
     must(colander_store_open(arguments[2], NULL, &store, NULL), NULL);
     must(colander_family_open(store, "rows", &family, NULL), NULL);
     power_loss_begin(arguments[2], strtoull(arguments[5], NULL, 10), NULL, 1,
                      true);
-    must(colander_family_put(family, colander_buffer_slice(&key), row,
-                             COLANDER_AS_STORE, NULL),
+    must(colander_family_put(family, colander_buffer_slice(&key), row, NULL,
+                             NULL),
          NULL);
     _exit(3);
 }
@@ -81,30 +86,24 @@ open_and_close(char **arguments)
     _exit(3);
 }
 
-/* Runs this program anew, and gives how it ended. */
+/* Where the processes share what was acknowledged. */
+static char versions_path[TEMPORARY_SIZE + 16];
+
 static int
-run_child(const char *mode, const char *store, const char *versions_path,
+run_child(const char *mode, const char *store, const char *versions,
           const char *seed, uint64_t change)
 {
     char changes[24];
-    pid_t child;
-    int status;
+    const char *const arguments[] = {"test", mode,    store, versions,
+                                     seed,   changes, NULL};
 
     (void)snprintf(changes, sizeof(changes), "%llu",
                    (unsigned long long)change);
-    child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        execl("/proc/self/exe", "test", mode, store, versions_path, seed,
-              changes, (char *)NULL);
-        _exit(127);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return status;
+    return child_run(arguments);
 }
 
 static void
-write_and_lose(struct killing *killing, const char *versions_path, bool is_new)
+write_and_lose(struct killing *killing, bool is_new)
 {
     static const char *const modes[] = {"--kill", "--write", "--manifest"};
     const char *mode = modes[random_below(&killing->random, is_new ? 2 : 3)];
@@ -156,25 +155,89 @@ begin_anew(struct killing *killing)
     memset(killing->versions, 0, sizeof(*killing->versions));
 }
 
-static void
-nothing_acknowledged_is_lost_with_the_power(void **state)
+static struct killing
+begin_killing(struct store_fixture *fixture, const char *name)
 {
-    struct killing killing = {.fixture = *state};
-    char versions_path[TEMPORARY_SIZE + 16];
+    struct killing killing = {.fixture = fixture};
+
+    fixture_close(fixture);
+    (void)snprintf(versions_path, sizeof(versions_path), "%s.versions",
+                   fixture->directory);
+    killing.versions = history_map(versions_path, sizeof(*killing.versions));
+    assert_non_null(killing.versions);
+    killing.random = random_seed(name);
+    return killing;
+}
+
+static void
+end_killing(struct killing *killing)
+{
+    printf("%llu finds by candidates of stores opened for reading, with %llu "
+           "rows of the log; %llu of others; %llu filters made again\n",
+           (unsigned long long)killing->reading.plans[COLANDER_PLAN_CANDIDATES],
+           (unsigned long long)killing->reading.recent_found,
+           (unsigned long long)killing->writing.plans[COLANDER_PLAN_CANDIDATES],
+           (unsigned long long)killing->rebuilt_count);
+    munmap(killing->versions, sizeof(*killing->versions));
+    (void)unlink(versions_path);
+    fixture_open(killing->fixture);
+}
+
+/* Starts the writer, and kills it 5 to 100 ms later, mostly after it has opened
+ * the store. */
+static void
+write_and_kill(struct killing *killing)
+{
+    const bool waits = random_below(&killing->random, 4) != 0;
+    const useconds_t pause =
+        (useconds_t)(5 + random_below(&killing->random, 96)) * 1000;
+    char seed[24];
+    const char *const arguments[] = {
+        "test",        "--write", killing->fixture->directory,
+        versions_path, seed,      NULL};
+    pid_t child;
+    int status;
+
+    (void)snprintf(seed, sizeof(seed), "%llu",
+                   (unsigned long long)random_next(&killing->random));
+    atomic_store(&killing->versions->is_open, false);
+    child = child_start(arguments);
+    while (waits && !atomic_load(&killing->versions->is_open) &&
+           waitpid(child, &status, WNOHANG) == 0)
+        usleep(500);
+    usleep(pause);
+    ZERO(kill(child, SIGKILL));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+}
+
+/* Also where writes do not wait for the disk. */
+FIXTURE_TEST(finds_are_right_after_every_kill)
+{
+    struct killing killing = begin_killing(*state, __func__);
+    const uint64_t runs = 10 * random_runs(2); /* quick ones */
+
+    for (uint64_t i = 0; i < runs; i++) {
+        write_and_kill(&killing);
+        check_reading(&killing);
+        check_writing(&killing);
+    }
+    if (runs >= 12)
+        assert_true(killing.reading.recent_found > 0);
+    end_killing(&killing);
+}
+
+FIXTURE_TEST(nothing_acknowledged_is_lost_with_the_power)
+{
+    struct killing killing = begin_killing(*state, __func__);
     unsigned unmade = 0;
 
-    fixture_close(killing.fixture);
-    (void)snprintf(versions_path, sizeof(versions_path), "%s.versions",
-                   killing.fixture->directory);
-    killing.versions = map_versions(versions_path);
-    assert_non_null(killing.versions);
-    killing.random = random_seed(__func__);
-    for (uint64_t runs = random_runs(50); runs > 0; runs--) {
+    for (uint64_t runs = random_runs(12); runs > 0; runs--) {
         const bool is_new = random_below(&killing.random, 4) == 0;
 
         if (is_new)
             begin_anew(&killing);
-        write_and_lose(&killing, versions_path, is_new);
+        write_and_lose(&killing, is_new);
         remove_saved(killing.fixture->directory);
         if (is_store(killing.fixture->directory))
             check_reading(&killing);
@@ -182,16 +245,12 @@ nothing_acknowledged_is_lost_with_the_power(void **state)
             unmade++;
         check_writing(&killing);
     }
-    printf("%u were lost before they were stores; %llu filters made again\n",
-           unmade, (unsigned long long)killing.rebuilt_count);
-    munmap(killing.versions, sizeof(*killing.versions));
-    (void)unlink(versions_path);
-    fixture_open(killing.fixture);
+    printf("%u were lost before they were stores\n", unmade);
+    end_killing(&killing);
 }
 
 /* A row that is written to the log in pieces, killed between any two. */
-static void
-a_large_write_may_be_killed_anywhere(void **state)
+FIXTURE_TEST(a_large_write_may_be_killed_anywhere)
 {
     struct store_fixture *fixture = *state;
     unsigned written = 0;
@@ -205,16 +264,14 @@ a_large_write_may_be_killed_anywhere(void **state)
         assert_true(written ? WEXITSTATUS(status) == 3 : WIFSIGNALED(status));
         assert_true(change < 50 && (!written || change > 3));
         fixture_open(fixture);
-        family = fixture_family(fixture, "rows");
+        family = kept_family(fixture, "rows");
         assert_in_range(count_rows(family), written, 1);
-        colander_family_close(family);
         fixture_close(fixture);
     }
     fixture_open(fixture);
 }
 
-/* ---------------------------------------------------------- the MANIFEST ---
- */
+/* --------------------------------------------------------- the MANIFEST --- */
 
 #define RECORD_HEAD 7
 
@@ -231,7 +288,7 @@ open_manifest(const char *store, off_t *size)
     current = fopen(path, "re");
     assert_non_null(current);
     assert_int_equal(fscanf(current, "%31s", name), 1);
-    assert_int_equal(fclose(current), 0);
+    ZERO(fclose(current));
     (void)snprintf(path, sizeof(path), "%s/rocksdb/%s", store, name);
     fd = open(path, O_RDWR);
     assert_true(fd >= 0);
@@ -256,7 +313,7 @@ add_torn_records(const char *store)
     size += (off_t)record_size;
     assert_int_equal(pwrite(fd, record, record_size, size), record_size);
     assert_int_equal(pwrite(fd, "", 1, size - 1), 1);
-    assert_int_equal(close(fd), 0);
+    ZERO(close(fd));
     return 2 * record_size;
 }
 
@@ -270,7 +327,7 @@ flip_bit_of_manifest(const char *store, off_t before_end)
     assert_int_equal(pread(fd, &byte, 1, size - before_end), 1);
     byte ^= 1;
     assert_int_equal(pwrite(fd, &byte, 1, size - before_end), 1);
-    assert_int_equal(close(fd), 0);
+    ZERO(close(fd));
 }
 
 static void
@@ -281,10 +338,9 @@ assert_refused(struct store_fixture *fixture)
     for (int mode = COLANDER_OPEN_OR_CREATE; mode <= COLANDER_OPEN_READ_ONLY;
          mode += COLANDER_OPEN_READ_ONLY - COLANDER_OPEN_OR_CREATE) {
         fixture->options.mode = (enum colander_open_mode)mode;
-        assert_int_equal(colander_store_open(fixture->directory,
-                                             &fixture->options, &fixture->store,
-                                             &err),
-                         COLANDER_CORRUPT);
+        FAILS(colander_store_open(fixture->directory, &fixture->options,
+                                  &fixture->store, &err),
+              COLANDER_CORRUPT);
         assert_non_null(strstr(err.message, "MANIFEST-"));
     }
 }
@@ -299,9 +355,8 @@ assert_one_row(struct store_fixture *fixture, enum colander_open_mode mode)
     fixture->options.mode = mode;
     fixture_open(fixture);
     colander_store_recovery(fixture->store, &recovery);
-    family = fixture_family(fixture, "rows");
+    family = kept_family(fixture, "rows");
     assert_int_equal(count_rows(family), 1);
-    colander_family_close(family);
     fixture_close(fixture);
     return recovery.dropped_size;
 }
@@ -309,23 +364,13 @@ assert_one_row(struct store_fixture *fixture, enum colander_open_mode mode)
 static void
 put_one_row(struct store_fixture *fixture)
 {
-    struct colander_family *family = fixture_family(fixture, "rows");
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-    struct colander_slice row;
-
-    key_of(1, &key);
-    colander_row_builder_add(fixture->builder, "n", colander_integer(1));
-    OK(colander_row_builder_finish(fixture->builder, &row, NULL));
-    OK(colander_family_put(family, colander_buffer_slice(&key), row,
-                           COLANDER_AS_STORE, NULL));
-    colander_buffer_release(&key);
-    colander_family_close(family);
+    struct colander_family *family = kept_family(fixture, "rows");
+    put_at(family, 1, fixture_row(fixture, "n", colander_integer(1)));
 }
 
 /* What the ledger knows to be synced is damaged when it is not whole; what
  * stands behind may be lost here and there with the power. */
-static void
-unsynced_records_of_the_manifest_are_dropped(void **state)
+FIXTURE_TEST(unsynced_records_of_the_manifest_are_dropped)
 {
     struct store_fixture *fixture = *state;
     uint64_t torn;
@@ -366,24 +411,13 @@ unsynced_records_of_the_manifest_are_dropped(void **state)
 int
 main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            nothing_acknowledged_is_lost_with_the_power, fixture_setup,
-            fixture_teardown),
-        cmocka_unit_test_setup_teardown(
-            unsynced_records_of_the_manifest_are_dropped, fixture_setup,
-            fixture_teardown),
-        cmocka_unit_test_setup_teardown(a_large_write_may_be_killed_anywhere,
-                                        fixture_setup, fixture_teardown),
-    };
-
+    if (argc == 5 && strcmp(argv[1], "--write") == 0)
+        return write_until_killed(argv, NULL);
     if (argc == 6 && strcmp(argv[1], "--large") == 0)
         return write_large(argv);
-
     if (argc == 6 && strcmp(argv[1], "--open") == 0)
         return open_and_close(argv);
-
     if (argc == 6 && strncmp(argv[1], "--", 2) == 0)
         return write_until_lost(argv);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /*
- * Presences: where hashes look, what they never deny, how often they are wrong,
- * and how they fit each other.
+ * Presences: which bits hashes use, that they deny no value, their
+ * false-positive rates, and how they fit each other.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/random.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include "filters/presence.h"
 
@@ -21,7 +16,7 @@ presence_of(const struct presence_shape *shape, const uint64_t *hashes,
     struct colander_error err;
     struct presence presence;
 
-    assert_int_equal(presence_init(&presence, shape, &err), COLANDER_OK);
+    OK(presence_init(&presence, shape, &err));
     for (size_t i = 0; i < count; i++)
         presence_add(&presence, hashes[i]);
     return presence;
@@ -42,8 +37,7 @@ fill_random(uint64_t *hashes, size_t count, uint64_t *random)
 }
 
 /* The places stand in files: they may never change. */
-static void
-a_hash_looks_where_files_say(void **state)
+TEST(a_hash_looks_where_files_say)
 {
     const struct presence_shape shapes[] = {
         {1u << 26, PRESENCE_PROBES_MAX, 64},
@@ -56,7 +50,6 @@ a_hash_looks_where_files_say(void **state)
         {157, 469, 291, 147, 232, 296, 358, 297, 410, 341, 190, 230},
         {229, 32, 410, 272, 164, 140, 494, 138, 390, 218, 37, 49}};
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct presence_probe probe;
 
@@ -66,13 +59,11 @@ a_hash_looks_where_files_say(void **state)
     }
 }
 
-static void
-an_added_hash_sets_exactly_its_places(void **state)
+TEST(an_added_hash_sets_exactly_its_places)
 {
     const struct presence_shape shape = {3, 6, 64};
     uint64_t random = random_seed("presence places");
 
-    (void)state;
     for (unsigned round = 0; round < 100; round++) {
         uint64_t hash = random_next(&random);
         struct presence presence = presence_of(&shape, &hash, 1);
@@ -88,14 +79,12 @@ an_added_hash_sets_exactly_its_places(void **state)
     }
 }
 
-static void
-a_stored_hash_is_never_denied(void **state)
+TEST(a_stored_hash_is_never_denied)
 {
     enum { COUNT = 3000 };
     static uint64_t hashes[COUNT];
     uint64_t random = random_seed("presence denies");
 
-    (void)state;
     for (unsigned round = 0; round < 40; round++) {
         struct presence_shape shape = {
             (uint32_t)(1 + random_below(&random, 300)),
@@ -117,39 +106,14 @@ a_stored_hash_is_never_denied(void **state)
     }
 }
 
-static void
-a_folded_presence_is_that_of_half_the_blocks(void **state)
-{
-    uint64_t random = random_seed("presence folds");
-    uint64_t hashes[500];
-
-    (void)state;
-    for (uint32_t blocks = 2; blocks <= 96; blocks += 2) {
-        struct presence_shape shape = {blocks, 7, 40};
-        struct presence_shape half = {blocks / 2, 7, 40};
-        struct presence folded;
-        struct presence made;
-
-        fill_random(hashes, 500, &random);
-        folded = presence_of(&shape, hashes, 500);
-        made = presence_of(&half, hashes, 500);
-        presence_fold(&folded);
-        assert_true(presences_are_equal(&folded, &made));
-        presence_release(&folded);
-        presence_release(&made);
-    }
-}
-
 /* Of any two sizes that fit: the union denies nothing of either, and into the
  * smaller of the two it is exactly the presence of all. */
-static void
-united_presences_deny_nothing_of_either(void **state)
+TEST(united_presences_deny_nothing_of_either)
 {
     const uint32_t counts[] = {5, 10, 20, 40, 80};
     uint64_t random = random_seed("presence unites");
     uint64_t hashes[400];
 
-    (void)state;
     for (size_t a = 0; a < 5; a++) {
         for (size_t b = 0; b < 5; b++) {
             struct presence_shape into_shape = {counts[a], 4, 64};
@@ -191,8 +155,7 @@ measured_rate(const struct presence_shape *shape, uint64_t value_count,
 
 /* A million questions: three deviations of 1,000 wrong answers are 10 %. Many
  * blocks, so that those of one presence are as uneven as blocks are. */
-static void
-presences_are_wrong_as_often_as_expected(void **state)
+TEST(presences_are_wrong_as_often_as_expected)
 {
     const struct presence_shape shapes[] = {
         {2000, 1, 64}, {2000, 3, 64},  {2000, 6, 64},
@@ -200,8 +163,7 @@ presences_are_wrong_as_often_as_expected(void **state)
     };
     uint64_t random = random_seed("presence rate");
 
-    (void)state;
-    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+    for (size_t i = 0; i < COUNT(shapes); i++) {
         for (uint64_t count = 80000; count <= 160000; count += 80000) {
             double expected = presence_expected_rate(&shapes[i], count);
             double measured =
@@ -216,18 +178,16 @@ presences_are_wrong_as_often_as_expected(void **state)
     }
 }
 
-static void
-a_shape_for_a_rate_is_the_smallest_that_meets_it(void **state)
+TEST(a_shape_for_a_rate_is_the_smallest_that_meets_it)
 {
     const double rates[] = {1e-9, 1e-6, 0.001, 0.01, 0.05, 0.5, 0.99};
     const uint64_t counts[] = {0, 1, 50, 3000, 100000, 1234567};
     const uint8_t choices[] = {1, 2, 3, 4, 6, 8, PRESENCE_PROBES_MAX};
 
-    (void)state;
-    for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+    for (size_t i = 0; i < COUNT(rates); i++) {
         uint8_t probes = presence_shape_for_rate(0, rates[i]).probes;
 
-        for (size_t j = 0; j < sizeof(counts) / sizeof(counts[0]); j++) {
+        for (size_t j = 0; j < COUNT(counts); j++) {
             struct presence_shape shape =
                 presence_shape_for_rate(counts[j], rates[i]);
 
@@ -248,12 +208,10 @@ a_shape_for_a_rate_is_the_smallest_that_meets_it(void **state)
     }
 }
 
-static void
-a_shape_for_bits_fills_them_and_suits_the_values(void **state)
+TEST(a_shape_for_bits_fills_them_and_suits_the_values)
 {
     struct presence_shape shape = presence_shape_for_bits(1000, 20000);
 
-    (void)state;
     assert_int_equal(shape.block_count, 39);
     for (uint8_t probes = 1; probes <= 4; probes++) {
         struct presence_shape other = {39, probes, 64};
@@ -271,8 +229,7 @@ a_shape_for_bits_fills_them_and_suits_the_values(void **state)
     assert_int_equal(shape.block_count, PRESENCE_BLOCKS_MAX);
 }
 
-static void
-a_shape_from_damaged_bytes_is_told_apart(void **state)
+TEST(a_shape_from_damaged_bytes_is_told_apart)
 {
     const struct presence_shape good = {PRESENCE_BLOCKS_MAX, 12, 64};
     const struct presence_shape bad[] = {
@@ -281,26 +238,7 @@ a_shape_from_damaged_bytes_is_told_apart(void **state)
         {1, 6, 0},  {1, 6, 65},
     };
 
-    (void)state;
     assert_true(presence_shape_is_valid(&good));
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+    for (size_t i = 0; i < COUNT(bad); i++)
         assert_false(presence_shape_is_valid(&bad[i]));
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_hash_looks_where_files_say),
-        cmocka_unit_test(an_added_hash_sets_exactly_its_places),
-        cmocka_unit_test(a_stored_hash_is_never_denied),
-        cmocka_unit_test(a_folded_presence_is_that_of_half_the_blocks),
-        cmocka_unit_test(united_presences_deny_nothing_of_either),
-        cmocka_unit_test(presences_are_wrong_as_often_as_expected),
-        cmocka_unit_test(a_shape_for_a_rate_is_the_smallest_that_meets_it),
-        cmocka_unit_test(a_shape_for_bits_fills_them_and_suits_the_values),
-        cmocka_unit_test(a_shape_from_damaged_bytes_is_told_apart),
-    };
-
-    return cmocka_run_group_tests_name("presence", tests, NULL, NULL);
 }

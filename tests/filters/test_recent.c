@@ -1,14 +1,14 @@
 /*
- * Recent rows: what is found, and what must be gone.
+ * Recent rows: what is found, and what must be removed.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "recent_rows.h"
+#include "support/cases.h"
 
 /* ------------------------------------------------------------- finding --- */
 
-static void
-a_value_is_found_by_its_tag_or_in_any_column(void **state)
+TEST(a_value_is_found_by_its_tag_or_in_any_column)
 {
     struct recent *recent = recent_create();
     struct recent_write write = {0};
@@ -16,9 +16,8 @@ a_value_is_found_by_its_tag_or_in_any_column(void **state)
         {hash_of(1), 3}, {hash_of(2), 3}, {hash_of(1), 15}, {hash_of(1), 15}};
     struct recent_view *view;
 
-    (void)state;
-    OK(recent_note(recent, &write, colander_slice_text("key1"), values, 4,
-                   NULL));
+    OK(recent_add(recent, &write, colander_slice_text("key1"), values, 4,
+                  NULL));
     view = recent_view_create(recent);
     assert_int_equal(rows_found(view, hash_of(1), 3), 1);
     assert_int_equal(rows_found(view, hash_of(1), 15), 1);
@@ -32,14 +31,12 @@ a_value_is_found_by_its_tag_or_in_any_column(void **state)
     recent_destroy(recent);
 }
 
-static void
-notes_are_counted_up_to_a_limit(void **state)
+TEST(notes_are_counted_up_to_a_limit)
 {
     struct recent *recent = recent_create();
     struct recent_write write = {0};
     struct recent_view *view;
 
-    (void)state;
     for (uint32_t i = 0; i < 50000; i++) {
         note_one(recent, &write, i, hash_of(7), i % 5);
         note_one(recent, &write, i, hash_of(100 + i), 0);
@@ -68,15 +65,13 @@ stop_at_third(void *context, struct colander_slice key,
     return COLANDER_FAIL(err, COLANDER_CANCELLED, "enough");
 }
 
-static void
-a_find_stops_where_the_visitor_does(void **state)
+TEST(a_find_stops_where_the_visitor_does)
 {
     struct recent *recent = recent_create();
     struct recent_write write = {0};
     struct recent_view *view;
     uint64_t count = 0;
 
-    (void)state;
     for (uint32_t i = 0; i < 20000; i++)
         note_one(recent, &write, i, hash_of(7), 0);
     view = recent_view_create(recent);
@@ -91,14 +86,12 @@ a_find_stops_where_the_visitor_does(void **state)
 
 /* What is kept of a hash leaves out some bits, and where it begins to look may
  * be next to where another does. */
-static void
-hashes_too_alike_to_be_told_apart_are_all_found(void **state)
+TEST(hashes_too_alike_to_be_told_apart_are_all_found)
 {
     struct recent *recent = recent_create();
     struct recent_write write = {0};
     uint64_t hash = hash_of(1);
 
-    (void)state;
     for (uint32_t number = 0; number < 3; number++) {
         for (unsigned bit = 0; bit < 64; bit++)
             note_one(recent, &write, number, hash ^ UINT64_C(1) << bit, 1);
@@ -111,14 +104,12 @@ hashes_too_alike_to_be_told_apart_are_all_found(void **state)
     recent_destroy(recent);
 }
 
-static void
-thirty_two_bits_tell_hashes_apart(void **state)
+TEST(thirty_two_bits_tell_hashes_apart)
 {
     struct recent *recent = recent_create();
     struct recent_write write = {0};
     uint64_t hash = hash_of(1);
 
-    (void)state;
     note_one(recent, &write, 1, hash, 1);
     for (unsigned bit = 16; bit < 48; bit++)
         assert_int_equal(rows_found_now(recent, hash ^ UINT64_C(1) << bit, 1),
@@ -129,8 +120,7 @@ thirty_two_bits_tell_hashes_apart(void **state)
 
 /* ---------------------------------------------------------- large rows --- */
 
-static void
-a_row_of_many_chunks_is_found_by_each_of_its_values(void **state)
+TEST(a_row_of_many_chunks_is_found_by_each_of_its_values)
 {
     const size_t count = 100000;
     struct recent_value *values = malloc(count * sizeof(*values));
@@ -139,11 +129,10 @@ a_row_of_many_chunks_is_found_by_each_of_its_values(void **state)
     uint8_t key[2048];
     struct recent_view *view;
 
-    (void)state;
     for (size_t i = 0; i < count; i++)
         values[i] = (struct recent_value){hash_of(i), (uint32_t)(i % 16)};
-    OK(recent_note(recent, &write, key_of(5, key, sizeof(key)), values, count,
-                   NULL));
+    OK(recent_add(recent, &write, key_of(5, key, sizeof(key)), values, count,
+                  NULL));
     assert_int_equal(recent_sizes(recent).row_count, 1);
     assert_true(write.count > 2);
     view = recent_view_create(recent);
@@ -165,39 +154,36 @@ expect_key(void *context, struct colander_slice key, struct colander_error *err)
     struct colander_slice *expected = context;
 
     (void)err;
-    assert_true(colander_slice_equal(key, *expected));
+    ASSERT_SAME(key, *expected);
     expected->data = NULL;
     return COLANDER_OK;
 }
 
-static void
-keys_of_every_size_come_back_and_longer_ones_are_refused(void **state)
+TEST(keys_of_every_size_come_back_and_longer_ones_are_refused)
 {
     static uint8_t bytes[UINT16_MAX + 1];
     const size_t sizes[] = {0, 1, 9, 2048, 9000, 40000, UINT16_MAX};
     const struct recent_value value = {hash_of(1), 1};
     struct colander_error err;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bytes); i++)
         bytes[i] = (uint8_t)(i * 7);
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (size_t i = 0; i < COUNT(sizes); i++) {
         struct colander_slice key = colander_slice_of(bytes, sizes[i]);
         struct recent *recent = recent_create();
         struct recent_write write = {0};
         struct recent_view *view;
 
-        OK(recent_note(recent, &write, key, &value, 1, NULL));
+        OK(recent_add(recent, &write, key, &value, 1, NULL));
         assert_true(recent_sizes(recent).bytes < 16384 + sizes[i]);
         view = recent_view_create(recent);
         OK(recent_find(view, value.hash, 1, expect_key, &key, NULL));
         assert_null(key.data);
         key = colander_slice_of(bytes, sizeof(bytes));
-        assert_int_equal(recent_note(recent, &write, key, &value, 1, &err),
-                         COLANDER_LIMIT);
+        FAILS(recent_add(recent, &write, key, &value, 1, &err), COLANDER_LIMIT);
         assert_string_equal(
             err.message,
-            "cannot note a row: a key of 65536 bytes, at most 65535");
+            "a key of 65536 bytes is too long for a recent row: at most 65535");
         recent_view_release(view);
         recent_write_end(&write, false, 0);
         recent_destroy(recent);
@@ -206,14 +192,12 @@ keys_of_every_size_come_back_and_longer_ones_are_refused(void **state)
 
 /* ------------------------------------------------------- what must go  --- */
 
-static void
-a_flush_may_come_before_the_write_is_over(void **state)
+TEST(a_flush_may_come_before_the_write_is_over)
 {
     struct recent *recent = recent_create();
     struct recent_write early = {0};
     struct recent_write late = {0};
 
-    (void)state;
     note_one(recent, &early, 1, hash_of(1), 0);
     recent_flushed(recent, 10);
     assert_int_equal(rows_found_now(recent, hash_of(1), 0), 1);
@@ -241,13 +225,11 @@ a_flush_may_come_before_the_write_is_over(void **state)
     recent_destroy(recent);
 }
 
-static void
-a_view_keeps_what_a_flush_drops(void **state)
+TEST(a_view_keeps_what_a_flush_drops)
 {
     struct recent *recent = recent_create();
     struct recent_view *view;
 
-    (void)state;
     put_one(recent, 1, hash_of(1), 5);
     view = recent_view_create(recent);
     recent_flushed(recent, 5);
@@ -261,14 +243,12 @@ a_view_keeps_what_a_flush_drops(void **state)
     recent_destroy(recent);
 }
 
-static void
-failing_writes_leave_nothing_however_many(void **state)
+TEST(failing_writes_leave_nothing_however_many)
 {
     struct recent *recent = recent_create();
     struct recent_write writes[4] = {0};
     uint64_t bytes_max = 0;
 
-    (void)state;
     for (uint32_t i = 0; i < 3000; i++) {
         note_one(recent, &writes[0], i, hash_of(i), 0);
         recent_write_end(&writes[0], false, i);
@@ -295,14 +275,12 @@ failing_writes_leave_nothing_however_many(void **state)
 
 #define FAMILIES 20
 
-static void
-a_write_of_many_families_ends_in_each(void **state)
+TEST(a_write_of_many_families_ends_in_each)
 {
     struct recent *families[FAMILIES];
     struct recent_write write = {0};
     struct recent_write nothing = {0};
 
-    (void)state;
     for (unsigned i = 0; i < FAMILIES; i++)
         families[i] = recent_create();
     for (uint32_t i = 0; i < FAMILIES * 100; i++)
@@ -322,13 +300,11 @@ a_write_of_many_families_ends_in_each(void **state)
 
 /* Hundreds of families with a row or two are usual, and so are millions of
  * rows in one. */
-static void
-memory_is_in_proportion_to_rows(void **state)
+TEST(memory_is_in_proportion_to_rows)
 {
     struct recent *recent = recent_create();
     struct recent_sizes sizes;
 
-    (void)state;
     put_one(recent, 0, hash_of(0), 1);
     assert_true(recent_sizes(recent).bytes < 16384);
     for (uint32_t i = 1; i < 500000; i++)
@@ -339,26 +315,4 @@ memory_is_in_proportion_to_rows(void **state)
     recent_flushed(recent, 1);
     assert_empty(recent);
     recent_destroy(recent);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_value_is_found_by_its_tag_or_in_any_column),
-        cmocka_unit_test(notes_are_counted_up_to_a_limit),
-        cmocka_unit_test(a_find_stops_where_the_visitor_does),
-        cmocka_unit_test(hashes_too_alike_to_be_told_apart_are_all_found),
-        cmocka_unit_test(thirty_two_bits_tell_hashes_apart),
-        cmocka_unit_test(a_row_of_many_chunks_is_found_by_each_of_its_values),
-        cmocka_unit_test(
-            keys_of_every_size_come_back_and_longer_ones_are_refused),
-        cmocka_unit_test(a_flush_may_come_before_the_write_is_over),
-        cmocka_unit_test(a_view_keeps_what_a_flush_drops),
-        cmocka_unit_test(failing_writes_leave_nothing_however_many),
-        cmocka_unit_test(a_write_of_many_families_ends_in_each),
-        cmocka_unit_test(memory_is_in_proportion_to_rows),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,46 +1,13 @@
 /*
  * Recent rows while memory is short: each allocation in turn fails, which is
- * told as NO_MEMORY and leaves nothing behind.
- *
- * With --wrap for malloc, calloc and realloc the linker sends every allocation
- * of this program here: see CMakeLists.txt. Without it the test is skipped.
+ * reported as NO_MEMORY and leaves no row.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "recent_rows.h"
+#include "support/cases.h"
 
-static long allocations_left = -1; /* below 0: none fails */
-
-void *__real_malloc(size_t size) __attribute__((weak));
-void *__real_calloc(size_t count, size_t size) __attribute__((weak));
-void *__real_realloc(void *memory, size_t size) __attribute__((weak));
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-static bool
-allocation_fails(void)
-{
-    return allocations_left >= 0 && allocations_left-- == 0;
-}
-
-void *
-__wrap_malloc(size_t size)
-{
-    return allocation_fails() ? NULL : __real_malloc(size);
-}
-
-void *
-__wrap_calloc(size_t count, size_t size)
-{
-    return allocation_fails() ? NULL : __real_calloc(count, size);
-}
-
-void *
-__wrap_realloc(void *memory, size_t size)
-{
-    return allocation_fails() ? NULL : __real_realloc(memory, size);
-}
+#include "support/failing_memory.h"
 
 #define MEMORY_VALUES 150000
 
@@ -52,9 +19,9 @@ note_much(struct recent *recent, struct recent_write *write,
     enum colander_code code = COLANDER_OK;
 
     for (size_t i = 0; i < 3 && code == COLANDER_OK; i++)
-        code = recent_note(recent, write, colander_slice_text("key1"),
-                           values + i * (MEMORY_VALUES / 3), MEMORY_VALUES / 3,
-                           err);
+        code = recent_add(recent, write, colander_slice_text("key1"),
+                          values + i * (MEMORY_VALUES / 3), MEMORY_VALUES / 3,
+                          err);
     return code;
 }
 
@@ -84,15 +51,11 @@ failures_of_noting(struct recent *recent, const struct recent_value *values)
     return failed;
 }
 
-static void
-a_row_is_noted_or_memory_is_short(void **state)
+TEST(a_row_is_noted_or_memory_is_short)
 {
     struct recent_value *values;
     struct recent *recent;
 
-    (void)state;
-    if (__real_malloc == NULL)
-        skip();
     allocations_left = 0;
     recent = recent_create();
     allocations_left = -1;
@@ -115,14 +78,4 @@ a_row_is_noted_or_memory_is_short(void **state)
     recent_flushed(recent, 1);
     assert_empty(recent);
     recent_destroy(recent);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_row_is_noted_or_memory_is_short),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,11 @@
 /*
- * Recent rows against a model that keeps everything, and what threads see of
- * them.
+ * Recent rows, compared with a model that keeps everything, and read by several
+ * threads.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "recent_rows.h"
+#include "support/cases.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -75,9 +76,9 @@ model_note(struct model *model, unsigned write)
         row->values[i].tag =
             (uint32_t)random_below(&model->random, LOCATOR_TAGS);
     }
-    OK(recent_note(model->recent, &model->writes[write],
-                   key_of(model->row_count, key, row->key_size), row->values,
-                   row->count, NULL));
+    OK(recent_add(model->recent, &model->writes[write],
+                  key_of(model->row_count, key, row->key_size), row->values,
+                  row->count, NULL));
     model->row_count++;
 }
 
@@ -156,8 +157,8 @@ take_found(void *context, struct colander_slice key, struct colander_error *err)
 
     (void)err;
     assert_true(number < finding->model->row_count);
-    assert_true(colander_slice_equal(
-        key, key_of(number, expected, finding->model->rows[number].key_size)));
+    ASSERT_SAME(
+        key, key_of(number, expected, finding->model->rows[number].key_size));
     finding->found[number]++;
     assert_true(finding->found[number] <=
                 row_count_of(&finding->model->rows[number], finding->hash,
@@ -236,13 +237,11 @@ model_finish(struct model *model)
     assert_empty(model->recent);
 }
 
-static void
-a_view_has_all_rows_that_may_be_in_no_file(void **state)
+TEST(a_view_has_all_rows_that_may_be_in_no_file)
 {
     uint64_t random = random_seed("recent");
     struct model *model = malloc(sizeof(*model));
 
-    (void)state;
     assert_non_null(model);
     for (uint64_t run = random_runs(6); run > 0; run--) {
         memset(model, 0, sizeof(*model));
@@ -307,9 +306,8 @@ write_rows(void *context)
         uint8_t bytes[12];
         uint64_t sequence;
 
-        if (recent_note(traffic->recent, &write,
-                        key_of(i, bytes, sizeof(bytes)), values, 3,
-                        NULL) != COLANDER_OK) {
+        if (recent_add(traffic->recent, &write, key_of(i, bytes, sizeof(bytes)),
+                       values, 3, NULL) != COLANDER_OK) {
             atomic_fetch_add(&traffic->missing, 1);
             continue;
         }
@@ -375,17 +373,15 @@ flush_rows(void *context)
     return NULL;
 }
 
-static void
-an_acknowledged_row_is_found_beside_all_other_threads(void **state)
+TEST(an_acknowledged_row_is_found_beside_all_other_threads)
 {
     struct traffic traffic = {.recent = recent_create()};
     struct writer writers[WRITERS];
     pthread_t threads[WRITERS];
     pthread_t finder, flusher;
 
-    (void)state;
-    assert_int_equal(pthread_create(&finder, NULL, find_rows, &traffic), 0);
-    assert_int_equal(pthread_create(&flusher, NULL, flush_rows, &traffic), 0);
+    ZERO(pthread_create(&finder, NULL, find_rows, &traffic));
+    ZERO(pthread_create(&flusher, NULL, flush_rows, &traffic));
     for (uint32_t i = 0; i < WRITERS; i++) {
         writers[i] = (struct writer){&traffic, i * WRITER_ROWS};
         assert_int_equal(
@@ -401,15 +397,4 @@ an_acknowledged_row_is_found_beside_all_other_threads(void **state)
     recent_flushed(traffic.recent, atomic_load(&traffic.sequence));
     assert_empty(traffic.recent);
     recent_destroy(traffic.recent);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_view_has_all_rows_that_may_be_in_no_file),
-        cmocka_unit_test(an_acknowledged_row_is_found_beside_all_other_threads),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,17 @@
 /*
- * Row keys: blocks of front-coded keys against the list that they were made of.
+ * Row keys: blocks of front-coded keys, compared with the keys that they were
+ * built from.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "filters/row_keys.h"
+#include "support/cases.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
+#include "support/cases.h"
 #include "support/random.h"
+#include "support/scoped.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
+#define SCOPED_READER SCOPED(row_keys_reader_release) struct row_keys_reader
 #define KEY_SIZE_MAX 4096
 #define BLOCKS_MAX 4096
 
@@ -75,9 +73,8 @@ code_keys(void)
     release_blocks();
     row_keys_coder_init(&coder, keep_block, &blocks);
     for (size_t i = 0; i < keys.count; i++)
-        assert_int_equal(row_keys_coder_add(&coder, keys.list[i], &err),
-                         COLANDER_OK);
-    assert_int_equal(row_keys_coder_finish(&coder, &err), COLANDER_OK);
+        OK(row_keys_coder_add(&coder, keys.list[i], &err));
+    OK(row_keys_coder_finish(&coder, &err));
     row_keys_coder_release(&coder);
 }
 
@@ -136,9 +133,7 @@ make_keys(enum shape shape, size_t count, uint64_t *state)
     keys.list = calloc(count, sizeof(*keys.list));
     for (size_t i = 0; i < count; i++) {
         sizes[i] = make_key(shape, state, key);
-        assert_int_equal(
-            colander_buffer_append(&keys.bytes, key, sizes[i], NULL),
-            COLANDER_OK);
+        OK(colander_buffer_append(&keys.bytes, key, sizes[i], NULL));
     }
     for (size_t i = 0; i < count; offset += sizes[i++])
         keys.list[i] = colander_slice_of(keys.bytes.data + offset, sizes[i]);
@@ -154,29 +149,28 @@ make_keys(enum shape shape, size_t count, uint64_t *state)
 static void
 assert_key(const struct row_keys_reader *reader, struct colander_slice key)
 {
-    assert_true(colander_slice_equal(colander_buffer_slice(&reader->key), key));
+    ASSERT_SAME(colander_buffer_slice(&reader->key), key);
 }
 
 /* The keys of all blocks, one by one, are those of the list. */
 static void
 check_sequence(void)
 {
-    struct row_keys_reader reader = ROW_KEYS_READER_EMPTY;
+    SCOPED_READER reader = ROW_KEYS_READER_EMPTY;
     size_t number = 0;
 
     for (size_t i = 0; i < blocks.count; i++) {
         struct colander_slice block = colander_buffer_slice(&blocks.blocks[i]);
 
         assert_int_equal(blocks.first_units[i], number);
-        assert_int_equal(row_keys_seek(&reader, block, 0, NULL), COLANDER_OK);
+        OK(row_keys_seek(&reader, block, 0, NULL));
         assert_int_equal(reader.count, row_keys_count(block));
         while (reader.next < reader.count) {
-            assert_int_equal(row_keys_next(&reader, NULL), COLANDER_OK);
+            OK(row_keys_next(&reader, NULL));
             assert_key(&reader, keys.list[number++]);
         }
     }
     assert_int_equal(number, keys.count);
-    row_keys_reader_release(&reader);
 }
 
 static void
@@ -188,10 +182,10 @@ check_seek(struct row_keys_reader *reader, size_t block_index, uint64_t *state)
     struct colander_slice *expected =
         keys.list + blocks.first_units[block_index] + index;
 
-    assert_int_equal(row_keys_seek(reader, block, index, NULL), COLANDER_OK);
+    OK(row_keys_seek(reader, block, index, NULL));
     assert_int_equal(reader->next, index);
     for (size_t i = 0; i < 3 && reader->next < reader->count; i++) {
-        assert_int_equal(row_keys_next(reader, NULL), COLANDER_OK);
+        OK(row_keys_next(reader, NULL));
         assert_key(reader, expected[i]);
     }
 }
@@ -221,49 +215,41 @@ check_search(struct row_keys_reader *reader, size_t block_index,
     while (expected < count && colander_slice_compare(list[expected], key) < 0)
         expected++;
 
-    assert_int_equal(row_keys_search(reader, block, key, &index, NULL),
-                     COLANDER_OK);
+    OK(row_keys_search(reader, block, key, &index, NULL));
     assert_int_equal(index, expected);
     if (index < count)
         assert_key(reader, list[index]);
 }
 
-static void
-blocks_give_the_keys_that_were_added(void **unused)
+TEST(blocks_give_the_keys_that_were_added)
 {
-    struct row_keys_reader reader = ROW_KEYS_READER_EMPTY;
-    uint64_t state = random_seed(__func__);
+    SCOPED_READER reader = ROW_KEYS_READER_EMPTY;
+    uint64_t random = random_seed(__func__);
 
-    (void)unused;
     for (uint64_t run = 0; run < random_runs(24); run++) {
         enum shape shape = (enum shape)(run % SHAPES);
         size_t most = shape == SHAPE_LONG ? 60 : 6000;
 
-        make_keys(shape, 1 + (size_t)random_below(&state, most), &state);
+        make_keys(shape, 1 + (size_t)random_below(&random, most), &random);
         code_keys();
         check_sequence();
         for (size_t i = 0; i < 200; i++) {
-            size_t block = (size_t)random_below(&state, blocks.count);
+            size_t block = (size_t)random_below(&random, blocks.count);
 
-            check_seek(&reader, block, &state);
-            check_search(&reader, block, &state);
+            check_seek(&reader, block, &random);
+            check_search(&reader, block, &random);
         }
     }
-    row_keys_reader_release(&reader);
-    release_blocks();
-    release_keys();
 }
 
 /* Units count on when a block is ended between them. */
-static void
-keys_longer_than_a_block_are_kept(void **unused)
+TEST(keys_longer_than_a_block_are_kept)
 {
     static const uint8_t zeros[20000];
     static uint8_t bytes[200000];
-    uint64_t state = 1;
+    uint64_t random = 1;
 
-    (void)unused;
-    make_keys(SHAPE_EIGHT, 40, &state);
+    make_keys(SHAPE_EIGHT, 40, &random);
     keys.list[0] = colander_slice_of(zeros, sizeof(zeros));
     for (size_t i = 0; i < 3; i++)
         keys.list[37 + i] = colander_slice_of(bytes, 100000 + 20000 * i);
@@ -271,42 +257,32 @@ keys_longer_than_a_block_are_kept(void **unused)
     code_keys();
     assert_int_equal(blocks.count, 5);
     check_sequence();
-    release_blocks();
-    release_keys();
 }
 
-static void
-coding_no_key_makes_no_block(void **unused)
+TEST(coding_no_key_makes_no_block)
 {
-    (void)unused;
     release_keys();
     code_keys();
     assert_int_equal(blocks.count, 0);
 }
 
 /* What the front coding is for. */
-static void
-random_keys_of_nine_bytes_take_less_than_eight(void **unused)
+TEST(random_keys_of_nine_bytes_take_less_than_eight)
 {
-    uint64_t state = random_seed(__func__);
+    uint64_t random = random_seed(__func__);
 
-    (void)unused;
-    make_keys(SHAPE_EIGHT, 100000, &state);
+    make_keys(SHAPE_EIGHT, 100000, &random);
     code_keys();
     assert_true(blocks.size < 8 * keys.count);
     assert_true(blocks.blocks[0].size <= ROW_KEYS_BLOCK_SIZE);
     assert_true(blocks.blocks[0].size > ROW_KEYS_BLOCK_SIZE - 64);
-    release_blocks();
-    release_keys();
 }
 
-static void
-separator_is_the_shortest_that_parts_two_keys(void **unused)
+TEST(separator_is_the_shortest_that_parts_two_keys)
 {
-    uint64_t state = random_seed(__func__);
+    uint64_t random = random_seed(__func__);
 
-    (void)unused;
-    make_keys(SHAPE_FEW, 3000, &state);
+    make_keys(SHAPE_FEW, 3000, &random);
     for (size_t i = 0; i < keys.count; i++) {
         struct colander_slice before =
             i == 0 ? colander_slice_of("", 0) : keys.list[i - 1];
@@ -319,12 +295,10 @@ separator_is_the_shortest_that_parts_two_keys(void **unused)
         cut.size--;
         assert_true(colander_slice_compare(before, cut) >= 0);
     }
-    release_keys();
 }
 
 /* "b", 16 times "c", and that with 18 times "d" behind it. */
-static void
-bytes_of_a_block_stay_as_they_are(void **unused)
+TEST(bytes_of_a_block_stay_as_they_are)
 {
     static const char golden[] = "\x01"
                                  "b"
@@ -338,10 +312,9 @@ bytes_of_a_block_stay_as_they_are(void **unused)
                                  "\x00\x00\x03\x00";
     static const char text[] = "bccccccccccccccccdddddddddddddddddd";
     uint8_t third[34];
-    uint64_t state = 1;
+    uint64_t random = 1;
 
-    (void)unused;
-    make_keys(SHAPE_EIGHT, 3, &state);
+    make_keys(SHAPE_EIGHT, 3, &random);
     memcpy(third, text + 1, sizeof(third));
     keys.list[0] = colander_slice_of(text, 1);
     keys.list[1] = colander_slice_of(text + 1, 16);
@@ -350,19 +323,17 @@ bytes_of_a_block_stay_as_they_are(void **unused)
     assert_int_equal(blocks.count, 1);
     assert_int_equal(blocks.blocks[0].size, sizeof(golden) - 1);
     assert_memory_equal(blocks.blocks[0].data, golden, sizeof(golden) - 1);
-    release_blocks();
-    release_keys();
 }
 
 /* Reads whatever there is: a key or CORRUPT, within the bytes of the block. */
 static void
 read_damaged(struct row_keys_reader *reader, struct colander_slice block,
-             uint64_t *state)
+             uint64_t *random)
 {
     uint32_t count = row_keys_count(block);
-    struct colander_slice key = keys.list[random_below(state, keys.count)];
+    struct colander_slice key = keys.list[random_below(random, keys.count)];
     enum colander_code code;
-    uint32_t index = (uint32_t)random_below(state, (uint64_t)count + 2);
+    uint32_t index = (uint32_t)random_below(random, (uint64_t)count + 2);
 
     code = row_keys_seek(reader, block, index, NULL);
     assert_true(code == COLANDER_OK || code == COLANDER_CORRUPT);
@@ -381,90 +352,74 @@ read_damaged(struct row_keys_reader *reader, struct colander_slice block,
         assert_true(index <= count);
 }
 
-/* A block in memory of just its size, so that reading past it is seen. */
-static uint8_t *
-exact_copy(struct colander_slice block)
+/* Reads a damaged copy in memory of just its size, so that reading past it is
+ * seen. */
+static void
+read_copy(struct row_keys_reader *reader, struct colander_slice block,
+          uint64_t *random)
 {
     uint8_t *copy = malloc(block.size > 0 ? block.size : 1);
 
     assert_non_null(copy);
     if (block.size > 0)
         memcpy(copy, block.data, block.size);
-    return copy;
+    read_damaged(reader, colander_slice_of(copy, block.size), random);
+    free(copy);
 }
 
-static void
-truncated_blocks_read_as_keys_or_corrupt(void **unused)
+TEST(truncated_blocks_read_as_keys_or_corrupt)
 {
-    struct row_keys_reader reader = ROW_KEYS_READER_EMPTY;
-    uint64_t state = random_seed(__func__);
+    SCOPED_READER reader = ROW_KEYS_READER_EMPTY;
+    uint64_t random = random_seed(__func__);
 
-    (void)unused;
     for (size_t shape = 0; shape < SHAPES; shape++) {
-        make_keys((enum shape)shape, 70, &state);
+        make_keys((enum shape)shape, 70, &random);
         code_keys();
-        for (size_t size = 0; size < blocks.blocks[0].size; size++) {
-            struct colander_slice block =
-                colander_slice_of(blocks.blocks[0].data, size);
-            uint8_t *copy = exact_copy(block);
-
-            block.data = copy;
-            read_damaged(&reader, block, &state);
-            free(copy);
-        }
+        for (size_t size = 0; size < blocks.blocks[0].size; size++)
+            read_copy(&reader, colander_slice_of(blocks.blocks[0].data, size),
+                      &random);
     }
-    row_keys_reader_release(&reader);
-    release_blocks();
-    release_keys();
 }
 
-static void
-flipped_blocks_read_as_keys_or_corrupt(void **unused)
+TEST(flipped_blocks_read_as_keys_or_corrupt)
 {
-    struct row_keys_reader reader = ROW_KEYS_READER_EMPTY;
-    uint64_t state = random_seed(__func__);
+    SCOPED_READER reader = ROW_KEYS_READER_EMPTY;
+    SCOPED_BUFFER damaged = COLANDER_BUFFER_EMPTY;
+    uint64_t random = random_seed(__func__);
 
-    (void)unused;
     for (uint64_t run = 0; run < random_runs(100); run++) {
-        struct colander_slice block;
-        uint8_t *copy;
+        const struct colander_buffer *block = &blocks.blocks[0];
 
-        make_keys((enum shape)(run % SHAPES), 70, &state);
+        make_keys((enum shape)(run % SHAPES), 70, &random);
         code_keys();
-        block = colander_buffer_slice(&blocks.blocks[0]);
-        copy = exact_copy(block);
         for (size_t i = 0; i < 1000; i++) {
-            size_t tail = block.size < 40 ? block.size : 40;
+            size_t tail = block->size < 40 ? block->size : 40;
             size_t place =
-                random_below(&state, 4) == 0
-                    ? block.size - 1 - (size_t)random_below(&state, tail)
-                    : (size_t)random_below(&state, block.size);
+                random_below(&random, 4) == 0
+                    ? block->size - 1 - (size_t)random_below(&random, tail)
+                    : (size_t)random_below(&random, block->size);
 
-            copy[place] ^= (uint8_t)(1u << random_below(&state, 8));
-            read_damaged(&reader, colander_slice_of(copy, block.size), &state);
-            if (random_below(&state, 4) != 0)
-                memcpy(copy, block.data, block.size);
+            if (i == 0 || random_below(&random, 4) != 0) {
+                colander_buffer_clear(&damaged);
+                OK(colander_buffer_append(&damaged, block->data, block->size,
+                                          NULL));
+            }
+            damaged.data[place] ^= (uint8_t)(1u << random_below(&random, 8));
+            read_copy(&reader, colander_buffer_slice(&damaged), &random);
         }
-        free(copy);
     }
-    row_keys_reader_release(&reader);
+}
+
+static int
+release_all(void **random)
+{
     release_blocks();
     release_keys();
+    return 0;
 }
 
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_give_the_keys_that_were_added),
-        cmocka_unit_test(keys_longer_than_a_block_are_kept),
-        cmocka_unit_test(coding_no_key_makes_no_block),
-        cmocka_unit_test(random_keys_of_nine_bytes_take_less_than_eight),
-        cmocka_unit_test(separator_is_the_shortest_that_parts_two_keys),
-        cmocka_unit_test(bytes_of_a_block_stay_as_they_are),
-        cmocka_unit_test(truncated_blocks_read_as_keys_or_corrupt),
-        cmocka_unit_test(flipped_blocks_read_as_keys_or_corrupt),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, release_all);
 }

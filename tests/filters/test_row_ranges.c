@@ -1,16 +1,16 @@
 /*
- * Row ranges, against a plain array that says for each row whether it is in.
+ * Row ranges, compared with an array that has a flag for each row.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "filters/row_ranges.h"
+#include "support/cases.h"
 
+#include "support/cases.h"
 #include "support/random.h"
+#include "support/scoped.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#define SCOPED_RANGES SCOPED(row_ranges_release) struct row_ranges
 
 #define ROWS 70 /* few, so that runs meet, touch and split each other */
 
@@ -47,7 +47,7 @@ static void
 add(struct row_ranges *ranges, struct model *model, uint32_t first,
     uint32_t end)
 {
-    assert_int_equal(row_ranges_add(ranges, first, end, NULL), COLANDER_OK);
+    OK(row_ranges_add(ranges, first, end, NULL));
     for (uint32_t row = first; row < end; row++)
         model->has[row] = true;
 }
@@ -86,13 +86,11 @@ tighten(struct row_ranges *ranges)
     ranges->capacity = ranges->count;
 }
 
-static void
-added_runs_that_overlap_or_touch_are_one(void **state)
+TEST(added_runs_that_overlap_or_touch_are_one)
 {
     struct row_ranges ranges = ROW_RANGES_EMPTY;
     struct model model = {{false}};
 
-    (void)state;
     assert_ranges_are(&ranges, &model);
     add(&ranges, &model, 3, 3);
     assert_int_equal(ranges.count, 0);
@@ -110,53 +108,43 @@ added_runs_that_overlap_or_touch_are_one(void **state)
     row_ranges_release(&ranges);
 }
 
-static void
-the_highest_row_is_a_row_like_any_other(void **state)
+TEST(the_highest_row_is_a_row_like_any_other)
 {
-    struct row_ranges ranges = ROW_RANGES_EMPTY;
-    struct row_ranges all = ROW_RANGES_EMPTY;
+    SCOPED_RANGES ranges = ROW_RANGES_EMPTY;
+    SCOPED_RANGES all = ROW_RANGES_EMPTY;
 
-    (void)state;
-    assert_int_equal(row_ranges_add(&all, 0, UINT32_MAX, NULL), COLANDER_OK);
-    assert_int_equal(row_ranges_add(&ranges, UINT32_MAX - 1, UINT32_MAX, NULL),
-                     COLANDER_OK);
-    assert_int_equal(row_ranges_intersect(&ranges, &all, NULL), COLANDER_OK);
+    OK(row_ranges_add(&all, 0, UINT32_MAX, NULL));
+    OK(row_ranges_add(&ranges, UINT32_MAX - 1, UINT32_MAX, NULL));
+    OK(row_ranges_intersect(&ranges, &all, NULL));
     assert_int_equal(row_ranges_rows(&ranges), 1);
-    assert_int_equal(row_ranges_unite(&ranges, &all, NULL), COLANDER_OK);
+    OK(row_ranges_unite(&ranges, &all, NULL));
     assert_int_equal(row_ranges_rows(&ranges), UINT32_MAX);
     assert_int_equal(ranges.count, 1);
     row_ranges_clip(&ranges, UINT32_MAX - 3, UINT32_MAX);
     assert_int_equal(row_ranges_rows(&ranges), 3);
-    row_ranges_release(&ranges);
-    row_ranges_release(&all);
 }
 
-static void
-a_set_with_itself_stays_what_it_is(void **state)
+TEST(a_set_with_itself_stays_what_it_is)
 {
-    struct row_ranges ranges = ROW_RANGES_EMPTY;
+    SCOPED_RANGES ranges = ROW_RANGES_EMPTY;
     struct model model = {{false}};
 
-    (void)state;
     add(&ranges, &model, 1, 4);
     add(&ranges, &model, 6, 7);
-    assert_int_equal(row_ranges_unite(&ranges, &ranges, NULL), COLANDER_OK);
+    OK(row_ranges_unite(&ranges, &ranges, NULL));
     assert_ranges_are(&ranges, &model);
-    assert_int_equal(row_ranges_intersect(&ranges, &ranges, NULL), COLANDER_OK);
+    OK(row_ranges_intersect(&ranges, &ranges, NULL));
     assert_ranges_are(&ranges, &model);
-    row_ranges_release(&ranges);
 }
 
-static void
-operations_do_what_they_do_to_single_rows(void **state)
+TEST(operations_do_what_they_do_to_single_rows)
 {
-    struct row_ranges ranges = ROW_RANGES_EMPTY;
-    struct row_ranges other = ROW_RANGES_EMPTY;
+    SCOPED_RANGES ranges = ROW_RANGES_EMPTY;
+    SCOPED_RANGES other = ROW_RANGES_EMPTY;
     struct model model;
     struct model its;
     uint64_t random = random_seed("row_ranges");
 
-    (void)state;
     for (uint64_t run = 0; run < random_runs(20000); run++) {
         uint64_t operation = random_below(&random, 3);
         uint32_t first = (uint32_t)random_below(&random, ROWS);
@@ -168,13 +156,11 @@ operations_do_what_they_do_to_single_rows(void **state)
         if (random_below(&random, 2) == 0)
             tighten(&ranges);
         if (operation == 0) {
-            assert_int_equal(row_ranges_unite(&ranges, &other, NULL),
-                             COLANDER_OK);
+            OK(row_ranges_unite(&ranges, &other, NULL));
             for (uint32_t row = 0; row < ROWS; row++)
                 model.has[row] |= its.has[row];
         } else if (operation == 1) {
-            assert_int_equal(row_ranges_intersect(&ranges, &other, NULL),
-                             COLANDER_OK);
+            OK(row_ranges_intersect(&ranges, &other, NULL));
             for (uint32_t row = 0; row < ROWS; row++)
                 model.has[row] &= its.has[row];
         } else {
@@ -185,19 +171,4 @@ operations_do_what_they_do_to_single_rows(void **state)
         assert_ranges_are(&ranges, &model);
         assert_ranges_are(&other, &its);
     }
-    row_ranges_release(&ranges);
-    row_ranges_release(&other);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(added_runs_that_overlap_or_touch_are_one),
-        cmocka_unit_test(the_highest_row_is_a_row_like_any_other),
-        cmocka_unit_test(a_set_with_itself_stays_what_it_is),
-        cmocka_unit_test(operations_do_what_they_do_to_single_rows),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

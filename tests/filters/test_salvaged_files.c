@@ -1,10 +1,11 @@
 /*
- * Salvage of stores whose files are damaged so that each looks well by itself,
- * or lacks what tells of it.
+ * Salvage of stores in which each damaged file looks valid alone, or nothing
+ * shows that a file is missing.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "core/tables/table_map.h"
+#include "support/cases.h"
 #include "support/salvaging.h"
 
 /* At which an SST is cut. */
@@ -30,37 +31,54 @@ damage_properties(const char *store, const char *file)
     place = memmem(bytes, (size_t)size, name + 12, sizeof(name) - 13);
     assert_non_null(place);
     assert_int_equal(pwrite(fd, "X", 1, place - bytes), 1);
-    assert_int_equal(close(fd), 0);
+    ZERO(close(fd));
 }
 
-/* They say whether rows were written beside the database, and so which of two
- * rows is newer. */
-static void
-properties_are_not_needed(void **state)
+/* Salvages the store of a killed process once for each of its SST files, which
+ * `look` damages. Returns the sum of what it returns. */
+static uint64_t
+each_sst(const char *test,
+         uint64_t (*look)(struct salvaging *salvaging, const char *file))
 {
     static struct damageable files;
     char directory[TEMPORARY_SIZE];
-    struct salvaging *salvaging = salvaging_begin(__func__, directory);
-    char command[2 * PATH_SIZE];
+    struct salvaging *salvaging = salvaging_begin(test, directory);
+    uint64_t sum = 0;
 
-    (void)state;
     list_files(salvaging->killed, &files);
     for (size_t i = 0; i < files.count; i++) {
         if (strstr(files.paths[i], ".sst") == NULL)
             continue;
         printf("%s\n", files.paths[i]);
         copy_store(salvaging->killed, salvaging->path);
-        damage_properties(salvaging->path, files.paths[i]);
-        salvage_store(salvaging, salvaging->path);
-        assert_int_equal(salvaging->doubtful, 0);
-        /* nor to tell families apart, where nothing names that of the file */
-        (void)snprintf(command, sizeof(command), "rm '%s'/rocksdb/MANIFEST-*",
-                       salvaging->path);
-        run(command);
-        salvage_store(salvaging, salvaging->path);
+        sum += look(salvaging, files.paths[i]);
         temporary_remove(salvaging->path);
     }
     salvaging_end(salvaging, directory);
+    return sum;
+}
+
+static uint64_t
+salvage_without_properties(struct salvaging *salvaging, const char *file)
+{
+    char command[2 * PATH_SIZE];
+
+    damage_properties(salvaging->path, file);
+    salvage_store(salvaging, salvaging->path);
+    assert_int_equal(salvaging->doubtful, 0);
+    /* nor to tell families apart, where nothing names that of the file */
+    (void)snprintf(command, sizeof(command), "rm '%s'/rocksdb/MANIFEST-*",
+                   salvaging->path);
+    run(command);
+    salvage_store(salvaging, salvaging->path);
+    return 0;
+}
+
+/* They say whether rows were written outside of the database, and so which of
+ * two rows is newer. */
+TEST(properties_are_not_needed)
+{
+    (void)each_sst(__func__, salvage_without_properties);
 }
 
 /* Where the blocks of data of an SST end, and 0; how many there are. */
@@ -68,7 +86,7 @@ static size_t
 read_ends(const char *path, off_t ends[ENDS_MAX])
 {
     struct table_source source = {.fd = open(path, O_RDONLY)};
-    struct table_map map = {.checksum_kind = 0};
+    struct table_map map = {0};
     struct table_block block;
     size_t count = 0;
 
@@ -82,50 +100,38 @@ read_ends(const char *path, off_t ends[ENDS_MAX])
         ends[count++] = (off_t)table_place_end(map.blocks[i].place);
     table_map_release(&map);
     table_block_release(&block);
-    assert_int_equal(close(source.fd), 0);
+    ZERO(close(source.fd));
     return count;
 }
 
-/* Then no byte of it is damaged. */
-static void
-cuts_between_blocks_are_told(void **state)
+/* Returns how many rows were reported in doubt. */
+static uint64_t
+salvage_cut(struct salvaging *salvaging, const char *file)
 {
-    static struct damageable files;
-    char directory[TEMPORARY_SIZE];
-    struct salvaging *salvaging = salvaging_begin(__func__, directory);
     char path[3 * PATH_SIZE];
+    off_t ends[ENDS_MAX];
     uint64_t missing = 0;
+    size_t count;
 
-    (void)state;
-    list_files(salvaging->killed, &files);
-    for (size_t i = 0; i < files.count; i++) {
-        off_t ends[ENDS_MAX];
-        size_t count;
-
-        if (strstr(files.paths[i], ".sst") == NULL)
-            continue;
-        (void)snprintf(path, sizeof(path), "%s/%s", salvaging->killed,
-                       files.paths[i]);
-        count = read_ends(path, ends);
-        printf("%s: cut at %zu places\n", files.paths[i], count);
-        (void)snprintf(path, sizeof(path), "%s/%s", salvaging->path,
-                       files.paths[i]);
-        for (size_t j = 0; j < count; j++) {
-            copy_store(salvaging->killed, salvaging->path);
-            assert_int_equal(truncate(path, ends[j]), 0);
-            salvage_store(salvaging, salvaging->path);
-            missing += salvaging->doubtful;
-            temporary_remove(salvaging->path);
-        }
+    (void)snprintf(path, sizeof(path), "%s/%s", salvaging->path, file);
+    count = read_ends(path, ends);
+    while (count-- > 0) { /* from the last */
+        ZERO(truncate(path, ends[count]));
+        salvage_store(salvaging, salvaging->path);
+        missing += salvaging->doubtful;
     }
-    assert_true(missing > 0);
-    salvaging_end(salvaging, directory);
+    return missing;
+}
+
+/* Then no byte of it is damaged. */
+TEST(cuts_between_blocks_are_told)
+{
+    assert_true(each_sst(__func__, salvage_cut) > 0);
 }
 
 /* A family that was dropped does not come back from logs that are still there,
  * when the MANIFEST was begun anew without it. */
-static void
-dropped_families_stay_away(void **state)
+TEST(dropped_families_stay_away)
 {
     char command[6 * PATH_SIZE];
     char directory[TEMPORARY_SIZE];
@@ -134,7 +140,6 @@ dropped_families_stay_away(void **state)
     struct colander_store *store;
     struct salvage *salvage;
 
-    (void)state;
     copy_store(salvaging->killed, salvaging->path);
     colander_options_init(&options);
     OK(colander_store_open(salvaging->path, &options, &store, NULL));
@@ -153,14 +158,12 @@ dropped_families_stay_away(void **state)
 }
 
 /* The mark of a restore that stayed, of a store that is complete. */
-static void
-a_restore_that_ended_is_a_store(void **state)
+TEST(a_restore_that_ended_is_a_store)
 {
     char directory[TEMPORARY_SIZE];
     struct salvaging *salvaging = salvaging_begin(__func__, directory);
     char command[2 * PATH_SIZE];
 
-    (void)state;
     (void)snprintf(command, sizeof(command), "touch '%s/RESTORING'",
                    salvaging->killed);
     run(command);
@@ -179,14 +182,14 @@ write_between_deletes(struct colander_family *family,
     struct colander_bulk *bulk;
 
     for (size_t i = 0; i < 3; i++)
-        OK(colander_family_delete(family, keys[i], COLANDER_AS_STORE, NULL));
+        OK(colander_family_delete(family, keys[i], NULL, NULL));
     OK(colander_family_flush(family, NULL));
     OK(colander_bulk_create(family, &bulk, NULL));
     for (size_t i = 0; i < 2; i++)
         OK(colander_bulk_add(bulk, keys[i], row, NULL));
     OK(colander_bulk_commit(bulk, NULL, NULL));
     colander_bulk_destroy(bulk);
-    OK(colander_family_delete(family, keys[1], COLANDER_AS_STORE, NULL));
+    OK(colander_family_delete(family, keys[1], NULL, NULL));
     OK(colander_family_flush(family, NULL));
 }
 
@@ -210,8 +213,7 @@ write_bulk_between(const char *killed, const char *path)
     for (size_t i = 0; i < 3; i++) {
         encode_key(i, &keys[i]);
         slices[i] = colander_buffer_slice(&keys[i]);
-        OK(colander_family_put(family, slices[i], row, COLANDER_AS_STORE,
-                               NULL));
+        OK(colander_family_put(family, slices[i], row, NULL, NULL));
     }
     OK(colander_store_snapshot(store, &before, NULL));
     write_between_deletes(family, slices, row);
@@ -227,15 +229,13 @@ write_bulk_between(const char *killed, const char *path)
 /* In the file of a bulk no entry has a sequence: the MANIFEST says of all
  * together that they are newer than what was deleted before, and older than
  * what came later. */
-static void
-rows_of_a_bulk_are_as_new_as_it_was(void **state)
+TEST(rows_of_a_bulk_are_as_new_as_it_was)
 {
     char directory[TEMPORARY_SIZE];
     struct salvaging *salvaging = salvaging_begin(__func__, directory);
     struct salvage *salvage;
     struct colander_slice row;
 
-    (void)state;
     temporary_remove(salvaging->killed);
     write_bulk_between(salvaging->killed, salvaging->path);
     OK(salvage_open(salvaging->path, note_loss, salvaging, &salvage, NULL));
@@ -279,50 +279,31 @@ exchange_blocks(const char *store, const char *file)
     }
     table_map_release(&map);
     table_block_release(&block);
-    assert_int_equal(close(source.fd), 0);
+    ZERO(close(source.fd));
     return has_two;
 }
 
-static void
-blocks_out_of_order_are_told(void **state)
+/* Returns whether there were two blocks. */
+static uint64_t
+salvage_exchanged(struct salvaging *salvaging, const char *file)
 {
-    static struct damageable files;
-    char directory[TEMPORARY_SIZE];
-    struct salvaging *salvaging = salvaging_begin(__func__, directory);
-    unsigned count = 0;
+    if (!exchange_blocks(salvaging->path, file))
+        return 0;
+    salvage_store(salvaging, salvaging->path);
+    printf("%zu losses, %llu rows\n", salvaging->loss_count,
+           (unsigned long long)salvaging->doubtful);
+    return 1;
+}
 
-    (void)state;
-    list_files(salvaging->killed, &files);
-    for (size_t i = 0; i < files.count; i++) {
-        if (strstr(files.paths[i], ".sst") == NULL)
-            continue;
-        copy_store(salvaging->killed, salvaging->path);
-        if (exchange_blocks(salvaging->path, files.paths[i])) {
-            count++;
-            salvage_store(salvaging, salvaging->path);
-            printf("%s: %zu losses, %llu rows\n", files.paths[i],
-                   salvaging->loss_count,
-                   (unsigned long long)salvaging->doubtful);
-        }
-        temporary_remove(salvaging->path);
-    }
-    assert_true(count > 0);
-    salvaging_end(salvaging, directory);
+TEST(blocks_out_of_order_are_told)
+{
+    assert_true(each_sst(__func__, salvage_exchanged) > 0);
 }
 
 int
 main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(properties_are_not_needed),
-        cmocka_unit_test(cuts_between_blocks_are_told),
-        cmocka_unit_test(rows_of_a_bulk_are_as_new_as_it_was),
-        cmocka_unit_test(blocks_out_of_order_are_told),
-        cmocka_unit_test(dropped_families_stay_away),
-        cmocka_unit_test(a_restore_that_ended_is_a_store),
-    };
-
     if (argc == 4 && strcmp(argv[1], "--write") == 0)
         return write_until_killed(argv[2], strtoull(argv[3], NULL, 10));
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -1,9 +1,10 @@
 /*
- * Salvage of stores with one damage, in any of their files: what is not told to
- * be lost is as it was. COLANDER_RUNS sets how often.
+ * Salvage of stores with one damage, in any of their files: whatever is not
+ * reported as lost is unchanged. COLANDER_RUNS sets how often.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/salvaging.h"
 
 static void
@@ -27,19 +28,17 @@ damage_once(struct salvaging *salvaging, const struct damageable *files)
     temporary_remove(salvaging->path);
 }
 
-static void
-what_is_not_told_is_as_it_was(void **state)
+TEST(what_is_not_told_is_as_it_was)
 {
     static struct damageable files;
     char directory[TEMPORARY_SIZE];
     struct salvaging *salvaging = salvaging_begin(__func__, directory);
 
-    (void)state;
     /* Of a store that is well nothing is lost. */
     salvage_store(salvaging, salvaging->killed);
     assert_int_equal(salvaging->loss_count, 0);
     list_files(salvaging->killed, &files);
-    for (uint64_t runs = random_runs(300); runs > 0; runs--)
+    for (uint64_t runs = random_runs(100); runs > 0; runs--)
         damage_once(salvaging, &files);
     for (size_t i = 0; i < KINDS; i++)
         printf("%-8s %5llu whole, %5llu in part\n", kind_names[i],
@@ -51,11 +50,7 @@ what_is_not_told_is_as_it_was(void **state)
 int
 main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_not_told_is_as_it_was),
-    };
-
     if (argc == 4 && strcmp(argv[1], "--write") == 0)
         return write_until_killed(argv[2], strtoull(argv[3], NULL, 10));
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

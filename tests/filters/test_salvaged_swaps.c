@@ -1,9 +1,10 @@
 /*
- * Salvage of stores in which two files of the same size stand in the place of
- * each other: the older rows that come to light are told.
+ * Salvage of stores in which two files of the same size have changed places:
+ * the older rows that appear are reported.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/salvaging.h"
 
 #define ROWS 50
@@ -65,10 +66,10 @@ static void
 put_rows(struct writing *writing, int64_t step)
 {
     OK(colander_family_put(writing->other, key_of(writing, (uint64_t)step),
-                           row_of(writing, step), COLANDER_AS_STORE, NULL));
+                           row_of(writing, step), NULL, NULL));
     for (uint64_t i = 0; i < ROWS; i++)
         OK(colander_family_put(writing->family, key_of(writing, i),
-                               row_of(writing, step), COLANDER_AS_STORE, NULL));
+                               row_of(writing, step), NULL, NULL));
 }
 
 static void
@@ -91,7 +92,7 @@ size_of(const char *store, const char *file)
     struct stat status;
 
     (void)snprintf(path, sizeof(path), "%s/%s", store, file);
-    assert_int_equal(stat(path, &status), 0);
+    ZERO(stat(path, &status));
     return status.st_size;
 }
 
@@ -179,8 +180,8 @@ swapped_files_are_told(const char *test, const char *kind,
     OK(colander_family_flush(writing.family, NULL));
     if (write == bring_rows) {
         for (uint64_t i = 0; i < ROWS; i++)
-            OK(colander_family_delete(writing.family, key_of(&writing, i),
-                                      COLANDER_AS_STORE, NULL));
+            OK(colander_family_delete(writing.family, key_of(&writing, i), NULL,
+                                      NULL));
         OK(colander_family_flush(writing.family, NULL));
     }
     write(&writing, NEWER);
@@ -196,30 +197,21 @@ swapped_files_are_told(const char *test, const char *kind,
 }
 
 /* Which of their writes are in SST files is known by the names of logs. */
-static void
-swapped_logs_are_told(void **state)
+TEST(swapped_logs_are_told)
 {
-    (void)state;
     swapped_files_are_told(__func__, ".log", put_rows);
 }
 
 /* Rows of a bulk have no sequence of their own. */
-static void
-swapped_bulks_are_told(void **state)
+TEST(swapped_bulks_are_told)
 {
-    (void)state;
     swapped_files_are_told(__func__, ".sst", bring_rows);
 }
 
 int
 main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(swapped_logs_are_told),
-        cmocka_unit_test(swapped_bulks_are_told),
-    };
-
     if (argc == 4 && strcmp(argv[1], "--write") == 0)
         return write_until_killed(argv[2], strtoull(argv[3], NULL, 10));
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -1,19 +1,16 @@
 /*
- * The record of a family's filter options: golden bytes, and what is no record.
+ * The record of a family's filter options: golden bytes, and invalid records.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "filters/settings.h"
+#include "support/cases.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "support/cases.h"
+#include "support/scoped.h"
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
-
-#include <cmocka.h>
-
-#define OK(call) assert_int_equal((call), COLANDER_OK)
 
 #define SUM_SIZE 8
 #define LEFT_OUT_AT 56 /* how many columns are left out */
@@ -31,8 +28,8 @@ static const struct colander_filter_options options = {
     .hierarchy = COLANDER_HIERARCHY_TREE,
     .tree_order = 4,
     .memory_budget = 1 << 20,
-    .left_out = left_out,
-    .left_out_count = 2,
+    .unfiltered = left_out,
+    .unfiltered_count = 2,
 };
 
 static const uint8_t golden[] = {
@@ -83,112 +80,69 @@ seal(struct colander_buffer *record)
     memcpy(record->data + size, &sum, SUM_SIZE);
 }
 
-static void
-options_have_these_bytes(void **state)
+TEST(options_have_these_bytes)
 {
-    struct colander_buffer record = record_of(&options);
+    SCOPED_BUFFER record = record_of(&options);
 
-    (void)state;
     assert_int_equal(record.size, sizeof(golden));
     assert_memory_equal(record.data, golden, sizeof(golden));
-    colander_buffer_release(&record);
 }
 
-static void
-what_is_read_is_what_was_written(void **state)
+TEST(what_is_read_is_what_was_written)
 {
-    const struct colander_slice bytes =
-        colander_slice_of(golden, sizeof(golden));
-    struct colander_filter_options read;
+    SCOPED_BUFFER record = COLANDER_BUFFER_EMPTY;
     struct settings *settings;
 
-    (void)state;
-    OK(settings_decode(bytes, &settings, NULL));
-    OK(settings_copy_options(settings, &read, NULL));
-    assert_true(read.is_on);
-    assert_int_equal(read.rows_per_segment, 16);
-    assert_int_equal(read.hash_bits, 24);
-    assert_true(read.fp_rate == 0.5 && read.bits_per_value == 12);
-    assert_int_equal(read.filter_bits, 0);
-    assert_int_equal(read.hierarchy, COLANDER_HIERARCHY_TREE);
-    assert_int_equal(read.tree_order, 4);
-    assert_int_equal(read.memory_budget, 1 << 20);
-    assert_int_equal(read.left_out_count, 2);
-    assert_string_equal(read.left_out[0], "user.name");
-    assert_string_equal(read.left_out[1], "tags[]");
-    colander_filter_options_release(&read);
+    OK(settings_decode(colander_slice_of(golden, sizeof(golden)), &settings,
+                       NULL));
+    OK(settings_encode(settings, &record, NULL));
+    assert_int_equal(record.size, sizeof(golden));
+    assert_memory_equal(record.data, golden, sizeof(golden));
     settings_unref(settings);
 }
 
-static void
-a_record_that_is_cut_or_changed_is_corrupt(void **state)
+TEST(a_record_that_is_cut_or_changed_is_corrupt)
 {
-    struct colander_buffer record = record_of(&options);
+    SCOPED_BUFFER record = record_of(&options);
     const size_t size = record.size;
 
-    (void)state;
     OK(decode(&record));
     for (record.size = 0; record.size < size; record.size++)
-        assert_int_equal(decode(&record), COLANDER_CORRUPT);
+        FAILS(decode(&record), COLANDER_CORRUPT);
     for (size_t at = 0; at < size; at++) {
         record.data[at] ^= 0x20;
-        assert_int_equal(decode(&record), COLANDER_CORRUPT);
+        FAILS(decode(&record), COLANDER_CORRUPT);
         record.data[at] ^= 0x20;
     }
-    colander_buffer_release(&record);
 }
 
-static void
-a_record_that_counts_wrong_is_corrupt(void **state)
+TEST(a_record_that_counts_wrong_is_corrupt)
 {
     const uint8_t counts[] = {0, 1, 3, 65};
-    struct colander_buffer record = record_of(&options);
+    SCOPED_BUFFER record = record_of(&options);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(counts); i++) {
         record.data[LEFT_OUT_AT] = counts[i];
         seal(&record);
-        assert_int_equal(decode(&record), COLANDER_CORRUPT);
+        FAILS(decode(&record), COLANDER_CORRUPT);
     }
-    colander_buffer_release(&record);
 }
 
 /* They would be refused by whoever sets them. */
-static void
-a_record_of_options_that_there_are_not_is_corrupt(void **state)
+TEST(a_record_of_options_that_there_are_not_is_corrupt)
 {
-    struct colander_buffer record = record_of(&options);
+    SCOPED_BUFFER record = record_of(&options);
 
-    (void)state;
     record.data[8] = 15; /* rows of a segment */
     seal(&record);
-    assert_int_equal(decode(&record), COLANDER_CORRUPT);
-    colander_buffer_release(&record);
+    FAILS(decode(&record), COLANDER_CORRUPT);
 }
 
-static void
-a_record_of_a_later_version_is_too_new(void **state)
+TEST(a_record_of_a_later_version_is_too_new)
 {
-    struct colander_buffer record = record_of(&options);
+    SCOPED_BUFFER record = record_of(&options);
 
-    (void)state;
     record.data[0]++;
     seal(&record);
     assert_int_equal(decode(&record), COLANDER_TOO_NEW);
-    colander_buffer_release(&record);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_have_these_bytes),
-        cmocka_unit_test(what_is_read_is_what_was_written),
-        cmocka_unit_test(a_record_that_is_cut_or_changed_is_corrupt),
-        cmocka_unit_test(a_record_that_counts_wrong_is_corrupt),
-        cmocka_unit_test(a_record_of_options_that_there_are_not_is_corrupt),
-        cmocka_unit_test(a_record_of_a_later_version_is_too_new),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,16 +11,17 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/fault_runs.h"
 
-#include "loading/loading.h"
+#include "loading/load.h"
 
 static const struct plan plans[] = {
     {"memory-once", {FAULT_MEMORY, 0, ENOMEM, false, false}},
     {"memory-always", {FAULT_MEMORY, 0, ENOMEM, false, true}},
 };
 
-#define PLANS (sizeof(plans) / sizeof(plans[0]))
+#define PLANS COUNT(plans)
 #define RECORDS 300
 
 /* Beside the store: the same for all that are made and copied there. */
@@ -43,24 +44,28 @@ make_file(const char *store)
     for (unsigned i = 0; i < RECORDS; i++)
         assert_true(fprintf(file, "{\"n\":%u,\"text\":\"%u of the records\"}\n",
                             i, i) > 0);
-    assert_int_equal(fclose(file), 0);
+    ZERO(fclose(file));
 }
 
 static enum colander_code
 run_load(struct scenario *it, struct colander_family *family,
          struct colander_error *err)
 {
-    struct loading_options options;
-    struct loading_figures figures;
+    struct colander_load_options options;
+    struct colander_load *load;
     char path[TEMPORARY_SIZE + 32];
     const char *files[] = {path};
     enum colander_code code;
 
     file_path(it->path, path);
-    loading_options_init(&options);
+    colander_load_options_init(&options);
     options.resumes = true;
-    code = loading_run(it->store, family, files, 1, &options, &figures, err);
-    assert_int_equal(figures.reject_count, 0);
+    code = colander_load_create(it->store, family, &options, &load, err);
+    if (code == COLANDER_OK) {
+        code = colander_load_run(load, files, 1, err);
+        assert_int_equal(colander_load_stats(load)->reject_count, 0);
+    }
+    colander_load_destroy(load);
     return code;
 }
 
@@ -96,14 +101,12 @@ run_short(char **arguments)
                        load_records);
 }
 
-static void
-what_memory_does_not_suffice_for_is_told_and_loses_nothing(void **state)
+TEST(what_memory_does_not_suffice_for_is_told_and_loses_nothing)
 {
     struct runs runs;
 
-    (void)state;
     runs_init(&runs, __func__);
-    run_plans(&runs, "--short", plans, PLANS, random_runs(30));
+    run_plans(&runs, "--short", plans, PLANS, random_runs(10));
     assert_int_equal(runs.stopped_count, 0);
     runs_release(&runs);
 }
@@ -111,12 +114,7 @@ what_memory_does_not_suffice_for_is_told_and_loses_nothing(void **state)
 int
 main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            what_memory_does_not_suffice_for_is_told_and_loses_nothing),
-    };
-
     if (argc == 8 && strcmp(argv[1], "--short") == 0)
         return run_short(argv);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -1,73 +1,50 @@
 /*
- * Zones: no run is denied that holds a value, against rows kept as a list.
+ * Zones rule out no run that holds a value; compared with lists of rows.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "filters/zone_model.h"
+#include "support/cases.h"
+#include "support/scoped.h"
 
-static void
-no_row_is_outside_the_ranges_found(void **unused)
+MODEL_TEST(no_row_is_outside_the_ranges_found)
 {
     static const uint32_t row_counts[] = {1, 255, 256, 257, 5000, 30000};
-    struct zones_builder *builder = zones_builder_create();
-    struct row_ranges ranges = ROW_RANGES_EMPTY;
 
-    (void)unused;
-    random_state = random_seed(__func__);
-    fill_bytes();
     for (uint64_t run = 0; run < random_runs(18); run++) {
         size_t number = run % COUNT(row_counts);
         uint32_t row_count = row_counts[number];
 
         if (row_count > 257)
             row_count -= (uint32_t)below(row_count / 2);
-        make_model(builder, row_count);
+        make_model(row_count);
         for (size_t i = 0; i < 150; i++) {
             struct ask ask = any_ask();
-            struct zone_span span = span_of(&ask);
 
-            assert_int_equal(find(colander_buffer_slice(&model.block), ask.kind,
-                                  ask.is_exists ? NULL : &span, &ranges),
-                             COLANDER_OK);
-            assert_proper(&ranges, row_count);
-            check_ask(&ask, &ranges);
+            OK(find_ask(colander_buffer_slice(&model.block), &ask));
+            assert_proper(row_count);
+            check_ask(&ask);
         }
     }
-    row_ranges_release(&ranges);
-    zones_builder_destroy(builder);
-    release_model();
 }
 
 /* ------------------------------------------------------------- pruning --- */
 
-/* The rows that are left when the values from `low` to `high` are asked for. */
+/* The rows that are left when the values of a span are asked for. */
+static uint64_t
+rows_of_span(enum kind kind, const struct zone_span *span)
+{
+    OK(find(colander_buffer_slice(&model.block), kind, span));
+    return row_ranges_rows(&ranges);
+}
+
+/* The same for the values from `low` to `high`. */
 static uint64_t
 rows_left(enum kind kind, struct colander_value low, struct colander_value high)
 {
-    struct zone_span span = {zone_rank_of(&low), zone_rank_of(&high)};
-    struct row_ranges ranges = ROW_RANGES_EMPTY;
-    uint64_t rows;
+    const struct zone_span span = {zone_rank_of(&low), zone_rank_of(&high)};
 
-    assert_int_equal(
-        find(colander_buffer_slice(&model.block), kind, &span, &ranges),
-        COLANDER_OK);
-    rows = row_ranges_rows(&ranges);
-    row_ranges_release(&ranges);
-    return rows;
-}
-
-static uint64_t
-rows_with(enum kind kind)
-{
-    struct row_ranges ranges = ROW_RANGES_EMPTY;
-    uint64_t rows;
-
-    assert_int_equal(
-        find(colander_buffer_slice(&model.block), kind, NULL, &ranges),
-        COLANDER_OK);
-    rows = row_ranges_rows(&ranges);
-    row_ranges_release(&ranges);
-    return rows;
+    return rows_of_span(kind, &span);
 }
 
 /* How many runs hold one of the rare zeros, which widen what is said of them.
@@ -90,17 +67,12 @@ runs_with_outliers(void)
     return runs;
 }
 
-static void
-clustered_columns_leave_few_rows(void **unused)
+MODEL_TEST(clustered_columns_leave_few_rows)
 {
     enum { ROWS = 25600, FEW = 4 * ZONES_RUN };
-    struct zones_builder *builder = zones_builder_create();
     uint64_t widened;
 
-    (void)unused;
-    random_state = random_seed(__func__);
-    fill_bytes();
-    make_model(builder, ROWS);
+    make_model(ROWS);
     widened = runs_with_outliers() * ZONES_RUN;
     for (uint32_t row = 0; row < ROWS; row += 1 + (uint32_t)below(999)) {
         struct colander_value grown = colander_integer(row * INT64_C(3));
@@ -125,25 +97,18 @@ clustered_columns_leave_few_rows(void **unused)
         0);
     assert_int_equal(
         rows_left(KIND_CLUSTERED, colander_text(""), colander_text("zz")), 0);
-    zones_builder_destroy(builder);
-    release_model();
 }
 
-static void
-columns_are_only_where_rows_have_them(void **unused)
+MODEL_TEST(columns_are_only_where_rows_have_them)
 {
     enum { ROWS = 25600 };
-    struct zones_builder *builder = zones_builder_create();
 
-    (void)unused;
-    random_state = random_seed(__func__);
-    fill_bytes();
-    make_model(builder, ROWS);
-    assert_int_equal(rows_with(KIND_CONTAINER), ROWS);
-    assert_int_equal(rows_with(KIND_CONSTANT), ROWS);
-    assert_in_range(rows_with(KIND_STRETCH), ROWS / 5, ROWS / 5 + 512);
-    assert_in_range(rows_with(KIND_RARE), 1, ROWS / 2);
-    assert_int_equal(rows_with(KIND_ABSENT), 0);
+    make_model(ROWS);
+    assert_int_equal(rows_of_span(KIND_CONTAINER, NULL), ROWS);
+    assert_int_equal(rows_of_span(KIND_CONSTANT, NULL), ROWS);
+    assert_in_range(rows_of_span(KIND_STRETCH, NULL), ROWS / 5, ROWS / 5 + 512);
+    assert_in_range(rows_of_span(KIND_RARE, NULL), 1, ROWS / 2);
+    assert_int_equal(rows_of_span(KIND_ABSENT, NULL), 0);
     assert_int_equal(rows_left(KIND_CONTAINER, colander_null(),
                                colander_timestamp(INT64_MAX, 0)),
                      0);
@@ -152,21 +117,15 @@ columns_are_only_where_rows_have_them(void **unused)
                      0);
     assert_int_equal(rows_left(KIND_NULLS, colander_null(), colander_null()),
                      ROWS);
-    zones_builder_destroy(builder);
-    release_model();
 }
 
 /* As of a sensor: two columns with spans of runs, two that have no use for
  * them. */
-static void
-spans_of_runs_take_few_bytes(void **unused)
+MODEL_TEST(spans_of_runs_take_few_bytes)
 {
     enum { COLUMNS = 4, RUNS = 400 };
-    struct zones_builder *builder = zones_builder_create();
-    struct colander_buffer block = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER block = COLANDER_BUFFER_EMPTY;
 
-    (void)unused;
-    random_state = random_seed(__func__);
     for (uint32_t row = 0; row < RUNS * ZONES_RUN; row++) {
         const struct colander_value values[COLUMNS] = {
             colander_timestamp(1600000000 + row, 0),
@@ -180,10 +139,8 @@ spans_of_runs_take_few_bytes(void **unused)
             zones_builder_value(builder, i, &values[i]);
         zones_builder_row_end(builder);
     }
-    assert_int_equal(zones_builder_finish(builder, &block, NULL), COLANDER_OK);
+    OK(zones_builder_finish(builder, &block, NULL));
     assert_true(block.size < 8 + COLUMNS * 30 + 2 * 4 * RUNS);
-    colander_buffer_release(&block);
-    zones_builder_destroy(builder);
 }
 
 /* --------------------------------------------------------- texts pruned --- */
@@ -192,18 +149,11 @@ spans_of_runs_take_few_bytes(void **unused)
 static uint64_t
 rows_begun(enum kind kind, const char *begin)
 {
-    struct colander_value value = colander_text(begin);
-    struct zone_span span = {zone_rank_of(&value),
-                             zone_rank_of_prefix_end(&value)};
-    struct row_ranges ranges = ROW_RANGES_EMPTY;
-    uint64_t rows;
+    const struct colander_value value = colander_text(begin);
+    const struct zone_span span = {zone_rank_of(&value),
+                                   zone_rank_of_prefix_end(&value)};
 
-    assert_int_equal(
-        find(colander_buffer_slice(&model.block), kind, &span, &ranges),
-        COLANDER_OK);
-    rows = row_ranges_rows(&ranges);
-    row_ranges_release(&ranges);
-    return rows;
+    return rows_of_span(kind, &span);
 }
 
 /* The rows where runs meet are found, though the first 8 bytes in which a value
@@ -211,36 +161,25 @@ rows_begun(enum kind kind, const char *begin)
 static void
 check_ends_of_runs(enum kind kind, uint32_t row_count)
 {
-    struct row_ranges ranges = ROW_RANGES_EMPTY;
-
     for (uint32_t row = 0; row < row_count; row++) {
         struct colander_value value = model.columns[kind].items[row].value;
         struct ask ask = {kind, false, false, value, value};
-        struct zone_span span = span_of(&ask);
 
         if ((row + 1) % ZONES_RUN >= 2)
             continue;
-        assert_int_equal(
-            find(colander_buffer_slice(&model.block), kind, &span, &ranges),
-            COLANDER_OK);
-        check_ask(&ask, &ranges);
+        OK(find_ask(colander_buffer_slice(&model.block), &ask));
+        check_ask(&ask);
     }
-    row_ranges_release(&ranges);
 }
 
 /* They differ behind 8 bytes, and from one run to the next behind 11 or 13. */
-static void
-dates_that_grow_with_the_row_leave_few_rows(void **unused)
+MODEL_TEST(dates_that_grow_with_the_row_leave_few_rows)
 {
     enum { ROWS = 25600, FEW = 2 * ZONES_RUN, DAY = 24 * 60 };
-    struct zones_builder *builder = zones_builder_create();
     struct model_column *dates = &model.columns[KIND_DATES];
     struct model_column *gaps = &model.columns[KIND_GAPS];
 
-    (void)unused;
-    random_state = random_seed(__func__);
-    fill_bytes();
-    make_model(builder, ROWS);
+    make_model(ROWS);
     for (uint32_t row = 0; row < ROWS; row += 1 + (uint32_t)below(999)) {
         struct colander_value date = dates->items[row].value;
         struct colander_value near = gaps->items[row].value;
@@ -256,14 +195,11 @@ dates_that_grow_with_the_row_leave_few_rows(void **unused)
     }
     check_ends_of_runs(KIND_GAPS, ROWS);
     check_ends_of_runs(KIND_FALLS, ROWS);
-    zones_builder_destroy(builder);
-    release_model();
 }
 
 /* 25,600 minutes of 2016 begin with "2016-01-", names up to 699 with "sens-00",
  * and no date has a place in which another digit is than here. */
-static void
-texts_outside_those_of_the_part_leave_no_rows(void **unused)
+MODEL_TEST(texts_outside_those_of_the_part_leave_no_rows)
 {
     enum { ROWS = 25600 };
     static const char *const all[] = {"", "2", "20", "2016-01", "2016-01-"};
@@ -282,12 +218,8 @@ texts_outside_those_of_the_part_leave_no_rows(void **unused)
                                        "2016-01-/",
                                        "3",
                                        "\x7f"};
-    struct zones_builder *builder = zones_builder_create();
 
-    (void)unused;
-    random_state = random_seed(__func__);
-    fill_bytes();
-    make_model(builder, ROWS);
+    make_model(ROWS);
     for (size_t i = 0; i < COUNT(all); i++)
         assert_int_equal(rows_begun(KIND_DATES, all[i]), ROWS);
     for (size_t i = 0; i < COUNT(none); i++) {
@@ -312,8 +244,6 @@ texts_outside_those_of_the_part_leave_no_rows(void **unused)
     assert_int_equal(rows_begun(KIND_NAMES, "sens-01"), 0);
     assert_int_equal(rows_begun(KIND_NAMES, "sens-006990"), 0);
     assert_int_equal(rows_begun(KIND_NAMES, "sent"), 0);
-    zones_builder_destroy(builder);
-    release_model();
 }
 
 #define COUNTED_MAX 320
@@ -332,28 +262,21 @@ static uint64_t
 rows_of(struct colander_slice block, uint32_t row_count,
         const struct colander_value *value)
 {
-    struct zone_span span = {zone_rank_of(value), zone_rank_of(value)};
-    struct row_ranges ranges = ROW_RANGES_EMPTY;
-    uint64_t rows;
+    const struct zone_span span = {zone_rank_of(value), zone_rank_of(value)};
 
-    assert_int_equal(zones_find(block, row_count, 1, &span, &ranges, NULL),
-                     COLANDER_OK);
-    rows = row_ranges_rows(&ranges);
-    row_ranges_release(&ranges);
-    return rows;
+    row_ranges_clear(&ranges);
+    OK(zones_find(block, row_count, 1, &span, &ranges, NULL));
+    return row_ranges_rows(&ranges);
 }
 
 /* Any bytes; from what is kept of a common beginning to what is cut. */
-static void
-beginnings_of_255_bytes_are_seen_through(void **unused)
+MODEL_TEST(beginnings_of_255_bytes_are_seen_through)
 {
     enum { ROWS = 20 * ZONES_RUN };
     static const size_t sizes[] = {0, 1, 7, 8, 24, 100, 251, 255, 272, 300};
-    struct zones_builder *builder = zones_builder_create();
-    struct colander_buffer block = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER block = COLANDER_BUFFER_EMPTY;
     uint8_t place[COUNTED_MAX];
 
-    (void)unused;
     for (size_t i = 0; i < COUNT(sizes); i++) {
         colander_buffer_clear(&block);
         for (uint32_t row = 0; row < ROWS; row++) {
@@ -362,8 +285,7 @@ beginnings_of_255_bytes_are_seen_through(void **unused)
             zones_builder_value(builder, 1, &value);
             zones_builder_row_end(builder);
         }
-        assert_int_equal(zones_builder_finish(builder, &block, NULL),
-                         COLANDER_OK);
+        OK(zones_builder_finish(builder, &block, NULL));
         for (uint32_t row = 0; row < ROWS; row += 100) {
             struct colander_value value = counted(place, sizes[i], row);
 
@@ -375,22 +297,17 @@ beginnings_of_255_bytes_are_seen_through(void **unused)
                 rows_of(colander_buffer_slice(&block), ROWS, &value), 0);
         }
     }
-    colander_buffer_release(&block);
-    zones_builder_destroy(builder);
 }
 
 /* The last row of all begins otherwise; what is kept of those before it was cut
  * behind a longer beginning. What that has lost takes up the bytes looked at.
  */
-static void
-a_beginning_that_ends_late_still_prunes(void **unused)
+MODEL_TEST(a_beginning_that_ends_late_still_prunes)
 {
     enum { ROWS = 20 * ZONES_RUN, SIZE = 60 };
-    struct zones_builder *builder = zones_builder_create();
-    struct colander_buffer block = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER block = COLANDER_BUFFER_EMPTY;
     uint8_t place[COUNTED_MAX];
 
-    (void)unused;
     for (size_t lost = 1; lost <= SIZE; lost++) {
         struct colander_value value;
 
@@ -402,8 +319,7 @@ a_beginning_that_ends_late_still_prunes(void **unused)
             zones_builder_value(builder, 1, &value);
             zones_builder_row_end(builder);
         }
-        assert_int_equal(zones_builder_finish(builder, &block, NULL),
-                         COLANDER_OK);
+        OK(zones_builder_finish(builder, &block, NULL));
         assert_in_range(rows_of(colander_buffer_slice(&block), ROWS, &value), 1,
                         lost <= 20 ? ZONES_RUN : ROWS);
         for (uint32_t row = 0; row < ROWS - 1; row += 100) {
@@ -413,20 +329,14 @@ a_beginning_that_ends_late_still_prunes(void **unused)
                 lost <= 20 ? 2 * ZONES_RUN : ROWS);
         }
     }
-    colander_buffer_release(&block);
-    zones_builder_destroy(builder);
 }
 
 /* Dates and numbered names, as of a log. */
-static void
-spans_of_texts_take_few_bytes(void **unused)
+MODEL_TEST(spans_of_texts_take_few_bytes)
 {
     enum { RUNS = 400, FIXED = 120 };
-    struct zones_builder *builder = zones_builder_create();
-    struct colander_buffer block = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER block = COLANDER_BUFFER_EMPTY;
 
-    (void)unused;
-    random_state = random_seed(__func__);
     for (uint32_t row = 0; row < RUNS * ZONES_RUN; row++) {
         struct colander_value date;
 
@@ -435,27 +345,21 @@ spans_of_texts_take_few_bytes(void **unused)
         zones_builder_value(builder, 1, &date);
         zones_builder_row_end(builder);
     }
-    assert_int_equal(zones_builder_finish(builder, &block, NULL), COLANDER_OK);
+    OK(zones_builder_finish(builder, &block, NULL));
     assert_in_range(block.size, 4 * RUNS, FIXED + 6 * RUNS);
-    colander_buffer_release(&block);
-    zones_builder_destroy(builder);
     text_size = 0;
 }
 
-static void
-columns_left_out_may_be_anywhere(void **unused)
+MODEL_TEST(columns_left_out_may_be_anywhere)
 {
-    struct zones_builder *builder = zones_builder_create();
-    struct colander_buffer block = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER block = COLANDER_BUFFER_EMPTY;
     struct colander_value value = colander_integer(7);
-    struct row_ranges ranges = ROW_RANGES_EMPTY;
 
-    (void)unused;
     for (uint64_t i = 0; i <= ZONES_COLUMNS_MAX; i++)
         zones_builder_value(builder, i * i, &value);
     zones_builder_row_end(builder);
     zones_builder_row_end(builder);
-    assert_int_equal(zones_builder_finish(builder, &block, NULL), COLANDER_OK);
+    OK(zones_builder_finish(builder, &block, NULL));
     for (uint64_t i = 0; i <= ZONES_COLUMNS_MAX + 1; i++) {
         struct zone_span span = {zone_rank_of(&value), zone_rank_of(&value)};
         bool is_listed = i < ZONES_COLUMNS_MAX;
@@ -463,15 +367,11 @@ columns_left_out_may_be_anywhere(void **unused)
         if (i % 2 == 0)
             span.low.prefix = ++span.high.prefix; /* not the value */
         row_ranges_clear(&ranges);
-        assert_int_equal(zones_find(colander_buffer_slice(&block), 2, i * i,
-                                    &span, &ranges, NULL),
-                         COLANDER_OK);
+        OK(zones_find(colander_buffer_slice(&block), 2, i * i, &span, &ranges,
+                      NULL));
         assert_int_equal(row_ranges_rows(&ranges),
                          is_listed && i % 2 == 0 ? 0 : 2);
     }
-    row_ranges_release(&ranges);
-    colander_buffer_release(&block);
-    zones_builder_destroy(builder);
 }
 
 /* --------------------------------------------------------------- bytes --- */
@@ -479,8 +379,7 @@ columns_left_out_may_be_anywhere(void **unused)
 /* Three runs: `1` is the number of the row, `2` null in the first row and true
  * in row 300, `3` a map in all rows, `4` a name with the number of the row, and
  * empty in row 5. Behind a byte that is there already. */
-static void
-bytes_of_a_block_stay_as_they_are(void **unused)
+MODEL_TEST(bytes_of_a_block_stay_as_they_are)
 {
     static const char golden[] =
         "\xee"
@@ -508,18 +407,14 @@ bytes_of_a_block_stay_as_they_are(void **unused)
         "09\x00\x00"
         /* empty to "id-255", "id-256" to "id-511", "id-512" to "id-599" */
         "\x00\x00\x3f\x40\x40\x40\x3f\x80\x40\x80\x3f\x96";
-    struct zones_builder *builder = zones_builder_create();
-    struct colander_buffer block = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER block = COLANDER_BUFFER_EMPTY;
     struct colander_value null = colander_null();
     struct colander_value yes = colander_boolean(true);
     struct colander_value map = colander_null();
-    struct row_ranges ranges = ROW_RANGES_EMPTY;
     struct zone_span span;
 
-    (void)unused;
     map.type = COLANDER_MAP;
-    assert_int_equal(colander_buffer_append(&block, "\xee", 1, NULL),
-                     COLANDER_OK);
+    OK(colander_buffer_append(&block, "\xee", 1, NULL));
     for (uint32_t row = 0; row < 600; row++) {
         struct colander_value number = colander_integer(row);
         struct colander_value text;
@@ -537,41 +432,16 @@ bytes_of_a_block_stay_as_they_are(void **unused)
             zones_builder_value(builder, 2, &yes);
         zones_builder_row_end(builder);
     }
-    assert_int_equal(zones_builder_finish(builder, &block, NULL), COLANDER_OK);
+    OK(zones_builder_finish(builder, &block, NULL));
     assert_int_equal(block.size, sizeof(golden) - 1);
     assert_memory_equal(block.data, golden, block.size);
 
     /* An empty span has no value, whatever is asked for. */
     span.low = zone_rank_of(&yes);
     span.high = span.low;
-    assert_int_equal(
-        zones_find(colander_slice_of(block.data + 1, block.size - 1), 600, 2,
-                   &span, &ranges, NULL),
-        COLANDER_OK);
+    OK(zones_find(colander_slice_of(block.data + 1, block.size - 1), 600, 2,
+                  &span, &ranges, NULL));
     assert_int_equal(ranges.count, 1);
     assert_int_equal(ranges.ranges[0].first, 256);
     assert_int_equal(ranges.ranges[0].end, 512);
-    row_ranges_release(&ranges);
-    colander_buffer_release(&block);
-    zones_builder_destroy(builder);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_row_is_outside_the_ranges_found),
-        cmocka_unit_test(clustered_columns_leave_few_rows),
-        cmocka_unit_test(columns_are_only_where_rows_have_them),
-        cmocka_unit_test(spans_of_runs_take_few_bytes),
-        cmocka_unit_test(dates_that_grow_with_the_row_leave_few_rows),
-        cmocka_unit_test(texts_outside_those_of_the_part_leave_no_rows),
-        cmocka_unit_test(beginnings_of_255_bytes_are_seen_through),
-        cmocka_unit_test(a_beginning_that_ends_late_still_prunes),
-        cmocka_unit_test(spans_of_texts_take_few_bytes),
-        cmocka_unit_test(columns_left_out_may_be_anywhere),
-        cmocka_unit_test(bytes_of_a_block_stay_as_they_are),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

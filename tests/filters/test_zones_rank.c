@@ -3,7 +3,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "filters/zones_code.h"
+#include "filters/zones/zones_code.h"
+#include "support/cases.h"
 
 #include "filters/zone_values.h"
 
@@ -28,10 +29,8 @@ point_of(struct zone_rank rank)
     return point;
 }
 
-static void
-points_never_stand_against_the_order_of_values(void **unused)
+TEST(points_never_stand_against_the_order_of_values)
 {
-    (void)unused;
     random_state = random_seed(__func__);
     fill_bytes();
     for (uint64_t run = 0; run < random_runs(300000); run++) {
@@ -50,8 +49,7 @@ points_never_stand_against_the_order_of_values(void **unused)
 }
 
 /* So that a point says something. */
-static void
-points_tell_values_apart_that_differ_early(void **unused)
+TEST(points_tell_values_apart_that_differ_early)
 {
     const struct colander_value ascending[] = {
         colander_null(),
@@ -78,19 +76,7 @@ points_tell_values_apart_that_differ_early(void **unused)
         colander_timestamp(1, 0),
     };
 
-    (void)unused;
     for (size_t i = 1; i < COUNT(ascending); i++)
         assert_true(zones_point_is_below(zones_point_of(&ascending[i - 1]),
                                          zones_point_of(&ascending[i])));
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(points_never_stand_against_the_order_of_values),
-        cmocka_unit_test(points_tell_values_apart_that_differ_early),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

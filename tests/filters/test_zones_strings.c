@@ -3,7 +3,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "filters/zones_strings.h"
+#include "filters/zones/zones_strings.h"
+#include "support/cases.h"
 
 #include "filters/zone_values.h"
 
@@ -97,12 +98,10 @@ point(struct zone_rank rank, bool is_high)
 }
 
 /* Neither an end of a span nor a prefix leaves a string of the part out. */
-static void
-spans_hold_what_is_between_their_ends(void **unused)
+TEST(spans_hold_what_is_between_their_ends)
 {
     uint8_t place[TEXT_MAX];
 
-    (void)unused;
     random_state = random_seed(__func__);
     for (uint64_t run = 0; run < random_runs(100000); run++) {
         struct colander_value asked;
@@ -135,12 +134,10 @@ spans_hold_what_is_between_their_ends(void **unused)
 }
 
 /* What is asked for keeps its order too. */
-static void
-points_never_stand_against_the_order_of_strings(void **unused)
+TEST(points_never_stand_against_the_order_of_strings)
 {
     uint8_t places[2][TEXT_MAX];
 
-    (void)unused;
     random_state = random_seed(__func__);
     for (uint64_t run = 0; run < random_runs(500000); run++) {
         struct colander_value a;
@@ -169,8 +166,7 @@ rank_of(const char *text)
 }
 
 /* "t-17", "t-20" and "t-39", of which two places are kept. */
-static void
-strings_between_those_there_are_find_none(void **unused)
+TEST(strings_between_those_there_are_find_none)
 {
     static const char *const between[] = {
         "",     "s",     "t",    "t,99", "t-", "t-0", "t-1", "t-16",
@@ -179,7 +175,6 @@ strings_between_those_there_are_find_none(void **unused)
                                         "t-39"};
     static const uint8_t places[] = {'1', '3', '0', '9'};
 
-    (void)unused;
     memset(&part.strings, 0, sizeof(part.strings));
     part.strings.begin = (const uint8_t *)"t-";
     part.strings.begin_size = 2;
@@ -207,14 +202,12 @@ strings_between_those_there_are_find_none(void **unused)
     assert_int_equal(point(rank_of("u"), false).type, COLANDER_STRING + 1);
 }
 
-static void
-places_out_of_order_or_too_many_are_refused(void **unused)
+TEST(places_out_of_order_or_too_many_are_refused)
 {
     static const uint8_t turned[] = {'a', 'z', 'b', 'a'};
     uint8_t wide[2 * ZONES_PLACES_MAX];
     struct zones_strings strings;
 
-    (void)unused;
     memset(&strings, 0, sizeof(strings));
     strings.places = turned;
     strings.place_count = 2;
@@ -226,17 +219,4 @@ places_out_of_order_or_too_many_are_refused(void **unused)
     assert_true(zones_strings_init(&strings));
     strings.place_count = 8;
     assert_false(zones_strings_init(&strings));
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spans_hold_what_is_between_their_ends),
-        cmocka_unit_test(points_never_stand_against_the_order_of_strings),
-        cmocka_unit_test(strings_between_those_there_are_find_none),
-        cmocka_unit_test(places_out_of_order_or_too_many_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

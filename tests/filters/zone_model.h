@@ -1,5 +1,5 @@
 /*
- * A part of rows kept as lists, and its zones beside them.
+ * A part of rows kept as lists, and its zones.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,6 +7,7 @@
 #define TESTS_FILTERS_ZONE_MODEL_H
 
 #include "filters/zone_values.h"
+#include "support/cases.h"
 
 /* The columns of the model: each has its kind of values. */
 enum kind {
@@ -61,10 +62,11 @@ struct model {
 };
 
 static struct model model;
+static struct zones_builder *builder;
+static struct row_ranges ranges; /* of the last find */
 
 static inline void
-add_item(struct zones_builder *builder, enum kind kind,
-         struct colander_value value)
+add_item(enum kind kind, struct colander_value value)
 {
     struct model_column *column = &model.columns[kind];
 
@@ -92,30 +94,29 @@ label(uint32_t number)
 }
 
 static inline void
-add_array(struct zones_builder *builder, uint32_t row)
+add_array(uint32_t row)
 {
     struct colander_value value = colander_null();
 
     value.type = COLANDER_ARRAY;
-    add_item(builder, KIND_ARRAY, value);
+    add_item(KIND_ARRAY, value);
     for (uint64_t i = below(5); i > 0; i--)
-        add_item(builder, KIND_ARRAY,
+        add_item(KIND_ARRAY,
                  colander_integer((int64_t)(row / 1000 * 1000 + below(9))));
 }
 
 static inline void
-add_grown(struct zones_builder *builder, uint32_t row)
+add_grown(uint32_t row)
 {
     int64_t grown = row * INT64_C(3);
 
-    add_item(builder, KIND_CLUSTERED,
-             colander_integer(grown + (int64_t)below(50)));
-    add_item(builder, KIND_LABELS, label(row));
-    add_item(builder, KIND_INSTANTS,
+    add_item(KIND_CLUSTERED, colander_integer(grown + (int64_t)below(50)));
+    add_item(KIND_LABELS, label(row));
+    add_item(KIND_INSTANTS,
              colander_timestamp(1600000000 + grown, (uint32_t)below(1000)));
-    add_item(builder, KIND_NULLS,
+    add_item(KIND_NULLS,
              below(3) == 0 ? colander_integer(grown) : colander_null());
-    add_item(builder, KIND_OUTLIER,
+    add_item(KIND_OUTLIER,
              colander_integer(below(1500) == 0 ? 0 : 1500000000 + grown));
 }
 
@@ -158,55 +159,52 @@ late_text(uint32_t row, uint32_t row_count)
 }
 
 static inline void
-add_texts(struct zones_builder *builder, uint32_t row, uint32_t row_count)
+add_texts(uint32_t row, uint32_t row_count)
 {
     struct colander_value date =
         iso_date(row * UINT64_C(60), (unsigned)below(1000));
     char name[16];
 
-    add_item(builder, KIND_DATES, date);
-    add_item(builder, KIND_GAPS,
-             below(20000) == 0 ? colander_text("")
-                               : iso_date(row * UINT64_C(11), 0));
-    add_item(builder, KIND_FALLS, iso_date((90000 - row) * UINT64_C(11), 0));
-    add_item(builder, KIND_STATES,
+    add_item(KIND_DATES, date);
+    add_item(KIND_GAPS, below(20000) == 0 ? colander_text("")
+                                          : iso_date(row * UINT64_C(11), 0));
+    add_item(KIND_FALLS, iso_date((90000 - row) * UINT64_C(11), 0));
+    add_item(KIND_STATES,
              colander_text(below(2) == 0 ? "state-open" : "state-shut"));
     (void)snprintf(name, sizeof(name), "sens-%05u", (unsigned)below(700));
-    add_item(builder, KIND_NAMES, keep_text(COLANDER_STRING, name, 10));
-    add_item(builder, KIND_LATE, late_text(row, row_count));
-    add_item(builder, KIND_BLOBS, begun_text(COLANDER_BINARY, 12));
+    add_item(KIND_NAMES, keep_text(COLANDER_STRING, name, 10));
+    add_item(KIND_LATE, late_text(row, row_count));
+    add_item(KIND_BLOBS, begun_text(COLANDER_BINARY, 12));
     if (row % 50 == 0)
-        add_item(builder, KIND_LONG, long_text(row));
-    add_item(builder, KIND_TURN,
+        add_item(KIND_LONG, long_text(row));
+    add_item(KIND_TURN,
              row < row_count / 2 ? date : any_bytes(COLANDER_STRING));
-    add_item(builder, KIND_BOTH,
+    add_item(KIND_BOTH,
              begun_text(below(2) == 0 ? COLANDER_STRING : COLANDER_BINARY, 3));
-    add_item(builder, KIND_LETTERS,
-             model.has_numbers && below(400) == 0
-                 ? any_number()
-                 : begun_text(COLANDER_STRING, 5));
+    add_item(KIND_LETTERS, model.has_numbers && below(400) == 0
+                               ? any_number()
+                               : begun_text(COLANDER_STRING, 5));
 }
 
 static inline void
-add_row(struct zones_builder *builder, uint32_t row, uint32_t row_count)
+add_row(uint32_t row, uint32_t row_count)
 {
     struct colander_value map = colander_null();
 
     map.type = COLANDER_MAP;
-    add_grown(builder, row);
-    add_array(builder, row);
-    add_texts(builder, row, row_count);
-    add_item(builder, KIND_RANDOM, colander_double((double)below(1000000)));
-    add_item(builder, KIND_CONSTANT, colander_boolean(true));
-    add_item(builder, KIND_CONTAINER, map);
-    add_item(builder, KIND_WORDS, any_bytes(COLANDER_STRING));
-    add_item(builder, KIND_MIXED, any_scalar());
-    add_item(builder, KIND_DOUBLES,
-             colander_double(doubles[below(COUNT(doubles))]));
+    add_grown(row);
+    add_array(row);
+    add_texts(row, row_count);
+    add_item(KIND_RANDOM, colander_double((double)below(1000000)));
+    add_item(KIND_CONSTANT, colander_boolean(true));
+    add_item(KIND_CONTAINER, map);
+    add_item(KIND_WORDS, any_bytes(COLANDER_STRING));
+    add_item(KIND_MIXED, any_scalar());
+    add_item(KIND_DOUBLES, colander_double(doubles[below(COUNT(doubles))]));
     if (below(1000) == 0)
-        add_item(builder, KIND_RARE, any_number());
+        add_item(KIND_RARE, any_number());
     if (row / (row_count / 5 + 1) == 2)
-        add_item(builder, KIND_STRETCH, any_bytes(COLANDER_STRING));
+        add_item(KIND_STRETCH, any_bytes(COLANDER_STRING));
     model.row_count++;
     zones_builder_row_end(builder);
 }
@@ -223,7 +221,7 @@ release_model(void)
 
 /* A part of so many rows, and its zones. */
 static inline void
-make_model(struct zones_builder *builder, uint32_t row_count)
+make_model(uint32_t row_count)
 {
     release_model();
     model.begin_size =
@@ -232,29 +230,28 @@ make_model(struct zones_builder *builder, uint32_t row_count)
     for (size_t i = 0; i < model.begin_size; i++)
         model.begin[i] = (uint8_t)("\0a-\xff"[below(4)]);
     for (uint32_t row = 0; row < row_count; row++)
-        add_row(builder, row, row_count);
-    assert_int_equal(zones_builder_finish(builder, &model.block, NULL),
-                     COLANDER_OK);
+        add_row(row, row_count);
+    OK(zones_builder_finish(builder, &model.block, NULL));
 }
 
+/* The ranges of the last find ascend and do not touch. */
 static inline void
-assert_proper(const struct row_ranges *ranges, uint32_t row_count)
+assert_proper(uint32_t row_count)
 {
-    for (size_t i = 0; i < ranges->count; i++) {
-        assert_true(ranges->ranges[i].first < ranges->ranges[i].end);
-        assert_true(ranges->ranges[i].end <= row_count);
+    for (size_t i = 0; i < ranges.count; i++) {
+        assert_true(ranges.ranges[i].first < ranges.ranges[i].end);
+        assert_true(ranges.ranges[i].end <= row_count);
         if (i > 0)
-            assert_true(ranges->ranges[i - 1].end < ranges->ranges[i].first);
+            assert_true(ranges.ranges[i - 1].end < ranges.ranges[i].first);
     }
 }
 
 static inline enum colander_code
-find(struct colander_slice block, enum kind kind, const struct zone_span *span,
-     struct row_ranges *ranges)
+find(struct colander_slice block, enum kind kind, const struct zone_span *span)
 {
-    row_ranges_clear(ranges);
+    row_ranges_clear(&ranges);
     return zones_find(block, model.row_count,
-                      1000 + kind * UINT64_C(0x9e3779b97f4a7c15), span, ranges,
+                      1000 + kind * UINT64_C(0x9e3779b97f4a7c15), span, &ranges,
                       NULL);
 }
 
@@ -360,7 +357,7 @@ any_ask(void)
 
 /* Every row that has what is asked for is in a range. */
 static inline void
-check_ask(const struct ask *ask, const struct row_ranges *ranges)
+check_ask(const struct ask *ask)
 {
     const struct model_column *column = &model.columns[ask->kind];
     size_t place = 0;
@@ -370,11 +367,40 @@ check_ask(const struct ask *ask, const struct row_ranges *ranges)
 
         if (!is_asked_for(ask, &item->value))
             continue;
-        while (place < ranges->count && ranges->ranges[place].end <= item->row)
+        while (place < ranges.count && ranges.ranges[place].end <= item->row)
             place++;
-        assert_true(place < ranges->count);
-        assert_true(ranges->ranges[place].first <= item->row);
+        assert_true(place < ranges.count);
+        assert_true(ranges.ranges[place].first <= item->row);
     }
 }
+
+/* Finds what is asked for in a block. */
+static inline enum colander_code
+find_ask(struct colander_slice block, const struct ask *ask)
+{
+    const struct zone_span span = span_of(ask);
+
+    return find(block, ask->kind, ask->is_exists ? NULL : &span);
+}
+
+static inline int
+model_setup(void **state)
+{
+    random_state = random_seed("zones");
+    fill_bytes();
+    builder = zones_builder_create();
+    return 0;
+}
+
+static inline int
+model_teardown(void **state)
+{
+    row_ranges_release(&ranges);
+    zones_builder_destroy(builder);
+    release_model();
+    return 0;
+}
+
+#define MODEL_TEST(name) TEST_BETWEEN(name, model_setup, model_teardown)
 
 #endif

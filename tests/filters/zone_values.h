@@ -1,5 +1,5 @@
 /*
- * Values to try zones with: those that an order gets wrong, often.
+ * Values for tests of zones: those whose order is often implemented wrongly.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,9 +15,8 @@
 
 #include <cmocka.h>
 
+#include "support/cases.h"
 #include "support/random.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static uint64_t random_state;
 

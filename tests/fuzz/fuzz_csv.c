@@ -5,8 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "fuzz/fuzz.h"
-#include "loading/csv.h"
-#include "loading/splitter.h"
+#include "loading/rows.h"
 
 /* The next record that is none of the bad ones. */
 static bool
@@ -30,32 +29,27 @@ static void
 read_row(struct csv_reader *reader, struct colander_slice record)
 {
     struct colander_buffer before = COLANDER_BUFFER_EMPTY;
-    struct colander_slice key, row;
+    struct parsed_row parsed;
     struct colander_error err;
-    enum colander_code code;
-    bool has_key;
-    size_t at;
+    enum colander_code code = csv_reader_row(reader, record, &parsed, &err);
 
-    code = csv_reader_row(reader, record, &key, &has_key, &row, &at, &err);
-    expect(at <= record.size);
+    expect(parsed.fault <= record.size);
     if (code != COLANDER_OK) {
         expect(code == COLANDER_INVALID || code == COLANDER_LIMIT);
         return;
     }
-    expect(colander_row_check(row, NULL) == COLANDER_OK);
-    expect(!has_key || key.size > 0);
-    expect(colander_buffer_append(&before, row.data, row.size, NULL) ==
-           COLANDER_OK);
-    expect(csv_reader_row(reader, record, &key, &has_key, &row, &at, NULL) ==
-           COLANDER_OK);
-    expect(colander_slice_equal(row, colander_buffer_slice(&before)));
+    OK(colander_row_check(parsed.row, NULL));
+    expect(!parsed.has_key || parsed.key.size > 0);
+    OK(colander_buffer_append(&before, parsed.row.data, parsed.row.size, NULL));
+    OK(csv_reader_row(reader, record, &parsed, NULL));
+    expect(colander_slice_equal(parsed.row, colander_buffer_slice(&before)));
     colander_buffer_release(&before);
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct schema *schema;
+    static struct colander_schema *schema;
     struct colander_slice text = colander_slice_of(data, size);
     struct colander_slice record;
     struct csv_header *header;
@@ -66,7 +60,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (schema == NULL) {
         schema = schema_create();
         expect(schema != NULL);
-        expect(schema_texts_add(&schema->nulls, "NA", NULL) == COLANDER_OK);
+        OK(schema_texts_add(&schema->nulls, "NA", NULL));
     }
     splitter_init(&splitter, RECORDS_CSV, delimiter);
     if (!next(&splitter, &text, &record))

@@ -13,19 +13,19 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/array.h"
 #include "fuzz/fuzz.h"
-#include "loading/feeder.h"
 #include "loading/guess.h"
-#include "loading/maker.h"
-#include "shell/schema_file.h"
+#include "loading/load.h"
+#include "loading/parser.h"
+#include "loading/reader.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <xxhash.h>
 #include <zlib.h>
 #include <zstd.h>
+
+static const atomic_bool never;
 
 #define CHUNK_COUNT 4
 #define TEXT_SIZE_MAX ((size_t)1 << 20) /* few bytes may be very many */
@@ -41,17 +41,6 @@ enum {
 
 /* --------------------------------------------------------------- files --- */
 
-/* Makes the bytes a file; its path, until the next with this `fd`. */
-static void
-make_file(int *fd, struct colander_slice bytes, char path[32])
-{
-    if (*fd < 0)
-        *fd = memfd_create("fuzz_load", MFD_CLOEXEC);
-    expect(*fd >= 0 && ftruncate(*fd, 0) == 0);
-    expect(pwrite(*fd, bytes.data, bytes.size, 0) == (ssize_t)bytes.size);
-    (void)snprintf(path, 32, "/proc/self/fd/%d", *fd);
-}
-
 static void
 append_gzip(struct colander_buffer *out, struct colander_slice bytes)
 {
@@ -61,7 +50,7 @@ append_gzip(struct colander_buffer *out, struct colander_slice bytes)
 
     expect(deflateInit2(&stream, 1, Z_DEFLATED, 31, 1, 0) == Z_OK);
     size = deflateBound(&stream, (uLong)bytes.size);
-    expect(colander_buffer_reserve(out, size, NULL) == COLANDER_OK);
+    OK(colander_buffer_reserve(out, size, NULL));
     stream.next_out = out->data + out->size;
     stream.avail_out = (uInt)size;
     expect(deflate(&stream, Z_FINISH) == Z_STREAM_END);
@@ -75,7 +64,7 @@ append_zstd(struct colander_buffer *out, struct colander_slice bytes)
     const size_t bound = ZSTD_compressBound(bytes.size);
     size_t size;
 
-    expect(colander_buffer_reserve(out, bound, NULL) == COLANDER_OK);
+    OK(colander_buffer_reserve(out, bound, NULL));
     size =
         ZSTD_compress(out->data + out->size, bound, bytes.data, bytes.size, 1);
     expect(!ZSTD_isError(size));
@@ -91,8 +80,7 @@ append_file(struct colander_buffer *out, uint8_t how,
 
     switch (how & (HOW_GZIP | HOW_ZSTD)) {
     case 0:
-        expect(colander_buffer_append(out, bytes.data, bytes.size, NULL) ==
-               COLANDER_OK);
+        OK(colander_buffer_append(out, bytes.data, bytes.size, NULL));
         break;
     case HOW_GZIP:
         append_gzip(out, bytes);
@@ -108,19 +96,19 @@ append_file(struct colander_buffer *out, uint8_t how,
 }
 
 /* NULL: what is written there is none. */
-static struct schema *
+static struct colander_schema *
 read_schema(struct colander_slice text)
 {
     static int fd = -1;
-    struct schema *schema = NULL;
+    struct colander_schema *schema = NULL;
     struct colander_error err;
     enum colander_code code;
     char path[32];
 
     if (text.size == 0)
         return NULL;
-    make_file(&fd, text, path);
-    code = schema_file_read(path, &schema, &err);
+    code = colander_schema_open(fuzz_file(&fd, text.data, text.size, path),
+                                &schema, &err);
     expect((code == COLANDER_OK) == (schema != NULL));
     expect(code == COLANDER_OK || code == COLANDER_INVALID ||
            code == COLANDER_LIMIT);
@@ -142,12 +130,8 @@ struct outcome {
 static void
 outcome_add(struct outcome *outcome, uint64_t hash)
 {
-    if (outcome->count == outcome->capacity) {
-        outcome->capacity = outcome->capacity * 2 + 64;
-        outcome->hashes =
-            realloc(outcome->hashes, outcome->capacity * sizeof(uint64_t));
-        expect(outcome->hashes != NULL);
-    }
+    OK(array_reserve(&outcome->hashes, outcome->count, &outcome->capacity, 1,
+                     NULL));
     outcome->hashes[outcome->count++] = hash;
 }
 
@@ -173,9 +157,8 @@ look_at_row(const struct chunk *chunk, size_t index, struct colander_slice key,
     uint64_t hash = XXH3_64bits(row.data, row.size);
     size_t count;
 
-    expect(colander_row_check(row, NULL) == COLANDER_OK);
-    expect(colander_key_decode(key, parts, &count, &scratch, NULL) ==
-           COLANDER_OK);
+    OK(colander_row_check(row, NULL));
+    OK(colander_key_decode(key, parts, &count, &scratch, NULL));
     if (!is_made(chunk, index, key))
         hash = XXH3_64bits_withSeed(key.data, key.size, hash);
     return hash;
@@ -198,12 +181,22 @@ look_at_reject(const struct chunk *chunk, const struct reject *reject)
                                 XXH3_64bits(text.data, text.size));
 }
 
-/* Each piece is a row or a reject, and they are in the order of the file. */
+/* The rejects are in any order: the reader adds its own first. */
+static const struct reject *
+reject_of(const struct chunk *chunk, size_t piece)
+{
+    for (size_t i = 0; i < chunk->reject_count; i++)
+        if (chunk->rejects[i].piece == piece)
+            return &chunk->rejects[i];
+    return NULL;
+}
+
+/* Each piece is a row or a reject, and rows are in the order of the file. */
 static void
 look_at_pieces(struct outcome *outcome, const struct chunk *chunk)
 {
     const uint8_t *at = chunk->waiting_bytes.data;
-    size_t waiting = 0, reject = 0, record = 0, end = 0;
+    size_t waiting = 0, rejects = 0, record = 0, end = 0;
 
     for (size_t i = 0; i < chunk->piece_count; i++) {
         const struct piece *piece = &chunk->pieces[i];
@@ -222,14 +215,15 @@ look_at_pieces(struct outcome *outcome, const struct chunk *chunk)
                                     colander_slice_of(row, sizes->row_size)));
             at = row + sizes->row_size;
         } else {
-            expect(reject < chunk->reject_count &&
-                   chunk->rejects[reject].piece == i);
-            outcome_add(outcome,
-                        look_at_reject(chunk, &chunk->rejects[reject++]));
+            const struct reject *reject = reject_of(chunk, i);
+
+            expect(reject != NULL);
+            outcome_add(outcome, look_at_reject(chunk, reject));
+            rejects++;
         }
         record += piece->kind == PIECE_RECORD;
     }
-    expect(waiting == chunk->waiting_count && reject == chunk->reject_count);
+    expect(waiting == chunk->waiting_count && rejects == chunk->reject_count);
 }
 
 static void
@@ -249,7 +243,7 @@ look_at_chunk(struct outcome *outcome, const struct chunk *chunk)
 /* What the threads of a load share. */
 struct load {
     struct source source;
-    const struct loading_options *options;
+    const struct colander_load_options *options;
     struct ring *ring;
 };
 
@@ -258,7 +252,7 @@ feed(void *context)
 {
     struct load *load = context;
 
-    feeder_run(&load->source, load->options, load->ring);
+    reader_run(&load->source, load->options, load->ring);
     return NULL;
 }
 
@@ -266,43 +260,43 @@ static void *
 make(void *context)
 {
     const struct load *load = context;
-    const struct maker maker = {
+    const struct parser parser = {
         .source = &load->source, .options = load->options, .ring = load->ring};
 
-    maker_run(&maker);
+    parser_run(&parser);
     return NULL;
 }
 
 /* Loads what is behind the place (NULL: all). Gives false where the file cannot
  * be opened: it has no format, or the place is not of it. */
 static bool
-load_file(const char *path, const struct loading_options *options,
-          const struct place *place, struct outcome *outcome)
+load_file(const char *path, const struct colander_load_options *options,
+          const struct resume_point *point, struct outcome *outcome)
 {
     struct load load = {.options = options, .ring = ring_create(CHUNK_COUNT)};
-    pthread_t feeder, maker;
+    pthread_t reader, parser;
     struct chunk *chunk;
     enum colander_code code;
     bool is_last = false;
 
-    expect(load.ring != NULL && maker_keeps_rows(options));
-    code = source_open(&load.source, path, options, place, NULL);
+    expect(load.ring != NULL && parser_keeps_rows(options));
+    code = source_open(&load.source, path, options, &never, point, NULL);
     if (code == COLANDER_OK) {
         outcome->offset = load.source.offset;
-        expect(pthread_create(&feeder, NULL, feed, &load) == 0);
-        expect(pthread_create(&maker, NULL, make, &load) == 0);
+        expect(pthread_create(&reader, NULL, feed, &load) == 0);
+        expect(pthread_create(&parser, NULL, make, &load) == 0);
         while (!is_last && !outcome->is_cut) {
-            chunk = ring_take_made(load.ring, 1000);
+            chunk = ring_take_parsed(load.ring, 1000);
             if (chunk == NULL)
                 continue;
             look_at_chunk(outcome, chunk);
             is_last = chunk->is_last;
             outcome->is_cut = !is_last && outcome->offset > TEXT_SIZE_MAX;
-            ring_empty(load.ring, chunk);
+            ring_put_free(load.ring, chunk);
         }
         ring_stop(load.ring);
-        expect(pthread_join(feeder, NULL) == 0);
-        expect(pthread_join(maker, NULL) == 0);
+        expect(pthread_join(reader, NULL) == 0);
+        expect(pthread_join(parser, NULL) == 0);
     }
     source_close(&load.source);
     ring_destroy(load.ring);
@@ -315,19 +309,18 @@ load_file(const char *path, const struct loading_options *options,
 
 /* Finds the place behind the first `count` records. False: there are less. */
 static bool
-find_place(const char *path, const struct loading_options *options,
-           size_t count, struct place *place)
+find_resume_point(const char *path, const struct colander_load_options *options,
+                  size_t count, struct resume_point *point)
 {
     struct source source;
-    struct place_tail tail = {0};
+    struct resume_point_tail tail = {0};
     struct split_record ended;
     bool is_found = true;
 
-    expect(source_open(&source, path, options, NULL, NULL) == COLANDER_OK);
+    OK(source_open(&source, path, options, &never, NULL, NULL));
     while (!source.is_end && source.text.size < TEXT_SIZE_MAX)
-        expect(source_read(&source, &source.text, CHUNK_SIZE, NULL) ==
-               COLANDER_OK);
-    memset(place, 0, sizeof(*place));
+        OK(source_read(&source, &source.text, CHUNK_SIZE, NULL));
+    memset(point, 0, sizeof(*point));
     for (size_t at = 0; is_found && count > 0; count--) {
         const struct colander_slice text =
             colander_slice_of(source.text.data + at, source.text.size - at);
@@ -336,30 +329,31 @@ find_place(const char *path, const struct loading_options *options,
 
         is_found = split != SPLIT_END;
         source_pass(&source, colander_slice_of(text.data, ended.size));
-        place_tail_append(&tail, colander_slice_of(text.data, ended.size));
+        resume_point_tail_append(&tail,
+                                 colander_slice_of(text.data, ended.size));
         at += ended.size;
     }
-    place->offset = source.offset;
-    place->line = source.line_number;
-    place->line_offset = source.line_offset;
-    place->format = (uint64_t)source.splitter.format;
-    place->state = splitter_state(&source.splitter);
-    place_set_tail(place, &tail);
+    point->offset = source.offset;
+    point->line = source.line_number;
+    point->line_offset = source.line_offset;
+    point->format = (uint64_t)source.splitter.format;
+    point->state = splitter_state(&source.splitter);
+    resume_point_set_tail(point, &tail);
     source_close(&source);
     return is_found;
 }
 
 /* Goes on behind some record: what comes is what came behind it before. */
 static void
-resume_at_record(const char *path, const struct loading_options *options,
+resume_at_record(const char *path, const struct colander_load_options *options,
                  const struct outcome *whole, size_t number)
 {
     struct outcome rest = {0};
-    struct place place;
+    struct resume_point point;
     const size_t count = number % (whole->count + 1);
 
-    expect(find_place(path, options, count, &place));
-    expect(load_file(path, options, &place, &rest));
+    expect(find_resume_point(path, options, count, &point));
+    expect(load_file(path, options, &point, &rest));
     expect(rest.code == COLANDER_OK && rest.offset == whole->offset);
     expect(rest.count == whole->count - count);
     for (size_t i = 0; i < rest.count; i++)
@@ -380,23 +374,23 @@ read_number(struct colander_slice bytes, size_t at, size_t size)
 /* Goes on at a place that the bytes tell of, if it is sound. Where the file is
  * plain, it is perhaps made such that the bytes before it are those there. */
 static void
-resume_anywhere(const char *path, const struct loading_options *options,
+resume_anywhere(const char *path, const struct colander_load_options *options,
                 struct colander_slice bytes)
 {
     struct outcome rest = {0};
-    struct place place = {.offset = read_number(bytes, 0, 4),
-                          .line = read_number(bytes, 4, 1),
-                          .line_offset = read_number(bytes, 5, 1),
-                          .format = read_number(bytes, 6, 1) % 4,
-                          .tail_size = read_number(bytes, 8, 2),
-                          .state = read_number(bytes, 16, 4)};
+    struct resume_point point = {.offset = read_number(bytes, 0, 4),
+                                 .line = read_number(bytes, 4, 1),
+                                 .line_offset = read_number(bytes, 5, 1),
+                                 .format = read_number(bytes, 6, 1) % 4,
+                                 .tail_size = read_number(bytes, 8, 2),
+                                 .state = read_number(bytes, 16, 4)};
 
-    if (place.offset <= bytes.size && place.tail_size <= place.offset)
-        place.tail_hash =
-            XXH3_64bits(bytes.data + place.offset - place.tail_size,
-                        (size_t)place.tail_size);
-    if (place_is_sound(&place))
-        (void)load_file(path, options, &place, &rest);
+    if (point.offset <= bytes.size && point.tail_size <= point.offset)
+        point.tail_hash =
+            XXH3_64bits(bytes.data + point.offset - point.tail_size,
+                        (size_t)point.tail_size);
+    if (resume_point_is_sound(&point))
+        (void)load_file(path, options, &point, &rest);
     free(rest.hashes);
 }
 
@@ -427,9 +421,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static int fd = -1;
     struct colander_buffer file = COLANDER_BUFFER_EMPTY;
     struct outcome outcome = {0};
-    struct loading_options options;
+    struct colander_load_options options;
     struct colander_slice bytes;
-    struct schema *schema;
+    struct colander_schema *schema;
     const uint8_t *end;
     char path[32];
 
@@ -438,8 +432,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bytes = colander_slice_of(end + 1, size - (size_t)(end + 1 - data));
     schema = read_schema(colander_slice_of(data + 1, (size_t)(end - data - 1)));
     append_file(&file, data[0], bytes);
-    make_file(&fd, colander_buffer_slice(&file), path);
-    loading_options_init(&options);
+    (void)fuzz_file(&fd, file.data, file.size, path);
+    colander_load_options_init(&options);
     options.schema = schema;
     options.format = formats[data[0] & HOW_FORMAT];
     options.is_bulk = true; /* rows wait to be looked at */
@@ -454,7 +448,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             resume_at_record(path, &options, &outcome, data[size - 1]);
     }
     free(outcome.hashes);
-    schema_destroy(schema);
+    colander_schema_close(schema);
     colander_buffer_release(&file);
     return 0;
 }

@@ -6,25 +6,18 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/bytes.h"
 #include "core/crc32c.h"
 #include "core/ledger.h"
-#include "core/log_walk.h"
+#include "core/log_records.h"
+#include "core/log_tail.h"
+#include "core/logs/log_block.h"
 #include "fuzz/directory.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #define LEDGER_SLOT 32768
-
-static void
-put_number(uint8_t *bytes, uint64_t number, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        bytes[i] = (uint8_t)(number >> (8 * i));
-}
 
 /* ------------------------------------------------------------------ logs ---
  */
@@ -42,7 +35,8 @@ mend_pieces(uint8_t *log, size_t size)
         if (content > size - at - LOG_HEAD_SIZE)
             break;
         crc = crc32c(0, log + at + 6, content + 1);
-        put_number(log + at, (crc >> 15 | crc << 17) + UINT32_C(0xa282ead8), 4);
+        bytes_put_le32(log + at,
+                       (crc >> 15 | crc << 17) + UINT32_C(0xa282ead8));
         at += LOG_HEAD_SIZE + content;
     }
 }
@@ -53,16 +47,10 @@ walk(const uint8_t *log, size_t size)
     static int fd = -1;
     struct log_tail tail = {0};
     struct log_state state;
-    enum colander_code code;
-    char name[16];
+    char name[32];
 
-    if (fd < 0)
-        fd = memfd_create("log", MFD_CLOEXEC);
-    expect(ftruncate(fd, 0) == 0 && pwrite(fd, log, size, 0) == (ssize_t)size);
-    (void)snprintf(name, sizeof(name), "%d", fd);
-    code = log_walk("/proc/self/fd", name, &state, NULL);
-    expect(code == COLANDER_OK);
-    expect(state.bad_at <= size && (state.bad_at < size || !state.has_behind));
+    OK(log_check(AT_FDCWD, fuzz_file(&fd, log, size, name), &state, NULL));
+    expect(state.whole <= size && (state.whole < size || !state.has_more));
     log_tail_add(&tail, log, size / 2);
     log_tail_add(&tail, log + size / 2, size - size / 2);
     expect(tail.size == size && tail.whole <= size);
@@ -90,18 +78,20 @@ open_ledger(const uint8_t *bytes, size_t size, bool is_mended)
         const size_t count = slots[72];
         const size_t end = 80 + 24 * count;
 
-        memcpy(slots, "colander ledger 1\n", 19);
-        put_number(slots + 72, count, 8);
-        put_number(slots + end, XXH3_64bits(slots, end), 8);
+        memcpy(slots,
+               slots[24] & 1 ? "colander ledger 1\n" : "colander ledger 2\n",
+               19);
+        bytes_put_le64(slots + 72, count);
+        bytes_put_le64(slots + end, XXH3_64bits(slots, end));
     }
     fd = openat(directory_fd, LEDGER_FILE, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     expect(fd >= 0 &&
            pwrite(fd, slots, sizeof(slots), 0) == (ssize_t)sizeof(slots));
     (void)close(fd);
-    expect(ledger_open(directory_fd, &ledger, NULL) == COLANDER_OK);
+    OK(ledger_open(directory_fd, &ledger, NULL));
     while (ledger_missing(ledger, &at) != NULL)
         (void)ledger_found(ledger, LEDGER_WAL, at, 1);
-    expect(ledger_settle(ledger, NULL) == COLANDER_OK);
+    OK(ledger_settle(ledger, NULL));
     ledger_note_written(ledger, LEDGER_WAL, 1, 1);
     expect(ledger_forget(ledger, LEDGER_WAL, 1));
     ledger_close(ledger);
@@ -119,9 +109,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         open_ledger(data + 1, size - 1, data[0] & 8);
         return 0;
     }
-    copy = malloc(size);
-    expect(copy != NULL);
-    memcpy(copy, data + 1, size - 1);
+    copy = fuzz_copy(data + 1, size - 1);
     if (data[0] & 2)
         mend_pieces(copy, size - 1);
     walk(copy, size - 1);

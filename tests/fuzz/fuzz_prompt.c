@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "fuzz/store.h"
+#include "shell/command.h"
 #include "shell/entries.h"
 #include "shell/interrupt.h"
 
@@ -76,7 +77,7 @@ limit_scripts(struct interpreter *interpreter)
     size_t size;
 
     expect(file != NULL);
-    expect(colander_buffer_reserve(&text, 65536, NULL) == COLANDER_OK);
+    OK(colander_buffer_reserve(&text, 65536, NULL));
     size = fread(text.data, 1, 65536, file);
     expect(fclose(file) == 0);
     expect(interpreter_run_script(interpreter, "limits",
@@ -88,7 +89,7 @@ limit_scripts(struct interpreter *interpreter)
 static void
 run(struct colander_slice text)
 {
-    struct session session = SESSION_EMPTY;
+    struct session session = {.commands = commands_all};
     struct interpreter *interpreter;
     struct entries entries;
     FILE *file = fmemopen((void *)(uintptr_t)text.data, text.size, "r");
@@ -97,16 +98,16 @@ run(struct colander_slice text)
     session.path = "store";
     session.is_shell = true;
     expect(file != NULL);
-    expect(interpreter_create(&session, MEMORY_MAX, &interpreter, NULL) ==
-           COLANDER_OK);
+    OK(interpreter_create(&session, MEMORY_MAX, &interpreter, NULL));
     limit_scripts(interpreter);
     entries_init(&entries, &session, interpreter);
     set_alarm(SECONDS_MAX);
     (void)entries_run_file(&entries, file, "input");
     forget_alarm();
     (void)fflush(stdout);
-    if (entries.stdout_fd >= 0)
-        expect(dup2(entries.stdout_fd, STDOUT_FILENO) == STDOUT_FILENO);
+    if (entries.settings.stdout_fd >= 0)
+        expect(dup2(entries.settings.stdout_fd, STDOUT_FILENO) ==
+               STDOUT_FILENO);
     entries_release(&entries);
     interpreter_destroy(interpreter);
     expect(fclose(file) == 0);
@@ -126,10 +127,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0; /* a pager is a program */
     fuzz_store_prepare();
     enter_directory();
-    text = malloc(size);
-    expect(text != NULL);
+    text = (char *)fuzz_copy(data, size);
     for (size_t i = 0; i < size; i++)
-        text[i] = data[i] == '/' ? '_' : (char)data[i];
+        text[i] = data[i] == '/' ? '_' : text[i];
     run(colander_slice_of(text, size));
     free(text);
     expect(fchdir(home) == 0);

@@ -9,6 +9,7 @@
  */
 #include "fuzz/fuzz.h"
 #include "shell/conditions.h"
+#include "shell/text.h"
 #include "shell/where.h"
 
 /* A mistake is where a caret can show it. */
@@ -20,7 +21,7 @@ expect_place(const char *text, enum colander_code code, size_t offset)
     if (code != COLANDER_INVALID)
         return;
     expect(offset <= strlen(text));
-    expect(condition_append_caret(&caret, text, offset, NULL) == COLANDER_OK);
+    OK(text_append_caret(&caret, text, offset, NULL));
     colander_buffer_release(&caret);
 }
 
@@ -59,10 +60,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size == 0)
         return 0;
-    text = malloc(size);
+    text = strndup((const char *)data + 1, size - 1);
     expect(text != NULL);
-    memcpy(text, data + 1, size - 1);
-    text[size - 1] = '\0';
     if (data[0] % 8 == 0) /* seldom: it takes a state of Lua */
         read_expression(text);
     else

@@ -3,69 +3,41 @@
  * end, entries ascend, gaps stand between them; and the same of what is looked
  * at before RocksDB opens one.
  *
- * The first byte says whether checksums are made right: those of the blocks
- * that an index or a footer could lead to are not known, so of each place where
- * a block seems to end.
+ * The first byte says whether checksums are made right: of the blocks that the
+ * footer leads to, and of those in the index.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/bytes.h"
 #include "core/tables.h"
-#include "core/tables/table_block.h"
+#include "core/tables/table_map.h"
 #include "fuzz/fuzz.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <xxhash.h>
-
-#define MENDED_MAX 64
 
 /* ---------------------------------------------------------------- mending ---
  */
 
+/* A file in memory. */
+struct memory {
+    struct table_source source;
+    const uint8_t *bytes;
+};
+
 static void
 mend_block(uint8_t *bytes, size_t size)
 {
-    const uint32_t checksum =
-        (uint32_t)XXH3_64bits(bytes, size) ^ bytes[size] * UINT32_C(0x6b9083d9);
-
-    for (unsigned i = 0; i < 4; i++)
-        bytes[size + 1 + i] = (uint8_t)(checksum >> (8 * i));
-}
-
-/* Blocks one behind the other, as a walk sees them; gives where they end. */
-static size_t
-mend_blocks(uint8_t *bytes, size_t size)
-{
-    size_t at = 0;
-
-    for (unsigned i = 0; i < MENDED_MAX && at < size; i++) {
-        size_t end = 0;
-
-        if (table_codec_lz4_end(bytes + at, size - at, &end) !=
-                TABLE_EXTENT_FOUND &&
-            table_codec_zstd_end(bytes + at, size - at, &end) !=
-                TABLE_EXTENT_FOUND &&
-            table_block_plain_end(bytes + at, size - at, &end) !=
-                TABLE_EXTENT_FOUND)
-            return at;
-        if (size - at - end < TABLE_TRAILER_SIZE)
-            return at;
-        mend_block(bytes + at, end);
-        at += end + TABLE_TRAILER_SIZE;
-    }
-    return at;
+    bytes_put_le32(bytes + size + 1, (uint32_t)XXH3_64bits(bytes, size) ^
+                                         bytes[size] * UINT32_C(0x6b9083d9));
 }
 
 /* A block where the footer or the metaindex says that one is. */
 static void
-mend_place(uint8_t *bytes, size_t size, const uint8_t **at, const uint8_t *end,
+mend_place(uint8_t *bytes, size_t size, struct bytes_reader *in,
            struct table_place *place)
 {
-    if (!table_get_varint(at, end, 64, &place->offset) ||
-        !table_get_varint(at, end, 64, &place->size) ||
-        size < TABLE_TRAILER_SIZE ||
+    *place = table_place_read(in);
+    if (in->is_bad || size < TABLE_TRAILER_SIZE ||
         place->offset > size - TABLE_TRAILER_SIZE ||
         place->size > size - TABLE_TRAILER_SIZE - place->offset)
         place->size = 0;
@@ -80,13 +52,14 @@ mend_behind(uint8_t *bytes, size_t size)
     const size_t footer = 53;
     struct table_place metaindex;
     struct table_place index;
-    const uint8_t *at;
+    struct bytes_reader in;
 
     if (size < footer)
         return;
-    at = bytes + size - footer + 1;
-    mend_place(bytes, size, &at, bytes + size - 12, &metaindex);
-    mend_place(bytes, size, &at, bytes + size - 12, &index);
+    in = bytes_reader_of(
+        colander_slice_of(bytes + size - footer + 1, footer - 13));
+    mend_place(bytes, size, &in, &metaindex);
+    mend_place(bytes, size, &in, &index);
     for (uint64_t i = 0; i < metaindex.size; i++) {
         const char name[] = "rocksdb.properties";
         const uint8_t *value = bytes + metaindex.offset + i;
@@ -96,10 +69,46 @@ mend_behind(uint8_t *bytes, size_t size)
             memcmp(value, name, sizeof(name) - 1) != 0)
             continue;
         value += sizeof(name) - 1;
-        mend_place(bytes, size, &value, bytes + size, &properties);
+        in = bytes_reader_of(
+            colander_slice_of(value, (size_t)(bytes + size - value)));
+        mend_place(bytes, size, &in, &properties);
         mend_block(bytes + metaindex.offset, (size_t)metaindex.size);
         break;
     }
+}
+
+static ssize_t
+read_memory(const struct table_source *source, void *bytes, size_t size,
+            off_t offset)
+{
+    const struct memory *memory = (const struct memory *)source;
+
+    if ((uint64_t)offset >= source->size)
+        return 0;
+    if (size > source->size - (uint64_t)offset)
+        size = (size_t)(source->size - (uint64_t)offset);
+    memcpy(bytes, memory->bytes + offset, size);
+    return (ssize_t)size;
+}
+
+/* The blocks that the index has. */
+static void
+mend_blocks(uint8_t *bytes, size_t size)
+{
+    const struct memory memory = {{-1, size, read_memory}, bytes};
+    struct table_map map = {0};
+    struct table_block block;
+
+    OK(table_block_init(&block, NULL));
+    OK(table_map_read(&map, &memory.source, &block, NULL));
+    for (size_t i = 0; i < map.block_count; i++) {
+        const struct table_place place = map.blocks[i].place;
+
+        if (table_place_end(place) <= size)
+            mend_block(bytes + place.offset, (size_t)place.size);
+    }
+    table_map_release(&map);
+    table_block_release(&block);
 }
 
 /* --------------------------------------------------------------- reading ---
@@ -126,8 +135,8 @@ see_entry(struct seen *seen, const struct table_entry *entry)
     for (size_t i = 0; i < entry->value.size; i += 64)
         sum = (uint8_t)(sum + entry->value.data[i]);
     colander_buffer_clear(&seen->key);
-    expect(colander_buffer_append(&seen->key, entry->key.data, entry->key.size,
-                                  NULL) == COLANDER_OK);
+    OK(colander_buffer_append(&seen->key, entry->key.data, entry->key.size,
+                              NULL));
     seen->sequence = entry->sequence;
     seen->has_key = true;
     seen->count++;
@@ -158,10 +167,9 @@ read_all(const char *name, uint64_t size)
     struct table_gap gap;
     uint64_t gaps = 0;
 
-    expect(table_file_open(-1, name, &table, NULL) == COLANDER_OK);
+    OK(table_file_open(-1, name, &table, NULL));
     while (step != TABLE_END) {
-        expect(table_file_next(table, &step, &entry, &gap, NULL) ==
-               COLANDER_OK);
+        OK(table_file_next(table, &step, &entry, &gap, NULL));
         if (step == TABLE_ENTRY)
             see_entry(&seen, &entry);
         if (step == TABLE_GAP)
@@ -181,7 +189,7 @@ check_properties(int fd, uint64_t size)
     const struct table_source source = {fd, size, NULL};
     const char *why;
 
-    expect(table_check_properties(&source, &why, NULL) == COLANDER_OK);
+    OK(table_check_properties(&source, &why, NULL));
 }
 
 int
@@ -194,18 +202,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1)
         return 0;
     size--;
-    if (fd < 0)
-        fd = memfd_create("table", MFD_CLOEXEC);
-    copy = malloc(size + 1);
-    expect(copy != NULL);
-    memcpy(copy, data + 1, size);
-    if (data[0] & 1)
-        (void)mend_blocks(copy, size);
+    copy = fuzz_copy(data + 1, size);
     if (data[0] & 2)
         mend_behind(copy, size);
-    expect(ftruncate(fd, 0) == 0 && pwrite(fd, copy, size, 0) == (ssize_t)size);
-    (void)snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-    read_all(name, size);
+    if (data[0] & 1)
+        mend_blocks(copy, size);
+    read_all(fuzz_file(&fd, copy, size, name), size);
     check_properties(fd, size);
     free(copy);
     return 0;

@@ -5,14 +5,12 @@
  * SPDX-License-Identifier: MIT
  */
 #include "loading/conversion.h"
+#include "support/cases.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 #include "support/random.h"
+#include "support/scoped.h"
 
 #define ASSERT_OK(call, err)                                                   \
     do {                                                                       \
@@ -25,10 +23,10 @@ struct typed_path {
     struct value_reading reading;
 };
 
-static struct schema *
+static struct colander_schema *
 schema_of(const struct typed_path *columns)
 {
-    struct schema *schema = schema_create();
+    struct colander_schema *schema = schema_create();
     struct colander_error err;
 
     assert_non_null(schema);
@@ -42,10 +40,10 @@ schema_of(const struct typed_path *columns)
 /* Converts a row of JSON and compares it as JSON; a timestamp shows as the
  * string that it would be. */
 static void
-check(struct schema *schema, const char *json, const char *expected)
+check(struct colander_schema *schema, const char *json, const char *expected)
 {
     struct colander_json_reader *reader = colander_json_reader_create();
-    struct colander_buffer shown = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER shown = COLANDER_BUFFER_EMPTY;
     struct conversion *conversion;
     struct colander_slice key, row, converted;
     struct colander_value value = colander_null();
@@ -65,29 +63,25 @@ check(struct schema *schema, const char *json, const char *expected)
     assert_string_equal((char *)shown.data, expected);
     if (strcmp(json, expected) == 0)
         assert_ptr_equal(converted.data, row.data);
-    colander_buffer_release(&shown);
     conversion_destroy(conversion);
     colander_json_reader_destroy(reader);
 }
 
-static void
-a_schema_without_columns_converts_nothing(void **state)
+TEST(a_schema_without_columns_converts_nothing)
 {
-    struct schema *schema = schema_create();
+    struct colander_schema *schema = schema_create();
     struct conversion *conversion;
     struct colander_error err;
 
-    (void)state;
     ASSERT_OK(conversion_create(schema, &conversion, &err), err);
     assert_null(conversion);
     conversion_destroy(conversion);
-    schema_destroy(schema);
+    colander_schema_close(schema);
 }
 
-static void
-strings_are_read_as_their_type(void **state)
+TEST(strings_are_read_as_their_type)
 {
-    struct schema *schema = schema_of((struct typed_path[]){
+    struct colander_schema *schema = schema_of((struct typed_path[]){
         {"i", {VALUE_INTEGER, NULL}},
         {"n", {VALUE_NUMBER, NULL}},
         {"b", {VALUE_BOOLEAN, NULL}},
@@ -96,7 +90,6 @@ strings_are_read_as_their_type(void **state)
         {NULL, {VALUE_STRING, NULL}},
     });
 
-    (void)state;
     check(schema,
           "{\"i\":\"007\",\"x\":\"5\",\"n\":\".5\",\"b\":\"Yes\",\"g\":\"5\","
           "\"t\":\"Wed Aug 27 13:08:45 +0000 2008\"}",
@@ -107,13 +100,12 @@ strings_are_read_as_their_type(void **state)
     check(schema, "{\"i\":null,\"n\":{},\"b\":[\"yes\"],\"t\":{\"t\":\"5\"}}",
           "{\"i\":null,\"n\":{},\"b\":[\"yes\"],\"t\":{\"t\":\"5\"}}");
     check(schema, "{}", "{}");
-    schema_destroy(schema);
+    colander_schema_close(schema);
 }
 
-static void
-numbers_and_booleans_are_read_as_their_text(void **state)
+TEST(numbers_and_booleans_are_read_as_their_text)
 {
-    struct schema *schema = schema_of((struct typed_path[]){
+    struct colander_schema *schema = schema_of((struct typed_path[]){
         {"s", {VALUE_STRING, NULL}},
         {"i", {VALUE_INTEGER, NULL}},
         {"n", {VALUE_NUMBER, NULL}},
@@ -124,7 +116,6 @@ numbers_and_booleans_are_read_as_their_text(void **state)
         {NULL, {VALUE_STRING, NULL}},
     });
 
-    (void)state;
     check(schema, "{\"s\":18446744073709551615,\"i\":5.0,\"n\":5,\"b\":1}",
           "{\"s\":\"18446744073709551615\",\"i\":5,\"n\":5,\"b\":true}");
     check(schema, "{\"s\":1.50,\"i\":5.5,\"n\":5.0,\"b\":0.0}",
@@ -139,13 +130,12 @@ numbers_and_booleans_are_read_as_their_text(void **state)
           "\"m\":\"1969-12-31T23:59:59.999500Z\"}");
     check(schema, "{\"u\":1e300,\"i\":1e19,\"s\":-0.0}",
           "{\"u\":1.0e+300,\"i\":1.0e+19,\"s\":\"-0.0\"}");
-    schema_destroy(schema);
+    colander_schema_close(schema);
 }
 
-static void
-paths_lead_into_maps_and_arrays(void **state)
+TEST(paths_lead_into_maps_and_arrays)
 {
-    struct schema *schema = schema_of((struct typed_path[]){
+    struct colander_schema *schema = schema_of((struct typed_path[]){
         {"user.id", {VALUE_STRING, NULL}},
         {"tags[]", {VALUE_STRING, NULL}},
         {"tags[].id", {VALUE_STRING, NULL}},
@@ -155,7 +145,6 @@ paths_lead_into_maps_and_arrays(void **state)
         {NULL, {VALUE_STRING, NULL}},
     });
 
-    (void)state;
     check(schema,
           "{\"user\":{\"a\":1,\"id\":5,\"z\":[1]},\"id\":5,\"a\":{"
           "\"b\":\"1\"},\"a.b\":\"1\",\"\":\"2\"}",
@@ -168,16 +157,14 @@ paths_lead_into_maps_and_arrays(void **state)
           "[],[[\"3\"]],[4,\"x\"]]}");
     check(schema, "{\"user\":[{\"id\":5}],\"tags\":{\"id\":5},\"m\":5}",
           "{\"user\":[{\"id\":5}],\"tags\":{\"id\":5},\"m\":5}");
-    schema_destroy(schema);
+    colander_schema_close(schema);
 }
 
-static void
-the_record_may_be_a_map_inside(void **state)
+TEST(the_record_may_be_a_map_inside)
 {
-    struct schema *schema = schema_of((struct typed_path[]){
+    struct colander_schema *schema = schema_of((struct typed_path[]){
         {"id", {VALUE_STRING, NULL}}, {NULL, {VALUE_STRING, NULL}}});
 
-    (void)state;
     schema->record = strdup("data.tweet");
     check(schema, "{\"data\":{\"x\":1,\"tweet\":{\"id\":5}},\"id\":6}",
           "{\"id\":\"5\"}");
@@ -185,16 +172,15 @@ the_record_may_be_a_map_inside(void **state)
     check(schema, "{\"data\":{\"tweet\":[{\"id\":5}]},\"id\":6}",
           "{\"data\":{\"tweet\":[{\"id\":5}]},\"id\":\"6\"}");
     check(schema, "{\"id\":6}", "{\"id\":\"6\"}");
-    schema_destroy(schema);
+    colander_schema_close(schema);
 }
 
 /* As other programs write them: long names, wide numbers. */
-static void
-every_encoding_is_converted_in_place(void **state)
+TEST(every_encoding_is_converted_in_place)
 {
     static const char row[] = "\xdf\0\0\0\3\xd9\1a\xd1\0\5\xda\0\1b\xd9\1"
                               "7\xa1z\xdd\0\0\0\1\xcd\0\2";
-    struct schema *schema = schema_of((struct typed_path[]){
+    struct colander_schema *schema = schema_of((struct typed_path[]){
         {"a", {VALUE_STRING, NULL}},
         {"b", {VALUE_INTEGER, NULL}},
         {"z[]", {VALUE_STRING, NULL}},
@@ -204,7 +190,6 @@ every_encoding_is_converted_in_place(void **state)
     struct colander_slice converted;
     struct colander_error err;
 
-    (void)state;
     ASSERT_OK(conversion_create(schema, &conversion, &err), err);
     ASSERT_OK(conversion_row(conversion,
                              colander_slice_of(row, sizeof(row) - 1),
@@ -217,7 +202,7 @@ every_encoding_is_converted_in_place(void **state)
                         "2",
                         24);
     conversion_destroy(conversion);
-    schema_destroy(schema);
+    colander_schema_close(schema);
 }
 
 /* ----------------------------------------------------------- the model --- */
@@ -277,6 +262,13 @@ add_random(struct colander_row_builder *builder, uint64_t *seed, int depth,
     }
 }
 
+#define COLUMN_COUNT 12 /* of a random schema */
+
+struct model_column {
+    char path[64];
+    struct value_reading reading;
+};
+
 static void
 random_path(uint64_t *seed, char *path)
 {
@@ -333,7 +325,8 @@ reads_as(const struct value_reading *reading, const struct colander_value *from,
 
 /* Puts what the model makes of a container at `path`, which ends at `size`. */
 static void
-add_model(struct colander_row_builder *builder, const struct schema *schema,
+add_model(struct colander_row_builder *builder,
+          const struct model_column columns[COLUMN_COUNT],
           struct colander_slice container, char *path, size_t size)
 {
     struct colander_members members;
@@ -341,16 +334,13 @@ add_model(struct colander_row_builder *builder, const struct schema *schema,
     struct colander_value value;
     bool is_member;
 
-    assert_int_equal(colander_members_init(&members, container, NULL),
-                     COLANDER_OK);
+    OK(colander_members_init(&members, container, NULL));
     for (;;) {
         char text[64], c_name[8] = "";
         const char *added = members.is_map ? c_name : NULL;
         size_t below = size;
 
-        assert_int_equal(
-            colander_members_next(&members, &is_member, &name, &value, NULL),
-            COLANDER_OK);
+        OK(colander_members_next(&members, &is_member, &name, &value, NULL));
         if (!is_member)
             return;
         if (members.is_map) {
@@ -366,17 +356,16 @@ add_model(struct colander_row_builder *builder, const struct schema *schema,
                 colander_row_builder_begin_map(builder, added);
             else
                 colander_row_builder_begin_array(builder, added);
-            add_model(builder, schema, value.bytes, path, below);
+            add_model(builder, columns, value.bytes, path, below);
             colander_row_builder_end(builder);
             continue;
         }
-        for (size_t i = 0; i < schema->column_count; i++) {
+        for (size_t i = 0; i < COLUMN_COUNT; i++) {
             struct colander_value converted;
 
             /* the path of a column at the top has a dot too many */
-            if (strcmp(schema->columns[i].path, path + 1) == 0 &&
-                reads_as(&schema->columns[i].reading, &value, text,
-                         &converted)) {
+            if (strcmp(columns[i].path, path + 1) == 0 &&
+                reads_as(&columns[i].reading, &value, text, &converted)) {
                 value = converted;
                 break;
             }
@@ -385,38 +374,36 @@ add_model(struct colander_row_builder *builder, const struct schema *schema,
     }
 }
 
-static struct schema *
-random_schema(uint64_t *seed)
+static struct colander_schema *
+random_schema(uint64_t *seed, struct model_column columns[COLUMN_COUNT])
 {
     static const struct value_reading readings[] = {
         {VALUE_STRING, NULL},  {VALUE_INTEGER, NULL}, {VALUE_NUMBER, NULL},
         {VALUE_BOOLEAN, NULL}, {VALUE_TIME, NULL},    {VALUE_TIME, "unix"},
     };
-    struct schema *schema = schema_create();
+    struct colander_schema *schema = schema_create();
 
-    while (schema->column_count < 12) {
-        char path[64];
-
-        random_path(seed, path);
-        (void)!schema_add_column(schema, path, &readings[random_below(seed, 6)],
-                                 NULL);
+    for (size_t i = 0; i < COLUMN_COUNT;) {
+        columns[i].reading = readings[random_below(seed, 6)];
+        random_path(seed, columns[i].path);
+        i += schema_add_column(schema, columns[i].path, &columns[i].reading,
+                               NULL) == COLANDER_OK;
     }
     return schema;
 }
 
-static void
-random_rows_are_converted_as_one_path_at_a_time_would(void **state)
+TEST(random_rows_are_converted_as_one_path_at_a_time_would)
 {
     uint64_t seed =
         random_seed("random_rows_are_converted_as_one_path_at_a_time_would");
     uint64_t runs = random_runs(300);
-    struct colander_row_builder *builder = colander_row_builder_create();
-    struct colander_row_builder *model = colander_row_builder_create();
+    SCOPED_BUILDER builder = colander_row_builder_create();
+    SCOPED_BUILDER model = colander_row_builder_create();
     uint64_t change_count = 0;
 
-    (void)state;
     for (uint64_t i = 0; i < runs; i++) {
-        struct schema *schema = random_schema(&seed);
+        struct model_column columns[COLUMN_COUNT];
+        struct colander_schema *schema = random_schema(&seed, columns);
         struct conversion *conversion;
         struct colander_error err;
 
@@ -427,7 +414,7 @@ random_rows_are_converted_as_one_path_at_a_time_would(void **state)
 
             add_random(builder, &seed, 1, true);
             ASSERT_OK(colander_row_builder_finish(builder, &row, &err), err);
-            add_model(model, schema, row, path, 0);
+            add_model(model, columns, row, path, 0);
             ASSERT_OK(colander_row_builder_finish(model, &expected, &err), err);
             ASSERT_OK(conversion_row(conversion, row, &converted, &err), err);
             assert_true(colander_slice_equal(converted, expected));
@@ -436,25 +423,7 @@ random_rows_are_converted_as_one_path_at_a_time_would(void **state)
             change_count += converted.data != row.data;
         }
         conversion_destroy(conversion);
-        schema_destroy(schema);
+        colander_schema_close(schema);
     }
     assert_true(change_count > runs * 10);
-    colander_row_builder_destroy(builder);
-    colander_row_builder_destroy(model);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_schema_without_columns_converts_nothing),
-        cmocka_unit_test(strings_are_read_as_their_type),
-        cmocka_unit_test(numbers_and_booleans_are_read_as_their_text),
-        cmocka_unit_test(paths_lead_into_maps_and_arrays),
-        cmocka_unit_test(the_record_may_be_a_map_inside),
-        cmocka_unit_test(every_encoding_is_converted_in_place),
-        cmocka_unit_test(random_rows_are_converted_as_one_path_at_a_time_would),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

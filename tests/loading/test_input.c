@@ -4,23 +4,22 @@
  * SPDX-License-Identifier: MIT
  */
 #include "loading/input.h"
+#include "support/cases.h"
 
 #include "support/random.h"
+#include "support/scoped.h"
 #include "support/temporary.h"
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
 #include <zlib.h>
 #include <zstd.h>
 
 static atomic_bool never;
 
-struct place {
+struct resume_point {
     char directory[TEMPORARY_SIZE];
     char path[TEMPORARY_SIZE + 16];
 };
@@ -28,7 +27,7 @@ struct place {
 static int
 setup(void **state)
 {
-    struct place *place = calloc(1, sizeof(*place));
+    struct resume_point *place = calloc(1, sizeof(*place));
 
     temporary_make(place->directory);
     (void)snprintf(place->path, sizeof(place->path), "%s/file",
@@ -40,7 +39,7 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-    struct place *place = *state;
+    struct resume_point *place = *state;
 
     temporary_remove(place->directory);
     free(place);
@@ -62,8 +61,7 @@ write_file(const char *path, const void *data, size_t size)
 static void
 append(struct colander_buffer *out, const void *data, size_t size)
 {
-    assert_int_equal(colander_buffer_append(out, data, size, NULL),
-                     COLANDER_OK);
+    OK(colander_buffer_append(out, data, size, NULL));
 }
 
 static void
@@ -123,7 +121,7 @@ read_all(const char *path, struct colander_buffer *out,
     struct input *input;
     enum colander_code code;
 
-    assert_int_equal(input_open(path, &never, &input, err), COLANDER_OK);
+    OK(input_open(path, &never, &input, err));
     code = read_in_steps(input, 1000, out, err);
     if (code != COLANDER_OK) { /* and says so again */
         struct colander_buffer none = COLANDER_BUFFER_EMPTY;
@@ -138,13 +136,11 @@ read_all(const char *path, struct colander_buffer *out,
 static void
 assert_reads_as(const char *path, struct colander_slice text)
 {
-    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
     struct colander_error err;
 
-    if (read_all(path, &out, &err) != COLANDER_OK)
-        fail_msg("%s", err.message);
+    ASSERT_OK(read_all(path, &out, &err), err);
     assert_true(colander_slice_equal(colander_buffer_slice(&out), text));
-    colander_buffer_release(&out);
 }
 
 /* Text that compresses, but not to nothing. */
@@ -161,10 +157,11 @@ some_text(void)
 
 /* -------------------------------------------------------------- whole --- */
 
-static void
-plain_bytes_are_given_as_they_are(void **state)
+#define INPUT_TEST(name) TEST_BETWEEN(name, setup, teardown)
+
+INPUT_TEST(plain_bytes_are_given_as_they_are)
 {
-    struct place *place = *state;
+    struct resume_point *place = *state;
     struct colander_slice text = some_text();
 
     for (size_t size = 0; size < 6; size++) {
@@ -176,12 +173,11 @@ plain_bytes_are_given_as_they_are(void **state)
     assert_reads_as(place->path, text);
 }
 
-static void
-compressed_streams_one_behind_the_other_are_one(void **state)
+INPUT_TEST(compressed_streams_one_behind_the_other_are_one)
 {
-    struct place *place = *state;
+    struct resume_point *place = *state;
     struct colander_slice text = some_text();
-    struct colander_buffer file = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER file = COLANDER_BUFFER_EMPTY;
 
     add_gzip(&file, text.data, 1000);
     add_gzip(&file, "", 0);
@@ -197,15 +193,13 @@ compressed_streams_one_behind_the_other_are_one(void **state)
     add_zstd(&file, text.data + 1000, text.size - 1000);
     write_file(place->path, file.data, file.size);
     assert_reads_as(place->path, text);
-    colander_buffer_release(&file);
 }
 
-static void
-what_stands_behind_compressed_bytes_is_an_error(void **state)
+INPUT_TEST(what_stands_behind_compressed_bytes_is_an_error)
 {
-    struct place *place = *state;
-    struct colander_buffer file = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+    struct resume_point *place = *state;
+    SCOPED_BUFFER file = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
     struct colander_error err;
 
     add_gzip(&file, "abc", 3);
@@ -213,7 +207,7 @@ what_stands_behind_compressed_bytes_is_an_error(void **state)
     write_file(place->path, file.data, file.size);
     assert_int_equal(read_all(place->path, &out, &err), COLANDER_CORRUPT);
     assert_int_equal(out.size, 3);
-    assert_non_null(strstr(err.message, "behind the gzip data"));
+    assert_non_null(strstr(err.message, "follow the gzip data"));
 
     colander_buffer_clear(&file);
     add_zstd(&file, "abc", 3);
@@ -221,16 +215,13 @@ what_stands_behind_compressed_bytes_is_an_error(void **state)
     write_file(place->path, file.data, file.size);
     assert_int_equal(read_all(place->path, &out, &err), COLANDER_CORRUPT);
     assert_int_equal(out.size, 3);
-    assert_non_null(strstr(err.message, "behind the zstd data"));
-    colander_buffer_release(&file);
-    colander_buffer_release(&out);
+    assert_non_null(strstr(err.message, "follow the zstd data"));
 }
 
-static void
-a_window_that_is_too_large_is_refused(void **state)
+INPUT_TEST(a_window_that_is_too_large_is_refused)
 {
-    struct place *place = *state;
-    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+    struct resume_point *place = *state;
+    SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
     struct colander_error err;
 
     /* a frame of a window of 2^28 bytes, with an empty last block */
@@ -238,19 +229,18 @@ a_window_that_is_too_large_is_refused(void **state)
     assert_int_equal(read_all(place->path, &out, &err), COLANDER_LIMIT);
     assert_non_null(strstr(err.message, "128 MiB"));
     write_file(place->path, "\x28\xb5\x2f\xfd\x00\x88\x01\x00\x00", 9);
-    assert_int_equal(read_all(place->path, &out, &err), COLANDER_OK);
-    colander_buffer_release(&out);
+    OK(read_all(place->path, &out, &err));
 }
 
 /* ------------------------------------------------------------ damaged --- */
 
-/* Cut off anywhere it gives a beginning of the text, and fails. */
+/* Cut off anywhere, it returns a beginning of the text, and fails. */
 static void
 cut_off_anywhere(const char *path, const struct colander_buffer *file,
                  size_t magic_size)
 {
     struct colander_slice text = some_text();
-    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
 
     for (size_t size = magic_size; size < file->size; size++) {
         write_file(path, file->data, size);
@@ -258,22 +248,6 @@ cut_off_anywhere(const char *path, const struct colander_buffer *file,
         assert_true(out.size <= text.size);
         assert_memory_equal(out.data, text.data, out.size);
     }
-    colander_buffer_release(&out);
-}
-
-static void
-compressed_bytes_that_end_too_early_are_told(void **state)
-{
-    struct place *place = *state;
-    struct colander_slice text = some_text();
-    struct colander_buffer file = COLANDER_BUFFER_EMPTY;
-
-    add_gzip(&file, text.data, text.size);
-    cut_off_anywhere(place->path, &file, 2);
-    colander_buffer_clear(&file);
-    add_zstd(&file, text.data, text.size);
-    cut_off_anywhere(place->path, &file, 4);
-    colander_buffer_release(&file);
 }
 
 /* With any bit flipped it fails, or the bit did not matter. */
@@ -281,7 +255,7 @@ static void
 flip_anything(const char *path, struct colander_buffer *file, size_t magic_size)
 {
     struct colander_slice text = some_text();
-    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
 
     for (size_t bit = magic_size * 8; bit < file->size * 8; bit++) {
         enum colander_code code;
@@ -296,35 +270,35 @@ flip_anything(const char *path, struct colander_buffer *file, size_t magic_size)
             assert_true(code == COLANDER_CORRUPT || code == COLANDER_LIMIT);
         file->data[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
-    colander_buffer_release(&out);
 }
 
-static void
-damaged_bytes_are_told(void **state)
+INPUT_TEST(compressed_bytes_that_are_cut_or_damaged_are_reported)
 {
-    struct place *place = *state;
+    struct resume_point *place = *state;
     struct colander_slice text = some_text();
-    struct colander_buffer file = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER file = COLANDER_BUFFER_EMPTY;
 
-    add_gzip(&file, text.data, text.size);
-    flip_anything(place->path, &file, 2);
-    colander_buffer_clear(&file);
-    add_zstd(&file, text.data, text.size);
-    flip_anything(place->path, &file, 4);
-    colander_buffer_release(&file);
+    for (size_t magic_size = 2; magic_size <= 4; magic_size += 2) {
+        colander_buffer_clear(&file);
+        if (magic_size == 2)
+            add_gzip(&file, text.data, text.size);
+        else
+            add_zstd(&file, text.data, text.size);
+        cut_off_anywhere(place->path, &file, magic_size);
+        flip_anything(place->path, &file, magic_size);
+    }
 }
 
 /* -------------------------------------------------------------- steps --- */
 
-static void
-bytes_are_stepped_over(void **state)
+INPUT_TEST(bytes_are_stepped_over)
 {
-    struct place *place = *state;
+    struct resume_point *place = *state;
     struct colander_slice text = some_text();
-    struct colander_buffer file = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER file = COLANDER_BUFFER_EMPTY;
 
     for (int kind = 0; kind < 3; kind++) {
-        struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+        SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
         struct input *input;
         uint64_t skipped;
         uint8_t bytes[3];
@@ -339,7 +313,6 @@ bytes_are_stepped_over(void **state)
             add_zstd(&file, text.data, text.size);
         write_file(place->path, file.data, file.size);
         assert_int_equal(input_open(place->path, &never, &input, NULL), 0);
-        assert_int_equal(input_size(input), file.size);
         assert_int_equal(input_skip(input, 10, &skipped, NULL), 0);
         assert_int_equal(skipped, 10);
         assert_int_equal(input_read(input, bytes, 3, &got, NULL), 0);
@@ -347,7 +320,7 @@ bytes_are_stepped_over(void **state)
         assert_memory_equal(bytes, text.data + 10, 3);
         assert_int_equal(input_skip(input, 1500, &skipped, NULL), 0);
         assert_int_equal(skipped, 1500);
-        assert_int_equal(read_in_steps(input, 7, &out, NULL), COLANDER_OK);
+        OK(read_in_steps(input, 7, &out, NULL));
         assert_int_equal(out.size, text.size - 1513);
         assert_memory_equal(out.data, text.data + 1513, out.size);
         assert_int_equal(input_skip(input, 1, &skipped, NULL), 0);
@@ -358,27 +331,23 @@ bytes_are_stepped_over(void **state)
         assert_int_equal(input_skip(input, 1000000, &skipped, NULL), 0);
         assert_int_equal(skipped, text.size);
         input_close(input);
-        colander_buffer_release(&out);
     }
-    colander_buffer_release(&file);
 }
 
 /* -------------------------------------------------- other than files --- */
 
-static void
-what_is_no_file_is_told(void **state)
+INPUT_TEST(what_is_no_file_is_told)
 {
-    struct place *place = *state;
+    struct resume_point *place = *state;
     struct colander_error err;
     struct input *input;
 
-    assert_int_equal(input_open("/no/such/file", &never, &input, &err),
-                     COLANDER_NOT_FOUND);
+    FAILS(input_open("/no/such/file", &never, &input, &err),
+          COLANDER_NOT_FOUND);
     assert_string_equal(err.message, "cannot open: No such file or directory");
     assert_null(input);
-    assert_int_equal(input_open(place->directory, &never, &input, &err),
-                     COLANDER_INVALID);
-    assert_string_equal(err.message, "a folder: name the files in it");
+    FAILS(input_open(place->directory, &never, &input, &err), COLANDER_INVALID);
+    assert_string_equal(err.message, "is a directory: name the files in it");
     assert_null(input);
 }
 
@@ -386,7 +355,7 @@ static void *
 write_slowly(void *path)
 {
     struct colander_slice text = some_text();
-    struct colander_buffer file = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER file = COLANDER_BUFFER_EMPTY;
     int pipe = open(path, O_WRONLY);
 
     add_zstd(&file, text.data, text.size);
@@ -395,14 +364,12 @@ write_slowly(void *path)
             break;
     }
     (void)close(pipe);
-    colander_buffer_release(&file);
     return NULL;
 }
 
-static void
-a_pipe_that_gives_bytes_one_by_one_is_read(void **state)
+INPUT_TEST(a_pipe_that_gives_bytes_one_by_one_is_read)
 {
-    struct place *place = *state;
+    struct resume_point *place = *state;
     pthread_t writer;
 
     assert_int_equal(mkfifo(place->path, 0600), 0);
@@ -412,103 +379,56 @@ a_pipe_that_gives_bytes_one_by_one_is_read(void **state)
     (void)pthread_join(writer, NULL);
 }
 
+/* What ends a read that waits, from another thread. */
+struct stop {
+    atomic_bool stops;
+    struct input *cancelled; /* NULL: `stops` is set */
+};
+
 static void *
-stop_later(void *stops)
+stop_later(void *context)
 {
+    struct stop *stop = context;
+
     (void)usleep(20000);
-    atomic_store((atomic_bool *)stops, true);
+    if (stop->cancelled != NULL)
+        input_cancel(stop->cancelled);
+    else
+        atomic_store(&stop->stops, true);
     return NULL;
 }
 
-static void
-a_pipe_that_gives_nothing_is_stopped(void **state)
+INPUT_TEST(a_pipe_that_gives_nothing_is_stopped_or_cancelled)
 {
-    struct place *place = *state;
-    atomic_bool stops = false;
-    struct input *input;
-    pthread_t stopper;
-    uint8_t byte;
-    size_t got;
+    struct resume_point *place = *state;
 
     assert_int_equal(mkfifo(place->path, 0600), 0);
-    assert_int_equal(input_open(place->path, &stops, &input, NULL), 0);
-    assert_int_equal(pthread_create(&stopper, NULL, stop_later, &stops), 0);
-    assert_int_equal(input_read(input, &byte, 1, &got, NULL),
-                     COLANDER_CANCELLED);
-    assert_int_equal(input_size(input), 0);
-    (void)pthread_join(stopper, NULL);
-    input_close(input);
+    for (int i = 0; i < 2; i++) {
+        struct stop stop = {false, NULL};
+        struct input *input;
+        pthread_t stopper;
+        uint8_t byte;
+        size_t got;
+
+        assert_int_equal(
+            input_open(place->path, i == 0 ? &stop.stops : NULL, &input, NULL),
+            0);
+        stop.cancelled = i == 0 ? NULL : input;
+        assert_int_equal(pthread_create(&stopper, NULL, stop_later, &stop), 0);
+        FAILS(input_read(input, &byte, 1, &got, NULL), COLANDER_CANCELLED);
+        (void)pthread_join(stopper, NULL);
+        input_close(input);
+    }
 }
 
-static void *
-cancel_later(void *input)
+INPUT_TEST(standard_input_is_a_file_like_any_other)
 {
-    (void)usleep(20000);
-    input_cancel(input);
-    return NULL;
-}
-
-static void
-a_pipe_that_nothing_stops_is_cancelled(void **state)
-{
-    struct place *place = *state;
-    struct input *input;
-    pthread_t canceller;
-    uint8_t byte;
-    size_t got;
-
-    assert_int_equal(mkfifo(place->path, 0600), 0);
-    assert_int_equal(input_open(place->path, NULL, &input, NULL), 0);
-    assert_int_equal(pthread_create(&canceller, NULL, cancel_later, input), 0);
-    assert_int_equal(input_read(input, &byte, 1, &got, NULL),
-                     COLANDER_CANCELLED);
-    (void)pthread_join(canceller, NULL);
-    input_close(input);
-}
-
-static void
-standard_input_is_a_file_like_any_other(void **state)
-{
-    struct place *place = *state;
+    struct resume_point *place = *state;
     struct colander_slice text = some_text();
-    struct colander_buffer file = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER file = COLANDER_BUFFER_EMPTY;
 
     add_gzip(&file, text.data, text.size);
     write_file(place->path, file.data, file.size);
     assert_non_null(freopen(place->path, "rb", stdin));
     assert_reads_as("-", text);
-    colander_buffer_release(&file);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(plain_bytes_are_given_as_they_are,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            compressed_streams_one_behind_the_other_are_one, setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            what_stands_behind_compressed_bytes_is_an_error, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_window_that_is_too_large_is_refused,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            compressed_bytes_that_end_too_early_are_told, setup, teardown),
-        cmocka_unit_test_setup_teardown(damaged_bytes_are_told, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(bytes_are_stepped_over, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(what_is_no_file_is_told, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(
-            a_pipe_that_gives_bytes_one_by_one_is_read, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_pipe_that_gives_nothing_is_stopped,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(a_pipe_that_nothing_stops_is_cancelled,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(standard_input_is_a_file_like_any_other,
-                                        setup, teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

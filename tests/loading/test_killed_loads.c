@@ -8,17 +8,19 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/cases.h"
 #include "support/random.h"
+#include "support/scoped.h"
 #include "support/store_fixture.h"
 
-#include "loading/loading.h"
+#include "loading/load.h"
 
 #include <signal.h>
 #include <sys/wait.h>
 #include <zlib.h>
 
 #define RECORDS 3000
-#define ROUNDS 50
+#define ROUNDS 15
 #define KILLS_MAX 6 /* of one load; then it may end */
 
 /* The ways in which the records stand in the file. */
@@ -99,7 +101,7 @@ write_file(const struct load_fixture *it, enum way way,
 static void
 make_file(struct load_fixture *it, enum way way)
 {
-    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER text = COLANDER_BUFFER_EMPTY;
     static char value[1200];
 
     colander_buffer_clear(&it->bad);
@@ -127,7 +129,6 @@ make_file(struct load_fixture *it, enum way way)
     if (way == WAY_JSON)
         append(&text, "]\n");
     write_file(it, way, &text);
-    colander_buffer_release(&text);
 }
 
 /* ------------------------------------------------------------ the load --- */
@@ -137,8 +138,8 @@ static int
 load(char **argv)
 {
     struct colander_options store_options;
-    struct loading_options options;
-    struct loading_figures figures;
+    struct colander_load_options options;
+    struct colander_load *load;
     struct colander_store *store;
     struct colander_family *family;
     struct colander_error err;
@@ -146,17 +147,19 @@ load(char **argv)
 
     colander_options_init(&store_options);
     store_options.write_buffer_size = 1 << 20;
-    loading_options_init(&options);
+    colander_load_options_init(&options);
     options.rejects = argv[3];
     options.resumes = strcmp(argv[4], "resume") == 0;
     if (colander_store_open(argv[1], &store_options, &store, &err) !=
             COLANDER_OK ||
         colander_family_open(store, "f", &family, &err) != COLANDER_OK ||
-        loading_run(store, family, files, 1, &options, &figures, &err) !=
-            COLANDER_OK) {
+        colander_load_create(store, family, &options, &load, &err) !=
+            COLANDER_OK ||
+        colander_load_run(load, files, 1, &err) != COLANDER_OK) {
         fprintf(stderr, "%s\n", err.message);
         return 1;
     }
+    colander_load_destroy(load);
     colander_family_close(family);
     return colander_store_close(store, &err) == COLANDER_OK ? 0 : 1;
 }
@@ -274,8 +277,7 @@ begin_round(struct load_fixture *it, unsigned round, enum way way)
     make_file(it, way);
 }
 
-static void
-a_load_that_is_killed_and_resumed_loads_each_record_once(void **state)
+TEST(a_load_that_is_killed_and_resumed_loads_each_record_once)
 {
     struct load_fixture it = {.random = random_seed(__func__)};
     const uint64_t wanted = random_runs(ROUNDS);
@@ -283,7 +285,6 @@ a_load_that_is_killed_and_resumed_loads_each_record_once(void **state)
     uint64_t kill_count = 0;
     uint64_t killed = 0; /* rounds */
 
-    (void)state;
     temporary_make(it.directory);
     for (unsigned round = 0; round == 0 || killed < wanted; round++) {
         uint64_t start = now_us();
@@ -324,12 +325,7 @@ a_load_that_is_killed_and_resumed_loads_each_record_once(void **state)
 int
 main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            a_load_that_is_killed_and_resumed_loads_each_record_once),
-    };
-
     if (argc == 5)
         return load(argv);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -4,13 +4,11 @@
  * SPDX-License-Identifier: MIT
  */
 #include "loading/msgpack_rows.h"
+#include "loading/rows.h"
+#include "support/cases.h"
 
 #include "support/random.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "support/scoped.h"
 
 #define SLICE(text) colander_slice_of(text, sizeof(text) - 1)
 
@@ -19,46 +17,36 @@ static void
 assert_row(struct colander_slice record, const char *key_json,
            struct colander_slice expected)
 {
-    struct msgpack_rows *rows = msgpack_rows_create();
-    struct colander_buffer json = COLANDER_BUFFER_EMPTY;
+    struct msgpack_rows rows = {.key = COLANDER_BUFFER_EMPTY};
+    SCOPED_BUFFER json = COLANDER_BUFFER_EMPTY;
     struct colander_error err;
-    struct colander_slice key;
-    struct colander_slice row;
-    bool has_key;
-    size_t at;
+    struct parsed_row parsed;
 
-    if (msgpack_rows_row(rows, record, &key, &has_key, &row, &at, &err) !=
-        COLANDER_OK)
-        fail_msg("%s", err.message);
-    assert_true(colander_slice_equal(row, expected));
-    assert_int_equal(has_key, key_json != NULL);
-    if (has_key) {
-        assert_int_equal(colander_json_append_key(&json, key, NULL), 0);
+    ASSERT_OK(msgpack_rows_row(&rows, record, &parsed, &err), err);
+    assert_true(colander_slice_equal(parsed.row, expected));
+    assert_int_equal(parsed.has_key, key_json != NULL);
+    if (parsed.has_key) {
+        assert_int_equal(colander_json_append_key(&json, parsed.key, NULL), 0);
         assert_int_equal(json.size, strlen(key_json));
         assert_memory_equal(json.data, key_json, json.size);
     }
-    colander_buffer_release(&json);
-    msgpack_rows_destroy(rows);
+    msgpack_rows_release(&rows);
 }
 
 static void
 assert_refused(struct colander_slice record, enum colander_code code,
                const char *why, size_t where)
 {
-    struct msgpack_rows *rows = msgpack_rows_create();
+    struct msgpack_rows rows = {.key = COLANDER_BUFFER_EMPTY};
     struct colander_error err;
-    struct colander_slice key;
-    struct colander_slice row;
-    bool has_key;
-    size_t at;
+    struct parsed_row parsed;
 
-    assert_int_equal(
-        msgpack_rows_row(rows, record, &key, &has_key, &row, &at, &err), code);
+    assert_int_equal(msgpack_rows_row(&rows, record, &parsed, &err), code);
     assert_int_equal(err.code, code);
     if (strstr(err.message, why) == NULL)
         fail_msg("'%s' does not say '%s'", err.message, why);
-    assert_int_equal(at, where);
-    msgpack_rows_destroy(rows);
+    assert_int_equal(parsed.fault, where);
+    msgpack_rows_release(&rows);
 }
 
 #define KEY "\xa4_key"
@@ -69,10 +57,8 @@ assert_refused(struct colander_slice record, enum colander_code code,
     "\xa1"                                                                     \
     "b"
 
-static void
-a_record_without_a_key_is_the_row(void **state)
+TEST(a_record_without_a_key_is_the_row)
 {
-    (void)state;
     assert_row(SLICE("\x80"), NULL, SLICE("\x80"));
     assert_row(SLICE("\x81" A "\x01"), NULL, SLICE("\x81" A "\x01"));
     assert_row(SLICE("\xde\x00\x01" A "\xcd\x00\x01"), NULL,
@@ -81,10 +67,8 @@ a_record_without_a_key_is_the_row(void **state)
                SLICE("\x81" A "\x81" KEY "\x01"));
 }
 
-static void
-the_key_is_taken_out_wherever_it_stands(void **state)
+TEST(the_key_is_taken_out_wherever_it_stands)
 {
-    (void)state;
     assert_row(SLICE("\x81" KEY "\x05"), "5", SLICE("\x80"));
     assert_row(SLICE("\x82" KEY "\x05" A "\x01"), "5", SLICE("\x81" A "\x01"));
     assert_row(SLICE("\x82" A "\xcd\x00\x01" KEY "\xa1x"), "\"x\"",
@@ -96,10 +80,8 @@ the_key_is_taken_out_wherever_it_stands(void **state)
 }
 
 /* So that what was exported is what is loaded. */
-static void
-the_head_is_of_the_kind_that_it_was(void **state)
+TEST(the_head_is_of_the_kind_that_it_was)
 {
-    (void)state;
     assert_row(SLICE("\xde\x00\x02" A "\x01" KEY "\x05"), "5",
                SLICE("\xde\x00\x01" A "\x01"));
     assert_row(SLICE("\xdf\x00\x00\x00\x01" KEY "\x05"), "5",
@@ -110,11 +92,11 @@ the_head_is_of_the_kind_that_it_was(void **state)
 static void
 assert_count(uint32_t count, size_t head_size)
 {
-    struct colander_row_builder *builder = colander_row_builder_create();
-    struct colander_buffer record = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER record = COLANDER_BUFFER_EMPTY;
     struct colander_slice row;
     uint8_t head[5] = {0xdf, 0, (uint8_t)((count + 1) >> 16),
                        (uint8_t)((count + 1) >> 8), (uint8_t)(count + 1)};
+    SCOPED_BUILDER builder = colander_row_builder_create();
 
     for (uint32_t i = 0; i < count; i++) {
         char name[16];
@@ -140,14 +122,10 @@ assert_count(uint32_t count, size_t head_size)
                      0);
     assert_int_equal(colander_buffer_append(&record, KEY "\x05", 6, NULL), 0);
     assert_row(colander_buffer_slice(&record), "5", row);
-    colander_buffer_release(&record);
-    colander_row_builder_destroy(builder);
 }
 
-static void
-the_shortest_head_stays_the_shortest(void **state)
+TEST(the_shortest_head_stays_the_shortest)
 {
-    (void)state;
     assert_count(14, 1);
     assert_count(15, 1);
     assert_count(16, 3);
@@ -156,11 +134,9 @@ the_shortest_head_stays_the_shortest(void **state)
     assert_count(65536, 5);
 }
 
-static void
-records_that_may_not_be_stored_are_refused_with_the_place(void **state)
+TEST(records_that_may_not_be_stored_are_refused_with_the_place)
 {
-    (void)state;
-    assert_refused(SLICE("\x90"), COLANDER_INVALID, "no map", 0);
+    assert_refused(SLICE("\x90"), COLANDER_INVALID, "not a map", 0);
     assert_refused(SLICE("\x82" A "\x01" B "\xa1\xff"), COLANDER_INVALID, "b",
                    4);
     assert_refused(SLICE("\x83" KEY "\x01" A "\x01" B "\xa1\xff"),
@@ -171,10 +147,8 @@ records_that_may_not_be_stored_are_refused_with_the_place(void **state)
     assert_refused(SLICE("\x80\x80"), COLANDER_INVALID, "", 0);
 }
 
-static void
-keys_that_are_none_are_refused_with_the_place(void **state)
+TEST(keys_that_are_none_are_refused_with_the_place)
 {
-    (void)state;
     assert_refused(SLICE("\x82" A "\x01" KEY "\xc0"), COLANDER_INVALID, "", 4);
     assert_refused(SLICE("\x81" KEY "\x80"), COLANDER_INVALID, "", 1);
     assert_refused(SLICE("\x81" KEY "\x90"), COLANDER_INVALID, "", 1);
@@ -188,53 +162,31 @@ keys_that_are_none_are_refused_with_the_place(void **state)
 
 /* Whatever the bytes: it does not look beyond them, and what it gives may be
  * stored. */
-static void
-damaged_records_are_refused_or_fine(void **state)
+TEST(damaged_records_are_refused_or_fine)
 {
     static const uint8_t record[] = "\x84" A "\x92\x01\x81" A "\xa3xyz" KEY
                                     "\x92\xa1x\x07" B "\xcb\0\0\0\0\0\0\0\0"
                                     "\xa1"
                                     "c\xd6\xff\0\0\0\1";
     uint64_t random = random_seed("damaged");
-    struct msgpack_rows *rows = msgpack_rows_create();
+    struct msgpack_rows rows = {.key = COLANDER_BUFFER_EMPTY};
 
-    (void)state;
     for (uint64_t run = random_runs(100000); run > 0; run--) {
         size_t size = random_below(&random, 8) == 0
                           ? random_below(&random, sizeof(record))
                           : sizeof(record) - 1;
         uint8_t *bytes = malloc(size + (size == 0));
-        struct colander_slice key;
-        struct colander_slice row;
-        bool has_key;
-        size_t at;
+        struct parsed_row parsed;
 
         memcpy(bytes, record, size);
         if (size > 0)
             bytes[random_below(&random, size)] = (uint8_t)random_next(&random);
-        if (msgpack_rows_row(rows, colander_slice_of(bytes, size), &key,
-                             &has_key, &row, &at, NULL) == COLANDER_OK)
-            assert_int_equal(colander_row_check(row, NULL), COLANDER_OK);
+        if (msgpack_rows_row(&rows, colander_slice_of(bytes, size), &parsed,
+                             NULL) == COLANDER_OK)
+            OK(colander_row_check(parsed.row, NULL));
         else
-            assert_true(at <= size);
+            assert_true(parsed.fault <= size);
         free(bytes);
     }
-    msgpack_rows_destroy(rows);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_record_without_a_key_is_the_row),
-        cmocka_unit_test(the_key_is_taken_out_wherever_it_stands),
-        cmocka_unit_test(the_head_is_of_the_kind_that_it_was),
-        cmocka_unit_test(the_shortest_head_stays_the_shortest),
-        cmocka_unit_test(
-            records_that_may_not_be_stored_are_refused_with_the_place),
-        cmocka_unit_test(keys_that_are_none_are_refused_with_the_place),
-        cmocka_unit_test(damaged_records_are_refused_or_fine),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    msgpack_rows_release(&rows);
 }

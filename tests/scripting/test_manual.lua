@@ -1,4 +1,4 @@
--- The examples of docs/lua.md: one script, and what it prints.
+-- The examples of docs/lua.md are one script that prints what the page says.
 --
 -- SPDX-License-Identifier: MIT
 package.path = "./?.lua;" .. package.path
@@ -13,7 +13,7 @@ local directory = os.tmpname()
 os.remove(directory)
 os.execute("mkdir '" .. directory .. "'")
 
--- The lines of the examples under their numbers, and what is to be printed.
+-- The lines of the examples by line number, and the expected output.
 local script, expected = {}, {}
 local number, is_skipped = 0, false
 

@@ -52,10 +52,10 @@ local function random_row()
     return row
 end
 
--- Of random rows: what was put is got, got again from disk, and put again.
+-- Random rows are the same when they are read, also from disk, and put again.
 support.with_store(function(store)
     local family = store:family("rows")
-    local wanted = support.random("values of rows", 250000)
+    local wanted = support.random("values of rows", 60000)
     local values, run = 0, 0
     local kept = {}
 
@@ -64,7 +64,7 @@ support.with_store(function(store)
 
         run = run + 1
         family:put(run, row)
-        assert(same(colander.table(family:get(run)), row), "got another row")
+        assert(same(colander.table(family:get(run)), row), "another row")
         for _ in pairs(row) do values = values + 1 end
         if run % 10 == 0 then kept[run] = row end
     end
@@ -108,13 +108,13 @@ support.with_store(function(store)
     family:delete("k")
     assert(family:get("k") == nil)
     assert(tostring(row):find('"d":"new"', 1, true))
-    fails({"the key of a row cannot be set"},
+    fails({"cannot set the key of a row"},
           function() row._key = "other" end)
-    fails({"name of a column is a string"}, function() row[1] = 1 end)
+    fails({"name of a column must be a string"}, function() row[1] = 1 end)
 end)
 
--- Columns come in the order of their names, and stay where they are in a row
--- that was read.
+-- Columns are stored in the order of their names; a row that was read keeps its
+-- order.
 support.with_store(function(store)
     local family = store:family("rows")
 
@@ -128,19 +128,12 @@ support.with_store(function(store)
         local other = {}
         for _, name in ipairs {"b", "a\0b", "a", ""} do
             other[name] = row[name]
-            other["x" .. math.random(100)] = nil
         end
         assert(text(other) == text(row))
     end
-    local wide, names = {}, {}
-    for i = 1, 3000 do
-        names[i] = ("%x"):format(math.random(0))
-        wide[names[i]] = i
-    end
-    table.sort(names)
-    local got = text(wide)
-    local last = ""
-    for name in got:gmatch('"(%x+)":') do
+    local wide, last = {}, ""
+    for i = 1, 3000 do wide[("%x"):format(math.random(0))] = i end
+    for name in text(wide):gmatch('"(%x+)":') do
         assert(last < name)
         last = name
     end
@@ -159,12 +152,12 @@ support.with_store(function(store)
     read.d, read.a, read.b, read.e, read.y, read.z = nil, nil
     assert(family:put(read) == "k" and tostring(family:get("k")) == '{"_key":"k"}')
     read.q = print
-    fails({"column 'q': a function is no value"}, family.put, family, read)
+    fails({"column 'q': a function cannot be stored"}, family.put, family, read)
     read.q = {r = {1, {s = print}}}
     fails({"column 'q.r[2].s': a function"}, family.put, family, read)
 end)
 
--- Keys: any scalar, or several parts; made where there is none.
+-- Keys: any scalar, several parts, or generated.
 support.with_store(function(store)
     local family = store:family("rows")
     local keys = {"text", 5, -5, 1.5, true, {"sensor", 7},
@@ -181,12 +174,27 @@ support.with_store(function(store)
     assert(family:get(second).a == 1)
     assert(family:count() == #keys + 2)
     fails({"a key: a function"}, family.get, family, print)
-    fails({"1 to 16 parts"}, family.get, family, {})
-    fails({"a row is a table"}, family.put, family, "k", "row")
+    fails({"must have 1 to 16 parts"}, family.get, family, {})
+    fails({"a row must be a map"}, family.put, family, "k", "row")
     fails({"null"}, family.get, family, colander.null)
 end)
 
--- Many at once: each as it is alone.
+-- An insert leaves the row that is there. Errors name the family, even if its
+-- name is in their text by chance.
+support.with_store(function(store)
+    local family = store:family("i")
+
+    assert(family:insert("k", {n = 1}, {sync = true}) == "k")
+    assert(family:insert("k", {n = 2}) == nil and family:get("k").n == 1)
+    assert(family:insert(family:get("k")) == nil and #family:insert {} == 26)
+    family:delete("k")
+    assert(same(family:insert({"k", 2}, {n = 3}), {"k", 2}))
+    fails({"options require a key"}, family.insert, family, {}, nil, {})
+    fails({"family 'i': column 'n': a function"}, family.insert, family, 1,
+          {n = print})
+end)
+
+-- get_many returns what get does.
 support.with_store(function(store)
     local family = store:family("rows")
     local keys = {}
@@ -213,14 +221,15 @@ support.with_store(function(store)
         end
     end
     assert(family:get_many {1, "k", true}.n == 3)
-    fails({"a list of keys"}, family.get_many, family, "k")
+    fails({"a list of keys expected"}, family.get_many, family, "k")
     fails({"a part of a key: a function"}, family.get_many, family, {{print}})
     fails({"a key: nil"}, family.get_many, family, {n = 1, [2] = 1, [1] = nil,
                                                     [4] = 1, 5, nil, 5})
-    fails({"get_many knows no 'form'"}, family.get_many, family, {}, {form = 1})
+    fails({"get_many: unknown option 'form'"}, family.get_many, family, {},
+          {form = 1})
 end)
 
--- Rows in hand are asked as the store is, read ones and tables.
+-- Functions of rows take rows and tables.
 support.with_store(function(store)
     local family = store:family("rows")
     local plain = {a = 1, m = {x = {1, 2}, y = "z"}, t = {{u = 5}, {u = 6}}}
@@ -263,10 +272,10 @@ support.with_store(function(store)
     assert(family:put(colander.fromjson("{}")))
     fails({"byte 5: no value begins here"}, colander.fromjson, '{"a":}')
     fails({"string expected"}, colander.fromjson, nil)
-    fails({"a path has a zero byte"}, colander.get, {}, "a\0")
-    fails({"a row is a table"}, colander.get, 5, "a")
-    fails({"a function is no value"}, colander.tojson, print)
-    fails({"the columns that are wanted"}, colander.select, {})
+    fails({"a path contains a zero byte"}, colander.get, {}, "a\0")
+    fails({"a row must be a map"}, colander.get, 5, "a")
+    fails({"a function cannot be stored"}, colander.tojson, print)
+    fails({"path expected"}, colander.select, {})
     fails({"path 'a\\'"}, colander.get, {}, "a\\")
     fails({"table expected"}, colander.matches, {}, nil)
 end)
@@ -282,9 +291,9 @@ for i, a in ipairs(sorted) do
     end
 end
 assert(colander.compare(1, 1.0) == 0 and colander.compare(0/0, 0/0) == 0)
-fails({"compare: a table is no single value"}, colander.compare, 1, {})
+fails({"compare: a table is not a scalar"}, colander.compare, 1, {})
 
--- What has no place in a row is refused by name, and nothing is written.
+-- A value that cannot be stored is an error with its path; nothing is written.
 support.with_store(function(store)
     local family = store:family("rows")
     local deep = {}
@@ -295,9 +304,9 @@ support.with_store(function(store)
     for text, row in pairs {
         ["column 'f': a function"] = {f = print},
         ["column 'a.b[2]': a function"] = {a = {b = {1, print}}},
-        ["column 'a': a table is an array"] = {a = {1, 2, x = 3}},
-        ["column 'm': a name is a string"] = {m = {[true] = 1}},
-        ["a name is a string"] = {"no", "names"},
+        ["column 'a': a table must be an array"] = {a = {1, 2, x = 3}},
+        ["column 'm': a name must be a string"] = {m = {[true] = 1}},
+        ["a name must be a string"] = {"no", "names"},
         ["nested deeper"] = circle,
         ["nested deeper than 64"] = {deep = deep},
         ["UTF-8"] = {text = "\xff"},

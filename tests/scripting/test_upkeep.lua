@@ -1,4 +1,4 @@
--- Families besides their rows: reads with options, ranges, sizes, filters.
+-- Reads with options, ranges, sizes, options of stores, filters, backups.
 --
 -- SPDX-License-Identifier: MIT
 package.path = "./?.lua;" .. package.path
@@ -18,19 +18,21 @@ support.with_store(function(store)
     assert(family:get({"k", 1}, {at = snapshot}).n == 1)
     assert(same(colander.table(family:get({"k", 2}, {select = {"m.x"}})),
                 {m = {x = 2}}))
-    fails({"get knows no 'form'"}, family.get, family, 1, {form = 1})
-    fails({"'select' is a list of strings, not a number"}, family.get, family,
+    fails({"get: unknown option 'form'"}, family.get, family, 1, {form = 1})
+    fails({"select: a path must be a string, not a number"}, family.get, family,
           1, {select = {1}})
     assert(family:delete_range {prefix = {"k"}, from = {"k", 51}} == 50)
-    assert(family:count() == 51)
+    assert(family:delete_range {exact = {"k", 50}} == 1)
+    assert(family:delete_range {exact = {"k"}, sync = true} == 0)
+    assert(family:count() == 50)
     assert(family:find():at(snapshot):count() == 101)
     family:flush():compact()
     local sizes = family:sizes()
     assert(sizes.sst_count >= 1 and sizes.sst_size > 0)
-    assert(family:delete_range {} == 51 and family:count() == 0)
+    assert(family:delete_range {} == 50 and family:count() == 0)
 end)
 
--- Options as they were given, kept ones as the store has them.
+-- Options are those given; the store keeps some.
 local given = {cache_size = 8 << 20, write_buffer_size = 1 << 20, sync = true,
                open_files = 64, threads = 1, compression = "zstd",
                compaction = "universal", block_size = 4096,
@@ -45,36 +47,37 @@ support.with_store(function(store, path)
     assert(options.mode == "existing" and options.cache_size == 64 << 20)
 end, given)
 
--- Without value filters there is nothing to set.
+-- Options and statistics of filters, if there are any.
 support.with_store(function(store)
     local family = store:family("rows")
 
     if not family.filters then return end
     for i = 1, 1000 do family:put(i, {n = i, text = "row " .. i}) end
-    -- compacted: else RocksDB may do so meanwhile, and there are two for a while
+    -- compacted, because RocksDB could do it during the test
     family:flush():compact():await_filters()
     local options = family:filters()
     assert(options.on and options.rows_per_segment == "auto")
-    assert(options.hash_bits == 32 and #options.noindex == 0)
+    assert(options.hash_bits == 32 and #options.unfiltered == 0)
     assert(family:find {text = "row 7"}:plan().plan == "candidates")
-    options = family:filters {noindex = {"text"}, rows_per_segment = 16}
-    assert(options.noindex[1] == "text" and options.rows_per_segment == 16)
+    options = family:filters {unfiltered = {"text"}, rows_per_segment = 16}
+    assert(options.unfiltered[1] == "text" and options.rows_per_segment == 16)
     assert(same(family:filters(), options))
     assert(family:refilter() == 1)
     assert(family:find {text = "row 7"}:plan().plan == "scan")
     assert(family:find {text = "row 7"}:count() == 1)
     local stats = family:await_filters():stats()
     assert(stats.filter_count == 1 and stats.row_count == 1000)
-    assert(family:filters {rows_per_segment = "auto", noindex = {}}.on)
-    fails({"filters knows no 'of'"}, family.filters, family, {of = true})
-    fails({"hash_bits is 16 to 40"}, family.filters, family, {hash_bits = 1})
-    fails({"hierarchy knows no 'heap'", "slices"}, family.filters, family,
-          {hierarchy = "heap"})
-    fails({"'noindex' is a list"}, family.filters, family, {noindex = "text"})
+    assert(family:filters {rows_per_segment = "auto", unfiltered = {}}.on)
+    fails({"filters: unknown option 'of'"}, family.filters, family, {of = true})
+    fails({"hash_bits must be 16 to 40"}, family.filters, family, {hash_bits = 1})
+    fails({"'hierarchy': unknown value 'heap' (values: slices, tree)"},
+          family.filters, family, {hierarchy = "heap"})
+    fails({"unfiltered: a list of paths expected"}, family.filters, family,
+          {unfiltered = "text"})
     assert(family:filters().hash_bits == 32)
 end)
 
--- Backups, made while a batch waits, and stores made of them.
+-- Backups during a batch, and stores restored from them.
 support.with_store(function(store, path)
     local rows = store:family("rows")
     local batch <close> = store:batch()
@@ -97,8 +100,9 @@ support.with_store(function(store, path)
     assert(copy:family("rows"):count() == 2)
     fails({"there is a store already", code = "exists"}, colander.restore,
           path .. "-backups", path .. "-restored")
-    fails({"backup knows no 'kep'"}, store.backup, store, path .. "-b",
+    fails({"backup: unknown option 'kep'"}, store.backup, store, path .. "-b",
           {kep = 1})
-    fails({"restore knows no 'keep'"}, colander.restore, path, path, {keep = 1})
+    fails({"restore: unknown option 'keep'"}, colander.restore, path, path,
+          {keep = 1})
     os.execute("rm -rf '" .. path .. "-backups' '" .. path .. "-restored'")
 end)

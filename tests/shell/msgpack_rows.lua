@@ -1,10 +1,10 @@
 -- Reads a stream of rows in msgpack by the specification alone, and compares
 -- it with the rows of a family: each value, and its type.
 --
--- Usage: colander shell STORE --readonly msgpack_rows.lua FAMILY FILE
+-- Usage: colander shell STORE --readonly msgpack_rows.lua FAMILY FILE LIMIT
 --
 -- SPDX-License-Identifier: MIT
-local name, path = ...
+local name, path, limit = ...
 local file <close> = assert(io.open(path, "rb"))
 local bytes = file:read("a")
 local at = 1
@@ -140,7 +140,7 @@ local function tell(value)
 end
 
 local count = 0
-for key, row in db:family(name):find() do
+for key, row in db:family(name):find():limit(tonumber(limit)) do
     local columns = colander.table(row)
     columns._key = nil
     local wanted = tell("_key") .. "=" .. tell(key)

@@ -285,7 +285,7 @@ local function find(values, value, path)
         range = {from = values.keys[positions[first]]}
     end
     local query = family:find(path and {[path] = sought} or
-                              colander.value(sought), range):columns()
+                              colander.any_column(sought), range):columns()
     if range ~= nil then query:limit(ROWS_MANY) end
     local at = first
     for key, _, columns in query do

@@ -26,7 +26,7 @@ prints_some '^copied +[0-9]+ files of '
 load 1001 3000
 run 0 backup "$store" "$backups"
 prints_some '^backup +000002, '
-prints_some '^copied .*, the others are shared with the backup before$'
+prints_some '^copied .*, the others are shared with the previous backup$'
 
 # Each is a store.
 [ "$(rows "$backups/000001")" = 1000 ] || complain 'the first has other rows'
@@ -59,7 +59,7 @@ says_some "cannot restore from '$work/nowhere': there is no such directory$"
 mkdir "$work/letters"
 touch "$work/letters/a"
 run 1 backup "$store" "$work/letters"
-says_some "it is no directory of backups: it has files, but no 'BACKUPS'$"
+says_some "it is not a directory of backups: it has files, but no 'BACKUPS'$"
 run 1 backup "$work/nowhere" "$backups"
 run 2 backup "$store" "$backups" --keep 0
 run 2 backup "$store" "$backups" --keep many

@@ -70,8 +70,8 @@ if has_filters; then
     cp "$filter" "$work/copy/filters/999999-1.filter"
     rm "$filter"
     run 0 check "$work/copy"
-    prints_some "^$(in_store "$filter"): is not there$"
-    prints_some '^filters/999999-1.filter: is the filter of no SST$'
+    prints_some "^$(in_store "$filter"): is missing$"
+    prints_some '^filters/999999-1.filter: belongs to no SST$'
     prints_some '^found +nothing wrong, 2 leftovers of a crash$'
     run 0 check "$work/copy" --repair
     run 0 check "$work/copy"
@@ -83,29 +83,29 @@ rm "$(largest rocksdb '*.sst')"
 run 4 check "$work/copy"
 says_some "^colander: check: cannot open store '.*/copy': .*[0-9]+\.sst"
 
-# CURRENT is made anew, but not for a MANIFEST that counts no more, as a crash
+# CURRENT is rebuilt, but not for a MANIFEST that counts no more, as a crash
 # may leave it: with that, rows that are newer would go.
 copy
 old=$(cd "$work/copy/rocksdb" && echo MANIFEST-*)
 cp "$work/copy/rocksdb/$old" "$work/old"
 printf 'garbage' > "$work/copy/rocksdb/CURRENT"
 run 0 check "$work/copy" --repair
-prints_some '^rocksdb/CURRENT: it names no MANIFEST: made anew'
+prints_some '^rocksdb/CURRENT: it names no MANIFEST: rebuilt'
 seq 1 100 | sed 's/.*/{"_key":&}/' > "$work/rows"
 run 0 load "$work/copy" newer "$work/rows"
 rm "$work/copy/rocksdb"/MANIFEST-*
 cp "$work/old" "$work/copy/rocksdb/$old"
 ls "$work/copy/rocksdb"/*.sst > "$work/before"
 run 4 check "$work/copy" --repair
-says_some 'CURRENT names MANIFEST-[0-9]+, which is not there$'
+says_some 'CURRENT names MANIFEST-[0-9]+, which is missing$'
 ls "$work/copy/rocksdb"/*.sst | cmp -s - "$work/before" ||
     complain 'mending a store removed rows'
 
-# The record is made anew in a store, and only there.
+# The record is rebuilt in a store, and only there.
 copy
 rm "$work/copy/COLANDER"
 run 0 check "$work/copy" --repair
-prints_some '^COLANDER: it is missing: made anew'
+prints_some '^COLANDER: it is missing: rebuilt'
 mkdir -p "$work/other/rocksdb"
 touch "$work/other/rocksdb/notes"
 run 1 check "$work/other" --repair

@@ -5,7 +5,7 @@
 source "$(dirname "$0")/lib"
 
 run 0 demo "$work/one"
-prints_some "^the demo store '$work/one' is made: 100000 tweets"
+prints_some "^the demo store '$work/one' is ready: 100000 tweets"
 prints_some "^\\$ colander find $work/one tweets 'entities"
 says_some '^[0-9]+ rows?: scanned [0-9,]+ rows? \([0-9,]+ bytes\) in'
 
@@ -25,7 +25,7 @@ sed -n 2p "$work/smith" | grep -q ': scanned 100,000 rows (' ||
 prints_some 'not installed.* script/run find'
 cp "$work/out" "$work/first"
 run 0 demo "$work/one"
-prints_some "^the demo store '$work/one' is there already"
+prints_some "^the demo store '$work/one' exists already"
 [ "$(tail -n +2 "$work/out")" = "$(tail -n +2 "$work/first")" ] ||
     complain 'the second run shows something else'
 for family in tweets sensors; do
@@ -56,9 +56,9 @@ while IFS= read -r line; do
     count=$((count + 1))
 done < <(grep '^\$ colander shell' "$work/first")
 [ "$count" -ge 3 ] || complain 'the demo shows too little Lua'
-tail -n 4 "$work/first" | head -n 1 >"$work/shown"
+tail -n 3 "$work/first" | head -n 1 >"$work/shown"
 cmp -s "$work/out" "$work/shown" || complain 'Lua shown cannot be repeated'
-[ "$(tail -n 1 "$work/first")" = '# colander load --help tells how' ] ||
+[ "$(tail -n 1 "$work/first")" = '# load your own records: see colander load --help' ] ||
     complain 'the demo does not end with load'
 run 0 load --help
 

@@ -4,13 +4,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include "shell/explanation.h"
+#include "support/cases.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static struct request request;
 
@@ -20,22 +16,18 @@ assert_explains(const struct explanation *explanation, const char *text)
     struct report report = REPORT_EMPTY;
 
     explanation_add(explanation, &report);
-    assert_int_equal(report.code, COLANDER_OK);
-    assert_int_equal(colander_buffer_append(&report.text, "", 1, NULL),
-                     COLANDER_OK);
+    OK(report.code);
+    OK(colander_buffer_append(&report.text, "", 1, NULL));
     assert_string_equal((const char *)report.text.data, text);
     report_release(&report);
 }
 
-static void
-candidates_are_told_to_the_last_file_and_row(void **state)
+TEST(candidates_are_told_to_the_last_file_and_row)
 {
     const char *const paths[] = {"user", "a\nb"};
     const struct colander_columns columns = {paths, 2, false};
-    struct explanation explanation = EXPLANATION_EMPTY;
+    struct explanation explanation = {.request = &request};
 
-    (void)state;
-    explanation.request = &request;
     explanation.family = "tweets";
     explanation.key_count = 100000;
     explanation.counts = (struct colander_explain){
@@ -69,7 +61,8 @@ candidates_are_told_to_the_last_file_and_row(void **state)
         "zones, 7 read (2 without a usable filter)\n"
         "segments 5 read, 80 rows\n"
         "recent   4 candidates among rows in no SST file yet\n"
-        "verified 20 candidates: 12 returned, 1 gone, 2 false, 5 not needed\n"
+        "verified 20 candidates: 12 returned, 1 gone, 2 false positives, "
+        "5 not needed\n"
         "work     12 rows: read 99 of about 100,000 rows (12,345 bytes) in "
         "1,230 microseconds\n"
         "time     1,000 planning, 200 reading, 30 verifying (microseconds)\n"
@@ -77,13 +70,10 @@ candidates_are_told_to_the_last_file_and_row(void **state)
     explanation_release(&explanation);
 }
 
-static void
-what_says_nothing_is_left_out(void **state)
+TEST(what_says_nothing_is_left_out)
 {
-    struct explanation explanation = EXPLANATION_EMPTY;
+    struct explanation explanation = {.request = &request};
 
-    (void)state;
-    explanation.request = &request;
     explanation.family = "tweets";
     explanation.key_count = 3;
     explanation.counts.plan = COLANDER_PLAN_CANDIDATES;
@@ -97,13 +87,10 @@ what_says_nothing_is_left_out(void **state)
 }
 
 /* The number of rows is an estimate, and a candidate may be read twice. */
-static void
-no_more_rows_are_read_than_there_are(void **state)
+TEST(no_more_rows_are_read_than_there_are)
 {
-    struct explanation explanation = EXPLANATION_EMPTY;
+    struct explanation explanation = {.request = &request};
 
-    (void)state;
-    explanation.request = &request;
     explanation.family = "tweets";
     explanation.key_count = 3;
     explanation.counts.plan = COLANDER_PLAN_CANDIDATES;
@@ -114,13 +101,10 @@ no_more_rows_are_read_than_there_are(void **state)
                     "work     0 rows: read 4 rows in 0 microseconds");
 }
 
-static void
-a_scan_tells_the_rows_it_read(void **state)
+TEST(a_scan_tells_the_rows_it_read)
 {
-    struct explanation explanation = EXPLANATION_EMPTY;
+    struct explanation explanation = {.request = &request};
 
-    (void)state;
-    explanation.request = &request;
     explanation.family = "tweets";
     explanation.key_count = 3;
     explanation.counts.plan = COLANDER_PLAN_SCAN;
@@ -135,37 +119,19 @@ a_scan_tells_the_rows_it_read(void **state)
                     "microsecond");
 }
 
-static void
-many_columns_are_told_by_name_or_number(void **state)
+TEST(many_columns_are_told_by_name_or_number)
 {
     const size_t count = EXPLANATION_COLUMNS_MAX + 2;
     const char *paths[EXPLANATION_COLUMNS_MAX + 2];
     const struct colander_columns columns = {paths, count, false};
-    struct explanation explanation = EXPLANATION_EMPTY;
+    struct explanation explanation = {.request = &request};
 
-    (void)state;
     for (size_t i = 0; i < count; i++)
         paths[i] = i == EXPLANATION_COLUMNS_MAX - 1 ? "z" : "a";
     explanation_take_row(&explanation, &columns);
-    assert_int_equal(explanation.matched.code, COLANDER_OK);
-    assert_int_equal(
-        colander_buffer_append(&explanation.matched.text, "", 1, NULL),
-        COLANDER_OK);
+    OK(explanation.matched.code);
+    OK(colander_buffer_append(&explanation.matched.text, "", 1, NULL));
     assert_non_null(strstr((const char *)explanation.matched.text.data,
                            "a 1, z 1, and 2 other columns"));
     explanation_release(&explanation);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(candidates_are_told_to_the_last_file_and_row),
-        cmocka_unit_test(what_says_nothing_is_left_out),
-        cmocka_unit_test(no_more_rows_are_read_than_there_are),
-        cmocka_unit_test(a_scan_tells_the_rows_it_read),
-        cmocka_unit_test(many_columns_are_told_by_name_or_number),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,13 +52,14 @@ local wide = {}
 for i = 1, 100 do wide["column" .. i] = i * 1000003 end
 rows:put({"wide", 1}, wide)
 db:family("empty"):create()' || complain 'no store with odd rows'
-for place in 'odd rows 8' 'odd empty 0' 'demo tweets 100000' \
-    'demo sensors 100000'; do
+limit=$(enough 3000)
+for place in 'odd rows 8' 'odd empty 0' "demo tweets $limit" \
+    "demo sensors $limit"; do
     read -r -a words <<<"$place"
     run 0 export "$work/${words[0]}" "${words[1]}" --format msgpack \
-        --output "$work/rows.msgpack"
+        --limit "$limit" --output "$work/rows.msgpack"
     run 0 shell "$work/${words[0]}" --readonly "$reader" "${words[1]}" \
-        "$work/rows.msgpack"
+        "$work/rows.msgpack" "$limit"
     prints "${words[2]}"
 done
 run 0 find "$work/odd" rows --any 5.5 --format msgpack
@@ -81,7 +82,7 @@ prints '_key'
 run 0 export "$work/odd" empty --format msgpack
 prints ''
 run 1 export "$work/odd" none --output "$work/none"
-says "colander: export: no family 'none' in '$work/odd': there are 'empty', 'rows'"
+says "colander: export: no family 'none' in '$work/odd': its families are 'empty', 'rows'"
 [ ! -e "$work/none" ] || complain 'an export of no family leaves a file'
 
 # Mistakes

@@ -68,39 +68,39 @@ prints "$(grep '"t000007"' "$work/all")"
 run 0 get "$demo" sensors '["sensor-7",1600000060]' --select humidity
 prints_some '^{"_key":\["sensor-7",1600000060\],"humidity":[0-9]+}$'
 run 1 get "$demo" tweets nobody
-says "colander: get: no row 'nobody' in 'tweets'"
+says "colander: get: no row 'nobody' in family 'tweets'"
 run 1 find "$demo" bogus
-says "colander: find: no family 'bogus' in '$demo': there are 'sensors', 'tweets'"
+says "colander: find: no family 'bogus' in '$demo': its families are 'sensors', 'tweets'"
 
 # Mistakes
-mistake 'expected =, !=, <, <=, >, >=, ~, ? or ! after the column' 4 user
-mistake 'expected =, !=, <, <=, >, >=, ~, ? or ! after the column' 6 'user\='
+mistake 'expected =, !=, <, <=, >, >=, ~, ? or ! right after the column' 4 user
+mistake 'expected =, !=, <, <=, >, >=, ~, ? or ! right after the column' 6 'user\='
 mistake "expected a column before '>='" 0 '>=5'
-mistake "nothing may stand behind '?'" 5 'user?x'
-mistake 'text that begins so goes in double quotes' 5 "user='Smith'"
-mistake 'text that begins so goes in double quotes' 0 --any "'Smith'"
-mistake "no space goes before '=' (a name that ends so has a backslash before it)" \
+mistake "unexpected text after '?'" 5 'user?x'
+mistake 'unexpected single quote (write texts in double quotes)' 5 "user='Smith'"
+mistake 'unexpected single quote (write texts in double quotes)' 0 --any "'Smith'"
+mistake "unexpected space before '=' (a name that ends in a space needs a backslash before it)" \
     5 'likes = 1'
-mistake 'the key is no column: use --key, --prefix, --from or --to' \
+mistake 'the key is not a column: use --key, --prefix, --from or --to' \
     0 _key=t000007
 mistake "'[' must be followed by ']'" 4 'żółw[=1'
-mistake 'string has no closing quote' 5 'user="Smith'
-mistake 'something stands behind the value' 12 'user="Smith"x'
-mistake "expected ',' or ']' in the list" 8 'user=[1 2]'
-mistake 'null is neither below nor above anything' 5 'user<null'
+run 2 find "$demo" tweets 'user="Smith"x'
+says_some '^                \^$'
+mistake 'null has no order: use = or !=' 5 'user<null'
 mistake '--key: key has no parts' 0 --key '[]'
-mistake '--from: expected a number, a string in double quotes, true, false or null' \
-    3 --from '[1,]'
-mistake "--any takes one value (text that begins with '[' goes in double quotes)" \
+run 2 find "$demo" tweets --from '[1,]'
+says_some '^colander: find: --from: '
+says_some '^       \^$'
+mistake "--any takes one value, not a list (write a text that begins with '[' in double quotes)" \
     0 --any '[1]'
 run 2 find "$demo" tweets --limit -1
-says "colander: find: --limit takes a number from 0 up, not '-1'"
+says "colander: find: --limit must be a number, not '-1'"
 run 2 find "$demo" tweets --select user,
-says 'colander: find: --select has an empty column'
+says 'colander: find: --select has an empty column (write columns as a,b)'
 run 2 find "$demo" tweets --format xml
-says "colander: find: no format 'xml': there are jsonl, json, csv, msgpack, table and line"
+says "colander: find: no format 'xml': use jsonl, json, csv, msgpack, table or line"
 run 2 find "$demo" tweets --key t000001 --from t000001
-says 'colander: find: --key goes without --prefix, --from, --to'
+says 'colander: find: --key excludes --prefix, --from and --to'
 
 # Formats
 run 0 find "$demo" tweets --any Houston user=Houston --limit 1 --select user

@@ -73,27 +73,27 @@ has packed "$people"
 
 # several files, with other columns, into one family
 load 3 many people.jsonl t.csv t.tsv --key name
-says "colander: load: people.jsonl:1:1: no column 'name', which is to be the key
-colander: load: people.jsonl:3:1: no column 'name', which is to be the key
+says "colander: load: people.jsonl:1:1: no column 'name' for the key
+colander: load: people.jsonl:3:1: no column 'name' for the key
 4 rows loaded; 2 rejected"
 load 3 many people.jsonl --key age
-says "colander: load: people.jsonl:3:1: no column 'age', which is to be the key
+says "colander: load: people.jsonl:3:1: no column 'age' for the key
 1 row loaded; 1 rejected"
 
 printf 'PM2.5,a\n7,1\n' >point.csv
 load 3 point point.csv --key PM2.5
-says "colander: load: point.csv:2:4: no column 'PM2.5', which is to be the key: \
-a point that is in a name is written \\.
+says "colander: load: point.csv:2:4: no column 'PM2.5' for the key: \
+write a point in a name as \\.
 0 rows loaded; 1 rejected"
 load 0 point point.csv --key 'PM2\.5'
 has point '{"_key":7,"PM2.5":7,"a":1}'
 echo '{"a":[1],"b":{"c":1}}' >nested.jsonl
 load 3 nested nested.jsonl --key a
-says "colander: load: nested.jsonl:1:1: column 'a', which is to be the key, is an \
-array
+says "colander: load: nested.jsonl:1:1: column 'a' for the key is of \
+type array
 0 rows loaded; 1 rejected"
 load 3 nested nested.jsonl --key b
-says_some "'b', which is to be the key, is a map"
+says_some "'b' for the key is of type map"
 load 0 nested nested.jsonl --key b.c
 has nested '{"_key":1,"a":[1],"b":{"c":1}}'
 
@@ -126,8 +126,8 @@ load 3 bad bad.jsonl --rejects rejects
 says "colander: load: bad.jsonl:2:11: a name must begin here, with a quote
 colander: load: bad.jsonl:4:1: text is not an object
 colander: load: bad.jsonl:5:10: text is not UTF-8
-colander: load: bad.jsonl:6:10: half of a surrogate pair is no character
-colander: load: bad.jsonl:7:11: text goes on behind its object
+colander: load: bad.jsonl:6:10: half of a surrogate pair is not a character
+colander: load: bad.jsonl:7:11: text continues after its object
 colander: load: bad.jsonl:8:11: column 'a': name appears twice
 2 rows loaded; 6 rejected"
 has bad '{"_key":1}
@@ -139,7 +139,8 @@ load 0 bad bad.jsonl --max-errors 6
 load 3 stopped bad.jsonl --max-errors 1
 says_some '^colander: load: .*bad.jsonl: more than 1 rejected$'
 load 2 bad bad.jsonl --rejects bad.jsonl
-says "colander: load: --rejects is 'bad.jsonl', which is to be loaded"
+says "colander: load: the file for rejects, 'bad.jsonl', is one of the files to load
+0 rows loaded"
 
 printf 'a,b\n1,2\n3\n"4,5\n6,7\n"8"x,9\n10,11\n' >bad.csv
 load 3 badcsv bad.csv --key a --rejects rejects
@@ -157,7 +158,7 @@ prints 6
 seq 1 100 >numbers.jsonl
 load 3 bad numbers.jsonl
 [ "$(grep -c 'text is not an object' err)" = 10 ] || complain 'all are told'
-says_some '^colander: load: 90 more were rejected$'
+says_some '^colander: load: 90 more records were rejected$'
 
 # ---- keys that have a row ---------------------------------------------------------
 
@@ -180,8 +181,8 @@ has patch '{"_key":1,"k":1,"a":1}
 {"_key":2,"k":2,"a":1,"b":2}
 {"_key":3,"k":3,"b":3}'
 load 3 error second.jsonl --key k --on-duplicate error --rejects rejects
-says "colander: load: second.jsonl:1:1: a row with the key 2 is there already
-colander: load: second.jsonl:3:1: a row with the key 3 is there already
+says "colander: load: second.jsonl:1:1: there is already a row with the key 2
+colander: load: second.jsonl:3:1: there is already a row with the key 3
 1 row loaded; 2 rejected"
 [ "$(cat rejects)" = "$(sed 2d second.jsonl)" ] || complain 'wrong rejects'
 
@@ -197,7 +198,7 @@ load 0 log log.jsonl nothing --resume
 says '1 row loaded'
 sed -i 's/1/7/' log.jsonl
 load 2 log log.jsonl --resume
-says_some 'log.jsonl: cannot resume at byte 33: the file is not what it was'
+says_some 'log.jsonl: cannot resume at byte 33: the file has changed'
 load 0 log log.jsonl
 says '3 rows loaded'
 load 1 log log.jsonl nowhere --resume
@@ -207,7 +208,7 @@ run 0 shell s -e 'log:drop()'
 load 0 log log.jsonl --resume
 says '3 rows loaded'
 
-# what was empty has a line of names now
+# what was empty has a header now
 : >growing.csv
 load 0 growing growing.csv
 printf 'a,b\n1,2\n' >>growing.csv
@@ -230,7 +231,7 @@ load 3 headers one.csv two.csv --rejects rejects --resume
 
 printf '{"_key":1}\n{"_key":2' >half.jsonl
 load 3 half half.jsonl --rejects rejects
-says 'colander: load: half.jsonl:2:10: an object goes on with , or }
+says 'colander: load: half.jsonl:2:10: an object continues with , or }
 1 row loaded; 1 rejected'
 printf '2}\n{"_key":3}' >>half.jsonl
 load 0 half half.jsonl --resume --rejects rejects
@@ -250,7 +251,8 @@ load 0 bulk people.jsonl t.csv --bulk
 run 0 find s bulk --count
 prints 4
 load 2 bulk people.jsonl --bulk
-says_some "family 'bulk' has rows"
+says "colander: load: family 'bulk' has rows: a bulk needs a family without rows
+0 rows loaded"
 load 2 other people.jsonl --bulk --resume
 load 0 bulk people.jsonl t.csv --resume
 says '0 rows loaded; 2 files loaded before'

@@ -6,19 +6,16 @@
  * SPDX-License-Identifier: MIT
  */
 #include "colander.h"
+#include "support/cases.h"
 #include "support/temporary.h"
 #include "support/terminal.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #define MEMORY_KB_MAX (256 * 1024)
 #define ROWS 400000 /* of a load that takes a while */
@@ -42,7 +39,6 @@ static char said[65536]; /* by the last run, on standard error */
 static int
 setup(void **state)
 {
-    (void)state;
     temporary_make(directory);
     snprintf(store_path, sizeof(store_path), "%s/store", directory);
     snprintf(file_path, sizeof(file_path), "%s/file", directory);
@@ -52,7 +48,6 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-    (void)state;
     temporary_remove(directory);
     return 0;
 }
@@ -77,14 +72,11 @@ count_rows(const char *family_name)
     struct colander_family *family;
     uint64_t count;
 
-    assert_int_equal(colander_store_open(store_path, NULL, &store, NULL),
-                     COLANDER_OK);
-    assert_int_equal(colander_family_open(store, family_name, &family, NULL),
-                     COLANDER_OK);
-    assert_int_equal(colander_family_count(family, NULL, &count, NULL),
-                     COLANDER_OK);
+    OK(colander_store_open(store_path, NULL, &store, NULL));
+    OK(colander_family_open(store, family_name, &family, NULL));
+    OK(colander_family_count(family, NULL, &count, NULL));
     colander_family_close(family);
-    assert_int_equal(colander_store_close(store, NULL), COLANDER_OK);
+    OK(colander_store_close(store, NULL));
     return count;
 }
 
@@ -99,8 +91,8 @@ now_seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static void
-progress_is_shown_and_ctrl_c_stops_so_that_resume_goes_on(void **state)
+TEST_BETWEEN(progress_is_shown_and_ctrl_c_stops_so_that_resume_goes_on, setup,
+             teardown)
 {
     const char *const words[] = {"colander", "load",    store_path,
                                  "f",        file_path, NULL};
@@ -109,7 +101,6 @@ progress_is_shown_and_ctrl_c_stops_so_that_resume_goes_on(void **state)
     struct terminal terminal;
     uint64_t count;
 
-    (void)state;
     write_rows(ROWS);
     terminal_start(&terminal, words);
     terminal_expect(&terminal, " %, ");
@@ -119,7 +110,8 @@ progress_is_shown_and_ctrl_c_stops_so_that_resume_goes_on(void **state)
     terminal_type(&terminal, "\x03");
     terminal_expect(&terminal, "\r\x1b[Kcolander: load: interrupted");
     terminal_expect(&terminal, " rows loaded, ");
-    terminal_expect(&terminal, "to go on from there: the same, with --resume");
+    terminal_expect(&terminal,
+                    "to continue from the resume point, add --resume");
     assert_int_equal(terminal_finish(&terminal), 130);
     count = count_rows("f");
     assert_in_range(count, 1, ROWS - 1);
@@ -129,8 +121,7 @@ progress_is_shown_and_ctrl_c_stops_so_that_resume_goes_on(void **state)
     assert_int_equal(count_rows("f"), ROWS);
 }
 
-static void
-progress_is_shown_ten_times_a_second_at_most(void **state)
+TEST_BETWEEN(progress_is_shown_ten_times_a_second_at_most, setup, teardown)
 {
     const char *const words[] = {"colander", "load",    store_path,
                                  "f",        file_path, NULL};
@@ -138,7 +129,6 @@ progress_is_shown_ten_times_a_second_at_most(void **state)
     double start = now_seconds();
     size_t shown = 0;
 
-    (void)state;
     write_rows(ROWS);
     terminal_start(&terminal, words);
     terminal_await_end(&terminal);
@@ -148,18 +138,16 @@ progress_is_shown_ten_times_a_second_at_most(void **state)
     assert_in_range(shown, 1, (size_t)((now_seconds() - start) * 10) + 1);
 }
 
-static void
-ctrl_c_ends_a_wait_for_input(void **state)
+TEST_BETWEEN(ctrl_c_ends_a_wait_for_input, setup, teardown)
 {
     const char *const words[] = {"colander", "load",    store_path,
                                  "f",        file_path, NULL};
     struct terminal terminal;
     int pipe_end;
 
-    (void)state;
     assert_int_equal(mkfifo(file_path, 0600), 0);
     terminal_start(&terminal, words);
-    pipe_end = open(file_path, O_WRONLY | O_CLOEXEC);
+    pipe_end = open(file_path, O_RDWR | O_CLOEXEC); /* does not wait */
     assert_true(pipe_end >= 0);
     assert_int_equal(write(pipe_end, "{\"a\":1}\n", 8), 8);
     usleep(500000); /* it comes in, though more may follow */
@@ -170,15 +158,14 @@ ctrl_c_ends_a_wait_for_input(void **state)
     close(pipe_end);
 }
 
-static void
-a_load_that_fails_does_not_wait_for_more_of_its_pipe(void **state)
+TEST_BETWEEN(a_load_that_fails_does_not_wait_for_more_of_its_pipe, setup,
+             teardown)
 {
     const char *program = getenv("COLANDER");
     pid_t loader;
     int in[2];
     int status;
 
-    (void)state;
     assert_non_null(program);
     assert_int_equal(pipe2(in, O_CLOEXEC), 0);
     loader = fork();
@@ -217,7 +204,7 @@ long_line(FILE *file)
 
     memset(piece, 'x', sizeof(piece));
     fputs("{\"a\":1}\n{\"a\":\"", file);
-    for (int i = 0; i < 1024; i++)
+    for (int i = 0; i < MEMORY_KB_MAX / 1024 + 64; i++)
         fwrite(piece, 1, sizeof(piece), file);
     fputs("\"}\n{\"a\":2}\n", file);
 }
@@ -363,19 +350,20 @@ static const struct hostile {
     const char *says;
 } hostiles[] = {
     {"long_line", long_line, "jsonl", 3, 2,
-     "-:2:1: the record is over 8388608 bytes (see --record-size)"},
+     "-:2:1: the record is larger than the record size of 8388608 bytes"},
     {"long_csv_quote", long_csv_quote, "csv", 3, 2, "-:3:1: "},
     {"deep_arrays", deep_arrays, "jsonl", 3, 2, "-:2:"},
     {"deep_objects", deep_objects, "json", 3, 2, "-:2:"},
     {"deep_msgpack", deep_msgpack, "msgpack", 3, 2, "-:1:"},
     {"many_columns", many_columns, "jsonl", 3, 2,
-     "-:2:1: the record is over 8388608 bytes (see --record-size)"},
+     "-:2:1: the record is larger than the record size of 8388608 bytes"},
     {"fewer_columns", fewer_columns, "jsonl", 3, 2, "more than 100000"},
     {"many_csv_columns", many_csv_columns, "csv", 1, 0, "100000"},
     {"long_csv_names", long_csv_names, "csv", 0, 300, "300 rows loaded"},
     {"dense_values", dense_values, "jsonl", 0, 6, "6 rows loaded"},
     {"empty_objects", empty_objects, "jsonl", 0, 1000000, "1,000,000 rows"},
-    {"only_rejects", only_rejects, "jsonl", 3, 0, "1999990 more were rejected"},
+    {"only_rejects", only_rejects, "jsonl", 3, 0,
+     "1999990 more records were rejected"},
     {"msgpack_that_promises", msgpack_that_promises, "msgpack", 3, 1,
      "-:1:19: the file ends inside a value"},
     {"unclosed_array", unclosed_array, "json", 3, 2, "-:3:1: "},
@@ -432,12 +420,10 @@ load_hostile(const struct hostile *it, long *memory_kb)
     return WEXITSTATUS(status);
 }
 
-static void
-hostile_input_has_its_outcome_in_bounded_memory(void **state)
+TEST_BETWEEN(hostile_input_has_its_outcome_in_bounded_memory, setup, teardown)
 {
     unsigned complaint_count = 0;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(hostiles) / sizeof(hostiles[0]); i++) {
         const struct hostile *it = &hostiles[i];
         long memory_kb;
@@ -455,25 +441,4 @@ hostile_input_has_its_outcome_in_bounded_memory(void **state)
         complaint_count++;
     }
     assert_int_equal(complaint_count, 0);
-}
-
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            progress_is_shown_and_ctrl_c_stops_so_that_resume_goes_on, setup,
-            teardown),
-        cmocka_unit_test_setup_teardown(
-            progress_is_shown_ten_times_a_second_at_most, setup, teardown),
-        cmocka_unit_test_setup_teardown(ctrl_c_ends_a_wait_for_input, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(
-            a_load_that_fails_does_not_wait_for_more_of_its_pipe, setup,
-            teardown),
-        cmocka_unit_test_setup_teardown(
-            hostile_input_has_its_outcome_in_bounded_memory, setup, teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

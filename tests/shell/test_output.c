@@ -4,16 +4,13 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "shell/csv.h"
 #include "shell/output.h"
+#include "shell/output/csv.h"
+#include "support/cases.h"
 
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #define UNICODE "\xC5\xBC\xC3\xB3\xC5\x82w \xF0\x9F\x90\xA2"
 
@@ -36,8 +33,7 @@ begin(struct shown *shown, const struct output_options *options)
     shown->builder = colander_row_builder_create();
     assert_non_null(shown->file);
     assert_non_null(shown->builder);
-    assert_int_equal(output_create(shown->file, options, &shown->output, NULL),
-                     COLANDER_OK);
+    OK(output_create(shown->file, options, &shown->output, NULL));
 }
 
 static void
@@ -54,27 +50,24 @@ end_row(struct shown *shown, const char *key, struct colander_error *err)
 
     memset(&result, 0, sizeof(result));
     if (key != NULL) {
-        assert_int_equal(colander_key_text(key, &shown->key, NULL),
-                         COLANDER_OK);
+        OK(colander_key_text(key, &shown->key, NULL));
         result.key = colander_buffer_slice(&shown->key);
     }
     result.columns = shown->matched;
-    assert_int_equal(
-        colander_row_builder_finish(shown->builder, &result.row, NULL),
-        COLANDER_OK);
+    OK(colander_row_builder_finish(shown->builder, &result.row, NULL));
     return output_row(shown->output, &result, err);
 }
 
 static void
 row(struct shown *shown, const char *key)
 {
-    assert_int_equal(end_row(shown, key, NULL), COLANDER_OK);
+    OK(end_row(shown, key, NULL));
 }
 
 static void
 assert_shows(struct shown *shown, const char *text)
 {
-    assert_int_equal(output_finish(shown->output, NULL), COLANDER_OK);
+    OK(output_finish(shown->output, NULL));
     output_destroy(shown->output);
     assert_int_equal(fclose(shown->file), 0);
     assert_string_equal(shown->text, text);
@@ -85,12 +78,10 @@ assert_shows(struct shown *shown, const char *text)
 
 /* ----------------------------------------------------------------- CSV --- */
 
-static void
-csv_has_quotes_where_a_field_needs_them(void **state)
+TEST(csv_has_quotes_where_a_field_needs_them)
 {
     struct shown shown;
 
-    (void)state;
     begin(&shown, &(struct output_options){.format = OUTPUT_CSV});
     add(&shown, "plain", colander_text("two words"));
     add(&shown, "a,b", colander_text("say \"no\""));
@@ -103,13 +94,11 @@ csv_has_quotes_where_a_field_needs_them(void **state)
                          "\"one\ntwo\r\nthree\",\"\"," UNICODE "\n");
 }
 
-static void
-csv_shows_every_type(void **state)
+TEST(csv_shows_every_type)
 {
     const struct colander_slice bytes = {(const uint8_t *)"\0\1\2", 3};
     struct shown shown;
 
-    (void)state;
     begin(&shown, &(struct output_options){.format = OUTPUT_CSV});
     add(&shown, "null", colander_null());
     add(&shown, "true", colander_boolean(true));
@@ -136,12 +125,10 @@ csv_shows_every_type(void **state)
                  "\n");
 }
 
-static void
-csv_has_the_columns_of_all_rows(void **state)
+TEST(csv_has_the_columns_of_all_rows)
 {
     struct shown shown;
 
-    (void)state;
     begin(&shown, &(struct output_options){.format = OUTPUT_CSV});
     add(&shown, "b", colander_integer(1));
     row(&shown, "k1");
@@ -154,15 +141,13 @@ csv_has_the_columns_of_all_rows(void **state)
     assert_shows(&shown, "_key,b,a,c\nk1,1,,\nk2,3,2,\nk3,,,\nk4,,,4\n");
 }
 
-static void
-csv_has_the_columns_selected(void **state)
+TEST(csv_has_the_columns_selected)
 {
     const char *const paths[] = {"b", "_key", "u.name", "b"};
     const struct output_options options = {
         .format = OUTPUT_CSV, .paths = paths, .path_count = 4};
     struct shown shown;
 
-    (void)state;
     begin(&shown, &options);
     assert_shows(&shown, "_key,b,u.name\n");
     begin(&shown, &options);
@@ -177,13 +162,11 @@ csv_has_the_columns_selected(void **state)
 }
 
 /* Nor is a column lost whose name is that of what a find adds. */
-static void
-csv_tells_the_columns_that_matched(void **state)
+TEST(csv_tells_the_columns_that_matched)
 {
     const char *const paths[] = {"a", "b"};
     struct shown shown;
 
-    (void)state;
     begin(&shown, &(struct output_options){.format = OUTPUT_CSV,
                                            .shows_matches = true});
     shown.matched = (struct colander_columns){paths, 2, false};
@@ -193,12 +176,10 @@ csv_tells_the_columns_that_matched(void **state)
                  "_key,_matched,_matched\nk,\"[\"\"a\"\",\"\"b\"\"]\",7\n");
 }
 
-static void
-csv_has_no_blank_line(void **state)
+TEST(csv_has_no_blank_line)
 {
     struct shown shown;
 
-    (void)state;
     begin(&shown,
           &(struct output_options){.format = OUTPUT_CSV, .has_no_key = true});
     add(&shown, "a", colander_null());
@@ -208,14 +189,12 @@ csv_has_no_blank_line(void **state)
     assert_shows(&shown, "a\n\"\"\n1\n");
 }
 
-static void
-csv_refuses_too_many_columns_and_keeps_the_rows_before(void **state)
+TEST(csv_refuses_too_many_columns_and_keeps_the_rows_before)
 {
     struct colander_error err;
     struct shown shown;
     char name[16];
 
-    (void)state;
     begin(&shown, &(struct output_options){.format = OUTPUT_CSV});
     for (int i = 1; i <= CSV_COLUMNS_MAX; i++) {
         (void)snprintf(name, sizeof(name), "c%d", i);
@@ -227,7 +206,7 @@ csv_refuses_too_many_columns_and_keeps_the_rows_before(void **state)
     assert_string_equal(err.message,
                         "more than 16384 different columns for one line of "
                         "names: choose some with --select");
-    assert_int_equal(output_finish(shown.output, NULL), COLANDER_OK);
+    OK(output_finish(shown.output, NULL));
     assert_non_null(strstr(shown.text, ",c16383\nk,1,,,"));
     shown.text[8] = '\0';
     assert_string_equal(shown.text, "_key,c1,");
@@ -240,13 +219,11 @@ csv_refuses_too_many_columns_and_keeps_the_rows_before(void **state)
 
 /* -------------------------------------------------------- other formats --- */
 
-static void
-json_is_one_array(void **state)
+TEST(json_is_one_array)
 {
     const struct output_options options = {.format = OUTPUT_JSON};
     struct shown shown;
 
-    (void)state;
     begin(&shown, &options);
     assert_shows(&shown, "[]\n");
     begin(&shown, &options);
@@ -259,8 +236,7 @@ json_is_one_array(void **state)
     assert_shows(&shown, "[\n{\"_key\":\"k1\"},\n{\"_key\":\"k2\"}\n]\n");
 }
 
-static void
-rows_without_a_key_are_shown_in_every_format(void **state)
+TEST(rows_without_a_key_are_shown_in_every_format)
 {
     static const struct {
         enum output_format format;
@@ -273,7 +249,6 @@ rows_without_a_key_are_shown_in_every_format(void **state)
         {OUTPUT_LINE, "a = 1\nb = x\n\n"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct shown shown;
 
@@ -287,13 +262,11 @@ rows_without_a_key_are_shown_in_every_format(void **state)
     }
 }
 
-static void
-msgpack_is_one_map_after_another(void **state)
+TEST(msgpack_is_one_map_after_another)
 {
     const char *const paths[] = {"a", "b"};
     struct shown shown;
 
-    (void)state;
     begin(&shown, &(struct output_options){.format = OUTPUT_MSGPACK});
     add(&shown, "a", colander_integer(1));
     row(&shown, "k1");
@@ -318,23 +291,18 @@ msgpack_is_one_map_after_another(void **state)
 }
 
 /* Once all rows were learnt, the first is written before the second comes. */
-static void
-csv_that_knows_its_columns_keeps_no_row_back(void **state)
+TEST(csv_that_knows_its_columns_keeps_no_row_back)
 {
     struct colander_result result;
     struct shown shown;
 
-    (void)state;
     memset(&result, 0, sizeof(result));
     begin(&shown, &(struct output_options){.format = OUTPUT_CSV,
                                            .learns_columns = true});
     for (int i = 0; i < 2; i++) {
         add(&shown, i == 0 ? "a" : "b", colander_integer(1));
-        assert_int_equal(
-            colander_row_builder_finish(shown.builder, &result.row, NULL),
-            COLANDER_OK);
-        assert_int_equal(output_learn(shown.output, &result, NULL),
-                         COLANDER_OK);
+        OK(colander_row_builder_finish(shown.builder, &result.row, NULL));
+        OK(output_learn(shown.output, &result, NULL));
     }
     add(&shown, "a", colander_text(""));
     row(&shown, "k1");
@@ -345,13 +313,11 @@ csv_that_knows_its_columns_keeps_no_row_back(void **state)
     assert_shows(&shown, "_key,a,b\nk1,\"\",\nk2,,2\n");
 }
 
-static void
-matches_of_an_empty_row_are_json(void **state)
+TEST(matches_of_an_empty_row_are_json)
 {
     const char *const paths[] = {"a"};
     struct shown shown;
 
-    (void)state;
     begin(&shown,
           &(struct output_options){.has_no_key = true, .shows_matches = true});
     shown.matched = (struct colander_columns){paths, 1, false};
@@ -362,22 +328,6 @@ matches_of_an_empty_row_are_json(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(csv_has_quotes_where_a_field_needs_them),
-        cmocka_unit_test(csv_shows_every_type),
-        cmocka_unit_test(csv_has_the_columns_of_all_rows),
-        cmocka_unit_test(csv_has_the_columns_selected),
-        cmocka_unit_test(csv_tells_the_columns_that_matched),
-        cmocka_unit_test(csv_has_no_blank_line),
-        cmocka_unit_test(
-            csv_refuses_too_many_columns_and_keeps_the_rows_before),
-        cmocka_unit_test(json_is_one_array),
-        cmocka_unit_test(rows_without_a_key_are_shown_in_every_format),
-        cmocka_unit_test(msgpack_is_one_map_after_another),
-        cmocka_unit_test(csv_that_knows_its_columns_keeps_no_row_back),
-        cmocka_unit_test(matches_of_an_empty_row_are_json),
-    };
-
     (void)setlocale(LC_ALL, "C.UTF-8");
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

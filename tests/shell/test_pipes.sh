@@ -35,13 +35,13 @@ pipe 2 '.families --format line
 
 .find tweets user
 .families' shell "$demo"
-says "colander: line 3: find: expected =, !=, <, <=, >, >=, ~, ? or ! after the column
+says "colander: line 3: find: expected =, !=, <, <=, >, >=, ~, ? or ! right after the column
     user
         ^"
 [ "$(grep -c '^_key = tweets' "$work/out")" = 1 ] ||
     complain 'an entry behind the failed one was run'
 pipe 2 '.bogus' shell "$demo"
-says "colander: line 1: no command '.bogus' (see .help)"
+says "colander: line 1: no command '.bogus' (try .help)"
 for quote in '"' "'"; do
     pipe 2 ".find tweets ${quote}user" shell "$demo"
     says 'colander: line 1: a quote is not closed'
@@ -50,15 +50,15 @@ for line in '.\' '.find tweets \' '.find tweets "user\' '.find tweets x\\\'; do
     [ "$line" = '.\' ] && continue # that is Lua
     pipe 2 "$line
 .families" shell "$demo"
-    says "colander: line 1: nothing stands behind the last '\\' (a dot \
-command is one line)"
+    says "colander: line 1: nothing follows the last '\\' (a dot command \
+is one line)"
 done
 pipe 0 ".find tweets 'user=a\\\\' --count" shell "$demo"
 prints 0
 pipe 1 '.get tweets nobody' shell "$demo"
-says "colander: line 1: get: no row 'nobody' in 'tweets'"
+says "colander: line 1: get: no row 'nobody' in family 'tweets'"
 pipe 2 '.demo x' shell "$demo"
-says 'colander: line 1: demo: not within the shell'
+says 'colander: line 1: demo: not available in the shell (run '\''colander demo'\'')'
 pipe 1 'x = 1
 
 x = x +
@@ -68,6 +68,11 @@ says "colander: line 3: stdin:1: attempt to perform arithmetic on a nil value \
 (global 'nothing')"
 pipe 1 'for i = 1, 2 do' shell "$demo"
 says 'colander: line 1: the chunk that begins here has no end'
+pipe 1 'find tweets lang=pl' shell "$demo"
+says "colander: line 1: stdin:1: syntax error near 'tweets'
+commands begin with a dot: .find"
+pipe 2 '.help bogus' shell "$demo"
+says "colander: line 1: help: no command 'bogus' (try .help)"
 
 "$COLANDER" find "$demo" tweets 2>"$work/err" | head -n 1 >"$work/out"
 [ "${PIPESTATUS[0]}" = 141 ] || complain 'a closed pipe is no 141'
@@ -150,7 +155,7 @@ says_some '^colander: line 1: load: nothing: cannot open: No such file or dir'
 loads 1 ".load things '$work/rows.jsonl'" shell "$work/new" --readonly
 says_some 'is open for reading only'
 pipe 2 '.load things' shell "$work/new"
-says 'colander: line 1: load: expected the name of a file'
+says 'colander: line 1: load: FILE is missing'
 pipe 2 ".load things '$work/rows.jsonl' --bogus" shell "$work/new"
 says_some '^colander: line 1: load: .*--bogus'
 

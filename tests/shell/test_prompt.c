@@ -4,17 +4,15 @@
  * SPDX-License-Identifier: MIT
  */
 #include "colander.h"
+#include "support/cases.h"
+#include "support/scoped.h"
 #include "support/temporary.h"
 #include "support/terminal.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define PROMPT "colander> "
 #define MORE "      ... "
@@ -27,33 +25,25 @@ static char history_path[TEMPORARY_SIZE + 32];
 static void
 put_rows(struct colander_store *store, struct colander_family *family)
 {
-    struct colander_row_builder *builder = colander_row_builder_create();
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-    struct colander_batch *batch;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BATCH batch = NULL;
     struct colander_slice row;
+    SCOPED_BUILDER builder = colander_row_builder_create();
 
     assert_non_null(builder);
-    assert_int_equal(colander_batch_create(store, &batch, NULL), COLANDER_OK);
+    OK(colander_batch_create(store, &batch, NULL));
     for (int64_t i = 0; i < ROW_COUNT; i++) {
         struct colander_value part = colander_integer(i);
 
-        assert_int_equal(colander_key_encode(&part, 1, &key, NULL),
-                         COLANDER_OK);
+        OK(colander_key_encode(&part, 1, &key, NULL));
         colander_row_builder_add(builder, "user", colander_text("Smith"));
         colander_row_builder_add(builder, "number", part);
         colander_row_builder_add(builder, "note", colander_text("n"));
-        assert_int_equal(colander_row_builder_finish(builder, &row, NULL),
-                         COLANDER_OK);
-        assert_int_equal(colander_batch_put(batch, family,
-                                            colander_buffer_slice(&key), row,
-                                            NULL),
-                         COLANDER_OK);
+        OK(colander_row_builder_finish(builder, &row, NULL));
+        OK(colander_batch_put(batch, family, colander_buffer_slice(&key), row,
+                              NULL));
     }
-    assert_int_equal(colander_batch_commit(batch, COLANDER_AS_STORE, NULL),
-                     COLANDER_OK);
-    colander_batch_destroy(batch);
-    colander_buffer_release(&key);
-    colander_row_builder_destroy(builder);
+    OK(colander_batch_commit(batch, NULL, NULL));
 }
 
 static int
@@ -62,7 +52,6 @@ make_store(void **state)
     struct colander_store *store;
     struct colander_family *family;
 
-    (void)state;
     temporary_make(directory);
     snprintf(store_path, sizeof(store_path), "%s/store", directory);
     snprintf(history_path, sizeof(history_path), "%s/colander/history",
@@ -73,72 +62,75 @@ make_store(void **state)
     unsetenv("EDITRC");
     setenv("PAGER", "", 1); /* none */
     unsetenv("COLANDER_PAGER");
-    assert_int_equal(colander_store_open(store_path, NULL, &store, NULL),
-                     COLANDER_OK);
-    assert_int_equal(colander_family_open(store, "tweets", &family, NULL),
-                     COLANDER_OK);
+    OK(colander_store_open(store_path, NULL, &store, NULL));
+    OK(colander_family_open(store, "tweets", &family, NULL));
     put_rows(store, family);
     colander_family_close(family);
-    assert_int_equal(colander_store_close(store, NULL), COLANDER_OK);
+    OK(colander_store_close(store, NULL));
     return 0;
 }
 
 static int
 remove_store(void **state)
 {
-    (void)state;
     temporary_remove(directory);
     return 0;
 }
 
+static struct terminal terminal; /* of a test */
+
 static void
-start(struct terminal *terminal)
+start(struct terminal *shell)
 {
     const char *const words[] = {"colander", "shell", store_path, "--readonly",
                                  NULL};
 
-    terminal_start(terminal, words);
-    terminal_expect(terminal, PROMPT);
+    terminal_start(shell, words);
+    terminal_expect(shell, PROMPT);
 }
 
 /* Types a line, and waits until `text` and then the prompt are shown. */
 static void
-enter(struct terminal *terminal, const char *line, const char *text)
+enter(struct terminal *shell, const char *line, const char *text)
 {
-    terminal_type(terminal, line);
-    terminal_type(terminal, "\r");
-    terminal_expect(terminal, "\r\n");
-    terminal_expect(terminal, text);
-    terminal_expect(terminal, PROMPT);
+    terminal_type(shell, line);
+    terminal_type(shell, "\r");
+    terminal_expect(shell, "\r\n");
+    terminal_expect(shell, text);
+    terminal_expect(shell, PROMPT);
 }
 
 static void
-quit(struct terminal *terminal)
+quit(struct terminal *shell)
 {
-    terminal_type(terminal, ".quit\r");
-    assert_int_equal(terminal_finish(terminal), 0);
+    terminal_type(shell, ".quit\r");
+    assert_int_equal(terminal_finish(shell), 0);
+}
+
+/* Types keys, and waits until `text` is shown. */
+static void
+show(struct terminal *shell, const char *keys, const char *text)
+{
+    terminal_type(shell, keys);
+    terminal_expect(shell, text);
 }
 
 /* Types Ctrl-C, and waits for the prompt; it would count with one shortly
  * before. */
 static void
-interrupt(struct terminal *terminal)
+interrupt(struct terminal *shell)
 {
-    terminal_type(terminal, "\x03");
-    terminal_expect(terminal, "interrupted");
-    terminal_expect(terminal, PROMPT);
+    terminal_type(shell, "\x03");
+    terminal_expect(shell, "interrupted");
+    terminal_expect(shell, PROMPT);
     usleep(1100000);
 }
 
-static void
-a_find_is_shown_as_a_table_with_its_counts(void **state)
+TEST(a_find_is_shown_as_a_table_with_its_counts)
 {
-    struct terminal terminal;
-
-    (void)state;
     start(&terminal);
-    terminal_type(&terminal, "tweets:find{number = 7}\r");
-    terminal_expect(&terminal, "_key  user   number  note\r\n");
+    show(&terminal, "tweets:find{number = 7}\r",
+         "_key  user   number  note\r\n");
     terminal_expect(&terminal, "\n7     Smith       7  n\r\n");
 #ifdef COLANDER_FILTERS
     terminal_expect(&terminal, "1 row: read ");
@@ -150,12 +142,8 @@ a_find_is_shown_as_a_table_with_its_counts(void **state)
     quit(&terminal);
 }
 
-static void
-expressions_show_what_they_give_and_statements_nothing(void **state)
+TEST(expressions_show_what_they_give_and_statements_nothing)
 {
-    struct terminal terminal;
-
-    (void)state;
     start(&terminal);
     enter(&terminal, "1 + 1, 'x'", "2\tx\r\n");
     enter(&terminal, "kept = {b = 2, 1, a = {}}", "");
@@ -167,19 +155,16 @@ expressions_show_what_they_give_and_statements_nothing(void **state)
     quit(&terminal);
 }
 
-static void
-a_failure_leaves_the_prompt(void **state)
+TEST(a_failure_leaves_the_prompt)
 {
-    struct terminal terminal;
-
-    (void)state;
     start(&terminal);
     enter(&terminal, "1 +* 2", "stdin:1: unexpected symbol near '*'");
     enter(&terminal, "nothing.at.all", "attempt to index a nil value");
     enter(&terminal, "tweets:put(1, {})", "is open for reading only");
-    enter(&terminal, ".bogus", "no command '.bogus' (see .help)");
+    enter(&terminal, ".bogus", "no command '.bogus' (try .help)");
     enter(&terminal, ".find tweets number",
-          "find: expected =, !=, <, <=, >, >=, ~, ? or ! after the column\r\n"
+          "find: expected =, !=, <, <=, >, >=, ~, ? or ! right after the "
+          "column\r\n"
           "    number\r\n          ^\r\n");
     enter(&terminal, ".mode xml", "mode: no format 'xml'");
     enter(&terminal, ".families", "tweets");
@@ -188,65 +173,40 @@ a_failure_leaves_the_prompt(void **state)
     assert_int_equal(terminal_finish(&terminal), 0);
 }
 
-static void
-a_chunk_goes_on_until_it_is_whole(void **state)
+TEST(a_chunk_goes_on_until_it_is_whole)
 {
-    struct terminal terminal;
-
-    (void)state;
     start(&terminal);
-    terminal_type(&terminal, "for i = 1, 2 do\r");
-    terminal_expect(&terminal, MORE);
-    terminal_type(&terminal, "\r"); /* an empty line ends nothing */
-    terminal_expect(&terminal, MORE);
-    terminal_type(&terminal, "print('round', i)\r");
-    terminal_expect(&terminal, MORE);
-    terminal_type(&terminal, "end\r");
-    terminal_expect(&terminal, "\r\nround\t1\r\nround\t2\r\n");
+    show(&terminal, "for i = 1, 2 do\r", MORE);
+    show(&terminal, "\r", MORE); /* an empty line ends nothing */
+    show(&terminal, "print('round', i)\r", MORE);
+    show(&terminal, "end\r", "\r\nround\t1\r\nround\t2\r\n");
     terminal_expect(&terminal, PROMPT);
-    terminal_type(&terminal, "tweets:find{\r");
-    terminal_expect(&terminal, MORE);
-    terminal_type(&terminal, "\x03");
-    terminal_expect(&terminal, PROMPT);
+    show(&terminal, "tweets:find{\r", MORE);
+    show(&terminal, "\x03", PROMPT);
     enter(&terminal, "'whole'", "whole\r\n");
     quit(&terminal);
 }
 
-static void
-tab_completes_what_there_is(void **state)
+TEST(tab_completes_what_there_is)
 {
-    struct terminal terminal;
-
-    (void)state;
     start(&terminal);
-    terminal_type(&terminal, "twe\t");
-    terminal_expect(&terminal, "tweets");
-    terminal_type(&terminal, ":fin\t\t"); /* several: they are listed */
-    terminal_expect(&terminal, "find        find_value");
-    terminal_type(&terminal, "{numb\t");
-    terminal_expect(&terminal, "tweets:find{number");
-    terminal_type(&terminal, " = 9}:sel\t");
-    terminal_expect(&terminal, "= 9}:select");
-    terminal_type(&terminal, "(\"us\t");
-    terminal_expect(&terminal, "(\"user");
-    terminal_type(&terminal, "\")\r");
-    terminal_expect(&terminal, "\n9     Smith\r\n");
+    show(&terminal, "twe\t", "tweets");
+    show(&terminal, ":fin\t\t",
+         "find        find_value"); /* several: they are listed */
+    show(&terminal, "{numb\t", "tweets:find{number");
+    show(&terminal, " = 9}:sel\t", "= 9}:select");
+    show(&terminal, "(\"us\t", "(\"user");
+    show(&terminal, "\")\r", "\n9     Smith\r\n");
     terminal_expect(&terminal, PROMPT);
-    terminal_type(&terminal, "string.fo\t");
-    terminal_expect(&terminal, "string.format");
-    terminal_type(&terminal, "\x15.fam\t"); /* Ctrl-U: away with it */
-    terminal_expect(&terminal, ".families");
-    terminal_type(&terminal, "\r");
-    terminal_expect(&terminal, "sst_files");
-    terminal_expect(&terminal, PROMPT);
-    terminal_type(&terminal, ".export tweets --out\t");
-    terminal_expect(&terminal, "--output");
+    show(&terminal, "string.fo\t", "string.format");
+    show(&terminal, "\x15.fam\t", ".families"); /* Ctrl-U: away with it */
+    enter(&terminal, "", "sst_files");
+    show(&terminal, ".export tweets --out\t", "--output");
     terminal_type(&terminal, "\x15");
     quit(&terminal);
 }
 
-static void
-ctrl_c_stops_whatever_runs(void **state)
+TEST(ctrl_c_stops_whatever_runs)
 {
     static const char *const endless[] = {
         "while true do end",
@@ -262,60 +222,42 @@ ctrl_c_stops_whatever_runs(void **state)
          "{__close = function() while true do end end}) coroutine.yield() end) "
          "coroutine.resume(co) coroutine.close(co)"),
     };
-    struct terminal terminal;
 
-    (void)state;
     start(&terminal);
     for (size_t i = 0; i < sizeof(endless) / sizeof(endless[0]); i++) {
         terminal_type(&terminal, "print('it ' .. 'runs') ");
         terminal_type(&terminal, endless[i]);
-        terminal_type(&terminal, "\r");
-        terminal_expect(&terminal, "it runs");
+        show(&terminal, "\r", "it runs");
         interrupt(&terminal);
     }
     enter(&terminal, "tweets:count()", "50000\r\n");
     quit(&terminal);
 }
 
-static void
-ctrl_c_stops_a_find_that_is_shown(void **state)
+TEST(ctrl_c_stops_a_find_that_is_shown)
 {
-    struct terminal terminal;
-
-    (void)state;
     start(&terminal);
     enter(&terminal, ".limit off", "");
     enter(&terminal, ".mode jsonl", "");
     enter(&terminal, ".pager off", "");
-    terminal_type(&terminal, "tweets:find()\r");
-    terminal_expect(&terminal, "{\"_key\":10,");
+    show(&terminal, "tweets:find()\r", "{\"_key\":10,");
     interrupt(&terminal);
     assert_true(terminal.total < ROW_COUNT * strlen("{\"_key\":1}") / 2);
     enter(&terminal, "tweets:count()", "50000\r\n");
     quit(&terminal);
 }
 
-static void
-ctrl_c_at_the_prompt_drops_the_line(void **state)
+TEST(ctrl_c_at_the_prompt_drops_the_line)
 {
-    struct terminal terminal;
-
-    (void)state;
     start(&terminal);
-    terminal_type(&terminal, "os.exit(1) -- not yet");
-    terminal_expect(&terminal, "not yet");
-    terminal_type(&terminal, "\x03");
-    terminal_expect(&terminal, PROMPT);
+    show(&terminal, "os.exit(1) -- not yet", "not yet");
+    show(&terminal, "\x03", PROMPT);
     enter(&terminal, "tweets:count{number = 8}", "1\r\n");
     quit(&terminal);
 }
 
-static void
-a_second_ctrl_c_within_a_second_leaves(void **state)
+TEST(a_second_ctrl_c_within_a_second_leaves)
 {
-    struct terminal terminal;
-
-    (void)state;
     start(&terminal);
     terminal_type(&terminal, "\x03\x03"); /* keys, at the prompt */
     assert_int_equal(terminal_finish(&terminal), 130);
@@ -332,78 +274,61 @@ a_second_ctrl_c_within_a_second_leaves(void **state)
     assert_int_equal(terminal_finish(&terminal), 130);
 }
 
-static void
-ctrl_z_suspends_and_keeps_the_line(void **state)
+TEST(ctrl_z_suspends_and_keeps_the_line)
 {
     const char *const words[] = {"colander", "shell", store_path, "--readonly",
                                  NULL};
-    struct terminal terminal;
 
-    (void)state;
     terminal_start_job(&terminal, words);
     terminal_expect(&terminal, PROMPT);
-    terminal_type(&terminal, "tweets:count{num");
-    terminal_expect(&terminal, "num");
-    terminal_type(&terminal, "\x1a");
-    terminal_expect(&terminal, "[stopped]");
+    show(&terminal, "tweets:count{num", "num");
+    show(&terminal, "\x1a", "[stopped]");
     terminal_expect(&terminal, PROMPT "tweets:count{num");
-    terminal_type(&terminal, "ber = 8}\r");
-    terminal_expect(&terminal, "\n1\r\n");
+    show(&terminal, "ber = 8}\r", "\n1\r\n");
     terminal_expect(&terminal, PROMPT);
     quit(&terminal);
 }
 
-static void
-long_results_go_through_a_pager_and_are_limited(void **state)
+TEST(long_results_go_through_a_pager_and_are_limited)
 {
-    struct terminal terminal;
-
-    (void)state;
     setenv("PAGER", "sed -u 's/^/paged /'", 1);
     start(&terminal);
-    terminal_type(&terminal, "tweets:find()\r");
-    terminal_expect(&terminal, "paged _key  user   number");
+    show(&terminal, "tweets:find()\r", "paged _key  user   number");
     terminal_expect(&terminal, "paged 999   Smith     999");
     terminal_expect(&terminal,
                     "[the first 1,000 rows; there are more: see .limit]");
     terminal_expect(&terminal, PROMPT);
     assert_false(terminal_has(&terminal, "paged 1000"));
-    terminal_type(&terminal, ".find tweets number<50\r");
-    terminal_expect(&terminal, "paged 49    Smith      49");
+    show(&terminal, ".find tweets number<50\r", "paged 49    Smith      49");
     terminal_expect(&terminal, "50 rows: ");
     terminal_expect(&terminal, PROMPT);
     enter(&terminal, ".limit 30", "");
-    terminal_type(&terminal, "tweets:find():all()\r");
-    terminal_expect(&terminal, "paged 29");
+    show(&terminal, "tweets:find():all()\r", "paged 29");
     terminal_expect(&terminal, "[the first 30 rows: see .limit]");
     terminal_expect(&terminal, PROMPT);
-    terminal_type(&terminal, "tweets:find():limit(3)\r"); /* fits */
-    terminal_expect(&terminal, "\r\n0     Smith       0");
+    show(&terminal, "tweets:find():limit(3)\r",
+         "\r\n0     Smith       0"); /* fits */
     terminal_expect(&terminal, PROMPT);
     enter(&terminal, ".pager off", "");
-    terminal_type(&terminal, "tweets:find():limit(25)\r");
-    terminal_expect(&terminal, "\r\n24    Smith      24");
+    show(&terminal, "tweets:find():limit(25)\r", "\r\n24    Smith      24");
     terminal_expect(&terminal, PROMPT);
     terminal_type(&terminal, "tweets:find():distinct('number')\r");
     terminal_expect(&terminal, "\r\n    29\r\n[the first 30 rows; there are");
     terminal_expect(&terminal, PROMPT);
     enter(&terminal, ".pager nosuchpager", "");
-    enter(&terminal, "tweets:find()", "[there is no pager 'nosuchpager'");
+    enter(&terminal, "tweets:find()", "[no pager 'nosuchpager'");
     enter(&terminal, ".pager 'head -n 1 | tr n N'", ""); /* is left early */
     enter(&terminal, "tweets:find()", "Number");
     quit(&terminal);
     setenv("PAGER", "", 1);
 }
 
-static void
-results_can_go_to_a_file(void **state)
+TEST(results_can_go_to_a_file)
 {
     char line[TEMPORARY_SIZE + 64];
-    struct terminal terminal;
     char text[128];
     FILE *file;
 
-    (void)state;
     snprintf(line, sizeof(line), ".output '%s/results'", directory);
     start(&terminal);
     enter(&terminal, line, "");
@@ -424,12 +349,10 @@ results_can_go_to_a_file(void **state)
     (void)fclose(file);
 }
 
-static void
-a_second_shell_runs_beside_the_first(void **state)
+TEST(a_second_shell_runs_beside_the_first)
 {
     struct terminal terminals[2];
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         start(&terminals[i]);
         enter(&terminals[i], "tweets:count{number = 8}", "1\r\n");
@@ -438,59 +361,44 @@ a_second_shell_runs_beside_the_first(void **state)
         quit(&terminals[i]);
 }
 
-static void
-the_history_comes_back_and_is_for_its_owner_only(void **state)
+TEST(the_history_comes_back_and_is_for_its_owner_only)
 {
-    struct terminal terminal;
     struct stat status;
 
-    (void)state;
     start(&terminal);
-    terminal_type(&terminal, "tweets:count{\r");
-    terminal_expect(&terminal, MORE);
-    terminal_type(&terminal, "number = 4321}\r");
-    terminal_expect(&terminal, "\n1\r\n");
+    show(&terminal, "tweets:count{\r", MORE);
+    show(&terminal, "number = 4321}\r", "\n1\r\n");
     quit(&terminal);
     assert_int_equal(stat(history_path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
 
     start(&terminal);
-    terminal_type(&terminal, "\x10\x10"); /* Ctrl-P: past ".quit" */
-    terminal_expect(&terminal, "tweets:count{ number = 4321}");
-    terminal_type(&terminal, "\r");
-    terminal_expect(&terminal, "\n1\r\n");
+    show(&terminal, "\x10\x10",
+         "tweets:count{ number = 4321}"); /* Ctrl-P: past ".quit" */
+    show(&terminal, "\r", "\n1\r\n");
     quit(&terminal);
 }
 
-static void
-the_history_keeps_what_has_ended_the_program(void **state)
+TEST(the_history_keeps_what_has_ended_the_program)
 {
-    struct terminal terminal;
-
-    (void)state;
     start(&terminal);
-    terminal_type(&terminal, "print('bye ' .. 'then') os.exit(3)\r");
-    terminal_expect(&terminal, "bye then");
+    show(&terminal, "print('bye ' .. 'then') os.exit(3)\r", "bye then");
     assert_int_equal(terminal_finish(&terminal), 3);
 
     start(&terminal);
-    terminal_type(&terminal, "\x10"); /* Ctrl-P */
-    terminal_expect(&terminal, "print('bye ' .. 'then') os.exit(3)");
+    show(&terminal, "\x10", "print('bye ' .. 'then') os.exit(3)"); /* Ctrl-P */
     terminal_type(&terminal, "\x15"); /* Ctrl-U: away with it */
     enter(&terminal, "'still here'", "still here\r\n");
     quit(&terminal);
 }
 
-static void
-the_init_file_runs_before_the_first_prompt(void **state)
+TEST(the_init_file_runs_before_the_first_prompt)
 {
     const char *const words[] = {"colander",   "shell",     store_path,
                                  "--readonly", "--no-init", NULL};
     char path[TEMPORARY_SIZE + 32];
-    struct terminal terminal;
     FILE *file;
 
-    (void)state;
     snprintf(path, sizeof(path), "%s/colander", directory);
     (void)mkdir(path, 0700);
     snprintf(path, sizeof(path), "%s/colander/init.lua", directory);
@@ -512,25 +420,5 @@ the_init_file_runs_before_the_first_prompt(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_find_is_shown_as_a_table_with_its_counts),
-        cmocka_unit_test(
-            expressions_show_what_they_give_and_statements_nothing),
-        cmocka_unit_test(a_failure_leaves_the_prompt),
-        cmocka_unit_test(a_chunk_goes_on_until_it_is_whole),
-        cmocka_unit_test(tab_completes_what_there_is),
-        cmocka_unit_test(ctrl_c_stops_whatever_runs),
-        cmocka_unit_test(ctrl_c_stops_a_find_that_is_shown),
-        cmocka_unit_test(ctrl_c_at_the_prompt_drops_the_line),
-        cmocka_unit_test(a_second_ctrl_c_within_a_second_leaves),
-        cmocka_unit_test(ctrl_z_suspends_and_keeps_the_line),
-        cmocka_unit_test(long_results_go_through_a_pager_and_are_limited),
-        cmocka_unit_test(results_can_go_to_a_file),
-        cmocka_unit_test(a_second_shell_runs_beside_the_first),
-        cmocka_unit_test(the_history_comes_back_and_is_for_its_owner_only),
-        cmocka_unit_test(the_history_keeps_what_has_ended_the_program),
-        cmocka_unit_test(the_init_file_runs_before_the_first_prompt),
-    };
-
-    return cmocka_run_group_tests(tests, make_store, remove_store);
+    return tests_run(make_store, remove_store);
 }

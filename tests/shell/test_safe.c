@@ -5,14 +5,14 @@
  * SPDX-License-Identifier: MIT
  */
 #include "colander.h"
+#include "support/cases.h"
+#include "support/scoped.h"
 #include "support/temporary.h"
 #include "support/terminal.h"
 
 #include <ctype.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -20,9 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#define SECONDS_SHORT "0.5" /* for what is to end by it */
+#define SECONDS_SHORT "0.1" /* for what is to end by it; */
+#define SECONDS_SOAK "1"    /* more of it in script/soak */
 #define SECONDS_LONG "20"   /* for what ends before, also on a busy machine */
 #define MEMORY "32m"
 /* of a process: what Lua may have, and what an open store takes */
@@ -112,48 +111,39 @@ static int
 make_store(void **state)
 {
     struct colander_row_builder *builder = colander_row_builder_create();
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_store *store;
     struct colander_family *family;
     struct colander_slice row;
 
-    (void)state;
     temporary_make(directory);
     snprintf(store_path, sizeof(store_path), "%s/store", directory);
     snprintf(out_path, sizeof(out_path), "%s/out", directory);
     snprintf(err_path, sizeof(err_path), "%s/err", directory);
-    assert_int_equal(colander_store_open(store_path, NULL, &store, NULL),
-                     COLANDER_OK);
-    assert_int_equal(colander_family_open(store, "tweets", &family, NULL),
-                     COLANDER_OK);
+    OK(colander_store_open(store_path, NULL, &store, NULL));
+    OK(colander_family_open(store, "tweets", &family, NULL));
     for (int64_t i = 0; i < ROW_COUNT; i++) {
         struct colander_value part = colander_integer(i);
         char text[64];
 
         snprintf(text, sizeof(text), "text number %d", (int)i);
-        assert_int_equal(colander_key_encode(&part, 1, &key, NULL),
-                         COLANDER_OK);
+        OK(colander_key_encode(&part, 1, &key, NULL));
         colander_row_builder_add(builder, "user", colander_text("Smith"));
         colander_row_builder_add(builder, "likes", part);
         colander_row_builder_add(builder, "text", colander_text(text));
-        assert_int_equal(colander_row_builder_finish(builder, &row, NULL),
-                         COLANDER_OK);
-        assert_int_equal(colander_family_put(family,
-                                             colander_buffer_slice(&key), row,
-                                             COLANDER_AS_STORE, NULL),
-                         COLANDER_OK);
+        OK(colander_row_builder_finish(builder, &row, NULL));
+        OK(colander_family_put(family, colander_buffer_slice(&key), row, NULL,
+                               NULL));
     }
-    colander_buffer_release(&key);
     colander_row_builder_destroy(builder);
     colander_family_close(family);
-    assert_int_equal(colander_store_close(store, NULL), COLANDER_OK);
+    OK(colander_store_close(store, NULL));
     return 0;
 }
 
 static int
 remove_store(void **state)
 {
-    (void)state;
     temporary_remove(directory);
     return 0;
 }
@@ -219,13 +209,15 @@ check_script(char *heading, const char *code, struct run *most)
 {
     static struct run run;
     char *name = strstr(heading, ": ");
-    bool is_short;
+    const char *seconds = SECONDS_LONG;
 
     assert_non_null(name);
     *name = '\0';
     name += 2;
-    is_short = strcmp(heading, "time") == 0 || strcmp(heading, "any") == 0;
-    run_code(&run, is_short ? SECONDS_SHORT : SECONDS_LONG, code);
+    if (strcmp(heading, "time") == 0 || strcmp(heading, "any") == 0)
+        seconds =
+            getenv("COLANDER_RUNS") == NULL ? SECONDS_SHORT : SECONDS_SOAK;
+    run_code(&run, seconds, code);
     if (!has_ended(&run, heading))
         complain("'%s' exits %d, and is to end by %s: %s%s", name, run.status,
                  heading, run.out, run.err);
@@ -243,8 +235,7 @@ check_script(char *heading, const char *code, struct run *most)
         most->seconds = run.seconds;
 }
 
-static void
-hostile_scripts_end_and_find_no_way_out(void **state)
+TEST(hostile_scripts_end_and_find_no_way_out)
 {
     const char *path = getenv("HOSTILE_SCRIPTS");
     const unsigned long before = sum_store();
@@ -256,7 +247,6 @@ hostile_scripts_end_and_find_no_way_out(void **state)
     unsigned count = 0;
     FILE *file;
 
-    (void)state;
     assert_non_null(path);
     file = fopen(path, "r");
     assert_non_null(file);
@@ -284,8 +274,7 @@ hostile_scripts_end_and_find_no_way_out(void **state)
     assert_string_equal(run->out, "5000\n");
 }
 
-static void
-a_script_gets_its_words_and_the_store(void **state)
+TEST(a_script_gets_its_words_and_the_store)
 {
     char path[TEMPORARY_SIZE + 16];
     const char *const words[] = {"colander", "shell", store_path, "--safe",
@@ -293,7 +282,6 @@ a_script_gets_its_words_and_the_store(void **state)
     static struct run run;
     FILE *file;
 
-    (void)state;
     snprintf(path, sizeof(path), "%s/script.lua", directory);
     file = fopen(path, "w");
     assert_non_null(file);
@@ -307,23 +295,19 @@ a_script_gets_its_words_and_the_store(void **state)
     assert_int_equal(run.status, 0);
 }
 
-static void
-an_expression_is_shown(void **state)
+TEST(an_expression_is_shown)
 {
     static struct run run;
 
-    (void)state;
     run_code(&run, SECONDS_LONG, "tweets:find{likes = 7}:select('likes')");
     assert_string_equal(run.out, "{\"_key\":7,\"likes\":7}\n");
     assert_int_equal(run.status, 0);
 }
 
-static void
-what_is_wrong_is_told_with_its_place(void **state)
+TEST(what_is_wrong_is_told_with_its_place)
 {
     static struct run run;
 
-    (void)state;
     run_code(&run, SECONDS_LONG, "local x = 1\nlocal y = x.y.z");
     assert_int_equal(run.status, 1);
     assert_non_null(strstr(run.err, "-e:2: attempt to index a number value"));
@@ -399,13 +383,11 @@ exit_of(pid_t pid)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void
-a_script_ends_when_nobody_reads_what_it_prints(void **state)
+TEST(a_script_ends_when_nobody_reads_what_it_prints)
 {
     int fds[2];
     pid_t pid;
 
-    (void)state;
     assert_int_equal(pipe(fds), 0);
     pid = start_code("1", "while true do print(('x'):rep(1000)) end", fds[1]);
     assert_int_equal(exit_of(pid), 1);
@@ -413,14 +395,12 @@ a_script_ends_when_nobody_reads_what_it_prints(void **state)
     close(fds[1]);
 }
 
-static void
-a_script_dies_with_its_parent(void **state)
+TEST(a_script_dies_with_its_parent)
 {
     const int out = open("/dev/null", O_WRONLY);
     pid_t pid;
     pid_t child;
 
-    (void)state;
     assert_true(out >= 0);
     pid = start_code("1000", "while true do end", out);
     child = child_of(pid);
@@ -430,14 +410,12 @@ a_script_dies_with_its_parent(void **state)
     close(out);
 }
 
-static void
-ctrl_c_ends_a_script(void **state)
+TEST(ctrl_c_ends_a_script)
 {
     const int out = open("/dev/null", O_WRONLY);
     pid_t pid;
     pid_t child;
 
-    (void)state;
     assert_true(out >= 0);
     pid = start_code("1000", "while true do end", out);
     child = child_of(pid);
@@ -447,20 +425,17 @@ ctrl_c_ends_a_script(void **state)
     close(out);
 }
 
-static void
-a_failure_is_one_also_where_children_are_ignored(void **state)
+TEST(a_failure_is_one_also_where_children_are_ignored)
 {
     char command[TEMPORARY_SIZE * 2 + 256];
 
-    (void)state;
     snprintf(command, sizeof(command),
              "trap '' CHLD; exec '%s' shell '%s' --safe -e 'error(1)' 2>'%s'",
              getenv("COLANDER"), store_path, err_path);
     assert_int_equal(WEXITSTATUS(system(command)), 1);
 }
 
-static void
-a_terminal_gets_no_control_characters(void **state)
+TEST(a_terminal_gets_no_control_characters)
 {
     const char *const words[] = {"colander", "shell",
                                  store_path, "--safe",
@@ -468,7 +443,6 @@ a_terminal_gets_no_control_characters(void **state)
                                  NULL};
     struct terminal terminal;
 
-    (void)state;
     terminal_start(&terminal, words);
     terminal_expect(&terminal, "?[2J<\302?>\r\n");
     assert_int_equal(terminal_finish(&terminal), 0);
@@ -477,17 +451,5 @@ a_terminal_gets_no_control_characters(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hostile_scripts_end_and_find_no_way_out),
-        cmocka_unit_test(a_script_gets_its_words_and_the_store),
-        cmocka_unit_test(an_expression_is_shown),
-        cmocka_unit_test(what_is_wrong_is_told_with_its_place),
-        cmocka_unit_test(a_script_ends_when_nobody_reads_what_it_prints),
-        cmocka_unit_test(a_script_dies_with_its_parent),
-        cmocka_unit_test(ctrl_c_ends_a_script),
-        cmocka_unit_test(a_failure_is_one_also_where_children_are_ignored),
-        cmocka_unit_test(a_terminal_gets_no_control_characters),
-    };
-
-    return cmocka_run_group_tests(tests, make_store, remove_store);
+    return tests_run(make_store, remove_store);
 }

@@ -22,6 +22,7 @@ same() {
 seq 1 5000 | sed 's/.*/{"_key":&,"n":&,"text":"row &"}/' > "$work/rows"
 run 0 load "$store" rows "$work/rows"
 run 0 load "$store" others "$work/rows"
+! has_filters || run 0 refilter "$store" rows --unfiltered text
 run 0 export "$store" rows
 cp "$work/out" "$work/all"
 
@@ -30,14 +31,41 @@ run 0 salvage "$work/copy" "$work/new"
 prints_some '^copied +10,000 rows \([0-9.]+ .B\) of 2 families$'
 prints_some '^lost +nothing$'
 diff -r "$store" "$work/copy" > /dev/null || complain 'salvage changes a store'
+# Options of filters, and the resume points of loads, which are marks.
+if has_filters; then
+    run 0 stats "$work/new" rows
+    prints_some '^options .*; unfiltered: text$'
+    run 0 stats "$work/new" others
+    grep -q unfiltered "$work/out" && complain 'options of another family'
+fi
+for family in rows others; do
+    run 0 load "$work/new" $family "$work/rows" --resume
+    says_some '^0 rows loaded; 1 file loaded before$'
+done
 same
 
+# The same where they are still in a log, and where they are damaged.
+if has_filters; then
+    copy
+    run 0 refilter "$work/copy" rows --unfiltered n
+    sst=$(grep -l 'record/filters' "$work"/copy/rocksdb/*.sst | tail -n 1)
+    run 0 salvage "$work/copy" "$work/new"
+    run 0 stats "$work/new" rows
+    prints_some '^options .*; unfiltered: n$'
+    same
+    printf 'XXXX' | dd of="$sst" bs=1 seek=20 conv=notrunc status=none
+    run 4 salvage "$work/copy" "$work/new"
+    prints_some "^rocksdb/$(basename "$sst"): .* marks and filter options of any family may be missing, or old$"
+    same
+fi
+
 # A block of an SST.
+copy
 sst=$(find "$work/copy/rocksdb" -name '*.sst' -size +8k | sort | head -n 1)
 printf 'XXXX' | dd of="$sst" bs=1 seek=500 conv=notrunc status=none
 run 4 salvage "$work/copy" "$work/new"
 prints_some "^rocksdb/$(basename "$sst"): [0-9]+ bytes at 0 cannot be read: its checksum is wrong: rows of family '[a-z]+' with keys from 1 up to [0-9]+ may be missing, or old$"
-prints_some '^lost +1 part, as told above$'
+prints_some '^lost +1 part, listed above$'
 run 0 check "$work/new"
 prints_some '^found +nothing wrong$'
 run 1 salvage "$work/copy" "$work/new"
@@ -51,9 +79,9 @@ rm "$sst"
 mkdir "$sst"
 mkfifo "$work/copy/rocksdb/009999.log"
 run 4 salvage "$work/copy" "$work/new"
-prints_some "^rocksdb/$(basename "$sst"): it is no file: rows of family '[a-z]+' with keys from 1 up to [0-9]+ may be missing, or old$"
-prints_some '^rocksdb/009999.log: .* is no file: '
-prints_some '^lost +2 parts, as told above$'
+prints_some "^rocksdb/$(basename "$sst"): it is not a file: rows of family '[a-z]+' with keys from 1 up to [0-9]+ may be missing, or old$"
+prints_some '^rocksdb/009999.log: .* is not a file: '
+prints_some '^lost +2 parts, listed above$'
 rm -rf "$work/new"
 
 # Files that only say where the others are.
@@ -64,8 +92,8 @@ for file in COLANDER rocksdb/CURRENT; do
     prints_some "^$file: "
     same
     run 0 check "$work/copy" --repair
-    prints_some "^$file: .*: made anew"
-    prints_some '^found +1 damaged file, 1 made anew$'
+    prints_some "^$file: .*: rebuilt"
+    prints_some '^found +1 damaged file, 1 repaired$'
     run 0 export "$work/copy" rows
     cmp -s "$work/out" "$work/all" || complain "$file: rows changed"
 done

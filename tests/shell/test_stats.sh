@@ -18,7 +18,7 @@ prints_some '^files    [0-9]+ SST files?, [0-9,]+ bytes; '
 run 0 stats "$demo" sensors
 [ "$(grep -c '^family' "$work/out")" = 1 ] || complain 'stats tells of others'
 run 1 stats "$demo" bogus
-says "colander: stats: no family 'bogus' in '$demo': there are 'sensors', 'tweets'"
+says "colander: stats: no family 'bogus' in '$demo': its families are 'sensors', 'tweets'"
 run 0 stats "$demo" --json
 [ "$(cut -d , -f 1 "$work/out")" = '{"_key":"sensors"
 {"_key":"tweets"' ] || complain 'stats --json is no line for each family'
@@ -47,6 +47,7 @@ end
 local wide = db:family("wide")
 for i = 1, 30 do wide:put(i, {["c" .. i] = {x = 1}}) end
 wide:put("long", {[("n"):rep(100)] = 1, ["a\nb"] = 1})
+db:family("marks"):put(1, {["\u{200e}"] = 1})
 local many = db:family("many")
 for i = 1, 30 do
     local row = {}
@@ -55,6 +56,8 @@ for i = 1, 30 do
 end' || complain 'no store to tell of'
 run 0 stats "$work/store" rows
 prints_some '^levels   (L[0-6] [0-9]+ \([0-9.]+ (kB|bytes)\)(, )?)+$'
+run 0 stats "$work/store" marks # no cells, but one when it is printed
+prints_some $'^         \xef\xbf\xbd  100\\.0 %  integer$'
 run 0 stats "$work/store" rows --json
 prints_some '"levels":\[\{"level":[0-6],"sst_files":[1-9]'
 sizes=$(sed -E 's/.*"levels":\[([^]]*)\].*/\1/' "$work/out" |
@@ -101,7 +104,7 @@ prints_some '"column_count":10000,"columns_cut":true,'
 run 0 stats "$demo" tweets --json
 
 if ! has_filters; then
-    grep -q -e filter -e maybe "$work/out" && complain 'stats tells of filters: none is there'
+    grep -q -e filter -e false_pos "$work/out" && complain 'stats tells of filters: none is there'
     finish
 fi
 
@@ -118,20 +121,33 @@ prints_some '"rows_per_segment":"auto",'
 
 # Filters are wrong as often as they may be, and those on disk hardly ever.
 run 0 stats "$demo" tweets
-prints_some '^maybes   [0-9.e-]+ % wrong: [0-9,]+ of 10,000(; filters on disk let 0 of [0-9,]+ through)?$'
+prints_some '^false positives [0-9.e-]+ % \([0-9,]+ of 10,000 probes\)(, 0 of [0-9,]+ after the on-disk filter)?$'
 run 0 stats "$demo" tweets --json
 prints_some '"maybes":\{"values":10000,"parts":1,"wrong":[0-9]+,"followed":[0-9]+,"let_through":0,"wrong_rate":0\.0'
 [ "$(bytes wrong)" -le 150 ] || complain 'more than 1 % are wrong'
+prints_some '"false_positives":\{"values":10000,"parts":1,"count":[0-9]+,"followed":[0-9]+,"passed":0,"rate":0\.0'
 run 0 stats "$work/store" empty --json
+prints_some '"rate":null,"passed_rate":null\}'
 prints_some '"wrong_rate":null,"let_through_rate":null\}'
 run 0 stats "$demo" tweets --json
 
+# Filters of some of the rows.
+part=$work/part
+"$COLANDER" export "$demo" tweets --limit "$(enough 20000)" |
+    "$COLANDER" load "$part" tweets - --format jsonl 2>"$work/err" ||
+    complain "no rows to refilter: $(cat "$work/err")"
+"$COLANDER" shell "$part" -e 'db:family("tweets"):compact()'
+count=$("$COLANDER" find "$part" tweets user=Smith --count)
+[ "$count" -gt 0 ] || complain "no rows of Smith"
+all=$("$COLANDER" stats "$part" tweets --json | grep -Eo '"locator_bytes":[0-9]+' |
+    cut -d : -f 2)
+
 refilter() { # ARG...: finds find what they found
-    run 0 refilter "$demo" tweets "$@"
+    run 0 refilter "$part" tweets "$@"
     cp "$work/out" "$work/told"
     for where in user=Smith 'likes>=990' '--any Houston7'; do
         # shellcheck disable=SC2086
-        "$COLANDER" find "$demo" tweets $where
+        "$COLANDER" find "$part" tweets $where
     done >"$work/found"
     cmp -s "$work/found" "$work/wanted" || complain "after '$last' finds differ"
     cp "$work/told" "$work/out"
@@ -139,61 +155,69 @@ refilter() { # ARG...: finds find what they found
 
 for where in user=Smith 'likes>=990' '--any Houston7'; do
     # shellcheck disable=SC2086
-    "$COLANDER" find "$demo" tweets $where --scan
+    "$COLANDER" find "$part" tweets $where --scan
 done >"$work/wanted"
 refilter
-prints_some '^done     the filters of 1 SST file were made anew$'
+prints_some '^done     rebuilt the filters of 1 SST file$'
 prints_some '^filters  of 1 SST file: [0-9,]+ bytes, [0-9.]+ % of '
 
 # What is given changes, the rest stays.
-refilter --rows-per-segment 64 --noindex text --noindex profile \
+refilter --rows-per-segment 64 --unfiltered text --unfiltered profile \
     --bits-per-value 8.5
-prints_some '^options  on, rows per segment 64, 32 hash bits, 8.5 bits for a value, slices in up to 67,108,864 bytes; not indexed: text, profile$'
-run 0 stats "$demo" tweets --json
+prints_some '^options  on, rows per segment 64, 32 hash bits, 8.5 bits per value, slices in up to 67,108,864 bytes; unfiltered: text, profile$'
+run 0 stats "$part" tweets --json
 smaller=$(bytes locator_bytes)
 [ "$smaller" -lt "$all" ] || complain 'columns left out take as much'
-prints_some '"rows_per_segment":64,.*"bits_per_value":8.5,.*"noindex":\["text","profile"\]'
+prints_some '"rows_per_segment":64,.*"bits_per_value":8.5,.*"unfiltered":\["text","profile"\],"noindex":\["text","profile"\]'
 refilter --hierarchy tree --tree-order 4 --fp-rate=0.1 --memory-budget 1000000
-prints_some '^options  on, rows per segment 64, 32 hash bits, 0.1 wrong maybes, tree of order 4 in up to 1,000,000 bytes; not indexed: text, profile$'
-refilter --noindex '' --filter-bits 20000 --hash-bits 24 --rows-per-segment 0
-prints_some '^options  on, rows per segment 0, 24 hash bits, 20,000 bits for a file, tree of order 4 in up to 1,000,000 bytes$'
+prints_some '^options  on, rows per segment 64, 32 hash bits, false-positive rate 0.1, tree of order 4 in up to 1,000,000 bytes; unfiltered: text, profile$'
+refilter --unfiltered '' --filter-bits 4000 --hash-bits 24 --rows-per-segment 0
+prints_some '^options  on, rows per segment 0, 24 hash bits, 4,000 bits per file, tree of order 4 in up to 1,000,000 bytes$'
+refilter --noindex user # its name in 0.1
+prints_some '^options  .*; unfiltered: user$'
+refilter --unfiltered ''
 grep -q '^locator' "$work/out" && complain 'files only, and yet a locator'
-run 0 stats "$demo" tweets
-prints_some '^maybes   (100|99\.[0-9]) % wrong: [0-9,]+ of 10,000; filters on disk let [0-9,]+ of [0-9,]+ through$'
+run 0 stats "$part" tweets
+prints_some '^false positives (100|99\.[0-9]) % \([0-9,]+ of 10,000 probes\), [0-9,]+ of [0-9,]+ after the on-disk filter$'
 refilter --rows-per-segment 1
 prints_some '^options  on, rows per segment 1, 24 hash bits, '
 refilter --off
 prints_some '^done     filters are off'
 refilter --on --rows-per-segment auto --hierarchy slices --fp-rate 0.01
-prints_some '^options  on, rows per segment auto, 24 hash bits, 0.01 wrong maybes, slices in '
+prints_some '^options  on, rows per segment auto, 24 hash bits, false-positive rate 0.01, slices in '
 prints_some '^locator  [0-9,]+ bytes, [0-9.]+ %$'
 
 mistake() { # MESSAGE ARG...
     local message=$1
     shift
-    run 2 refilter "$demo" tweets "$@"
+    run 2 refilter "$part" tweets "$@"
     says "colander: refilter: $message"
 }
 
-mistake "--hash-bits takes a number from 0 up, not 'x'" --hash-bits x
+mistake '--off and --on exclude each other' --on --off
+mistake '--filter-bits and --fp-rate exclude each other' \
+    --filter-bits 20000 --fp-rate 0.1
+mistake "--hash-bits must be a number, not 'x'" --hash-bits x
 mistake '--tree-order is too large: 4294967296' --tree-order 4294967296
 mistake '--rows-per-segment is too large: 4294967295' \
     --rows-per-segment 4294967295
-mistake "--fp-rate takes a number such as 0.01, not 'nan'" --fp-rate nan
-mistake "no hierarchy 'forest': there are slices and tree" --hierarchy forest
-run 2 refilter "$demo" tweets --rows-per-segment 3
-says_some 'rows_per_segment is 0 or a power of two'
-run 2 refilter "$demo" tweets --noindex 'a[b'
-run 1 refilter "$demo" bogus
-says "colander: refilter: no family 'bogus' in '$demo': there are 'sensors', 'tweets'"
-run 0 stats "$demo" tweets --json
+mistake "--fp-rate must be a number such as 0.01, not 'nan'" --fp-rate nan
+mistake "--hierarchy must be slices or tree, not 'forest'" --hierarchy forest
+run 2 refilter "$part" tweets --rows-per-segment 3
+says_some 'rows_per_segment must be 0 or a power of two'
+run 2 refilter "$part" tweets --memory-budget 1
+says_some 'memory_budget must be at least 65536, not 1$'
+run 2 refilter "$part" tweets --unfiltered 'a[b'
+run 1 refilter "$part" bogus
+says "colander: refilter: no family 'bogus' in '$part': its families are 'tweets'"
+run 0 stats "$part" tweets --json
 prints_some '"rows_per_segment":"auto","hash_bits":24,'
 
 # A damaged filter costs time, and is told.
-for filter in "$demo"/filters/*; do
+for filter in "$part"/filters/*; do
     [ -s "$filter" ] && printf damage |
         dd of="$filter" bs=1 seek=1000 conv=notrunc status=none
 done
-run 0 find "$demo" tweets user=Smith --count
-prints 15
+run 0 find "$part" tweets user=Smith --count
+prints "$count"
 finish

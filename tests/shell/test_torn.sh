@@ -19,10 +19,10 @@ log=$(find "$work/torn/rocksdb" -name '*.log' -size +0 | sort | tail -n 1)
 truncate -s -2 "$log"
 for command in find shell; do
     run 4 $command "$work/torn" f
-    says_some "^colander: $command: cannot open store '$work/torn': ${log##*/} is damaged: [0-9]+ bytes of it are whole, and [0-9]+ had been written\$"
+    says_some "^colander: $command: cannot open store '$work/torn': ${log##*/} is corrupt: it has [0-9]+ bytes of whole records, and [0-9]+ were written\$"
 done
 rm "$work/torn/LEDGER" # as the machine may have lost it
-told="colander: find: '$work/torn': the last write was not whole: [0-9]+ bytes at the end of ${log##*/} are dropped"
+told="colander: find: '$work/torn': the last write is incomplete: dropped [0-9]+ bytes at the end of ${log##*/}"
 for _ in 1 2; do # to read a store changes nothing
     run 0 find "$work/torn" f
     prints '{"_key":1,"x":1}
@@ -31,7 +31,7 @@ for _ in 1 2; do # to read a store changes nothing
 done
 run 0 shell "$work/torn" -e 'print(db:family("f"):count())'
 prints 2
-says_some 'the last write was not whole'
+says_some 'the last write is incomplete'
 run 0 shell "$work/torn" -e 'print(db:family("f"):count())'
 prints 2
 says ''
@@ -40,6 +40,6 @@ make_killed "$work/damaged"
 log=$(find "$work/damaged/rocksdb" -name '*.log' -size +0 | sort | tail -n 1)
 printf 'x' | dd of="$log" bs=1 seek=12 conv=notrunc status=none
 run 4 find "$work/damaged" f
-says "colander: find: cannot open store '$work/damaged': ${log##*/} is damaged at byte 0, and what was written after that is behind it"
+says "colander: find: cannot open store '$work/damaged': ${log##*/} is corrupt at byte 0, with valid records after it"
 run 4 shell "$work/damaged" -e 'print(1)'
 finish

@@ -6,13 +6,10 @@
  */
 #include "shell/interrupt.h"
 #include "shell/where.h"
+#include "support/cases.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #define ZOLW "\xC5\xBC\xC3\xB3\xC5\x82w"
 
@@ -65,10 +62,8 @@ make_sample(void **state)
     add(&sample, "a.b", colander_integer(1));
     add(&sample, ZOLW, colander_integer(2));
     add_containers(&sample);
-    assert_int_equal(
-        colander_row_builder_finish(sample.builder, &sample.row, NULL),
-        COLANDER_OK);
-    assert_int_equal(colander_key_text("k1", &sample.key, NULL), COLANDER_OK);
+    OK(colander_row_builder_finish(sample.builder, &sample.row, NULL));
+    OK(colander_key_text("k1", &sample.key, NULL));
     *state = &sample;
     return 0;
 }
@@ -116,8 +111,7 @@ assert_all(const struct sample *sample, const char *const *texts, size_t count,
     }
 }
 
-static void
-expressions_see_every_column(void **state)
+TEST(expressions_see_every_column)
 {
     static const char *const texts[] = {
         "likes == 5",
@@ -147,8 +141,7 @@ expressions_see_every_column(void **state)
     assert_all(*state, texts, sizeof(texts) / sizeof(texts[0]), true);
 }
 
-static void
-what_has_no_order_is_neither_below_nor_above(void **state)
+TEST(what_has_no_order_is_neither_below_nor_above)
 {
     static const char *const texts[] = {
         "missing < 1",       "1 < missing",     "missing <= missing",
@@ -175,8 +168,7 @@ what_has_no_order_is_neither_below_nor_above(void **state)
     assert_all(*state, ordered, sizeof(ordered) / sizeof(ordered[0]), true);
 }
 
-static void
-what_is_missing_is_nil_and_null_is_not(void **state)
+TEST(what_is_missing_is_nil_and_null_is_not)
 {
     static const char *const accepted[] = {
         "missing == nil",
@@ -204,8 +196,7 @@ what_is_missing_is_nil_and_null_is_not(void **state)
     assert_all(*state, rejected, sizeof(rejected) / sizeof(rejected[0]), false);
 }
 
-static void
-nothing_reaches_outside(void **state)
+TEST(nothing_reaches_outside)
 {
     static const char *const texts[] = {
         "io",
@@ -232,8 +223,7 @@ nothing_reaches_outside(void **state)
     assert_all(*state, texts, sizeof(texts) / sizeof(texts[0]), false);
 }
 
-static void
-mistakes_have_a_place(void **state)
+TEST(mistakes_have_a_place)
 {
     static const struct {
         const char *text;
@@ -245,40 +235,44 @@ mistakes_have_a_place(void **state)
         {"likes >", 7, "expected an expression"},
         {"likes > ) 5", 8, "expected an expression instead of ')'"},
         {"local x", 0, "expected an expression instead of 'local'"},
-        {"x = 1", 2, "'=' stands behind the expression (equal is ==)"},
-        {"1) or (2", 1, "')' stands behind the expression"},
-        {"1, 2", 1, "',' stands behind the expression"},
-        {"1;", 1, "';' stands behind the expression"},
-        {"likes 5", 6, "'5' stands behind the expression"},
+        {"x = 1", 2,
+         "unexpected '=' after the expression (write == for equal)"},
+        {"x != 1", 2,
+         "unexpected '!' after the expression (write ~= for not equal)"},
+        {"x && y", 3, "expected an expression instead of '&' (write and)"},
+        {"x || y", 3, "expected an expression instead of '|' (write or)"},
+        {"1) or (2", 1, "unexpected ')' after the expression"},
+        {"1, 2", 1, "unexpected ',' after the expression"},
+        {"1;", 1, "unexpected ';' after the expression"},
+        {"likes 5", 6, "unexpected '5' after the expression"},
         {"likes > (3", 10, "')' expected at the end"},
         {"{1, 2 3}", 6, "'}' expected near '3'"},
         {"likes == 'a", 11, "unfinished string at the end"},
         {"likes == 3x", 9, "malformed number near '3x'"},
         {"x == 1 and\nlikes = 5", 17,
-         "'=' stands behind the expression (equal is ==)"},
+         "unexpected '=' after the expression (write == for equal)"},
         {"na" ZOLW " == 1", 2,
-         "names have ASCII letters here: any other column is row[\"...\"]"},
+         "names have ASCII letters only: write any other column as "
+         "row[\"...\"]"},
         {ZOLW " == 1", 0,
-         "names have ASCII letters here: any other column is row[\"...\"]"},
+         "names have ASCII letters only: write any other column as "
+         "row[\"...\"]"},
     };
     struct where *where = where_create();
 
-    (void)state;
     assert_non_null(where);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct colander_error err;
         size_t offset = 99;
 
-        assert_int_equal(where_add(where, cases[i].text, &offset, &err),
-                         COLANDER_INVALID);
+        FAILS(where_add(where, cases[i].text, &offset, &err), COLANDER_INVALID);
         assert_string_equal(err.message, cases[i].message);
         assert_int_equal(offset, cases[i].offset);
     }
     where_destroy(where);
 }
 
-static void
-errors_name_the_row_and_the_expression(void **state)
+TEST(errors_name_the_row_and_the_expression)
 {
     static const struct {
         const char *text;
@@ -323,24 +317,21 @@ errors_name_the_row_and_the_expression(void **state)
     }
 }
 
-static void
-an_endless_expression_is_interrupted(void **state)
+TEST(an_endless_expression_is_interrupted)
 {
     struct colander_error err;
     bool accepts;
 
     interrupt_install();
     assert_int_equal(raise(SIGINT), 0);
-    assert_int_equal(
-        ask(*state, "(function() while true do end end)()", &accepts, &err),
-        COLANDER_CANCELLED);
+    FAILS(ask(*state, "(function() while true do end end)()", &accepts, &err),
+          COLANDER_CANCELLED);
     interrupt_forget();
     interrupt_ends_program();
 }
 
 /* A row leaves nothing behind that the next one sees. */
-static void
-all_of_many_expressions_must_hold(void **state)
+TEST(all_of_many_expressions_must_hold)
 {
     const struct sample *sample = *state;
     struct where *where = where_create();
@@ -350,21 +341,14 @@ all_of_many_expressions_must_hold(void **state)
 
     assert_non_null(where);
     for (int i = 0; i < 100; i++)
-        assert_int_equal(where_add(where, "likes == 5", &offset, NULL),
-                         COLANDER_OK);
-    assert_int_equal(where_accepts(where, key, sample->row, &accepts, NULL),
-                     COLANDER_OK);
+        OK(where_add(where, "likes == 5", &offset, NULL));
+    OK(where_accepts(where, key, sample->row, &accepts, NULL));
     assert_true(accepts);
-    assert_int_equal(where_add(where, "likes == 6", &offset, NULL),
-                     COLANDER_OK);
-    assert_int_equal(where_add(where, "nobody.asks()", &offset, NULL),
-                     COLANDER_OK);
-    assert_int_equal(where_accepts(where, key, sample->row, &accepts, NULL),
-                     COLANDER_OK);
+    OK(where_add(where, "likes == 6", &offset, NULL));
+    OK(where_add(where, "nobody.asks()", &offset, NULL));
+    OK(where_accepts(where, key, sample->row, &accepts, NULL));
     assert_false(accepts);
-    assert_int_equal(
-        where_accepts(where, key, colander_slice_text("\x80"), &accepts, NULL),
-        COLANDER_OK);
+    OK(where_accepts(where, key, colander_slice_text("\x80"), &accepts, NULL));
     assert_false(accepts);
     where_destroy(where);
 }
@@ -372,16 +356,5 @@ all_of_many_expressions_must_hold(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(expressions_see_every_column),
-        cmocka_unit_test(what_has_no_order_is_neither_below_nor_above),
-        cmocka_unit_test(what_is_missing_is_nil_and_null_is_not),
-        cmocka_unit_test(nothing_reaches_outside),
-        cmocka_unit_test(mistakes_have_a_place),
-        cmocka_unit_test(errors_name_the_row_and_the_expression),
-        cmocka_unit_test(an_endless_expression_is_interrupted),
-        cmocka_unit_test(all_of_many_expressions_must_hold),
-    };
-
-    return cmocka_run_group_tests(tests, make_sample, drop_sample);
+    return tests_run(make_sample, drop_sample);
 }

@@ -39,7 +39,7 @@ cp "$work/out" "$work/found"
 run 0 find "$demo" tweets user=Smith --where 'likes > 100' --explain
 cmp -s "$work/out" "$work/found" || complain "'$last' finds other rows"
 rows=$(wc -l <"$work/out")
-says_some "^where    $rows rows let through, $((15 - rows)) rejected in "
+says_some "^where    $rows rows accepted, $((15 - rows)) rejected in "
 if has_filters; then
     says_some '^plan     candidates '
     says_some "^work     $rows rows: read 15 of about 100,000 rows "
@@ -50,7 +50,7 @@ run 0 find "$demo" tweets user=Smith --where 'likes > 100' \
     --where 'likes > 1000000' --count
 prints 0
 
-# Limits count what is let through; the expression sees what is not selected.
+# Limits count what is accepted; the expression sees what is not selected.
 "$COLANDER" find "$demo" tweets 'likes>=900' --select user >"$work/found"
 run 0 find "$demo" tweets --where 'likes >= 900' --limit 3 --select user
 prints "$(head -n 3 "$work/found")"
@@ -73,13 +73,13 @@ run 0 find "$demo" tweets --key t000001 --where 'likes == 313' --select likes
 prints '{"_key":"t000001","likes":313}'
 run 0 find "$demo" tweets --key t000001 --where 'likes == 314' --explain
 prints ''
-says_some '^where    0 rows let through, 1 rejected in '
+says_some '^where    0 rows accepted, 1 rejected in '
 run 0 find "$demo" tweets --key t000001 --where true --limit 0
 prints ''
 
 # Mistakes
 run 2 find "$demo" tweets --where true --where 'likes = 5'
-says "colander: find: --where: '=' stands behind the expression (equal is ==)
+says "colander: find: --where: unexpected '=' after the expression (write == for equal)
     likes = 5
           ^"
 run 2 find "$demo" tweets --where

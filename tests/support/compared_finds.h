@@ -1,5 +1,5 @@
 /*
- * Finds compared with scans of the same snapshot.
+ * Finds compared with scans of the same snapshot, in any thread.
  *
  * The scan is the same find with its predicate behind two negations, through
  * which value filters do not see.
@@ -9,7 +9,9 @@
 #ifndef TESTS_SUPPORT_COMPARED_FINDS_H
 #define TESTS_SUPPORT_COMPARED_FINDS_H
 
+#include "support/claims.h"
 #include "support/random_rows.h"
+#include "support/scoped.h"
 
 /* What finds have done, together. */
 struct find_counts {
@@ -22,14 +24,13 @@ struct find_counts {
 static inline void
 assert_counts_add_up(const struct colander_explain *explain)
 {
-    assert_int_equal(explain->file_count, explain->files_pruned +
-                                              explain->files_located +
-                                              explain->files_read);
-    assert_true(explain->files_unsure <= explain->files_read);
+    CLAIM(explain->file_count ==
+          explain->files_pruned + explain->files_located + explain->files_read);
+    CLAIM(explain->files_unsure <= explain->files_read);
     if (explain->plan == COLANDER_PLAN_CANDIDATES)
-        assert_true(explain->candidate_count >= explain->rows_returned +
-                                                    explain->rows_gone +
-                                                    explain->rows_false);
+        CLAIM(explain->candidate_count >= explain->rows_returned +
+                                              explain->rows_gone +
+                                              explain->rows_false);
 }
 
 static inline bool
@@ -38,8 +39,7 @@ next_row(struct colander_cursor *cursor, struct colander_result *result)
     struct colander_error err;
     bool is_row;
 
-    if (colander_cursor_next(cursor, &is_row, result, &err) != COLANDER_OK)
-        fail_msg("%s", err.message);
+    DID(colander_cursor_next(cursor, &is_row, result, &err), &err);
     return is_row;
 }
 
@@ -65,18 +65,19 @@ compare_find(struct colander_family *family, const struct colander_query *find,
 {
     struct colander_cursor *cursors[2];
     struct colander_result results[2];
+    struct colander_error err;
     uint64_t count = 0;
     bool is_row;
 
-    OK(colander_family_find(family, find, &cursors[0], NULL));
-    OK(colander_family_find(family, scan, &cursors[1], NULL));
+    DID(colander_family_find(family, find, &cursors[0], &err), &err);
+    DID(colander_family_find(family, scan, &cursors[1], &err), &err);
     for (;;) {
         is_row = next_row(cursors[0], &results[0]);
-        assert_int_equal(is_row, next_row(cursors[1], &results[1]));
+        CLAIM(next_row(cursors[1], &results[1]) == is_row);
         if (!is_row)
             break;
-        assert_true(colander_slice_equal(results[0].key, results[1].key));
-        assert_true(colander_slice_equal(results[0].row, results[1].row));
+        CLAIM(colander_slice_equal(results[0].key, results[1].key));
+        CLAIM(colander_slice_equal(results[0].row, results[1].row));
         count++;
     }
     count_find(cursors[0], counts);
@@ -93,16 +94,16 @@ compare_random_find(struct colander_family *family,
                     struct find_counts *counts)
 {
     uint64_t again = *random;
-    struct colander_predicate *predicate = random_predicate(random, 2);
-    struct colander_predicate *hidden =
+    SCOPED_PREDICATE predicate = random_predicate(random, 2);
+    SCOPED_PREDICATE hidden =
         colander_not(colander_not(random_predicate(&again, 2), NULL), NULL);
     struct colander_buffer bounds[2] = {COLANDER_BUFFER_EMPTY,
                                         COLANDER_BUFFER_EMPTY};
     struct colander_query find;
     struct colander_query scan;
 
-    assert_non_null(predicate);
-    assert_non_null(hidden);
+    CLAIM(predicate != NULL);
+    CLAIM(hidden != NULL);
     colander_query_init(&find);
     find.snapshot = snapshot;
     random_bounds(random, key_count, &find, bounds);
@@ -110,8 +111,6 @@ compare_random_find(struct colander_family *family,
     find.where = predicate;
     scan.where = hidden;
     (void)compare_find(family, &find, &scan, counts);
-    colander_predicate_destroy(predicate);
-    colander_predicate_destroy(hidden);
     colander_buffer_release(&bounds[0]);
     colander_buffer_release(&bounds[1]);
 }
@@ -125,41 +124,56 @@ compare_random_finds(struct colander_store *store,
 {
     while (count-- > 0) {
         struct colander_snapshot *now;
+        struct colander_error err;
 
-        OK(colander_store_snapshot(store, &now, NULL));
+        DID(colander_store_snapshot(store, &now, &err), &err);
         compare_random_find(family, now, key_count, random, counts);
         colander_snapshot_release(now);
     }
 }
 
-/* The rows whose value at `path` (NULL: in any column) equals `value`: found
- * and scanned, and how many. */
+/* The rows of the snapshot whose value at `path` (NULL: in any column) equals
+ * `value`: found and scanned, and how many. */
 static inline uint64_t
-compare_equal(struct colander_store *store, struct colander_family *family,
-              const char *path, struct colander_value value,
-              struct find_counts *counts)
+compare_equal_at(struct colander_family *family,
+                 const struct colander_snapshot *snapshot, const char *path,
+                 struct colander_value value, struct find_counts *counts)
 {
     struct colander_predicate *predicates[2];
-    struct colander_snapshot *now;
     struct colander_query find;
     struct colander_query scan;
     uint64_t count;
 
     for (size_t i = 0; i < 2; i++)
         predicates[i] = path == NULL
-                            ? colander_where_any(value, NULL)
+                            ? colander_where_any_column(value, NULL)
                             : colander_where(path, COLANDER_EQ, value, NULL);
     predicates[1] = colander_not(colander_not(predicates[1], NULL), NULL);
-    OK(colander_store_snapshot(store, &now, NULL));
+    CLAIM(predicates[0] != NULL && predicates[1] != NULL);
     colander_query_init(&find);
-    find.snapshot = now;
+    find.snapshot = snapshot;
     scan = find;
     find.where = predicates[0];
     scan.where = predicates[1];
     count = compare_find(family, &find, &scan, counts);
-    colander_snapshot_release(now);
     colander_predicate_destroy(predicates[0]);
     colander_predicate_destroy(predicates[1]);
+    return count;
+}
+
+/* The same, of this moment. */
+static inline uint64_t
+compare_equal(struct colander_store *store, struct colander_family *family,
+              const char *path, struct colander_value value,
+              struct find_counts *counts)
+{
+    struct colander_snapshot *now;
+    struct colander_error err;
+    uint64_t count;
+
+    DID(colander_store_snapshot(store, &now, &err), &err);
+    count = compare_equal_at(family, now, path, value, counts);
+    colander_snapshot_release(now);
     return count;
 }
 

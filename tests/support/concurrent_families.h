@@ -13,6 +13,7 @@
 #define TESTS_SUPPORT_CONCURRENT_FAMILIES_H
 
 #include "support/concurrent_rows.h"
+#include "support/scoped.h"
 
 #define LOADED 400 /* rows of a load */
 #define LOAD_BATCH 50
@@ -69,7 +70,7 @@ count_generation(struct colander_family *family, const char *path,
     const struct colander_value value =
         colander_integer(-1 - (int64_t)generation);
     struct colander_predicate *where =
-        path == NULL ? colander_where_any(value, NULL)
+        path == NULL ? colander_where_any_column(value, NULL)
                      : colander_where(path, COLANDER_EQ, value, NULL);
     struct colander_query query;
     enum colander_code code;
@@ -97,24 +98,23 @@ static inline void
 load_batches(struct actor *actor, struct colander_family *family,
              uint64_t generation)
 {
-    struct colander_buffer bytes = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
     struct colander_batch *batch;
     struct colander_error err;
 
     DID(colander_batch_create(actor->world->store, &batch, &err), &err);
     for (uint64_t i = 0; i < LOADED; i++) {
-        DID(colander_batch_put(batch, family, key_of(i, &bytes),
+        DID(colander_batch_put(batch, family, integer_key(i, &bytes),
                                plain_row(actor, i, generation), &err),
             &err);
         if (i % LOAD_BATCH != LOAD_BATCH - 1)
             continue;
         DID(colander_batch_mark(batch, family, colander_slice_of("place", 5),
-                                key_of(i + 1, &bytes), &err),
+                                integer_key(i + 1, &bytes), &err),
             &err);
-        DID(colander_batch_commit(batch, COLANDER_AS_STORE, &err), &err);
+        DID(colander_batch_commit(batch, NULL, &err), &err);
     }
     colander_batch_destroy(batch);
-    colander_buffer_release(&bytes);
 }
 
 /* The watcher may look at it, and cancel it. */
@@ -131,7 +131,7 @@ static inline bool
 load_bulk(struct actor *actor, struct colander_family *family,
           uint64_t generation)
 {
-    struct colander_buffer bytes = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
     struct colander_bulk *bulk;
     enum colander_code code = COLANDER_OK;
     struct colander_error err;
@@ -141,14 +141,13 @@ load_bulk(struct actor *actor, struct colander_family *family,
     for (uint64_t i = 0; i < LOADED && code == COLANDER_OK; i++) {
         const uint64_t n = generation % 2 == 0 ? i : LOADED - 1 - i;
 
-        code = colander_bulk_add(bulk, key_of(n, &bytes),
+        code = colander_bulk_add(bulk, integer_key(n, &bytes),
                                  plain_row(actor, n, generation), &err);
     }
     if (code == COLANDER_OK)
         code = colander_bulk_commit(bulk, NULL, &err);
     show_bulk(play_of(actor), NULL);
     colander_bulk_destroy(bulk);
-    colander_buffer_release(&bytes);
     if (code != COLANDER_CANCELLED)
         DID(code, &err);
     return code == COLANDER_OK;
@@ -188,7 +187,7 @@ walk_load(struct colander_cursor *cursor, uint64_t *count)
     uint64_t generation = UINT64_MAX;
     struct colander_result result;
 
-    for (*count = 0; step(cursor, &result); ++*count) {
+    for (*count = 0; next_row(cursor, &result); ++*count) {
         if (*count == 0)
             generation = number_in(result.row, "generation");
         CLAIM(number_in(result.row, "generation") == generation);
@@ -201,7 +200,7 @@ walk_load(struct colander_cursor *cursor, uint64_t *count)
 static inline void
 check_load(struct actor *actor)
 {
-    struct colander_family *family = open_family(actor, "loaded");
+    SCOPED_FAMILY family = open_family(actor, "loaded");
     struct colander_snapshot *now = take_snapshot(actor->world);
     struct colander_query query;
     struct colander_cursor *cursor;
@@ -223,7 +222,6 @@ check_load(struct actor *actor)
         colander_cursor_close(cursor);
     }
     colander_snapshot_release(now);
-    colander_family_close(family);
 }
 
 /* ----------------------------------------------- a family comes and goes ---
@@ -233,17 +231,17 @@ static inline void
 make_and_drop(struct actor *actor)
 {
     struct colander_family *family = open_family(actor, "passing");
-    struct colander_buffer bytes = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
     struct colander_batch *batch;
     struct colander_error err;
     uint64_t count;
 
     DID(colander_batch_create(actor->world->store, &batch, &err), &err);
     for (uint64_t i = 0; i < PASSING; i++)
-        DID(colander_batch_put(batch, family, key_of(i, &bytes),
+        DID(colander_batch_put(batch, family, integer_key(i, &bytes),
                                plain_row(actor, i, actor->turn_count), &err),
             &err);
-    DID(colander_batch_commit(batch, COLANDER_AS_STORE, &err), &err);
+    DID(colander_batch_commit(batch, NULL, &err), &err);
     colander_batch_destroy(batch);
     if (random_below(&actor->random, 2) == 0)
         DID(colander_family_flush(family, &err), &err);
@@ -255,45 +253,40 @@ make_and_drop(struct actor *actor)
     family = open_family(actor, "passing");
     CLAIM(!colander_family_exists(family));
     colander_family_close(family);
-    colander_buffer_release(&bytes);
 }
 
 /* Writes on until the family is dropped: other families do not suffer. */
 static inline void
 write_brief(struct actor *actor)
 {
-    struct colander_family *family = open_family(actor, "brief");
-    struct colander_buffer bytes = COLANDER_BUFFER_EMPTY;
+    SCOPED_FAMILY family = open_family(actor, "brief");
+    SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
     enum colander_code code = COLANDER_OK;
 
     for (uint64_t i = 0; i < BRIEF && code == COLANDER_OK; i++)
-        code = colander_family_patch(family, key_of(i, &bytes),
-                                     plain_row(actor, i, actor->number),
-                                     COLANDER_AS_STORE, NULL);
+        code = colander_family_patch(family, integer_key(i, &bytes),
+                                     plain_row(actor, i, actor->number), NULL,
+                                     NULL);
     CLAIM(code == COLANDER_OK || code == COLANDER_DROPPED);
-    colander_family_close(family);
-    colander_buffer_release(&bytes);
 }
 
 static inline void
 drop_brief(struct actor *actor)
 {
-    struct colander_family *family = open_family(actor, "brief");
+    SCOPED_FAMILY family = open_family(actor, "brief");
     const enum colander_code code = colander_family_drop(family, NULL);
 
     CLAIM(code == COLANDER_OK || code == COLANDER_NOT_FOUND);
-    colander_family_close(family);
 }
 
 /* All of its rows, none, or the word that it was dropped. */
 static inline void
 check_passing(struct actor *actor)
 {
-    struct colander_family *family = open_family(actor, "passing");
+    SCOPED_FAMILY family = open_family(actor, "passing");
     const struct colander_value value =
         colander_integer((int64_t)random_below(&actor->random, PASSING));
-    struct colander_predicate *where =
-        colander_where("n", COLANDER_GE, value, NULL);
+    SCOPED_PREDICATE where = colander_where("n", COLANDER_GE, value, NULL);
     struct colander_query query;
     enum colander_code code;
     uint64_t count;
@@ -305,8 +298,6 @@ check_passing(struct actor *actor)
     CLAIM(code == COLANDER_OK || code == COLANDER_DROPPED);
     if (code == COLANDER_OK)
         CLAIM(count == 0 || count == PASSING - (uint64_t)value.integer);
-    colander_predicate_destroy(where);
-    colander_family_close(family);
 }
 
 #endif

@@ -13,10 +13,11 @@
 #define TESTS_SUPPORT_CONCURRENT_ROWS_H
 
 #include "support/claims.h"
-#include "support/random_rows.h"
+#include "support/compared_finds.h"
+#include "support/history.h"
+#include "support/scoped.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 #define WRITERS 2
 #define KEYS 240      /* of "rows"; a writer has every WRITERS-th */
@@ -52,21 +53,15 @@ tell(told_number *number, uint64_t value)
     atomic_store_explicit(number, value, TOLD);
 }
 
-/* Numbers that go up, as one side knows them: odd versions of rows are deletes.
- * Between the two, a write is under way. */
-struct rising {
-    told_number begun;
-    told_number acknowledged;
-};
-
+/* Odd versions of rows are deletes. */
 struct world {
     struct colander_store *store;
     struct colander_family *rows;
     struct colander_family *left;
     struct colander_family *right;
-    struct rising versions[KEYS];
-    struct rising stamps[PAIRS];
-    struct rising patches[WRITERS];
+    struct history versions[KEYS];
+    struct history stamps[PAIRS];
+    struct history patches[WRITERS];
 };
 
 /* A thread's own. */
@@ -79,22 +74,9 @@ struct actor {
     uint64_t seen[KEYS];            /* a reader: versions of rows, */
     uint64_t seen_stamps[PAIRS];    /* stamps of pairs, */
     uint64_t seen_patches[WRITERS]; /* and patches, as read outside snapshots */
-    uint64_t plans[3];              /* finds, by enum colander_plan */
-    uint64_t recent_found;
+    struct find_counts finds;
     uint64_t turn_count;
 };
-
-/* Filled, and borrowed until it is filled again or released. */
-static inline struct colander_slice
-key_of(uint64_t index, struct colander_buffer *key)
-{
-    struct colander_value part = colander_integer((int64_t)index);
-    struct colander_error err;
-
-    colander_buffer_clear(key);
-    DID(colander_key_encode(&part, 1, key, &err), &err);
-    return colander_buffer_slice(key);
-}
 
 /* A column that is an integer; UINT64_MAX: there is none. */
 static inline uint64_t
@@ -106,15 +88,6 @@ number_in(struct colander_slice row, const char *path)
 
     DID(colander_row_get(row, path, &value, &is_found, &err), &err);
     return is_found ? (uint64_t)value.integer : UINT64_MAX;
-}
-
-/* The value that this version of this row has, and no other. */
-static inline struct colander_value
-version_text(uint64_t index, uint64_t version, char text[48])
-{
-    snprintf(text, 48, "%llu of %llu", (unsigned long long)version,
-             (unsigned long long)index);
-    return colander_text(text);
 }
 
 /* One of the rows; half of the time one that all others ask for as well. */
@@ -147,9 +120,9 @@ static inline void
 write_version(struct actor *actor, struct colander_batch *batch, uint64_t index)
 {
     struct colander_family *rows = actor->world->rows;
-    struct rising *versions = &actor->world->versions[index];
-    struct colander_buffer bytes = COLANDER_BUFFER_EMPTY;
-    struct colander_slice key = key_of(index, &bytes);
+    struct history *versions = &actor->world->versions[index];
+    SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
+    struct colander_slice key = integer_key(index, &bytes);
     const uint64_t choice = random_below(&actor->random, 8);
     uint64_t version = told(&versions->begun) + 1;
     struct colander_slice row = {NULL, 0};
@@ -162,22 +135,18 @@ write_version(struct actor *actor, struct colander_batch *batch, uint64_t index)
     if (version % 2 == 0)
         row = version_row(actor, index, version);
     if (version % 2 != 0)
-        code = batch == NULL
-                   ? colander_family_delete(rows, key, COLANDER_AS_STORE, &err)
-                   : colander_batch_delete(batch, rows, key, &err);
+        code = batch == NULL ? colander_family_delete(rows, key, NULL, &err)
+                             : colander_batch_delete(batch, rows, key, &err);
     else if (choice < 5)
-        code = batch == NULL ? colander_family_put(rows, key, row,
-                                                   COLANDER_AS_STORE, &err)
+        code = batch == NULL ? colander_family_put(rows, key, row, NULL, &err)
                              : colander_batch_put(batch, rows, key, row, &err);
     else
-        code =
-            batch == NULL
-                ? colander_family_patch(rows, key, row, COLANDER_AS_STORE, &err)
-                : colander_batch_patch(batch, rows, key, row, &err);
+        code = batch == NULL
+                   ? colander_family_patch(rows, key, row, NULL, &err)
+                   : colander_batch_patch(batch, rows, key, row, &err);
     DID(code, &err);
     if (batch == NULL)
         tell(&versions->acknowledged, version);
-    colander_buffer_release(&bytes);
 }
 
 static inline void
@@ -185,14 +154,14 @@ write_batch(struct actor *actor)
 {
     const uint64_t count = 1 + random_below(&actor->random, BATCH_MAX);
     const uint64_t first = random_below(&actor->random, KEYS / WRITERS - count);
-    struct rising *versions = actor->world->versions;
+    struct history *versions = actor->world->versions;
     struct colander_error err;
 
     for (uint64_t i = first; i < first + count; i++)
         write_version(actor, actor->batch, i * WRITERS + actor->number);
-    DID(colander_batch_commit(actor->batch, COLANDER_AS_STORE, &err), &err);
+    DID(colander_batch_commit(actor->batch, NULL, &err), &err);
     for (uint64_t i = first; i < first + count; i++) {
-        struct rising *one = &versions[i * WRITERS + actor->number];
+        struct history *one = &versions[i * WRITERS + actor->number];
 
         tell(&one->acknowledged, told(&one->begun));
     }
@@ -206,8 +175,8 @@ write_pair(struct actor *actor)
     const uint64_t index =
         random_below(&actor->random, PAIRS / WRITERS) * WRITERS + actor->number;
     const uint64_t stamp = told(&world->stamps[index].begun) + 1;
-    struct colander_buffer bytes = COLANDER_BUFFER_EMPTY;
-    struct colander_slice key = key_of(index, &bytes);
+    SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
+    struct colander_slice key = integer_key(index, &bytes);
     struct colander_slice row;
     struct colander_error err;
 
@@ -217,9 +186,8 @@ write_pair(struct actor *actor)
     DID(colander_batch_put(actor->batch, world->left, key, row, &err), &err);
     DID(colander_batch_patch(actor->batch, world->right, key, row, &err), &err);
     tell(&world->stamps[index].begun, stamp);
-    DID(colander_batch_commit(actor->batch, COLANDER_AS_STORE, &err), &err);
+    DID(colander_batch_commit(actor->batch, NULL, &err), &err);
     tell(&world->stamps[index].acknowledged, stamp);
-    colander_buffer_release(&bytes);
 }
 
 static inline const char *
@@ -234,9 +202,9 @@ patched_column(uint64_t writer)
 static inline void
 write_patch(struct actor *actor)
 {
-    struct rising *patches = &actor->world->patches[actor->number];
+    struct history *patches = &actor->world->patches[actor->number];
     const uint64_t patch = told(&patches->begun) + 1;
-    struct colander_buffer bytes = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
     struct colander_slice row;
     struct colander_error err;
 
@@ -244,11 +212,10 @@ write_patch(struct actor *actor)
                              colander_integer((int64_t)patch));
     DID(colander_row_builder_finish(actor->builder, &row, &err), &err);
     tell(&patches->begun, patch);
-    DID(colander_family_patch(actor->world->left, key_of(PATCHED, &bytes), row,
-                              COLANDER_AS_STORE, &err),
+    DID(colander_family_patch(actor->world->left, integer_key(PATCHED, &bytes),
+                              row, NULL, &err),
         &err);
     tell(&patches->acknowledged, patch);
-    colander_buffer_release(&bytes);
 }
 
 static inline void
@@ -276,75 +243,6 @@ write_something(struct actor *actor)
 
 /* -------------------------------------------------------------- readers --- */
 
-static inline void
-begin_find(struct colander_family *family, struct colander_predicate *where,
-           struct colander_query *query, struct colander_cursor **cursor)
-{
-    struct colander_error err;
-
-    CLAIM(where != NULL);
-    query->where = where;
-    DID(colander_family_find(family, query, cursor, &err), &err);
-}
-
-static inline bool
-step(struct colander_cursor *cursor, struct colander_result *result)
-{
-    struct colander_error err;
-    bool is_row;
-
-    DID(colander_cursor_next(cursor, &is_row, result, &err), &err);
-    return is_row;
-}
-
-static inline void
-end_find(struct actor *actor, struct colander_cursor *cursor,
-         const struct colander_query *query)
-{
-    struct colander_explain explain;
-
-    colander_cursor_explain(cursor, &explain);
-    CLAIM(explain.file_count ==
-          explain.files_pruned + explain.files_located + explain.files_read);
-    actor->plans[explain.plan]++;
-    actor->recent_found += explain.recent_found;
-    colander_cursor_close(cursor);
-    colander_predicate_destroy((struct colander_predicate *)query->where);
-}
-
-/*
- * A find and the scan of the same query give the same rows, in order; how many.
- * `query` has a snapshot. Takes the predicates: the second is behind two
- * negations, through which filters do not see.
- */
-static inline uint64_t
-compare_with_scan(struct actor *actor, struct colander_family *family,
-                  struct colander_query *query, struct colander_predicate *find,
-                  struct colander_predicate *scan)
-{
-    struct colander_query scanned = *query;
-    struct colander_cursor *cursors[2];
-    struct colander_result results[2];
-    uint64_t count = 0;
-
-    begin_find(family, find, query, &cursors[0]);
-    begin_find(family, colander_not(colander_not(scan, NULL), NULL), &scanned,
-               &cursors[1]);
-    for (;;) {
-        const bool is_row = step(cursors[0], &results[0]);
-
-        CLAIM(step(cursors[1], &results[1]) == is_row);
-        if (!is_row)
-            break;
-        CLAIM(colander_slice_equal(results[0].key, results[1].key));
-        CLAIM(colander_slice_equal(results[0].row, results[1].row));
-        count++;
-    }
-    end_find(actor, cursors[0], query);
-    end_find(actor, cursors[1], &scanned);
-    return count;
-}
-
 static inline struct colander_snapshot *
 take_snapshot(struct world *world)
 {
@@ -359,23 +257,8 @@ take_snapshot(struct world *world)
 static inline void
 check_question(struct actor *actor)
 {
-    struct colander_snapshot *now = take_snapshot(actor->world);
-    struct colander_buffer bounds[2] = {COLANDER_BUFFER_EMPTY,
-                                        COLANDER_BUFFER_EMPTY};
-    struct colander_predicate *find;
-    struct colander_query query;
-    uint64_t again;
-
-    colander_query_init(&query);
-    query.snapshot = now;
-    random_bounds(&actor->random, KEYS, &query, bounds);
-    again = actor->random;
-    find = random_predicate(&actor->random, 2);
-    (void)compare_with_scan(actor, actor->world->rows, &query, find,
-                            random_predicate(&again, 2));
-    colander_snapshot_release(now);
-    colander_buffer_release(&bounds[0]);
-    colander_buffer_release(&bounds[1]);
+    compare_random_finds(actor->world->store, actor->world->rows, KEYS, 1,
+                         &actor->random, &actor->finds);
 }
 
 /* How many rows have the value, found and scanned. */
@@ -384,15 +267,7 @@ count_value(struct actor *actor, struct colander_family *family,
             const struct colander_snapshot *snapshot, const char *path,
             struct colander_value value)
 {
-    struct colander_predicate *both[2];
-    struct colander_query query;
-
-    for (size_t i = 0; i < 2; i++)
-        both[i] = path == NULL ? colander_where_any(value, NULL)
-                               : colander_where(path, COLANDER_EQ, value, NULL);
-    colander_query_init(&query);
-    query.snapshot = snapshot;
-    return compare_with_scan(actor, family, &query, both[0], both[1]);
+    return compare_equal_at(family, snapshot, path, value, &actor->finds);
 }
 
 /* The number in a column of a row; UINT64_MAX: there is none. */
@@ -401,26 +276,24 @@ get_number(struct colander_family *family, uint64_t index,
            const struct colander_snapshot *snapshot, const char *path)
 {
     const struct colander_read read = {.snapshot = snapshot};
-    struct colander_buffer bytes = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     uint64_t number = UINT64_MAX;
     struct colander_error err;
     bool is_found;
 
-    DID(colander_family_get(family, key_of(index, &bytes), &read, &row,
+    DID(colander_family_get(family, integer_key(index, &bytes), &read, &row,
                             &is_found, &err),
         &err);
     if (is_found)
         number = number_in(colander_buffer_slice(&row), path);
-    colander_buffer_release(&bytes);
-    colander_buffer_release(&row);
     return number;
 }
 
 /* A row that is there has a version that was acknowledged by `done` or begun
  * by now; one that is not was deleted then. */
 static inline void
-claim_version(struct rising *versions, uint64_t done, uint64_t version)
+claim_version(struct history *versions, uint64_t done, uint64_t version)
 {
     const uint64_t begun = told(&versions->begun);
 
@@ -515,11 +388,12 @@ static inline void
 check_scan(struct actor *actor)
 {
     struct world *world = actor->world;
-    struct colander_buffer bytes = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
     struct colander_cursor *cursor;
     struct colander_result result;
     struct colander_snapshot *now;
     struct colander_query query;
+    struct colander_error err;
     uint64_t done[KEYS];
     bool is_row;
 
@@ -528,21 +402,21 @@ check_scan(struct actor *actor)
     now = take_snapshot(world);
     colander_query_init(&query);
     query.snapshot = now;
-    begin_find(world->rows, colander_all_of(NULL, 0, NULL), &query, &cursor);
-    is_row = step(cursor, &result);
+    DID(colander_family_find(world->rows, &query, &cursor, &err), &err);
+    is_row = next_row(cursor, &result);
     for (uint64_t i = 0; i < KEYS; i++) {
         uint64_t version = UINT64_MAX;
 
-        if (is_row && colander_slice_equal(result.key, key_of(i, &bytes))) {
+        if (is_row &&
+            colander_slice_equal(result.key, integer_key(i, &bytes))) {
             version = number_in(result.row, "number");
-            is_row = step(cursor, &result);
+            is_row = next_row(cursor, &result);
         }
         claim_version(&world->versions[i], done[i], version);
     }
     CLAIM(!is_row);
-    end_find(actor, cursor, &query);
+    colander_cursor_close(cursor);
     colander_snapshot_release(now);
-    colander_buffer_release(&bytes);
 }
 
 #endif

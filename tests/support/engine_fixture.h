@@ -6,20 +6,19 @@
 #ifndef TESTS_SUPPORT_ENGINE_FIXTURE_H
 #define TESTS_SUPPORT_ENGINE_FIXTURE_H
 
-#include "core/core.h"
+#include "core/engine.h"
 
+#include "support/cases.h"
 #include "support/temporary.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+/* With a directory, whose engine is closed after the test. */
+#define ENGINE_TEST(name) TEST_BETWEEN(name, setup, teardown)
 
 /* A store in a directory of its own. */
 struct fixture {
     char directory[TEMPORARY_SIZE];
     char path[TEMPORARY_SIZE + 16];
-    struct colander_engine *engine;
+    struct engine *engine;
 };
 
 static inline int
@@ -38,7 +37,7 @@ static inline int
 teardown(void **state)
 {
     struct fixture *fixture = *state;
-    int result = colander_engine_close(fixture->engine, NULL) == COLANDER_OK;
+    int result = engine_close(fixture->engine, NULL) == COLANDER_OK;
 
     temporary_remove(fixture->directory);
     free(fixture);
@@ -49,7 +48,7 @@ static inline enum colander_code
 open_with(struct fixture *fixture, const struct colander_options *options,
           struct colander_error *err)
 {
-    return colander_engine_open(fixture->path, options, &fixture->engine, err);
+    return engine_open(fixture->path, options, &fixture->engine, err);
 }
 
 static inline enum colander_code
@@ -66,52 +65,45 @@ open_as(struct fixture *fixture, enum colander_open_mode mode,
 static inline void
 close_engine(struct fixture *fixture)
 {
-    assert_int_equal(colander_engine_close(fixture->engine, NULL), COLANDER_OK);
+    OK(engine_close(fixture->engine, NULL));
     fixture->engine = NULL;
 }
 
-static inline struct colander_engine_family *
+static inline struct engine_family *
 family_of(struct fixture *fixture, const char *name)
 {
-    struct colander_engine_family *family;
+    struct engine_family *family;
 
-    assert_int_equal(
-        colander_engine_family_open(fixture->engine, name, true, &family, NULL),
-        COLANDER_OK);
+    OK(engine_family_open(fixture->engine, name, true, &family, NULL));
     return family;
 }
 
 static inline enum colander_code
-put(struct colander_engine *engine, struct colander_engine_family *family,
-    const char *key, const char *value, struct colander_error *err)
+put(struct engine *engine, struct engine_family *family, const char *key,
+    const char *value, struct colander_error *err)
 {
-    struct colander_engine_batch *batch;
+    struct engine_batch *batch;
     enum colander_code code;
 
-    assert_int_equal(colander_engine_batch_create(engine, false, &batch, err),
-                     COLANDER_OK);
-    assert_int_equal(colander_engine_batch_put(batch, family,
-                                               colander_slice_text(key),
-                                               colander_slice_text(value), err),
-                     COLANDER_OK);
-    code = colander_engine_batch_write(batch, COLANDER_AS_STORE, err);
-    colander_engine_batch_destroy(batch);
+    OK(engine_batch_create(engine, false, &batch, err));
+    OK(engine_batch_put(batch, family, colander_slice_text(key),
+                        colander_slice_text(value), err));
+    code = engine_batch_write(batch, COLANDER_AS_STORE, err);
+    engine_batch_destroy(batch);
     return code;
 }
 
 /* What is under `key`, as a string for the caller to free; NULL: nothing. */
 static inline char *
-get(struct colander_engine_family *family,
-    const struct colander_snapshot *snapshot, const char *key)
+get(struct engine_family *family, const struct colander_snapshot *snapshot,
+    const char *key)
 {
     struct colander_buffer value = COLANDER_BUFFER_EMPTY;
     char *text = NULL;
     bool found;
 
-    assert_int_equal(colander_engine_get(family, snapshot,
-                                         colander_slice_text(key), &value,
-                                         &found, NULL),
-                     COLANDER_OK);
+    OK(engine_get(family, snapshot, colander_slice_text(key), &value, &found,
+                  NULL));
     if (found) {
         text = calloc(1, value.size + 1);
         if (value.size > 0)
@@ -122,7 +114,7 @@ get(struct colander_engine_family *family,
 }
 
 static inline void
-assert_value(struct colander_engine_family *family, const char *key,
+assert_value(struct engine_family *family, const char *key,
              const char *expected)
 {
     char *text = get(family, NULL, key);

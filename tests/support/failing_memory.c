@@ -1,10 +1,10 @@
 /*
- * Allocations that fail as io_faults.h says. The linker sends those of this
- * program and of what is linked into it here (see CMakeLists.txt), but for
- * those of shared libraries.
+ * Allocations that fail: see failing_memory.h.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "support/failing_memory.h"
+#include "support/failing_calls.h"
 #include "support/io_faults.h"
 
 #include <errno.h>
@@ -27,11 +27,33 @@ char *__wrap_strdup(const char *text);
 char *__wrap_realpath(const char *path, char *resolved);
 int __wrap_asprintf(char **text, const char *format, ...);
 
+atomic_long allocations_left = -1;
+atomic_bool memory_is_gone;
+atomic_bool allocation_failed;
+
+/* In programs with io_faults.c, and with failing_calls.c. */
+#pragma weak fault_is_due
+#pragma weak call_fails
+
+static bool
+is_due(void)
+{
+    const long left = atomic_load(&allocations_left);
+
+    if (fault_is_due != NULL && fault_is_due(FAULT_MEMORY))
+        return true;
+    if (left < 0)
+        return false;
+    return (left == 0 && atomic_load(&memory_is_gone)) ||
+           atomic_fetch_sub(&allocations_left, 1) == 0;
+}
+
 static bool
 fails(void)
 {
-    if (!fault_is_due(FAULT_MEMORY))
+    if (!is_due())
         return false;
+    atomic_store(&allocation_failed, true);
     errno = ENOMEM;
     return true;
 }
@@ -69,7 +91,9 @@ __wrap_strdup(const char *text)
 char *
 __wrap_realpath(const char *path, char *resolved)
 {
-    return fails() ? NULL : __real_realpath(path, resolved);
+    if (fails() || (call_fails != NULL && call_fails()))
+        return NULL;
+    return __real_realpath(path, resolved);
 }
 
 int

@@ -6,6 +6,7 @@
 #ifndef TESTS_SUPPORT_FAULT_RUNS_H
 #define TESTS_SUPPORT_FAULT_RUNS_H
 
+#include "support/children.h"
 #include "support/fault_scenario.h"
 
 #include <errno.h>
@@ -45,7 +46,7 @@ runs_init(struct runs *runs, const char *test)
                    "%s/progress", runs->directory);
     (void)snprintf(runs->killed, sizeof(runs->killed), "%s/killed",
                    runs->directory);
-    runs->progress = map_progress(runs->progress_path);
+    runs->progress = history_map(runs->progress_path, sizeof(*runs->progress));
     assert_non_null(runs->progress);
     runs->seed = random_seed(test);
     runs->random = runs->seed;
@@ -61,22 +62,6 @@ runs_release(struct runs *runs)
            (unsigned long long)runs->stopped_count);
     (void)munmap(runs->progress, sizeof(*runs->progress));
     temporary_remove(runs->directory);
-}
-
-/* Runs this program anew with the arguments, and gives how it ended. */
-static inline int
-run_child(const char *const *arguments)
-{
-    int status;
-    pid_t child = fork();
-
-    assert_true(child >= 0);
-    if (child == 0) {
-        execv("/proc/self/exe", (char *const *)(uintptr_t)arguments);
-        _exit(127);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return status;
 }
 
 /* Runs the process; gives how it ended. */
@@ -97,7 +82,7 @@ run_in(struct runs *runs, const char *store, const char *mode, const char *what,
                    (unsigned long long)random_next(&runs->random));
     printf("%s %s, seed %s, %s: ", what, number_text, seed, arguments[7]);
     (void)fflush(stdout);
-    return run_child(arguments);
+    return child_run(arguments);
 }
 
 /* Makes the store that some processes begin with: of one that was killed. */
@@ -125,10 +110,8 @@ begin_store(struct runs *runs)
     (void)snprintf(command, sizeof(command), "cp -a '%s' '%s'", runs->killed,
                    runs->store);
     assert_int_equal(system(command), 0);
-    memcpy(runs->progress->begun, runs->killed_progress.begun,
-           sizeof(runs->progress->begun));
-    memcpy(runs->progress->acknowledged, runs->killed_progress.acknowledged,
-           sizeof(runs->progress->acknowledged));
+    memcpy(runs->progress->groups, runs->killed_progress.groups,
+           sizeof(runs->progress->groups));
     runs->progress->bulk = runs->killed_progress.bulk;
 }
 
@@ -157,8 +140,8 @@ run_once(struct runs *runs, const char *mode, const char *what, uint64_t number,
            atomic_load(&runs->progress->is_stopped) ? ", stopped" : "");
 }
 
-/* Each plan with its fault at about `share` calls, evenly spread, or at every
- * one if that is more, until a run does not meet it. */
+/* Each plan with its fault at up to `share` calls, evenly spread: at every one
+ * if there are fewer, until a run does not meet it. */
 static inline void
 run_plans(struct runs *runs, const char *mode, const struct plan *plans,
           size_t count, uint64_t share)
@@ -171,8 +154,9 @@ run_plans(struct runs *runs, const char *mode, const struct plan *plans,
         calls[i] = atomic_load(&runs->progress->counts[i]);
     for (size_t i = 0; i < count; i++) {
         const uint64_t of_kind = calls[plans[i].fault.kind];
-        const uint64_t step = of_kind > share ? of_kind / share : 1;
+        const uint64_t step = of_kind > share ? (of_kind - 1) / share + 1 : 1;
         uint64_t number = random_below(&runs->random, step);
+        uint64_t left = share;
 
         printf("%s: %llu calls, every %llu\n", plans[i].name,
                (unsigned long long)of_kind, (unsigned long long)step);
@@ -180,7 +164,7 @@ run_plans(struct runs *runs, const char *mode, const struct plan *plans,
             run_once(runs, mode, plans[i].name, number,
                      random_below(&runs->random, 2) == 0);
             number += step;
-        } while (atomic_load(&runs->progress->is_met));
+        } while (--left > 0 && atomic_load(&runs->progress->is_met));
     }
     assert_true(runs->failed_count > 0);
 }
@@ -223,7 +207,7 @@ process_begin(struct process *process, char **arguments)
 {
     (void)signal(SIGALRM, tell_and_end);
     (void)alarm(SECONDS_MAX);
-    process->progress = map_progress(arguments[3]);
+    process->progress = history_map(arguments[3], sizeof(*process->progress));
     assert_non_null(process->progress);
     process->number = strtoull(arguments[5], NULL, 10);
     process->is_killed = strcmp(arguments[7], "killed") == 0;

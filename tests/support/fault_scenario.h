@@ -10,6 +10,7 @@
 
 #include "columns/bulk.h"
 #include "support/faulty_rows.h"
+#include "support/scoped.h"
 
 #include <signal.h>
 #include <xxhash.h>
@@ -81,7 +82,7 @@ add_member(struct scenario *it, struct colander_batch *batch, uint64_t group,
            uint64_t member, uint64_t version, struct colander_error *err)
 {
     struct colander_family *family = it->families[group_family(group, member)];
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     enum colander_code code;
 
     group_key(group, member, &key);
@@ -96,7 +97,6 @@ add_member(struct scenario *it, struct colander_batch *batch, uint64_t group,
         code = colander_batch_put(
             batch, family, colander_buffer_slice(&key),
             group_row(it->builder, group, member, version), err);
-    colander_buffer_release(&key);
     return code;
 }
 
@@ -105,16 +105,18 @@ write_batch(struct scenario *it, uint64_t group, uint64_t version,
             struct colander_error *err)
 {
     const bool is_synced = random_below(&it->random, 3) == 0;
+    struct colander_write_options options;
     struct colander_batch *batch;
     enum colander_code code = colander_batch_create(it->store, &batch, err);
 
+    colander_write_options_init(&options);
+    options.durability = is_synced ? COLANDER_SYNC : COLANDER_NO_SYNC;
     for (uint64_t i = 0; i < group_member_count(group); i++) {
         if (code == COLANDER_OK)
             code = add_member(it, batch, group, i, version, err);
     }
     if (code == COLANDER_OK)
-        code = colander_batch_commit(
-            batch, is_synced ? COLANDER_SYNC : COLANDER_NO_SYNC, err);
+        code = colander_batch_commit(batch, &options, err);
     colander_batch_destroy(batch);
     return code;
 }
@@ -125,34 +127,34 @@ write_row(struct scenario *it, uint64_t group, uint64_t version,
           struct colander_error *err)
 {
     struct colander_family *family = it->families[group_family(group, 0)];
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     enum colander_code code;
 
     group_key(group, 0, &key);
     if (version_is_row(version))
         code = colander_family_put(family, colander_buffer_slice(&key),
                                    group_row(it->builder, group, 0, version),
-                                   COLANDER_AS_STORE, err);
+                                   NULL, err);
     else
-        code = colander_family_delete(family, colander_buffer_slice(&key),
-                                      COLANDER_AS_STORE, err);
-    colander_buffer_release(&key);
+        code = colander_family_delete(family, colander_buffer_slice(&key), NULL,
+                                      err);
     return code;
 }
 
 static inline void
 write_group(struct scenario *it, uint64_t group)
 {
-    const uint64_t version = atomic_load(&it->progress->begun[group]) + 1;
+    const uint64_t version =
+        atomic_load(&it->progress->groups[group].begun) + 1;
     struct colander_error err;
     enum colander_code code;
 
-    atomic_store(&it->progress->begun[group], version);
+    atomic_store(&it->progress->groups[group].begun, version);
     code = group_member_count(group) == 1
                ? write_row(it, group, version, &err)
                : write_batch(it, group, version, &err);
     if (went_well(it, code, &err))
-        atomic_store(&it->progress->acknowledged[group], version);
+        atomic_store(&it->progress->groups[group].acknowledged, version);
 }
 
 /* ----------------------------------------------------------------- finds ---
@@ -189,17 +191,18 @@ make_predicates(struct scenario *it, struct colander_predicate *made[2])
 {
     const uint64_t group = random_below(&it->random, GROUPS);
     const bool is_version = random_below(&it->random, 3) == 0;
+    const uint64_t version = atomic_load(&it->progress->groups[group].begun);
     const uint64_t seed = random_next(&it->random);
     char text[48];
 
-    version_text(group, atomic_load(&it->progress->begun[group]), text);
     faults_hold(true);
     for (size_t i = 0; i < 2; i++) {
         uint64_t random = seed;
 
-        made[i] = is_version ? colander_where("version", COLANDER_EQ,
-                                              colander_text(text), NULL)
-                             : random_predicate(&random, 2);
+        made[i] = is_version
+                      ? colander_where("version", COLANDER_EQ,
+                                       version_text(group, version, text), NULL)
+                      : random_predicate(&random, 2);
     }
     made[1] = colander_not(colander_not(made[1], NULL), NULL);
     faults_hold(false);
@@ -255,7 +258,7 @@ static inline enum colander_code
 add_to_bulk(struct scenario *it, struct colander_bulk *bulk,
             struct colander_error *err)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     enum colander_code code = COLANDER_OK;
 
     for (uint64_t i = 0; i < BULK_ROWS && code == COLANDER_OK; i++) {
@@ -263,7 +266,6 @@ add_to_bulk(struct scenario *it, struct colander_bulk *bulk,
         code = colander_bulk_add(bulk, colander_buffer_slice(&key),
                                  group_row(it->builder, i, 0, 1), err);
     }
-    colander_buffer_release(&key);
     return code;
 }
 
@@ -332,7 +334,7 @@ static inline void
 make_and_drop(struct scenario *it)
 {
     struct colander_family *family;
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_error err;
     enum colander_code code =
         colander_family_open(it->store, "passing", &family, &err);
@@ -341,15 +343,13 @@ make_and_drop(struct scenario *it)
         return;
     group_key(0, 0, &key);
     code = colander_family_put(family, colander_buffer_slice(&key),
-                               group_row(it->builder, 0, 0, 1),
-                               COLANDER_AS_STORE, &err);
+                               group_row(it->builder, 0, 0, 1), NULL, &err);
     if (code == COLANDER_OK)
         code = colander_family_flush(family, &err);
     if (code == COLANDER_OK)
         code = colander_family_drop(family, &err);
     (void)went_well(it, code, &err);
     colander_family_close(family);
-    colander_buffer_release(&key);
 }
 
 static inline void
@@ -360,8 +360,8 @@ change_filters(struct scenario *it)
     struct colander_error err;
 
     colander_filter_options_init(&options);
-    options.left_out = left_out;
-    options.left_out_count = random_below(&it->random, 2);
+    options.unfiltered = left_out;
+    options.unfiltered_count = random_below(&it->random, 2);
     options.rows_per_segment = random_below(&it->random, 2) == 0 ? 1 : 16;
     (void)went_well(
         it, colander_family_set_filters(it->families[0], &options, &err), &err);

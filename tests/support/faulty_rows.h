@@ -13,9 +13,10 @@
 
 #include "support/compared_finds.h"
 #include "support/filter_files.h"
+#include "support/history.h"
 #include "support/io_faults.h"
+#include "support/scoped.h"
 
-#include <stdatomic.h>
 #include <sys/mman.h>
 
 #define GROUPS 48
@@ -29,8 +30,7 @@ enum whole { NOT_BEGUN, MAYBE, IS_THERE, IS_GONE };
 /* Shared with the process. A group's version is one from what was acknowledged
  * to what was begun. */
 struct progress {
-    _Atomic(uint64_t) begun[GROUPS];
-    _Atomic(uint64_t) acknowledged[GROUPS];
+    struct history groups[GROUPS];
     _Atomic(unsigned) bulk;                /* enum whole */
     _Atomic(uint64_t) counts[FAULT_KINDS]; /* calls that were counted */
     _Atomic(uint64_t) written;             /* bytes */
@@ -38,20 +38,6 @@ struct progress {
     atomic_bool is_met;
     atomic_bool is_stopped; /* writes failed after the fault was mended */
 };
-
-static inline struct progress *
-map_progress(const char *path)
-{
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    struct progress *progress;
-
-    if (fd < 0 || ftruncate(fd, sizeof(*progress)) != 0)
-        return NULL;
-    progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE, MAP_SHARED,
-                    fd, 0);
-    close(fd);
-    return progress == MAP_FAILED ? NULL : progress;
-}
 
 /* --------------------------------------------------------------- groups --- */
 
@@ -83,20 +69,9 @@ version_is_row(uint64_t version)
 static inline void
 group_key(uint64_t group, uint64_t member, struct colander_buffer *key)
 {
-    struct colander_value part =
-        colander_integer((int64_t)(group * MEMBERS + member));
-
     faults_hold(true);
-    colander_buffer_clear(key);
-    OK(colander_key_encode(&part, 1, key, NULL));
+    (void)integer_key(group * MEMBERS + member, key);
     faults_hold(false);
-}
-
-static inline void
-version_text(uint64_t group, uint64_t version, char text[48])
-{
-    (void)snprintf(text, 48, "%llu of %llu", (unsigned long long)version,
-                   (unsigned long long)group);
 }
 
 /* Follows from its arguments alone. Those that are patched always have the same
@@ -110,8 +85,8 @@ group_row(struct colander_row_builder *builder, uint64_t group, uint64_t member,
     char text[300];
 
     faults_hold(true);
-    version_text(group, version, text);
-    colander_row_builder_add(builder, "version", colander_text(text));
+    colander_row_builder_add(builder, "version",
+                             version_text(group, version, text));
     for (size_t i = 0; i < sizeof(text) - 1; i++)
         text[i] = (char)('a' + random_below(&random, 26));
     text[sizeof(text) - 1] = '\0';
@@ -139,8 +114,8 @@ group_has_version(struct colander_family *const families[FAMILIES],
                   struct colander_row_builder *builder, uint64_t group,
                   uint64_t version, bool *has_all, struct colander_error *err)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     enum colander_code code = COLANDER_OK;
 
     *has_all = true;
@@ -159,8 +134,6 @@ group_has_version(struct colander_family *const families[FAMILIES],
                 colander_slice_equal(colander_buffer_slice(&row),
                                      group_row(builder, group, i, version));
     }
-    colander_buffer_release(&key);
-    colander_buffer_release(&row);
     return code;
 }
 
@@ -172,8 +145,8 @@ find_version(struct colander_family *const families[FAMILIES],
              const struct progress *progress, uint64_t group, uint64_t *version,
              struct colander_error *err)
 {
-    const uint64_t done = atomic_load(&progress->acknowledged[group]);
-    const uint64_t begun = atomic_load(&progress->begun[group]);
+    const uint64_t done = atomic_load(&progress->groups[group].acknowledged);
+    const uint64_t begun = atomic_load(&progress->groups[group].begun);
 
     for (*version = done; *version <= begun; ++*version) {
         bool has_all;
@@ -207,10 +180,9 @@ check_groups(struct colander_store *store,
         if (find_version(families, builder, progress, group, &version, &err) !=
             COLANDER_OK)
             fail_msg("a get failed: %s", err.message);
-        version_text(group, version, text);
         for (size_t i = 0; i < FAMILIES; i++)
             found += compare_equal(store, families[i], "version",
-                                   colander_text(text), counts);
+                                   version_text(group, version, text), counts);
         assert_int_equal(
             found, version_is_row(version) ? group_member_count(group) : 0);
     }
@@ -263,12 +235,13 @@ settle_groups(struct colander_store *store,
               struct colander_family *const families[FAMILIES],
               struct colander_row_builder *builder, struct progress *progress)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_batch *batch;
 
     OK(colander_batch_create(store, &batch, NULL));
     for (uint64_t group = 0; group < GROUPS; group++) {
-        const uint64_t next = atomic_load(&progress->begun[group]) / 5 * 5 + 6;
+        const uint64_t next =
+            atomic_load(&progress->groups[group].begun) / 5 * 5 + 6;
 
         for (uint64_t i = 0; i < group_member_count(group); i++) {
             group_key(group, i, &key);
@@ -276,12 +249,10 @@ settle_groups(struct colander_store *store,
                                   colander_buffer_slice(&key),
                                   group_row(builder, group, i, next), NULL));
         }
-        atomic_store(&progress->begun[group], next);
-        atomic_store(&progress->acknowledged[group], next);
+        history_settle(&progress->groups[group], next);
     }
-    OK(colander_batch_commit(batch, COLANDER_AS_STORE, NULL));
+    OK(colander_batch_commit(batch, NULL, NULL));
     colander_batch_destroy(batch);
-    colander_buffer_release(&key);
 }
 
 /* Every SST of the store has its filter, and no other filter is there. */

@@ -1,7 +1,6 @@
 /*
- * For sources that stand in for functions of the C library, also for those who
- * call them in shared libraries: how to reach the real ones, and which file a
- * call is about.
+ * For sources that replace functions of the C library, also for callers in
+ * shared libraries: how to reach the real ones, and which file a call is about.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,6 +10,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,5 +78,28 @@ is_below(const char *path, const char *directory)
     return strncmp(path, directory, size) == 0 &&
            (path[size] == '/' || path[size] == '\0');
 }
+
+/* Defines open and openat by open_at(directory, name, flags, mode). */
+#define INTERPOSE_OPEN(open_at)                                                \
+    PUBLIC int open(const char *name, int flags, ...)                          \
+    {                                                                          \
+        OPEN_WITH_MODE(open_at, AT_FDCWD);                                     \
+    }                                                                          \
+                                                                               \
+    PUBLIC int openat(int directory, const char *name, int flags, ...)         \
+    {                                                                          \
+        OPEN_WITH_MODE(open_at, directory);                                    \
+    }                                                                          \
+    extern ALIAS_OF("open") __typeof__(open) open64;                           \
+    extern ALIAS_OF("openat") __typeof__(openat) openat64
+
+#define OPEN_WITH_MODE(open_at, directory)                                     \
+    va_list arguments;                                                         \
+    mode_t mode;                                                               \
+                                                                               \
+    va_start(arguments, flags);                                                \
+    mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;      \
+    va_end(arguments);                                                         \
+    return open_at(directory, name, flags, mode)
 
 #endif

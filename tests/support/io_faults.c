@@ -9,7 +9,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -183,30 +182,25 @@ write_size(int fd, size_t size)
 /* ------------------------------------------------------- the system calls ---
  */
 
-PUBLIC ssize_t
-read(int fd, void *bytes, size_t size)
-{
-    if (fails(FAULT_READ, is_ours_fd(fd)))
-        return -1;
-    return REAL(read)(fd, bytes, size);
-}
+/* A call that returns `failure` when a fault of that kind is due, if it
+ * concerns files of ours. */
+#define FAILING(type, name, failure, kind, concerns_us, parameters, arguments) \
+    PUBLIC type name parameters                                                \
+    {                                                                          \
+        __typeof__(&(name)) real_call = REAL(name);                            \
+                                                                               \
+        return fails((kind), (concerns_us)) ? (failure) : real_call arguments; \
+    }
 
-PUBLIC ssize_t
-pread(int fd, void *bytes, size_t size, off_t at)
-{
-    if (fails(FAULT_READ, is_ours_fd(fd)))
-        return -1;
-    return REAL(pread)(fd, bytes, size, at);
-}
+FAILING(ssize_t, read, -1, FAULT_READ, is_ours_fd(fd),
+        (int fd, void *bytes, size_t size), (fd, bytes, size))
+FAILING(ssize_t, pread, -1, FAULT_READ, is_ours_fd(fd),
+        (int fd, void *bytes, size_t size, off_t at), (fd, bytes, size, at))
 
-/* Of a stream that has failed, who calls asks whether it has ended: no. */
-PUBLIC size_t
-fread(void *bytes, size_t size, size_t count, FILE *stream)
-{
-    if (fails(FAULT_READ, is_ours_fd(fileno(stream))))
-        return 0;
-    return REAL(fread)(bytes, size, count, stream);
-}
+/* After a failure the caller asks whether the stream has ended: it has not. */
+FAILING(size_t, fread, 0, FAULT_READ, is_ours_fd(fileno(stream)),
+        (void *bytes, size_t size, size_t count, FILE *stream),
+        (bytes, size, count, stream))
 
 PUBLIC ssize_t
 write(int fd, const void *bytes, size_t size)
@@ -252,13 +246,8 @@ sync_file_range(int fd, off64_t at, off64_t size, unsigned flags)
     return REAL(sync_file_range)(fd, at, size, flags);
 }
 
-PUBLIC int
-ftruncate(int fd, off_t size)
-{
-    if (fails(FAULT_ROOM, is_ours_fd(fd)))
-        return -1;
-    return REAL(ftruncate)(fd, size);
-}
+FAILING(int, ftruncate, -1, FAULT_ROOM, is_ours_fd(fd), (int fd, off_t size),
+        (fd, size))
 
 /* Whether so much cannot be reserved. */
 static bool
@@ -299,52 +288,17 @@ open_at(int directory, const char *name, int flags, mode_t mode)
     return REAL(openat)(directory, name, flags, mode);
 }
 
-#define OPEN_WITH_MODE(directory)                                              \
-    va_list arguments;                                                         \
-    mode_t mode;                                                               \
-                                                                               \
-    va_start(arguments, flags);                                                \
-    mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;      \
-    va_end(arguments);                                                         \
-    return open_at(directory, name, flags, mode)
+INTERPOSE_OPEN(open_at);
 
-PUBLIC int
-open(const char *name, int flags, ...)
-{
-    OPEN_WITH_MODE(AT_FDCWD);
-}
-
-PUBLIC int
-openat(int directory, const char *name, int flags, ...)
-{
-    OPEN_WITH_MODE(directory);
-}
-
-PUBLIC FILE *
-fopen(const char *name, const char *mode)
-{
-    if (fails(mode[0] == 'r' ? FAULT_OPEN : FAULT_NAME,
-              is_ours(AT_FDCWD, name)))
-        return NULL;
-    return REAL(fopen)(name, mode);
-}
-
-PUBLIC DIR *
-opendir(const char *name)
-{
-    if (fails(FAULT_OPEN, is_ours(AT_FDCWD, name)))
-        return NULL;
-    return REAL(opendir)(name);
-}
+FAILING(FILE *, fopen, NULL, mode[0] == 'r' ? FAULT_OPEN : FAULT_NAME,
+        is_ours(AT_FDCWD, name), (const char *name, const char *mode),
+        (name, mode))
+FAILING(DIR *, opendir, NULL, FAULT_OPEN, is_ours(AT_FDCWD, name),
+        (const char *name), (name))
 
 /* Its end does not change errno. */
-PUBLIC struct dirent *
-readdir(DIR *listing)
-{
-    if (fails(FAULT_READ, is_ours_fd(dirfd(listing))))
-        return NULL;
-    return REAL(readdir)(listing);
-}
+FAILING(struct dirent *, readdir, NULL, FAULT_READ, is_ours_fd(dirfd(listing)),
+        (DIR * listing), (listing))
 
 /* It never says what RocksDB does not expect of it. */
 PUBLIC int
@@ -357,81 +311,29 @@ access(const char *name, int mode)
     return REAL(access)(name, mode);
 }
 
-PUBLIC int
-faccessat(int directory, const char *name, int mode, int flags)
-{
-    if (fails(FAULT_OPEN, is_ours(directory, name)))
-        return -1;
-    return REAL(faccessat)(directory, name, mode, flags);
-}
-
-PUBLIC int
-rename(const char *from, const char *to)
-{
-    if (fails(FAULT_NAME, is_ours(AT_FDCWD, to)))
-        return -1;
-    return REAL(rename)(from, to);
-}
-
-PUBLIC int
-renameat(int from_directory, const char *from, int to_directory, const char *to)
-{
-    if (fails(FAULT_NAME, is_ours(to_directory, to)))
-        return -1;
-    return REAL(renameat)(from_directory, from, to_directory, to);
-}
-
-PUBLIC int
-link(const char *from, const char *to)
-{
-    if (fails(FAULT_NAME, is_ours(AT_FDCWD, to)))
-        return -1;
-    return REAL(link)(from, to);
-}
-
-PUBLIC int
-unlink(const char *name)
-{
-    if (fails(FAULT_NAME, is_ours(AT_FDCWD, name)))
-        return -1;
-    return REAL(unlink)(name);
-}
-
-PUBLIC int
-unlinkat(int directory, const char *name, int flags)
-{
-    if (fails(FAULT_NAME, is_ours(directory, name)))
-        return -1;
-    return REAL(unlinkat)(directory, name, flags);
-}
-
-PUBLIC int
-mkdir(const char *name, mode_t mode)
-{
-    if (fails(FAULT_NAME, is_ours(AT_FDCWD, name)))
-        return -1;
-    return REAL(mkdir)(name, mode);
-}
-
-PUBLIC int
-mkdirat(int directory, const char *name, mode_t mode)
-{
-    if (fails(FAULT_NAME, is_ours(directory, name)))
-        return -1;
-    return REAL(mkdirat)(directory, name, mode);
-}
-
-PUBLIC int
-chmod(const char *name, mode_t mode)
-{
-    if (fails(FAULT_NAME, is_ours(AT_FDCWD, name)))
-        return -1;
-    return REAL(chmod)(name, mode);
-}
+FAILING(int, faccessat, -1, FAULT_OPEN, is_ours(directory, name),
+        (int directory, const char *name, int mode, int flags),
+        (directory, name, mode, flags))
+FAILING(int, rename, -1, FAULT_NAME, is_ours(AT_FDCWD, to),
+        (const char *from, const char *to), (from, to))
+FAILING(int, renameat, -1, FAULT_NAME, is_ours(to_directory, to),
+        (int from_directory, const char *from, int to_directory,
+         const char *to),
+        (from_directory, from, to_directory, to))
+FAILING(int, link, -1, FAULT_NAME, is_ours(AT_FDCWD, to),
+        (const char *from, const char *to), (from, to))
+FAILING(int, unlink, -1, FAULT_NAME, is_ours(AT_FDCWD, name),
+        (const char *name), (name))
+FAILING(int, unlinkat, -1, FAULT_NAME, is_ours(directory, name),
+        (int directory, const char *name, int flags), (directory, name, flags))
+FAILING(int, mkdir, -1, FAULT_NAME, is_ours(AT_FDCWD, name),
+        (const char *name, mode_t mode), (name, mode))
+FAILING(int, mkdirat, -1, FAULT_NAME, is_ours(directory, name),
+        (int directory, const char *name, mode_t mode), (directory, name, mode))
+FAILING(int, chmod, -1, FAULT_NAME, is_ours(AT_FDCWD, name),
+        (const char *name, mode_t mode), (name, mode))
 
 /* The same under other names. */
-extern ALIAS_OF("open") __typeof__(open) open64;
-extern ALIAS_OF("openat") __typeof__(openat) openat64;
 extern ALIAS_OF("fopen") __typeof__(fopen) fopen64;
 extern ALIAS_OF("fread") __typeof__(fread) fread_unlocked;
 extern ALIAS_OF("pread") __typeof__(pread) pread64;

@@ -7,8 +7,10 @@
 #ifndef TESTS_SUPPORT_KILLED_STORE_H
 #define TESTS_SUPPORT_KILLED_STORE_H
 
+#include "support/children.h"
 #include "support/filter_files.h"
 #include "support/model_steps.h"
+#include "support/scoped.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -31,7 +33,7 @@ static inline void
 write_old_rows(struct colander_family *family, uint64_t seed)
 {
     struct colander_row_builder *builder = colander_row_builder_create();
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct step step;
 
     for (uint64_t i = 0; i < KEYS; i++) {
@@ -40,26 +42,24 @@ write_old_rows(struct colander_family *family, uint64_t seed)
         while (step.is_delete);
         encode_key(i, &key);
         must(colander_family_put(family, colander_buffer_slice(&key), step.row,
-                                 COLANDER_AS_STORE, NULL));
+                                 NULL, NULL));
     }
     colander_row_builder_destroy(builder);
-    colander_buffer_release(&key);
 }
 
 /* Deletes each key that the model does not have; NULL: each. */
 static inline void
 delete_others(struct colander_family *family, const struct model *model)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
 
     for (uint64_t i = 0; i < KEYS; i++) {
         encode_key(i, &key);
         if (model == NULL || !model->is_there[i])
             must(colander_family_delete(family, colander_buffer_slice(&key),
-                                        COLANDER_AS_STORE, NULL));
+                                        NULL, NULL));
     }
     must(colander_family_flush(family, NULL));
-    colander_buffer_release(&key);
 }
 
 /* What a bulk brings: the steps of another seed, the last of each key, and rows
@@ -113,11 +113,11 @@ write_step(struct colander_family *family, const struct step *step,
 {
     encode_key(step->key, key);
     if (step->is_delete)
-        must(colander_family_delete(family, colander_buffer_slice(key),
-                                    COLANDER_AS_STORE, NULL));
+        must(colander_family_delete(family, colander_buffer_slice(key), NULL,
+                                    NULL));
     else
         must(colander_family_put(family, colander_buffer_slice(key), step->row,
-                                 COLANDER_AS_STORE, NULL));
+                                 NULL, NULL));
 }
 
 /* The program as it is killed: --write <store> <seed>. */
@@ -168,18 +168,10 @@ static inline void
 write_killed_store(const char *path, uint64_t random_seed)
 {
     char seed[24];
-    pid_t child;
-    int status;
+    const char *const arguments[] = {"test", "--write", path, seed, NULL};
 
     (void)snprintf(seed, sizeof(seed), "%llu", (unsigned long long)random_seed);
-    child = fork();
-    assert_true(child >= 0);
-    if (child == 0) { /* anew: RocksDB's threads do not come along */
-        execl("/proc/self/exe", "test", "--write", path, seed, (char *)NULL);
-        _exit(127);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status));
+    assert_true(WIFSIGNALED(child_run(arguments)));
 }
 
 #endif

@@ -7,6 +7,7 @@
 #define TESTS_SUPPORT_MODEL_STEPS_H
 
 #include "support/random_rows.h"
+#include "support/scoped.h"
 
 #define KEYS 1000
 
@@ -128,13 +129,12 @@ static inline uint64_t
 decode_key(struct colander_slice key)
 {
     struct colander_value parts[COLANDER_KEY_PARTS_MAX];
-    struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER scratch = COLANDER_BUFFER_EMPTY;
     size_t count;
 
     OK(colander_key_decode(key, parts, &count, &scratch, NULL));
     assert_int_equal(count, 1);
     assert_in_range(parts[0].integer, 0, KEYS - 1);
-    colander_buffer_release(&scratch);
     return (uint64_t)parts[0].integer;
 }
 

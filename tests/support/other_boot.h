@@ -39,11 +39,12 @@ ledger_remove(const char *store)
         abort();
 }
 
-/* Makes the ledger one of another boot; slots that are not whole stay so. */
+/* Changes all slots that are whole, and gives them their checksums. */
 static inline void
-ledger_of_another_boot(const char *store)
+ledger_change(const char *store,
+              void (*change)(uint8_t *slot, uint64_t count, uint64_t argument),
+              uint64_t argument)
 {
-    const size_t boot_at = 32;
     const size_t count_at = 72;
     uint8_t slot[LEDGER_SLOT];
     char path[4096];
@@ -56,12 +57,12 @@ ledger_of_another_boot(const char *store)
         const uint64_t count = ledger_number(slot, count_at);
         size_t sum_at;
 
-        if (size != LEDGER_SLOT || count > 1000)
+        if (size != LEDGER_SLOT || count > (LEDGER_SLOT - 88) / 24)
             continue;
         sum_at = 80 + 24 * (size_t)count;
         if (XXH3_64bits(slot, sum_at) != ledger_number(slot, sum_at))
             continue;
-        slot[boot_at] ^= 1;
+        change(slot, count, argument);
         for (size_t i = 0; i < 8; i++)
             slot[sum_at + i] = (uint8_t)(XXH3_64bits(slot, sum_at) >> (8 * i));
         if (pwrite(fd, slot, sizeof(slot), at) != LEDGER_SLOT)
@@ -69,6 +70,39 @@ ledger_of_another_boot(const char *store)
     }
     if (fd >= 0)
         (void)close(fd);
+}
+
+static inline void
+ledger_change_boot(uint8_t *slot, uint64_t count, uint64_t argument)
+{
+    (void)count;
+    (void)argument;
+    slot[32] = 'x'; /* no digit of an id */
+}
+
+/* Makes the ledger one of another boot; slots that are not whole stay so. */
+static inline void
+ledger_of_another_boot(const char *store)
+{
+    ledger_change(store, ledger_change_boot, 0);
+}
+
+static inline void
+ledger_change_marks(uint8_t *slot, uint64_t count, uint64_t number)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint8_t *entry = slot + 80 + 24 * i;
+
+        entry[0] = (uint8_t)((entry[0] & ~2) |
+                             (ledger_number(entry, 0) >> 2 == number) * 2);
+    }
+}
+
+/* As if, of all logs, only this one had ever been synced. 0: none. */
+static inline void
+ledger_mark_only(const char *store, uint64_t number)
+{
+    ledger_change(store, ledger_change_marks, number);
 }
 
 #endif

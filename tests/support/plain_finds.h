@@ -15,7 +15,7 @@ find_count(struct colander_family *family, const char *path, int64_t value,
 {
     struct colander_value sought = colander_integer(value);
     struct colander_predicate *predicate =
-        path == NULL ? colander_where_any(sought, NULL)
+        path == NULL ? colander_where_any_column(sought, NULL)
                      : colander_where(path, COLANDER_EQ, sought, NULL);
     struct colander_query query;
     enum colander_code code;

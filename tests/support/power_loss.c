@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -373,26 +372,7 @@ open_noted(int directory, const char *name, int flags, mode_t mode)
     return fd;
 }
 
-#define OPEN_WITH_MODE(directory)                                              \
-    va_list arguments;                                                         \
-    mode_t mode;                                                               \
-                                                                               \
-    va_start(arguments, flags);                                                \
-    mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;      \
-    va_end(arguments);                                                         \
-    return open_noted(directory, name, flags, mode)
-
-PUBLIC int
-open(const char *name, int flags, ...)
-{
-    OPEN_WITH_MODE(AT_FDCWD);
-}
-
-PUBLIC int
-openat(int directory, const char *name, int flags, ...)
-{
-    OPEN_WITH_MODE(directory);
-}
+INTERPOSE_OPEN(open_noted);
 
 PUBLIC ssize_t
 write(int fd, const void *bytes, size_t size)
@@ -559,8 +539,6 @@ mkdirat(int directory, const char *name, mode_t mode)
 }
 
 /* The same under other names. */
-extern ALIAS_OF("open") __typeof__(open) open64;
-extern ALIAS_OF("openat") __typeof__(openat) openat64;
 extern ALIAS_OF("pwrite") __typeof__(pwrite) pwrite64;
 extern ALIAS_OF("ftruncate") __typeof__(ftruncate) ftruncate64;
 extern ALIAS_OF("fsync") __typeof__(fsync) fdatasync;

@@ -15,18 +15,10 @@ static inline void
 write_files(struct store_fixture *fixture, struct colander_family *family,
             unsigned files, uint64_t *random)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-
     for (unsigned i = 0; i < files; i++) {
-        for (unsigned k = 0; k < KEYS / 3; k++) {
-            random_key(random, KEYS, &key);
-            OK(colander_family_put(family, colander_buffer_slice(&key),
-                                   random_row(fixture->builder, random),
-                                   COLANDER_AS_STORE, NULL));
-        }
+        put_random_rows(fixture, family, KEYS, KEYS / 3, random);
         OK(colander_family_flush(family, NULL));
     }
-    colander_buffer_release(&key);
 }
 
 static inline void

@@ -7,6 +7,7 @@
 #define TESTS_SUPPORT_RANDOM_ROWS_H
 
 #include "support/random.h"
+#include "support/scoped.h"
 #include "support/store_fixture.h"
 
 /* What a random text may take. */
@@ -121,7 +122,7 @@ random_leaf(uint64_t *random)
         return colander_where_exists(path, NULL);
     case 6:
     case 7:
-        return colander_where_any(values[0], NULL);
+        return colander_where_any_column(values[0], NULL);
     case 8:
         return colander_where(path, COLANDER_NE, values[0], NULL);
     default:
@@ -162,6 +163,21 @@ random_bounds(uint64_t *random, uint64_t key_count,
     query->keys.from = colander_buffer_slice(&bounds[0]);
     if (random_below(random, 2) == 0)
         query->keys.to = colander_buffer_slice(&bounds[1]);
+}
+
+/* Puts random rows under random ones of `key_count` keys. */
+static inline void
+put_random_rows(struct store_fixture *fixture, struct colander_family *family,
+                uint64_t key_count, uint64_t count, uint64_t *random)
+{
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+
+    while (count-- > 0) {
+        random_key(random, key_count, &key);
+        OK(colander_family_put(family, colander_buffer_slice(&key),
+                               random_row(fixture->builder, random), NULL,
+                               NULL));
+    }
 }
 
 #endif

@@ -5,7 +5,7 @@
  */
 #include "support/rocksdb_inside.h"
 
-#include "core/bridge.h"
+#include "core/engine/engine_inside.h"
 
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
@@ -26,27 +26,27 @@ must(const rocksdb::Status &status)
 }
 
 static rocksdb::DB *
-db_of(struct colander_engine_family *family)
+db_of(struct engine_family *family)
 {
     return family->engine->db.get();
 }
 
 void
-rocksdb_set_option(struct colander_engine_family *family, const char *name,
+rocksdb_set_option(struct engine_family *family, const char *name,
                    const char *value)
 {
     must(db_of(family)->SetDBOptions({{name, value}}));
 }
 
 void
-rocksdb_stop_compactions(struct colander_engine_family *family)
+rocksdb_stop_compactions(struct engine_family *family)
 {
     must(db_of(family)->SetOptions(family->handle.get(),
                                    {{"disable_auto_compactions", "true"}}));
 }
 
 static bool
-is_busy(struct colander_engine_family *family)
+is_busy(struct engine_family *family)
 {
     static const char *const names[] = {
         "rocksdb.mem-table-flush-pending",
@@ -67,14 +67,14 @@ is_busy(struct colander_engine_family *family)
 }
 
 void
-rocksdb_settle(struct colander_engine_family *family)
+rocksdb_settle(struct engine_family *family)
 {
     while (is_busy(family))
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 uint64_t
-rocksdb_files_at(struct colander_engine_family *family, int level)
+rocksdb_files_at(struct engine_family *family, int level)
 {
     std::string number;
 
@@ -86,7 +86,7 @@ rocksdb_files_at(struct colander_engine_family *family, int level)
 }
 
 void
-rocksdb_move_down(struct colander_engine_family *family)
+rocksdb_move_down(struct engine_family *family)
 {
     rocksdb::CompactRangeOptions how;
 
@@ -96,7 +96,7 @@ rocksdb_move_down(struct colander_engine_family *family)
 }
 
 void
-rocksdb_move_to(struct colander_engine_family *family, int level)
+rocksdb_move_to(struct engine_family *family, int level)
 {
     rocksdb::CompactRangeOptions how;
 
@@ -108,7 +108,7 @@ rocksdb_move_to(struct colander_engine_family *family, int level)
 }
 
 void
-rocksdb_compact_files(struct colander_engine_family *family)
+rocksdb_compact_files(struct engine_family *family)
 {
     const int last_level = 6;
     rocksdb::ColumnFamilyMetaData meta;
@@ -141,7 +141,6 @@ rocksdb_write_table(const char *path, const struct rocksdb_table *how,
     rocksdb::BlockBasedTableOptions table;
     rocksdb::Options options;
 
-    table.checksum = static_cast<rocksdb::ChecksumType>(how->checksum);
     table.block_size = how->block_size;
     table.block_restart_interval = how->restart_interval;
     if (how->has_partitioned_index)
@@ -166,15 +165,14 @@ rocksdb_write_table(const char *path, const struct rocksdb_table *how,
 }
 
 void
-rocksdb_single_delete(struct colander_engine_family *family,
-                      struct colander_slice key)
+rocksdb_single_delete(struct engine_family *family, struct colander_slice key)
 {
     must(db_of(family)->SingleDelete(rocksdb::WriteOptions(),
                                      family->handle.get(), to_rocksdb(key)));
 }
 
 void
-rocksdb_visit_entries(struct colander_engine_family *family,
+rocksdb_visit_entries(struct engine_family *family,
                       void (*visit)(void *context, struct colander_slice key,
                                     struct colander_slice value,
                                     uint64_t sequence, int type),
@@ -193,7 +191,7 @@ rocksdb_visit_entries(struct colander_engine_family *family,
 }
 
 void
-rocksdb_visit_files(struct colander_engine_family *family,
+rocksdb_visit_files(struct engine_family *family,
                     void (*visit)(void *context, const char *path,
                                   uint64_t entry_count),
                     void *context)
@@ -208,7 +206,7 @@ rocksdb_visit_files(struct colander_engine_family *family,
 }
 
 void
-rocksdb_ingest(struct colander_engine_family *family, const char *path)
+rocksdb_ingest(struct engine_family *family, const char *path)
 {
     rocksdb::IngestExternalFileOptions how;
 

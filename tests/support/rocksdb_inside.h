@@ -8,33 +8,33 @@
 #ifndef TESTS_SUPPORT_ROCKSDB_INSIDE_H
 #define TESTS_SUPPORT_ROCKSDB_INSIDE_H
 
-#include "core/core.h"
+#include "core/engine.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* Sets a mutable option of the database. */
-void rocksdb_set_option(struct colander_engine_family *family, const char *name,
+void rocksdb_set_option(struct engine_family *family, const char *name,
                         const char *value);
 
 /* From now on files are compacted only when that is asked for. */
-void rocksdb_stop_compactions(struct colander_engine_family *family);
+void rocksdb_stop_compactions(struct engine_family *family);
 
 /* Waits until no flush or compaction is under way or due. */
-void rocksdb_settle(struct colander_engine_family *family);
+void rocksdb_settle(struct engine_family *family);
 
 /* How many files are in a level. */
-uint64_t rocksdb_files_at(struct colander_engine_family *family, int level);
+uint64_t rocksdb_files_at(struct engine_family *family, int level);
 
 /* Compacts without rewriting files that can be moved as they are. */
-void rocksdb_move_down(struct colander_engine_family *family);
+void rocksdb_move_down(struct engine_family *family);
 
 /* Moves the files of the last level to `level`, which is empty. */
-void rocksdb_move_to(struct colander_engine_family *family, int level);
+void rocksdb_move_to(struct engine_family *family, int level);
 
 /* Compacts the files of the first level; what is unflushed stays so. */
-void rocksdb_compact_files(struct colander_engine_family *family);
+void rocksdb_compact_files(struct engine_family *family);
 
 /* Writes rows, in order of keys, into an SST at `path`, as another program
  * would. */
@@ -43,8 +43,7 @@ void rocksdb_write_sst(const char *path, const struct colander_slice *keys,
 
 /* How RocksDB writes an SST. */
 struct rocksdb_table {
-    int checksum;    /* as RocksDB numbers them */
-    int compression; /* likewise */
+    int compression; /* as RocksDB numbers them */
     uint64_t block_size;
     int restart_interval;
     bool has_partitioned_index;
@@ -57,12 +56,12 @@ void rocksdb_write_table(const char *path, const struct rocksdb_table *how,
                          const struct colander_slice *rows, size_t count);
 
 /* Deletes what was put once. */
-void rocksdb_single_delete(struct colander_engine_family *family,
+void rocksdb_single_delete(struct engine_family *family,
                            struct colander_slice key);
 
 /* Visits all that the family's SST files hold, by key and of one the newest
  * first; with the types of RocksDB's entries. */
-void rocksdb_visit_entries(struct colander_engine_family *family,
+void rocksdb_visit_entries(struct engine_family *family,
                            void (*visit)(void *context,
                                          struct colander_slice key,
                                          struct colander_slice value,
@@ -70,13 +69,13 @@ void rocksdb_visit_entries(struct colander_engine_family *family,
                            void *context);
 
 /* Visits its SST files. */
-void rocksdb_visit_files(struct colander_engine_family *family,
+void rocksdb_visit_files(struct engine_family *family,
                          void (*visit)(void *context, const char *path,
                                        uint64_t entry_count),
                          void *context);
 
 /* Takes a copy of such an SST into the family. */
-void rocksdb_ingest(struct colander_engine_family *family, const char *path);
+void rocksdb_ingest(struct engine_family *family, const char *path);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,7 @@
 #include "core/salvage.h"
 #include "support/damage.h"
 #include "support/killed_store.h"
+#include "support/scoped.h"
 
 #define LOSSES_MAX 256
 
@@ -97,7 +98,7 @@ static inline void
 must_be_told(struct salvaging *salvaging, const char *family, uint64_t index,
              const char *what)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
 
     encode_key(index, &key);
     salvaging->doubtful++;
@@ -107,7 +108,6 @@ must_be_told(struct salvaging *salvaging, const char *family, uint64_t index,
         fail_msg("row %llu of '%s' is %s, and that is not told",
                  (unsigned long long)index, family, what);
     }
-    colander_buffer_release(&key);
 }
 
 /* Steps to the next row, and gives its number; KEYS: there is none. */
@@ -116,10 +116,11 @@ next_index(struct salvage *salvage, struct colander_slice *row)
 {
     struct colander_slice key;
     struct colander_error err;
+    bool is_row;
 
-    if (salvage_next(salvage, &key, row, &err) != COLANDER_OK)
+    if (salvage_next(salvage, &is_row, &key, row, &err) != COLANDER_OK)
         fail_msg("%s", err.message);
-    return key.data == NULL ? KEYS : decode_key(key);
+    return is_row ? decode_key(key) : KEYS;
 }
 
 static inline void

@@ -13,11 +13,13 @@
 
 #include "support/engine_fixture.h"
 #include "support/random.h"
+#include "support/scoped.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define OK(call) assert_int_equal((call), COLANDER_OK)
+/* With a store whose SST files are watched. */
+#define SST_TEST(name) TEST_BETWEEN(name, sst_setup, sst_teardown)
 
 struct row {
     uint32_t key;
@@ -264,9 +266,9 @@ open_watched(struct sst_fixture *fixture)
 
     /* Sequences of rows that went with their family may be used again. */
     memset(fixture->watch.flushed, 0, sizeof(fixture->watch.flushed));
-    if (engine_open_observed(fixture->base.path, &fixture->options, &observer,
-                             &fixture->base.engine, &err) != COLANDER_OK)
-        fail_msg("%s", err.message);
+    ASSERT_OK(engine_open_observed(fixture->base.path, &fixture->options,
+                                   &observer, &fixture->base.engine, &err),
+              err);
 }
 
 static inline int
@@ -291,8 +293,7 @@ sst_teardown(void **state)
 {
     struct sst_fixture *fixture = *state;
     struct watch *watch = &fixture->watch;
-    bool is_fine =
-        colander_engine_close(fixture->base.engine, NULL) == COLANDER_OK;
+    bool is_fine = engine_close(fixture->base.engine, NULL) == COLANDER_OK;
 
     expect(watch, watch->writer_count == 0, "every writer ends");
     is_fine = is_fine && watch->fault_count == 0;
@@ -312,16 +313,14 @@ sst_teardown(void **state)
 /* Writes `count` random rows in one batch, a part of them deletes, or the keys
  * `first`, `first` + 1, ... when `random` is NULL. False: it failed. */
 static inline bool
-write_batch(struct colander_engine *engine,
-            struct colander_engine_family *family, uint64_t *random,
-            uint32_t first, uint32_t count)
+write_batch(struct engine *engine, struct engine_family *family,
+            uint64_t *random, uint32_t first, uint32_t count)
 {
     uint64_t sequence = engine_sequence(engine);
-    struct colander_engine_batch *batch;
+    struct engine_batch *batch;
     bool is_fine;
 
-    is_fine = colander_engine_batch_create(engine, false, &batch, NULL) ==
-              COLANDER_OK;
+    is_fine = engine_batch_create(engine, false, &batch, NULL) == COLANDER_OK;
     for (uint32_t i = 0; is_fine && i < count; i++) {
         bool is_put = random == NULL || random_below(random, 4) > 0;
         uint64_t number =
@@ -336,51 +335,51 @@ write_batch(struct colander_engine *engine,
             value[j] = (uint8_t)(sequence >> (56 - 8 * j));
         for (size_t j = 8; j < sizeof(value); j++)
             value[j] = (uint8_t)random_next(&noise);
-        is_fine = (is_put ? colander_engine_batch_put(
-                                batch, family, colander_slice_of(key, 4),
-                                colander_slice_of(value, sizeof(value)), NULL)
-                          : colander_engine_batch_delete(
-                                batch, family, colander_slice_of(key, 4),
-                                NULL)) == COLANDER_OK;
+        is_fine =
+            (is_put
+                 ? engine_batch_put(batch, family, colander_slice_of(key, 4),
+                                    colander_slice_of(value, sizeof(value)),
+                                    NULL)
+                 : engine_batch_delete(batch, family, colander_slice_of(key, 4),
+                                       NULL)) == COLANDER_OK;
     }
-    is_fine = is_fine && colander_engine_batch_write(batch, COLANDER_AS_STORE,
-                                                     NULL) == COLANDER_OK;
-    colander_engine_batch_destroy(batch);
+    is_fine = is_fine &&
+              engine_batch_write(batch, COLANDER_AS_STORE, NULL) == COLANDER_OK;
+    engine_batch_destroy(batch);
     return is_fine;
 }
 
 static inline bool
-write_rows(struct colander_engine *engine,
-           struct colander_engine_family *family, uint64_t *random,
-           uint32_t count)
+write_rows(struct engine *engine, struct engine_family *family,
+           uint64_t *random, uint32_t count)
 {
     return write_batch(engine, family, random, 0, count);
 }
 
 typedef enum colander_code
-cursor_open_function(struct colander_engine_family *family,
-                     const struct colander_engine_cursor_options *options,
-                     struct colander_engine_cursor **cursor,
-                     struct colander_error *err);
+cursor_open_function(struct engine_family *family,
+                     const struct engine_cursor_options *options,
+                     struct engine_cursor **cursor, struct colander_error *err);
 
 static inline struct rows
-rows_at(struct colander_engine_family *family,
-        const struct colander_snapshot *snapshot, cursor_open_function *open)
+rows_at(struct engine_family *family, const struct colander_snapshot *snapshot,
+        cursor_open_function *open)
 {
-    const struct colander_engine_cursor_options at = {.snapshot = snapshot};
-    struct colander_engine_cursor *cursor;
+    const struct engine_cursor_options at = {.snapshot = snapshot};
+    struct engine_cursor *cursor;
     struct rows rows = {0};
     struct colander_slice key;
     struct colander_slice value;
+    bool is_row;
 
     OK(open(family, &at, &cursor, NULL));
     for (;;) {
-        OK(colander_engine_cursor_next(cursor, &key, &value, NULL));
-        if (key.data == NULL)
+        OK(engine_cursor_next(cursor, &is_row, &key, &value, NULL));
+        if (!is_row)
             break;
         rows_add(&rows, row_of(key, value, true));
     }
-    colander_engine_cursor_close(cursor);
+    engine_cursor_close(cursor);
     return rows;
 }
 
@@ -405,11 +404,11 @@ cover(const struct rows *rows, bool *is_covered, const struct rows *told)
 /* The promise: what `snapshot` (taken before) shows is unflushed, or in a file
  * in view; and what was told to be flushed is in one. */
 static inline void
-check_family(struct sst_fixture *fixture, struct colander_engine_family *family,
+check_family(struct sst_fixture *fixture, struct engine_family *family,
              const struct colander_snapshot *snapshot)
 {
     struct watch *watch = &fixture->watch;
-    uint32_t id = colander_engine_family_id(family);
+    uint32_t id = engine_family_id(family);
     struct rows unflushed;
     struct rows visible;
     bool *is_covered;
@@ -418,7 +417,7 @@ check_family(struct sst_fixture *fixture, struct colander_engine_family *family,
     pthread_mutex_lock(&watch->mutex);
     flushed = watch->flushed[id];
     pthread_mutex_unlock(&watch->mutex);
-    visible = rows_at(family, snapshot, colander_engine_cursor_open);
+    visible = rows_at(family, snapshot, engine_cursor_open);
     unflushed = rows_at(family, snapshot, engine_unflushed_cursor_open);
     is_covered = calloc(visible.count + 1, sizeof(bool));
     for (size_t i = 0; i < unflushed.count; i++) {
@@ -442,13 +441,12 @@ check_family(struct sst_fixture *fixture, struct colander_engine_family *family,
 }
 
 static inline void
-check_now(struct sst_fixture *fixture, struct colander_engine_family *family)
+check_now(struct sst_fixture *fixture, struct engine_family *family)
 {
-    struct colander_snapshot *snapshot;
+    SCOPED_SNAPSHOT snapshot = NULL;
 
-    OK(colander_snapshot_create(fixture->base.engine, &snapshot, NULL));
+    OK(engine_snapshot_create(fixture->base.engine, &snapshot, NULL));
     check_family(fixture, family, snapshot);
-    colander_snapshot_release(snapshot);
 }
 
 /* -------------------------------------------------------- quiet stores --- */
@@ -461,11 +459,12 @@ rows_of_sst(struct sst *sst, const struct colander_snapshot *snapshot)
     struct rows rows = {0};
     struct colander_slice key;
     struct colander_slice value;
+    bool is_row;
 
     OK(sst_cursor_open(sst, snapshot, false, &cursor, NULL));
     for (;;) {
-        OK(sst_cursor_next(cursor, &key, &value, NULL));
-        if (key.data == NULL)
+        OK(sst_cursor_next(cursor, &is_row, &key, &value, NULL));
+        if (!is_row)
             break;
         rows_add(&rows, row_of(key, value, true));
     }

@@ -22,6 +22,8 @@ struct store_fixture {
     struct colander_options options;
     struct colander_store *store;
     struct colander_row_builder *builder;
+    struct colander_family **kept; /* see kept_family */
+    size_t kept_count;
 };
 
 static inline void
@@ -36,8 +38,16 @@ fixture_open(struct store_fixture *fixture)
 }
 
 static inline void
+close_kept_families(struct store_fixture *fixture)
+{
+    while (fixture->kept_count > 0)
+        colander_family_close(fixture->kept[--fixture->kept_count]);
+}
+
+static inline void
 fixture_close(struct store_fixture *fixture)
 {
+    close_kept_families(fixture);
     OK(colander_store_close(fixture->store, NULL));
     fixture->store = NULL;
 }
@@ -67,8 +77,11 @@ static inline int
 fixture_teardown(void **state)
 {
     struct store_fixture *fixture = *state;
-    enum colander_code code = colander_store_close(fixture->store, NULL);
+    enum colander_code code;
 
+    close_kept_families(fixture);
+    code = colander_store_close(fixture->store, NULL);
+    free(fixture->kept);
     colander_row_builder_destroy(fixture->builder);
     temporary_remove(fixture->directory);
     free(fixture);
@@ -81,6 +94,19 @@ fixture_family(struct store_fixture *fixture, const char *name)
     struct colander_family *family;
 
     OK(colander_family_open(fixture->store, name, &family, NULL));
+    return family;
+}
+
+/* The same; closed with the store. */
+static inline struct colander_family *
+kept_family(struct store_fixture *fixture, const char *name)
+{
+    struct colander_family *family = fixture_family(fixture, name);
+
+    fixture->kept =
+        realloc(fixture->kept, (fixture->kept_count + 1) * sizeof(family));
+    assert_non_null(fixture->kept);
+    fixture->kept[fixture->kept_count++] = family;
     return family;
 }
 
@@ -115,10 +141,23 @@ put_text(struct store_fixture *fixture, struct colander_family *family,
     enum colander_code code;
 
     code = colander_family_put(family, colander_buffer_slice(&encoded),
-                               fixture_row(fixture, name, value),
-                               COLANDER_AS_STORE, err);
+                               fixture_row(fixture, name, value), NULL, err);
     colander_buffer_release(&encoded);
     return code;
+}
+
+/* Puts a row whose key is an integer. */
+static inline void
+put_at(struct colander_family *family, int64_t number,
+       struct colander_slice row)
+{
+    const struct colander_value part = colander_integer(number);
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+
+    OK(colander_key_encode(&part, 1, &key, NULL));
+    OK(colander_family_put(family, colander_buffer_slice(&key), row, NULL,
+                           NULL));
+    colander_buffer_release(&key);
 }
 
 /* Asserts that the row under `key` is `json`, as a row with its key; NULL:

@@ -8,17 +8,12 @@
 
 #include "core/tables.h"
 
+#include "support/cases.h"
 #include "support/random.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#define OK(call) assert_int_equal((call), COLANDER_OK)
 
 /* One entry, a copy. */
 struct kept_entry {

@@ -8,6 +8,7 @@
 
 #include "core/sst.h"
 
+#include "core/bulk_files.h"
 #include "support/engine_fixture.h"
 #include "support/rocksdb_inside.h"
 #include "support/table_entries.h"
@@ -42,52 +43,51 @@ open_random_store(struct fixture *fixture, uint64_t *random)
 }
 
 static inline void
-write_random_batch(struct fixture *fixture,
-                   struct colander_engine_family *family, size_t count,
-                   uint64_t *random)
+write_random_batch(struct fixture *fixture, struct engine_family *family,
+                   size_t count, uint64_t *random)
 {
-    struct colander_engine_batch *batch;
+    struct engine_batch *batch;
     static uint8_t value[100000];
     uint8_t key[64];
 
-    OK(colander_engine_batch_create(fixture->engine, false, &batch, NULL));
+    OK(engine_batch_create(fixture->engine, false, &batch, NULL));
     for (size_t i = 0; i < count; i++) {
         const uint64_t index = random_below(random, TABLE_KEYS);
         const bool is_large = random_below(random, 200) == 0;
 
         if (random_below(random, 5) == 0)
-            OK(colander_engine_batch_delete(batch, family,
-                                            table_key_at(index, key), NULL));
+            OK(engine_batch_delete(batch, family, table_key_at(index, key),
+                                   NULL));
         else
-            OK(colander_engine_batch_put(
+            OK(engine_batch_put(
                 batch, family, table_key_at(index, key),
                 random_value(random, value, is_large ? sizeof(value) : 300),
                 NULL));
     }
-    OK(colander_engine_batch_write(batch, COLANDER_AS_STORE, NULL));
-    colander_engine_batch_destroy(batch);
+    OK(engine_batch_write(batch, COLANDER_AS_STORE, NULL));
+    engine_batch_destroy(batch);
 }
 
 /* Writes into the families, in turns, with snapshots kept; flushes each. */
 static inline void
 write_random_files(struct fixture *fixture,
-                   struct colander_engine_family *const *families, size_t count,
+                   struct engine_family *const *families, size_t count,
                    struct colander_snapshot *snapshots[SNAPSHOTS],
                    uint64_t *random)
 {
     for (size_t i = 0; i < SNAPSHOTS; i++) {
         for (size_t f = 0; f < count; f++)
             write_random_batch(fixture, families[f], TABLE_KEYS / 2, random);
-        OK(colander_snapshot_create(fixture->engine, &snapshots[i], NULL));
+        OK(engine_snapshot_create(fixture->engine, &snapshots[i], NULL));
         if (i == SNAPSHOTS / 2 || i == SNAPSHOTS - 1)
             for (size_t f = 0; f < count; f++)
-                OK(colander_engine_family_flush(families[f], NULL));
+                OK(engine_family_flush(families[f], NULL));
     }
 }
 
 /* Rows in order, as a bulk. */
 static inline void
-write_bulk(struct colander_engine_family *family, uint64_t *random)
+write_bulk(struct engine_family *family, uint64_t *random)
 {
     struct bulk_files *files;
     struct bulk_sst *sst;

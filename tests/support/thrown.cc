@@ -5,7 +5,7 @@
  */
 #include "support/thrown.h"
 
-#include "core/bridge.h"
+#include "core/engine/engine_inside.h"
 
 #include <stdexcept>
 
@@ -47,7 +47,7 @@ act(enum thrown thrown, struct colander_error *err)
 }
 
 enum colander_code
-bridge_tried(enum thrown thrown, struct colander_error *err)
+guard_tried(enum thrown thrown, struct colander_error *err)
 {
     return guard(err, "try", [=] { return act(thrown, err); });
 }

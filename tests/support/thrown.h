@@ -24,8 +24,8 @@ enum thrown {
     SAID_NO_SPACE,
 };
 
-/* What the bridge makes of it, while it is to "try". */
-enum colander_code bridge_tried(enum thrown thrown, struct colander_error *err);
+/* What guard makes of it, while it is to "try". */
+enum colander_code guard_tried(enum thrown thrown, struct colander_error *err);
 
 #ifdef __cplusplus
 }

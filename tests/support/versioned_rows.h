@@ -12,9 +12,10 @@
 
 #include "support/compared_finds.h"
 #include "support/filter_files.h"
+#include "support/history.h"
+#include "support/scoped.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <sys/mman.h>
 
 #define KEYS 400
@@ -25,31 +26,8 @@
  * been done or not. */
 struct versions {
     atomic_bool is_open; /* the store is */
-    _Atomic(uint64_t) begun[KEYS];
-    _Atomic(uint64_t) acknowledged[KEYS];
+    struct history rows[KEYS];
 };
-
-static inline struct versions *
-map_versions(const char *path)
-{
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    struct versions *versions;
-
-    if (fd < 0 || ftruncate(fd, sizeof(*versions)) != 0)
-        return NULL;
-    versions = mmap(NULL, sizeof(*versions), PROT_READ | PROT_WRITE, MAP_SHARED,
-                    fd, 0);
-    close(fd);
-    return versions == MAP_FAILED ? NULL : versions;
-}
-
-static inline void
-key_of(uint64_t index, struct colander_buffer *key)
-{
-    struct colander_value part = colander_integer((int64_t)index);
-
-    OK(colander_key_encode(&part, 1, key, NULL));
-}
 
 /* -------------------------------------------------------------- writers --- */
 
@@ -96,9 +74,8 @@ version_row(struct colander_row_builder *builder, uint64_t index,
     struct colander_slice row;
     char text[48];
 
-    snprintf(text, sizeof(text), "%llu of %llu", (unsigned long long)version,
-             (unsigned long long)index);
-    colander_row_builder_add(builder, "version", colander_text(text));
+    colander_row_builder_add(builder, "version",
+                             version_text(index, version, text));
     random_columns(builder, random);
     if (random_below(random, 200) == 0)
         add_large(builder, random);
@@ -111,15 +88,16 @@ static inline void
 add_version(struct writer *writer, struct colander_row_builder *builder,
             struct colander_batch *batch, uint64_t index)
 {
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-    uint64_t version = atomic_load(&writer->versions->acknowledged[index]) + 1;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+    uint64_t version =
+        atomic_load(&writer->versions->rows[index].acknowledged) + 1;
     uint64_t choice = random_below(&writer->random, 8);
     struct colander_error err;
 
-    key_of(index, &key);
+    (void)integer_key(index, &key);
     if (choice >= 2)
         version += version % 2; /* a put */
-    atomic_store(&writer->versions->begun[index], version);
+    atomic_store(&writer->versions->rows[index].begun, version);
     if (version % 2 != 0)
         must(colander_batch_delete(batch, writer->family,
                                    colander_buffer_slice(&key), &err),
@@ -134,7 +112,6 @@ add_version(struct writer *writer, struct colander_row_builder *builder,
                  batch, writer->family, colander_buffer_slice(&key),
                  version_row(builder, index, version, &writer->random), &err),
              &err);
-    colander_buffer_release(&key);
 }
 
 static inline void
@@ -147,12 +124,12 @@ write_batch(struct writer *writer, struct colander_row_builder *builder,
 
     for (uint64_t i = first; i < first + count; i++)
         add_version(writer, builder, batch, i * WRITERS + writer->number);
-    must(colander_batch_commit(batch, COLANDER_AS_STORE, &err), &err);
+    must(colander_batch_commit(batch, NULL, &err), &err);
     for (uint64_t i = first; i < first + count; i++) {
         uint64_t index = i * WRITERS + writer->number;
 
-        atomic_store(&writer->versions->acknowledged[index],
-                     atomic_load(&writer->versions->begun[index]));
+        atomic_store(&writer->versions->rows[index].acknowledged,
+                     atomic_load(&writer->versions->rows[index].begun));
     }
 }
 
@@ -184,8 +161,8 @@ change_filters(struct colander_family *family, uint64_t *random)
     colander_filter_options_init(&options);
     options.is_on = random_below(random, 4) != 0;
     options.rows_per_segment = rows[random_below(random, 4)];
-    options.left_out = left_out;
-    options.left_out_count = random_below(random, 3);
+    options.unfiltered = left_out;
+    options.unfiltered_count = random_below(random, 3);
     must(colander_family_set_filters(family, &options, &err), &err);
 }
 
@@ -194,21 +171,19 @@ static inline void
 make_and_drop(struct colander_store *store, uint64_t *random)
 {
     struct colander_row_builder *builder = colander_row_builder_create();
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_family *family;
     struct colander_error err;
 
-    key_of(0, &key);
+    (void)integer_key(0, &key);
     must(colander_family_open(store, "passing", &family, &err), &err);
     must(colander_family_put(family, colander_buffer_slice(&key),
-                             version_row(builder, 0, 0, random),
-                             COLANDER_AS_STORE, &err),
+                             version_row(builder, 0, 0, random), NULL, &err),
          &err);
     if (random_below(random, 2) == 0)
         must(colander_family_flush(family, &err), &err);
     must(colander_family_drop(family, &err), &err);
     colander_family_close(family);
-    colander_buffer_release(&key);
     colander_row_builder_destroy(builder);
 }
 
@@ -253,7 +228,7 @@ write_until_killed(char **arguments, const struct colander_options *options)
     struct colander_store *store;
     struct colander_family *family;
     struct colander_error err;
-    struct versions *versions = map_versions(arguments[3]);
+    struct versions *versions = history_map(arguments[3], sizeof(*versions));
     uint64_t random = strtoull(arguments[4], NULL, 10);
     pthread_t thread;
 
@@ -290,10 +265,8 @@ count_version(struct killing *killing, struct colander_family *family,
 {
     char text[48];
 
-    snprintf(text, sizeof(text), "%llu of %llu", (unsigned long long)version,
-             (unsigned long long)index);
     return compare_equal(killing->fixture->store, family, "version",
-                         colander_text(text), counts);
+                         version_text(index, version, text), counts);
 }
 
 /* Each row is as it was acknowledged, or as it was going to be, and that is
@@ -305,8 +278,8 @@ check_versions(struct killing *killing, struct colander_family *family,
     struct versions *versions = killing->versions;
 
     for (uint64_t i = 0; i < KEYS; i++) {
-        const uint64_t done = atomic_load(&versions->acknowledged[i]);
-        const uint64_t begun = atomic_load(&versions->begun[i]);
+        const uint64_t done = atomic_load(&versions->rows[i].acknowledged);
+        const uint64_t begun = atomic_load(&versions->rows[i].begun);
         uint64_t is_done = 0;
         uint64_t is_begun = 0;
 
@@ -330,23 +303,21 @@ static inline void
 settle_versions(struct killing *killing, struct colander_family *family)
 {
     struct versions *versions = killing->versions;
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
 
     for (uint64_t i = 0; i < KEYS; i++) {
-        uint64_t begun = atomic_load(&versions->begun[i]);
+        uint64_t begun = atomic_load(&versions->rows[i].begun);
         uint64_t next = (begun + 2) & ~UINT64_C(1); /* even */
 
-        if (begun == atomic_load(&versions->acknowledged[i]))
+        if (begun == atomic_load(&versions->rows[i].acknowledged))
             continue;
-        key_of(i, &key);
+        (void)integer_key(i, &key);
         OK(colander_family_put(
             family, colander_buffer_slice(&key),
             version_row(killing->fixture->builder, i, next, &killing->random),
-            COLANDER_AS_STORE, NULL));
-        atomic_store(&versions->begun[i], next);
-        atomic_store(&versions->acknowledged[i], next);
+            NULL, NULL));
+        history_settle(&versions->rows[i], next);
     }
-    colander_buffer_release(&key);
 }
 
 /* The store as it is opened for reading: nothing in it changes. */
@@ -376,11 +347,10 @@ check_reading(struct killing *killing)
 static inline void
 drop_passing(struct store_fixture *fixture)
 {
-    struct colander_family *family = fixture_family(fixture, "passing");
+    SCOPED_FAMILY family = fixture_family(fixture, "passing");
 
     if (colander_family_exists(family))
         OK(colander_family_drop(family, NULL));
-    colander_family_close(family);
 }
 
 /* And for writing: then every SST has its filter, and no other is left. */

@@ -18,7 +18,7 @@ put(struct colander_family *family, struct colander_slice key,
     colander_row_builder_add(builder, "user", colander_text("Smith"));
     code = colander_row_builder_finish(builder, row, err);
     if (code == COLANDER_OK)
-        code = colander_family_put(family, key, *row, COLANDER_AS_STORE, err);
+        code = colander_family_put(family, key, *row, NULL, err);
     return code;
 }
 

@@ -1,0 +1,453 @@
+/*
+ * Cursors: the rows of a find.
+ *
+ * When a find starts it chooses the source of its rows: candidates
+ * (cursor_candidates.c), or a scan in key order.
+ *
+ * Life:   find -> next until there is no row -> close
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "columns/finds/cursor_candidates.h"
+#include "columns/finds/match_paths.h"
+#include "columns/key.h"
+#include "columns/range.h"
+#include "columns/selection.h"
+#include "core/engine.h"
+#include "core/sized.h"
+
+#include <stdlib.h>
+
+struct colander_cursor {
+    struct find find;
+    struct engine_cursor *scan;           /* NULL: no scan */
+    struct cursor_candidates *candidates; /* NULL: no candidates */
+    struct selection selection;
+    bool is_selecting;                 /* not all columns */
+    struct colander_buffer selected;   /* the row with only these columns */
+    struct match_counts *match_counts; /* NULL: not asked for */
+    bool keys_only;
+
+    /* for seeks */
+    struct engine_family *engine_family;      /* NULL: it did not exist */
+    const struct colander_snapshot *snapshot; /* NULL: that of the scan */
+    struct colander_buffer from;              /* bounds of the query */
+    struct colander_buffer until;
+    struct colander_buffer sought; /* a copy of the last key, and a zero byte */
+    bool is_reverse;
+};
+
+void
+colander_query_init_sized(struct colander_query *query, size_t struct_size)
+{
+    const struct colander_query every = {.limit = UINT64_MAX};
+
+    sized_return(query, struct_size, &every, sizeof(every));
+    memcpy(query, &struct_size, sizeof(struct_size));
+}
+
+const char *
+colander_plan_name(enum colander_plan plan)
+{
+    switch (plan) {
+    case COLANDER_PLAN_SCAN:
+        return "scan";
+    case COLANDER_PLAN_CANDIDATES:
+        return "candidates";
+    case COLANDER_PLAN_NOTHING:
+        return "nothing";
+    }
+    return "unknown";
+}
+
+/* ---------------------------------------------------------------- find --- */
+
+static enum colander_code
+open_scan(struct colander_cursor *cursor, const struct find_request *request,
+          struct colander_error *err)
+{
+    const struct engine_cursor_options options = {
+        .snapshot = request->snapshot,
+        .from = colander_buffer_slice(&cursor->from),
+        .until = colander_buffer_slice(&cursor->until),
+        .is_reverse = request->is_reverse,
+        .skips_cache = cursor->find.limit == UINT64_MAX,
+    };
+
+    return engine_cursor_open(request->family, &options, &cursor->scan, err);
+}
+
+/* Returns why there can be no row, or NULL if there may be one. */
+static const char *
+nothing_reason(const struct colander_cursor *cursor,
+               const struct find_request *request)
+{
+    if (request->family == NULL)
+        return "the family has no rows yet";
+    if (request->is_empty)
+        return "no key is in the range";
+    return cursor->find.limit == 0 ? "no row is wanted" : NULL;
+}
+
+static enum colander_code
+plan(struct colander_cursor *cursor, struct find_request *request,
+     struct colander_error *err)
+{
+    struct colander_explain *explain = &cursor->find.explain;
+    const uint64_t start = find_clock(&cursor->find);
+    uint64_t planned;
+    enum colander_code code;
+
+    explain->reason = nothing_reason(cursor, request);
+    if (explain->reason != NULL) {
+        explain->plan = COLANDER_PLAN_NOTHING;
+        return COLANDER_OK;
+    }
+    code = cursor_candidates_open(&cursor->find, request, &cursor->candidates,
+                                  err);
+    planned = find_clock(&cursor->find);
+    explain->plan_time = planned - start;
+    if (code != COLANDER_OK || explain->plan != COLANDER_PLAN_SCAN)
+        return code;
+    code = open_scan(cursor, request, err);
+    explain->read_time = find_clock(&cursor->find) - planned;
+    return code;
+}
+
+static enum colander_code
+start(struct colander_cursor *cursor, const struct colander_query *query,
+      struct colander_error *err)
+{
+    struct find_request request = {.snapshot = query->snapshot,
+                                   .is_reverse = query->is_reverse};
+    struct byte_range range;
+    enum colander_code code = byte_range_init(&range, &query->keys, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    code = family_engine(cursor->find.family, &request.family, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&cursor->from, range.from.data,
+                                      range.from.size, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&cursor->until, range.until.data,
+                                      range.until.size, err);
+    cursor->engine_family = request.family;
+    request.from = colander_buffer_slice(&cursor->from);
+    request.until = colander_buffer_slice(&cursor->until);
+    request.is_empty = range.is_empty;
+    byte_range_release(&range);
+    if (code == COLANDER_OK)
+        code = plan(cursor, &request, err);
+    cursor->snapshot = request.snapshot;
+    return code;
+}
+
+/* Copies what the cursor needs of the query. */
+static enum colander_code
+prepare(struct colander_cursor *cursor, const struct colander_query *query,
+        struct colander_error *err)
+{
+    cursor->find.where = query->where;
+    cursor->find.limit = query->limit;
+    cursor->find.thread_count = query->thread_count;
+    cursor->find.is_timed = query->is_timed;
+    cursor->is_reverse = query->is_reverse;
+    cursor->keys_only = query->keys_only;
+    cursor->is_selecting = query->paths != NULL && !query->keys_only;
+    if (query->reports_columns && query->where != NULL) {
+        cursor->find.matches = colander_matches_create();
+        cursor->match_counts = match_counts_create();
+        if (cursor->find.matches == NULL || cursor->match_counts == NULL)
+            return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                                 "cannot start a find");
+    }
+    if (!cursor->is_selecting)
+        return COLANDER_OK;
+    return selection_init(&cursor->selection, query->paths, query->path_count,
+                          err);
+}
+
+static enum colander_code
+query_accept(struct colander_query *query, const struct colander_query *given,
+             struct colander_error *err)
+{
+    colander_query_init(query);
+    if (given == NULL)
+        return COLANDER_OK;
+    return sized_accept(query, sizeof(*query), given, "members of the query",
+                        err);
+}
+
+enum colander_code
+colander_family_find(struct colander_family *family,
+                     const struct colander_query *query,
+                     struct colander_cursor **cursor,
+                     struct colander_error *err)
+{
+    struct colander_cursor *created = calloc(1, sizeof(*created));
+    struct colander_query whole;
+    enum colander_code code;
+
+    *cursor = NULL;
+    if (created == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a find");
+    created->find.family = family;
+    code = query_accept(&whole, query, err);
+    if (code == COLANDER_OK)
+        code = prepare(created, &whole, err);
+    if (code == COLANDER_OK)
+        code = start(created, &whole, err);
+    if (code != COLANDER_OK) {
+        colander_cursor_close(created);
+        return code;
+    }
+    *cursor = created;
+    return COLANDER_OK;
+}
+
+void
+colander_cursor_close(struct colander_cursor *cursor)
+{
+    if (cursor == NULL)
+        return;
+    cursor_candidates_close(cursor->candidates);
+    engine_cursor_close(cursor->scan);
+    colander_snapshot_release(cursor->find.taken);
+    selection_release(&cursor->selection);
+    colander_buffer_release(&cursor->selected);
+    colander_buffer_release(&cursor->from);
+    colander_buffer_release(&cursor->until);
+    colander_buffer_release(&cursor->sought);
+    colander_matches_destroy(cursor->find.matches);
+    match_counts_destroy(cursor->match_counts);
+    free(cursor);
+}
+
+void
+colander_cursor_cancel(struct colander_cursor *cursor)
+{
+    atomic_store_explicit(&cursor->find.is_cancelled, true,
+                          memory_order_relaxed);
+}
+
+void
+colander_cursor_explain_sized(const struct colander_cursor *cursor,
+                              struct colander_explain *explain,
+                              size_t struct_size)
+{
+    sized_return(explain, struct_size, &cursor->find.explain,
+                 sizeof(cursor->find.explain));
+}
+
+bool
+colander_cursor_matched(const struct colander_cursor *cursor, size_t index,
+                        const char **path, uint64_t *row_count)
+{
+    return cursor->match_counts != NULL &&
+           match_counts_get(cursor->match_counts, index, path, row_count);
+}
+
+/* ---------------------------------------------------------------- next --- */
+
+/* Steps to the next row that matches; `result->key` is empty at the end. */
+static enum colander_code
+step_scan(struct colander_cursor *cursor, struct colander_result *result,
+          struct colander_error *err)
+{
+    struct colander_explain *explain = &cursor->find.explain;
+    bool is_match = true;
+    bool is_row;
+    enum colander_code code;
+
+    do {
+        code = find_check_cancelled(&cursor->find, err);
+        if (code != COLANDER_OK)
+            return code;
+        code = engine_cursor_next(cursor->scan, &is_row, &result->key,
+                                  &result->row, err);
+        if (code == COLANDER_OK && !is_row)
+            return find_check_cancelled(&cursor->find,
+                                        err); /* the scan may have taken long */
+        if (code != COLANDER_OK)
+            return code;
+        explain->rows_read++;
+        explain->bytes_read += result->row.size;
+        if (cursor->find.where == NULL)
+            return COLANDER_OK;
+        code = find_evaluate(&cursor->find, result, &is_match, err);
+    } while (code == COLANDER_OK && !is_match);
+    return code;
+}
+
+static enum colander_code
+step_to_match(struct colander_cursor *cursor, struct colander_result *result,
+              struct colander_error *err)
+{
+    struct colander_explain *explain = &cursor->find.explain;
+    const uint64_t start_time = find_clock(&cursor->find);
+    const uint64_t read_time = explain->read_time;
+    enum colander_code code;
+    uint64_t spent;
+
+    if (cursor->scan != NULL) {
+        code = step_scan(cursor, result, err);
+        explain->read_time += find_clock(&cursor->find) - start_time;
+        return code;
+    }
+    if (cursor->candidates == NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "the last seek has failed: seek again");
+    code = cursor_candidates_next(cursor->candidates, result, err);
+    /* The time to get the keys is in read_time. */
+    spent = find_clock(&cursor->find) - start_time;
+    explain->verify_time += spent - (explain->read_time - read_time);
+    return code;
+}
+
+/* Fills the rest of the result, with only the columns asked for. */
+static enum colander_code
+finish_result(struct colander_cursor *cursor, struct colander_result *result,
+              struct colander_error *err)
+{
+    static const uint8_t empty_map = 0x80;
+    enum colander_code code = COLANDER_OK;
+
+    if (cursor->find.matches != NULL)
+        result->columns = colander_matches_columns(cursor->find.matches);
+    if (cursor->keys_only)
+        result->row = colander_slice_of(&empty_map, 1);
+    if (cursor->is_selecting) {
+        code = selection_apply(&cursor->selection, result->row,
+                               &cursor->selected, err);
+        if (code != COLANDER_OK)
+            error_add_row(cursor->find.family, result->key, err);
+        result->row = colander_buffer_slice(&cursor->selected);
+    }
+    if (code == COLANDER_OK && cursor->match_counts != NULL)
+        code = match_counts_add(cursor->match_counts, result->columns, err);
+    return code;
+}
+
+enum colander_code
+colander_cursor_next(struct colander_cursor *cursor, bool *is_row,
+                     struct colander_result *result, struct colander_error *err)
+{
+    enum colander_code code;
+
+    memset(result, 0, sizeof(*result));
+    *is_row = false;
+    if (cursor->find.explain.plan == COLANDER_PLAN_NOTHING &&
+        cursor->candidates == NULL)
+        return COLANDER_OK;
+    if (cursor->find.limit == 0)
+        return COLANDER_OK;
+    code = step_to_match(cursor, result, err);
+    if (code == COLANDER_OK && result->key.data != NULL) {
+        code = finish_result(cursor, result, err);
+        *is_row = code == COLANDER_OK;
+    }
+    cursor->find.limit -= *is_row;
+    cursor->find.explain.rows_returned += *is_row;
+    return code;
+}
+
+/* ---------------------------------------------------------------- seek --- */
+
+/* Returns a request for the rows of the query from the key in `sought` on. */
+static struct find_request
+request_from_sought(const struct colander_cursor *cursor)
+{
+    const struct colander_slice after = colander_buffer_slice(&cursor->sought);
+    const struct colander_slice key =
+        colander_slice_of(after.data, after.size - 1);
+    struct find_request request = {
+        .family = cursor->engine_family,
+        .snapshot = cursor->snapshot,
+        .from = colander_buffer_slice(&cursor->from),
+        .until = colander_buffer_slice(&cursor->until),
+        .is_reverse = cursor->is_reverse,
+    };
+
+    if (!cursor->is_reverse && colander_slice_compare(key, request.from) > 0)
+        request.from = key;
+    if (cursor->is_reverse && key.size > 0 &&
+        (request.until.size == 0 ||
+         colander_slice_compare(key, request.until) < 0))
+        request.until = after;
+    request.is_empty = request.until.size > 0 &&
+                       colander_slice_compare(request.from, request.until) >= 0;
+    return request;
+}
+
+/* Plans the find again for the rows from the key in `sought` on. */
+static enum colander_code
+plan_from_sought(struct colander_cursor *cursor, struct colander_error *err)
+{
+    struct find_request request = request_from_sought(cursor);
+    enum colander_code code;
+
+    cursor_candidates_close(cursor->candidates);
+    cursor->candidates = NULL;
+    memset(&cursor->find.explain, 0, sizeof(cursor->find.explain));
+    cursor->find.explain.reason = "the last seek has failed";
+    code = plan(cursor, &request, err);
+    if (code == COLANDER_DROPPED)
+        code = open_scan(cursor, &request, err); /* as in any open cursor */
+    cursor->snapshot = request.snapshot;
+    return code;
+}
+
+enum colander_code
+colander_cursor_seek(struct colander_cursor *cursor, struct colander_slice key,
+                     struct colander_error *err)
+{
+    enum colander_code code = find_check_cancelled(&cursor->find, err);
+    const uint8_t zero = 0;
+
+    if (code != COLANDER_OK)
+        return code;
+    if (key.size > 0 && !key_is_valid(key))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "the key to seek is not an encoded key");
+    /* It may be the key of the row at which the cursor is. Candidates that
+     * borrow the last key are closed before they are used again. */
+    colander_buffer_clear(&cursor->sought);
+    code = colander_buffer_reserve(&cursor->sought, key.size + 1, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&cursor->sought, key.data, key.size, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&cursor->sought, &zero, 1, err);
+    key = colander_slice_of(cursor->sought.data, key.size);
+    if (code == COLANDER_OK && cursor->scan == NULL)
+        code = plan_from_sought(cursor, err);
+    if (code == COLANDER_OK && cursor->scan != NULL)
+        code = engine_cursor_seek(cursor->scan, key, err);
+    return code;
+}
+
+enum colander_code
+colander_family_count(struct colander_family *family,
+                      const struct colander_query *query, uint64_t *count,
+                      struct colander_error *err)
+{
+    struct colander_query counting;
+    struct colander_cursor *cursor;
+    struct colander_result result;
+    enum colander_code code;
+    bool is_row = true;
+
+    *count = 0;
+    code = query_accept(&counting, query, err);
+    if (code != COLANDER_OK)
+        return code;
+    counting.keys_only = true;
+    counting.reports_columns = false;
+    code = colander_family_find(family, &counting, &cursor, err);
+    while (code == COLANDER_OK && is_row) {
+        code = colander_cursor_next(cursor, &is_row, &result, err);
+        *count += code == COLANDER_OK && is_row;
+    }
+    colander_cursor_close(cursor);
+    return code;
+}

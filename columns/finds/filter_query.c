@@ -1,0 +1,370 @@
+/*
+ * Filter queries: the part of a predicate that filters can answer.
+ *
+ * A filter query is a weaker predicate: it is true of every row of which the
+ * predicate is true. So a condition that it cannot express is omitted from an
+ * ALL_OF, and means "any row" anywhere else. Simple cases are reduced: operands
+ * of an operand of the same kind become operands, a single operand replaces its
+ * parent, and a condition that no row can match is an ANY_OF without operands,
+ * which replaces an ALL_OF.
+ *
+ * All of it is one allocation, with the filter query itself first. Recursion is
+ * as deep as the predicate, which limits.h bounds.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "columns/candidates.h"
+#include "columns/finds/predicate.h"
+
+#include <stdlib.h>
+
+/* Operands of an ALL_OF that a range is compared with: those added last. */
+#define MERGE_REACH 8
+
+/* The rest of the allocation. All its pieces have one alignment. */
+struct arena {
+    uint8_t *at;
+    size_t value_count; /* of the EQUAL queries so far */
+};
+
+static void *
+take(struct arena *arena, size_t size)
+{
+    void *memory = arena->at;
+
+    arena->at += size;
+    return memory;
+}
+
+/* Room for what make takes for the predicate and what is below it. */
+static size_t
+size_of(const struct colander_predicate *predicate)
+{
+    size_t size = sizeof(struct filter_query) + sizeof(struct filter_query *) +
+                  predicate->path.count * sizeof(uint64_t) +
+                  predicate->value_count * sizeof(uint64_t) +
+                  2 * sizeof(struct colander_value);
+    const struct colander_predicate *operand = predicate->first;
+
+    if (predicate->kind == PREDICATE_NOT)
+        return size;
+    for (; operand != NULL; operand = operand->next)
+        size += size_of(operand);
+    return size;
+}
+
+/* ------------------------------------------------------------- leaves --- */
+
+static void
+set_nothing(struct filter_query *query)
+{
+    memset(query, 0, sizeof(*query));
+    query->kind = FILTER_QUERY_ANY_OF;
+}
+
+static bool
+is_nothing(const struct filter_query *query)
+{
+    return query->kind == FILTER_QUERY_ANY_OF && query->operand_count == 0;
+}
+
+static void
+set_path(struct filter_query *query, const struct colander_predicate *leaf,
+         struct arena *arena)
+{
+    uint64_t *hashes = take(arena, leaf->path.count * sizeof(*hashes));
+    uint64_t hash = PATH_HASH_START;
+
+    for (size_t i = 0; i < leaf->path.count; i++) {
+        const struct path_step *step = &leaf->path.steps[i];
+
+        hash = step->is_element ? path_hash_element(hash)
+                                : path_hash_name(hash, step->name);
+        hashes[i] = hash;
+    }
+    query->path_hashes = hashes;
+    query->path_length = leaf->path.count;
+    query->path = colander_buffer_slice(&leaf->text);
+}
+
+/* A value that is not a bound has the type. */
+static void
+set_range(struct filter_query *query, const struct colander_value *low,
+          bool has_low, const struct colander_value *high, bool has_high,
+          struct arena *arena)
+{
+    struct colander_value *values = take(arena, 2 * sizeof(*values));
+
+    query->kind = FILTER_QUERY_RANGE;
+    query->has_low = has_low;
+    query->has_high = has_high;
+    values[0] = *low;
+    values[1] = *high;
+    query->values = values;
+    query->value_count = 2;
+    if (colander_value_compare(&values[0], &values[1]) > 0)
+        set_nothing(query);
+}
+
+static void
+set_equal(struct filter_query *query, const struct colander_predicate *leaf,
+          struct arena *arena)
+{
+    uint64_t *hashes = take(arena, leaf->value_count * sizeof(*hashes));
+
+    query->kind = FILTER_QUERY_EQUAL;
+    query->values = leaf->values;
+    query->value_count = leaf->value_count;
+    query->value_hashes = hashes;
+    query->first_value = arena->value_count;
+    arena->value_count += leaf->value_count;
+    for (size_t i = 0; i < leaf->value_count; i++)
+        hashes[i] = colander_value_hash(&leaf->values[i]);
+    if (leaf->value_count == 0)
+        set_nothing(query);
+}
+
+static void
+set_compared(struct filter_query *query, const struct colander_predicate *leaf,
+             struct arena *arena)
+{
+    switch (leaf->comparison) {
+    case COLANDER_EQ:
+        set_equal(query, leaf, arena);
+        return;
+    case COLANDER_NE:
+        query->kind = FILTER_QUERY_OPEN;
+        return;
+    case COLANDER_LT:
+    case COLANDER_LE:
+        set_range(query, leaf->values, false, leaf->values, true, arena);
+        return;
+    case COLANDER_GT:
+    case COLANDER_GE:
+        set_range(query, leaf->values, true, leaf->values, false, arena);
+        return;
+    }
+}
+
+static void
+set_leaf(struct filter_query *query, const struct colander_predicate *leaf,
+         struct arena *arena)
+{
+    set_path(query, leaf, arena);
+    switch (leaf->kind) {
+    case PREDICATE_COMPARE:
+        set_compared(query, leaf, arena);
+        return;
+    case PREDICATE_IN:
+    case PREDICATE_ANY:
+        set_equal(query, leaf, arena);
+        return;
+    case PREDICATE_BETWEEN:
+        set_range(query, &leaf->values[0], true, &leaf->values[1], true, arena);
+        return;
+    case PREDICATE_PREFIX:
+        query->kind = FILTER_QUERY_PREFIX;
+        query->values = leaf->values;
+        query->value_count = 1;
+        return;
+    case PREDICATE_EXISTS:
+        query->kind = FILTER_QUERY_EXISTS;
+        return;
+    default:
+        query->kind = FILTER_QUERY_OPEN;
+    }
+}
+
+/* ------------------------------------------------------------ operands --- */
+
+/* An ALL_OF or ANY_OF under way. */
+struct operation {
+    enum predicate_kind kind;
+    struct filter_query **operands;
+    size_t count;
+    bool is_settled; /* an ANY_OF by OPEN, an ALL_OF by what no row matches */
+};
+
+static size_t
+count_operands(const struct colander_predicate *predicate)
+{
+    const struct colander_predicate *operand = predicate->first;
+    size_t count = 0;
+
+    for (; operand != NULL; operand = operand->next)
+        count += operand->kind == predicate->kind ? count_operands(operand) : 1;
+    return count;
+}
+
+/* In the text of a path only elements have bare brackets: those in a name
+ * follow a backslash. */
+static bool
+goes_through_elements(const struct filter_query *query)
+{
+    return memmem(query->path.data, query->path.size, "[]", 2) != NULL;
+}
+
+/* Narrows `range` to what is in `other` as well. */
+static void
+intersect(struct filter_query *range, const struct filter_query *other)
+{
+    /* set_range allocated them for this query. */
+    struct colander_value *values = (struct colander_value *)range->values;
+    bool is_low = other->has_low &&
+                  (!range->has_low ||
+                   colander_value_compare(&other->values[0], &values[0]) > 0);
+    bool is_high = other->has_high &&
+                   (!range->has_high ||
+                    colander_value_compare(&other->values[1], &values[1]) < 0);
+
+    if (is_low)
+        values[0] = other->values[0];
+    if (is_high)
+        values[1] = other->values[1];
+    range->has_low |= is_low;
+    range->has_high |= is_high;
+    if (!range->has_low)
+        values[0] = values[1];
+    if (!range->has_high)
+        values[1] = values[0];
+    if (colander_value_compare(&values[0], &values[1]) > 0)
+        set_nothing(range);
+}
+
+/* If there is only one value at the path, two ranges can be intersected. In an
+ * array one element may be in one range and another in the other. */
+static bool
+merge_range(struct operation *operation, const struct filter_query *range)
+{
+    size_t reach =
+        operation->count < MERGE_REACH ? operation->count : MERGE_REACH;
+
+    if (range->kind != FILTER_QUERY_RANGE || goes_through_elements(range))
+        return false;
+    for (size_t i = 1; i <= reach; i++) {
+        struct filter_query *other = operation->operands[operation->count - i];
+
+        if (other->kind != FILTER_QUERY_RANGE ||
+            !colander_slice_equal(other->path, range->path))
+            continue;
+        if (predicate_types_compare(other->values[0].type,
+                                    range->values[0].type))
+            intersect(other, range);
+        else
+            set_nothing(other);
+        operation->is_settled |= is_nothing(other);
+        return true;
+    }
+    return false;
+}
+
+static void
+add_operand(struct operation *operation, struct filter_query *query)
+{
+    bool is_all = operation->kind == PREDICATE_ALL_OF;
+
+    if (query->kind == FILTER_QUERY_OPEN)
+        operation->is_settled |= !is_all;
+    else if (is_nothing(query))
+        operation->is_settled |= is_all;
+    else if (!is_all || !merge_range(operation, query))
+        operation->operands[operation->count++] = query;
+}
+
+static struct filter_query *make(const struct colander_predicate *predicate,
+                                 struct arena *arena);
+
+static void
+add_operands(struct operation *operation,
+             const struct colander_predicate *predicate, struct arena *arena)
+{
+    const struct colander_predicate *operand = predicate->first;
+
+    for (; operand != NULL && !operation->is_settled; operand = operand->next) {
+        if (operand->kind == operation->kind)
+            add_operands(operation, operand, arena);
+        else
+            add_operand(operation, make(operand, arena));
+    }
+}
+
+static struct filter_query *
+make_operation(const struct colander_predicate *predicate, struct arena *arena)
+{
+    const bool is_all = predicate->kind == PREDICATE_ALL_OF;
+    struct filter_query *query = take(arena, sizeof(*query));
+    struct operation operation = {predicate->kind, NULL, 0, false};
+
+    operation.operands =
+        take(arena, count_operands(predicate) * sizeof(struct filter_query *));
+    add_operands(&operation, predicate, arena);
+    if (operation.count == 1 && !operation.is_settled)
+        return operation.operands[0];
+    memset(query, 0, sizeof(*query));
+    if (operation.is_settled && is_all) {
+        set_nothing(query);
+    } else if (operation.is_settled || (is_all && operation.count == 0)) {
+        query->kind = FILTER_QUERY_OPEN;
+    } else {
+        query->kind = is_all ? FILTER_QUERY_ALL_OF : FILTER_QUERY_ANY_OF;
+        query->operands =
+            (const struct filter_query *const *)operation.operands;
+        query->operand_count = operation.count;
+    }
+    return query;
+}
+
+static struct filter_query *
+make(const struct colander_predicate *predicate, struct arena *arena)
+{
+    struct filter_query *query;
+
+    if (predicate->kind == PREDICATE_ALL_OF ||
+        predicate->kind == PREDICATE_ANY_OF)
+        return make_operation(predicate, arena);
+    query = take(arena, sizeof(*query));
+    memset(query, 0, sizeof(*query));
+    set_leaf(query, predicate, arena);
+    return query;
+}
+
+/* ------------------------------------------------------------ life --- */
+
+enum colander_code
+filter_query_create(const struct colander_predicate *predicate,
+                    struct filter_query **query, struct colander_error *err)
+{
+    struct filter_query *root = malloc(sizeof(*root) + size_of(predicate));
+    struct arena arena = {NULL, 0};
+
+    *query = NULL;
+    if (root == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "cannot plan a filter query of %u predicates",
+                             predicate->node_count);
+    arena.at = (uint8_t *)(root + 1);
+    *root = *make(predicate, &arena);
+    *query = root;
+    return COLANDER_OK;
+}
+
+void
+filter_query_destroy(struct filter_query *query)
+{
+    free(query);
+}
+
+size_t
+filter_query_value_places(const struct filter_query *query)
+{
+    size_t places = 0;
+
+    if (query->kind == FILTER_QUERY_EQUAL)
+        return query->first_value + query->value_count;
+    for (size_t i = 0; i < query->operand_count; i++) {
+        size_t below = filter_query_value_places(query->operands[i]);
+
+        places = below > places ? below : places;
+    }
+    return places;
+}

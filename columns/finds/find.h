@@ -1,0 +1,69 @@
+/*
+ * A find, as its sources of rows know it: what is wanted, and what it costs so
+ * far. The cursor owns it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_COLUMNS_FINDS_FIND_H
+#define COLANDER_COLUMNS_FINDS_FIND_H
+
+#include "columns/candidates.h"
+#include "columns/finds/predicate.h"
+#include "columns/store.h"
+#include "core/clock.h"
+
+struct find {
+    struct colander_family *family;
+    const struct colander_predicate *where; /* NULL: every row */
+    struct colander_matches *matches;       /* NULL: not asked for */
+    struct colander_snapshot *taken;        /* NULL: the query has its own */
+    uint64_t limit;                         /* rows that may still come */
+    uint32_t thread_count;                  /* as in the query */
+    bool is_timed;
+    atomic_bool is_cancelled;
+    struct colander_explain explain;
+};
+
+/* What a find asks of the engine. */
+struct find_request {
+    struct engine_family *family;
+    const struct colander_snapshot *snapshot; /* NULL: now */
+    struct colander_slice from;  /* the first key; empty: no bound */
+    struct colander_slice until; /* the first after it; empty: no bound */
+    bool is_empty;               /* no key is in the range */
+    bool is_reverse;
+};
+
+/* Fails with CANCELLED if the find was cancelled. */
+COLANDER_CHECKED static inline enum colander_code
+find_check_cancelled(const struct find *find, struct colander_error *err)
+{
+    if (!atomic_load_explicit(&find->is_cancelled, memory_order_relaxed))
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_CANCELLED, "the find was cancelled");
+}
+
+/* Returns microseconds of a clock, or 0 if the find is not timed. */
+static inline uint64_t
+find_clock(const struct find *find)
+{
+    return find->is_timed ? clock_us() : 0;
+}
+
+/* Evaluates the predicate. A failure names the row. */
+COLANDER_CHECKED static inline enum colander_code
+find_evaluate(struct find *find, const struct colander_result *result,
+              bool *is_match, struct colander_error *err)
+{
+    enum colander_code code =
+        predicate_evaluate(find->where, result->row, &find->is_cancelled,
+                           is_match, find->matches, err);
+
+    if (code == COLANDER_CANCELLED)
+        return find_check_cancelled(find, err);
+    if (code != COLANDER_OK)
+        error_add_row(find->family, result->key, err);
+    return code;
+}
+
+#endif

@@ -1,0 +1,71 @@
+/*
+ * Predicates: the tree that is evaluated and from which a find is planned.
+ *
+ * Nodes do not change after the function that creates them has returned, except
+ * that the function that takes one links it to its parent. The operands of a
+ * parent are a list: `first`, then `next`.
+ *
+ * Memory: a parent owns its operands, a node its path, text and values
+ * Knows:  the predicate. predicate_evaluate.c knows how to evaluate it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_COLUMNS_FINDS_PREDICATE_H
+#define COLANDER_COLUMNS_FINDS_PREDICATE_H
+
+#include "columns/columns.h"
+#include "columns/path.h"
+
+#include <stdatomic.h>
+
+enum predicate_kind {
+    PREDICATE_COMPARE,  /* the scalar at the path `comparison` values[0] */
+    PREDICATE_IN,       /* equals one of the values: ascending, none twice */
+    PREDICATE_BETWEEN,  /* values[0] <= the scalar <= values[1] */
+    PREDICATE_PREFIX,   /* begins with values[0], a string or binary */
+    PREDICATE_CONTAINS, /* has values[0] in it, a string or binary */
+    PREDICATE_EXISTS,   /* anything is at the path */
+    PREDICATE_MISSING,  /* nothing is at the path */
+    PREDICATE_ANY,      /* some scalar of the row equals values[0]; no path */
+    PREDICATE_ALL_OF,   /* every operand */
+    PREDICATE_ANY_OF,   /* at least one operand */
+    PREDICATE_NOT,      /* not the one operand */
+};
+
+struct colander_predicate {
+    enum predicate_kind kind;
+    enum colander_comparison comparison; /* of COMPARE */
+    bool is_taken;       /* an operand: its parent destroys it */
+    uint32_t depth;      /* levels: 1 without operands */
+    uint32_t node_count; /* this one and all below */
+    struct path path;    /* PATH_EMPTY for ANY and those with operands */
+    struct colander_buffer text;   /* the path, as matches have it */
+    struct colander_value *values; /* one allocation with their bytes */
+    size_t value_count;
+    uint32_t values_total;            /* of this one and all below */
+    struct colander_predicate *first; /* operand */
+    struct colander_predicate *next;  /* operand of the same parent */
+};
+
+/* Whether values of these types have an order: numbers are one type. */
+static inline bool
+predicate_types_compare(enum colander_type a, enum colander_type b)
+{
+    return a == b || (colander_type_is_number(a) && colander_type_is_number(b));
+}
+
+/* Orders two values for qsort and bsearch. */
+int predicate_compare_values(const void *left, const void *right);
+
+/*
+ * Does what colander_predicate_evaluate does. Fails with CANCELLED after
+ * *is_cancelled (NULL: never) is set, so that a large predicate on a large row
+ * can be interrupted.
+ */
+COLANDER_CHECKED enum colander_code
+predicate_evaluate(const struct colander_predicate *predicate,
+                   struct colander_slice row, const atomic_bool *is_cancelled,
+                   bool *is_match, struct colander_matches *matches,
+                   struct colander_error *err);
+
+#endif

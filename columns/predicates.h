@@ -1,0 +1,149 @@
+/*
+ * Predicates: conditions that a row meets or does not meet.
+ *
+ * A predicate never changes after it was created. Any number of threads can use
+ * one. The functions that create predicates return NULL and fill `err` on
+ * failure. They *take* the predicates passed to them, even if they fail. If one
+ * of those is NULL they fail as well and leave `err` as it is. A whole
+ * expression can therefore be written as nested calls and checked once, at its
+ * end. Passing a predicate twice is INVALID; more than limits.h allows is
+ * LIMIT. Paths and values are copied.
+ *
+ * Predicates look at scalars, except EXISTS and MISSING. If a path leads to
+ * several scalars ([]), one that matches is enough. Only values of one type
+ * compare, and all numbers are one type: 'abc' < 5 and 'abc' >= 5 are both
+ * false. NaN is greater than every number. COLANDER_NE matches if a scalar at
+ * the path differs from the value. Null and scalars of other types differ. A
+ * row without a scalar at the path matches neither EQ nor NE; "not equal or
+ * missing" is not(EQ).
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_PREDICATES_H
+#define COLANDER_PREDICATES_H
+
+#include "columns/values.h"
+#include "core/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct colander_predicate;
+
+enum colander_comparison {
+    COLANDER_EQ,
+    COLANDER_NE,
+    COLANDER_LT,
+    COLANDER_LE,
+    COLANDER_GT,
+    COLANDER_GE,
+};
+
+/* Matches if the scalar at `path` compares so with `value`, a scalar. With null
+ * only EQ and NE are allowed. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_where(const char *path, enum colander_comparison comparison,
+               struct colander_value value, struct colander_error *err);
+
+/* Matches if the scalar equals one of `values`. Without values nothing matches.
+ */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_where_in(const char *path, const struct colander_value *values,
+                  size_t count, struct colander_error *err);
+
+/* Matches if low <= the scalar <= high. Both are of one type. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_where_between(const char *path, struct colander_value low,
+                       struct colander_value high, struct colander_error *err);
+
+/* Matches if the string (or binary) begins with the bytes of `prefix`, which
+ * has the same type. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_where_prefix(const char *path, struct colander_value prefix,
+                      struct colander_error *err);
+
+/* Matches if the string (or binary) contains the bytes of `part`, which has the
+ * same type. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_where_contains(const char *path, struct colander_value part,
+                        struct colander_error *err);
+
+/* Matches if there is anything at `path`: a scalar, null, a map or an array. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_where_exists(const char *path, struct colander_error *err);
+
+/* Matches if there is nothing at `path`. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_where_missing(const char *path, struct colander_error *err);
+
+/* Matches if there is a null at `path`. A missing value is not null. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_where_null(const char *path, struct colander_error *err);
+
+/* Matches if any scalar of the row equals `value`, in any column at any depth.
+ */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_where_any_column(struct colander_value value,
+                          struct colander_error *err);
+
+/* Matches if all of them do. Without predicates every row matches. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_all_of(struct colander_predicate *const *predicates, size_t count,
+                struct colander_error *err);
+
+/* Matches if at least one of them does. Without predicates no row matches. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_any_of(struct colander_predicate *const *predicates, size_t count,
+                struct colander_error *err);
+
+/* Matches if `predicate` does not. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_not(struct colander_predicate *predicate, struct colander_error *err);
+
+/* Frees the predicate. NULL is allowed. */
+COLANDER_API void
+colander_predicate_destroy(struct colander_predicate *predicate);
+
+/* ---------------------------------------------------------- evaluation --- */
+
+/* Paths of columns as text, in the order of the row, each once. */
+struct colander_columns {
+    const char *const *paths; /* borrowed, as the function that fills it says */
+    size_t count;
+    bool is_cut; /* some are missing: the list would exceed
+                  * COLANDER_MATCHES_SIZE_MAX */
+};
+
+/* The columns that made a predicate true. Can be reused from row to row. */
+struct colander_matches;
+
+/* Returns NULL if memory is short. */
+COLANDER_API struct colander_matches *colander_matches_create(void);
+
+/* Frees the matches. NULL is allowed. */
+COLANDER_API void colander_matches_destroy(struct colander_matches *matches);
+
+/* Returns the columns of the last evaluation, borrowed until the next one. */
+COLANDER_API struct colander_columns
+colander_matches_columns(const struct colander_matches *matches);
+
+/*
+ * Evaluates the predicate over the encoded row. Fills `matches`, unless it is
+ * NULL, with the paths of the scalars that made the predicate true. Scalars
+ * below a `not` are not listed. If the row does not match, nothing is listed.
+ *
+ * Fails with CORRUPT if the bytes are not a row. Stops as soon as the answer is
+ * known: damage after that point, and bytes after the row, are not noticed.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_predicate_evaluate(const struct colander_predicate *predicate,
+                            struct colander_slice row, bool *is_match,
+                            struct colander_matches *matches,
+                            struct colander_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,508 @@
+/* See store.h. SPDX-License-Identifier: MIT */
+#include "columns/store.h"
+
+#include "columns/utf8.h"
+#include "core/engine.h"
+#include "core/sized.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <xxhash.h>
+
+/* ----------------------------------------------------------- key locks --- */
+
+void
+key_locks_add(struct key_locks *locks, struct colander_slice key, bool is_alone)
+{
+    uint32_t bit = UINT32_C(1) << XXH3_64bits(key.data, key.size) % KEY_LOCKS;
+
+    if (is_alone)
+        locks->alone |= bit;
+    else
+        locks->shared |= bit;
+}
+
+void
+key_locks_lock(const struct key_locks *locks, struct colander_store *store)
+{
+    for (unsigned i = 0; i < KEY_LOCKS; i++) {
+        if (locks->alone >> i & 1)
+            pthread_rwlock_wrlock(&store->key_locks[i]);
+        else if (locks->shared >> i & 1)
+            pthread_rwlock_rdlock(&store->key_locks[i]);
+    }
+}
+
+void
+key_locks_unlock(const struct key_locks *locks, struct colander_store *store)
+{
+    for (unsigned i = 0; i < KEY_LOCKS; i++) {
+        if ((locks->alone | locks->shared) >> i & 1)
+            pthread_rwlock_unlock(&store->key_locks[i]);
+    }
+}
+
+/* Newcomers wait for a patch that waits: puts would starve it otherwise. */
+static void
+init_key_locks(struct colander_store *store)
+{
+    pthread_rwlockattr_t attributes;
+
+    pthread_rwlockattr_init(&attributes);
+    pthread_rwlockattr_setkind_np(&attributes,
+                                  PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    for (size_t i = 0; i < KEY_LOCKS; i++)
+        pthread_rwlock_init(&store->key_locks[i], &attributes);
+    pthread_rwlockattr_destroy(&attributes);
+}
+
+static void
+destroy_key_locks(struct colander_store *store)
+{
+    for (size_t i = 0; i < KEY_LOCKS; i++)
+        pthread_rwlock_destroy(&store->key_locks[i]);
+}
+
+/* -------------------------------------------------------------- stores --- */
+
+static enum colander_code
+hooks_opened(struct colander_store *store, struct colander_error *err)
+{
+    const struct store_hooks *hooks = &store->hooks;
+    enum colander_code code;
+
+    if (hooks->opened == NULL)
+        return COLANDER_OK;
+    code = hooks->opened(hooks->context, store->engine, err);
+    store->are_hooks_open = code == COLANDER_OK;
+    return code;
+}
+
+/* Closes an engine whose hooks could not be opened. The caller reports that
+ * failure. Rows that are not in SST files yet are in the write-ahead log. */
+static void
+engine_give_up(struct colander_store *store)
+{
+    enum colander_code code = engine_close(store->engine, NULL);
+
+    assert(code != COLANDER_BUSY);
+    (void)code;
+}
+
+/* The hooks are not called from here on. */
+static void
+hooks_closing(struct colander_store *store)
+{
+    if (store->are_hooks_open)
+        store->hooks.closing(store->hooks.context);
+    store->are_hooks_open = false;
+}
+
+/* The store's own end, when the engine is closed or never was open. */
+static void
+store_free(struct colander_store *store)
+{
+    if (store->hooks.closed != NULL)
+        store->hooks.closed(store->hooks.context);
+    destroy_key_locks(store);
+    free(store);
+}
+
+enum colander_code
+store_open_hooked(const char *path, const struct colander_options *options,
+                  const struct store_hooks *hooks,
+                  struct colander_store **store, struct colander_error *err)
+{
+    struct colander_store *created = calloc(1, sizeof(*created));
+    const struct sst_observer *observer = NULL;
+    enum colander_code code;
+
+    *store = NULL;
+    if (created == NULL) {
+        if (hooks != NULL)
+            hooks->closed(hooks->context);
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot open store '%s'",
+                             path);
+    }
+    init_key_locks(created);
+    if (hooks != NULL) {
+        created->hooks = *hooks;
+        if (hooks->observer.created != NULL)
+            observer = &created->hooks.observer;
+    }
+    code = engine_open_observed(path, options, observer, &created->engine, err);
+    if (code == COLANDER_OK) {
+        code = hooks_opened(created, err);
+        if (code != COLANDER_OK)
+            engine_give_up(created);
+    }
+    if (code != COLANDER_OK) {
+        store_free(created);
+        return code;
+    }
+    *store = created;
+    return COLANDER_OK;
+}
+
+/* Defined by the layer above; NULL where none is linked. */
+#pragma weak store_hooks_create
+
+enum colander_code
+colander_store_open(const char *path, const struct colander_options *options,
+                    struct colander_store **store, struct colander_error *err)
+{
+    struct colander_options accepted;
+    struct store_hooks hooks;
+    enum colander_code code;
+
+    *store = NULL;
+    code = options_accept(&accepted, options, err);
+    if (code == COLANDER_OK && store_hooks_create == NULL)
+        return store_open_hooked(path, &accepted, NULL, store, err);
+    if (code == COLANDER_OK)
+        code = store_hooks_create(path, &accepted, &hooks, err);
+    if (code != COLANDER_OK) {
+        colander_error_context(err, "cannot open store '%s'", path);
+        return code;
+    }
+    return store_open_hooked(path, &accepted, &hooks, store, err);
+}
+
+enum colander_code
+colander_store_close(struct colander_store *store, struct colander_error *err)
+{
+    enum colander_code code;
+    size_t handles;
+
+    if (store == NULL)
+        return COLANDER_OK;
+    handles = atomic_load(&store->handle_count);
+    if (handles > 0)
+        return COLANDER_FAIL(
+            err, COLANDER_BUSY,
+            "cannot close store '%s': families and batches open: "
+            "%zu",
+            engine_path(store->engine), handles);
+    hooks_closing(store);
+    code = engine_close(store->engine, err);
+    if (code == COLANDER_BUSY) {
+        /* If this fails the store continues without hooks: finds scan. */
+        if (hooks_opened(store, NULL) != COLANDER_OK)
+            assert(!store->are_hooks_open);
+        return code;
+    }
+    store_free(store);
+    return code;
+}
+
+void *
+store_hooks_context(const struct colander_store *store)
+{
+    return store->hooks.context;
+}
+
+const char *
+colander_store_path(const struct colander_store *store)
+{
+    return engine_path(store->engine);
+}
+
+void
+colander_store_options_sized(const struct colander_store *store,
+                             struct colander_options *options,
+                             size_t struct_size)
+{
+    struct colander_options in_force;
+
+    engine_options(store->engine, &in_force);
+    sized_return(options, struct_size, &in_force, sizeof(in_force));
+    memcpy(options, &struct_size, sizeof(struct_size));
+}
+
+enum colander_code
+colander_store_flush(struct colander_store *store, struct colander_error *err)
+{
+    struct colander_names names = {NULL, 0};
+    enum colander_code code = store_check_writable(store, err);
+
+    if (code == COLANDER_OK)
+        code = engine_families(store->engine, &names, err);
+    for (size_t i = 0; i < names.count && code == COLANDER_OK; i++) {
+        struct engine_family *family;
+
+        code = engine_family_open(store->engine, names.names[i], false, &family,
+                                  err);
+        if (code == COLANDER_OK) {
+            code = engine_family_flush(family, err);
+            engine_family_close(family);
+        }
+        if (code == COLANDER_NOT_FOUND || code == COLANDER_DROPPED)
+            code = COLANDER_OK; /* it was dropped meanwhile */
+    }
+    colander_names_release(&names);
+    return code;
+}
+
+void
+colander_store_recovery(const struct colander_store *store,
+                        struct colander_recovery *recovery)
+{
+    engine_recovery(store->engine, recovery);
+}
+
+enum colander_code
+colander_store_families(struct colander_store *store,
+                        struct colander_names *names,
+                        struct colander_error *err)
+{
+    return engine_families(store->engine, names, err);
+}
+
+enum colander_code
+colander_store_snapshot(struct colander_store *store,
+                        struct colander_snapshot **snapshot,
+                        struct colander_error *err)
+{
+    return engine_snapshot_create(store->engine, snapshot, err);
+}
+
+enum colander_code
+colander_store_backup(struct colander_store *store, const char *directory,
+                      uint64_t keep_count, struct colander_backup *created,
+                      struct colander_error *err)
+{
+    const struct store_hooks *hooks = &store->hooks;
+    const struct engine_sidecars sidecars = {hooks->context,
+                                             hooks->sst_sidecar};
+    struct colander_backup ignored;
+
+    return engine_backup(store->engine, directory, keep_count,
+                         hooks->sst_sidecar == NULL ? NULL : &sidecars,
+                         created == NULL ? &ignored : created, err);
+}
+
+/* ------------------------------------------------------------ families --- */
+
+enum colander_code
+colander_family_open(struct colander_store *store, const char *name,
+                     struct colander_family **family,
+                     struct colander_error *err)
+{
+    struct colander_family *created;
+    struct engine_family *engine_family;
+    struct colander_error error;
+    enum colander_code code;
+
+    *family = NULL;
+    if (!utf8_is_valid((const uint8_t *)name, strlen(name)))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "a family's name must be UTF-8");
+    created = calloc(1, sizeof(*created) + strlen(name) + 1);
+    if (created == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot open family '%s'",
+                             name);
+    created->store = store;
+    strcpy(created->name, name);
+    atomic_fetch_add(&store->handle_count, 1);
+    code = family_engine(created, &engine_family, &error);
+    if (code == COLANDER_DROPPED) { /* just now: as if it had been before */
+        engine_family_close(atomic_exchange(&created->engine_family, NULL));
+        code = COLANDER_OK;
+    }
+    if (code != COLANDER_OK) {
+        colander_family_close(created);
+        return COLANDER_FAIL(err, code, "%s", error.message);
+    }
+    *family = created;
+    return COLANDER_OK;
+}
+
+void
+colander_family_close(struct colander_family *family)
+{
+    if (family == NULL)
+        return;
+    engine_family_close(atomic_load(&family->engine_family));
+    atomic_fetch_sub(&family->store->handle_count, 1);
+    free(family);
+}
+
+const char *
+colander_family_name(const struct colander_family *family)
+{
+    return family->name;
+}
+
+/* Binds the handle to its family, once for all threads that use it. */
+static enum colander_code
+bind_family(struct colander_family *family, bool create,
+            struct engine_family **engine_family, struct colander_error *err)
+{
+    struct engine_family *bound =
+        atomic_load_explicit(&family->engine_family, memory_order_acquire);
+    struct engine_family *unbound = NULL;
+    enum colander_code code;
+
+    *engine_family = NULL;
+    if (bound == NULL) {
+        code = engine_family_open(family->store->engine, family->name, create,
+                                  &bound, err);
+        if (code != COLANDER_OK)
+            return code;
+        if (!atomic_compare_exchange_strong(&family->engine_family, &unbound,
+                                            bound)) {
+            engine_family_close(bound);
+            bound = unbound;
+        }
+    }
+    if (engine_family_is_dropped(bound))
+        return COLANDER_FAIL(err, COLANDER_DROPPED, "family '%s' was dropped",
+                             family->name);
+    *engine_family = bound;
+    return COLANDER_OK;
+}
+
+enum colander_code
+family_engine(struct colander_family *family,
+              struct engine_family **engine_family, struct colander_error *err)
+{
+    struct colander_error mine;
+    enum colander_code code = bind_family(family, false, engine_family, &mine);
+
+    if (code == COLANDER_NOT_FOUND)
+        return COLANDER_OK;
+    if (code != COLANDER_OK && err != NULL)
+        *err = mine;
+    return code;
+}
+
+enum colander_code
+family_make(struct colander_family *family,
+            struct engine_family **engine_family, struct colander_error *err)
+{
+    return bind_family(family, true, engine_family, err);
+}
+
+enum colander_code
+store_check_writable(const struct colander_store *store,
+                     struct colander_error *err)
+{
+    struct colander_options options;
+
+    engine_options(store->engine, &options);
+    if (options.mode != COLANDER_OPEN_READ_ONLY)
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_READ_ONLY,
+                         "store '%s' is open for reading only",
+                         engine_path(store->engine));
+}
+
+struct colander_store *
+family_store(const struct colander_family *family)
+{
+    return family->store;
+}
+
+bool
+colander_family_exists(struct colander_family *family)
+{
+    struct engine_family *engine_family;
+
+    return family_engine(family, &engine_family, NULL) == COLANDER_OK &&
+           engine_family != NULL;
+}
+
+enum colander_code
+colander_family_create(struct colander_family *family,
+                       struct colander_error *err)
+{
+    struct engine_family *engine_family;
+    enum colander_code code = store_check_writable(family->store, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    return family_make(family, &engine_family, err);
+}
+
+enum colander_code
+colander_family_drop(struct colander_family *family, struct colander_error *err)
+{
+    const struct store_hooks *hooks = &family->store->hooks;
+    struct engine_family *engine_family;
+    enum colander_code code = bind_family(family, false, &engine_family, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    code = engine_family_drop(engine_family, err);
+    if (code == COLANDER_OK && hooks->dropped != NULL)
+        hooks->dropped(hooks->context, engine_family);
+    return code;
+}
+
+/* -------------------------------------------------------- housekeeping --- */
+
+enum colander_code
+colander_family_flush(struct colander_family *family,
+                      struct colander_error *err)
+{
+    struct engine_family *engine_family;
+    enum colander_code code = family_engine(family, &engine_family, err);
+
+    if (code != COLANDER_OK || engine_family == NULL)
+        return code;
+    return engine_family_flush(engine_family, err);
+}
+
+enum colander_code
+colander_family_compact(struct colander_family *family,
+                        struct colander_error *err)
+{
+    struct engine_family *engine_family;
+    enum colander_code code = family_engine(family, &engine_family, err);
+
+    if (code != COLANDER_OK || engine_family == NULL)
+        return code;
+    return engine_family_compact(engine_family, err);
+}
+
+enum colander_code
+colander_family_sizes(struct colander_family *family,
+                      struct colander_family_sizes *sizes,
+                      struct colander_error *err)
+{
+    struct engine_family *engine_family;
+    enum colander_code code = family_engine(family, &engine_family, err);
+
+    memset(sizes, 0, sizeof(*sizes));
+    if (code != COLANDER_OK || engine_family == NULL)
+        return code;
+    return engine_family_sizes(engine_family, sizes, err);
+}
+
+enum colander_code
+colander_family_split_keys(struct colander_family *family,
+                           struct colander_buffer *keys, size_t count,
+                           size_t *found, struct colander_error *err)
+{
+    struct engine_family *engine_family;
+    enum colander_code code = family_engine(family, &engine_family, err);
+
+    *found = 0;
+    if (code != COLANDER_OK || engine_family == NULL)
+        return code;
+    return engine_family_split_keys(engine_family, keys, count, found, err);
+}
+
+void
+error_add_row(const struct colander_family *family, struct colander_slice key,
+              struct colander_error *err)
+{
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+
+    if (err != NULL &&
+        colander_json_append_key(&text, key, NULL) == COLANDER_OK)
+        colander_error_context(err, "family '%s', row %.*s", family->name,
+                               (int)utf8_cut(text.data, text.size, 200),
+                               (const char *)text.data);
+    colander_buffer_release(&text);
+}

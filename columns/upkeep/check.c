@@ -1,0 +1,104 @@
+/* See upkeep.h. SPDX-License-Identifier: MIT */
+#include "columns/key.h"
+#include "columns/store.h"
+#include "core/engine.h"
+#include "core/repair.h"
+
+struct checking {
+    struct engine *engine;
+    struct colander_check *check;
+    colander_finding *tell;
+    void *context;
+};
+
+/* Whether the row is one that a put would have taken. */
+static enum colander_code
+check_row(struct colander_slice key, struct colander_slice row,
+          struct colander_error *err)
+{
+    if (!key_is_valid(key))
+        return COLANDER_FAIL(err, COLANDER_CORRUPT, "it has an invalid key");
+    return colander_row_check(row, err);
+}
+
+/* Checks rows up to the first that is invalid. */
+static enum colander_code
+check_rows(const struct checking *checking, struct sst *sst,
+           struct colander_error *err)
+{
+    struct sst_cursor *cursor;
+    enum colander_code code = sst_cursor_open(sst, NULL, false, &cursor, err);
+
+    while (code == COLANDER_OK) {
+        struct colander_slice key;
+        struct colander_slice row;
+        bool is_row;
+
+        code = sst_cursor_next(cursor, &is_row, &key, &row, err);
+        if (code != COLANDER_OK || !is_row)
+            break;
+        checking->check->row_count++;
+        checking->check->byte_count += key.size + row.size;
+        code = check_row(key, row, err);
+    }
+    sst_cursor_close(cursor);
+    return code;
+}
+
+static enum colander_code
+check_file(void *context, const struct sst_place *file,
+           struct colander_error *err)
+{
+    const struct checking *checking = context;
+    struct colander_error found;
+    struct sst *sst = NULL;
+    enum colander_code code =
+        sst_open(checking->engine, file->number, &sst, &found);
+
+    checking->check->file_count++;
+    if (code == COLANDER_OK)
+        code = sst_check(sst, &found);
+    if (code == COLANDER_OK && file->has_rows)
+        code = check_rows(checking, sst, &found);
+    sst_close(sst);
+    if (code == COLANDER_NO_MEMORY)
+        return COLANDER_FAIL(err, code, "%s", found.message);
+    if (code != COLANDER_OK) {
+        checking->check->finding_count++;
+        checking->tell(checking->context, file->path, found.message);
+    }
+    return COLANDER_OK;
+}
+
+enum colander_code
+colander_store_check(struct colander_store *store, struct colander_check *check,
+                     colander_finding *tell, void *context,
+                     struct colander_error *err)
+{
+    struct checking checking = {store->engine, check, tell, context};
+
+    return engine_sst_places(store->engine, check_file, &checking, err);
+}
+
+static void
+report_repair(void *context, const char *file, const char *what)
+{
+    struct checking *checking = context;
+
+    checking->check->finding_count++;
+    checking->check->repaired_count++;
+    checking->tell(checking->context, file, what);
+}
+
+enum colander_code
+colander_store_repair(const char *path, struct colander_check *check,
+                      colander_finding *tell, void *context,
+                      struct colander_error *err)
+{
+    struct checking checking = {NULL, check, tell, context};
+    enum colander_code code = repair_store(path, report_repair, &checking, err);
+
+    if (code != COLANDER_OK)
+        colander_error_context(err, "cannot repair store '%s'", path);
+    return code;
+}

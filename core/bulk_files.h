@@ -1,0 +1,98 @@
+/*
+ * SST files that are written outside the database, for a family without keys,
+ * and that join it atomically. The observer sees them written. It gets
+ * `created` before anyone can read them, or with is_ok false if they do not
+ * join.
+ *
+ * They are in a directory of their own in the store. The caller may put files
+ * there, too. All are removed with it; the next open for writing removes what a
+ * killed process left.
+ *
+ * Threads: many may write, each its own file. All other calls are for one
+ * thread, while no file is being written.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_CORE_BULK_FILES_H
+#define COLANDER_CORE_BULK_FILES_H
+
+#include "core/engine.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+struct bulk_files;
+
+/* Fails with READ_ONLY, DROPPED, or INVALID if the family has a key. Keeps a
+ * reference to the family. */
+COLANDER_CHECKED enum colander_code
+bulk_files_create(struct engine_family *family, struct bulk_files **files,
+                  struct colander_error *err);
+
+/* Removes the files that were not installed. NULL is allowed. */
+void bulk_files_destroy(struct bulk_files *files);
+
+/* Returns the directory, borrowed. */
+const char *bulk_files_path(const struct bulk_files *files);
+
+/*
+ * Adds all finished files to the family, synced. Writes and new snapshots wait
+ * until this is done; older snapshots do not see the files. On failure no file
+ * has joined.
+ */
+COLANDER_CHECKED enum colander_code
+bulk_files_install(struct bulk_files *files, struct colander_error *err);
+
+/* Excludes files from joining. `places` are ascending indexes in the order in
+ * which files were finished. On failure some may be excluded. */
+COLANDER_CHECKED enum colander_code
+bulk_files_withdraw(struct bulk_files *files, const size_t *places,
+                    size_t count, struct colander_error *err);
+
+/* An SST in progress. */
+struct bulk_sst;
+
+COLANDER_CHECKED enum colander_code bulk_sst_begin(struct bulk_files *files,
+                                                   struct bulk_sst **sst,
+                                                   struct colander_error *err);
+
+/* Adds a key, which is above those before. Ranges of files must not overlap.
+ * Sets *size to the approximate size of the file so far. */
+COLANDER_CHECKED enum colander_code bulk_sst_add(struct bulk_sst *sst,
+                                                 struct colander_slice key,
+                                                 struct colander_slice value,
+                                                 uint64_t *size,
+                                                 struct colander_error *err);
+
+/* Finishes the file, which must have a key, and sets *sst to NULL. The file is
+ * synced, or on failure removed. Only for the thread that began it. NULL in
+ * *sst is allowed. */
+COLANDER_CHECKED enum colander_code bulk_sst_finish(struct bulk_sst **sst,
+                                                    struct colander_error *err);
+
+/* Removes an unfinished file. NULL is allowed. */
+void bulk_sst_destroy(struct bulk_sst *sst);
+
+/* Iterates over the rows of the withdrawn files, which must have been finished
+ * in key order. Must be closed before the files are destroyed. */
+struct bulk_reader;
+
+/* Begins with the first key at or above `from` (copied). */
+COLANDER_CHECKED enum colander_code
+bulk_reader_open(const struct bulk_files *files, struct colander_slice from,
+                 struct bulk_reader **reader, struct colander_error *err);
+
+/* As engine_cursor_next. */
+COLANDER_CHECKED enum colander_code
+bulk_reader_next(struct bulk_reader *reader, bool *is_row,
+                 struct colander_slice *key, struct colander_slice *value,
+                 struct colander_error *err);
+
+/* NULL is allowed. */
+void bulk_reader_close(struct bulk_reader *reader);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,452 @@
+/*
+ * Events of SST files, passed to the observer of sst.h.
+ *
+ * A collector sees the rows of one SST while it is written, and stores the
+ * writer's tag in its properties. A listener learns of files that are created
+ * and deleted. RocksDB owns both, and calls them without holding a lock. No
+ * exception leaves them.
+ *
+ * RocksDB creates, finishes and reports an SST in one thread. If that fails,
+ * the report may lack number and properties. So the present file of each thread
+ * is noted (Birth), and its observer can clean up.
+ *
+ * The column family `default`, with the store's own records, is not observed.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/engine/engine_inside.h"
+
+#include <rocksdb/listener.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+static const char tag_property[] = "colander.tag";
+static const uint32_t default_family = 0; /* RocksDB's id of `default` */
+
+/* --------------------------------------------------------------- files --- */
+
+bool
+find_tag(const rocksdb::TableProperties &properties, uint8_t tag[SST_TAG_SIZE])
+{
+    const auto &collected = properties.user_collected_properties;
+    auto found = collected.find(tag_property);
+
+    if (found == collected.end() || found->second.size() != SST_TAG_SIZE)
+        return false;
+    memcpy(tag, found->second.data(), SST_TAG_SIZE);
+    return true;
+}
+
+uint64_t
+number_of_file(const std::string &path)
+{
+    size_t slash = path.rfind('/');
+    size_t start = slash == std::string::npos ? 0 : slash + 1;
+
+    return strtoull(path.c_str() + start, nullptr, 10);
+}
+
+/* Runs `body`, and ignores exceptions. */
+template <typename Body>
+static void
+quietly(Body body) noexcept
+{
+    try {
+        body();
+    } catch (...) { // NOLINT(bugprone-empty-catch)
+    }
+}
+
+/* ----------------------------------------------------- files being made --- */
+
+namespace
+{
+
+struct Birth {
+    uint64_t number = 0;
+    uint32_t family = default_family;
+    bool is_tagged = false;
+    uint8_t tag[SST_TAG_SIZE] = {};
+};
+
+} // namespace
+
+/* The observer, and the file that each thread writes. */
+class Observed
+{
+  public:
+    explicit Observed(const struct sst_observer &copied) : observer(copied)
+    {
+    }
+
+    void
+    Begin(uint64_t number)
+    {
+        std::lock_guard<std::mutex> hold(mutex_);
+        Birth &birth = births_[std::this_thread::get_id()];
+
+        birth = Birth();
+        birth.number = number;
+    }
+
+    void
+    NoteFamily(uint32_t family)
+    {
+        std::lock_guard<std::mutex> hold(mutex_);
+
+        births_[std::this_thread::get_id()].family = family;
+    }
+
+    void
+    NoteTag(const uint8_t tag[SST_TAG_SIZE])
+    {
+        std::lock_guard<std::mutex> hold(mutex_);
+        Birth &birth = births_[std::this_thread::get_id()];
+
+        birth.is_tagged = true;
+        memcpy(birth.tag, tag, SST_TAG_SIZE);
+    }
+
+    Birth
+    End()
+    {
+        std::lock_guard<std::mutex> hold(mutex_);
+        auto found = births_.find(std::this_thread::get_id());
+        Birth birth;
+
+        if (found != births_.end()) {
+            birth = found->second;
+            births_.erase(found);
+        }
+        return birth;
+    }
+
+    const struct sst_observer observer;
+
+  private:
+    std::mutex mutex_;
+    std::map<std::thread::id, Birth> births_;
+};
+
+void
+beside_begin(struct engine *engine)
+{
+    if (engine->observed)
+        engine->observed->Begin(0);
+}
+
+bool
+beside_end(struct engine *engine, uint8_t tag[SST_TAG_SIZE])
+{
+    Birth birth;
+
+    if (engine->observed)
+        birth = engine->observed->End();
+    memcpy(tag, birth.tag, SST_TAG_SIZE);
+    return birth.is_tagged;
+}
+
+void
+beside_failed(struct engine *engine, uint32_t family,
+              const uint8_t tag[SST_TAG_SIZE])
+{
+    struct sst_created file = {};
+
+    file.family = family;
+    file.is_tagged = true;
+    memcpy(file.tag, tag, SST_TAG_SIZE);
+    engine->observed->observer.created(engine->observed->observer.context,
+                                       &file);
+}
+
+bool
+is_beside(const struct engine *engine, const std::string &path)
+{
+    const std::string prefix = engine->path + "/" DIRECTORY_BULK;
+
+    return path.compare(0, prefix.size(), prefix) == 0;
+}
+
+namespace
+{
+
+/* ----------------------------------------------------------- collector --- */
+
+class Collector : public rocksdb::TablePropertiesCollector
+{
+  public:
+    Collector(std::shared_ptr<Observed> observed, uint32_t family)
+        : observed_(std::move(observed))
+    {
+        if (family == default_family)
+            return;
+        quietly([&] { observed_->NoteFamily(family); });
+        writer_ = observed_->observer.writer_begin(observed_->observer.context,
+                                                   family);
+    }
+
+    Collector(const Collector &) = delete;
+    Collector &operator=(const Collector &) = delete;
+
+    ~Collector() override
+    {
+        if (writer_ != nullptr)
+            observed_->observer.writer_end(writer_);
+    }
+
+    rocksdb::Status
+    AddUserKey(const rocksdb::Slice &key, const rocksdb::Slice &value,
+               rocksdb::EntryType type, rocksdb::SequenceNumber,
+               uint64_t) override
+    {
+        bool is_put = type == rocksdb::kEntryPut;
+        bool is_row = is_put || type == rocksdb::kEntryDelete ||
+                      type == rocksdb::kEntrySingleDelete;
+
+        if (writer_ != nullptr && is_row)
+            observed_->observer.writer_add(writer_, from_rocksdb(key),
+                                           from_rocksdb(value), is_put);
+        return rocksdb::Status::OK();
+    }
+
+    /* Called more than once: for the file, and for RocksDB's copy. */
+    rocksdb::Status
+    Finish(rocksdb::UserCollectedProperties *properties) override
+    {
+        if (writer_ != nullptr && !is_finished_) {
+            is_finished_ = true;
+            is_tagged_ = observed_->observer.writer_finish(writer_, tag_);
+            if (is_tagged_)
+                quietly([&] { observed_->NoteTag(tag_); });
+        }
+        if (is_tagged_)
+            quietly([&] {
+                (*properties)[tag_property] = std::string(
+                    reinterpret_cast<const char *>(tag_), SST_TAG_SIZE);
+            });
+        return rocksdb::Status::OK();
+    }
+
+    /* For RocksDB's text log. */
+    rocksdb::UserCollectedProperties
+    GetReadableProperties() const override
+    {
+        rocksdb::UserCollectedProperties properties;
+
+        if (is_tagged_)
+            quietly([&] {
+                rocksdb::Slice tag(reinterpret_cast<const char *>(tag_),
+                                   SST_TAG_SIZE);
+
+                properties[tag_property] = tag.ToString(true);
+            });
+        return properties;
+    }
+
+    const char *
+    Name() const override
+    {
+        return "ColanderCollector";
+    }
+
+  private:
+    std::shared_ptr<Observed> observed_;
+    void *writer_ = nullptr;
+    bool is_finished_ = false;
+    bool is_tagged_ = false;
+    uint8_t tag_[SST_TAG_SIZE] = {};
+};
+
+class CollectorFactory : public rocksdb::TablePropertiesCollectorFactory
+{
+  public:
+    explicit CollectorFactory(std::shared_ptr<Observed> observed)
+        : observed_(std::move(observed))
+    {
+    }
+
+    /* RocksDB 7.8 does not accept NULL; an exception ends the process. */
+    rocksdb::TablePropertiesCollector *
+    CreateTablePropertiesCollector(
+        rocksdb::TablePropertiesCollectorFactory::Context context) override
+    {
+        return new Collector(observed_, context.column_family_id);
+    }
+
+    const char *
+    Name() const override
+    {
+        return "ColanderCollectorFactory";
+    }
+
+  private:
+    std::shared_ptr<Observed> observed_;
+};
+
+/* ------------------------------------------------------------ listener --- */
+
+class Listener : public rocksdb::EventListener
+{
+  public:
+    Listener(struct engine *engine, std::shared_ptr<Observed> observed)
+        : engine_(engine), observed_(std::move(observed)),
+          observer_(observed_->observer)
+    {
+    }
+
+    const char *
+    Name() const override
+    {
+        return "ColanderListener";
+    }
+
+    void
+    OnTableFileCreationStarted(
+        const rocksdb::TableFileCreationBriefInfo &info) override
+    {
+        quietly([&] { observed_->Begin(number_of_file(info.file_path)); });
+    }
+
+    void
+    OnTableFileCreated(const rocksdb::TableFileCreationInfo &info) override
+    {
+        quietly([&] { Created(info); });
+    }
+
+    void
+    OnCompactionCompleted(rocksdb::DB *,
+                          const rocksdb::CompactionJobInfo &info) override
+    {
+        quietly([&] { Replaced(info); });
+    }
+
+    /* Also for a file that could not be deleted: it is not used any more. */
+    void
+    OnTableFileDeleted(const rocksdb::TableFileDeletionInfo &info) override
+    {
+        observer_.deleted(observer_.context, number_of_file(info.file_path));
+    }
+
+    void
+    OnFlushCompleted(rocksdb::DB *db,
+                     const rocksdb::FlushJobInfo &info) override
+    {
+        quietly([&] { Flushed(db, info); });
+    }
+
+    void
+    OnExternalFileIngested(
+        rocksdb::DB *, const rocksdb::ExternalFileIngestionInfo &info) override
+    {
+        quietly([&] { Ingested(info); });
+    }
+
+  private:
+    void
+    Created(const rocksdb::TableFileCreationInfo &info)
+    {
+        const rocksdb::TableProperties &properties = info.table_properties;
+        Birth birth = observed_->End();
+        struct sst_created file = {};
+
+        file.number = number_of_file(info.file_path);
+        file.is_ok = info.status.ok() && file.number != 0;
+        if (file.is_ok) {
+            file.family = static_cast<uint32_t>(properties.column_family_id);
+            file.size = info.file_size;
+            file.entry_count = properties.num_entries;
+            file.is_tagged = find_tag(properties, file.tag);
+        } else {
+            bool is_empty = info.status.IsAborted(); /* no file, no failure */
+
+            if (is_empty && !birth.is_tagged)
+                return;
+            file.number = birth.number;
+            file.family = birth.family;
+            file.is_tagged = birth.is_tagged;
+            memcpy(file.tag, birth.tag, SST_TAG_SIZE);
+        }
+        if (file.family != default_family)
+            observer_.created(observer_.context, &file);
+    }
+
+    /* Reports input files that are not also outputs, as moved files are. */
+    void
+    Replaced(const rocksdb::CompactionJobInfo &info)
+    {
+        const auto &outputs = info.output_file_infos;
+        std::vector<uint64_t> numbers;
+
+        if (!info.status.ok() || info.cf_id == default_family)
+            return;
+        for (const rocksdb::CompactionFileInfo &input : info.input_file_infos) {
+            if (std::none_of(outputs.begin(), outputs.end(),
+                             [&](const rocksdb::CompactionFileInfo &output) {
+                                 return output.file_number == input.file_number;
+                             }))
+                numbers.push_back(input.file_number);
+        }
+        if (!numbers.empty())
+            observer_.replaced(observer_.context, numbers.data(),
+                               numbers.size());
+    }
+
+    /* If the family has nothing unflushed, all writes before that check are in
+     * files, and the sequence of the store is higher than that of the file. */
+    void
+    Flushed(rocksdb::DB *db, const rocksdb::FlushJobInfo &info)
+    {
+        uint64_t sequence =
+            db->GetLatestSequenceNumber(); /* before the check */
+        auto handle = family_handle(engine_, info.cf_id);
+
+        if (!handle || !is_flushed(db, handle.get()))
+            sequence = 0;
+        if (info.smallest_seqno <= info.largest_seqno) /* not an empty flush */
+            sequence = std::max<uint64_t>(sequence, info.largest_seqno);
+        if (sequence != 0 && info.cf_id != default_family)
+            observer_.flushed(observer_.context, info.cf_id, sequence);
+    }
+
+    /* A tag counts only in a file that we wrote. In others it is that of
+     * another file. RocksDB does not report the size. */
+    void
+    Ingested(const rocksdb::ExternalFileIngestionInfo &info)
+    {
+        const auto ids = family_ids(engine_);
+        auto family = ids.find(info.cf_name);
+        struct sst_created file = {};
+
+        if (family == ids.end())
+            return;
+        file.family = family->second;
+        file.number = number_of_file(info.internal_file_path);
+        (void)engine_->env->GetFileSize(info.internal_file_path, &file.size);
+        file.entry_count = info.table_properties.num_entries;
+        file.is_ok = true;
+        file.is_tagged = is_beside(engine_, info.external_file_path) &&
+                         find_tag(info.table_properties, file.tag);
+        observer_.created(observer_.context, &file);
+    }
+
+    struct engine *engine_;
+    std::shared_ptr<Observed> observed_;
+    const struct sst_observer &observer_;
+};
+
+} // namespace
+
+void
+install_observer(struct engine *engine, const struct sst_observer *observer)
+{
+    auto observed = std::make_shared<Observed>(*observer);
+    rocksdb::Options &options = engine->rocksdb_options;
+
+    engine->observed = observed;
+    options.listeners.push_back(std::make_shared<Listener>(engine, observed));
+    options.table_properties_collector_factories.push_back(
+        std::make_shared<CollectorFactory>(observed));
+}

@@ -1,0 +1,150 @@
+/*
+ * The family as an object: its references, its handle, its errors.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/engine/engine_inside.h"
+
+static const char family_prefix[] = "family/";
+
+void
+family_ref(struct engine_family *family)
+{
+    std::lock_guard<std::mutex> hold(family->engine->families_mutex);
+
+    family->reference_count++;
+    family->engine->family_references++;
+}
+
+void
+family_unref(struct engine_family *family)
+{
+    struct engine *engine = family->engine;
+    bool is_last;
+
+    {
+        std::lock_guard<std::mutex> hold(engine->families_mutex);
+
+        engine->family_references--;
+        family->reference_count--;
+        is_last = family->is_dropped && family->reference_count == 0;
+    }
+    if (is_last)
+        delete family;
+}
+
+enum colander_code
+family_adopt(struct engine *engine,
+             std::unique_ptr<rocksdb::ColumnFamilyHandle> handle,
+             struct colander_error *err)
+{
+    const std::string full_name = handle->GetName();
+    const size_t prefix_size = sizeof(family_prefix) - 1;
+
+    if (full_name == rocksdb::kDefaultColumnFamilyName) {
+        engine->default_handle = std::move(handle);
+        return COLANDER_OK;
+    }
+    if (full_name.compare(0, prefix_size, family_prefix) != 0)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "column family '%s' was not made by colander",
+                             full_name.c_str());
+    std::unique_ptr<engine_family> family(new engine_family);
+    family->engine = engine;
+    family->name = full_name.substr(prefix_size);
+    family->handle = std::move(handle);
+
+    std::lock_guard<std::mutex> hold(engine->families_mutex);
+    engine->families[family->name] = std::move(family);
+    return COLANDER_OK;
+}
+
+std::string
+family_column_name(const char *name)
+{
+    return family_prefix + std::string(name);
+}
+
+std::map<std::string, uint32_t>
+family_ids(struct engine *engine)
+{
+    std::lock_guard<std::mutex> hold(engine->families_mutex);
+    std::map<std::string, uint32_t> ids;
+
+    for (auto &entry : engine->families)
+        ids[family_prefix + entry.first] = entry.second->handle->GetID();
+    return ids;
+}
+
+std::shared_ptr<rocksdb::ColumnFamilyHandle>
+family_handle(struct engine *engine, uint32_t id)
+{
+    std::lock_guard<std::mutex> hold(engine->families_mutex);
+
+    for (auto &entry : engine->families) {
+        if (entry.second->handle->GetID() == id)
+            return entry.second->handle;
+    }
+    return nullptr;
+}
+
+void
+families_close(struct engine *engine)
+{
+    std::map<std::string, std::unique_ptr<engine_family>> taken;
+    std::lock_guard<std::mutex> hold(engine->families_mutex);
+
+    taken.swap(engine->families);
+}
+
+struct engine_family *
+family_find(struct engine *engine, const char *name)
+{
+    std::lock_guard<std::mutex> hold(engine->families_mutex);
+    auto found = engine->families.find(name);
+
+    if (found == engine->families.end())
+        return nullptr;
+    found->second->reference_count++;
+    engine->family_references++;
+    return found->second.get();
+}
+
+/* -------------------------------------------------------------- state --- */
+
+enum colander_code
+fail_dropped(const struct engine_family *family, struct colander_error *err)
+{
+    return COLANDER_FAIL(err, COLANDER_DROPPED, "family '%s' was dropped",
+                         family->name.c_str());
+}
+
+enum colander_code
+family_result(const struct engine_family *family, const rocksdb::Status &status,
+              const char *what, struct colander_error *err)
+{
+    enum colander_code code;
+
+    if (status.ok())
+        return COLANDER_OK;
+    code = fail_status(err, status, what);
+    colander_error_context(err, "family '%s'", family->name.c_str());
+    return code;
+}
+
+bool
+is_flushed(rocksdb::DB *db, rocksdb::ColumnFamilyHandle *handle)
+{
+    uint64_t entries = 0;
+    uint64_t waiting = 0;
+
+    /* in this order: what leaves the memtable in between is counted as waiting
+     */
+    return db->GetIntProperty(
+               handle, rocksdb::DB::Properties::kNumEntriesActiveMemTable,
+               &entries) &&
+           db->GetIntProperty(handle,
+                              rocksdb::DB::Properties::kNumImmutableMemTable,
+                              &waiting) &&
+           entries == 0 && waiting == 0;
+}

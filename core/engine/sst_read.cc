@@ -1,0 +1,406 @@
+/*
+ * SST files: listed, and read one by one; sequences; the store's own records.
+ *
+ * An SST has a reader of its own. Its blocks have the same keys in the block
+ * cache as those of the database's reader, and its file stays open when the
+ * database deletes it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/engine/engine_inside.h"
+#include "core/engine/store_files.h"
+#include "core/engine/table_factory.h"
+
+#include <rocksdb/sst_file_reader.h>
+#include <rocksdb/version.h>
+
+#include <cinttypes>
+#include <shared_mutex>
+
+struct sst {
+    struct engine *engine;
+    uint64_t number;
+    std::unique_ptr<rocksdb::SstFileReader> reader;
+    std::shared_ptr<const rocksdb::TableProperties> properties;
+};
+
+struct sst_cursor {
+    const struct sst *sst;
+    std::unique_ptr<rocksdb::Iterator> iterator;
+    bool is_reverse;
+    bool is_sought;  /* the next step returns the present row */
+    bool is_started; /* a seek or step was made */
+    bool is_failed;  /* a seek had no memory */
+};
+
+/* ------------------------------------------------------------- reading --- */
+
+/* Reports a status. It means damage, unless the system refused. */
+static enum colander_code
+fail_sst(struct colander_error *err, const rocksdb::Status &status,
+         uint64_t number, const char *what)
+{
+    enum colander_code code = code_of(status);
+
+    if (status.IsPathNotFound())
+        code = COLANDER_NOT_FOUND;
+    else if (status.IsInvalidArgument() || status.IsNotSupported() ||
+             status.IsNotFound())
+        code = COLANDER_CORRUPT;
+    return COLANDER_FAIL(err, code, "cannot %s SST %06" PRIu64 ": %s", what,
+                         number, status.ToString().c_str());
+}
+
+/* Opens the reader. A file without properties is damaged, and its blocks in the
+ * cache could be taken for those of another such file. */
+static enum colander_code
+open_reader(struct sst *sst, struct colander_error *err)
+{
+    char name[sizeof("/" DIRECTORY_ENGINE "/.sst") + 20];
+    rocksdb::Status status;
+
+    (void)snprintf(name, sizeof(name),
+                   "/" DIRECTORY_ENGINE "/%06" PRIu64 ".sst", sst->number);
+    sst->reader.reset(new rocksdb::SstFileReader(sst->engine->rocksdb_options));
+    status = sst->reader->Open(sst->engine->path + name);
+    if (!status.ok())
+        return fail_sst(err, status, sst->number, "open");
+    sst->properties = sst->reader->GetTableProperties();
+    if (!sst->properties)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "cannot open SST %06" PRIu64
+                             ": its properties are damaged",
+                             sst->number);
+    return COLANDER_OK;
+}
+
+enum colander_code
+sst_open(struct engine *engine, uint64_t number, struct sst **sst,
+         struct colander_error *err)
+{
+    *sst = nullptr;
+    return guard(err, "open an SST", [&] {
+        std::unique_ptr<struct sst> made(new struct sst());
+        enum colander_code code;
+
+        made->engine = engine;
+        made->number = number;
+        code = open_reader(made.get(), err);
+        if (code != COLANDER_OK)
+            return code;
+        engine->other_handles++;
+        *sst = made.release();
+        return COLANDER_OK;
+    });
+}
+
+void
+sst_close(struct sst *sst)
+{
+    if (sst == nullptr)
+        return;
+    struct engine *engine = sst->engine;
+
+    delete sst;
+    engine->other_handles--;
+}
+
+bool
+sst_tag(const struct sst *sst, uint8_t tag[SST_TAG_SIZE])
+{
+    return find_tag(*sst->properties, tag);
+}
+
+uint64_t
+sst_entry_count(const struct sst *sst)
+{
+    return sst->properties->num_entries;
+}
+
+enum colander_code
+sst_cursor_open(struct sst *sst, const struct colander_snapshot *snapshot,
+                bool is_reverse, struct sst_cursor **cursor,
+                struct colander_error *err)
+{
+    *cursor = nullptr;
+    return guard(err, "open a cursor on an SST", [&] {
+        std::unique_ptr<struct sst_cursor> made(new struct sst_cursor());
+        rocksdb::ReadOptions how;
+
+        if (snapshot != nullptr)
+            how.snapshot = snapshot->snapshot;
+        how.ignore_range_deletions = true; /* as all scans do */
+        made->sst = sst;
+        made->is_reverse = is_reverse;
+        made->iterator.reset(sst->reader->NewIterator(how));
+        *cursor = made.release();
+        return COLANDER_OK;
+    });
+}
+
+void
+sst_cursor_close(struct sst_cursor *cursor)
+{
+    delete cursor;
+}
+
+static void
+seek_back(rocksdb::Iterator *iterator, struct colander_slice key)
+{
+    if (key.size == 0) {
+        iterator->SeekToLast();
+        return;
+    }
+    iterator->SeekForPrev(to_rocksdb(key));
+    if (iterator->Valid() && iterator->key() == to_rocksdb(key))
+        iterator->Prev();
+}
+
+static void
+seek(struct sst_cursor *cursor, struct colander_slice key)
+{
+    if (cursor->is_reverse)
+        seek_back(cursor->iterator.get(), key);
+    else if (key.size == 0)
+        cursor->iterator->SeekToFirst();
+    else
+        cursor->iterator->Seek(to_rocksdb(key));
+    cursor->is_started = true;
+}
+
+void
+sst_cursor_seek(struct sst_cursor *cursor, struct colander_slice key)
+{
+    enum colander_code code = guard(nullptr, "seek", [&] {
+        seek(cursor, key);
+        return COLANDER_OK;
+    });
+
+    cursor->is_failed = code != COLANDER_OK;
+    cursor->is_sought = true;
+}
+
+static void
+step(struct sst_cursor *cursor)
+{
+    if (!cursor->is_started)
+        seek(cursor, colander_slice_of(nullptr, 0));
+    else if (!cursor->is_sought && cursor->iterator->Valid())
+        cursor->is_reverse ? cursor->iterator->Prev()
+                           : cursor->iterator->Next();
+    cursor->is_sought = false;
+}
+
+enum colander_code
+sst_cursor_next(struct sst_cursor *cursor, bool *is_row,
+                struct colander_slice *key, struct colander_slice *value,
+                struct colander_error *err)
+{
+    const rocksdb::Iterator *iterator = cursor->iterator.get();
+
+    *is_row = false;
+    *key = *value = colander_slice_of(nullptr, 0);
+    if (cursor->is_failed)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "cannot seek in SST %06" PRIu64 ": no memory",
+                             cursor->sst->number);
+    return guard(err, "read an SST", [&] {
+        step(cursor);
+        *is_row = iterator->Valid();
+        if (*is_row) {
+            *key = from_rocksdb(iterator->key());
+            *value = from_rocksdb(iterator->value());
+        } else if (!iterator->status().ok()) {
+            return fail_sst(err, iterator->status(), cursor->sst->number,
+                            "read");
+        }
+        return COLANDER_OK;
+    });
+}
+
+enum colander_code
+sst_check_file(const char *path, struct colander_error *err)
+{
+    return guard(err, "check an SST", [&] {
+        std::unique_ptr<rocksdb::Env> env = rocksdb::NewCompositeEnv(
+            make_store_files(nullptr, std::make_shared<OpenedFiles>()));
+        rocksdb::BlockBasedTableOptions table;
+        rocksdb::Options options;
+
+        table.no_block_cache = true; /* reads the file, whatever is cached */
+        options.env = env.get();
+        options.table_factory = make_named_tables(table);
+
+        rocksdb::SstFileReader reader(options);
+        rocksdb::Status status = reader.Open(path);
+
+        if (status.ok())
+            status = reader.VerifyChecksum();
+        return status.ok()
+                   ? COLANDER_OK
+                   : fail_sst(err, status, number_of_file(path), "check");
+    });
+}
+
+enum colander_code
+sst_check(struct sst *sst, struct colander_error *err)
+{
+    return guard(err, "check an SST", [&] {
+        rocksdb::Status status = sst->reader->VerifyChecksum();
+
+        return status.ok() ? COLANDER_OK
+                           : fail_sst(err, status, sst->number, "check");
+    });
+}
+
+/* ---------------------------------------------------------------- list --- */
+
+/* Notes the properties of a family's files by number, as far as they can be
+ * read. Reads nothing else of a file that is not open. */
+static void
+read_properties(struct engine *engine, uint32_t family,
+                std::map<uint64_t, struct sst_info> *known)
+{
+    auto handle = family_handle(engine, family);
+    rocksdb::TablePropertiesCollection found;
+
+    if (!handle)
+        return;
+    (void)engine->db->GetPropertiesOfAllTables(handle.get(), &found);
+    for (const auto &one : found) {
+        struct sst_info &file = (*known)[number_of_file(one.first)];
+
+        file.entry_count = one.second->num_entries;
+        file.is_tag_known = true;
+        (void)find_tag(*one.second, file.tag);
+    }
+}
+
+static void
+list_files(struct engine *engine, std::vector<struct sst_info> *files)
+{
+    std::vector<rocksdb::LiveFileMetaData> live;
+    std::map<uint64_t, struct sst_info> known;
+    std::lock_guard<std::mutex> alone(engine->change_mutex);
+    const auto ids = family_ids(engine);
+
+    engine->db->GetLiveFilesMetaData(&live);
+    for (const auto &family : ids)
+        read_properties(engine, family.second, &known);
+    for (const rocksdb::LiveFileMetaData &one : live) {
+        auto family = ids.find(one.column_family_name);
+        struct sst_info file = known[one.file_number];
+
+        if (family == ids.end())
+            continue; /* `default` */
+        file.family = family->second;
+        file.number = one.file_number;
+        file.size = one.size;
+        file.last_sequence = one.largest_seqno;
+        if (!file.is_tag_known)
+            file.entry_count = one.num_entries;
+        files->push_back(file);
+    }
+}
+
+enum colander_code
+engine_ssts(struct engine *engine,
+            enum colander_code (*visit)(void *context,
+                                        const struct sst_info *file,
+                                        struct colander_error *err),
+            void *context, struct colander_error *err)
+{
+    return guard(err, "list SSTs", [&] {
+        std::vector<struct sst_info> files;
+        enum colander_code code = COLANDER_OK;
+
+        list_files(engine, &files);
+        for (size_t i = 0; i < files.size() && code == COLANDER_OK; i++)
+            code = visit(context, &files[i], err);
+        return code;
+    });
+}
+
+/* ----------------------------------------------------------- sequences --- */
+
+uint64_t
+engine_sequence(const struct engine *engine)
+{
+    return engine->db->GetLatestSequenceNumber();
+}
+
+uint64_t
+snapshot_sequence(const struct colander_snapshot *snapshot)
+{
+    return snapshot->snapshot->GetSequenceNumber();
+}
+
+/* ------------------------------------------------------------- records --- */
+
+/* Runs `body` with the key of the record `name`. */
+template <typename Body>
+static enum colander_code
+with_record(const char *name, const char *what, struct colander_error *err,
+            Body body)
+{
+    size_t size = strlen(name);
+    enum colander_code code;
+
+    if (size < 1 || size > 255)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "a record's name has 1 to 255 bytes, not %zu",
+                             size);
+    code = guard(err, what, [&] {
+        rocksdb::Status status = body("record/" + std::string(name));
+
+        if (status.ok() || status.IsNotFound())
+            return COLANDER_OK;
+        return fail_status(err, status, what);
+    });
+    if (code != COLANDER_OK)
+        colander_error_context(err, "record '%s'", name);
+    return code;
+}
+
+enum colander_code
+engine_record_get(struct engine *engine, const char *name,
+                  struct colander_buffer *record, bool *found,
+                  struct colander_error *err)
+{
+    std::string value;
+    enum colander_code code;
+
+    *found = false;
+    colander_buffer_clear(record);
+    code = with_record(name, "read it", err, [&](const std::string &key) {
+        rocksdb::Status status = engine->db->Get(
+            rocksdb::ReadOptions(), engine->default_handle.get(), key, &value);
+
+        *found = status.ok();
+        return status;
+    });
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(record, value.data(), value.size(), err);
+    *found = *found && code == COLANDER_OK;
+    return code;
+}
+
+enum colander_code
+engine_record_put(struct engine *engine, const char *name,
+                  struct colander_slice record, struct colander_error *err)
+{
+    enum colander_code code = check_writable(engine, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    return with_record(name, "keep it", err, [&](const std::string &key) {
+        rocksdb::ColumnFamilyHandle *records = engine->default_handle.get();
+        std::shared_lock<SharedLock> shared(engine->writes_lock);
+        rocksdb::WriteOptions how;
+
+        how.sync = engine->options.sync;
+        if (record.size == 0)
+            return engine->db->Delete(how, records, key);
+        return engine->db->Put(how, records, key, to_rocksdb(record));
+    });
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+#include "filters/build/entry_list.h"
+
+#include "core/array.h"
+
+#include <stdlib.h>
+
+#define ROW_BITS LOCATOR_ROW_BITS
+#define ROW_MASK ((UINT64_C(1) << ROW_BITS) - 1)
+
+/* Sorting needs only tag and hash, because rows are ascending already. */
+#define DIGIT_BITS 12
+#define DIGITS (1u << DIGIT_BITS)
+#define PASSES                                                                 \
+    ((LOCATOR_HASH_BITS + LOCATOR_TAG_BITS + DIGIT_BITS - 1) / DIGIT_BITS)
+
+#define SEEN_BITS 12
+
+/* Recently seen values, in a table that fits the L1 cache: the last entry of
+ * each; the number of rows and units that it was added for, until it became
+ * frequent; then how its rows are distributed. */
+struct entry_seen {
+    uint64_t entries[1u << SEEN_BITS];
+    uint8_t rows[1u << SEEN_BITS]; /* 0: none */
+    uint8_t units[1u << SEEN_BITS];
+};
+
+/* Values that replace the number of rows. */
+enum {
+    SEEN_SPARSE = LOCATOR_SHORT_MAX + 1, /* every row is added */
+    SEEN_DENSE,                          /* only the first row of each coarse
+                                          * unit is added, */
+    SEEN_OMITTED,                        /* and others in that unit were omitted
+                                          */
+};
+
+_Static_assert(SEEN_OMITTED <= UINT8_MAX, "rows are counted in bytes");
+
+enum colander_code
+entry_list_init(struct entry_list *list, uint32_t hash_bits, uint32_t coarse,
+                struct colander_error *err)
+{
+    memset(list, 0, sizeof(*list));
+    list->hash_bits = hash_bits;
+    list->coarse_shift = (unsigned)__builtin_ctz(coarse);
+    list->seen = calloc(1, sizeof(*list->seen));
+    if (list->seen == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory to build a filter");
+    return COLANDER_OK;
+}
+
+void
+entry_list_release(struct entry_list *list)
+{
+    free(list->entries);
+    free(list->spare);
+    free(list->seen);
+    memset(list, 0, sizeof(*list));
+}
+
+void
+entry_list_clear(struct entry_list *list)
+{
+    list->count = 0;
+    memset(list->seen->rows, 0, sizeof(list->seen->rows));
+}
+
+/* Returns whether the entry must be added. It need not be if the row has the
+ * value already, or if its list will consist of coarse units and has this unit.
+ * Changes *entry to mark that rows were omitted. */
+static inline bool
+is_new(struct entry_list *list, uint64_t *entry)
+{
+    const uint64_t value = *entry & ~ROW_MASK;
+    size_t slot =
+        (size_t)((value * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SEEN_BITS));
+    uint64_t *seen = &list->seen->entries[slot];
+    uint8_t *rows = &list->seen->rows[slot];
+    uint8_t *units = &list->seen->units[slot];
+    const uint64_t other = *seen ^ *entry; /* the bits that differ */
+    const bool is_same_unit = other >> list->coarse_shift == 0;
+
+    if (*rows == 0 || other > ROW_MASK) {
+        *seen = *entry;
+        *rows = *units = 1;
+        return true;
+    }
+    if (other == 0 || (is_same_unit && *rows == SEEN_OMITTED))
+        return false;
+    if (is_same_unit && *rows == SEEN_DENSE) {
+        *entry |= LOCATOR_ROWS_OMITTED;
+        *rows = SEEN_OMITTED;
+        return true;
+    }
+    *seen = *entry;
+    if (*rows < SEEN_SPARSE) {
+        ++*rows;
+        *units = (uint8_t)(*units + !is_same_unit);
+        if (*rows == SEEN_SPARSE &&
+            (SEEN_SPARSE > LOCATOR_DENSE * *units ||
+             (*entry & ROW_MASK) < SEEN_SPARSE * LOCATOR_COMMON))
+            *rows = SEEN_DENSE;
+    }
+    return true;
+}
+
+enum colander_code
+entry_list_add(struct entry_list *list, uint64_t value_hash, unsigned tag,
+               uint32_t row, struct colander_error *err)
+{
+    uint64_t entry = locator_entry(
+        value_hash & ~UINT64_C(0) << (64 - list->hash_bits), tag, row);
+
+    if (!is_new(list, &entry))
+        return COLANDER_OK;
+    if (list->count == list->capacity) {
+        enum colander_code code = array_reserve(&list->entries, list->count,
+                                                &list->capacity, 1, err);
+
+        if (code != COLANDER_OK)
+            return code;
+        free(list->spare); /* too small */
+        list->spare = NULL;
+    }
+    list->entries[list->count++] = entry;
+    return COLANDER_OK;
+}
+
+/* ------------------------------------------------------------- sorting --- */
+
+/* Returns the tag and the kept bits of the hash, side by side. */
+static inline uint64_t
+sort_key(uint64_t entry, unsigned hash_bits)
+{
+    return entry >> (64 - hash_bits) << LOCATOR_TAG_BITS |
+           (entry >> ROW_BITS & (LOCATOR_TAGS - 1));
+}
+
+static inline unsigned
+digit_of(uint64_t key, unsigned pass)
+{
+    return (unsigned)(key >> pass * DIGIT_BITS) & (DIGITS - 1);
+}
+
+/* Moves `count` entries of `from` to `to`, sorted by one digit. */
+static void
+sort_by_digit(const uint64_t *from, uint64_t *to, size_t count,
+              unsigned hash_bits, unsigned pass, uint32_t *places)
+{
+    uint32_t place = 0;
+
+    for (unsigned digit = 0; digit < DIGITS; digit++) {
+        uint32_t size = places[digit];
+
+        places[digit] = place;
+        place += size;
+    }
+    for (size_t i = 0; i < count; i++)
+        to[places[digit_of(sort_key(from[i], hash_bits), pass)]++] = from[i];
+}
+
+/* Removes duplicates, and moves the marks of omitted rows, which are among the
+ * rows of their value, after them. */
+static size_t
+tidy(uint64_t *entries, size_t count)
+{
+    uint64_t mark = 0; /* the mark of the current value, or 0 */
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t entry = entries[i];
+
+        if (mark != 0 && (entry ^ mark) > ROW_MASK) {
+            entries[kept++] = mark;
+            mark = 0;
+        }
+        if ((entry & ROW_MASK) == LOCATOR_ROWS_OMITTED)
+            mark = entry;
+        else if (kept == 0 || entries[kept - 1] != entry)
+            entries[kept++] = entry;
+    }
+    if (mark != 0)
+        entries[kept++] = mark;
+    return kept;
+}
+
+enum colander_code
+entry_list_sort(struct entry_list *list, struct colander_error *err)
+{
+    uint32_t(*places)[DIGITS] = calloc(PASSES, sizeof(*places));
+    uint64_t *from = list->entries;
+    uint64_t *to = list->spare;
+
+    if (to == NULL)
+        to = list->spare = malloc((list->capacity | 1) * sizeof(*to));
+    if (places == NULL || to == NULL) {
+        free(places);
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory to build a filter");
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        uint64_t key = sort_key(from[i], list->hash_bits);
+
+        for (unsigned pass = 0; pass < PASSES; pass++)
+            places[pass][digit_of(key, pass)]++;
+    }
+    for (unsigned pass = 0; pass < PASSES && list->count > 0; pass++) {
+        uint64_t *swapped = from;
+
+        if (places[pass][digit_of(sort_key(from[0], list->hash_bits), pass)] ==
+            list->count)
+            continue; /* equal except for bits that are not kept */
+        sort_by_digit(from, to, list->count, list->hash_bits, pass,
+                      places[pass]);
+        from = to;
+        to = swapped;
+    }
+    list->entries = from;
+    list->spare = to;
+    list->count = tidy(from, list->count);
+    free(places);
+    return COLANDER_OK;
+}
+
+uint64_t
+entry_list_hashes(const struct entry_list *list)
+{
+    const unsigned shift = 64 - LOCATOR_HASH_BITS;
+    uint64_t count = list->count > 0;
+
+    for (size_t i = 1; i < list->count; i++)
+        count += list->entries[i] >> shift != list->entries[i - 1] >> shift;
+    return count;
+}

@@ -1,0 +1,415 @@
+/*
+ * Block cache: shards, each a hash table and a queue under a mutex.
+ *
+ * The queue is a clock. Finding a block only marks it; a block that reaches the
+ * old end with a mark moves to the new end without it. So finding is a lock, a
+ * lookup and a count, and releasing takes no lock unless the shard is too full.
+ *
+ * A block counts its holders, and the table is one of them. Holders are added
+ * only under the lock, so a block that only the table holds can be removed.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filters/block_cache.h"
+
+#include "core/block_slots.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define SHARDS_MAX 16
+
+/* A shard of only a few blocks would soon be too full while another is empty,
+ * so a small cache has fewer shards. */
+#define SHARD_CAPACITY_MIN (256u << 10)
+
+/* Chains stay short: most blocks take several times as many bytes. */
+#define BYTES_PER_BUCKET 1024
+#define BUCKETS_MAX ((size_t)1 << 20) /* of a shard; chains grow beyond */
+
+struct shard;
+
+struct block {
+    struct cached_block shown; /* first: what callers have */
+    struct block_slots *slots; /* that has its memory; NULL: malloc */
+    struct shard *shard;       /* that counts it; NULL: not added yet */
+    struct block *next;        /* in its bucket */
+    struct block *newer;
+    struct block *older;
+    uint64_t file;
+    uint32_t index;
+    bool is_used; /* since it was last at the old end */
+    atomic_uint holders;
+    size_t cost;
+    _Alignas(max_align_t) uint8_t data[];
+};
+
+/* Most blocks of filter files, with what is kept about them, fit a slot. */
+#define SLOT_SIZE 4608u
+
+/* What a block takes besides its bytes; 32 for its bucket and the allocator. */
+#define BLOCK_OVERHEAD (sizeof(struct block) + 32)
+
+struct shard {
+    pthread_mutex_t mutex;
+    size_t capacity;
+    struct block **buckets;
+    size_t bucket_count; /* a power of two */
+    size_t block_count;  /* in the table */
+    struct block *newest;
+    struct block *oldest;
+    uint64_t hits;
+    uint64_t misses;
+    atomic_size_t bytes; /* of blocks in the table and of others still held */
+    uint8_t apart[64];   /* keeps the next shard on another cache line */
+};
+
+struct block_cache {
+    size_t shard_count; /* a power of two */
+    struct shard shards[SHARDS_MAX];
+    struct block_slots slots;
+};
+
+/* -------------------------------------------------------------- shards --- */
+
+static uint64_t
+hash_of(uint64_t file, uint32_t index)
+{
+    uint64_t hash = file + index * UINT64_C(0x9e3779b97f4a7c15);
+
+    hash = (hash ^ hash >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    return hash ^ hash >> 32;
+}
+
+/* Buckets use the low bits of the hash, shards the high ones. */
+static struct shard *
+shard_of(struct block_cache *cache, uint64_t hash)
+{
+    return &cache->shards[hash >> 60 & (cache->shard_count - 1)];
+}
+
+static void
+lock(struct shard *shard)
+{
+    pthread_mutex_lock(&shard->mutex);
+}
+
+static void
+unlock(struct shard *shard)
+{
+    pthread_mutex_unlock(&shard->mutex);
+}
+
+static bool
+is_too_full(struct shard *shard)
+{
+    return atomic_load_explicit(&shard->bytes, memory_order_relaxed) >
+           shard->capacity;
+}
+
+static void
+block_free(struct block *block)
+{
+    if (block->shard != NULL)
+        atomic_fetch_sub_explicit(&block->shard->bytes, block->cost,
+                                  memory_order_relaxed);
+    if (block->slots != NULL)
+        block_slots_give(block->slots, block);
+    else
+        free(block);
+}
+
+/* Releases one holder. Returns how many there were before. */
+static unsigned
+block_drop(struct block *block)
+{
+    unsigned before =
+        atomic_fetch_sub_explicit(&block->holders, 1, memory_order_acq_rel);
+
+    if (before == 1)
+        block_free(block);
+    return before;
+}
+
+/* --------------------------------------------------- table and queue ----- */
+
+static struct block **
+bucket_of(struct shard *shard, uint64_t hash)
+{
+    return &shard->buckets[hash & (shard->bucket_count - 1)];
+}
+
+static struct block *
+table_find(struct shard *shard, uint64_t hash, uint64_t file, uint32_t index)
+{
+    struct block *block = *bucket_of(shard, hash);
+
+    while (block != NULL && (block->file != file || block->index != index))
+        block = block->next;
+    return block;
+}
+
+static void
+queue_add(struct shard *shard, struct block *block)
+{
+    block->newer = NULL;
+    block->older = shard->newest;
+    if (shard->newest != NULL)
+        shard->newest->newer = block;
+    else
+        shard->oldest = block;
+    shard->newest = block;
+}
+
+static void
+queue_remove(struct shard *shard, struct block *block)
+{
+    if (block->older != NULL)
+        block->older->newer = block->newer;
+    else
+        shard->oldest = block->newer;
+    if (block->newer != NULL)
+        block->newer->older = block->older;
+    else
+        shard->newest = block->older;
+}
+
+static void
+shard_add(struct shard *shard, struct block *block, uint64_t hash)
+{
+    struct block **bucket;
+
+    bucket = bucket_of(shard, hash);
+    block->next = *bucket;
+    *bucket = block;
+    queue_add(shard, block);
+    shard->block_count++;
+    atomic_fetch_add_explicit(&block->holders, 1, memory_order_relaxed);
+}
+
+/* Removes the block from the table. Other holders keep it. */
+static void
+shard_remove(struct shard *shard, struct block *block)
+{
+    struct block **link = bucket_of(shard, hash_of(block->file, block->index));
+
+    while (*link != block)
+        link = &(*link)->next;
+    *link = block->next;
+    queue_remove(shard, block);
+    shard->block_count--;
+    block_drop(block);
+}
+
+/* Removes old blocks until the rest fits or is held. Two rounds suffice: the
+ * first may only clear marks. */
+static void
+shard_shrink(struct shard *shard)
+{
+    size_t steps = shard->block_count * 2;
+
+    while (steps-- > 0 && shard->oldest != NULL && is_too_full(shard)) {
+        struct block *block = shard->oldest;
+
+        if (!block->is_used &&
+            atomic_load_explicit(&block->holders, memory_order_relaxed) == 1)
+            shard_remove(shard, block);
+        else {
+            block->is_used = false;
+            queue_remove(shard, block);
+            queue_add(shard, block);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- cache --- */
+
+static bool
+shard_init(struct shard *shard, size_t capacity)
+{
+    shard->capacity = capacity;
+    shard->bucket_count = 1;
+    while (shard->bucket_count < capacity / BYTES_PER_BUCKET &&
+           shard->bucket_count < BUCKETS_MAX)
+        shard->bucket_count *= 2;
+    shard->buckets = calloc(shard->bucket_count, sizeof(struct block *));
+    if (shard->buckets == NULL)
+        return false;
+    if (pthread_mutex_init(&shard->mutex, NULL) == 0)
+        return true;
+    free(shard->buckets);
+    shard->buckets = NULL;
+    return false;
+}
+
+static void
+shard_release(struct shard *shard)
+{
+    while (shard->oldest != NULL)
+        shard_remove(shard, shard->oldest);
+    free(shard->buckets);
+    pthread_mutex_destroy(&shard->mutex);
+}
+
+struct block_cache *
+block_cache_create(size_t capacity)
+{
+    struct block_cache *cache = calloc(1, sizeof(*cache));
+    size_t count = SHARDS_MAX;
+
+    if (cache == NULL)
+        return NULL;
+    block_slots_init(&cache->slots, SLOT_SIZE);
+    while (count > 1 && capacity / count < SHARD_CAPACITY_MIN)
+        count /= 2;
+    while (cache->shard_count < count) {
+        if (!shard_init(&cache->shards[cache->shard_count], capacity / count)) {
+            block_cache_destroy(cache);
+            return NULL;
+        }
+        cache->shard_count++;
+    }
+    return cache;
+}
+
+void
+block_cache_destroy(struct block_cache *cache)
+{
+    if (cache == NULL)
+        return;
+    for (size_t i = 0; i < cache->shard_count; i++)
+        shard_release(&cache->shards[i]);
+    block_slots_release(&cache->slots);
+    free(cache);
+}
+
+struct cached_block *
+block_cache_find(struct block_cache *cache, uint64_t file, uint32_t index)
+{
+    uint64_t hash = hash_of(file, index);
+    struct shard *shard = shard_of(cache, hash);
+    struct block *block;
+
+    lock(shard);
+    block = table_find(shard, hash, file, index);
+    if (block != NULL) {
+        atomic_fetch_add_explicit(&block->holders, 1, memory_order_relaxed);
+        block->is_used = true;
+        shard->hits++;
+    } else
+        shard->misses++;
+    unlock(shard);
+    return block == NULL ? NULL : &block->shown;
+}
+
+struct cached_block *
+block_cache_allocate(struct block_cache *cache, size_t size)
+{
+    const bool is_usual =
+        size <= SLOT_SIZE - sizeof(struct block) && size > SLOT_SIZE / 2;
+    struct block *block;
+
+    if (size > SIZE_MAX - BLOCK_OVERHEAD)
+        return NULL;
+    block = is_usual ? block_slots_take(&cache->slots)
+                     : malloc(sizeof(*block) + size);
+    if (block == NULL)
+        return NULL;
+    block->slots = is_usual ? &cache->slots : NULL;
+    block->shown.bytes.data = block->data;
+    block->shown.bytes.size = size;
+    block->shard = NULL;
+    block->is_used = false;
+    block->cost = is_usual ? SLOT_SIZE : BLOCK_OVERHEAD + size;
+    atomic_init(&block->holders, 1);
+    return &block->shown;
+}
+
+uint8_t *
+block_cache_bytes(struct cached_block *block)
+{
+    return ((struct block *)block)->data;
+}
+
+void
+block_cache_cut(struct cached_block *block, size_t size)
+{
+    if (size < block->bytes.size)
+        block->bytes.size = size;
+}
+
+void
+block_cache_add(struct block_cache *cache, struct cached_block *block,
+                uint64_t file, uint32_t index)
+{
+    struct block *added = (struct block *)block;
+    uint64_t hash = hash_of(file, index);
+    struct shard *shard = shard_of(cache, hash);
+
+    added->file = file;
+    added->index = index;
+    added->shard = shard;
+    lock(shard);
+    atomic_fetch_add_explicit(&shard->bytes, added->cost, memory_order_relaxed);
+    /* A block that can never fit belongs to its holder alone. */
+    if (added->cost <= shard->capacity &&
+        table_find(shard, hash, file, index) == NULL)
+        shard_add(shard, added, hash);
+    shard_shrink(shard);
+    unlock(shard);
+}
+
+void
+block_cache_release(struct block_cache *cache, struct cached_block *block)
+{
+    struct shard *shard;
+
+    (void)cache;
+    if (block == NULL)
+        return;
+    /* Read first: once only the table holds the block, it may be freed at any
+     * time. */
+    shard = ((struct block *)block)->shard;
+    if (block_drop((struct block *)block) == 2 && is_too_full(shard)) {
+        lock(shard);
+        shard_shrink(shard);
+        unlock(shard);
+    }
+}
+
+void
+block_cache_forget(struct block_cache *cache, uint64_t file)
+{
+    for (size_t i = 0; i < cache->shard_count; i++) {
+        struct shard *shard = &cache->shards[i];
+        struct block *block;
+        struct block *newer;
+
+        lock(shard);
+        for (block = shard->oldest; block != NULL; block = newer) {
+            newer = block->newer;
+            if (block->file == file)
+                shard_remove(shard, block);
+        }
+        unlock(shard);
+    }
+}
+
+struct block_cache_sizes
+block_cache_sizes(struct block_cache *cache)
+{
+    struct block_cache_sizes sizes = {0, 0, 0};
+
+    for (size_t i = 0; i < cache->shard_count; i++) {
+        struct shard *shard = &cache->shards[i];
+
+        lock(shard);
+        sizes.bytes +=
+            atomic_load_explicit(&shard->bytes, memory_order_relaxed);
+        sizes.hits += shard->hits;
+        sizes.misses += shard->misses;
+        unlock(shard);
+    }
+    return sizes;
+}

@@ -1,0 +1,241 @@
+/*
+ * Reads filter files: the end when a file is opened, then block by block.
+ * Checksums detect later changes on disk. The file is never mapped, so a file
+ * that shrinks causes an error and not a signal.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filters/files/filter_directory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static enum colander_code
+open_to_read(const char *path, int *fd, struct colander_error *err)
+{
+    do {
+        *fd = open(path, O_RDONLY | O_CLOEXEC);
+    } while (*fd < 0 && errno == EINTR);
+    return *fd < 0 ? filter_fail_errno(path, "open", err) : COLANDER_OK;
+}
+
+enum colander_code
+filter_file_open(const char *path, struct block_cache *cache,
+                 struct filter_file **file, struct colander_error *err)
+{
+    enum colander_code code;
+    int fd;
+
+    *file = NULL;
+    code = open_to_read(path, &fd, err);
+    if (code != COLANDER_OK)
+        return code;
+    code = filter_directory_read(fd, path, file, err);
+    (void)close(fd);
+    if (code == COLANDER_OK)
+        (*file)->cache = cache;
+    return code;
+}
+
+struct filter_file *
+filter_file_ref(struct filter_file *file)
+{
+    atomic_fetch_add_explicit(&file->reference_count, 1, memory_order_relaxed);
+    return file;
+}
+
+void
+filter_file_unref(struct filter_file *file)
+{
+    if (file == NULL || atomic_fetch_sub_explicit(&file->reference_count, 1,
+                                                  memory_order_acq_rel) != 1)
+        return;
+    if (file->cache != NULL)
+        block_cache_forget(file->cache, file->salt);
+    free(file);
+}
+
+/* -------------------------------------------------------------- blocks --- */
+
+/* Reads a block with its checksum into `bytes` and checks it. */
+static enum colander_code
+read_place(const struct filter_file *file, int fd,
+           const struct filter_place *place, uint8_t *bytes,
+           struct colander_error *err)
+{
+    enum colander_code code =
+        filter_read(fd, file->path, bytes, place->size + FILTER_CHECKSUM_SIZE,
+                    place->offset, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    if (filter_checksum(colander_slice_of(bytes, place->size), file->salt,
+                        place->offset) != bytes_get_le64(bytes + place->size))
+        return filter_fail_damaged(file->path,
+                                   "the checksum of a block is wrong", err);
+    return COLANDER_OK;
+}
+
+static enum colander_code
+load_block(const struct filter_file *file, uint32_t index, bool is_kept,
+           struct cached_block **block, struct colander_error *err)
+{
+    const struct filter_place *place = &file->places[index];
+    struct cached_block *loaded;
+    enum colander_code code;
+    int fd;
+
+    loaded =
+        block_cache_allocate(file->cache, place->size + FILTER_CHECKSUM_SIZE);
+    if (loaded == NULL)
+        return filter_fail_memory(file->path, err);
+    code = open_to_read(file->path, &fd, err);
+    if (code == COLANDER_OK) {
+        code = read_place(file, fd, place, block_cache_bytes(loaded), err);
+        (void)close(fd);
+    }
+    if (code != COLANDER_OK) {
+        block_cache_release(file->cache, loaded);
+        return code;
+    }
+    block_cache_cut(loaded, place->size);
+    if (is_kept)
+        block_cache_add(file->cache, loaded, file->salt, index);
+    *block = loaded;
+    return COLANDER_OK;
+}
+
+/* Returns the last of `count` blocks that begins at or before `place`; the
+ * first one does. Blocks have similar numbers of places, so the search starts
+ * where the block should be, in steps that double, and then halves. */
+static uint32_t
+search_block(const struct filter_place *blocks, uint32_t count, uint32_t place,
+             uint64_t place_count)
+{
+    uint64_t guess = (uint64_t)count * place / place_count;
+    uint32_t low = guess < count ? (uint32_t)guess : count - 1;
+    uint32_t high = low + 1; /* begins after `place`, or is the end */
+    uint32_t step = 1;
+
+    for (; high < count && blocks[high].first <= place; step *= 2) {
+        low = high;
+        high = step < count - high ? high + step : count;
+    }
+    for (; blocks[low].first > place; step *= 2) {
+        high = low;
+        low = step < low ? low - step : 0;
+    }
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (blocks[middle].first <= place)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+enum colander_code
+filter_file_block(const struct filter_file *file,
+                  const struct filter_part *part, enum filter_block_kind kind,
+                  uint32_t place, struct cached_block **block, uint32_t *first,
+                  struct colander_error *err)
+{
+    const struct filter_place *blocks = &file->places[part->block_first[kind]];
+    const uint32_t count = part->block_count[kind];
+    uint32_t index = part->block_first[kind];
+
+    *block = NULL;
+    if (count == 0 || blocks->first > place)
+        return filter_fail_damaged(file->path, "a block is missing", err);
+    index += search_block(blocks, count, place, filter_part_places(part, kind));
+    *first = file->places[index].first;
+    *block = block_cache_find(file->cache, file->salt, index);
+    if (*block != NULL)
+        return COLANDER_OK;
+    return load_block(file, index, true, block, err);
+}
+
+enum colander_code
+filter_file_nth_block(const struct filter_file *file,
+                      const struct filter_part *part,
+                      enum filter_block_kind kind, uint32_t n,
+                      struct cached_block **block, uint32_t *first,
+                      struct colander_error *err)
+{
+    const uint32_t index = part->block_first[kind] + n;
+
+    *first = file->places[index].first;
+    *block = block_cache_find(file->cache, file->salt, index);
+    if (*block != NULL)
+        return COLANDER_OK;
+    return load_block(file, index, false, block, err);
+}
+
+/* -------------------------------------------------------------- checks --- */
+
+/* Checks that beginning and end are the same as when the file was opened. */
+static enum colander_code
+check_ends(const struct filter_file *file, int fd, struct colander_error *err)
+{
+    uint8_t expected[FILTER_BEGINNING_SIZE];
+    uint8_t found[FILTER_BEGINNING_SIZE];
+    struct filter_file *now;
+    enum colander_code code;
+    bool is_same;
+
+    code = filter_read(fd, file->path, found, sizeof(found), 0, err);
+    if (code != COLANDER_OK)
+        return code;
+    filter_beginning(file->salt, expected);
+    if (memcmp(found, expected, sizeof(found)) != 0)
+        return filter_fail_damaged(file->path, "its header is damaged", err);
+    code = filter_directory_read(fd, file->path, &now, err);
+    if (code != COLANDER_OK)
+        return code;
+    is_same = now->size == file->size && now->checksum == file->checksum;
+    free(now);
+    if (!is_same)
+        return filter_fail_damaged(file->path, "another file has replaced it",
+                                   err);
+    return COLANDER_OK;
+}
+
+static enum colander_code
+check_blocks(const struct filter_file *file, int fd, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    size_t size = 0;
+    uint8_t *bytes;
+
+    for (uint32_t i = 0; i < file->place_count; i++) {
+        if (file->places[i].size > size)
+            size = file->places[i].size;
+    }
+    bytes = malloc(size + FILTER_CHECKSUM_SIZE);
+    if (bytes == NULL)
+        return filter_fail_memory(file->path, err);
+    for (uint32_t i = 0; i < file->place_count && code == COLANDER_OK; i++)
+        code = read_place(file, fd, &file->places[i], bytes, err);
+    free(bytes);
+    return code;
+}
+
+enum colander_code
+filter_file_check(const struct filter_file *file, struct colander_error *err)
+{
+    enum colander_code code;
+    int fd;
+
+    code = open_to_read(file->path, &fd, err);
+    if (code != COLANDER_OK)
+        return code;
+    code = check_ends(file, fd, err);
+    if (code == COLANDER_OK)
+        code = check_blocks(file, fd, err);
+    (void)close(fd);
+    return code;
+}

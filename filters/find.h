@@ -1,0 +1,21 @@
+/*
+ * Finds: candidates for a query, in order of keys. These are the callbacks
+ * by which a cursor of columns asks for them (columns/candidates.h).
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_FILTERS_FIND_H
+#define COLANDER_FILTERS_FIND_H
+
+#include "columns/candidates.h"
+
+COLANDER_CHECKED enum colander_code
+find_candidates_open(void *context, const struct candidate_request *request,
+                     struct candidates **candidates,
+                     struct colander_error *err);
+COLANDER_CHECKED enum colander_code
+find_candidates_next(struct candidates *candidates, struct colander_slice *keys,
+                     size_t max, size_t *count, struct colander_error *err);
+void find_candidates_close(struct candidates *candidates);
+
+#endif

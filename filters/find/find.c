@@ -1,0 +1,309 @@
+/*
+ * Finds: merges the candidates of a query from streams, in order of keys.
+ *
+ * A file may vanish after it was seen in a view and before it is read, because
+ * a compaction has replaced it. Then the find makes a new plan for the same
+ * snapshot, from a new view, and continues after the last key that it returned.
+ * Because keys come in order, this is exact.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filters/find.h"
+#include "core/heap.h"
+#include "filters/find/plan.h"
+#include "filters/live.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A file that is missing in this many views is lost, not being replaced. */
+#define PLANS_MAX 64
+
+struct candidates {
+    struct stream_find find;
+    struct candidate_request request; /* a copy */
+    struct plan plan;
+    uint32_t plan_count;
+    size_t heap_count;            /* the first plan.streams, which have a key */
+    struct colander_buffer bound; /* start of a new plan */
+
+    /* The current lot of keys, after the last key of the lot before. */
+    struct colander_buffer keys;
+    size_t last_size; /* of the last key, which is at their end */
+    bool has_last;
+};
+
+/* ----------------------------------------------------------------- heap --- */
+
+static bool
+is_before(const void *a, const void *b, const void *context)
+{
+    const struct candidates *candidates = context;
+    const struct stream *const *one = a;
+    const struct stream *const *other = b;
+    int order = colander_slice_compare((*one)->key, (*other)->key);
+
+    return candidates->request.is_reverse ? order > 0 : order < 0;
+}
+
+/* Moves stream `place` out of the heap. */
+static void
+remove_stream(struct candidates *candidates, size_t place)
+{
+    struct stream **heap = candidates->plan.streams;
+    struct stream *removed = heap[place];
+
+    heap[place] = heap[--candidates->heap_count];
+    heap[candidates->heap_count] = removed;
+}
+
+/* Advances the stream at the top, and removes it at its end. */
+static enum colander_code
+step_top(struct candidates *candidates, struct colander_error *err)
+{
+    struct stream *top = candidates->plan.streams[0];
+    enum colander_code code = stream_next(top, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    if (top->key.data == NULL)
+        remove_stream(candidates, 0);
+    heap_sift_down(candidates->plan.streams, sizeof(struct stream *),
+                   candidates->heap_count, 0, is_before, candidates);
+    return COLANDER_OK;
+}
+
+static enum colander_code
+fill_heap(struct candidates *candidates, struct colander_error *err)
+{
+    const struct plan *plan = &candidates->plan;
+
+    candidates->heap_count = plan->stream_count;
+    for (size_t i = plan->stream_count; i-- > 0;) {
+        enum colander_code code = stream_next(plan->streams[i], err);
+
+        if (code != COLANDER_OK)
+            return code;
+        if (plan->streams[i]->key.data == NULL)
+            remove_stream(candidates, i);
+    }
+    heap_build(plan->streams, sizeof(struct stream *), candidates->heap_count,
+               is_before, candidates);
+    return COLANDER_OK;
+}
+
+/* Returns the last key returned. Requires that there is one. */
+static struct colander_slice
+last_key(const struct candidates *candidates)
+{
+    const struct colander_buffer *keys = &candidates->keys;
+
+    return colander_slice_of(keys->data + keys->size - candidates->last_size,
+                             candidates->last_size);
+}
+
+/* ---------------------------------------------------------------- plans --- */
+
+static void
+drop_plan(struct candidates *candidates)
+{
+    plan_release(&candidates->plan);
+    candidates->heap_count = 0;
+}
+
+/* Sets the start of the next plan: after the last key returned. */
+static enum colander_code
+set_bounds(struct candidates *candidates, struct colander_error *err)
+{
+    struct stream_find *find = &candidates->find;
+    struct colander_slice last;
+    enum colander_code code;
+
+    find->from = candidates->request.from;
+    find->until = candidates->request.until;
+    if (!candidates->has_last)
+        return COLANDER_OK;
+    last = last_key(candidates);
+    colander_buffer_clear(&candidates->bound);
+    code =
+        colander_buffer_append(&candidates->bound, last.data, last.size, err);
+    if (code == COLANDER_OK && !candidates->request.is_reverse)
+        code = colander_buffer_append(&candidates->bound, "", 1, err);
+    if (candidates->request.is_reverse)
+        find->until = colander_buffer_slice(&candidates->bound);
+    else
+        find->from = colander_buffer_slice(&candidates->bound);
+    return code;
+}
+
+/* Returns whether the filter file is missing. It is also missing if its SST is
+ * gone; then doubting it has no effect. */
+static bool
+is_filter_lost(struct filters *filters, const struct sst_file *file)
+{
+    char path[FILTER_PATH_MAX];
+
+    return filter_path_of_sst(&filters->names, file->number, file->size,
+                              path) &&
+           access(path, F_OK) != 0;
+}
+
+/* Returns whether another plan may help: a file was replaced, or its filter is
+ * unusable and doubted from now on. */
+static bool
+can_plan_again(struct candidates *candidates, enum colander_code code,
+               const struct colander_error *err)
+{
+    struct filters *filters = candidates->find.filters;
+    const bool is_gone = code == COLANDER_NOT_FOUND;
+
+    if (candidates->plan_count >= PLANS_MAX)
+        return false;
+    if (!is_gone && code != COLANDER_CORRUPT)
+        return false;
+    /* Is the filter damaged or the SST? Reading the SST without it will show.
+     */
+    for (size_t i = 0; i < candidates->plan.stream_count; i++) {
+        struct stream *stream = candidates->plan.streams[i];
+
+        if (!stream->has_failed || stream->file == NULL ||
+            stream->file->filter == NULL)
+            continue;
+        if (!is_gone || is_filter_lost(filters, stream->file)) {
+            filters_doubt(filters, stream->file, err);
+            return true;
+        }
+    }
+    return is_gone;
+}
+
+/* Makes plans until one succeeds. */
+static enum colander_code
+make_plan(struct candidates *candidates, bool may_scan,
+          struct colander_error *err)
+{
+    struct colander_error failure;
+    enum colander_code code;
+
+    do {
+        drop_plan(candidates);
+        candidates->plan_count++;
+        code = set_bounds(candidates, &failure);
+        if (code == COLANDER_OK)
+            code = plan_make(&candidates->plan, &candidates->find, may_scan,
+                             &failure);
+        if (code == COLANDER_OK && !candidates->plan.is_scan)
+            code = fill_heap(candidates, &failure);
+    } while (code != COLANDER_OK && can_plan_again(candidates, code, &failure));
+    if (code != COLANDER_OK && err != NULL)
+        *err = failure;
+    return code;
+}
+
+enum colander_code
+find_candidates_open(void *context, const struct candidate_request *request,
+                     struct candidates **candidates, struct colander_error *err)
+{
+    struct filters *filters = context;
+    struct candidates *created;
+    enum colander_code code;
+
+    *candidates = NULL;
+    if (atomic_load(&filters->registry.is_blind)) {
+        request->explain->reason =
+            "a file could not be listed for lack of memory";
+        return COLANDER_OK;
+    }
+    created = calloc(1, sizeof(*created));
+    if (created == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
+    created->request = *request;
+    created->find.filters = filters;
+    created->find.request = &created->request;
+    code = make_plan(created, true, err);
+    if (code != COLANDER_OK || created->plan.is_scan) {
+        find_candidates_close(created);
+        return code;
+    }
+    *candidates = created;
+    return COLANDER_OK;
+}
+
+void
+find_candidates_close(struct candidates *candidates)
+{
+    if (candidates == NULL)
+        return;
+    drop_plan(candidates);
+    colander_buffer_release(&candidates->bound);
+    colander_buffer_release(&candidates->keys);
+    free(candidates);
+}
+
+/* ----------------------------------------------------------------- next --- */
+
+/* Keeps only the last key of the lot before. */
+static void
+begin_lot(struct candidates *candidates)
+{
+    struct colander_buffer *keys = &candidates->keys;
+
+    if (candidates->has_last)
+        memmove(keys->data, last_key(candidates).data, candidates->last_size);
+    keys->size = candidates->last_size;
+}
+
+/* Adds keys until there are `max`. Sets their sizes only, since their bytes may
+ * still move. */
+static enum colander_code
+collect_lot(struct candidates *candidates, struct colander_slice *keys,
+            size_t max, size_t *count, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    while (code == COLANDER_OK && *count < max && candidates->heap_count > 0) {
+        const struct colander_slice key = candidates->plan.streams[0]->key;
+
+        if (!candidates->has_last ||
+            !colander_slice_equal(key, last_key(candidates))) {
+            code = colander_buffer_append(&candidates->keys, key.data, key.size,
+                                          err);
+            if (code != COLANDER_OK)
+                break;
+            candidates->has_last = true;
+            candidates->last_size = key.size;
+            keys[(*count)++].size = key.size;
+        }
+        code = step_top(candidates, err);
+    }
+    return code;
+}
+
+enum colander_code
+find_candidates_next(struct candidates *candidates, struct colander_slice *keys,
+                     size_t max, size_t *count, struct colander_error *err)
+{
+    size_t at = candidates->last_size;
+    struct colander_error failure;
+    enum colander_code code;
+
+    *count = 0;
+    begin_lot(candidates);
+    code = collect_lot(candidates, keys, max, count, &failure);
+    while (code != COLANDER_OK && can_plan_again(candidates, code, &failure)) {
+        code = make_plan(candidates, false, &failure);
+        if (code == COLANDER_OK)
+            code = collect_lot(candidates, keys, max, count, &failure);
+    }
+    if (code != COLANDER_OK) {
+        if (err != NULL)
+            *err = failure;
+        return code;
+    }
+    candidates->plan_count = 0; /* the find made progress */
+    for (size_t i = 0; i < *count; i++) {
+        keys[i].data = candidates->keys.data + at;
+        at += keys[i].size;
+    }
+    return COLANDER_OK;
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+#include "filters/part_find.h"
+
+#include "filters/settings.h"
+#include "filters/zones.h"
+
+/* Reading this few rows costs less than one more lookup. */
+#define ROWS_WORTH_VERIFYING 32
+
+bool
+filter_query_is_unfiltered(const struct filter_query *query,
+                           const uint64_t *unfiltered, uint32_t count)
+{
+    if (query->path_length == 0)
+        return count > 0;
+    for (size_t i = 0; i < query->path_length; i++) {
+        if (settings_is_unfiltered(unfiltered, count, query->path_hashes[i]))
+            return true;
+    }
+    return false;
+}
+
+bool
+filter_query_has_unfiltered(const struct filter_query *query,
+                            const uint64_t *unfiltered, uint32_t count)
+{
+    if (count == 0 || query->kind == FILTER_QUERY_OPEN)
+        return false;
+    if (query->kind != FILTER_QUERY_ALL_OF &&
+        query->kind != FILTER_QUERY_ANY_OF)
+        return filter_query_is_unfiltered(query, unfiltered, count);
+    for (size_t i = 0; i < query->operand_count; i++) {
+        if (filter_query_has_unfiltered(query->operands[i], unfiltered, count))
+            return true;
+    }
+    return false;
+}
+
+static uint64_t
+path_hash_of(const struct filter_query *query)
+{
+    return query->path_hashes[query->path_length - 1];
+}
+
+static enum colander_code
+all_rows(const struct filter_part *part, struct row_ranges *ranges,
+         struct colander_error *err)
+{
+    row_ranges_clear(ranges);
+    return row_ranges_add(ranges, 0, part->shape.row_count, err);
+}
+
+/* The part that is searched. */
+struct asked {
+    const struct filter_file *filter;
+    const struct filter_part *part;
+    const struct value_hints *hints;
+};
+
+/* Returns whether the part may contain value `index` of the query, as far as
+ * the hierarchy can tell. */
+static bool
+may_hold(const struct asked *asked, const struct filter_query *query,
+         size_t index)
+{
+    const struct value_hints *hints = asked->hints;
+    size_t place = query->first_value + index;
+
+    return hints->bits == NULL ||
+           (hints->bits[place * hints->stride] >> hints->shift & 1) != 0;
+}
+
+/* ------------------------------------------------------------- equality --- */
+
+/* Looks up one value. Only counts if `ranges` is NULL. */
+static enum colander_code
+locate(const struct asked *asked, uint64_t hash, unsigned tag,
+       struct row_ranges *ranges, struct locator_answer *answer,
+       struct colander_error *err)
+{
+    const struct filter_file *filter = asked->filter;
+    const struct filter_part *part = asked->part;
+    struct cached_block *block;
+    enum colander_code code;
+    uint32_t first;
+
+    code = filter_file_block(filter, part, FILTER_LOCATOR,
+                             locator_group(&part->shape, hash), &block, &first,
+                             err);
+    if (code != COLANDER_OK)
+        return code;
+    code = locator_find(&part->shape, block->bytes, first, hash, tag, ranges,
+                        answer, err);
+    block_cache_release(filter->cache, block);
+    return code;
+}
+
+/* Asks the part's presence on disk whether it may contain the value. */
+static enum colander_code
+ask_presence(const struct asked *asked, uint64_t hash, bool *is_there,
+             struct colander_error *err)
+{
+    const struct filter_file *filter = asked->filter;
+    const struct filter_part *part = asked->part;
+    struct presence_probe probe;
+    struct cached_block *block;
+    enum colander_code code;
+    uint32_t first;
+    size_t offset;
+
+    presence_locate(&part->presence, hash, &probe);
+    code = filter_file_block(filter, part, FILTER_PRESENCE, probe.block, &block,
+                             &first, err);
+    if (code != COLANDER_OK)
+        return code;
+    offset = (size_t)(probe.block - first) * (PRESENCE_BLOCK_BITS / 8);
+    *is_there = true;
+    if (offset + PRESENCE_BLOCK_BITS / 8 > block->bytes.size)
+        code = COLANDER_FAIL(err, COLANDER_CORRUPT, "a presence is truncated");
+    for (uint32_t i = 0; i < part->presence.probes && code == COLANDER_OK; i++)
+        *is_there =
+            *is_there && (block->bytes.data[offset + probe.bits[i] / 8] >>
+                              probe.bits[i] % 8 &
+                          1) != 0;
+    block_cache_release(filter->cache, block);
+    return code;
+}
+
+/* Adds all rows if the part's presence may contain one of the values. */
+static enum colander_code
+find_presence(const struct asked *asked, const struct filter_query *query,
+              struct row_ranges *ranges, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    bool is_there = false;
+
+    for (size_t i = 0;
+         i < query->value_count && !is_there && code == COLANDER_OK; i++) {
+        if (may_hold(asked, query, i))
+            code = ask_presence(asked, query->value_hashes[i], &is_there, err);
+    }
+    if (code == COLANDER_OK && is_there)
+        code = all_rows(asked->part, ranges, err);
+    return code;
+}
+
+static enum colander_code
+find_values(const struct asked *asked, const struct filter_query *query,
+            struct row_ranges *ranges, struct colander_error *err)
+{
+    const unsigned tag = query_tag(query);
+    struct locator_answer answer = {0, 0};
+    struct row_ranges one = ROW_RANGES_EMPTY;
+    enum colander_code code = COLANDER_OK;
+
+    row_ranges_clear(ranges);
+    if (asked->part->presence.block_count != 0)
+        return find_presence(asked, query, ranges, err);
+    if (query->value_count == 1)
+        return locate(asked, query->value_hashes[0], tag, ranges, &answer, err);
+    for (size_t i = 0; i < query->value_count && code == COLANDER_OK; i++) {
+        if (!may_hold(asked, query, i))
+            continue;
+        row_ranges_clear(&one);
+        code = locate(asked, query->value_hashes[i], tag, &one, &answer, err);
+        if (code == COLANDER_OK)
+            code = row_ranges_gather(ranges, &one, err);
+    }
+    row_ranges_order(ranges);
+    row_ranges_release(&one);
+    return code;
+}
+
+/* --------------------------------------------------------------- ranges --- */
+
+static struct zone_span
+span_of(const struct filter_query *query)
+{
+    const struct colander_value *low = &query->values[0];
+    const struct colander_value *high = &query->values[1];
+    struct zone_span span;
+
+    if (query->kind == FILTER_QUERY_PREFIX) {
+        span.low = zone_rank_of(low);
+        span.high = zone_rank_of_prefix_end(low);
+        return span;
+    }
+    span.low = query->has_low ? zone_rank_of(low) : zone_rank_least(high);
+    span.high = query->has_high ? zone_rank_of(high) : zone_rank_largest(low);
+    return span;
+}
+
+static enum colander_code
+find_zones(const struct asked *asked, const struct filter_query *query,
+           struct row_ranges *ranges, struct colander_error *err)
+{
+    const struct filter_file *filter = asked->filter;
+    const struct filter_part *part = asked->part;
+    struct cached_block *block;
+    enum colander_code code;
+    struct zone_span span;
+    uint32_t first;
+
+    if (part->block_count[FILTER_ZONES] == 0)
+        return all_rows(part, ranges, err);
+    if (query->kind != FILTER_QUERY_EXISTS)
+        span = span_of(query);
+    row_ranges_clear(ranges);
+    code =
+        filter_file_block(filter, part, FILTER_ZONES, 0, &block, &first, err);
+    if (code != COLANDER_OK)
+        return code;
+    code = zones_find(block->bytes, part->shape.row_count, path_hash_of(query),
+                      query->kind == FILTER_QUERY_EXISTS ? NULL : &span, ranges,
+                      err);
+    block_cache_release(filter->cache, block);
+    return code;
+}
+
+/* ------------------------------------------------------- and, or, leaves ---
+ */
+
+static bool
+is_countable(const struct asked *asked, const struct filter_query *query)
+{
+    const struct filter_head *head = &asked->filter->head;
+
+    return query->kind == FILTER_QUERY_EQUAL &&
+           asked->part->presence.block_count == 0 &&
+           !filter_query_is_unfiltered(query, head->unfiltered,
+                                       head->unfiltered_count);
+}
+
+/* Counts the rows that may match, an upper bound, without reading lists of
+ * rows. */
+static enum colander_code
+count_rows(const struct asked *asked, const struct filter_query *query,
+           uint64_t *rows, struct colander_error *err)
+{
+    struct locator_answer answer = {0, 0};
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i < query->value_count && code == COLANDER_OK; i++) {
+        if (may_hold(asked, query, i))
+            code = locate(asked, query->value_hashes[i], query_tag(query), NULL,
+                          &answer, err);
+    }
+    *rows = answer.rows;
+    return code;
+}
+
+/* Finds the operand with the fewest rows, as far as that can be estimated. */
+static enum colander_code
+find_rarest(const struct asked *asked, const struct filter_query *query,
+            size_t *rarest, struct colander_error *err)
+{
+    uint64_t fewest = UINT64_MAX;
+    enum colander_code code = COLANDER_OK;
+
+    *rarest = 0;
+    for (size_t i = 0; i < query->operand_count && code == COLANDER_OK; i++) {
+        uint64_t rows = UINT64_MAX;
+
+        if (is_countable(asked, query->operands[i]))
+            code = count_rows(asked, query->operands[i], &rows, err);
+        if (rows < fewest) {
+            fewest = rows;
+            *rarest = i;
+        }
+    }
+    return code;
+}
+
+static enum colander_code find(const struct asked *asked,
+                               const struct filter_query *query,
+                               struct row_ranges *ranges,
+                               struct colander_error *err);
+
+static enum colander_code
+find_all_of(const struct asked *asked, const struct filter_query *query,
+            struct row_ranges *ranges, struct colander_error *err)
+{
+    struct row_ranges other = ROW_RANGES_EMPTY;
+    enum colander_code code;
+    size_t rarest;
+
+    code = find_rarest(asked, query, &rarest, err);
+    if (code == COLANDER_OK)
+        code = find(asked, query->operands[rarest], ranges, err);
+    for (size_t i = 0; i < query->operand_count && code == COLANDER_OK; i++) {
+        if (i == rarest || row_ranges_rows(ranges) <= ROWS_WORTH_VERIFYING)
+            continue;
+        code = find(asked, query->operands[i], &other, err);
+        if (code == COLANDER_OK)
+            code = row_ranges_intersect(ranges, &other, err);
+    }
+    row_ranges_release(&other);
+    return code;
+}
+
+static enum colander_code
+find_any_of(const struct asked *asked, const struct filter_query *query,
+            struct row_ranges *ranges, struct colander_error *err)
+{
+    struct row_ranges other = ROW_RANGES_EMPTY;
+    enum colander_code code = COLANDER_OK;
+
+    row_ranges_clear(ranges);
+    for (size_t i = 0; i < query->operand_count && code == COLANDER_OK; i++) {
+        code = find(asked, query->operands[i], &other, err);
+        if (code == COLANDER_OK)
+            code = row_ranges_gather(ranges, &other, err);
+    }
+    row_ranges_order(ranges);
+    row_ranges_release(&other);
+    return code;
+}
+
+static enum colander_code
+find(const struct asked *asked, const struct filter_query *query,
+     struct row_ranges *ranges, struct colander_error *err)
+{
+    const struct filter_head *head = &asked->filter->head;
+
+    switch (query->kind) {
+    case FILTER_QUERY_ALL_OF:
+        return find_all_of(asked, query, ranges, err);
+    case FILTER_QUERY_ANY_OF:
+        return find_any_of(asked, query, ranges, err);
+    case FILTER_QUERY_OPEN:
+        return all_rows(asked->part, ranges, err);
+    case FILTER_QUERY_EQUAL:
+    case FILTER_QUERY_RANGE:
+    case FILTER_QUERY_PREFIX:
+    case FILTER_QUERY_EXISTS:
+        break;
+    }
+    if (filter_query_is_unfiltered(query, head->unfiltered,
+                                   head->unfiltered_count))
+        return all_rows(asked->part, ranges, err);
+    if (query->kind == FILTER_QUERY_EQUAL)
+        return find_values(asked, query, ranges, err);
+    return find_zones(asked, query, ranges, err);
+}
+
+enum colander_code
+part_find(const struct filter_file *filter, const struct filter_part *part,
+          const struct filter_query *query, const struct value_hints *hints,
+          struct row_ranges *ranges, struct colander_error *err)
+{
+    const struct asked asked = {filter, part, hints};
+
+    return find(&asked, query, ranges, err);
+}

@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: MIT */
+#include "filters/find/plan.h"
+#include "core/array.h"
+
+#include "core/engine.h"
+#include "filters/live.h"
+#include "filters/part_find.h"
+
+#include <stdlib.h>
+
+/* Costs of steps in nanoseconds, measured by `colander-bench find` on warm
+ * data. Only their ratios matter. */
+#define COST_SCAN_ROW 250    /* a row of a scan, merged and evaluated */
+#define COST_SEGMENT 4000    /* a seek in an SST */
+#define COST_SEGMENT_ROW 200 /* a row read there */
+#define COST_VERIFY 3500     /* a candidate, read at the snapshot */
+
+/* Most bytes of hints for single values. */
+#define HINTS_MAX (4u << 20)
+
+struct planning {
+    struct plan *plan;
+    const struct stream_find *find;
+    struct row_ranges ranges; /* of the current part */
+    uint64_t *slots;          /* a bit for each that may match */
+    size_t slot_words;
+    uint64_t *value_slots; /* the same for each value; NULL: not kept */
+    uint64_t row_count;    /* approximate rows that a scan would read */
+    bool is_whole_range;   /* the find has no bounds; rows are counted already
+                            */
+    uint64_t cost;         /* of the candidates so far */
+    uint64_t rows;         /* how many candidates */
+};
+
+void
+plan_release(struct plan *plan)
+{
+    for (size_t i = 0; i < plan->stream_count; i++)
+        stream_close(plan->streams[i]);
+    free(plan->streams);
+    recent_view_release(plan->recent);
+    file_view_release(plan->view);
+    memset(plan, 0, sizeof(*plan));
+}
+
+static struct colander_explain *
+explain_of(const struct planning *planning)
+{
+    return planning->find->request->explain;
+}
+
+/* ------------------------------------------------------------ hierarchy --- */
+
+static enum colander_code ask_hierarchy(const struct planning *planning,
+                                        const struct filter_query *query,
+                                        uint64_t *slots,
+                                        struct colander_error *err);
+
+/* Sets in `slots` the parts that may match one (`any`) or all operands. */
+static enum colander_code
+ask_operands(const struct planning *planning, const struct filter_query *query,
+             bool any, uint64_t *slots, struct colander_error *err)
+{
+    const size_t words = planning->slot_words;
+    uint64_t *other = malloc((words + 1) * sizeof(*other));
+    enum colander_code code = COLANDER_OK;
+
+    if (other == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
+    memset(slots, any ? 0 : 0xff, words * sizeof(*slots));
+    for (size_t i = 0; i < query->operand_count && code == COLANDER_OK; i++) {
+        code = ask_hierarchy(planning, query->operands[i], other, err);
+        for (size_t k = 0; k < words; k++)
+            slots[k] = any ? slots[k] | other[k] : slots[k] & other[k];
+    }
+    free(other);
+    return code;
+}
+
+/* Sets in `slots` the parts that may contain one of the values, and records
+ * them for each value. */
+static void
+ask_values(const struct planning *planning, const struct filter_query *query,
+           uint64_t *slots)
+{
+    const size_t words = planning->slot_words;
+
+    memset(slots, 0, words * sizeof(*slots));
+    for (size_t i = 0; i < query->value_count; i++) {
+        uint64_t *one = slots;
+
+        if (planning->value_slots != NULL)
+            one = &planning->value_slots[(query->first_value + i) * words];
+        hierarchy_find(planning->plan->view->version, query->value_hashes[i],
+                       one);
+        for (size_t k = 0; k < words; k++)
+            slots[k] |= one[k];
+    }
+}
+
+/* Sets in `slots` the parts that may match the query, as far as the hierarchy
+ * can tell. */
+static enum colander_code
+ask_hierarchy(const struct planning *planning, const struct filter_query *query,
+              uint64_t *slots, struct colander_error *err)
+{
+    const size_t size = planning->slot_words * sizeof(*slots);
+
+    switch (query->kind) {
+    case FILTER_QUERY_EQUAL:
+        ask_values(planning, query, slots);
+        return COLANDER_OK;
+    case FILTER_QUERY_ALL_OF:
+    case FILTER_QUERY_ANY_OF:
+        return ask_operands(planning, query, query->kind == FILTER_QUERY_ANY_OF,
+                            slots, err);
+    case FILTER_QUERY_RANGE:
+    case FILTER_QUERY_PREFIX:
+    case FILTER_QUERY_EXISTS:
+    case FILTER_QUERY_OPEN:
+        break;
+    }
+    memset(slots, 0xff, size);
+    return COLANDER_OK;
+}
+
+/* -------------------------------------------------------------- streams --- */
+
+/* Takes the stream, also on failure. */
+static enum colander_code
+add_stream(struct plan *plan, struct stream *stream, struct colander_error *err)
+{
+    enum colander_code code = array_reserve(&plan->streams, plan->stream_count,
+                                            &plan->stream_capacity, 1, err);
+
+    if (code == COLANDER_OK)
+        plan->streams[plan->stream_count++] = stream;
+    else
+        stream_close(stream);
+    return code;
+}
+
+static enum colander_code
+add_whole(struct planning *planning, struct sst_file *file,
+          struct colander_error *err)
+{
+    struct stream *stream;
+    enum colander_code code =
+        stream_open_sst(planning->find, file, &stream, err);
+
+    planning->cost += sst_file_rows(file) * COST_SEGMENT_ROW + COST_SEGMENT;
+    explain_of(planning)->files_read++;
+    return code == COLANDER_OK ? add_stream(planning->plan, stream, err) : code;
+}
+
+/* Fills `bounds` with the rows of a part that are in the find's range of keys,
+ * and counts them as rows that a scan would read. */
+static enum colander_code
+find_bounds(struct planning *planning, struct sst_file *file, uint32_t index,
+            struct row_range *bounds, struct colander_error *err)
+{
+    const struct stream_find *find = planning->find;
+    const struct filter_part *part = &file->filter->parts[index];
+    enum colander_code code = COLANDER_OK;
+
+    bounds->first = 0;
+    bounds->end = part->shape.row_count;
+    if ((find->from.size != 0 &&
+         colander_slice_compare(part->last_key, find->from) < 0) ||
+        (find->until.size != 0 &&
+         colander_slice_compare(part->first_key, find->until) >= 0))
+        bounds->end = 0;
+    else if (part->block_count[FILTER_KEYS] != 0)
+        code = part_bounds(file->filter, part, find->from, find->until, bounds,
+                           err);
+    if (code == COLANDER_OK && !planning->is_whole_range)
+        planning->row_count += bounds->end - bounds->first;
+    return code;
+}
+
+/* Estimates how many rows in `ranges` match. A short run comes from a rare
+ * value: it has one match. A long run comes from a frequent value or a range:
+ * half of it matches. */
+static uint64_t
+expect_matches(const struct filter_part *part, const struct row_ranges *ranges)
+{
+    uint64_t matches = 0;
+
+    for (size_t i = 0; i < ranges->count; i++) {
+        uint32_t rows = ranges->ranges[i].end - ranges->ranges[i].first;
+
+        matches += rows <= part->shape.coarse ? 1 : rows / 2;
+    }
+    return matches;
+}
+
+static void
+count_cost(struct planning *planning, const struct filter_part *part,
+           const struct row_ranges *ranges)
+{
+    uint64_t rows = row_ranges_rows(ranges);
+
+    planning->rows += rows;
+    if (part->shape.fine == 1 && rows <= 2 * ranges->count)
+        planning->cost += rows * COST_VERIFY;
+    else
+        planning->cost += ranges->count * COST_SEGMENT +
+                          rows * COST_SEGMENT_ROW +
+                          expect_matches(part, ranges) * COST_VERIFY;
+}
+
+enum part_fate { PART_PRUNED, PART_LOCATED, PART_READ, PART_WHOLE };
+
+/* Returns what the hierarchy says about a part. */
+static struct value_hints
+hints_of(const struct planning *planning, const struct sst_file *file,
+         uint32_t part)
+{
+    struct value_hints hints = {NULL, planning->slot_words, 0};
+
+    if (file->state == FILE_LOADED && planning->value_slots != NULL) {
+        hints.bits = planning->value_slots + file->slots[part] / 64;
+        hints.shift = file->slots[part] % 64;
+    }
+    return hints;
+}
+
+/* Plans one part of a file that the hierarchy does not rule out. */
+static enum colander_code
+plan_part(struct planning *planning, struct sst_file *file, uint32_t index,
+          const struct row_range *bounds, enum part_fate *fate,
+          struct colander_error *err)
+{
+    const struct filter_part *part = &file->filter->parts[index];
+    const struct value_hints hints = hints_of(planning, file, index);
+    const bool has_keys = part->block_count[FILTER_KEYS] != 0;
+    struct row_ranges *ranges = &planning->ranges;
+    struct stream *stream;
+    enum colander_code code;
+
+    code = part_find(file->filter, part, planning->find->request->query, &hints,
+                     ranges, err);
+    if (code != COLANDER_OK)
+        return code;
+    if (has_keys)
+        row_ranges_clip(ranges, bounds->first, bounds->end);
+    *fate = PART_LOCATED;
+    if (ranges->count == 0)
+        return COLANDER_OK;
+    *fate = has_keys ? PART_READ : PART_WHOLE;
+    if (!has_keys)
+        return COLANDER_OK;
+    count_cost(planning, part, ranges);
+    code = stream_open_part(planning->find, file, index, ranges, &stream, err);
+    return code == COLANDER_OK ? add_stream(planning->plan, stream, err) : code;
+}
+
+static bool
+is_pruned(const struct planning *planning, const struct sst_file *file,
+          uint32_t part)
+{
+    uint32_t slot;
+
+    if (file->state != FILE_LOADED)
+        return false;
+    slot = file->slots[part];
+    return (planning->slots[slot / 64] >> slot % 64 & 1) == 0;
+}
+
+static void
+count_fate(struct colander_explain *explain, enum part_fate fate)
+{
+    if (fate == PART_PRUNED)
+        explain->files_pruned++;
+    else if (fate == PART_LOCATED)
+        explain->files_located++;
+    else if (fate == PART_READ)
+        explain->files_read++;
+}
+
+/* Plans a file whose filter is open. */
+static enum colander_code
+plan_file(struct planning *planning, struct sst_file *file,
+          struct colander_error *err)
+{
+    const struct filter_head *head = &file->filter->head;
+    const uint32_t count = file->filter->part_count;
+    const bool uses_hierarchy =
+        !filter_query_has_unfiltered(planning->find->request->query,
+                                     head->unfiltered, head->unfiltered_count);
+    enum part_fate fate = PART_PRUNED;
+    enum colander_code code = COLANDER_OK;
+
+    for (uint32_t i = 0; i < count && code == COLANDER_OK; i++) {
+        const bool is_out = uses_hierarchy && is_pruned(planning, file, i);
+        enum part_fate one = PART_PRUNED;
+        struct row_range bounds;
+
+        if (is_out && planning->is_whole_range)
+            continue;
+        code = find_bounds(planning, file, i, &bounds, err);
+        if (code != COLANDER_OK || bounds.first == bounds.end || is_out)
+            continue;
+        code = plan_part(planning, file, i, &bounds, &one, err);
+        if (one > fate)
+            fate = one;
+        if (fate == PART_WHOLE)
+            break; /* the whole file is read, once */
+    }
+    if (code != COLANDER_OK)
+        return code;
+    if (fate == PART_WHOLE)
+        return add_whole(planning, file, err);
+    count_fate(explain_of(planning), fate);
+    return COLANDER_OK;
+}
+
+/* Plans any file. A filter that cannot be read is doubted, and the file itself
+ * is read: slow, but correct. */
+static enum colander_code
+plan_any_file(struct planning *planning, struct sst_file *file,
+              struct colander_error *err)
+{
+    const uint64_t snapshot =
+        snapshot_sequence(planning->find->request->snapshot);
+    struct plan *plan = planning->plan;
+    const size_t before = plan->stream_count;
+    struct colander_error failure;
+    enum colander_code code;
+
+    if (file->filter == NULL || file->filter->head.valid_from > snapshot) {
+        if (!planning->is_whole_range)
+            planning->row_count += sst_file_rows(file);
+        explain_of(planning)->files_unsure++;
+        return add_whole(planning, file, err);
+    }
+    code = plan_file(planning, file, &failure);
+    if (code == COLANDER_OK)
+        return code;
+    if (code != COLANDER_CORRUPT && code != COLANDER_NOT_FOUND &&
+        code != COLANDER_IO) {
+        if (err != NULL)
+            *err = failure;
+        return code;
+    }
+    if (code != COLANDER_IO) /* that may be temporary */
+        filters_doubt(planning->find->filters, file, &failure);
+    while (plan->stream_count > before)
+        stream_close(plan->streams[--plan->stream_count]);
+    explain_of(planning)->files_unsure++;
+    return add_whole(planning, file, err);
+}
+
+/* ---------------------------------------------------------- recent rows --- */
+
+/* Adds the stream of recent rows that may match, and counts them. *do_suffice
+ * is false if the recent rows cannot tell which do. */
+static enum colander_code
+open_recent_values(struct planning *planning, struct family_filters *family,
+                   const struct settings *settings, bool *do_suffice,
+                   struct colander_error *err)
+{
+    struct plan *plan = planning->plan;
+    struct stream *stream;
+    uint64_t count;
+    enum colander_code code;
+
+    *do_suffice = true;
+    plan->recent = recent_view_create(family->recent);
+    if (plan->recent == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
+    /* Must come last: once this is false, rows may be gone that no view has. */
+    *do_suffice = atomic_load(&family->is_recent_all);
+    if (!*do_suffice)
+        return COLANDER_OK;
+    code = stream_open_recent(planning->find, plan->recent, settings, &stream,
+                              &count, do_suffice, err);
+    planning->row_count = recent_sizes(family->recent).row_count;
+    planning->rows = count;
+    planning->cost = count * COST_VERIFY;
+    explain_of(planning)->recent_found = count;
+    if (code == COLANDER_OK && stream != NULL)
+        code = add_stream(plan, stream, err);
+    return code;
+}
+
+/* Adds the stream of rows that are in no SST. This must precede the view: rows
+ * leave the memtables only after their file has entered it. */
+static enum colander_code
+open_recent(struct planning *planning, struct family_filters *family,
+            const struct settings *settings, struct colander_error *err)
+{
+    struct filters *filters = planning->find->filters;
+    enum colander_code code = COLANDER_OK;
+    struct stream *stream;
+    bool do_suffice = false;
+
+    explain_of(planning)->recent_found = 0;
+    if (filters->is_read_only && settings->options.is_on &&
+        !atomic_load(&family->is_recent_all))
+        code = recent_add_log(filters, planning->find->request->family, family,
+                              err);
+    if (code == COLANDER_OK)
+        code = open_recent_values(planning, family, settings, &do_suffice, err);
+    if (code != COLANDER_OK || do_suffice)
+        return code;
+    planning->row_count = recent_sizes(family->recent).row_count;
+    planning->cost = planning->row_count * COST_SEGMENT_ROW;
+    code = stream_open_unflushed(planning->find, &stream, err);
+    return code == COLANDER_OK ? add_stream(planning->plan, stream, err) : code;
+}
+
+/* --------------------------------------------------------------- making --- */
+
+/* Takes the view, and opens the filters of its files. */
+static enum colander_code
+take_view(struct planning *planning, struct family_filters *family,
+          struct colander_error *err)
+{
+    struct filters *filters = planning->find->filters;
+    struct file_view **view = &planning->plan->view;
+    enum colander_code code;
+    bool is_opened = false;
+
+    code = registry_view(&filters->registry, family, view, err);
+    if (code != COLANDER_OK || !(*view)->has_pending)
+        return code;
+    for (size_t i = 0; code == COLANDER_OK && i < (*view)->file_count; i++) {
+        if ((*view)->files[i]->state != FILE_PENDING)
+            continue;
+        code = filters_open_pending(filters, (*view)->files[i], err);
+        is_opened = true;
+    }
+    if (code == COLANDER_OK && is_opened) {
+        file_view_release(*view);
+        *view = NULL;
+        code = registry_view(&filters->registry, family, view, err);
+    }
+    return code;
+}
+
+/* Allocates the bits for the hierarchy's answers. */
+static enum colander_code
+make_room(struct planning *planning, struct colander_error *err)
+{
+    const size_t words = (planning->plan->view->slot_count + 63) / 64;
+    const size_t places =
+        filter_query_value_places(planning->find->request->query);
+
+    planning->slot_words = words;
+    planning->slots = malloc((words + 1) * sizeof(*planning->slots));
+    if (planning->slots == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
+    /* A single value needs no hints. Without memory, more filters are read. */
+    if (places > 1 && places <= HINTS_MAX / sizeof(uint64_t) / (words + 1))
+        planning->value_slots = calloc(places * words + 1, sizeof(uint64_t));
+    return COLANDER_OK;
+}
+
+/* Marks the files whose parts the hierarchy does not rule out. */
+static void
+mark_files(const struct planning *planning, uint64_t *marks)
+{
+    const struct file_view *view = planning->plan->view;
+
+    for (size_t word = 0; word < planning->slot_words; word++) {
+        uint64_t slots = planning->slots[word];
+
+        for (; slots != 0; slots &= slots - 1) {
+            size_t slot = word * 64 + (unsigned)__builtin_ctzll(slots);
+            uint32_t file =
+                slot < view->slot_count ? view->slot_files[slot] : 0;
+
+            marks[file / 64] |= UINT64_C(1) << file % 64;
+        }
+    }
+}
+
+/* Plans the files whose bit is set. */
+static enum colander_code
+plan_files(struct planning *planning, const uint64_t *marks,
+           struct colander_error *err)
+{
+    const struct file_view *view = planning->plan->view;
+    struct colander_explain *explain = explain_of(planning);
+    enum colander_code code = COLANDER_OK;
+
+    explain->file_count = view->file_count;
+    explain->files_pruned = explain->files_located = 0;
+    explain->files_read = explain->files_unsure = 0;
+    for (size_t i = 0; i < view->file_count && code == COLANDER_OK; i++) {
+        if ((marks[i / 64] >> i % 64 & 1) != 0)
+            code = plan_any_file(planning, view->files[i], err);
+        else
+            explain->files_pruned++;
+    }
+    return code;
+}
+
+static enum colander_code
+find_sources(struct planning *planning, struct colander_error *err)
+{
+    const struct stream_find *find = planning->find;
+    const struct file_view *view = planning->plan->view;
+    const size_t words = view->file_count / 64 + 1;
+    enum colander_code code = make_room(planning, err);
+    uint64_t *marks;
+
+    if (code == COLANDER_OK)
+        code =
+            ask_hierarchy(planning, find->request->query, planning->slots, err);
+    if (code != COLANDER_OK)
+        return code;
+    marks = malloc(words * sizeof(*marks));
+    if (marks == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
+    planning->is_whole_range = find->from.size == 0 && find->until.size == 0;
+    if (planning->is_whole_range &&
+        view->valid_from <= snapshot_sequence(find->request->snapshot)) {
+        planning->row_count += view->row_count;
+        memcpy(marks, view->asides, words * sizeof(*marks));
+        mark_files(planning, marks);
+    } else {
+        /* Old snapshots cannot use rebuilt filters; in a range, rows are
+         * counted. */
+        planning->is_whole_range = false;
+        memset(marks, 0xff, words * sizeof(*marks));
+    }
+    code = plan_files(planning, marks, err);
+    free(marks);
+    return code;
+}
+
+static void
+choose(struct planning *planning, bool may_scan)
+{
+    struct colander_explain *explain = explain_of(planning);
+
+    explain->rows_expected = planning->rows;
+    planning->plan->is_scan =
+        may_scan && planning->cost > planning->row_count * COST_SCAN_ROW;
+    explain->reason = planning->plan->is_scan
+                          ? "reading candidates would cost more than all rows"
+                          : "value filters say which rows may match";
+}
+
+enum colander_code
+plan_make(struct plan *plan, const struct stream_find *find, bool may_scan,
+          struct colander_error *err)
+{
+    struct planning planning = {.plan = plan, .find = find};
+    struct settings *settings;
+    struct family_filters *family =
+        registry_family(&find->filters->registry,
+                        engine_family_id(find->request->family), &settings);
+    enum colander_code code;
+
+    memset(plan, 0, sizeof(*plan));
+    if (family == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
+    code = open_recent(&planning, family, settings, err);
+    settings_unref(settings);
+    if (code == COLANDER_OK)
+        code = take_view(&planning, family, err);
+    if (code == COLANDER_OK)
+        code = find_sources(&planning, err);
+    if (code == COLANDER_OK)
+        choose(&planning, may_scan);
+    row_ranges_release(&planning.ranges);
+    free(planning.slots);
+    free(planning.value_slots);
+    if (code != COLANDER_OK)
+        plan_release(plan);
+    return code;
+}

@@ -1,0 +1,30 @@
+/*
+ * Plans: from a query to the streams of its candidates, or to a scan.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_FILTERS_FIND_PLAN_H
+#define COLANDER_FILTERS_FIND_PLAN_H
+
+#include "filters/find/stream.h"
+
+struct plan {
+    struct file_view *view;
+    struct recent_view *recent;
+    struct stream **streams;
+    size_t stream_count;
+    size_t stream_capacity;
+    bool is_scan;
+};
+
+/* Takes a view and opens a stream for each source that may have a row. Sets
+ * is_scan instead if a scan costs less and `may_scan`. Fills the request's
+ * explain. On failure there is nothing to release. */
+COLANDER_CHECKED enum colander_code plan_make(struct plan *plan,
+                                              const struct stream_find *find,
+                                              bool may_scan,
+                                              struct colander_error *err);
+
+void plan_release(struct plan *plan);
+
+#endif

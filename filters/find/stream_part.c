@@ -1,0 +1,275 @@
+/*
+ * Streams of parts: rows that a filter points to.
+ *
+ * A run of one or two rows whose keys are in the filter returns those keys
+ * without reading the SST. Longer runs, and runs in files that have one anchor
+ * for each segment, are read from the SST.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filters/find/stream.h"
+#include "filters/row_keys.h"
+
+#include <stdlib.h>
+
+/* Verifying this many rows costs less than reading them first. */
+#define ROWS_BY_KEY 2
+
+struct part_stream {
+    struct stream stream;
+    const struct filter_file *filter;
+    const struct filter_part *part;
+    size_t place;      /* runs begun, in the find's order */
+    uint32_t row;      /* next row of the current run, read by key */
+    uint32_t row_left; /* how many are left */
+
+    /* Keys of rows, or anchors. */
+    struct cached_block *block;
+    uint32_t block_first; /* its first unit */
+    uint32_t block_count;
+    struct row_keys_reader keys;
+
+    /* The current segment, if `is_reading`. */
+    struct sst *sst;
+    struct sst_cursor *cursor;
+    bool is_reading;
+    struct colander_buffer low;  /* lower bound of its keys, included */
+    struct colander_buffer high; /* upper bound, excluded */
+
+    size_t range_count;
+    struct row_range ranges[]; /* runs of rows, ascending */
+};
+
+static void
+close_part(struct stream *stream)
+{
+    struct part_stream *part = (struct part_stream *)stream;
+
+    sst_cursor_close(part->cursor);
+    sst_close(part->sst);
+    row_keys_reader_release(&part->keys);
+    block_cache_release(part->filter->cache, part->block);
+    colander_buffer_release(&part->low);
+    colander_buffer_release(&part->high);
+    free(part);
+}
+
+/* ----------------------------------------------------------------- keys --- */
+
+/* Reads the key of a unit into part->keys.key. */
+static enum colander_code
+read_unit_key(struct part_stream *part, uint32_t unit,
+              struct colander_error *err)
+{
+    enum colander_code code;
+
+    if (part->block == NULL || unit < part->block_first ||
+        unit - part->block_first >= part->block_count) {
+        block_cache_release(part->filter->cache, part->block);
+        part->block = NULL;
+        code = filter_file_block(part->filter, part->part, FILTER_KEYS, unit,
+                                 &part->block, &part->block_first, err);
+        if (code != COLANDER_OK)
+            return code;
+        part->block_count = row_keys_count(part->block->bytes);
+        if (unit - part->block_first >= part->block_count)
+            return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                                 "a filter has no key for a row");
+    }
+    code = row_keys_seek(&part->keys, part->block->bytes,
+                         unit - part->block_first, err);
+    return code == COLANDER_OK ? row_keys_next(&part->keys, err) : code;
+}
+
+static enum colander_code
+copy_unit_key(struct part_stream *part, uint32_t unit,
+              struct colander_buffer *into, struct colander_error *err)
+{
+    enum colander_code code = read_unit_key(part, unit, err);
+
+    colander_buffer_clear(into);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(into, part->keys.key.data,
+                                      part->keys.key.size, err);
+    return code;
+}
+
+/* ------------------------------------------------------------- segments --- */
+
+/* Fills `low` and `high` with the bounds of the keys in a run of rows. */
+static enum colander_code
+find_bounds(struct part_stream *part, const struct row_range *range,
+            struct colander_error *err)
+{
+    const struct locator_shape *shape = &part->part->shape;
+    const struct colander_slice last = part->part->last_key;
+    enum colander_code code;
+
+    code = copy_unit_key(part, range->first / shape->fine, &part->low, err);
+    if (code != COLANDER_OK)
+        return code;
+    if (range->end < shape->row_count)
+        return copy_unit_key(part, (range->end + shape->fine - 1) / shape->fine,
+                             &part->high, err);
+    colander_buffer_clear(&part->high);
+    code = colander_buffer_append(&part->high, last.data, last.size, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&part->high, "", 1, err);
+    return code;
+}
+
+static enum colander_code
+begin_segment(struct part_stream *part, const struct row_range *range,
+              struct colander_error *err)
+{
+    const struct stream_find *find = part->stream.find;
+    const struct colander_slice from = find->from;
+    const struct colander_slice until = find->until;
+    struct colander_slice start;
+    enum colander_code code = COLANDER_OK;
+
+    if (part->cursor == NULL)
+        code = stream_open_cursor(find, part->stream.file, &part->sst,
+                                  &part->cursor, err);
+    if (code == COLANDER_OK)
+        code = find_bounds(part, range, err);
+    if (code != COLANDER_OK)
+        return code;
+    if (!find->request->is_reverse) {
+        start = colander_buffer_slice(&part->low);
+        if (colander_slice_compare(start, from) < 0)
+            start = from;
+    } else {
+        start = colander_buffer_slice(&part->high);
+        if (until.size != 0 && colander_slice_compare(until, start) < 0)
+            start = until;
+    }
+    sst_cursor_seek(part->cursor, start);
+    part->is_reading = true;
+    find->request->explain->segments_read++;
+    return COLANDER_OK;
+}
+
+/* Returns whether a key is past the segment in the find's order, or past the
+ * find's range. Reading began inside both. */
+static bool
+is_past(const struct part_stream *part, struct colander_slice key)
+{
+    return colander_slice_compare(key, colander_buffer_slice(&part->low)) < 0 ||
+           colander_slice_compare(key, colander_buffer_slice(&part->high)) >=
+               0 ||
+           !stream_has_key(part->stream.find, key);
+}
+
+/* Returns the next matching row of the segment. At its end, clears is_reading.
+ */
+static enum colander_code
+read_segment(struct part_stream *part, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    bool is_match = false;
+
+    while (code == COLANDER_OK && !is_match) {
+        struct colander_slice key;
+        struct colander_slice row;
+        bool is_row;
+
+        code = sst_cursor_next(part->cursor, &is_row, &key, &row, err);
+        if (code != COLANDER_OK)
+            break;
+        if (!is_row || is_past(part, key)) {
+            part->is_reading = false;
+            break;
+        }
+        part->stream.key = key;
+        code = stream_evaluate(part->stream.find, row, &is_match, err);
+    }
+    return code;
+}
+
+/* ----------------------------------------------------------------- next --- */
+
+/* Begins the next run; false: there is none. */
+static bool
+next_range(struct part_stream *part, struct row_range *range)
+{
+    if (part->place == part->range_count)
+        return false;
+    *range = part->ranges[part->stream.find->request->is_reverse
+                              ? part->range_count - 1 - part->place
+                              : part->place];
+    part->place++;
+    return true;
+}
+
+/* Returns the next row of the run by its key. */
+static enum colander_code
+give_row(struct part_stream *part, struct colander_error *err)
+{
+    enum colander_code code = read_unit_key(part, part->row, err);
+
+    part->row_left--;
+    if (part->stream.find->request->is_reverse)
+        part->row--;
+    else
+        part->row++;
+    if (code == COLANDER_OK)
+        part->stream.key = colander_buffer_slice(&part->keys.key);
+    return code;
+}
+
+static enum colander_code
+next_part_key(struct stream *stream, struct colander_error *err)
+{
+    struct part_stream *part = (struct part_stream *)stream;
+    const bool is_reverse = stream->find->request->is_reverse;
+    enum colander_code code = COLANDER_OK;
+    struct row_range range;
+
+    while (code == COLANDER_OK) {
+        if (part->is_reading) {
+            code = read_segment(part, err);
+            if (code != COLANDER_OK || part->is_reading)
+                return code;
+        } else if (part->row_left > 0) {
+            code = give_row(part, err);
+            if (code == COLANDER_OK &&
+                stream_has_key(stream->find, stream->key))
+                return code;
+        } else if (!next_range(part, &range)) {
+            stream->key = colander_slice_of(NULL, 0);
+            return COLANDER_OK;
+        } else if (part->part->shape.fine == 1 &&
+                   range.end - range.first <= ROWS_BY_KEY) {
+            part->row_left = range.end - range.first;
+            part->row = is_reverse ? range.end - 1 : range.first;
+        } else {
+            code = begin_segment(part, &range, err);
+        }
+    }
+    return code;
+}
+
+enum colander_code
+stream_open_part(const struct stream_find *find, struct sst_file *file,
+                 uint32_t index, const struct row_ranges *ranges,
+                 struct stream **stream, struct colander_error *err)
+{
+    const size_t size = ranges->count * sizeof(*ranges->ranges);
+    struct part_stream *created = malloc(sizeof(*created) + size);
+
+    *stream = NULL;
+    if (created == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
+    memset(created, 0, sizeof(*created));
+    created->stream.find = find;
+    created->stream.next = next_part_key;
+    created->stream.close = close_part;
+    created->stream.file = file;
+    created->filter = file->filter;
+    created->part = &file->filter->parts[index];
+    created->range_count = ranges->count;
+    memcpy(created->ranges, ranges->ranges, size);
+    *stream = &created->stream;
+    return COLANDER_OK;
+}

@@ -1,0 +1,204 @@
+/*
+ * Observer: the callbacks by which the engine reports SST files (core/sst.h).
+ * A filter is built while RocksDB writes an SST, is named after it when the SST
+ * is finished, and is removed with it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filters/filter_feed.h"
+#include "filters/live.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* -------------------------------------------------------------- writing --- */
+
+/* A filter that is being built. */
+struct sst_build {
+    struct filters *filters;
+    uint32_t family;
+    struct filter_feed *feed; /* NULL: abandoned after an error */
+    uint8_t tag[SST_TAG_SIZE];
+};
+
+/* A filter that cannot be built slows finds down, but stops nothing. */
+static void
+give_up(struct sst_build *build, const struct colander_error *err)
+{
+    filter_log_error(&build->filters->log, "cannot build a filter of family",
+                     build->family, err);
+    filter_feed_destroy(build->feed);
+    build->feed = NULL;
+}
+
+static void *
+build_begin(void *context, uint32_t family_id)
+{
+    struct filters *filters = context;
+    struct family_filters *family =
+        registry_family(&filters->registry, family_id, NULL);
+    struct sst_build *build = calloc(1, sizeof(*build));
+    struct settings *settings;
+    struct colander_error err;
+    char path[FILTER_PATH_MAX];
+
+    if (family == NULL || build == NULL) {
+        free(build);
+        return NULL;
+    }
+    settings = registry_settings(&filters->registry, family);
+    build->filters = filters;
+    build->family = family_id;
+    filter_tag_draw(&filters->names, build->tag);
+    if (settings->options.is_on &&
+        filter_path_of_tag(&filters->names, build->tag, path) &&
+        filter_feed_create(path, settings, &build->feed, &err) != COLANDER_OK)
+        give_up(build, &err);
+    settings_unref(settings);
+    if (build->feed != NULL)
+        return build;
+    free(build);
+    return NULL;
+}
+
+static void
+build_add(void *context, struct colander_slice key, struct colander_slice value,
+          bool is_put)
+{
+    struct sst_build *build = context;
+    struct colander_error err;
+
+    if (build->feed != NULL &&
+        filter_feed_add(build->feed, key, value, is_put, &err) != COLANDER_OK)
+        give_up(build, &err);
+}
+
+static bool
+build_finish(void *context, uint8_t tag[SST_TAG_SIZE])
+{
+    struct sst_build *build = context;
+    struct colander_error err;
+
+    if (build->feed != NULL &&
+        filter_feed_finish(build->feed, build->tag, &err) != COLANDER_OK)
+        give_up(build, &err);
+    if (build->feed == NULL)
+        return false;
+    memcpy(tag, build->tag, SST_TAG_SIZE);
+    return true;
+}
+
+static void
+build_end(void *context)
+{
+    struct sst_build *build = context;
+
+    filter_feed_destroy(build->feed);
+    free(build);
+}
+
+/* ---------------------------------------------------------------- files --- */
+
+/* Names the filter after its SST; false: there is no usable one. */
+static bool
+take_filter(struct filters *filters, const struct sst_created *file)
+{
+    struct colander_error err;
+    char path[FILTER_PATH_MAX];
+
+    if (!file->is_tagged)
+        return false;
+    if (!filter_path_of_tag(&filters->names, file->tag, path))
+        return false;
+    if (!file->is_ok) {
+        (void)unlink(path);
+        return false;
+    }
+    if (filter_publish(&filters->names, path, file->number, file->size, &err) ==
+        COLANDER_OK) {
+        filter_log_count(&filters->log, FILTER_BUILT);
+        return true;
+    }
+    filter_log_error(&filters->log, "cannot name the filter of SST",
+                     file->number, &err);
+    (void)unlink(path);
+    return false;
+}
+
+static void
+file_created(void *context, const struct sst_created *file)
+{
+    struct filters *filters = context;
+    struct sst_info info = {
+        .family = file->family,
+        .number = file->number,
+        .size = file->size,
+        .entry_count = file->entry_count,
+        .is_tag_known = file->is_tagged,
+    };
+    struct colander_error err;
+    bool has_filter;
+
+    memcpy(info.tag, file->tag, SST_TAG_SIZE);
+    pthread_mutex_lock(&filters->names.mutex);
+    has_filter = take_filter(filters, file);
+    if (file->is_ok && !has_filter)
+        filter_remove(&filters->names, file->number,
+                      file->size); /* left by a crash */
+    if (file->is_ok && registry_add(&filters->registry, &info,
+                                    has_filter ? FILE_PENDING : FILE_UNSURE,
+                                    &err) != COLANDER_OK)
+        filter_log_error(&filters->log, "cannot list SST", file->number, &err);
+    pthread_mutex_unlock(&filters->names.mutex);
+    worker_kick(filters);
+}
+
+static void
+files_replaced(void *context, const uint64_t *numbers, size_t count)
+{
+    struct filters *filters = context;
+
+    for (size_t i = 0; i < count; i++)
+        registry_remove(&filters->registry, numbers[i]);
+    worker_kick(filters); /* others may now fit the budget unfolded */
+}
+
+static void
+file_deleted(void *context, uint64_t number)
+{
+    struct filters *filters = context;
+
+    pthread_mutex_lock(&filters->names.mutex);
+    filter_remove(&filters->names, number,
+                  registry_forget(&filters->registry, number));
+    pthread_mutex_unlock(&filters->names.mutex);
+}
+
+static void
+rows_flushed(void *context, uint32_t family_id, uint64_t sequence)
+{
+    struct filters *filters = context;
+    struct family_filters *family =
+        registry_family(&filters->registry, family_id, NULL);
+
+    if (family != NULL)
+        recent_flushed(family->recent, sequence);
+}
+
+struct sst_observer
+observer_of(struct filters *filters)
+{
+    const struct sst_observer observer = {
+        .context = filters,
+        .writer_begin = build_begin,
+        .writer_add = build_add,
+        .writer_finish = build_finish,
+        .writer_end = build_end,
+        .created = file_created,
+        .replaced = files_replaced,
+        .deleted = file_deleted,
+        .flushed = rows_flushed,
+    };
+
+    return observer;
+}

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: MIT */
+#include "loading/load_options.h"
+#ifdef COLANDER_FILTERS
+#include "filters/filters.h"
+#endif
+#include "core/thread.h"
+#include "loading/parser.h"
+#include "loading/reader.h"
+#include "loading/writer.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PARSERS_MAX 8
+#define CHUNKS_WAITING 3 /* in addition to those of the parsers */
+#define PROGRESS_MS 100  /* between two reports */
+
+struct colander_load {
+    struct colander_store *store;
+    struct colander_family *family;
+    struct colander_load_options options; /* complete, with this schema: */
+    struct colander_schema schema;
+    struct colander_load_stats stats;
+    atomic_bool is_cancelled;
+    struct writer *writer;
+    struct colander_buffer mark_name; /* of the current file */
+    uint64_t bytes_before;            /* of files that were read */
+};
+
+/* The threads of one file. */
+struct file_load {
+    struct source *source;
+    struct ring *ring;
+    struct parser parser;
+    pthread_t threads[PARSERS_MAX + 1];
+    size_t thread_count;
+};
+
+/* -------------------------------------------------------------- threads --- */
+
+static void *
+run_reader(void *context)
+{
+    struct file_load *file = context;
+
+    (void)pthread_setname_np(pthread_self(), "reader"); /* for debuggers */
+    reader_run(file->source, file->parser.options, file->ring);
+    return NULL;
+}
+
+static void *
+run_parser(void *context)
+{
+    struct file_load *file = context;
+
+    (void)pthread_setname_np(pthread_self(), "parser");
+    parser_run(&file->parser);
+    return NULL;
+}
+
+/* Signals are for the thread that writes. */
+static enum colander_code
+start_thread(struct file_load *file, void *(*run)(void *),
+             struct colander_error *err)
+{
+    int failed = thread_create(&file->threads[file->thread_count], run, file);
+
+    if (failed != 0)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "cannot start a thread: %s", strerror(failed));
+    file->thread_count++;
+    return COLANDER_OK;
+}
+
+static size_t
+parser_count(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (cores < 3)
+        return 1;
+    return cores - 1 > PARSERS_MAX ? PARSERS_MAX : (size_t)cores - 1;
+}
+
+static enum colander_code
+start_threads(struct file_load *file, struct colander_load *load,
+              struct source *source, struct colander_error *err)
+{
+    const size_t parsers = parser_count();
+    enum colander_code code;
+
+    memset(file, 0, sizeof(*file));
+    file->source = source;
+    file->ring = ring_create(parsers + CHUNKS_WAITING);
+    if (file->ring == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a load");
+    file->parser = (struct parser){load->store, load->family, source,
+                                   &load->options, file->ring};
+    code = start_thread(file, run_reader, err);
+    for (size_t i = 0; i < parsers && code == COLANDER_OK; i++)
+        code = start_thread(file, run_parser, err);
+    return code;
+}
+
+/* Ends threads that wait for a chunk, or for a pipe. */
+static void
+end_threads(struct file_load *file)
+{
+    input_cancel(file->source->input);
+    if (file->ring != NULL)
+        ring_stop(file->ring);
+    for (size_t i = 0; i < file->thread_count; i++)
+        pthread_join(file->threads[i], NULL);
+    ring_destroy(file->ring);
+}
+
+/* ---------------------------------------------------------------- files --- */
+
+static void
+report_progress(struct colander_load *load, const struct source *source)
+{
+    load->stats.bytes_read =
+        load->bytes_before + input_bytes_read(source->input);
+    if (load->options.report_progress != NULL)
+        load->options.report_progress(load->options.context, &load->stats);
+}
+
+/* Writes what the parsers pass on. */
+static enum colander_code
+write_chunks(struct colander_load *load, struct file_load *file,
+             struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    bool is_last = false;
+
+    while (code == COLANDER_OK && !is_last) {
+        struct chunk *chunk = ring_take_parsed(file->ring, PROGRESS_MS);
+
+        if (chunk != NULL) {
+            is_last = chunk->is_last;
+            code = writer_chunk(load->writer, chunk, err);
+            ring_put_free(file->ring, chunk);
+        }
+        report_progress(load, file->source);
+        if (code == COLANDER_OK && !is_last && atomic_load(&load->is_cancelled))
+            code = COLANDER_FAIL(err, COLANDER_CANCELLED,
+                                 "the load was cancelled");
+    }
+    return code;
+}
+
+static enum colander_code
+load_source(struct colander_load *load, struct source *source,
+            struct colander_error *err)
+{
+    struct file_load file;
+    enum colander_code code;
+
+    report_progress(load, source);
+    code = start_threads(&file, load, source, err);
+    if (code == COLANDER_OK)
+        code = write_chunks(load, &file, err);
+    end_threads(&file);
+    if (code != COLANDER_OK && code != COLANDER_CANCELLED)
+        colander_error_context(err, "%s", source->file);
+    return code;
+}
+
+/* Reads the resume point of an earlier load of the file. */
+static enum colander_code
+read_resume_point(struct colander_load *load, const char *file,
+                  struct resume_point *point, bool *found,
+                  struct colander_error *err)
+{
+    enum colander_code code = resume_point_name(file, &load->mark_name, err);
+
+    if (code == COLANDER_OK)
+        code = resume_point_read(point, load->family,
+                                 colander_buffer_slice(&load->mark_name), found,
+                                 err);
+    if (code != COLANDER_OK)
+        colander_error_context(err, "%s", file);
+    return code;
+}
+
+/* Reads it and sets *found to whether it counts. */
+static enum colander_code
+find_resume_point(struct colander_load *load, const char *file,
+                  struct resume_point *point, bool *found,
+                  struct colander_error *err)
+{
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    enum colander_code code = read_resume_point(load, file, point, found, err);
+
+    if (code != COLANDER_OK || !*found)
+        return code;
+    if (point->bulk_key_size > 0)
+        code = colander_family_get(
+            load->family,
+            colander_slice_of(point->bulk_key, point->bulk_key_size), NULL,
+            &row, found, err);
+    if (point->offset == 0) /* the file did not even have a header */
+        *found = false;
+    colander_buffer_release(&row);
+    return code;
+}
+
+/* Loads one file, or the rest of it. */
+static enum colander_code
+load_file(struct colander_load *load, const char *file,
+          struct colander_error *err)
+{
+    struct source source;
+    struct resume_point point;
+    enum colander_code code;
+    bool resumes = false;
+
+    load->stats.file = file;
+    code = find_resume_point(load, file, &point, &resumes, err);
+    if (code != COLANDER_OK)
+        return code;
+    resumes = resumes && load->options.resumes;
+    code = source_open(&source, file, &load->options, &load->is_cancelled,
+                       resumes ? &point : NULL, err);
+    if (code != COLANDER_OK)
+        return code;
+    if (resumes && point.is_end && source.text.size == 0)
+        code = source_read(&source, &source.text, CHUNK_SIZE, err);
+    if (code != COLANDER_OK) {
+        colander_error_context(err, "%s", file);
+    } else if (resumes && point.is_end && source.text.size == 0) {
+        load->stats.files_skipped++;
+    } else {
+        code = writer_begin_file(load->writer, &source,
+                                 colander_buffer_slice(&load->mark_name),
+                                 resumes ? &point : NULL, err);
+        if (code == COLANDER_OK)
+            code = load_source(load, &source, err);
+    }
+    load->bytes_before += input_bytes_read(source.input);
+    source_close(&source);
+    return code;
+}
+
+/* ---------------------------------------------------------- beginnings --- */
+
+/* Checks that all files exist before anything is changed, and finds how much of
+ * the file of rejects belongs to their resume points. */
+static enum colander_code
+find_resume_points(struct colander_load *load, const char *const *files,
+                   size_t count, uint64_t *rejects_size,
+                   struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    *rejects_size = 0;
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
+        struct resume_point point;
+        bool found;
+
+        code = read_resume_point(load, files[i], &point, &found, err);
+        if (code == COLANDER_OK && found && point.rejects_size > *rejects_size)
+            *rejects_size = point.rejects_size;
+    }
+    return code;
+}
+
+/* Removes the resume points of earlier loads: a load that starts from the
+ * beginning and is stopped before its first batch must not be resumed there. */
+static enum colander_code
+forget_resume_points(struct colander_load *load, const char *const *files,
+                     size_t count, struct colander_error *err)
+{
+    struct colander_batch *batch;
+    enum colander_code code = colander_batch_create(load->store, &batch, err);
+
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
+        struct resume_point point;
+        bool found;
+
+        code = read_resume_point(load, files[i], &point, &found, err);
+        if (code == COLANDER_OK && found)
+            code =
+                resume_point_mark(NULL, batch, load->family,
+                                  colander_buffer_slice(&load->mark_name), err);
+    }
+    if (code == COLANDER_OK && colander_batch_count(batch) > 0)
+        code = colander_batch_commit(batch, NULL, err);
+    colander_batch_destroy(batch);
+    return code;
+}
+
+/* Adds up the sizes of the files; that of a pipe is unknown. */
+static void
+measure_files(struct colander_load *load, const char *const *files,
+              size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct stat status;
+
+        if (stat(files[i], &status) != 0 || !S_ISREG(status.st_mode)) {
+            load->stats.bytes_all = 0;
+            return;
+        }
+        load->stats.bytes_all += (uint64_t)status.st_size;
+    }
+}
+
+/* The file of rejects is cut before the others are read, so it must not be one
+ * of them. */
+static enum colander_code
+check_rejects(const struct colander_load *load, const char *const *files,
+              size_t count, struct colander_error *err)
+{
+    struct stat rejects;
+    struct stat file;
+
+    if (load->options.rejects == NULL ||
+        stat(load->options.rejects, &rejects) != 0)
+        return COLANDER_OK;
+    for (size_t i = 0; i < count; i++) {
+        const bool is_input = strcmp(files[i], "-") == 0;
+
+        if ((is_input ? fstat(STDIN_FILENO, &file) : stat(files[i], &file)) ==
+                0 &&
+            file.st_dev == rejects.st_dev && file.st_ino == rejects.st_ino)
+            return COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "the file for rejects, '%s', is one of the "
+                                 "files to load",
+                                 files[i]);
+    }
+    return COLANDER_OK;
+}
+
+/* Gives a family that does not exist yet the filter options of the schema. */
+static enum colander_code
+set_filters(const struct colander_load *load, struct colander_error *err)
+{
+#ifdef COLANDER_FILTERS
+    const struct colander_schema *schema = &load->schema;
+    struct colander_filter_options options;
+
+    if (colander_family_exists(load->family) ||
+        (schema->unfiltered.count == 0 && schema->fp_rate == 0 &&
+         schema->bits_per_value == 0 && schema->rows_per_segment == UINT32_MAX))
+        return COLANDER_OK;
+    colander_filter_options_init(&options);
+    options.unfiltered = (const char *const *)schema->unfiltered.texts;
+    options.unfiltered_count = schema->unfiltered.count;
+    options.bits_per_value = schema->bits_per_value;
+    options.rows_per_segment = schema->rows_per_segment;
+    if (schema->fp_rate > 0)
+        options.fp_rate = schema->fp_rate;
+    return colander_family_set_filters(load->family, &options, err);
+#else
+    (void)load;
+    (void)err;
+    return COLANDER_OK;
+#endif
+}
+
+static enum colander_code
+begin(struct colander_load *load, const char *const *files, size_t count,
+      struct colander_error *err)
+{
+    const bool resumes = load->options.resumes;
+    uint64_t rejects_size = 0;
+    enum colander_code code = check_rejects(load, files, count, err);
+
+    measure_files(load, files, count);
+    if (code == COLANDER_OK)
+        code = find_resume_points(load, files, count, &rejects_size, err);
+    if (code == COLANDER_OK)
+        code = set_filters(load, err);
+    if (code == COLANDER_OK)
+        code = writer_create(load->store, load->family, &load->options,
+                             resumes ? rejects_size : 0, &load->stats,
+                             &load->writer, err);
+    if (code == COLANDER_OK && !resumes)
+        code = forget_resume_points(load, files, count, err);
+    return code;
+}
+
+/* Makes the rows of a bulk visible. Their resume points are written already: if
+ * no row appears, they are removed. */
+static enum colander_code
+finish_bulk(struct colander_load *load, const char *const *files, size_t count,
+            struct colander_error *err)
+{
+    enum colander_code code =
+        writer_finish(load->writer, &load->is_cancelled, err);
+
+    if (code != COLANDER_OK)
+        (void)forget_resume_points(load, files, count, NULL); /* `err` is set */
+    return code;
+}
+
+/* -------------------------------------------------------------- public --- */
+
+enum colander_code
+colander_load_create(struct colander_store *store,
+                     struct colander_family *family,
+                     const struct colander_load_options *options,
+                     struct colander_load **load, struct colander_error *err)
+{
+    struct colander_load *created = calloc(1, sizeof(*created));
+    enum colander_code code;
+
+    *load = NULL;
+    if (created == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a load");
+    created->store = store;
+    created->family = family;
+    code = load_options_read(options, &created->options, &created->schema, err);
+    if (code == COLANDER_OK)
+        *load = created;
+    else
+        colander_load_destroy(created);
+    return code;
+}
+
+enum colander_code
+colander_load_run(struct colander_load *load, const char *const *files,
+                  size_t file_count, struct colander_error *err)
+{
+    enum colander_code code;
+
+    if (load->writer != NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID, "a load runs only once");
+    code = begin(load, files, file_count, err);
+    for (size_t i = 0; i < file_count && code == COLANDER_OK; i++)
+        code = load_file(load, files[i], err);
+    if (code == COLANDER_OK && load->options.is_bulk)
+        code = finish_bulk(load, files, file_count, err);
+    return code;
+}
+
+void
+colander_load_cancel(struct colander_load *load)
+{
+    atomic_store(&load->is_cancelled, true);
+}
+
+const struct colander_load_stats *
+colander_load_stats(const struct colander_load *load)
+{
+    return &load->stats;
+}
+
+void
+colander_load_destroy(struct colander_load *load)
+{
+    if (load == NULL)
+        return;
+    writer_destroy(load->writer);
+    load_options_release(&load->schema);
+    colander_buffer_release(&load->mark_name);
+    free(load);
+}

@@ -1,0 +1,177 @@
+/*
+ * Load: files of records, read into a family.
+ *
+ * JSON, JSON lines, CSV, TSV and msgpack, plain or compressed with gzip or
+ * zstd, are parsed by several threads. Rows are written in the order of the
+ * file. A record that cannot be read does not stop a load: it is rejected,
+ * reported, and can be kept in a file. Only a JSON file with a broken string or
+ * bracket, or with text after its array, ends the load there.
+ *
+ * Each batch of rows is written with the resume point after it. A load that
+ * was stopped in any way can be resumed: no record is lost, none is written
+ * twice.
+ *
+ * This header belongs to a separate library, libcolander-load (pkg-config:
+ * colander-load, CMake: colander::load).
+ *
+ * Life:    colander_load_options_init -> colander_load_create -> run -> stats
+ *          -> destroy
+ * Threads: a load is used by one thread, which also runs the callbacks;
+ *          any thread or signal handler may call colander_load_cancel
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_LOAD_H
+#define COLANDER_LOAD_H
+
+#include "columns/columns.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------- schemas --- */
+
+/*
+ * How records of a known kind are read: key columns, types, times, nulls. A
+ * schema does not restrict what records may contain: a record that does not
+ * fit is stored as it is.
+ */
+struct colander_schema;
+
+/*
+ * Opens a schema. `name_or_path` is a path if it has a slash in it or ends with
+ * .lua, else the name of a schema that the library knows. *schema is owned by
+ * the caller. Fails with NOT_FOUND or IO if the file cannot be read, and with
+ * INVALID, file and line if it is not a schema.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_schema_open(const char *name_or_path, struct colander_schema **schema,
+                     struct colander_error *err);
+
+/* Frees the schema. NULL is allowed. */
+COLANDER_API void colander_schema_close(struct colander_schema *schema);
+
+/* Returns the name of the schema `index` that the library knows, NULL after the
+ * last. */
+COLANDER_API const char *colander_schema_known(size_t index);
+
+/* --------------------------------------------------------------- loads --- */
+
+/* What happens to a record whose key already has a row. */
+enum colander_load_duplicates {
+    COLANDER_LOAD_REPLACE = 0, /* it replaces the row */
+    COLANDER_LOAD_KEEP = 1,    /* the row stays and the record is counted */
+    COLANDER_LOAD_PATCH = 2,   /* its columns are merged into the row */
+    COLANDER_LOAD_REJECT = 3,  /* the row stays and the record is rejected */
+};
+
+/* How far a load is, and how it went. Later versions may append members. */
+struct colander_load_stats {
+    const char *file;    /* being loaded; NULL before the first */
+    uint64_t bytes_read; /* of the files as they are on disk */
+    uint64_t bytes_all;  /* of all files; 0 if unknown, as for pipes */
+    uint64_t text_size;  /* bytes of the records read, uncompressed */
+    uint64_t row_count;  /* rows written */
+    uint64_t kept_count; /* records dropped because their key had a row */
+    uint64_t reject_count;
+    uint64_t files_skipped; /* loaded completely before */
+    uint64_t bulk_rows;     /* of a bulk: rows in their final files, */
+    uint64_t bulk_all;      /* of this many; 0 while files are being read */
+};
+
+/* A record that was rejected. Borrowed until the callback returns. */
+struct colander_load_reject {
+    const char *file;
+    uint64_t line;   /* of the byte at fault, from 1 */
+    uint64_t column; /* in bytes, from 1 */
+    const char *reason;
+};
+
+/*
+ * Start from colander_load_options_init. Everything that the members point to
+ * is borrowed until the load is destroyed. Later versions may append members.
+ */
+struct colander_load_options {
+    size_t struct_size; /* set by colander_load_options_init */
+
+    const struct colander_schema *schema; /* NULL: none */
+    const char *const *key; /* columns that make the key; if not empty, they */
+    size_t key_count;       /* replace those of the schema */
+    const char *const
+        *nulls;        /* CSV: texts that are null, such as "NA", added */
+    size_t null_count; /* to those of the schema */
+    char delimiter;    /* CSV; 0: as the schema or the file says */
+    bool guesses;      /* CSV: guess types; false: columns without a type
+                        * are strings (true) */
+
+    const char *format; /* jsonl, json, csv, tsv or msgpack; NULL: guessed from
+                         * name and content */
+    enum colander_load_duplicates duplicates; /* (COLANDER_LOAD_REPLACE) */
+    const char *rejects;  /* path of a file for rejected records; NULL: none */
+    uint64_t rejects_max; /* stop after more (UINT64_MAX) */
+    size_t record_size;   /* largest record in bytes, 1 KiB to 32 MiB (8 MiB) */
+    bool resumes;         /* continue where an earlier load stopped (false) */
+    bool is_bulk; /* sort rows and show all at once, in a family without rows
+                   * (false) */
+
+    /* Called by the thread that runs the load, each may be NULL: for each
+     * rejected record, and about ten times a second. */
+    void (*report_reject)(void *context,
+                          const struct colander_load_reject *reject);
+    void (*report_progress)(void *context,
+                            const struct colander_load_stats *stats);
+    void *context;
+};
+
+/* Sets the defaults. */
+static inline void
+colander_load_options_init(struct colander_load_options *options)
+{
+    memset(options, 0, sizeof(*options));
+    options->struct_size = sizeof(*options);
+    options->guesses = true;
+    options->rejects_max = UINT64_MAX;
+    options->record_size = (size_t)8 << 20;
+}
+
+struct colander_load;
+
+/*
+ * Creates a load into `family` of `store`; both are borrowed until the load is
+ * destroyed. `options` (NULL: the defaults) are copied. If the family does not
+ * exist yet, it gets the filter options of the schema. Fails with INVALID if
+ * the options are wrong.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_load_create(struct colander_store *store,
+                     struct colander_family *family,
+                     const struct colander_load_options *options,
+                     struct colander_load **load, struct colander_error *err);
+
+/*
+ * Loads the files, one after another; "-" is standard input. Requires that the
+ * load was not run before. What was written before a failure stays, except of
+ * a bulk, which writes all rows or none. Fails with CANCELLED after a cancel,
+ * and with LIMIT if more than `rejects_max` records were rejected.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_load_run(struct colander_load *load, const char *const *files,
+                  size_t file_count, struct colander_error *err);
+
+/* Makes the run stop after the current batch. Has no effect afterwards. Safe
+ * in signal handlers. */
+COLANDER_API void colander_load_cancel(struct colander_load *load);
+
+/* Returns how the load is going or went. Valid until it is destroyed. */
+COLANDER_API const struct colander_load_stats *
+colander_load_stats(const struct colander_load *load);
+
+/* Frees the load. NULL is allowed. */
+COLANDER_API void colander_load_destroy(struct colander_load *load);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "loading/load_options.h"
+#include "core/sized.h"
+
+#include <stdlib.h>
+
+#define RECORD_SIZE_MIN 1024
+
+static enum colander_code
+check_key(const char *const *key, size_t index, struct colander_error *err)
+{
+    const char *path = key[index];
+
+    for (size_t i = 0; i < index; i++) {
+        if (strcmp(key[i], path) == 0)
+            return COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "key column '%s' is listed twice", path);
+    }
+    if (strcmp(path, COLANDER_KEY_COLUMN) == 0)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "key column '%s': a record that has it needs no "
+                             "key columns",
+                             path);
+    if (strstr(path, "[]") != NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "key column '%s' may be many values, a key has "
+                             "one",
+                             path);
+    return column_path_check(path, err);
+}
+
+static enum colander_code
+check(const struct colander_load_options *options, struct colander_error *err)
+{
+    const uint8_t delimiter = (uint8_t)options->delimiter;
+    enum colander_code code = COLANDER_OK;
+
+    if (options->record_size < RECORD_SIZE_MIN ||
+        options->record_size > COLANDER_JSON_SIZE_MAX)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "the record size must be %d to %u bytes, not %zu",
+                             RECORD_SIZE_MIN, COLANDER_JSON_SIZE_MAX,
+                             options->record_size);
+    if (delimiter >= 0x80 ||
+        (delimiter != 0 && strchr("\"\r\n", delimiter) != NULL))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "the delimiter must be an ASCII character, "
+                             "neither a quote nor a line end");
+    if (options->key_count > COLANDER_KEY_PARTS_MAX)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "a key has at most %d columns, not %zu",
+                             COLANDER_KEY_PARTS_MAX, options->key_count);
+    if (options->is_bulk &&
+        (options->resumes || options->duplicates != COLANDER_LOAD_REPLACE))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "a bulk load cannot be resumed, and always "
+                             "replaces rows with the same key");
+    for (size_t i = 0; i < options->key_count && code == COLANDER_OK; i++)
+        code = check_key(options->key, i, err);
+    return code;
+}
+
+/* Appends the nulls of the options to those of the schema. */
+static enum colander_code
+merge_nulls(const struct colander_load_options *options,
+            struct colander_schema *schema, struct colander_error *err)
+{
+    const struct schema_texts given = schema->nulls;
+    const size_t count = given.count + options->null_count;
+
+    schema->nulls = (struct schema_texts){NULL, 0, 0};
+    if (count == 0)
+        return COLANDER_OK;
+    schema->nulls.texts = calloc(count, sizeof(*schema->nulls.texts));
+    if (schema->nulls.texts == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a schema");
+    for (size_t i = 0; i < given.count; i++)
+        schema->nulls.texts[i] = given.texts[i];
+    for (size_t i = 0; i < options->null_count; i++)
+        schema->nulls.texts[given.count + i] = (char *)options->nulls[i];
+    schema->nulls.count = count;
+    return COLANDER_OK;
+}
+
+enum colander_code
+load_options_read(const struct colander_load_options *given,
+                  struct colander_load_options *options,
+                  struct colander_schema *schema, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    schema_init(schema);
+    colander_load_options_init(options);
+    if (given != NULL)
+        code =
+            sized_accept(options, sizeof(*options), given, "load options", err);
+    if (code == COLANDER_OK)
+        code = check(options, err);
+    if (code != COLANDER_OK)
+        return code;
+    if (options->schema != NULL)
+        *schema = *options->schema;
+    if (options->key_count > 0)
+        schema->key =
+            (struct schema_texts){(char **)options->key, options->key_count, 0};
+    if (options->delimiter != 0)
+        schema->delimiter = options->delimiter;
+    schema->guesses = schema->guesses && options->guesses;
+    options->schema = schema;
+    return merge_nulls(options, schema, err);
+}
+
+void
+load_options_release(struct colander_schema *schema)
+{
+    free(schema->nulls.texts);
+}

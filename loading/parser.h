@@ -1,0 +1,29 @@
+/*
+ * Parser: a thread that parses the records of chunks into rows.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LOADING_PARSER_H
+#define LOADING_PARSER_H
+
+#include "loading/chunk.h"
+#include "loading/load.h"
+#include "loading/source.h"
+
+/* What a parser needs; borrowed while it runs. */
+struct parser {
+    struct colander_store *store;
+    struct colander_family *family;
+    const struct source *source;
+    const struct colander_load_options *options;
+    struct ring *ring;
+};
+
+/* Returns whether rows wait in the chunk for the writer to decide. Otherwise
+ * they are in its batch. */
+bool parser_keeps_rows(const struct colander_load_options *options);
+
+/* Parses chunks until there are no more. */
+void parser_run(const struct parser *parser);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * Resume point: how far a file was loaded. It is a mark of the family, written
+ * in one batch with the rows before it.
+ *
+ * A file is identified by its absolute path. It is resumed if the last bytes
+ * before the resume point are unchanged.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LOADING_RESUME_POINT_H
+#define LOADING_RESUME_POINT_H
+
+#include "columns/columns.h"
+
+#define RESUME_TAIL_MAX 4096
+
+/* The last bytes before a point. */
+struct resume_point_tail {
+    size_t size;
+    uint8_t bytes[RESUME_TAIL_MAX];
+};
+
+struct resume_point {
+    uint64_t offset;      /* in the uncompressed bytes */
+    uint64_t line;        /* that begins or continues there, from 1 */
+    uint64_t line_offset; /* where that line begins */
+    uint64_t row_count;
+    uint64_t reject_count;
+    uint64_t rejects_size; /* of the file of rejected records */
+    uint64_t tail_hash;    /* of the last bytes before it */
+    uint64_t tail_size;
+    uint64_t format; /* enum record_format */
+    uint64_t state;  /* of the splitter there */
+    bool is_end;     /* the file ended there */
+
+    /* The key of the first row of a bulk, whose resume points are written
+     * before its rows. The resume point counts only if that row exists. */
+    size_t bulk_key_size;
+    uint8_t bulk_key[COLANDER_KEY_SIZE_MAX];
+};
+
+/* Returns whether the members can be those of a resume point. */
+bool resume_point_is_sound(const struct resume_point *point);
+
+/* Appends `text` and keeps the last bytes. */
+void resume_point_tail_append(struct resume_point_tail *tail,
+                              struct colander_slice text);
+
+/* Notes the bytes before the point. */
+void resume_point_set_tail(struct resume_point *point,
+                           const struct resume_point_tail *tail);
+
+/* Returns whether the last bytes are those. */
+bool resume_point_has_tail(const struct resume_point *point,
+                           const struct resume_point_tail *tail);
+
+/* Sets `name` to the name of the mark for `file`. */
+COLANDER_CHECKED enum colander_code
+resume_point_name(const char *file, struct colander_buffer *name,
+                  struct colander_error *err);
+
+/* Adds the mark to the batch; NULL removes the mark. */
+COLANDER_CHECKED enum colander_code
+resume_point_mark(const struct resume_point *point,
+                  struct colander_batch *batch, struct colander_family *family,
+                  struct colander_slice name, struct colander_error *err);
+
+/* Reads the mark, if there is one. Fails with CORRUPT if it is not a resume
+ * point. */
+COLANDER_CHECKED enum colander_code
+resume_point_read(struct resume_point *point, struct colander_family *family,
+                  struct colander_slice name, bool *found,
+                  struct colander_error *err);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * Commands: what the program and its shell can do.
+ *
+ * A command is a static struct in a separate file. The session has the list of
+ * them, so that the shell can run the commands of the program.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef SHELL_COMMAND_H
+#define SHELL_COMMAND_H
+
+#include "shell/arguments.h"
+#include "shell/session.h"
+
+/* Which store a command needs, and how it is opened. Its first word names it,
+ * except in the shell, which runs only the first two kinds, on its own store.
+ */
+enum command_store {
+    COMMAND_READS,          /* to read */
+    COMMAND_WRITES,         /* to write; created if it does not exist */
+    COMMAND_READS_WHOLE,    /* to read; Ctrl-C ends the program */
+    COMMAND_WRITES_FILTERS, /* to write; it must exist; Ctrl-C as above */
+    COMMAND_OPENS,          /* the command opens the store */
+    COMMAND_ALONE,          /* none */
+};
+
+struct command {
+    const char *name;
+    const char *words;    /* as the usage shows them, without a STORE */
+    const char *summary;  /* of one line */
+    const char *help;     /* paragraphs before the options */
+    const char *examples; /* lines after the options; NULL: none */
+    const struct argument_option *options;
+    enum command_store store;
+    size_t word_count_min; /* without a STORE */
+    size_t word_count_max; /* 0: as many as word_count_min */
+    size_t option_words;   /* options end after these words; 0: nowhere */
+    enum session_exit (*run)(struct session *session,
+                             const struct arguments *arguments);
+};
+
+extern const struct command command_help;
+
+/* All of them, in the order of help, then NULL. */
+extern const struct command *const commands_all[];
+
+/* Returns the command called `name`, or NULL if there is none. */
+const struct command *command_by_name(const struct session *session,
+                                      const char *name);
+
+/* Prints a line for each command that the shell can run. */
+void command_print_shell(const struct session *session);
+
+/* Returns the name of the command with this index among those that the shell
+ * can run, or NULL after the last. */
+const char *command_shell_name(const struct session *session, size_t index);
+
+/* Runs the command argv[0] with the words after it. */
+enum session_exit command_run(struct session *session, int argc,
+                              const char *const *argv);
+
+#endif

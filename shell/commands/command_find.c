@@ -1,0 +1,169 @@
+/*
+ * The command find: prints or counts the rows that match.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell/command.h"
+#include "shell/find_run.h"
+#include "shell/output.h"
+#include "shell/pager.h"
+
+#include <inttypes.h>
+
+/* --------------------------------------------------------------- notes --- */
+
+/* Prints notes on standard error: what a table left out, what was read. */
+static enum colander_code
+print_notes(struct find_run *run, bool explains, bool shows_counts)
+{
+    struct colander_family_sizes sizes;
+    struct report report = REPORT_EMPTY;
+
+    if (shows_counts && run->output != NULL)
+        output_add_left_out(run->output, &report);
+    if (report.text.size > 0)
+        report_add(&report, "\n");
+    if ((explains || shows_counts) &&
+        colander_family_sizes(run->family, &sizes, NULL) == COLANDER_OK)
+        run->explanation.key_count = sizes.key_count;
+    if (explains)
+        explanation_add(&run->explanation, &report);
+    else if (shows_counts)
+        explanation_add_counts(&run->explanation, &report);
+    pager_end(); /* it comes after the rows */
+    return report_print(&report, stderr, NULL);
+}
+
+/* ----------------------------------------------------------------- run --- */
+
+/* Prints the rows, or their number. */
+static enum colander_code
+show(struct find_run *run, struct colander_error *err)
+{
+    enum colander_code code = find_run_read(run, err);
+    enum colander_code finished = COLANDER_OK;
+
+    if (run->output == NULL && code == COLANDER_OK) {
+        printf("%" PRIu64 "\n", explanation_row_count(&run->explanation));
+        return output_flush(stdout, err);
+    }
+    if (run->output != NULL) /* an interrupted find prints what it found */
+        finished = output_finish(run->output, code == COLANDER_OK ? err : NULL);
+    return code == COLANDER_OK ? finished : code;
+}
+
+static enum colander_code
+open_output(struct find_run *run, const struct session *session,
+            const struct arguments *arguments, struct colander_error *err)
+{
+    struct output_options options = {.format = OUTPUT_JSONL};
+    enum colander_code code;
+
+    code = session_format(session, arguments_value(arguments, "format"),
+                          OUTPUT_TABLE, &options.format, err);
+    if (code != COLANDER_OK || arguments_has(arguments, "count"))
+        return code;
+    options.paths = run->request->selection.paths;
+    options.path_count = run->request->selection.count;
+    options.shows_matches = run->request->is_any;
+    return output_create(stdout, &options, &run->output, err);
+}
+
+static enum session_exit
+run_request(struct session *session, const struct arguments *arguments,
+            const struct request *request)
+{
+    struct find_run run = {
+        .request = request,
+        .explanation = {.request = request, .family = arguments->words[0]},
+    };
+    struct colander_error err;
+    enum colander_code code;
+    enum session_exit status = SESSION_FINE;
+
+    code = open_output(&run, session, arguments, &err);
+    if (code == COLANDER_OK)
+        code = session_family(session, arguments->words[0], &run.family, &err);
+    run.take = run.output == NULL ? NULL : output_row;
+    if (code == COLANDER_OK)
+        code = show(&run, &err);
+    if (code != COLANDER_OK)
+        status = session_misused(session, &err);
+    if (code == COLANDER_OK || code == COLANDER_CANCELLED)
+        code = print_notes(&run, arguments_has(arguments, "explain"),
+                           session_shows_counts(session));
+    if (code == COLANDER_NO_MEMORY && status == SESSION_FINE)
+        status = SESSION_FAILED;
+    output_destroy(run.output);
+    colander_family_close(run.family);
+    explanation_release(&run.explanation);
+    return status;
+}
+
+static enum session_exit
+run_find(struct session *session, const struct arguments *arguments)
+{
+    struct request request;
+    enum session_exit status;
+
+    status = request_read(&request, session, arguments);
+    if (status == SESSION_FINE)
+        status = run_request(session, arguments, &request);
+    request_release(&request);
+    return status;
+}
+
+static const struct argument_option options[] = {
+    OPTION_GROUP("more conditions"),
+    OPTION_LIST("any", "VALUE", "some column, at any depth, equals VALUE"),
+    OPTION_LIST("where", "EXPRESSION",
+                "an expression of Lua is true: 'likes > 2 * #tags'"),
+    OPTION_GROUP(
+        "keys (a VALUE, or a list such as '[\"sensor-7\",1600000000]')"),
+    OPTION("key", "K", "the row with this key"),
+    OPTION("prefix", "K", "rows whose key begins with these parts"),
+    OPTION("from", "K", "rows from this key on"),
+    OPTION("to", "K", "rows up to this key"),
+    OPTION_GROUP("output"),
+    OPTION_LIST("select", "COL[,COL]", "print only these columns"),
+    OPTION("limit", "N", "print at most N rows"),
+    OPTION_FLAG("reverse", "start at the last key"),
+    OPTION_FLAG("count", "print only the number of rows"),
+    OPTION_FORMAT("table"),
+    OPTION_FLAG("explain", "also print how rows were found, what was read,\n"
+                           "and which columns matched"),
+    OPTION_FLAG("scan", "read every row instead of using value filters"),
+    OPTIONS_END,
+};
+
+const struct command command_find = {
+    .name = "find",
+    .words = "FAMILY [CONDITION...] [OPTION...]",
+    .summary = "print the rows that meet conditions",
+    .help =
+        "Prints the rows of a family that meet every condition, in key\n"
+        "order.\n"
+        "\n"
+        "conditions:\n"
+        "  COL=VALUE             the column equals VALUE\n"
+        "  COL!=VALUE            it exists, and has another value\n"
+        "  COL<VALUE  COL<=VALUE  COL>VALUE  COL>=VALUE\n"
+        "                        it has the type of VALUE, and is less than,\n"
+        "                        at most, greater than, or at least VALUE\n"
+        "  COL=[VALUE,VALUE]     it equals one of them\n"
+        "  COL~TEXT              it is a text that begins with TEXT\n"
+        "  COL?  COL!            it exists; it is missing\n"
+        "\n"
+        "COL may be a path: user.name, tags[].text. If VALUE is written like\n"
+        "a number, true, false or null of JSON, it is that; anything else is\n"
+        "a text. Write a text in double quotes if it looks like one of these,\n"
+        "as \"5\", or begins with = < > ~ ' \" [ or a space. In a shell, put\n"
+        "conditions in single quotes: 'likes>=100'.\n",
+    .examples = "  colander find demo tweets user=Smith 'likes>900' --limit 2\n"
+                "  colander find demo tweets --any Houston --count --explain\n",
+    .options = options,
+    .store = COMMAND_READS,
+    .word_count_min = 1,
+    .word_count_max = SIZE_MAX - 1,
+    .run = run_find,
+};

@@ -1,0 +1,216 @@
+/*
+ * The command stats: what families hold, and how their filters perform.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell/column_stats.h"
+#include "shell/command.h"
+#include "shell/filter_report.h"
+#include "shell/output.h"
+
+struct family_stats {
+    const char *name;
+    struct colander_family_sizes sizes;
+#ifdef COLANDER_FILTERS
+    struct filter_report filters;
+#endif
+    struct column_stats *columns;
+};
+
+static enum colander_code
+read_family(const struct session *session, struct family_stats *stats,
+            struct colander_error *err)
+{
+    struct colander_family *family = NULL;
+    enum colander_code code =
+        session_family(session, stats->name, &family, err);
+
+    if (code == COLANDER_OK)
+        code = colander_family_sizes(family, &stats->sizes, err);
+#ifdef COLANDER_FILTERS
+    if (code == COLANDER_OK)
+        code = filter_report_read(&stats->filters, family, err);
+#endif
+    if (code == COLANDER_OK)
+        code = column_stats_read_sample(stats->columns, family, err);
+    colander_family_close(family);
+    return code;
+}
+
+/* --------------------------------------------------------------- lines --- */
+
+/* "L0 2 (3.1 MB), L6 12 (700.0 MB)" */
+static void
+add_levels(const struct colander_family_sizes *sizes, struct report *report)
+{
+    const char *before = "";
+
+    if (sizes->sst_count == 0)
+        return;
+    report_line(report, "levels", "%s", "");
+    for (int i = 0; i < COLANDER_LEVELS_MAX; i++) {
+        if (sizes->levels[i].sst_count == 0)
+            continue;
+        report_add(report, "%sL%d %s (%s)", before, i,
+                   THOUSANDS(sizes->levels[i].sst_count),
+                   SIZE_OF(sizes->levels[i].sst_size));
+        before = ", ";
+    }
+}
+
+static enum colander_code
+print_lines(const struct family_stats *stats, bool is_last,
+            struct colander_error *err)
+{
+    const struct colander_family_sizes *sizes = &stats->sizes;
+    struct report report = REPORT_EMPTY;
+
+    report_line(&report, "family", "%s", "");
+    report_add_text(&report, colander_slice_text(stats->name));
+    report_line(&report, "rows", "about %s", THOUSANDS(sizes->key_count));
+    report_line(&report, "files", "%s, %s; %s of rows in no file",
+                NUMBER_OF(sizes->sst_count, "SST file"),
+                NUMBER_OF(sizes->sst_size, "byte"),
+                NUMBER_OF(sizes->unflushed_size, "byte"));
+    add_levels(sizes, &report);
+#ifdef COLANDER_FILTERS
+    filter_report_add(&stats->filters, &report);
+#endif
+    column_stats_add(stats->columns, sizes->key_count, &report);
+#ifdef COLANDER_FILTERS
+    if (is_last)
+        filter_report_add_store(&stats->filters, &report);
+#endif
+    if (!is_last)
+        report_add(&report, "\n");
+    return report_print(&report, stdout, err);
+}
+
+/* ---------------------------------------------------------------- JSON --- */
+
+static void
+add_level_array(const struct colander_family_sizes *sizes,
+                struct colander_row_builder *builder)
+{
+    colander_row_builder_begin_array(builder, "levels");
+    for (int i = 0; i < COLANDER_LEVELS_MAX; i++) {
+        if (sizes->levels[i].sst_count == 0)
+            continue;
+        colander_row_builder_begin_map(builder, NULL);
+        colander_row_builder_add(builder, "level", colander_integer(i));
+        colander_row_builder_add(builder, "sst_files",
+                                 colander_unsigned(sizes->levels[i].sst_count));
+        colander_row_builder_add(builder, "sst_bytes",
+                                 colander_unsigned(sizes->levels[i].sst_size));
+        colander_row_builder_end(builder);
+    }
+    colander_row_builder_end(builder);
+}
+
+/* Prints the family as a line of JSON whose _key is its name. */
+static enum colander_code
+print_json(const struct family_stats *stats, struct colander_error *err)
+{
+    struct colander_row_builder *builder = colander_row_builder_create();
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer json = COLANDER_BUFFER_EMPTY;
+    struct colander_slice row;
+    enum colander_code code;
+
+    if (builder == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a row");
+    fields_add_columns(family_size_fields, &stats->sizes, builder);
+    add_level_array(&stats->sizes, builder);
+#ifdef COLANDER_FILTERS
+    filter_report_add_columns(&stats->filters, builder);
+#endif
+    column_stats_add_columns(stats->columns, builder);
+    code = colander_row_builder_finish(builder, &row, err);
+    if (code == COLANDER_OK)
+        code = colander_key_text(stats->name, &key, err);
+    if (code == COLANDER_OK)
+        code = colander_json_append_row(&json, colander_buffer_slice(&key), row,
+                                        err);
+    if (code == COLANDER_OK)
+        printf("%.*s\n", (int)json.size, (const char *)json.data);
+    colander_buffer_release(&json);
+    colander_buffer_release(&key);
+    colander_row_builder_destroy(builder);
+    return code;
+}
+
+/* ----------------------------------------------------------------- run --- */
+
+static enum colander_code
+print_family(const struct session *session, const char *name, bool is_last,
+             bool is_json, struct colander_error *err)
+{
+    struct family_stats stats;
+    enum colander_code code;
+
+    memset(&stats, 0, sizeof(stats));
+    stats.name = name;
+    stats.columns = column_stats_create();
+    if (stats.columns == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for columns");
+    code = read_family(session, &stats, err);
+    if (code == COLANDER_OK)
+        code = is_json ? print_json(&stats, err)
+                       : print_lines(&stats, is_last, err);
+#ifdef COLANDER_FILTERS
+    filter_report_release(&stats.filters);
+#endif
+    column_stats_destroy(stats.columns);
+    return code;
+}
+
+static enum session_exit
+run_stats(struct session *session, const struct arguments *arguments)
+{
+    const bool is_json = arguments_has(arguments, "json");
+    struct colander_names all = {NULL, 0};
+    const char *const *names = arguments->words;
+    size_t count = arguments->word_count;
+    struct colander_error err;
+    enum colander_code code = COLANDER_OK;
+
+    if (count == 0) {
+        code = colander_store_families(session->store, &all, &err);
+        names = (const char *const *)all.names;
+        count = all.count;
+    }
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++)
+        code = print_family(session, names[i], i + 1 == count, is_json, &err);
+    colander_names_release(&all);
+    return code == COLANDER_OK ? SESSION_FINE : session_misused(session, &err);
+}
+
+static const struct argument_option options[] = {
+    OPTION_FLAG("json", "print one line of JSON per family, with up to 1,000\n"
+                        "columns (docs/stats.md describes it)"),
+    OPTIONS_END,
+};
+
+const struct command command_stats = {
+    .name = "stats",
+    .words = "[FAMILY] [--json]",
+    .summary = "show the sizes, columns and filters of families",
+    .help =
+        "Describes each family, or one: its approximate number of rows (a\n"
+        "row that was overwritten may count twice), its SST files and their\n"
+        "levels, its value filters, and the columns that its rows have.\n"
+        "\n"
+        "False positives are measured: the filters are probed for values\n"
+        "that no row has. The first number is for the filters in memory.\n"
+        "Each false positive there costs a read of a filter on disk. Those\n"
+        "that this filter does not rule out cost a read of rows.\n"
+        "\n"
+        "Columns are those of all rows, or of a sample of about 10,000 rows\n"
+        "from all parts of the family. The 20 most frequent are shown.\n",
+    .examples = "  colander stats demo\n"
+                "  colander stats demo tweets --json\n",
+    .options = options,
+    .store = COMMAND_READS,
+    .word_count_max = 1,
+    .run = run_stats,
+};

@@ -1,0 +1,31 @@
+/*
+ * The list of commands, one file each.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell/command.h"
+
+extern const struct command command_load;
+extern const struct command command_find;
+extern const struct command command_get;
+extern const struct command command_export;
+extern const struct command command_families;
+extern const struct command command_columns;
+extern const struct command command_stats;
+extern const struct command command_refilter;
+extern const struct command command_check;
+extern const struct command command_backup;
+extern const struct command command_restore;
+extern const struct command command_salvage;
+extern const struct command command_shell;
+extern const struct command command_demo;
+
+const struct command *const commands_all[] = {
+    &command_load,     &command_find,    &command_get,     &command_export,
+    &command_families, &command_columns, &command_stats,
+#ifdef COLANDER_FILTERS
+    &command_refilter,
+#endif
+    &command_check,    &command_backup,  &command_restore, &command_salvage,
+    &command_shell,    &command_demo,    &command_help,    NULL,
+};

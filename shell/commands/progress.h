@@ -1,0 +1,37 @@
+/*
+ * Progress: a line on a terminal about the load that runs, and its summary.
+ *
+ * Life:    begin -> show* -> hide -> add_summary
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef SHELL_COMMANDS_PROGRESS_H
+#define SHELL_COMMANDS_PROGRESS_H
+
+#include "loading/load.h"
+#include "shell/report.h"
+
+struct progress {
+    bool is_shown;     /* standard error is a terminal */
+    bool is_on_screen; /* the line is */
+    uint64_t begin_us;
+    uint64_t shown_us;     /* when it was last shown */
+    uint64_t bytes_before; /* read before the first record */
+};
+
+void progress_begin(struct progress *progress);
+
+/* Shows the figures, at most ten times a second. */
+void progress_show(struct progress *progress,
+                   const struct colander_load_stats *stats);
+
+/* Removes the line, so that something else can be printed. */
+void progress_hide(struct progress *progress);
+
+/* Adds, for instance,
+ * "39,244 rows loaded, 17.1 MB in 0.5 s (76,000 rows/s, 33 MB/s)". */
+void progress_add_summary(const struct progress *progress,
+                          const struct colander_load_stats *stats,
+                          struct report *report);
+
+#endif

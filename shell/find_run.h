@@ -1,0 +1,33 @@
+/*
+ * Find runs: a request that runs, and passes its rows on one by one. Ctrl-C
+ * stops it.
+ *
+ * Life:   a zeroed struct, its request and family set -> read -> the
+ *         explanation is released
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef SHELL_FIND_RUN_H
+#define SHELL_FIND_RUN_H
+
+#include "shell/explanation.h"
+
+/* output_row or output_learn. A failure ends the run. */
+typedef enum colander_code (*find_taker)(struct output *output,
+                                         const struct colander_result *result,
+                                         struct colander_error *err);
+
+struct find_run {
+    const struct request *request;  /* borrowed */
+    struct colander_family *family; /* borrowed, as the output is */
+    find_taker take;                /* NULL: rows are only counted */
+    struct output *output;
+    uint64_t row_count;             /* passed on, or counted */
+    struct explanation explanation; /* the caller sets its request and name */
+};
+
+/* Reads all rows. Fails with CANCELLED on Ctrl-C. */
+COLANDER_CHECKED enum colander_code find_run_read(struct find_run *run,
+                                                  struct colander_error *err);
+
+#endif

@@ -1,0 +1,305 @@
+/* See interpreter.h. SPDX-License-Identifier: MIT */
+#include "shell/interpreter.h"
+#include "shell/interrupt.h"
+#include "shell/lua/coroutines.h"
+#include "shell/pager.h"
+#include "shell/sandbox.h"
+#include "shell/scripts.h"
+#include "shell/text.h"
+
+#include "scripting/scripting.h"
+
+#include <lauxlib.h>
+#include <lualib.h>
+#include <stdlib.h>
+
+struct interpreter {
+    struct session *session;
+    lua_State *L;
+    bool is_safe; /* scripts are not trusted */
+    struct sandbox_memory memory;
+    enum interpreter_detail detail; /* of the current call */
+    enum colander_code code;        /* of the error that ended it */
+};
+
+static const char self_key; /* its address: the interpreter in the registry */
+
+static struct interpreter *
+self(lua_State *L)
+{
+    struct interpreter *interpreter;
+
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &self_key);
+    interpreter = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    return interpreter;
+}
+
+/* ------------------------------------------------------------- globals --- */
+
+/* os.exit([status]): Lua's, but it always closes the store first */
+static int
+exit_program(lua_State *L)
+{
+    struct interpreter *interpreter = self(L);
+    struct session *session = interpreter->session;
+    struct colander_error err;
+    int status = EXIT_SUCCESS;
+
+    if (lua_isboolean(L, 1))
+        status = lua_toboolean(L, 1) ? EXIT_SUCCESS : EXIT_FAILURE;
+    else
+        status = (int)luaL_optinteger(L, 1, EXIT_SUCCESS);
+    coroutines_end(L);
+    pager_end();
+    lua_close(L); /* given a coroutine, closes the whole state */
+    if (session_close(session, &err) != COLANDER_OK)
+        status = (int)session_fail(session, &err);
+    if (output_flush(stdout, &err) != COLANDER_OK && status == 0)
+        status = (int)session_fail(session, &err);
+    exit(status);
+}
+
+static void
+replace_exit(lua_State *L)
+{
+    lua_getglobal(L, LUA_OSLIBNAME);
+    lua_pushcfunction(L, exit_program);
+    lua_setfield(L, -2, "exit");
+    lua_pop(L, 1);
+}
+
+/* Returns whether a family exists, or nil if its handle is closed. */
+static int
+family_exists(lua_State *L)
+{
+    struct colander_family *family = scripting_family_at(L, 1);
+
+    if (family == NULL)
+        return 0;
+    lua_pushboolean(L, colander_family_exists(family));
+    return 1;
+}
+
+/* Fills a new state. Called in protected mode. */
+static int
+furnish(lua_State *L)
+{
+    struct interpreter *interpreter = lua_touserdata(L, 1);
+
+    if (interpreter->is_safe) {
+        sandbox_open(L);
+    } else {
+        luaL_openlibs(L);
+        coroutines_track(L);
+        replace_exit(L);
+    }
+    lua_pushlightuserdata(L, interpreter);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &self_key);
+    luaL_requiref(L, "colander", luaopen_colander, 1);
+    if (interpreter->is_safe)
+        scripting_confine(L);
+    lua_pop(L, 1);
+    scripting_set_watch(L, interrupt_watch, interrupt_happened);
+    scripting_push_store(L, interpreter->session->store);
+    scripts_keep(L, "inspect");
+    if (!interpreter->is_safe) /* else no one types */
+        scripts_keep(L, "completion");
+    scripts_load(L, "globals");
+    lua_insert(L, -2);
+    lua_pushcfunction(L, family_exists);
+    lua_call(L, 2, 0);
+    return 0;
+}
+
+/* ---------------------------------------------------------------- life --- */
+
+enum colander_code
+interpreter_create(struct session *session, size_t memory_size,
+                   struct interpreter **interpreter, struct colander_error *err)
+{
+    struct interpreter *created = calloc(1, sizeof(*created));
+
+    *interpreter = NULL;
+    if (created != NULL) {
+        created->is_safe = memory_size > 0;
+        created->memory.max = memory_size;
+        created->L = created->is_safe ? sandbox_new_state(&created->memory)
+                                      : luaL_newstate();
+    }
+    if (created == NULL || created->L == NULL) {
+        free(created);
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for Lua");
+    }
+    created->session = session;
+    lua_pushcfunction(created->L, furnish);
+    lua_pushlightuserdata(created->L, created);
+    if (lua_pcall(created->L, 1, 0, 0) != LUA_OK) {
+        COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start Lua: %s",
+                      lua_tostring(created->L, -1));
+        interpreter_destroy(created);
+        return COLANDER_NO_MEMORY;
+    }
+    *interpreter = created;
+    return COLANDER_OK;
+}
+
+void
+interpreter_destroy(struct interpreter *interpreter)
+{
+    if (interpreter == NULL)
+        return;
+    lua_close(interpreter->L);
+    free(interpreter);
+}
+
+lua_State *
+interpreter_state(struct interpreter *interpreter)
+{
+    return interpreter->L;
+}
+
+/* ---------------------------------------------------------------- calls --- */
+
+/* Turns an error into a text, with a traceback if that is wanted. */
+static int
+describe_error(lua_State *L)
+{
+    struct interpreter *interpreter = self(L);
+
+    interpreter->code = scripting_error_code(L, 1);
+    luaL_tolstring(L, 1, NULL);
+    if (interpreter->detail == INTERPRETER_TRACEBACK)
+        luaL_traceback(L, L, lua_tostring(L, -1), 1);
+    return 1;
+}
+
+/* Prints a text of several lines, without control characters. */
+static void
+complain_of(const struct session *session, const char *text)
+{
+    size_t size = strcspn(text, "\n");
+
+    session_complain(session, "%.*s", (int)size, text);
+    for (text += size; *text == '\n'; text += size) {
+        if (*++text == '\t') { /* as tracebacks are */
+            fputs("    ", stderr);
+            text++;
+        }
+        size = strcspn(text, "\n");
+        text_complain(colander_slice_of(text, size));
+    }
+}
+
+/* Prints the error on the stack, which came with `code`. */
+static enum session_exit
+fail(struct interpreter *interpreter, enum colander_code code)
+{
+    const struct session *session = interpreter->session;
+    const char *text = lua_tostring(interpreter->L, -1);
+    enum session_exit status = SESSION_FAILED;
+
+    if (interrupt_happened() && !interrupt_left_unread()) {
+        session_complain(session, "interrupted");
+        status = SESSION_INTERRUPTED;
+    } else if (interrupt_left_unread() || code == COLANDER_CANCELLED) {
+        status = SESSION_UNREAD;
+    } else {
+        complain_of(session, text == NULL ? "an error without text" : text);
+        if (code == COLANDER_CORRUPT || code == COLANDER_IO)
+            status = SESSION_DAMAGED;
+    }
+    lua_pop(interpreter->L, 1);
+    return status;
+}
+
+enum session_exit
+interpreter_fail(struct interpreter *interpreter)
+{
+    return fail(interpreter, COLANDER_INVALID);
+}
+
+enum session_exit
+interpreter_call(struct interpreter *interpreter, int argument_count,
+                 enum interpreter_detail detail)
+{
+    lua_State *L = interpreter->L;
+    const int base = lua_gettop(L) - argument_count;
+    int status;
+
+    interpreter->detail = detail;
+    interpreter->code = COLANDER_OK;
+    lua_pushcfunction(L, describe_error);
+    lua_insert(L, base);
+    coroutines_begin(L);
+    status = lua_pcall(L, argument_count, LUA_MULTRET, base);
+    coroutines_end(L);
+    lua_remove(L, base);
+    return status == LUA_OK ? SESSION_FINE
+                            : fail(interpreter, interpreter->code);
+}
+
+/* -------------------------------------------------------------- scripts --- */
+
+static void
+set_arguments(lua_State *L, const char *name, const char *const *words,
+              size_t word_count)
+{
+    lua_createtable(L, (int)word_count, 1);
+    lua_pushstring(L, name);
+    lua_rawseti(L, -2, 0);
+    for (size_t i = 0; i < word_count; i++) {
+        lua_pushstring(L, words[i]);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    lua_setglobal(L, "arg");
+}
+
+/* Loads a script as Lua loads a file: skips a first line that begins with #. */
+static int
+load_text(lua_State *L, const char *name, struct colander_slice text)
+{
+    static const char mark[] = "\xEF\xBB\xBF"; /* of UTF-8 */
+    size_t first = 0;
+    int loaded;
+
+    if (text.size >= 3 && memcmp(text.data, mark, 3) == 0)
+        text = colander_slice_of(text.data + 3, text.size - 3);
+    if (text.size > 0 && text.data[0] == '#') {
+        while (first < text.size && text.data[first] != '\n')
+            first++;
+    }
+    lua_pushfstring(L, "@%s", name);
+    loaded = luaL_loadbufferx(L, (const char *)text.data + first,
+                              text.size - first, lua_tostring(L, -1), "t");
+    lua_remove(L, -2);
+    return loaded;
+}
+
+enum session_exit
+interpreter_run_script(struct interpreter *interpreter, const char *name,
+                       struct colander_slice text, const char *const *words,
+                       size_t word_count)
+{
+    lua_State *L = interpreter->L;
+    enum session_exit status;
+    int loaded;
+
+    if (text.data != NULL)
+        loaded = load_text(L, name, text);
+    else
+        loaded = luaL_loadfilex(L, strcmp(name, "-") == 0 ? NULL : name, "t");
+    if (loaded != LUA_OK)
+        return interpreter_fail(interpreter);
+    if (!lua_checkstack(L, (int)word_count + LUA_MINSTACK)) {
+        session_complain(interpreter->session, "too many words");
+        return SESSION_USAGE;
+    }
+    set_arguments(L, name, words, word_count);
+    for (size_t i = 0; i < word_count; i++)
+        lua_pushstring(L, words[i]);
+    status =
+        interpreter_call(interpreter, (int)word_count, INTERPRETER_TRACEBACK);
+    lua_settop(L, 0);
+    return status;
+}

@@ -1,0 +1,281 @@
+/* See cells.h. SPDX-License-Identifier: MIT */
+#include "shell/output/cells.h"
+#include "shell/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Passes the cell whose name and text are in the buffers. */
+static enum colander_code
+pass(const struct cells *cells, struct cell cell, struct colander_error *err)
+{
+    cell.name = colander_buffer_slice(&cells->name);
+    cell.text = colander_buffer_slice(&cells->text);
+    return cells->take(cells->taker, &cell, err);
+}
+
+/* Replaces the name, and empties the text. */
+static enum colander_code
+begin(struct cells *cells, struct colander_slice name,
+      struct colander_error *err)
+{
+    colander_buffer_clear(&cells->name);
+    colander_buffer_clear(&cells->text);
+    if (cells->is_exact)
+        return colander_buffer_append(&cells->name, name.data, name.size, err);
+    return text_append_printable(&cells->name, name, err);
+}
+
+/* In JSON, binaries and timestamps are in quotes, with nothing to escape. */
+static enum colander_code
+append_exact(struct colander_buffer *text, const struct colander_value *value,
+             struct colander_error *err)
+{
+    enum colander_code code;
+
+    if (value->type == COLANDER_NULL)
+        return COLANDER_OK;
+    if (value->type == COLANDER_STRING)
+        return colander_buffer_append(text, value->bytes.data,
+                                      value->bytes.size, err);
+    code = colander_json_append_value(text, value, err);
+    if (code == COLANDER_OK && text->data[0] == '"') {
+        text->size -= 2;
+        memmove(text->data, text->data + 1, text->size);
+    }
+    return code;
+}
+
+static enum colander_code
+append_key(struct cells *cells, struct colander_slice key,
+           struct colander_error *err)
+{
+    struct colander_value parts[COLANDER_KEY_PARTS_MAX];
+    struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
+    enum colander_code code;
+    size_t count = 0;
+
+    if (!cells->is_exact)
+        return text_append_key(&cells->text, key, err);
+    code = colander_key_decode(key, parts, &count, &scratch, err);
+    if (code == COLANDER_OK)
+        code = count == 1 ? append_exact(&cells->text, &parts[0], err)
+                          : colander_json_append_key(&cells->text, key, err);
+    colander_buffer_release(&scratch);
+    return code;
+}
+
+/* Passes the value with the name in the buffer. */
+static enum colander_code
+pass_value(struct cells *cells, const struct colander_value *value,
+           struct colander_error *err)
+{
+    struct cell cell = {.kind = CELL_COLUMN};
+    enum colander_code code;
+
+    cell.is_number = value->type == COLANDER_INTEGER ||
+                     value->type == COLANDER_UNSIGNED ||
+                     value->type == COLANDER_DOUBLE;
+    cell.is_empty = /* as in JSON, which has no infinity */
+        value->type == COLANDER_NULL ||
+        (value->type == COLANDER_DOUBLE && !isfinite(value->number));
+    code = cells->is_exact
+               ? append_exact(&cells->text, value, err)
+               : text_append_value(&cells->text, value, cells->size_max, err);
+    return code == COLANDER_OK ? pass(cells, cell, err) : code;
+}
+
+/* The part of `path` before the first [] leads to one value, the whole array:
+ * the row is cut down to what the path selects in it. */
+static size_t
+size_before_elements(const char *path)
+{
+    size_t size = 0;
+
+    while (path[size] != '\0' && path[size] != '[') {
+        if (path[size] == '\\' && path[size + 1] != '\0')
+            size++;
+        size++;
+    }
+    return size;
+}
+
+static enum colander_code
+pass_missing(struct cells *cells, enum cell_kind kind,
+             struct colander_slice name, struct colander_error *err)
+{
+    const struct cell cell = {
+        .kind = kind, .is_number = true, .is_empty = true};
+    enum colander_code code = begin(cells, name, err);
+
+    return code == COLANDER_OK ? pass(cells, cell, err) : code;
+}
+
+static enum colander_code
+pass_path(struct cells *cells, const struct colander_result *result,
+          const char *path, struct colander_error *err)
+{
+    struct colander_value value;
+    enum colander_code code;
+    bool found = false;
+    char *whole;
+
+    if (result == NULL)
+        return pass_missing(cells, CELL_COLUMN, colander_slice_text(path), err);
+    whole = strndup(path, size_before_elements(path));
+    if (whole == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a path");
+    code = colander_row_get(result->row, whole, &value, &found, err);
+    free(whole);
+    if (code == COLANDER_OK && !found)
+        return pass_missing(cells, CELL_COLUMN, colander_slice_text(path), err);
+    if (code == COLANDER_OK)
+        code = begin(cells, colander_slice_text(path), err);
+    return code == COLANDER_OK ? pass_value(cells, &value, err) : code;
+}
+
+/* Without `with_values` they are passed as missing. */
+static enum colander_code
+pass_members(struct cells *cells, struct colander_slice row, bool with_values,
+             struct colander_error *err)
+{
+    struct colander_members members;
+    enum colander_code code = colander_members_init(&members, row, err);
+
+    while (code == COLANDER_OK) {
+        struct colander_slice name;
+        struct colander_value value;
+        bool is_member = false;
+
+        code = colander_members_next(&members, &is_member, &name, &value, err);
+        if (code != COLANDER_OK || !is_member)
+            break;
+        if (!with_values) {
+            code = pass_missing(cells, CELL_COLUMN, name, err);
+            continue;
+        }
+        code = begin(cells, name, err);
+        if (code == COLANDER_OK)
+            code = pass_value(cells, &value, err);
+    }
+    return code;
+}
+
+enum colander_code
+cells_pass_row_names(struct cells *cells, struct colander_slice row,
+                     cell_taker take, void *taker, struct colander_error *err)
+{
+    cells->take = take;
+    cells->taker = taker;
+    return pass_members(cells, row, false, err);
+}
+
+static enum colander_code
+pass_key(struct cells *cells, const struct colander_result *result,
+         struct colander_error *err)
+{
+    const struct cell cell = {.kind = CELL_KEY};
+    enum colander_code code;
+
+    if (result == NULL)
+        return pass_missing(cells, CELL_KEY,
+                            colander_slice_text(COLANDER_KEY_COLUMN), err);
+    code = begin(cells, colander_slice_text(COLANDER_KEY_COLUMN), err);
+    if (code == COLANDER_OK)
+        code = append_key(cells, result->key, err);
+    return code == COLANDER_OK ? pass(cells, cell, err) : code;
+}
+
+/* Appends the paths as a JSON array. */
+static enum colander_code
+append_json_paths(struct colander_buffer *json,
+                  const struct colander_columns *columns,
+                  struct colander_error *err)
+{
+    enum colander_code code = colander_buffer_append(json, "[", 1, err);
+
+    for (size_t i = 0; i < columns->count && code == COLANDER_OK; i++) {
+        struct colander_value path = colander_text(columns->paths[i]);
+
+        if (i > 0)
+            code = colander_buffer_append(json, ",", 1, err);
+        if (code == COLANDER_OK)
+            code = colander_json_append_value(json, &path, err);
+    }
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(json, "]", 1, err);
+    return code;
+}
+
+/* "user, text" */
+static enum colander_code
+append_paths(struct colander_buffer *text,
+             const struct colander_columns *columns, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i < columns->count && code == COLANDER_OK; i++) {
+        if (i > 0)
+            code = colander_buffer_append(text, ", ", 2, err);
+        if (code == COLANDER_OK)
+            code = text_append_printable(
+                text, colander_slice_text(columns->paths[i]), err);
+    }
+    return code;
+}
+
+static enum colander_code
+pass_matches(struct cells *cells, const struct colander_result *result,
+             struct colander_error *err)
+{
+    const struct cell cell = {.kind = CELL_MATCHES};
+    enum colander_code code;
+
+    if (result == NULL)
+        return pass_missing(cells, CELL_MATCHES,
+                            colander_slice_text(CELLS_MATCHED_COLUMN), err);
+    code = begin(cells, colander_slice_text(CELLS_MATCHED_COLUMN), err);
+    if (code == COLANDER_OK)
+        code = cells->is_exact
+                   ? append_json_paths(&cells->text, &result->columns, err)
+                   : append_paths(&cells->text, &result->columns, err);
+    return code == COLANDER_OK ? pass(cells, cell, err) : code;
+}
+
+/* Whether the path is a column that is printed anyway. */
+static bool
+is_shown_anyway(const struct output_options *options, const char *path)
+{
+    if (strcmp(path, COLANDER_KEY_COLUMN) == 0)
+        return !options->has_no_key;
+    return options->shows_matches && strcmp(path, CELLS_MATCHED_COLUMN) == 0;
+}
+
+enum colander_code
+cells_pass(struct cells *cells, const struct colander_result *result,
+           cell_taker take, void *taker, struct colander_error *err)
+{
+    const struct output_options *options = cells->options;
+    enum colander_code code = COLANDER_OK;
+
+    cells->take = take;
+    cells->taker = taker;
+    if (!options->has_no_key)
+        code = pass_key(cells, result, err);
+    if (code == COLANDER_OK && options->shows_matches)
+        code = pass_matches(cells, result, err);
+    if (code == COLANDER_OK && result != NULL && options->path_count == 0)
+        code = pass_members(cells, result->row, true, err);
+    for (size_t i = 0; i < options->path_count && code == COLANDER_OK; i++) {
+        if (!is_shown_anyway(options, options->paths[i]))
+            code = pass_path(cells, result, options->paths[i], err);
+    }
+    return code;
+}
+
+void
+cells_release(struct cells *cells)
+{
+    colander_buffer_release(&cells->name);
+    colander_buffer_release(&cells->text);
+}

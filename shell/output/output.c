@@ -1,0 +1,389 @@
+/* See output.h. SPDX-License-Identifier: MIT */
+#include "shell/output.h"
+#include "shell/interrupt.h"
+#include "shell/output/cells.h"
+#include "shell/output/csv.h"
+#include "shell/output/grid.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define TABLE_ROWS 200   /* rows that a table keeps back, to fit its columns */
+#define CELL_SIZE_MAX 16 /* bytes that one cell of a terminal may need */
+
+struct output {
+    FILE *file;
+    struct output_options options;
+    struct cells cells;
+    struct grid *grid;           /* of TABLE */
+    struct csv *csv;             /* of CSV */
+    struct colander_buffer text; /* of one row: JSON or msgpack */
+    struct colander_buffer row;  /* with the columns that matched */
+    uint64_t row_count;
+};
+
+static const char *const names[] = {"jsonl",   "json",  "csv",
+                                    "msgpack", "table", "line"};
+
+const char *
+output_format_name(enum output_format format)
+{
+    return names[format];
+}
+
+enum colander_code
+output_format_parse(const char *name, enum output_format *format,
+                    struct colander_error *err)
+{
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(name, names[i]) == 0) {
+            *format = (enum output_format)i;
+            return COLANDER_OK;
+        }
+    }
+    return COLANDER_FAIL(
+        err, COLANDER_INVALID,
+        "no format '%s': use jsonl, json, csv, msgpack, table or line", name);
+}
+
+size_t
+output_width(void)
+{
+    const char *columns = getenv("COLUMNS");
+    struct winsize size;
+    long width;
+
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    width = columns == NULL ? 0 : strtol(columns, NULL, 10);
+    return width > 0 && width < 100000 ? (size_t)width : 80;
+}
+
+/* Takes a column that is known before the first row. */
+static enum colander_code
+add_to_csv(void *taker, const struct cell *cell, struct colander_error *err)
+{
+    struct output *output = taker;
+    size_t column;
+
+    if (cell->kind == CELL_COLUMN)
+        return csv_column(output->csv, cell->name, &column, err);
+    return csv_add_column(output->csv, cell->name, err);
+}
+
+/* Makes what the format needs. */
+static enum colander_code
+begin(struct output *output, struct colander_error *err)
+{
+    switch (output->options.format) {
+    case OUTPUT_TABLE:
+        output->cells.size_max = output_width() * CELL_SIZE_MAX;
+        output->grid = grid_create(output_width());
+        if (output->grid == NULL)
+            return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                                 "no memory for a table");
+        return COLANDER_OK;
+    case OUTPUT_CSV:
+        output->cells.is_exact = !isatty(fileno(output->file));
+        output->csv = csv_create(output->file);
+        if (output->csv == NULL)
+            return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for CSV");
+        return cells_pass(&output->cells, NULL, add_to_csv, output, err);
+    case OUTPUT_MSGPACK:
+        /* the stream may be a pager's, which ends at the terminal as well */
+        if (isatty(output->file == stdout ? STDOUT_FILENO
+                                          : fileno(output->file)))
+            return COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "msgpack is not for a terminal: export it "
+                                 "with --output FILE");
+        return COLANDER_OK;
+    default:
+        return COLANDER_OK;
+    }
+}
+
+enum colander_code
+output_create(FILE *file, const struct output_options *options,
+              struct output **output, struct colander_error *err)
+{
+    enum colander_code code;
+
+    *output = calloc(1, sizeof(**output));
+    if (*output == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for output");
+    (*output)->file = file;
+    (*output)->options = *options;
+    (*output)->cells.options = &(*output)->options;
+    (*output)->cells.size_max = SIZE_MAX;
+    code = begin(*output, err);
+    if (code != COLANDER_OK) {
+        output_destroy(*output);
+        *output = NULL;
+    }
+    return code;
+}
+
+void
+output_destroy(struct output *output)
+{
+    if (output == NULL)
+        return;
+    grid_destroy(output->grid);
+    csv_destroy(output->csv);
+    cells_release(&output->cells);
+    colander_buffer_release(&output->text);
+    colander_buffer_release(&output->row);
+    free(output);
+}
+
+static enum colander_code
+write_failure(FILE *file, struct colander_error *err)
+{
+    int number = errno;
+
+    clearerr(file);
+    if (number == EPIPE || interrupt_left_unread())
+        return COLANDER_FAIL(err, COLANDER_CANCELLED,
+                             "no one reads the output");
+    return COLANDER_FAIL(err, COLANDER_IO, "cannot write output%s%s",
+                         number == 0 ? "" : ": ",
+                         number == 0 ? "" : strerror(number));
+}
+
+enum colander_code
+output_flush(FILE *file, struct colander_error *err)
+{
+    errno = 0; /* that of an earlier failed write is lost */
+    if (fflush(file) != 0 || ferror(file))
+        return write_failure(file, err);
+    return COLANDER_OK;
+}
+
+/* ------------------------------------------------------- JSON, msgpack --- */
+
+/* Replaces output->row by the row with the columns that matched in it. */
+static enum colander_code
+add_matches(struct output *output, const struct colander_result *result,
+            struct colander_error *err)
+{
+    struct colander_row_builder *builder = colander_row_builder_create();
+    struct colander_slice patch;
+    enum colander_code code;
+
+    if (builder == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a row");
+    colander_row_builder_begin_array(builder, CELLS_MATCHED_COLUMN);
+    for (size_t i = 0; i < result->columns.count; i++)
+        colander_row_builder_add(builder, NULL,
+                                 colander_text(result->columns.paths[i]));
+    colander_row_builder_end(builder);
+    code = colander_row_builder_finish(builder, &patch, err);
+    if (code == COLANDER_OK)
+        code = colander_row_patch(result->row, patch, &output->row, err);
+    colander_row_builder_destroy(builder);
+    return code;
+}
+
+/* Appends a row as JSON on one line, or as msgpack with the columns that are
+ * stored. A row without its key is one value. */
+static enum colander_code
+append_whole(struct output *output, struct colander_slice key,
+             struct colander_slice row, struct colander_error *err)
+{
+    struct colander_buffer *text = &output->text;
+    const bool has_no_key = output->options.has_no_key;
+    struct colander_value columns = colander_null();
+
+    if (output->options.format == OUTPUT_MSGPACK)
+        return has_no_key
+                   ? colander_buffer_append(text, row.data, row.size, err)
+                   : colander_row_append_keyed(text, key, row, err);
+    if (!has_no_key)
+        return colander_json_append_row(text, key, row, err);
+    columns.type = COLANDER_MAP;
+    columns.bytes = row;
+    return colander_json_append_value(text, &columns, err);
+}
+
+/* Writes the row as JSON or msgpack, between two texts. */
+static enum colander_code
+write_whole(struct output *output, const struct colander_result *result,
+            const char *before, const char *after, struct colander_error *err)
+{
+    struct colander_buffer *text = &output->text;
+    struct colander_slice row = result->row;
+    enum colander_code code = COLANDER_OK;
+
+    if (output->options.shows_matches) {
+        code = add_matches(output, result, err);
+        row = colander_buffer_slice(&output->row);
+    }
+    colander_buffer_clear(text);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(text, before, strlen(before), err);
+    if (code == COLANDER_OK)
+        code = append_whole(output, result->key, row, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(text, after, strlen(after), err);
+    if (code == COLANDER_OK &&
+        fwrite(text->data, 1, text->size, output->file) != text->size)
+        code = write_failure(output->file, err);
+    return code;
+}
+
+/* -------------------------------------------------------------- takers --- */
+
+static enum colander_code
+put_in_grid(void *taker, const struct cell *cell, struct colander_error *err)
+{
+    struct output *output = taker;
+    size_t column;
+    enum colander_code code;
+
+    code = grid_column(output->grid, cell->name, &column, err);
+    if (code != COLANDER_OK)
+        return code;
+    return grid_put(output->grid, column, cell->text, cell->is_number, err);
+}
+
+static enum colander_code
+print_line(void *taker, const struct cell *cell, struct colander_error *err)
+{
+    struct output *output = taker;
+
+    if (fprintf(output->file, "%.*s = %.*s\n", (int)cell->name.size,
+                (const char *)cell->name.data, (int)cell->text.size,
+                (const char *)cell->text.data) < 0)
+        return write_failure(output->file, err);
+    return COLANDER_OK;
+}
+
+static enum colander_code
+put_in_csv(void *taker, const struct cell *cell, struct colander_error *err)
+{
+    struct output *output = taker;
+    size_t column = 0;
+    enum colander_code code = COLANDER_OK;
+
+    if (cell->kind == CELL_MATCHES)
+        column = output->options.has_no_key ? 0 : 1;
+    if (cell->kind == CELL_COLUMN)
+        code = csv_column(output->csv, cell->name, &column, err);
+    if (code != COLANDER_OK || cell->is_empty)
+        return code;
+    return csv_put(output->csv, column, cell->text, err);
+}
+
+static enum colander_code
+print_grid(struct output *output, struct colander_error *err)
+{
+    grid_print(output->grid, output->file);
+    return output_flush(output->file, err);
+}
+
+static enum colander_code
+write_table(struct output *output, const struct colander_result *result,
+            struct colander_error *err)
+{
+    enum colander_code code = grid_row(output->grid, err);
+
+    if (code == COLANDER_OK)
+        code = cells_pass(&output->cells, result, put_in_grid, output, err);
+    if (code == COLANDER_OK && grid_row_count(output->grid) == TABLE_ROWS)
+        code = print_grid(output, err);
+    return code;
+}
+
+static enum colander_code
+write_lines(struct output *output, const struct colander_result *result,
+            struct colander_error *err)
+{
+    if (output->row_count > 0)
+        fputc('\n', output->file);
+    return cells_pass(&output->cells, result, print_line, output, err);
+}
+
+static enum colander_code
+write_csv(struct output *output, const struct colander_result *result,
+          struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if ((output->options.path_count > 0 || output->options.learns_columns) &&
+        output->row_count == 0)
+        code = csv_fix(output->csv, err);
+    if (code == COLANDER_OK)
+        code = cells_pass(&output->cells, result, put_in_csv, output, err);
+    if (code == COLANDER_OK)
+        code = csv_end_row(output->csv, err);
+    if (code == COLANDER_OK && ferror(output->file))
+        code = write_failure(output->file, err);
+    return code;
+}
+
+/* ---------------------------------------------------------------- rows --- */
+
+enum colander_code
+output_learn(struct output *output, const struct colander_result *result,
+             struct colander_error *err)
+{
+    if (output->csv == NULL || output->options.path_count > 0)
+        return COLANDER_OK;
+    return cells_pass_row_names(&output->cells, result->row, add_to_csv, output,
+                                err);
+}
+
+enum colander_code
+output_row(struct output *output, const struct colander_result *result,
+           struct colander_error *err)
+{
+    bool is_first = output->row_count == 0;
+    enum colander_code code = COLANDER_OK;
+
+    switch (output->options.format) {
+    case OUTPUT_JSONL:
+        code = write_whole(output, result, "", "\n", err);
+        break;
+    case OUTPUT_JSON:
+        code = write_whole(output, result, is_first ? "[\n" : ",\n", "", err);
+        break;
+    case OUTPUT_CSV:
+        code = write_csv(output, result, err);
+        break;
+    case OUTPUT_MSGPACK:
+        code = write_whole(output, result, "", "", err);
+        break;
+    case OUTPUT_TABLE:
+        code = write_table(output, result, err);
+        break;
+    case OUTPUT_LINE:
+        code = write_lines(output, result, err);
+        break;
+    }
+    if (code == COLANDER_OK)
+        output->row_count++;
+    return code;
+}
+
+enum colander_code
+output_finish(struct output *output, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if (output->options.format == OUTPUT_JSON)
+        fputs(output->row_count == 0 ? "[]\n" : "\n]\n", output->file);
+    if (output->csv != NULL)
+        code = csv_finish(output->csv, err);
+    if (output->grid != NULL && grid_row_count(output->grid) > 0)
+        grid_print(output->grid, output->file);
+    return code == COLANDER_OK ? output_flush(output->file, err) : code;
+}
+
+void
+output_add_left_out(const struct output *output, struct report *report)
+{
+    if (output->grid != NULL)
+        grid_add_left_out(output->grid, report);
+}

@@ -1,0 +1,263 @@
+/* See text.h. SPDX-License-Identifier: MIT */
+#include "shell/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <wchar.h>
+
+#define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
+
+enum colander_code
+text_append_list(struct colander_buffer *out, struct colander_error *err,
+                 const char *format, va_list list)
+{
+    enum colander_code code;
+    char *text = NULL;
+    const int size = vasprintf(&text, format, list);
+
+    if (size < 0)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a text");
+    code = colander_buffer_append(out, text, (size_t)size, err);
+    free(text);
+    return code;
+}
+
+enum colander_code
+text_append_format(struct colander_buffer *out, struct colander_error *err,
+                   const char *format, ...)
+{
+    enum colander_code code;
+    va_list list;
+
+    va_start(list, format);
+    code = text_append_list(out, err, format, list);
+    va_end(list);
+    return code;
+}
+
+/* Returns the size of the character at the start of `text`, which is not empty,
+ * or 0 if it is not UTF-8. */
+static size_t
+character_size(struct colander_slice text, wchar_t *character)
+{
+    mbstate_t state;
+    size_t size;
+
+    memset(&state, 0, sizeof(state));
+    size = mbrtowc(character, (const char *)text.data, text.size, &state);
+    if (size == (size_t)-1 || size == (size_t)-2)
+        return 0;
+    return size == 0 ? 1 : size;
+}
+
+static enum colander_code
+append_control(struct colander_buffer *out, wchar_t character,
+               struct colander_error *err)
+{
+    switch (character) {
+    case L'\n':
+        return colander_buffer_append(out, "\\n", 2, err);
+    case L'\r':
+        return colander_buffer_append(out, "\\r", 2, err);
+    case L'\t':
+        return colander_buffer_append(out, "\\t", 2, err);
+    default:
+        return text_append_format(out, err, "\\x%02x", (unsigned)character);
+    }
+}
+
+/* Direction marks have no width, but would reorder the line around them. */
+static bool
+is_direction(wchar_t c)
+{
+    return (c >= 0x200E && c <= 0x200F) || (c >= 0x202A && c <= 0x202E) ||
+           (c >= 0x2066 && c <= 0x2069) || c == 0x061C;
+}
+
+enum colander_code
+text_append_printable(struct colander_buffer *out, struct colander_slice bytes,
+                      struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    while (bytes.size > 0 && code == COLANDER_OK) {
+        wchar_t character = 0;
+        size_t size = character_size(bytes, &character);
+
+        if (size == 0) {
+            code = colander_buffer_append(out, REPLACEMENT, 3, err);
+            size = 1;
+        } else if (character < 0x20 || (character >= 0x7F && character < 0xA0))
+            code = append_control(out, character, err);
+        else if (wcwidth(character) < 0 || is_direction(character))
+            code = colander_buffer_append(out, REPLACEMENT, 3, err);
+        else
+            code = colander_buffer_append(out, bytes.data, size, err);
+        bytes.data += size;
+        bytes.size -= size;
+    }
+    return code;
+}
+
+void
+text_complain(struct colander_slice text)
+{
+    struct colander_buffer shown = COLANDER_BUFFER_EMPTY;
+
+    if (text_append_printable(&shown, text, NULL) == COLANDER_OK)
+        fprintf(stderr, "%.*s\n", (int)shown.size, (const char *)shown.data);
+    colander_buffer_release(&shown);
+}
+
+/* Appends the first whole characters of up to `size_max` bytes, and an ellipsis
+ * if there are more. */
+static enum colander_code
+append_beginning(struct colander_buffer *out, struct colander_slice bytes,
+                 size_t size_max, struct colander_error *err)
+{
+    bool is_cut = bytes.size > size_max;
+    enum colander_code code;
+
+    if (is_cut) {
+        bytes.size = size_max;
+        while (bytes.size > 0 && (bytes.data[bytes.size] & 0xC0) == 0x80)
+            bytes.size--;
+    }
+    code = text_append_printable(out, bytes, err);
+    if (code == COLANDER_OK && is_cut)
+        code = colander_buffer_append(out, TEXT_ELLIPSIS, strlen(TEXT_ELLIPSIS),
+                                      err);
+    return code;
+}
+
+enum colander_code
+text_append_value(struct colander_buffer *out,
+                  const struct colander_value *value, size_t size_max,
+                  struct colander_error *err)
+{
+    struct colander_buffer json = COLANDER_BUFFER_EMPTY;
+    enum colander_code code;
+
+    if (value->type == COLANDER_STRING)
+        return append_beginning(out, value->bytes, size_max, err);
+    code = colander_json_append_value(&json, value, err);
+    if (code == COLANDER_OK)
+        code =
+            append_beginning(out, colander_buffer_slice(&json), size_max, err);
+    colander_buffer_release(&json);
+    return code;
+}
+
+enum colander_code
+text_append_key(struct colander_buffer *out, struct colander_slice key,
+                struct colander_error *err)
+{
+    struct colander_value parts[COLANDER_KEY_PARTS_MAX];
+    struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer json = COLANDER_BUFFER_EMPTY;
+    enum colander_code code;
+    size_t count = 0;
+
+    code = colander_key_decode(key, parts, &count, &scratch, err);
+    if (code != COLANDER_OK)
+        goto done;
+    if (count == 1) {
+        code = text_append_value(out, &parts[0], SIZE_MAX, err);
+        goto done;
+    }
+    code = colander_json_append_key(&json, key, err);
+    if (code == COLANDER_OK)
+        code = text_append_printable(out, colander_buffer_slice(&json), err);
+done:
+    colander_buffer_release(&json);
+    colander_buffer_release(&scratch);
+    return code;
+}
+
+void
+text_drop_lead(struct colander_error *err, const char *format, ...)
+{
+    char lead[sizeof(err->message)];
+    va_list list;
+    size_t size;
+
+    va_start(list, format);
+    (void)vsnprintf(lead, sizeof(lead), format, list);
+    va_end(list);
+    size = strlen(lead);
+    if (strncmp(err->message, lead, size) == 0)
+        memmove(err->message, err->message + size,
+                strlen(err->message) - size + 1);
+}
+
+char *
+text_copy(struct colander_slice text)
+{
+    return text.size == 0 ? strdup("")
+                          : strndup((const char *)text.data, text.size);
+}
+
+/* Returns how many bytes of the text fit into `width` cells, and sets *cells to
+ * what they take. */
+static size_t
+measure(struct colander_slice text, size_t width, size_t *cells)
+{
+    size_t fitting = 0;
+
+    *cells = 0;
+    while (fitting < text.size) {
+        wchar_t character = 0;
+        const size_t size = character_size(
+            colander_slice_of(text.data + fitting, text.size - fitting),
+            &character);
+        const int columns = size == 0 ? 1 : wcwidth(character);
+        const size_t wide = columns > 0 ? (size_t)columns : 0;
+
+        if (wide > width - *cells)
+            break;
+        *cells += wide;
+        fitting += size == 0 ? 1 : size;
+    }
+    return fitting;
+}
+
+size_t
+text_fit(struct colander_slice text, size_t width)
+{
+    size_t cells;
+
+    return measure(text, width, &cells);
+}
+
+size_t
+text_width(struct colander_slice text)
+{
+    size_t cells;
+
+    (void)measure(text, SIZE_MAX, &cells);
+    return cells;
+}
+
+enum colander_code
+text_append_caret(struct colander_buffer *out, const char *text, size_t offset,
+                  struct colander_error *err)
+{
+    struct colander_buffer shown = COLANDER_BUFFER_EMPTY;
+    enum colander_code code;
+    size_t width;
+
+    code = text_append_printable(&shown, colander_slice_of(text, offset), err);
+    if (code != COLANDER_OK)
+        goto done;
+    width = text_width(colander_buffer_slice(&shown));
+    code =
+        text_append_printable(&shown, colander_slice_text(text + offset), err);
+    if (code == COLANDER_OK)
+        code = text_append_format(out, err, "    %.*s\n    %*s^\n",
+                                  (int)shown.size, (const char *)shown.data,
+                                  (int)width, "");
+done:
+    colander_buffer_release(&shown);
+    return code;
+}

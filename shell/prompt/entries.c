@@ -1,0 +1,463 @@
+/* See entries.h. SPDX-License-Identifier: MIT */
+#include "shell/entries.h"
+#include "core/clock.h"
+#include "shell/command.h"
+#include "shell/interrupt.h"
+#include "shell/pager.h"
+#include "shell/prompt/chunk.h"
+#include "shell/prompt/completion.h"
+#include "shell/prompt/dot_commands.h"
+#include "shell/prompt/line_input.h"
+#include "shell/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define PROMPT "colander> "
+#define PROMPT_MORE "      ... "
+#define TRIED_SIZE 4000   /* bytes; a longer entry waits for its brackets */
+#define READ_DEPTH_MAX 16 /* of .read within .read */
+#define BLANKS " \t"
+#define TYPED "=stdin" /* the name of typed text in messages */
+
+void
+entries_init(struct entries *entries, struct session *session,
+             struct interpreter *interpreter)
+{
+    memset(entries, 0, sizeof(*entries));
+    entries->settings.session = session;
+    entries->interpreter = interpreter;
+    entries->settings.display.session = session;
+    entries->settings.display.row_limit = UINT64_MAX;
+    entries->settings.stdout_fd = -1;
+}
+
+void
+entries_release(struct entries *entries)
+{
+    report_release(&entries->settings.display.notes);
+    free(entries->settings.pager);
+    free(entries->settings.read_name);
+    if (entries->settings.stdout_fd >= 0)
+        close(entries->settings.stdout_fd);
+}
+
+/* -------------------------------------------------------------- chunks --- */
+
+/* Prints its arguments after the first, which is the display. */
+static int
+show(lua_State *L)
+{
+    display_show(L, lua_touserdata(L, 1), 2);
+    return 0;
+}
+
+/* Prints the values on the stack, and removes them. */
+static enum session_exit
+show_results(struct entries *entries)
+{
+    lua_State *L = interpreter_state(entries->interpreter);
+    const int count = lua_gettop(L);
+    struct colander_error err;
+    enum session_exit status;
+
+    if (entries->settings.is_paged)
+        pager_begin(entries->settings.pager);
+    lua_pushcfunction(L, show);
+    lua_insert(L, 1);
+    lua_pushlightuserdata(L, &entries->settings.display);
+    lua_insert(L, 2);
+    status =
+        interpreter_call(entries->interpreter, count + 1, INTERPRETER_MESSAGE);
+    pager_end();
+    lua_settop(L, 0);
+    display_print_notes(&entries->settings.display);
+    if (status == SESSION_FINE && output_flush(stdout, &err) != COLANDER_OK)
+        status = session_fail(entries->settings.session, &err);
+    return status;
+}
+
+/* Calls the chunk on the stack, and prints its values. */
+static enum session_exit
+run_loaded(struct entries *entries, enum interpreter_detail detail)
+{
+    lua_State *L = interpreter_state(entries->interpreter);
+    const double start = clock_seconds();
+    enum session_exit status;
+
+    status = interpreter_call(entries->interpreter, 0, detail);
+    if (status == SESSION_FINE && lua_gettop(L) > 0)
+        status = show_results(entries);
+    lua_settop(L, 0);
+    if (entries->settings.is_timed) {
+        (void)fflush(stdout);
+        fprintf(stderr, "time: %.6f s\n", clock_seconds() - start);
+    }
+    return status;
+}
+
+enum session_exit
+entries_run_chunk(struct entries *entries, const char *text, const char *name)
+{
+    lua_State *L = interpreter_state(entries->interpreter);
+
+    switch (chunk_load(L, colander_slice_text(text), name)) {
+    case CHUNK_READY:
+        break;
+    case CHUNK_UNFINISHED:
+        session_complain(entries->settings.session, "%s: the end is missing",
+                         name + 1);
+        return SESSION_FAILED;
+    case CHUNK_WRONG:
+        return interpreter_fail(entries->interpreter);
+    }
+    return run_loaded(entries, INTERPRETER_TRACEBACK);
+}
+
+enum session_exit
+entries_run_entry(struct entries *entries, const char *line)
+{
+    return line[0] == '.' ? dot_commands_run(&entries->settings, line)
+                          : entries_run_chunk(entries, line, "=-e");
+}
+
+enum session_exit
+entries_run_task(struct session *session,
+                 enum session_exit (*task)(struct entries *, void *),
+                 void *context)
+{
+    struct interpreter *interpreter = NULL;
+    struct entries entries;
+    struct colander_error err;
+    enum session_exit status;
+
+    if (interpreter_create(session, 0, &interpreter, &err) != COLANDER_OK)
+        return session_fail(session, &err);
+    session->is_shell = true;
+    entries_init(&entries, session, interpreter);
+    status = task(&entries, context);
+    entries_release(&entries);
+    interpreter_destroy(interpreter);
+    session->is_shell = false;
+    return status;
+}
+
+/* -------------------------------------------------------------- entries --- */
+
+struct entry {
+    struct colander_buffer text; /* without the last newline */
+    unsigned long line;          /* of its first line */
+    struct brackets brackets;    /* that its lines leave open */
+};
+
+/* Returns the dot command for words that new users type. */
+static const char *
+as_meant(const struct entries *entries, const char *line)
+{
+    if (!entries->settings.session->is_prompt)
+        return line;
+    if (strcmp(line, "help") == 0)
+        return ".help";
+    return strcmp(line, "quit") == 0 || strcmp(line, "exit") == 0 ? ".quit"
+                                                                  : line;
+}
+
+/* Whether the line is a dot command: `.5` is a number. */
+static bool
+is_dot_command(const char *line)
+{
+    line += strspn(line, BLANKS);
+    return line[0] == '.' && isalpha((unsigned char)line[1]);
+}
+
+static enum colander_code
+add_line(struct entry *entry, const char *line, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if (entry->text.size > 0)
+        code = colander_buffer_append(&entry->text, "\n", 1, err);
+    else
+        entry->brackets = (struct brackets)BRACKETS_NONE;
+    brackets_add(&entry->brackets, colander_slice_text(line));
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&entry->text, line, strlen(line), err);
+    return code;
+}
+
+/* Adds the entry to the history, as one line if that means the same. */
+static void
+remember(struct line_input *input, const struct entry *entry)
+{
+    char *text = text_copy(colander_buffer_slice(&entry->text));
+    char *rest;
+
+    if (text == NULL)
+        return;
+    if (strstr(text, "--") == NULL && strstr(text, "[[") == NULL &&
+        strstr(text, "[=") == NULL && strchr(text, '\\') == NULL) {
+        for (char *end = text; (end = strchr(end, '\n')) != NULL;)
+            *end = ' ';
+    }
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest))
+        line_input_remember(input, line);
+    free(text);
+}
+
+/* If a chunk that is not Lua begins with a command, says how to write that. */
+static void
+hint_at_command(const struct session *session, struct colander_slice text)
+{
+    const char *name;
+
+    for (size_t i = 0; (name = command_shell_name(session, i)) != NULL; i++) {
+        const size_t size = strlen(name);
+
+        if (text.size > size && text.data[size] == ' ' &&
+            memcmp(text.data, name, size) == 0)
+            fprintf(stderr, "commands begin with a dot: .%s\n", name);
+    }
+}
+
+/* Runs the entry if it is complete, and empties it. */
+static enum session_exit
+try_entry(struct entries *entries, struct line_input *input,
+          struct entry *entry)
+{
+    lua_State *L = interpreter_state(entries->interpreter);
+    const struct colander_slice text = colander_buffer_slice(&entry->text);
+    enum chunk_state state;
+    enum session_exit status;
+
+    /* loading a long entry after each line would take quadratic time */
+    if (entry->text.size > TRIED_SIZE && brackets_are_open(&entry->brackets))
+        return SESSION_FINE;
+    state = chunk_load(L, text, TYPED);
+    if (state == CHUNK_UNFINISHED)
+        return SESSION_FINE;
+    remember(input, entry);
+    entry->text.size = 0;
+    if (state != CHUNK_WRONG)
+        return run_loaded(entries, INTERPRETER_MESSAGE);
+    status = interpreter_fail(entries->interpreter);
+    hint_at_command(entries->settings.session, text);
+    return status;
+}
+
+/* Runs the file of .read. */
+static enum session_exit
+run_read_file(struct entries *entries)
+{
+    const struct session *session = entries->settings.session;
+    char *name = entries->settings.read_name;
+    FILE *file = fopen(name, "re");
+    enum session_exit status = SESSION_FAILED;
+
+    entries->settings.read_name = NULL;
+    if (file == NULL) {
+        session_complain(session, "read: cannot read '%s': %s", name,
+                         strerror(errno));
+    } else if (entries->depth == READ_DEPTH_MAX) {
+        session_complain(session, "read: files that read files are nested too "
+                                  "deeply");
+        status = SESSION_USAGE;
+    } else {
+        entries->depth++;
+        status = entries_run_file(entries, file, name);
+        entries->depth--;
+    }
+    if (file != NULL)
+        (void)fclose(file);
+    free(name);
+    return status;
+}
+
+/* Adds the line, and runs the entry if that completes it. */
+static enum session_exit
+run_line(struct entries *entries, struct line_input *input, struct entry *entry,
+         const char *line)
+{
+    struct session *session = entries->settings.session;
+    const unsigned long here = session->line;
+    enum session_exit status;
+    struct colander_error err;
+
+    if (entry->text.size == 0 && line[strspn(line, BLANKS)] == '\0')
+        return SESSION_FINE;
+    if (entry->text.size == 0) {
+        entry->line = here;
+        line = as_meant(entries, line);
+    }
+    if (add_line(entry, line, &err) != COLANDER_OK)
+        return session_fail(session, &err);
+    session->line = entry->line;
+    if (is_dot_command(line) && entry->text.size == strlen(line)) {
+        remember(input, entry);
+        entry->text.size = 0;
+        status =
+            dot_commands_run(&entries->settings, line + strspn(line, BLANKS));
+        if (entries->settings.read_name != NULL)
+            status = run_read_file(entries);
+    } else {
+        status = try_entry(entries, input, entry);
+    }
+    session->line = here;
+    return status;
+}
+
+/* At the end of the input, the last entry must be complete. */
+static enum session_exit
+end_input(const struct entries *entries, const struct entry *entry)
+{
+    if (entry->text.size == 0)
+        return SESSION_FINE;
+    entries->settings.session->line = entry->line;
+    session_complain(entries->settings.session,
+                     "the chunk that begins here has no end");
+    return SESSION_FAILED;
+}
+
+/* ------------------------------------------------------------- terminal --- */
+
+/* No line was read. A Ctrl-C at the prompt only discards the line; a second one
+ * within a second leaves. */
+static enum session_exit
+stop_typing(struct entries *entries, struct line_input *input,
+            const struct colander_error *err)
+{
+    line_input_end_line(input);
+    if (err->code == COLANDER_CANCELLED && !line_input_was_left(input))
+        return SESSION_FINE;
+    entries->settings.is_ended = true;
+    if (err->code != COLANDER_CANCELLED)
+        return session_fail(entries->settings.session, err);
+    return SESSION_INTERRUPTED;
+}
+
+static enum session_exit
+run_typed(struct entries *entries, struct line_input *input)
+{
+    struct entry entry = {.brackets = BRACKETS_NONE};
+    enum session_exit status = SESSION_FINE;
+
+    while (!entries->settings.is_ended) {
+        const bool is_new = entry.text.size == 0;
+        struct colander_error err;
+        const char *line;
+
+        if (line_input_read(input, is_new ? PROMPT : PROMPT_MORE, &line,
+                            &err) != COLANDER_OK) {
+            entry.text.size = 0;
+            status = stop_typing(entries, input, &err);
+        } else if (line == NULL) {
+            line_input_end_line(input);
+            break;
+        } else {
+            interrupt_forget(); /* it was meant for the last line */
+            (void)run_line(entries, input, &entry, line);
+        }
+        interrupt_forget();
+    }
+    colander_buffer_release(&entry.text);
+    return status;
+}
+
+/* ---------------------------------------------------------------- files --- */
+
+static enum session_exit
+run_lines(struct entries *entries, struct line_input *input)
+{
+    struct entry entry = {.brackets = BRACKETS_NONE};
+    struct session *session = entries->settings.session;
+    enum session_exit status = SESSION_FINE;
+
+    while (status == SESSION_FINE && !entries->settings.is_ended) {
+        struct colander_error err;
+        const char *line;
+
+        if (line_input_read(input, NULL, &line, &err) != COLANDER_OK) {
+            status = session_fail(session, &err);
+        } else if (line == NULL) {
+            status = end_input(entries, &entry);
+            break;
+        } else {
+            if (session->line++ == 0 && line[0] == '#')
+                continue; /* #! */
+            status = run_line(entries, input, &entry, line);
+        }
+    }
+    colander_buffer_release(&entry.text);
+    return status;
+}
+
+enum session_exit
+entries_run_file(struct entries *entries, FILE *file, const char *name)
+{
+    struct session *session = entries->settings.session;
+    const unsigned long line_before = session->line;
+    const char *file_before = session->file;
+    struct line_input *input = NULL;
+    struct colander_error err;
+    enum session_exit status;
+
+    session->line = 0;
+    session->file = name;
+    if (line_input_open_file(file, &input, &err) == COLANDER_OK)
+        status = run_lines(entries, input);
+    else
+        status = session_fail(session, &err);
+    line_input_close(input);
+    session->line = line_before;
+    session->file = file_before;
+    return status;
+}
+
+/* Runs init.lua, if there is one. */
+static void
+run_init_file(struct entries *entries)
+{
+    char *path = user_file_path("XDG_CONFIG_HOME", ".config", "init.lua");
+    FILE *file = path == NULL ? NULL : fopen(path, "re");
+
+    if (file != NULL) {
+        (void)entries_run_file(entries, file, path);
+        (void)fclose(file);
+    } else if (path != NULL && errno != ENOENT) {
+        session_complain(entries->settings.session, "cannot read '%s': %s",
+                         path, strerror(errno));
+    }
+    free(path);
+}
+
+enum session_exit
+entries_run_terminal(struct entries *entries, bool has_init)
+{
+    struct entry_settings *settings = &entries->settings;
+    struct session *session = settings->session;
+    struct completion completion = {entries->interpreter, session};
+    struct line_input *input = NULL;
+    struct colander_error err;
+    enum session_exit status = SESSION_FINE;
+
+    printf("colander %s: %s%s. Try .help.\n", colander_version(), session->path,
+           session->is_read_only ? " (read only)" : "");
+    session->is_prompt = true;
+    if (has_init) {
+        run_init_file(entries);
+        interrupt_forget(); /* a Ctrl-C was meant for the file */
+    }
+    if (settings->is_ended)
+        return SESSION_FINE;
+    settings->is_paged = true;
+    settings->display.row_limit = DISPLAY_ROWS;
+    if (line_input_open_terminal(completion_find, &completion, &input, &err) ==
+        COLANDER_OK)
+        status = run_typed(entries, input);
+    else
+        status = session_fail(session, &err);
+    line_input_close(input);
+    return status;
+}

@@ -1,0 +1,247 @@
+/* See explanation.h. SPDX-License-Identifier: MIT */
+#include "shell/explanation.h"
+
+#include <inttypes.h>
+
+/* ---------------------------------------------------- matched columns --- */
+
+static void
+add_matched(struct explanation *explanation, const char *path, uint64_t count)
+{
+    struct report *matched = &explanation->matched;
+
+    report_add(matched, matched->part_count++ == 0 ? "" : ", ");
+    report_add_text(matched, colander_slice_text(path));
+    report_add(matched, " %s", THOUSANDS(count));
+}
+
+static void
+add_others(struct explanation *explanation, size_t count)
+{
+    report_add(&explanation->matched, ", and %s",
+               NUMBER_OF(count, "other column"));
+}
+
+void
+explanation_take_cursor(struct explanation *explanation,
+                        const struct colander_cursor *cursor)
+{
+    const char *path;
+    uint64_t count;
+    size_t index = 0;
+
+    colander_cursor_explain(cursor, &explanation->counts);
+    for (; colander_cursor_matched(cursor, index, &path, &count); index++) {
+        if (index < EXPLANATION_COLUMNS_MAX)
+            add_matched(explanation, path, count);
+    }
+    if (index > EXPLANATION_COLUMNS_MAX)
+        add_others(explanation, index - EXPLANATION_COLUMNS_MAX);
+}
+
+void
+explanation_take_row(struct explanation *explanation,
+                     const struct colander_columns *columns)
+{
+    for (size_t i = 0; i < columns->count && i < EXPLANATION_COLUMNS_MAX; i++)
+        add_matched(explanation, columns->paths[i], 1);
+    if (columns->count > EXPLANATION_COLUMNS_MAX)
+        add_others(explanation, columns->count - EXPLANATION_COLUMNS_MAX);
+}
+
+/* -------------------------------------------------------------- counts --- */
+
+static bool
+is_get(const struct explanation *explanation)
+{
+    return explanation->request->key.size > 0;
+}
+
+/* Rows read in segments to find candidates, and candidates read to verify. */
+static uint64_t
+rows_read(const struct colander_explain *counts)
+{
+    return counts->rows_read + counts->rows_verified;
+}
+
+/* Adds "read 12 of about 100,000 rows". */
+static void
+add_share(const struct explanation *explanation, struct report *report)
+{
+    uint64_t read = rows_read(&explanation->counts);
+    uint64_t all = explanation->key_count;
+
+    if (read == 0)
+        report_add(report, "read %s", all == 0 ? "nothing" : "none");
+    else if (all < read) /* an estimate; and rows may be read twice */
+        report_add(report, "read %s", NUMBER_OF(read, "row"));
+    else
+        report_add(report, "read %s", THOUSANDS(read));
+    if (all != 0 && all >= read)
+        report_add(report, " of about %s", NUMBER_OF(all, "row"));
+}
+
+uint64_t
+explanation_row_count(const struct explanation *explanation)
+{
+    return explanation->request->expressions == NULL
+               ? explanation->counts.rows_returned
+               : explanation->rows_accepted;
+}
+
+void
+explanation_add_counts(const struct explanation *explanation,
+                       struct report *report)
+{
+    const struct colander_explain *counts = &explanation->counts;
+    uint64_t time = counts->plan_time + counts->read_time +
+                    counts->verify_time + explanation->where_time;
+    bool is_scan = counts->plan == COLANDER_PLAN_SCAN;
+
+    report_add(report,
+               "%s: ", NUMBER_OF(explanation_row_count(explanation), "row"));
+    if (is_get(explanation) || is_scan)
+        report_add(report, "%s %s",
+                   is_get(explanation) ? "looked up" : "scanned",
+                   NUMBER_OF(rows_read(counts), "row"));
+    else
+        add_share(explanation, report);
+    if (counts->bytes_read > 0 || is_scan)
+        report_add(report, " (%s)", NUMBER_OF(counts->bytes_read, "byte"));
+    report_add(report, " in %s", NUMBER_OF(time, "microsecond"));
+}
+
+/* --------------------------------------------------------------- lines --- */
+
+static void
+add_plan(const struct explanation *explanation, struct report *report)
+{
+    const struct colander_query *query = &explanation->request->query;
+    const struct colander_key_range *keys = &query->keys;
+    const char *name = explanation->family;
+
+    if (is_get(explanation))
+        report_line(report, "plan", "get of one key of family '%s'", name);
+    else
+        report_line(report, "plan", "%s of family '%s' in %skey order%s",
+                    colander_plan_name(explanation->counts.plan), name,
+                    query->is_reverse ? "reverse " : "",
+                    keys->prefix.size + keys->from.size + keys->to.size +
+                                keys->exact.size >
+                            0
+                        ? ", within a range of keys"
+                        : "");
+}
+
+static void
+add_reason(const struct explanation *explanation, struct report *report)
+{
+    const struct colander_explain *counts = &explanation->counts;
+
+    if (counts->reason == NULL)
+        return;
+    if (explanation->request->is_scan && counts->plan == COLANDER_PLAN_SCAN) {
+        report_line(report, "because", "--scan asks for it");
+        return;
+    }
+    report_line(report, "because", "%s", counts->reason);
+    if (counts->rows_expected > 0)
+        report_add(report, " (expected: %s)",
+                   NUMBER_OF(counts->rows_expected, "candidate"));
+}
+
+static void
+add_files(const struct colander_explain *counts, struct report *report)
+{
+    if (counts->file_count == 0)
+        return;
+    report_line(report, "files", "%s: ", THOUSANDS(counts->file_count));
+    report_add_part(report, counts->files_pruned, "pruned by the hierarchy");
+    report_add_part(report, counts->files_located,
+                    "pruned by locator or zones");
+    report_add_part(report, counts->files_read, "read");
+    if (counts->files_unsure > 0)
+        report_add(report, " (%s without a usable filter)",
+                   THOUSANDS(counts->files_unsure));
+}
+
+static void
+add_candidates(const struct colander_explain *counts, struct report *report)
+{
+    uint64_t judged =
+        counts->rows_returned + counts->rows_gone + counts->rows_false;
+
+    if (counts->segments_read > 0)
+        report_line(report, "segments", "%s read, %s",
+                    THOUSANDS(counts->segments_read),
+                    NUMBER_OF(counts->rows_read, "row"));
+    if (counts->recent_found > 0)
+        report_line(report, "recent", "%s among rows in no SST file yet",
+                    NUMBER_OF(counts->recent_found, "candidate"));
+    if (counts->candidate_count == 0)
+        return;
+    report_line(report, "verified",
+                "%s: ", NUMBER_OF(counts->candidate_count, "candidate"));
+    report_add_part(report, counts->rows_returned, "returned");
+    report_add_part(report, counts->rows_gone, "gone");
+    report_add_part(report, counts->rows_false,
+                    counts->rows_false == 1 ? "false positive"
+                                            : "false positives");
+    if (counts->candidate_count > judged)
+        report_add_part(report, counts->candidate_count - judged, "not needed");
+}
+
+static void
+add_expressions(const struct explanation *explanation, struct report *report)
+{
+    if (explanation->request->expressions != NULL)
+        report_line(report, "where", "%s accepted, %s rejected in %s",
+                    NUMBER_OF(explanation->rows_accepted, "row"),
+                    THOUSANDS(explanation->rows_rejected),
+                    NUMBER_OF(explanation->where_time, "microsecond"));
+}
+
+static void
+add_times(const struct colander_explain *counts, struct report *report)
+{
+    if (counts->plan != COLANDER_PLAN_CANDIDATES ||
+        counts->plan_time + counts->read_time + counts->verify_time == 0)
+        return;
+    report_line(report, "time", "%s", "");
+    report_add_part(report, counts->plan_time, "planning");
+    report_add_part(report, counts->read_time, "reading");
+    report_add_part(report, counts->verify_time, "verifying");
+    report_add(report, " (microseconds)");
+}
+
+void
+explanation_add(const struct explanation *explanation, struct report *report)
+{
+    const struct colander_explain *counts = &explanation->counts;
+    const struct report *matched = &explanation->matched;
+
+    add_plan(explanation, report);
+    add_reason(explanation, report);
+    if (counts->plan == COLANDER_PLAN_CANDIDATES) {
+        add_files(counts, report);
+        add_candidates(counts, report);
+    }
+    add_expressions(explanation, report);
+    report_line(report, "work", "%s", "");
+    explanation_add_counts(explanation, report);
+    add_times(counts, report);
+    if (report->code == COLANDER_OK && matched->code != COLANDER_OK) {
+        report->code = matched->code;
+        report->err = matched->err;
+    } else if (matched->text.size > 0) {
+        report_line(report, "matched", "%s", "");
+        report_add_text(report, colander_buffer_slice(&matched->text));
+    }
+}
+
+void
+explanation_release(struct explanation *explanation)
+{
+    report_release(&explanation->matched);
+    memset(explanation, 0, sizeof(*explanation));
+}

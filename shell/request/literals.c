@@ -1,0 +1,208 @@
+/* See literals.h. SPDX-License-Identifier: MIT */
+#include "shell/literals.h"
+#include "core/array.h"
+
+#include <regex.h>
+#include <stdlib.h>
+
+/* ------------------------------------------------------------- reading --- */
+
+static enum colander_code
+add_value(struct literals *literals, const struct colander_value *value,
+          struct colander_error *err)
+{
+    enum colander_code code = array_reserve(&literals->values, literals->count,
+                                            &literals->capacity, 1, err);
+
+    if (code == COLANDER_OK &&
+        (value->type == COLANDER_ARRAY || value->type == COLANDER_MAP))
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "a list has numbers, texts, true, false and null "
+                             "only");
+    if (code == COLANDER_OK)
+        literals->values[literals->count++] = *value;
+    return code;
+}
+
+/* Adds the elements of the array, or the one value. */
+static enum colander_code
+add_values(struct literals *literals, const struct colander_value *value,
+           struct colander_error *err)
+{
+    struct colander_members members;
+    struct colander_value element;
+    struct colander_slice name;
+    bool is_member = true;
+    enum colander_code code;
+
+    literals->is_list = value->type == COLANDER_ARRAY;
+    if (!literals->is_list)
+        return add_value(literals, value, err);
+    code = colander_members_init(&members, value->bytes, err);
+    while (code == COLANDER_OK) {
+        code =
+            colander_members_next(&members, &is_member, &name, &element, err);
+        if (code != COLANDER_OK || !is_member)
+            break;
+        code = add_value(literals, &element, err);
+    }
+    return code;
+}
+
+/* Copies the value, which is borrowed from the reader, to the literals. */
+static enum colander_code
+take_value(struct literals *literals, struct colander_value value,
+           struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if (value.type == COLANDER_STRING || value.type == COLANDER_ARRAY) {
+        code = colander_buffer_append(&literals->text, value.bytes.data,
+                                      value.bytes.size, err);
+        value.bytes = colander_buffer_slice(&literals->text);
+    }
+    return code == COLANDER_OK ? add_values(literals, &value, err) : code;
+}
+
+static enum colander_code
+parse_json(struct literals *literals, const char *source, size_t *offset,
+           struct colander_error *err)
+{
+    struct colander_json_reader *reader = colander_json_reader_create();
+    struct colander_value value;
+    enum colander_code code;
+    const char *reason;
+
+    if (reader == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for values");
+    code = colander_json_reader_value(reader, colander_slice_text(source),
+                                      &value, err);
+    if (code == COLANDER_OK) {
+        code = take_value(literals, value, err);
+    } else if (!colander_json_reader_fault(reader, offset)) {
+        /* not about the text */
+    } else if (source[strspn(source, "-0123456789")] == '\0') {
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "number is out of range: integers have 64 bits (a "
+                             "text of digits needs double quotes)");
+    } else {
+        reason = strchr(err->message, ':'); /* "byte 5: ..." */
+        if (reason != NULL)
+            memmove(err->message, reason + 2, strlen(reason + 2) + 1);
+    }
+    colander_json_reader_destroy(reader);
+    return code;
+}
+
+/* ------------------------------------------------------------ literals --- */
+
+/* Sets *is to whether the text is a value of JSON, or must be one. */
+static enum colander_code
+is_json(const char *source, bool *is, struct colander_error *err)
+{
+    regex_t scalar;
+
+    *is = source[0] == '"' || source[0] == '[';
+    if (*is)
+        return COLANDER_OK;
+    if (regcomp(&scalar,
+                "^(null|true|false|"
+                "-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][-+]?[0-9]+)?)$",
+                REG_EXTENDED | REG_NOSUB) != 0)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a value");
+    *is = regexec(&scalar, source, 0, NULL, 0) == 0;
+    regfree(&scalar);
+    return COLANDER_OK;
+}
+
+/* Whether the text begins with what was probably meant as an operator, or with
+ * a quote that is not one here. */
+static bool
+is_slip(const char *source)
+{
+    return source[0] != '\0' && strchr("=<>~' ", source[0]) != NULL;
+}
+
+static enum colander_code
+fail_slip(char first, struct colander_error *err)
+{
+    if (first == ' ')
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "unexpected space (a text that begins with a "
+                             "space needs double quotes)");
+    if (first == '\'')
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "unexpected single quote (write texts in double "
+                             "quotes)");
+    return COLANDER_FAIL(err, COLANDER_INVALID,
+                         "unexpected '%c' (%s; a text that begins with '%c' "
+                         "needs double quotes)",
+                         first,
+                         first == '=' ? "one = compares"
+                                      : "operators are =, !=, <, <=, >, >=, ~",
+                         first);
+}
+
+static enum colander_code
+parse_as(struct literals *literals, const char *source, bool as_json,
+         size_t *offset, struct colander_error *err)
+{
+    struct colander_value value;
+    enum colander_code code;
+
+    *offset = 0;
+    if (as_json)
+        return parse_json(literals, source, offset, err);
+    if (is_slip(source))
+        return fail_slip(source[0], err);
+    code = colander_buffer_append(&literals->text, source, strlen(source) + 1,
+                                  err);
+    if (code != COLANDER_OK)
+        return code;
+    literals->text.size--;
+    value = colander_string(colander_buffer_slice(&literals->text));
+    return add_value(literals, &value, err);
+}
+
+enum colander_code
+literals_parse(struct literals *literals, const char *source, size_t *offset,
+               struct colander_error *err)
+{
+    bool as_json;
+    enum colander_code code = is_json(source, &as_json, err);
+
+    return code == COLANDER_OK
+               ? parse_as(literals, source, as_json, offset, err)
+               : code;
+}
+
+enum colander_code
+literals_parse_text(struct literals *literals, const char *source,
+                    size_t *offset, struct colander_error *err)
+{
+    return parse_as(literals, source, source[0] == '"', offset, err);
+}
+
+void
+literals_release(struct literals *literals)
+{
+    free(literals->values);
+    colander_buffer_release(&literals->text);
+    memset(literals, 0, sizeof(*literals));
+}
+
+enum colander_code
+literals_parse_key(const char *source, struct colander_buffer *key,
+                   size_t *offset, struct colander_error *err)
+{
+    struct literals literals = {.values = NULL};
+    enum colander_code code;
+
+    code = literals_parse(&literals, source, offset, err);
+    if (code == COLANDER_OK) {
+        *offset = 0;
+        code = colander_key_encode(literals.values, literals.count, key, err);
+    }
+    literals_release(&literals);
+    return code;
+}

@@ -1,0 +1,95 @@
+-- The state of expressions over rows: their names, and how they are read.
+--
+-- SPDX-License-Identifier: MIT
+local colander = colander
+local load, error, tonumber, tostring = load, error, tonumber, tostring
+local find, format, match, sub =
+    string.find, string.format, string.match, string.sub
+
+-- The names that are not columns. A name that is set would hide a column of
+-- later rows.
+local names = {
+    ipairs = ipairs, pairs = pairs, tonumber = tonumber, tostring = tostring,
+    string = string, math = math, table = table, utf8 = utf8,
+    colander = {
+        binary = colander.binary, extension = colander.extension,
+        null = colander.null, timestamp = colander.timestamp,
+        type = colander.type, unsigned = colander.unsigned,
+    },
+    row = false, -- exists, so that it may be set
+}
+local metatable = {
+    __newindex = function(_, name)
+        error(format("an expression cannot set '%s'", tostring(name)), 2)
+    end,
+}
+setmetatable(names, metatable)
+
+local function begins(text, lead)
+    return sub(text, 1, #lead) == lead
+end
+
+-- Returns the size of the token in quotes after "near". An unprintable byte is
+-- '<\195>' there.
+local function token_size(token)
+    if #token < 2 or not begins(token, "'") then return 0 end
+    return match(token, "^'<\\.*>'$") and 1 or #token - 2
+end
+
+-- How to write in Lua what a token means in other languages.
+local hints = {
+    ["'='"] = " (write == for equal)", ["'!'"] = " (write ~= for not equal)",
+    ["'&'"] = " (write and)", ["'|'"] = " (write or)",
+}
+
+-- Returns a message of Lua as one that fits an expression.
+local function reword(message, token, is_whole)
+    local is_unexpected = begins(message, "unexpected symbol")
+    local is_end = token == "<eof>"
+
+    if (tonumber(match(token, "^'<\\(%d+)")) or 0) >= 0x80 then
+        return "names have ASCII letters only: write any other column as " ..
+            'row["..."]'
+    elseif is_whole and is_unexpected then
+        return "expected an expression"
+    elseif is_whole or begins(message, "<eof> expected") then
+        return format("unexpected %s after the expression%s", token,
+            hints[token] or "")
+    elseif is_unexpected then
+        return "expected an expression" ..
+            (is_end and "" or " instead of " .. token .. (hints[token] or ""))
+    elseif is_end then
+        return sub(message, 1, -1 - #token - #"near ") .. "at the end"
+    end
+    return message
+end
+
+-- Returns the function of the text between two others, or nil, a message and
+-- the offset of the mistake in it. Lua reads byte by byte, and its parser is
+-- one byte ahead, so the bytes read say where it stopped.
+local function read(lead, text, tail)
+    local source = lead .. text .. tail
+    local at = 0
+    local loaded, message = load(function()
+        at = at + 1
+        return at <= #source and sub(source, at, at) or nil
+    end, "=where", "t", names)
+
+    if loaded then return loaded end
+    message = match(message, "^where:%d+: (.*)$") or message
+    local near = match(message, " near (.*)$")
+    local place = at - 1 - token_size(near or "<eof>") - #lead
+    if near then message = reword(message, near, tail ~= "") end
+    return nil, message, place < 0 and 0 or place > #text and #text or place
+end
+
+-- Loads the expression twice. Without parentheses Lua stops at what does not
+-- belong to an expression, such as an extra parenthesis. Within them it accepts
+-- exactly one expression. The newline ends a comment.
+local function add(text)
+    local loaded, message, offset = read("return ", text, "")
+    if loaded then loaded, message, offset = read("return (", text, "\n)") end
+    return loaded or message, offset
+end
+
+return add, names, metatable, colander.null

@@ -1,0 +1,67 @@
+/*
+ * Generated rows, each computed from its number.
+ *
+ * Row i of n has six columns: `id` and `text`, in no other row; `group5` and
+ * `group20`, in 5 and in 20 rows; `likes`, one of 1,000; `lang`, one of 5. Its
+ * key is as good as random, so rows of a group are all over the store. The
+ * rows from n on have groups of their own.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BENCH_ROWS_H
+#define BENCH_ROWS_H
+
+#include "bench.h"
+
+struct bench_maker {
+    struct colander_row_builder *builder;
+    struct colander_buffer key;
+    uint64_t rows; /* n */
+};
+
+/* `rows` is a result of bench_round_rows. */
+void bench_maker_init(struct bench_maker *maker, uint64_t rows);
+void bench_maker_release(struct bench_maker *maker);
+
+/* Returns the number of rows that --rows asks for, or else `suggested`, rounded
+ * to whole groups: a multiple of 20. Fails below 1,000. */
+uint64_t bench_round_rows(const struct bench_options *options,
+                          uint64_t suggested);
+
+/* Key and row are borrowed until the maker is next used. */
+void bench_make(struct bench_maker *maker, uint64_t number,
+                struct colander_slice *key, struct colander_slice *row);
+
+/* The key, and the values of `group5` and `group20`. A text needs 40 bytes. */
+struct colander_value bench_made_key(uint64_t number);
+struct colander_value bench_made_group5(uint64_t group, char *text);
+struct colander_value bench_made_group20(uint64_t group);
+
+/* Gets a key and a row, encoded, borrowed for the call. */
+typedef void bench_take_keyed(void *context, struct colander_slice key,
+                              struct colander_slice row);
+
+/* Makes rows 0 to `end` - 1 of `rows`. */
+void bench_make_rows(uint64_t rows, uint64_t end, bench_take_keyed *take,
+                     void *context);
+
+/* ---------------------------------------------------------- kept rows --- */
+
+/* Encoded keys and rows in memory. Start zeroed. */
+struct bench_rows {
+    struct colander_buffer bytes;
+    size_t *ends; /* of key 0, row 0, key 1, ... in the bytes */
+    size_t capacity;
+    uint64_t count;
+};
+
+/* Copies a key and its row into the struct bench_rows. */
+bench_take_keyed bench_rows_add;
+void bench_rows_clear(struct bench_rows *rows);
+void bench_rows_release(struct bench_rows *rows);
+
+/* Both are borrowed until the next change. */
+struct colander_slice bench_key(const struct bench_rows *rows, uint64_t i);
+struct colander_slice bench_row(const struct bench_rows *rows, uint64_t i);
+
+#endif

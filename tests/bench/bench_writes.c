@@ -1,0 +1,227 @@
+/*
+ * bulk, ingest, put: the same rows written into a new store in several ways, in
+ * batches of 1,000 by one writer or by a bulk.
+ *
+ * Times are measured until all rows are in SST files, until these are fully
+ * compacted and each has its filter on disk, until what the hierarchy needs of
+ * those is in memory, which otherwise happens in the background, and until the
+ * store is closed. The processor time of all threads says more on a machine
+ * that is busy with other things.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "bench_figures.h"
+#include "bench_rocksdb.h"
+#include "bench_store.h"
+#include "bench_turns.h"
+
+#define WAYS_MAX 3
+
+/* One way of writing all rows. */
+struct writing {
+    const char *name; /* in figures */
+    enum { INTO_STORE, INTO_ROCKSDB, BY_BULK } how;
+    bool has_filters;
+    bool compacts;
+    enum bench_index index; /* INTO_ROCKSDB */
+};
+
+struct experiment {
+    const struct writing *writings;
+    const char *names[WAYS_MAX];
+    struct bench_rows rows;
+    struct bench_turns turns;
+};
+
+/* ------------------------------------------------------------- writing --- */
+
+static void
+load_by_bulk(const struct bench_rows *rows, struct bench_store *store)
+{
+    struct colander_bulk *bulk;
+
+    bench_check(colander_bulk_create(store->family, &bulk, &bench_error));
+    for (uint64_t i = 0; i < rows->count; i++)
+        bench_check(colander_bulk_add(bulk, bench_key(rows, i),
+                                      bench_row(rows, i), &bench_error));
+    bench_check(colander_bulk_commit(bulk, NULL, &bench_error));
+    colander_bulk_destroy(bulk);
+}
+
+static void
+write_into_store(const struct writing *writing, const struct bench_rows *rows,
+                 const char *path, double times[BENCH_TIMES])
+{
+    const double opened = bench_now();
+    struct colander_filter_options filters;
+    struct bench_store it;
+    double processor;
+    double start;
+
+    colander_filter_options_init(&filters);
+    filters.is_on = writing->has_filters;
+    bench_store_open(&it, path, NULL, &filters);
+    processor = bench_processor_now();
+    start = bench_now();
+    if (writing->how == BY_BULK)
+        load_by_bulk(rows, &it);
+    else
+        bench_store_put_rows(&it, rows);
+    bench_check(colander_family_flush(it.family, &bench_error));
+    times[BENCH_FLUSHED] = bench_now() - start;
+    if (writing->compacts)
+        bench_check(colander_family_compact(it.family, &bench_error));
+    times[BENCH_COMPACTED] = bench_now() - start;
+    if (writing->has_filters)
+        bench_check(colander_family_await_filters(it.family, &bench_error));
+    times[BENCH_ELAPSED] = bench_now() - start;
+    times[BENCH_PROCESSOR] = bench_processor_now() - processor;
+    bench_store_close(&it);
+    times[BENCH_CLOSED] = bench_now() - opened;
+}
+
+static void
+write_into_rocksdb(const struct writing *writing, const struct bench_rows *rows,
+                   const char *path, double times[BENCH_TIMES])
+{
+    const double opened = bench_now();
+    struct bench_rocksdb *it = bench_rocksdb_open(path, writing->index);
+    const double processor = bench_processor_now();
+    const double start = bench_now();
+
+    for (uint64_t i = 0; i < rows->count; i++)
+        bench_rocksdb_put(it, bench_key(rows, i), bench_row(rows, i));
+    bench_rocksdb_flush(it);
+    times[BENCH_FLUSHED] = bench_now() - start;
+    if (writing->compacts)
+        bench_rocksdb_compact(it);
+    times[BENCH_COMPACTED] = times[BENCH_ELAPSED] = bench_now() - start;
+    times[BENCH_PROCESSOR] = bench_processor_now() - processor;
+    bench_rocksdb_close(it);
+    times[BENCH_CLOSED] = bench_now() - opened;
+}
+
+static void
+write_rows(const struct bench_turns *turns, unsigned way, const char *path,
+           double times[BENCH_TIMES])
+{
+    const struct experiment *it = turns->context;
+    const struct writing *writing = &it->writings[way];
+
+    if (writing->how == INTO_ROCKSDB)
+        write_into_rocksdb(writing, &it->rows, path, times);
+    else
+        write_into_store(writing, &it->rows, path, times);
+}
+
+/* ------------------------------------------------------------- figures --- */
+
+/* Measures all ways with rows of 6 columns, and begins the figures. */
+static struct bench_figures *
+measure(struct experiment *it, const struct bench_options *options,
+        const char *name, const struct writing *writings, unsigned way_count)
+{
+    const uint64_t rows = bench_round_rows(options, 1000000);
+
+    *it = (struct experiment){
+        .writings = writings,
+        .turns = {options, it->names, way_count, write_rows, it, {{0}}},
+    };
+    for (unsigned i = 0; i < way_count; i++)
+        it->names[i] = writings[i].name;
+    bench_make_rows(rows, rows, bench_rows_add, &it->rows);
+    bench_turns_take(&it->turns);
+    return bench_figures_begin(options, name, it->rows.count);
+}
+
+static void
+end(struct experiment *it, struct bench_figures *figures)
+{
+    bench_figures_end(figures);
+    bench_turns_release(&it->turns);
+    bench_rows_release(&it->rows);
+}
+
+static double
+rate(const struct experiment *it, unsigned way, enum bench_time time)
+{
+    return (double)it->rows.count / bench_turns_median(&it->turns, way, time);
+}
+
+void
+bench_bulk(const struct bench_options *options)
+{
+    static const struct writing writings[] = {
+        {"bulk", BY_BULK, true, false, BENCH_INDEX_NONE},
+        {"put", INTO_STORE, true, false, BENCH_INDEX_NONE},
+        {"compacted", INTO_STORE, true, true, BENCH_INDEX_NONE},
+    };
+    struct experiment it;
+    struct bench_figures *figures = measure(&it, options, "bulk", writings, 3);
+
+    for (unsigned i = 1; i < 3; i++) {
+        bench_figure(figures, 3,
+                     bench_turns_ratio(&it.turns, i, 0, BENCH_ELAPSED),
+                     "bulk_over_%s", writings[i].name);
+        bench_figure(figures, 3,
+                     bench_turns_ratio(&it.turns, i, 0, BENCH_PROCESSOR),
+                     "processor_bulk_over_%s", writings[i].name);
+    }
+    for (unsigned i = 0; i < 3; i++)
+        bench_figure(figures, 0, rate(&it, i, BENCH_ELAPSED),
+                     "%s_rows_per_second", writings[i].name);
+    end(&it, figures);
+}
+
+void
+bench_ingest(const struct bench_options *options)
+{
+    static const struct writing writings[] = {
+        {"filters", INTO_STORE, true, true, BENCH_INDEX_NONE},
+        {"plain", INTO_STORE, false, true, BENCH_INDEX_NONE},
+        {"index", INTO_ROCKSDB, false, true, BENCH_INDEX_BY_COLUMN},
+    };
+    static const struct {
+        const char *prefix;
+        enum bench_time time;
+    } ratios[] = {{"", BENCH_COMPACTED},
+                  {"loaded_", BENCH_ELAPSED},
+                  {"flushed_", BENCH_FLUSHED},
+                  {"processor_", BENCH_PROCESSOR}};
+    struct experiment it;
+    struct bench_figures *figures =
+        measure(&it, options, "ingest", writings, 3);
+
+    for (unsigned i = 1; i < 3; i++) {
+        for (size_t j = 0; j < sizeof(ratios) / sizeof(ratios[0]); j++)
+            bench_figure(
+                figures, 3, bench_turns_ratio(&it.turns, i, 0, ratios[j].time),
+                "%sfilters_over_%s", ratios[j].prefix, writings[i].name);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        bench_figure(figures, 0, rate(&it, i, BENCH_COMPACTED),
+                     "%s_rows_per_second", writings[i].name);
+        bench_figure(figures, 0, rate(&it, i, BENCH_FLUSHED),
+                     "flushed_%s_rows_per_second", writings[i].name);
+    }
+    end(&it, figures);
+}
+
+/* Without filters, as RocksDB alone has none. */
+void
+bench_put(const struct bench_options *options)
+{
+    static const struct writing writings[] = {
+        {"colander", INTO_STORE, false, false, BENCH_INDEX_NONE},
+        {"rocksdb", INTO_ROCKSDB, false, false, BENCH_INDEX_NONE},
+    };
+    struct experiment it;
+    struct bench_figures *figures = measure(&it, options, "put", writings, 2);
+
+    bench_figure(figures, 0, rate(&it, 0, BENCH_CLOSED), "rows_per_second");
+    bench_figure(figures, 0, rate(&it, 1, BENCH_CLOSED),
+                 "bare_rows_per_second");
+    bench_figure(figures, 3, bench_turns_ratio(&it.turns, 1, 0, BENCH_CLOSED),
+                 "put_over_bare");
+    end(&it, figures);
+}

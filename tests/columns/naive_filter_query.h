@@ -1,0 +1,99 @@
+/*
+ * Questions answered by looking at every value of a row.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TESTS_COLUMNS_NAIVE_QUESTION_H
+#define TESTS_COLUMNS_NAIVE_QUESTION_H
+
+#include "support/cases.h"
+
+#include "columns/candidates.h"
+
+#define ROW_VALUES_MAX 4096
+
+struct row_list {
+    struct row_value values[ROW_VALUES_MAX];
+    size_t count;
+};
+
+static inline void
+row_list_add(void *context, const struct row_value *value)
+{
+    struct row_list *list = context;
+
+    assert_true(list->count < ROW_VALUES_MAX);
+    list->values[list->count++] = *value;
+}
+
+static inline void
+row_list_init(struct row_list *list, struct colander_slice row)
+{
+    list->count = 0;
+    OK(row_values(row, row_list_add, list, NULL));
+}
+
+static inline bool
+is_number(enum colander_type type)
+{
+    return type >= COLANDER_INTEGER && type <= COLANDER_DOUBLE;
+}
+
+static inline bool
+value_is_asked(const struct filter_query *query,
+               const struct colander_value *value)
+{
+    const struct colander_value *values = query->values;
+
+    if (query->kind == FILTER_QUERY_EXISTS)
+        return true;
+    if (value->type >= COLANDER_ARRAY)
+        return false;
+    if (query->kind == FILTER_QUERY_PREFIX)
+        return value->type == values[0].type &&
+               value->bytes.size >= values[0].bytes.size &&
+               memcmp(value->bytes.data, values[0].bytes.data,
+                      values[0].bytes.size) == 0;
+    if (query->kind == FILTER_QUERY_RANGE)
+        return (value->type == values[0].type ||
+                (is_number(value->type) && is_number(values[0].type))) &&
+               (!query->has_low ||
+                colander_value_compare(value, &values[0]) >= 0) &&
+               (!query->has_high ||
+                colander_value_compare(value, &values[1]) <= 0);
+    for (size_t i = 0; i < query->value_count; i++) {
+        if (colander_value_compare(value, &values[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a row with these values may match. */
+static inline bool
+filter_query_holds(const struct filter_query *query,
+                   const struct row_list *list)
+{
+    if (query->kind == FILTER_QUERY_OPEN)
+        return true;
+    if (query->kind == FILTER_QUERY_ALL_OF ||
+        query->kind == FILTER_QUERY_ANY_OF) {
+        bool is_any = query->kind == FILTER_QUERY_ANY_OF;
+
+        for (size_t i = 0; i < query->operand_count; i++) {
+            if (filter_query_holds(query->operands[i], list) == is_any)
+                return is_any;
+        }
+        return !is_any;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        const struct row_value *value = &list->values[i];
+
+        if ((query->path_length == 0 ||
+             query->path_hashes[query->path_length - 1] == value->path_hash) &&
+            value_is_asked(query, &value->value))
+            return true;
+    }
+    return false;
+}
+
+#endif

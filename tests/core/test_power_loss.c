@@ -1,0 +1,248 @@
+/*
+ * Stores of a machine that lost its power, where writes do not wait for the
+ * disk: such a store opens with all rows up to one, and no later ones. Those
+ * that were flushed, or written before a write that did wait, are there. Only a
+ * store in which some writes waited may be refused.
+ *
+ * The process that is lost is this program again: see support/power_loss.h.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/children.h"
+#include "support/engine_fixture.h"
+#include "support/history.h"
+#include "support/other_boot.h"
+#include "support/power_loss.h"
+#include "support/random.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#define VALUE_MAX 40000
+
+/* Rows are numbered. What is known of them, in memory that both share. */
+struct progress {
+    _Atomic(uint64_t) acknowledged; /* all rows before this one */
+    _Atomic(uint64_t) durable;
+    bool waits; /* some writes do */
+};
+
+/* The value of a row: seldom, several blocks of the log. */
+static void
+value_of(uint64_t number, char value[VALUE_MAX])
+{
+    uint64_t random = number;
+    const size_t size = random_below(&random, 30) == 0
+                            ? random_below(&random, VALUE_MAX)
+                            : random_below(&random, 500);
+
+    for (size_t i = 0; i < size; i++)
+        value[i] = (char)('a' + random_next(&random) % 26);
+    value[size] = '\0';
+}
+
+/* Of a row, one half is in each family. */
+static void
+write_row(struct fixture *fixture, struct engine_family *const families[2],
+          uint64_t number, bool waits)
+{
+    static char value[VALUE_MAX];
+    char key[24];
+
+    (void)snprintf(key, sizeof(key), "%08" PRIu64, number);
+    value_of(number, value);
+    for (size_t i = 0; i < 2; i++) {
+        struct engine_batch *batch;
+
+        if (engine_batch_create(fixture->engine, false, &batch, NULL) !=
+                COLANDER_OK ||
+            engine_batch_put(batch, families[i], colander_slice_text(key),
+                             colander_slice_text(value), NULL) != COLANDER_OK ||
+            engine_batch_write(batch, waits ? COLANDER_SYNC : COLANDER_NO_SYNC,
+                               NULL) != COLANDER_OK)
+            _exit(4);
+        engine_batch_destroy(batch);
+    }
+}
+
+/* Writes rows until the power is lost: --write <directory> <progress> <seed>
+ * <changes>, or is killed: --kill ... */
+_Noreturn static void
+write_until_lost(char **arguments)
+{
+    struct progress *progress = history_map(arguments[3], sizeof(*progress));
+    uint64_t random = strtoull(arguments[4], NULL, 10);
+    uint64_t number = atomic_load(&progress->acknowledged);
+    struct engine_family *families[2];
+    struct fixture fixture = {.engine = NULL};
+    struct colander_error err;
+
+    (void)snprintf(fixture.path, sizeof(fixture.path), "%s/store",
+                   arguments[2]);
+    power_loss_begin(fixture.path, strtoull(arguments[5], NULL, 10), NULL,
+                     random, strcmp(arguments[1], "--kill") == 0);
+    if (open_with(&fixture, NULL, &err) != COLANDER_OK) {
+        (void)fprintf(stderr, "%s\n", err.message);
+        _exit(3);
+    }
+    families[0] = family_of(&fixture, "first");
+    families[1] = family_of(&fixture, "second");
+    for (;; number++) {
+        const bool waits = progress->waits && random_below(&random, 60) == 0;
+        const bool flushes = random_below(&random, 100) == 0;
+
+        write_row(&fixture, families, number, waits);
+        atomic_store(&progress->acknowledged, number + 1);
+        if (flushes && engine_family_flush(families[random_below(&random, 2)],
+                                           NULL) != COLANDER_OK)
+            _exit(5);
+        if (waits || flushes)
+            atomic_store(&progress->durable, number + 1);
+    }
+}
+
+/* Returns how many rows a family has, which are the first ones. */
+static uint64_t
+count_rows(struct fixture *fixture, const char *name)
+{
+    const struct engine_cursor_options all = {0};
+    struct engine_family *family;
+    struct engine_cursor *cursor;
+    static char expected[VALUE_MAX];
+    uint64_t count = 0;
+
+    if (engine_family_open(fixture->engine, name, false, &family, NULL) ==
+        COLANDER_NOT_FOUND)
+        return 0;
+    OK(engine_cursor_open(family, &all, &cursor, NULL));
+    for (;; count++) {
+        struct colander_slice key;
+        struct colander_slice value;
+        char number[24];
+        bool is_row;
+
+        OK(engine_cursor_next(cursor, &is_row, &key, &value, NULL));
+        if (!is_row)
+            break;
+        (void)snprintf(number, sizeof(number), "%08" PRIu64, count);
+        assert_true(colander_slice_equal(key, colander_slice_text(number)));
+        value_of(count, expected);
+        assert_true(colander_slice_equal(value, colander_slice_text(expected)));
+    }
+    engine_cursor_close(cursor);
+    engine_family_close(family);
+    return count;
+}
+
+/* Opens the store for reading. Returns false if it is refused, as it may be if
+ * some writes waited. */
+static bool
+check_store(struct fixture *fixture, struct progress *progress, bool is_kill,
+            uint64_t *gaps)
+{
+    struct colander_recovery recovery;
+    struct colander_error err;
+    uint64_t first;
+    uint64_t second;
+
+    if (open_as(fixture, COLANDER_OPEN_READ_ONLY, &err) != COLANDER_OK) {
+        printf("%s\n", err.message);
+        assert_true(progress->waits && !is_kill);
+        assert_int_equal(err.code, COLANDER_CORRUPT);
+        return false;
+    }
+    engine_recovery(fixture->engine, &recovery);
+    *gaps += recovery.has_gap;
+    assert_false(is_kill && recovery.has_gap);
+    first = count_rows(fixture, "first");
+    second = count_rows(fixture, "second");
+    close_engine(fixture);
+    assert_in_range(first, second, second + 1);
+    assert_true(second >= atomic_load(is_kill ? &progress->acknowledged
+                                              : &progress->durable));
+    /* What is read now is on the disk. */
+    atomic_store(&progress->acknowledged, second);
+    atomic_store(&progress->durable, second);
+    return true;
+}
+
+/* Removes what was removed or replaced, and might have come back. */
+static void
+remove_saved(const struct fixture *fixture)
+{
+    char command[2 * TEMPORARY_SIZE];
+
+    (void)snprintf(command, sizeof(command), "rm -f '%s'.lost-*",
+                   fixture->path);
+    assert_int_equal(system(command), 0);
+}
+
+static bool
+is_store(const struct fixture *fixture)
+{
+    char path[TEMPORARY_SIZE + 32];
+
+    (void)snprintf(path, sizeof(path), "%s/COLANDER", fixture->path);
+    return access(path, F_OK) == 0;
+}
+
+ENGINE_TEST(rows_before_those_lost_with_the_power_are_there)
+{
+    struct fixture *fixture = *state;
+    uint64_t random = random_seed(__func__);
+    char path[TEMPORARY_SIZE + 16];
+    struct progress *progress;
+    uint64_t refused = 0;
+    uint64_t gaps = 0;
+
+    (void)snprintf(path, sizeof(path), "%s/progress", fixture->directory);
+    progress = history_map(path, sizeof(*progress));
+    assert_non_null(progress);
+    for (uint64_t runs = random_runs(60); runs > 0; runs--) {
+        const bool is_kill = random_below(&random, 4) == 0;
+        const uint64_t up_to = random_below(&random, 3) == 0 ? 100 : 3000;
+        const char *arguments[] = {"test",
+                                   is_kill ? "--kill" : "--write",
+                                   fixture->directory,
+                                   path,
+                                   NULL,
+                                   NULL,
+                                   NULL};
+        char seed[24];
+        char changes[24];
+        int status;
+
+        (void)snprintf(seed, sizeof(seed), "%" PRIu64, random_next(&random));
+        (void)snprintf(changes, sizeof(changes), "%" PRIu64,
+                       random_below(&random, up_to));
+        arguments[4] = seed;
+        arguments[5] = changes;
+        printf("%s: seed %s, before change %s, some wait: %d\n", arguments[1],
+               seed, changes, progress->waits);
+        (void)fflush(stdout);
+        status = child_run(arguments);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+        remove_saved(fixture);
+        if (!is_kill)
+            ledger_of_another_boot(fixture->path);
+        if (is_store(fixture) && check_store(fixture, progress, is_kill, &gaps))
+            continue;
+        refused += is_store(fixture);
+        assert_true(is_store(fixture) || atomic_load(&progress->durable) == 0);
+        temporary_remove(fixture->path);
+        memset(progress, 0, sizeof(*progress));
+        progress->waits = random_below(&random, 3) == 0;
+    }
+    printf("%" PRIu64 " were refused, %" PRIu64 " had gaps\n", refused, gaps);
+    munmap(progress, sizeof(*progress));
+}
+
+int
+main(int argc, char **argv)
+{
+    if (argc == 6 && strncmp(argv[1], "--", 2) == 0)
+        write_until_lost(argv);
+    return tests_run(NULL, NULL);
+}

@@ -1,0 +1,362 @@
+/*
+ * Loads in this process: what is kept of the place, and what comes of it when a
+ * load does not go as it should.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/cases.h"
+#include "support/scoped.h"
+#include "support/store_fixture.h"
+
+#include "loading/load.h"
+#include "loading/resume_point.h"
+
+#include <stddef.h>
+#include <sys/stat.h>
+
+/* A store, and a directory for files to be loaded. */
+struct load_fixture {
+    struct store_fixture *store;
+    struct colander_family *family;
+    char directory[TEMPORARY_SIZE];
+    char file[TEMPORARY_SIZE + 16];
+    struct colander_load_options options;
+    struct colander_load_stats figures;
+    struct colander_load *load; /* under way */
+    struct colander_error err;
+};
+
+static int
+setup(void **state)
+{
+    struct load_fixture *it = calloc(1, sizeof(*it));
+
+    OK(fixture_setup((void **)&it->store));
+    it->family = fixture_family(it->store, "f");
+    temporary_make(it->directory);
+    snprintf(it->file, sizeof(it->file), "%s/file", it->directory);
+    colander_load_options_init(&it->options);
+    it->options.context = it;
+    *state = it;
+    return 0;
+}
+
+static int
+teardown(void **state)
+{
+    struct load_fixture *it = *state;
+    int result;
+
+    colander_family_close(it->family);
+    temporary_remove(it->directory);
+    result = fixture_teardown((void **)&it->store);
+    free(it);
+    return result;
+}
+
+/* Appends to a file, or makes it. */
+static void
+append(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "ae");
+
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static enum colander_code
+load(struct load_fixture *it)
+{
+    const char *const files[] = {it->file};
+    enum colander_code code;
+
+    OK(colander_load_create(it->store->store, it->family, &it->options,
+                            &it->load, &it->err));
+    code = colander_load_run(it->load, files, 1, &it->err);
+    it->figures = *colander_load_stats(it->load);
+    colander_load_destroy(it->load);
+    return code;
+}
+
+/* ----------------------------------------------------------------- bulks ---
+ */
+
+/* Somebody else puts a row, which a bulk will not have beside its own. */
+static void
+put_row(void *context, const struct colander_load_stats *figures)
+{
+    struct load_fixture *it = context;
+
+    (void)figures;
+    OK(put_text(it->store, it->family, "other", "a", colander_integer(0),
+                NULL));
+}
+
+#define LOAD_TEST(name) TEST_BETWEEN(name, setup, teardown)
+
+LOAD_TEST(a_bulk_load_that_failed_is_none_to_go_on_from)
+{
+    struct load_fixture *it = *state;
+
+    append(it->file, "{\"a\":1}\n{\"a\":2}\n");
+    it->options.is_bulk = true;
+    it->options.report_progress = put_row;
+    assert_int_not_equal(load(it), COLANDER_OK);
+    it->options.is_bulk = false;
+    it->options.report_progress = NULL;
+    it->options.resumes = true;
+    OK(load(it));
+    assert_int_equal(it->figures.files_skipped, 0);
+    assert_int_equal(it->figures.row_count, 2);
+}
+
+/* ---------------------------------------------------------- large records ---
+ */
+
+static enum colander_code
+load_sized(struct load_fixture *it, const char *format, size_t size)
+{
+    char line[4096];
+
+    memset(line, 'x', sizeof(line));
+    line[size] = '\0';
+    if (strcmp(format, "csv") == 0) {
+        append(it->file, "n\n");
+    } else {
+        memcpy(line, "{\"a\":\"", 6);
+        memcpy(line + size - 2, "\"}", 2);
+    }
+    append(it->file, line);
+    append(it->file, "\n");
+    it->options.format = format;
+    return load(it);
+}
+
+/* Though what is read at once is more. */
+LOAD_TEST(a_record_over_the_size_that_is_allowed_is_rejected)
+{
+    static const char *const formats[] = {"jsonl", "json", "csv"};
+    struct load_fixture *it = *state;
+
+    it->options.record_size = 2000;
+    for (size_t i = 0; i < 3; i++) {
+        OK(load_sized(it, formats[i], 2000));
+        assert_int_equal(it->figures.row_count, 1);
+        assert_int_equal(it->figures.reject_count, 0);
+        assert_int_equal(unlink(it->file), 0);
+        OK(load_sized(it, formats[i], 2002));
+        assert_int_equal(it->figures.row_count, 0);
+        assert_int_equal(it->figures.reject_count, 1);
+        assert_int_equal(unlink(it->file), 0);
+    }
+}
+
+static void
+stop_behind_a_row(void *context, const struct colander_load_stats *figures)
+{
+    struct load_fixture *it = context;
+
+    if (figures->row_count > 0)
+        colander_load_cancel(it->load);
+}
+
+/* The place before its first piece is the last there is. */
+LOAD_TEST(a_load_that_stops_in_a_large_record_loads_none_before_it_twice)
+{
+    struct load_fixture *it = *state;
+    char *large = malloc(1000001);
+    char rejects[TEMPORARY_SIZE + 16];
+    struct stat status;
+    uint64_t count;
+
+    snprintf(rejects, sizeof(rejects), "%s/rejects", it->directory);
+    it->options.rejects = rejects;
+    memset(large, 'x', 1000000);
+    large[1000000] = '\0';
+    append(it->file, "{\"a\":1}\n");
+    append(it->file, large);
+    append(it->file, "\n{\"a\":2}\n");
+    free(large);
+    it->options.record_size = 2000;
+    it->options.report_progress = stop_behind_a_row;
+    assert_int_equal(load(it), COLANDER_CANCELLED);
+    it->options.report_progress = NULL;
+    it->options.resumes = true;
+    OK(load(it));
+    assert_int_equal(it->figures.reject_count, 1);
+    OK(colander_family_count(it->family, NULL, &count, NULL));
+    assert_int_equal(count, 2);
+    assert_int_equal(stat(rejects, &status), 0);
+    assert_int_equal(status.st_size, 1000001); /* one line, as it was */
+}
+
+static void
+mark(struct load_fixture *it, const struct resume_point *place)
+{
+    SCOPED_BUFFER name = COLANDER_BUFFER_EMPTY;
+    SCOPED_BATCH batch = NULL;
+
+    OK(resume_point_name(it->file, &name, NULL));
+    OK(colander_batch_create(it->store->store, &batch, NULL));
+    OK(resume_point_mark(place, batch, it->family, colander_buffer_slice(&name),
+                         NULL));
+    OK(colander_batch_commit(batch, NULL, NULL));
+}
+
+/* So many bytes before the place were reserved to be read. */
+LOAD_TEST(a_place_that_can_be_none_is_damage)
+{
+    struct load_fixture *it = *state;
+    const struct resume_point places[] = {
+        {.offset = UINT64_MAX, .tail_size = UINT64_MAX - 1},
+        {.offset = 8, .tail_size = 9},
+        {.offset = 8, .line_offset = 9},
+        {.offset = 8, .format = 4},
+        {.offset = 8, .state = (uint64_t)UINT32_MAX + 1},
+    };
+
+    append(it->file, "{\"a\":1}\n{\"a\":2}\n");
+    it->options.resumes = true;
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        mark(it, &places[i]);
+        assert_int_equal(load(it), COLANDER_CORRUPT);
+        assert_non_null(strstr(
+            it->err.message, "the resume point of an earlier load is invalid"));
+    }
+}
+
+/* --------------------------------------------------------- broken JSON --- */
+
+/* Nothing before the fault is lost, and nothing of it is loaded. */
+LOAD_TEST(a_broken_json_file_stops_at_its_byte_and_is_resumed_once_repaired)
+{
+    struct load_fixture *it = *state;
+    uint64_t count;
+
+    append(it->file, "[\n{\"a\":1},\n{\"a\":[2},\n{\"a\":3}]\n");
+    it->options.format = "json";
+    assert_int_equal(load(it), COLANDER_CORRUPT);
+    assert_non_null(strstr(it->err.message,
+                           "/file: line 3, column 8: the bracket closes one of "
+                           "the other kind, so the next record cannot be "
+                           "found; repair the file there"));
+    assert_int_equal(it->figures.row_count, 1);
+    assert_int_equal(it->figures.reject_count, 0);
+    assert_int_equal(unlink(it->file), 0);
+    append(it->file, "[\n{\"a\":1},\n{\"a\":[2]},\n{\"a\":3}]\n");
+    it->options.resumes = true;
+    OK(load(it));
+    assert_int_equal(it->figures.row_count, 2);
+    OK(colander_family_count(it->family, NULL, &count, NULL));
+    assert_int_equal(count, 3);
+}
+
+/* An array may still begin where a stray text was taken out. */
+LOAD_TEST(a_file_that_begins_broken_is_resumed_as_what_it_becomes)
+{
+    struct load_fixture *it = *state;
+    uint64_t count;
+
+    append(it->file, "\n# comment\n[{\"a\":1},\n{\"a\":2}]\n");
+    it->options.format = "json";
+    assert_int_equal(load(it), COLANDER_CORRUPT);
+    assert_int_equal(unlink(it->file), 0);
+    append(it->file, "\n[{\"a\":1},\n{\"a\":2}]\n");
+    it->options.resumes = true;
+    OK(load(it));
+    assert_int_equal(it->figures.reject_count, 0);
+    OK(colander_family_count(it->family, NULL, &count, NULL));
+    assert_int_equal(count, 2);
+}
+
+/* -------------------------------------------------------------- options --- */
+
+/* A client that was compiled with an older and shorter struct. */
+LOAD_TEST(options_of_an_older_version_keep_the_new_defaults)
+{
+    struct load_fixture *it = *state;
+
+    append(it->file, "{\"a\":1}\n");
+    it->options.struct_size =
+        offsetof(struct colander_load_options, record_size);
+    it->options.record_size = 0; /* unknown to it */
+    OK(load(it));
+    assert_int_equal(it->figures.row_count, 1);
+}
+
+static void
+refuse(struct load_fixture *it, const char *message)
+{
+    struct colander_load *load;
+
+    FAILS(colander_load_create(it->store->store, it->family, &it->options,
+                               &load, &it->err),
+          COLANDER_INVALID);
+    assert_null(load);
+    assert_non_null(strstr(it->err.message, message));
+    colander_load_options_init(&it->options);
+}
+
+LOAD_TEST(wrong_options_are_refused_before_anything_is_done)
+{
+    static const char *const keys[] = {"a", "b[]", "_key", "c]"};
+    struct load_fixture *it = *state;
+
+    it->options.struct_size = 0;
+    refuse(it, "not initialized");
+    it->options.record_size = 1023;
+    refuse(it, "the record size must be 1024 to 33554432 bytes, not 1023");
+    it->options.delimiter = '"';
+    refuse(it, "the delimiter must be an ASCII character");
+    it->options.is_bulk = it->options.resumes = true;
+    refuse(it, "a bulk load cannot be resumed");
+    for (size_t i = 1; i < 4; i++) {
+        it->options.key = &keys[i];
+        it->options.key_count = 1;
+        refuse(it, keys[i]);
+    }
+    it->options.key = (const char *const[]){"a", "b", "a"};
+    it->options.key_count = 3;
+    refuse(it, "key column 'a' is listed twice");
+    it->options.key = keys;
+    it->options.key_count = COLANDER_KEY_PARTS_MAX + 1;
+    refuse(it, "a key has at most 16 columns, not 17");
+    assert_false(colander_family_exists(it->family));
+}
+
+static uint64_t
+count_nulls(struct load_fixture *it)
+{
+    struct colander_query query;
+    uint64_t count;
+
+    colander_query_init(&query);
+    query.where = colander_where("a", COLANDER_EQ, colander_null(), &it->err);
+    assert_non_null(query.where);
+    OK(colander_family_count(it->family, &query, &count, &it->err));
+    colander_predicate_destroy((struct colander_predicate *)query.where);
+    return count;
+}
+
+LOAD_TEST(options_are_added_to_the_schema)
+{
+    static const char *const key[] = {"id"};
+    static const char *const nulls[] = {"?"};
+    struct load_fixture *it = *state;
+    struct colander_schema *schema;
+
+    OK(colander_schema_open("sensor", &schema, &it->err));
+    append(it->file, "id|a|b\n1|NA|x\n2|?|x\n3|z|x\n");
+    it->options.schema = schema;
+    it->options.format = "csv";
+    it->options.key = key;
+    it->options.key_count = 1;
+    it->options.nulls = nulls;
+    it->options.null_count = 1;
+    it->options.delimiter = '|';
+    OK(load(it));
+    colander_schema_close(schema);
+    assert_int_equal(it->figures.row_count, 3);
+    assert_int_equal(count_nulls(it), 2);
+}

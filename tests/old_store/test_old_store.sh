@@ -1,0 +1,43 @@
+#!/bin/bash
+# A store written by an old release, whose process was killed, opens, answers as
+# it did then, goes on loading where it was, and passes check.
+#
+# SPDX-License-Identifier: MIT
+here=$(cd "$(dirname "$0")" && pwd)
+source "$here/../shell/lib"
+cd "$work" || exit 1
+
+# unpack DIRECTORY: the store of then, as STORE in it.
+unpack() {
+    mkdir "$1" && tar -xzf "$here/store.tar.gz" -C "$1" || exit 1
+}
+
+unpack asked
+"$here/ask" "$COLANDER" asked/store < "$here/questions" > answers ||
+    complain 'a question fails'
+diff "$here/answers" answers > differences ||
+    complain "other answers: $(head -n 20 differences)"
+run 0 check asked/store
+
+# Also when the first to open it only looks.
+unpack checked
+run 0 check checked/store
+"$here/ask" "$COLANDER" checked/store < "$here/questions" |
+    cmp -s - "$here/answers" || complain 'other answers after a check'
+
+# What the last load had not seen, and nothing else: rows deleted since stay so.
+unpack resumed
+cd resumed
+lua5.4 "$here/records.lua" tweets 1 510 |
+    "$COLANDER" load store tweets - --schema tweet --resume 2>err ||
+    complain "cannot resume: $(cat err)"
+run 0 find store tweets --count
+prints 509
+set -- --from '"900000000000000501"' --to '"900000000000000510"'
+run 0 find store tweets "$@" --count
+prints 10
+run 0 find store tweets --key '"900000000000000018"' --count
+prints 0
+run 0 check store
+
+finish

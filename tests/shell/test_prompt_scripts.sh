@@ -1,0 +1,88 @@
+#!/bin/bash
+# The Lua of the prompt: what Tab offers, how values are printed, and the
+# globals.
+#
+# SPDX-License-Identifier: MIT
+source "$(dirname "$0")/lib"
+: "${COLANDER_SOURCE:?the folder of the sources}"
+
+"$COLANDER" shell "$work/s" -e 'db:family("users"):put(1, {name = "Ann"})' \
+    </dev/null >/dev/null || complain 'no store'
+
+# ---- Tab ------------------------------------------------------------------------
+
+# completes LINE ADDED [CHUNK]: Tab adds this to the line, an expression of Lua.
+# The chunk runs first.
+cat >"$work/complete.lua" <<'END'
+local line, before = ...
+local function read_columns(name)
+    assert(name == "users", "cannot read")
+    return {"name"}
+end
+local chunk = assert(loadfile(os.getenv("COLANDER_SOURCE") ..
+    "/shell/prompt/completion.lua"))
+local complete = chunk(db, nil, debug)
+load(before or "")()
+local start = os.clock()
+print(complete(load("return " .. line)(), {families = {}}, read_columns, 80))
+assert(os.clock() - start < 5, "it takes quadratic time")
+END
+completes() {
+    run 0 shell "$work/s" "$work/complete.lua" "$1" "${3-}"
+    prints "$2"
+}
+completes '"users:coun"' t
+completes '"x = string.form"' at
+completes '"users:find{na"' me
+completes '"\"Ann\" .. users:find{[\"na"' me
+completes '".find users na"' me
+completes '".fam"' ilies
+for line in '("a"):rep(100000) .. "("' '("."):rep(100000) .. "a("' \
+    '".find " .. ("a"):rep(100000) .. ","' '("\"\""):rep(50000) .. "z"'; do
+    run 0 shell "$work/s" "$work/complete.lua" "$line"
+done
+
+completes '"string.form"' at 'db:close()'
+completes '".fam"' ilies 'db:close()'
+completes '"x{retu"' rn 'db:family("others"):create()'
+
+# ---- values ---------------------------------------------------------------------
+
+for value in 5 '"text"' false 'function() return {} end' \
+    'function() error("of the script", 2) end' \
+    'function() error("of the script", 3) end'; do
+    run 1 shell "$work/s" -e "{setmetatable({}, {__tostring = $value})}"
+    ! grep -q 'inspect' "$work/err" || complain "a line of ours: $(cat "$work/err")"
+done
+run 0 shell "$work/s" --safe -e '{setmetatable({}, {__tostring = function()
+    return 5 end}), "\"a\\b"}'
+prints '{5, "\"a\\b"}'
+
+cat >"$work/inspect.lua" <<'END'
+local chunk = assert(loadfile(os.getenv("COLANDER_SOURCE") ..
+    "/shell/prompt/inspect.lua"))
+local inspect = chunk(nil, function(text) return text end, debug)
+local long = ("x"):rep(1e7)
+collectgarbage("stop")
+local before = collectgarbage("count")
+print(inspect({long}, 10), inspect(long, 10), inspect({"12345678"}, 10))
+assert(collectgarbage("count") - before < 1000, "it copies what it cuts off")
+END
+run 0 shell "$work/s" "$work/inspect.lua"
+prints '{"xxxxxxxx…", …}'$'\t''xxxxxxxxxx…'$'\t''{"12345678", …}'
+
+# ---- globals --------------------------------------------------------------------
+
+run 0 shell "$work/s" -e 'print(users, nosuch, _G[1], _G["a\0b"], _G["\xff"],
+    _G[""], _G["a/b"], _G[("x"):rep(100000)])'
+prints "family 'users'"$'\tnil\tnil\tnil\tnil\tnil\tnil\tnil'
+run 0 shell "$work/s" -e 'later = nil; print(later); db:family("later"):put(1, {})
+    print(later:count()); later:drop(); db:family("later"):put(2, {})
+    print(later:get(2) ~= nil, later:get(1))'
+prints $'nil\n1\ntrue\tnil'
+for name in users nosuch; do
+    run 1 shell "$work/s" -e "local _ = users; db:close(); print($name)"
+    says_some '^colander: the store is closed$'
+done
+
+finish

@@ -1,0 +1,67 @@
+/*
+ * Tests that register themselves where they are defined:
+ *
+ *     TEST(a_claim_that_is_the_name)
+ *     {
+ *         assert_true(...);
+ *     }
+ *
+ * They run in the order of the file, with cmocka's `state`. A program that has
+ * something to do before has its own `main`, which calls tests_run.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TESTS_SUPPORT_CASES_H
+#define TESTS_SUPPORT_CASES_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define TEST(name) TEST_BETWEEN(name, NULL, NULL)
+
+/* With a store: see support/store_fixture.h. */
+#define FIXTURE_TEST(name) TEST_BETWEEN(name, fixture_setup, fixture_teardown)
+
+#define TEST_BETWEEN(name, setup, teardown)                                    \
+    static void name(void **state);                                            \
+                                                                               \
+    __attribute__((constructor)) static void add_##name(void)                  \
+    {                                                                          \
+        const struct CMUnitTest test = {#name, name, setup, teardown, NULL};   \
+                                                                               \
+        tests_add(test, __LINE__);                                             \
+    }                                                                          \
+                                                                               \
+    static void name(__attribute__((unused)) void **state)
+
+/* The call succeeds. */
+#define OK(call) assert_int_equal((call), COLANDER_OK)
+
+/* The call returns 0, as those of the system that succeed. */
+#define ZERO(call) assert_int_equal((call), 0)
+
+/* The call fails with `code`. */
+#define FAILS(call, code) assert_int_equal((call), (code))
+
+/* The call succeeds. A failure prints the message of `err`, which it fills. */
+#define ASSERT_OK(call, err)                                                   \
+    do {                                                                       \
+        if ((call) != COLANDER_OK)                                             \
+            fail_msg("%s", (err).message);                                     \
+    } while (0)
+
+/* The two slices have the same bytes. */
+#define ASSERT_SAME(a, b) assert_true(colander_slice_equal((a), (b)))
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+void tests_add(struct CMUnitTest test, int line);
+
+/* Runs all tests. Returns how many failed. */
+int tests_run(CMFixtureFunction setup, CMFixtureFunction teardown);
+
+#endif
