@@ -16,9 +16,12 @@
  *          rows.h        rows, and the paths to their values
  *          predicates.h  conditions on rows
  *          json.h        rows to and from JSON
- *          bulk.h        the first rows of a family, several times faster
+ *          bulk.h        writing the first rows of a family, several times
+ *                        faster
  *          upkeep.h      checking, backing up and salvaging a store
  *          limits.h      limits on rows, keys and batches
+ *          core.h        options, errors, buffers and slices, snapshots
+ * Example: examples/hello.c stores rows and finds some
  * Bytes:   columns/FORMAT.md
  *
  * SPDX-License-Identifier: MIT
@@ -43,20 +46,20 @@ extern "C" {
 
 struct colander_store;
 
-/* Opens the store at `path` (copied), and creates it if it does not exist and
- * `options` do not say otherwise. `options` NULL means the defaults. On success
- * *store is the caller's to close; on failure it is NULL. If another process
- * has the store open, fails at once with BUSY, and the message names it. */
+/* Opens the store at `path` (copied). Creates it if it is missing, unless
+ * `options` forbid that. `options` NULL means the defaults. On success *store
+ * is the caller's to close; on failure it is NULL. If another process has the
+ * store open, fails at once with BUSY, and the message names that process. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_store_open(const char *path, const struct colander_options *options,
                     struct colander_store **store, struct colander_error *err);
 
 /*
- * Flushes every family and closes the store. Fails with BUSY, and leaves the
- * store open, while a family, batch, bulk, cursor or snapshot of it is open.
- * After any other failure the store is closed. The message then says which
- * writes are only in the write-ahead log; the next open recovers them. NULL is
- * allowed.
+ * Writes unflushed rows to SST files and closes the store. Fails with BUSY, and
+ * leaves the store open, while a family, batch, bulk, cursor or snapshot of it
+ * is open. After any other failure the store is closed. The message then says
+ * which writes are only in the write-ahead log; the next open recovers them.
+ * NULL is allowed.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_store_close(struct colander_store *store, struct colander_error *err);
@@ -65,7 +68,9 @@ colander_store_close(struct colander_store *store, struct colander_error *err);
 COLANDER_API const char *
 colander_store_path(const struct colander_store *store);
 
-/* Sets `options` to the options in force. */
+/* Sets `options` to the options in force. colander_store_options is the call to
+ * use: `struct_size` lets programs that were compiled with an older header run
+ * with a newer library. */
 COLANDER_API void
 colander_store_options_sized(const struct colander_store *store,
                              struct colander_options *options,
@@ -78,9 +83,9 @@ colander_store_options(const struct colander_store *store,
     colander_store_options_sized(store, options, sizeof(*options));
 }
 
-/* Sets `recovery` to what was dropped when the store was opened: the end of a
- * write-ahead log that was not written completely. (Damage before the end of a
- * log makes colander_store_open fail with CORRUPT.) */
+/* Reports in `recovery` what the open dropped: writes at the end of a
+ * write-ahead log that are incomplete. (Damage before the end of a log makes
+ * colander_store_open fail with CORRUPT.) */
 COLANDER_API void colander_store_recovery(const struct colander_store *store,
                                           struct colander_recovery *recovery);
 
@@ -104,7 +109,7 @@ colander_store_flush(struct colander_store *store, struct colander_error *err);
 
 /* ------------------------------------------------------------ families --- */
 
-/* A set of rows. It can be dropped as a whole. */
+/* A handle for a family, which is a set of rows. */
 struct colander_family;
 
 /* Returns a handle for the family `name`, which need not exist. It reads as
@@ -122,21 +127,21 @@ COLANDER_API void colander_family_close(struct colander_family *family);
 COLANDER_API const char *
 colander_family_name(const struct colander_family *family);
 
-/* Returns whether the family exists. A handle belongs to one family: to the one
- * that has the name when the handle is opened. If there is none, it is the
- * first one that a later call with the handle finds or creates. If that family
- * is dropped, this is false, even if a new family has the same name. */
+/* Returns whether the handle's family exists. The first call with a handle,
+ * colander_family_open included, that finds or creates a family with the name
+ * binds the handle to it. Once that family is dropped, returns false forever,
+ * even if a new family has the name. */
 COLANDER_API bool colander_family_exists(struct colander_family *family);
 
-/* Creates the family without writing a row. Succeeds if it exists. */
+/* Creates the family without writing a row. Also succeeds if it exists. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_create(struct colander_family *family,
                        struct colander_error *err);
 
 /* Deletes the family with its rows. Fails with NOT_FOUND if it does not exist.
- * Calls with other handles that are bound to it then fail with DROPPED, even if
- * a new family gets the same name. Open cursors continue. A snapshot does not
- * preserve the family. */
+ * Calls with this handle and others that are bound to the family then fail with
+ * DROPPED, even if a new family gets the same name. Open cursors continue. A
+ * snapshot does not preserve the family. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_drop(struct colander_family *family,
                      struct colander_error *err);
@@ -148,7 +153,8 @@ colander_family_flush(struct colander_family *family,
                       struct colander_error *err);
 
 /* Flushes, then rewrites the family's SST files into as few as possible. A
- * family with COLANDER_COMPACTION_FIFO is only flushed. */
+ * family of a store with the option COLANDER_COMPACTION_FIFO is only flushed.
+ */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_compact(struct colander_family *family,
                         struct colander_error *err);
@@ -162,10 +168,10 @@ colander_family_sizes(struct colander_family *family,
 
 /*
  * Finds up to `count` keys that split the family into parts of about equal
- * size, for example to read it with several threads or to sample it. Sets
- * keys[0] to keys[*found - 1] to keys of rows, in ascending order. The key of
- * the first row is not one of them. *found is less than `count` if the family
- * is too small for more parts.
+ * size, for example to read it with several threads or to sample it. Stores
+ * keys of rows in keys[0], ..., keys[*found - 1], in ascending order: the first
+ * keys of all parts but the first. *found is less than `count` if the family is
+ * too small for more parts.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_split_keys(struct colander_family *family,
@@ -191,14 +197,15 @@ colander_family_put_json(struct colander_family *family, const char *json,
                          struct colander_error *err);
 
 /* Writes `row` if there is no row under `key`. Sets *is_inserted to whether it
- * did. If several threads insert the same key, it is true for one of them. */
+ * did. If several threads insert the same key, it is true for exactly one of
+ * them. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_insert(struct colander_family *family,
                        struct colander_slice key, struct colander_slice row,
                        const struct colander_write_options *options,
                        bool *is_inserted, struct colander_error *err);
 
-/* Changes only the columns named in `patch`, as in RFC 7386. Creates the row if
+/* Changes only the columns named in `patch`, as in RFC 7396. Creates the row if
  * it is missing. Two concurrent patches of one row both take effect. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_patch(struct colander_family *family, struct colander_slice key,
@@ -215,9 +222,9 @@ COLANDER_API COLANDER_CHECKED enum colander_code colander_family_delete(
  * A range of keys: those that meet all bounds. An empty slice sets no bound.
  *
  * `prefix` consists of whole parts: the key {"sensor-7"} is a prefix of
- * {"sensor-7", 5} and of itself, but not of {"sensor-70"}. `from` is the first
- * key. `to` is the last key; keys that begin with all parts of `to` are also in
- * the range. `exact` is the only key.
+ * {"sensor-7", 5} and of itself, but not of {"sensor-70"}. `from` is the least
+ * key and `to` the greatest; keys that begin with all parts of `to` are also in
+ * the range. Neither needs to be the key of a row. `exact` is the only key.
  */
 struct colander_key_range {
     struct colander_slice prefix;
@@ -227,11 +234,12 @@ struct colander_key_range {
 };
 
 /*
- * Deletes the rows in `range`, or all rows if it is NULL. Sets *deleted, unless
- * `deleted` is NULL, to their number, also after a failure. Deletes some
- * thousand rows at a time, in key order. Each of these steps is atomic, but the
- * call is not: after a failure some rows are deleted, and another call deletes
- * the rest. Rows that other threads write during the call may remain.
+ * Deletes the rows in `range`, or all rows if it is NULL. Sets *deleted,
+ * unless `deleted` is NULL, to the number of rows deleted, even after a
+ * failure. Deletes a few thousand rows at a time, in key order. Each of these
+ * steps is atomic, but the call is not: after a failure some rows are deleted,
+ * and another call deletes the rest. Rows that other threads write during the
+ * call may remain.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_delete_range(struct colander_family *family,
@@ -274,8 +282,8 @@ colander_batch_delete(struct colander_batch *batch,
                       struct colander_error *err);
 
 /* Adds a write of the mark `name`, a small value that belongs to the family and
- * not to a row. An empty value removes it. With marks a program records its own
- * progress, such as its position in a file, together with the rows. See
+ * not to a row. An empty value removes it. A program can use marks to record
+ * its progress, such as its position in a file, atomically with the rows. See
  * colander_family_mark. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_batch_mark(struct colander_batch *batch,
@@ -290,12 +298,12 @@ COLANDER_API size_t colander_batch_count(const struct colander_batch *batch);
 
 /*
  * Stores all writes of the batch, or none. On success the batch is empty
- * afterwards. On failure it is unchanged. Families that it was to create may
- * then exist, without rows.
+ * afterwards. On failure it is unchanged, and families that it would have
+ * created may exist without rows.
  *
- * If it fails with IO, for example on a full disk, the store may refuse writes
- * until it is opened again. The batch may be there, whole, after that
- * (docs/reliability.md).
+ * If it fails with IO, for example on a full disk, the outcome is unknown and
+ * the store may refuse writes, until it is opened again: then all writes of the
+ * batch are stored, or none (docs/reliability.md).
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_batch_commit(struct colander_batch *batch,
@@ -305,7 +313,7 @@ colander_batch_commit(struct colander_batch *batch,
 /* --------------------------------------------------------------- reads --- */
 
 /* What a get reads. NULL instead of this struct means all columns of the
- * current row. */
+ * row as it is now. */
 struct colander_read {
     const struct colander_snapshot *snapshot; /* NULL: now */
     const char *const *paths;                 /* columns; NULL: all */
@@ -320,7 +328,8 @@ colander_family_get(struct colander_family *family, struct colander_slice key,
                     struct colander_buffer *row, bool *found,
                     struct colander_error *err);
 
-/* Gets the rows of `count` keys, all from one state of the store. */
+/* Gets the rows under keys[0], ..., keys[count - 1], all from one state of the
+ * store, as rows[i] and found[i]. */
 COLANDER_API COLANDER_CHECKED enum colander_code colander_family_get_many(
     struct colander_family *family, const struct colander_slice *keys,
     size_t count, const struct colander_read *read,
@@ -350,11 +359,11 @@ struct colander_query {
     size_t path_count;
     uint64_t limit;        /* maximum number of rows; default UINT64_MAX */
     bool is_reverse;       /* from the last key to the first */
-    bool keys_only;        /* returns keys, and rows without columns */
+    bool keys_only;        /* returns rows without columns: only keys */
     bool reports_columns;  /* returns which columns matched; slower */
-    bool is_timed;         /* measures microseconds; slower */
-    uint32_t thread_count; /* threads that read a large result; 0, the default:
-                              one for each core; 1: only the caller's */
+    bool is_timed;         /* measures the times in colander_explain; slower */
+    uint32_t thread_count; /* for a large result. 0, the default: a thread for
+                              each core. 1: only the caller's thread */
 };
 
 /* Sets the defaults: every row, all columns, now, in key order. */
@@ -370,7 +379,7 @@ colander_query_init(struct colander_query *query)
 /* Iterates over the rows of a query. */
 struct colander_cursor;
 
-/* One row of a find, borrowed until the next call for the cursor. */
+/* One row of a find, borrowed until the cursor moves or is closed. */
 struct colander_result {
     struct colander_slice key; /* encoded */
     struct colander_slice row;
@@ -395,36 +404,36 @@ colander_cursor_next(struct colander_cursor *cursor, bool *is_row,
 /*
  * Moves the cursor to `key`, forward or back. The next row returned is the
  * first one of the query at or after `key`; in a reverse query, at or before
- * it. An empty slice moves to the beginning. Rows that were returned before
- * still count towards `limit`. The cursor still reads the store as it was when
- * the find started. The counts of colander_cursor_explain may restart at zero.
- * Fails with INVALID if `key` is not a valid encoded key, and with CANCELLED
- * after a cancel. A failed seek leaves the cursor without a position: seek
- * again before the next step.
+ * it. An empty slice moves to the first row of the query. Rows that were
+ * returned before still count towards `limit`. The cursor still reads the store
+ * as it was when the find started. A seek may reset the counts of
+ * colander_cursor_explain. Fails with INVALID if `key` is not a valid encoded
+ * key, and with CANCELLED after a cancel. A failed seek leaves the cursor
+ * without a position: seek again before colander_cursor_next.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_cursor_seek(struct colander_cursor *cursor, struct colander_slice key,
                      struct colander_error *err);
 
-/* Makes the current step and all later ones fail with CANCELLED. May be called
- * from any thread, and from a signal handler. The cursor must stay open until
- * this call returns. */
+/* Makes a call of colander_cursor_next that is running, and all later ones,
+ * fail with CANCELLED. May be called from any thread, and from a signal
+ * handler. The cursor must stay open until this call returns. */
 COLANDER_API void colander_cursor_cancel(struct colander_cursor *cursor);
 
 /* Closes the cursor. NULL is allowed. */
 COLANDER_API void colander_cursor_close(struct colander_cursor *cursor);
 
-/* Counts the rows of a query exactly; `paths` and the order do not matter.
- * `query` NULL counts all rows of the family. */
+/* Counts the rows that the query would return, at most its `limit`. `query`
+ * NULL counts all rows of the family. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_count(struct colander_family *family,
                       const struct colander_query *query, uint64_t *count,
                       struct colander_error *err);
 
-/* Lists the columns that matched so far. Sets *path to column number `index`,
- * and *row_count to the number of returned rows in which it matched. Returns
- * false if there is no column number `index`. Without reports_columns no
- * columns are listed. *path is borrowed until the next step. */
+/* Gets one of the columns that have matched so far: column number `index`, from
+ * 0, and the number of returned rows in which it matched. Returns false if there
+ * is no such column. Without reports_columns there are none. *path is borrowed
+ * until the cursor moves or is closed. */
 COLANDER_API bool colander_cursor_matched(const struct colander_cursor *cursor,
                                           size_t index, const char **path,
                                           uint64_t *row_count);
@@ -446,6 +455,7 @@ COLANDER_API const char *colander_plan_name(enum colander_plan plan);
  *     file_count      = files_pruned + files_located + files_read
  *     candidate_count = rows_returned + rows_gone + rows_false, plus
  *                       candidates that are not verified yet
+ *                       (with COLANDER_PLAN_CANDIDATES)
  */
 struct colander_explain {
     size_t struct_size; /* bytes that the library filled */
@@ -456,28 +466,28 @@ struct colander_explain {
 
     uint64_t file_count;      /* SST files of the family */
     uint64_t files_pruned;    /* ruled out by the hierarchy in memory */
-    uint64_t files_located;   /* ruled out by the filters on disk */
-    uint64_t files_read;      /* may contain matching rows */
+    uint64_t files_located;   /* ruled out by their filters on disk */
+    uint64_t files_read;      /* that may contain matching rows */
     uint64_t files_unsure;    /* of those read: without a usable filter */
-    uint64_t segments_read;   /* runs of rows read from SST files */
+    uint64_t segments_read;   /* runs of rows read to find candidates */
     uint64_t recent_found;    /* candidates among rows in no SST file yet */
     uint64_t candidate_count; /* different keys to verify */
 
-    uint64_t rows_read;     /* rows of segments, or of a scan */
-    uint64_t rows_verified; /* candidates read by their keys */
+    uint64_t rows_read;     /* in segments, or by a scan */
+    uint64_t rows_verified; /* candidates, each read by its key */
     uint64_t rows_returned; /* rows that matched */
-    uint64_t rows_gone;     /* candidates without a row in what is read */
+    uint64_t rows_gone;     /* candidates whose row does not exist */
     uint64_t rows_false;    /* candidates whose rows do not match */
     uint64_t bytes_read;    /* of rows read and verified */
 
     /* microseconds, if the query is timed */
-    uint64_t plan_time;   /* planning: hierarchy and locators */
+    uint64_t plan_time;   /* planning: reading filters */
     uint64_t read_time;   /* reading segments, or scanning */
     uint64_t verify_time; /* reading candidates and evaluating them */
 };
 
-/* Returns the plan, which is made when the find starts, and the counts so far.
- */
+/* Sets `explain` to the plan, which is made when the find starts, and to the
+ * counts so far. See colander_store_options about `struct_size`. */
 COLANDER_API void
 colander_cursor_explain_sized(const struct colander_cursor *cursor,
                               struct colander_explain *explain,

@@ -114,16 +114,16 @@ run_find(struct session *session, const struct arguments *arguments)
 }
 
 static const struct argument_option options[] = {
-    OPTION_GROUP("more conditions"),
+    OPTION_GROUP("more tests"),
     OPTION_LIST("any", "VALUE", "some column, at any depth, equals VALUE"),
     OPTION_LIST("where", "EXPRESSION",
-                "an expression of Lua is true: 'likes > 2 * #tags'"),
+                "a Lua expression is true: 'likes > 2 * #tags'"),
     OPTION_GROUP(
         "keys (a VALUE, or a list such as '[\"sensor-7\",1600000000]')"),
     OPTION("key", "K", "the row with this key"),
     OPTION("prefix", "K", "rows whose key begins with these parts"),
     OPTION("from", "K", "rows from this key on"),
-    OPTION("to", "K", "rows up to this key"),
+    OPTION("to", "K", "rows up to this key, and keys that begin with it"),
     OPTION_GROUP("output"),
     OPTION_LIST("select", "COL[,COL]", "print only these columns"),
     OPTION("limit", "N", "print at most N rows"),
@@ -148,17 +148,18 @@ const struct command command_find = {
         "  COL=VALUE             the column equals VALUE\n"
         "  COL!=VALUE            it exists, and has another value\n"
         "  COL<VALUE  COL<=VALUE  COL>VALUE  COL>=VALUE\n"
-        "                        it has the type of VALUE, and is less than,\n"
-        "                        at most, greater than, or at least VALUE\n"
+        "                        it has the type of VALUE, and is less, at\n"
+        "                        most, greater, at least VALUE\n"
         "  COL=[VALUE,VALUE]     it equals one of them\n"
         "  COL~TEXT              it is a text that begins with TEXT\n"
-        "  COL?  COL!            it exists; it is missing\n"
+        "  COL?                  it exists\n"
+        "  COL!                  it is missing\n"
         "\n"
-        "COL may be a path: user.name, tags[].text. If VALUE is written like\n"
-        "a number, true, false or null of JSON, it is that; anything else is\n"
-        "a text. Write a text in double quotes if it looks like one of these,\n"
-        "as \"5\", or begins with = < > ~ ' \" [ or a space. In a shell, put\n"
-        "conditions in single quotes: 'likes>=100'.\n",
+        "COL may be a path: user.name, tags[].text. A VALUE that is a JSON\n"
+        "number, true, false or null has that type; anything else is a text.\n"
+        "The text 5 is written in double quotes, \"5\", and so is a text that\n"
+        "begins with = < > ~ ' \" [ or a space. In a shell, put conditions in\n"
+        "single quotes: 'likes>=100'.\n",
     .examples = "  colander find demo tweets user=Smith 'likes>900' --limit 2\n"
                 "  colander find demo tweets --any Houston --count --explain\n",
     .options = options,
