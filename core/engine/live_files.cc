@@ -185,19 +185,20 @@ check_logs_listed(struct engine *engine, const Listing &listing,
                   struct colander_error *err)
 {
     const auto &files = listing.files;
-    uint64_t number = 0;
+    struct ledger *ledger = engine->ledger.get();
+    struct ledger_entry log = ledger_next(ledger, LEDGER_WAL, 0);
 
-    while ((number = ledger_next_wal(engine->ledger.get(), number)) != 0) {
+    for (; log.number != 0; log = ledger_next(ledger, LEDGER_WAL, log.number)) {
         const bool is_listed = std::any_of(
             files.begin(), files.end(), [&](const struct backup_file &file) {
-                return file.kind == BACKUP_WAL && file.number == number;
+                return file.kind == BACKUP_WAL && file.number == log.number;
             });
 
-        if (!is_listed)
+        if (log.written > 0 && !is_listed)
             return COLANDER_FAIL(err, COLANDER_CORRUPT,
                                  "'" DIRECTORY_ENGINE "/%06" PRIu64 ".log' is "
                                  "missing, or corrupt at its beginning",
-                                 number);
+                                 log.number);
     }
     return COLANDER_OK;
 }
