@@ -233,7 +233,8 @@ struct engine_rows {
 };
 
 struct engine_cursor {
-    struct engine_family *family;
+    struct engine_family *family; /* NULL: on an SST */
+    uint64_t sst_number;
     std::string from;
     std::string until;
     rocksdb::Slice lower;
@@ -307,6 +308,11 @@ enum colander_code fail_dropped(const struct engine_family *family,
 enum colander_code family_result(const struct engine_family *family,
                                  const rocksdb::Status &status,
                                  const char *what, struct colander_error *err);
+
+/* Reports a status of an SST. It means damage, unless the system refused. */
+enum colander_code fail_sst(struct colander_error *err,
+                            const rocksdb::Status &status, uint64_t number,
+                            const char *what);
 
 /* Notes that the batch writes to the family. */
 void batch_touch(struct engine_batch *batch, struct engine_family *family);
