@@ -146,22 +146,15 @@ list_log(struct engine *engine, const rocksdb::LiveFileStorageInfo &info,
         is_manifest ? std::min(noted.written, file.size) : noted.written;
 }
 
-/* Adds a file of the database, with the one that belongs to it. */
 static enum colander_code
 list_file(struct engine *engine, const rocksdb::LiveFileStorageInfo &info,
-          const struct engine_sidecars *sidecars, Listing *listing,
-          struct colander_error *err)
+          Listing *listing, struct colander_error *err)
 {
     const std::string name = DIRECTORY_ENGINE "/" + info.relative_filename;
-    char sidecar[SIDECAR_PATH_MAX];
 
     switch (info.file_type) {
     case rocksdb::kTableFile:
         listing->Add(name, BACKUP_FILE, info.size);
-        if (sidecars != nullptr &&
-            sidecars->find(sidecars->context, info.file_number, info.size,
-                           sidecar))
-            listing->Add(sidecar, BACKUP_OPTIONAL_FILE, FILES_WHOLE);
         return COLANDER_OK;
     case rocksdb::kWalFile:
     case rocksdb::kDescriptorFile:
@@ -206,8 +199,7 @@ check_logs_listed(struct engine *engine, const Listing &listing,
 /* Lists the files between two writes, with the sizes of that moment: MANIFEST
  * and logs grow after it. */
 static enum colander_code
-list_at_one_moment(struct engine *engine,
-                   const struct engine_sidecars *sidecars, Listing *listing,
+list_at_one_moment(struct engine *engine, Listing *listing,
                    struct colander_error *err)
 {
     std::unique_lock<SharedLock> no_write(engine->writes_lock);
@@ -220,10 +212,24 @@ list_at_one_moment(struct engine *engine,
     if (!status.ok())
         return fail_status(err, status, "list the files of the database");
     for (size_t i = 0; i < listing->infos.size() && code == COLANDER_OK; i++)
-        code = list_file(engine, listing->infos[i], sidecars, listing, err);
+        code = list_file(engine, listing->infos[i], listing, err);
     listing->Add(DIRECTORY_RECORD, BACKUP_FILE, FILES_WHOLE);
     return code == COLANDER_OK ? check_logs_listed(engine, *listing, err)
                                : code;
+}
+
+/* Adds the files that belong to SSTs. */
+static void
+list_sidecars(const struct engine_sidecars *sidecars, Listing *listing)
+{
+    char name[SIDECAR_PATH_MAX];
+
+    for (const rocksdb::LiveFileStorageInfo &info : listing->infos) {
+        if (info.file_type == rocksdb::kTableFile &&
+            sidecars->find(sidecars->context, info.file_number, info.size,
+                           name))
+            listing->Add(name, BACKUP_OPTIONAL_FILE, FILES_WHOLE);
+    }
 }
 
 enum colander_code
@@ -237,7 +243,9 @@ engine_backup(struct engine *engine, const char *directory, uint64_t keep_count,
         Listing listing;
 
         if (done == COLANDER_OK)
-            done = list_at_one_moment(engine, sidecars, &listing, err);
+            done = list_at_one_moment(engine, &listing, err);
+        if (done == COLANDER_OK && sidecars != nullptr)
+            list_sidecars(sidecars, &listing);
         if (done == COLANDER_OK)
             done = backup_make(directory, keep_count, engine->directory.fd,
                                listing.files.data(), listing.files.size(),
