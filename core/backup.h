@@ -11,9 +11,6 @@
  * A backup gets its number when all of it is on disk. Any backup can be removed
  * without harm to the others.
  *
- * Life:   begin -> file, log, text -> finish -> destroy
- * Names:  of files are relative to the store: "rocksdb/000012.sst"
- *
  * SPDX-License-Identifier: MIT
  */
 #ifndef COLANDER_CORE_BACKUP_H
@@ -31,50 +28,39 @@ extern "C" {
 typedef enum colander_code backup_check(const char *path,
                                         struct colander_error *err);
 
-struct backup;
+enum backup_kind {
+    /* Never changes under its name: linked to if the backup before has the
+     * same file, and copied otherwise. */
+    BACKUP_FILE,
+    BACKUP_OPTIONAL_FILE, /* the same; it may be missing */
+    BACKUP_WAL,           /* it grows: its first `size` bytes are copied */
+    BACKUP_MANIFEST,      /* likewise */
+    BACKUP_TEXT,          /* written with the given content */
+};
 
-/* Begins a backup of the store whose directory is `store_fd`, which stays open
- * until the end, in the directory `path`, which is created if needed. Removes
- * what killed processes left there. Fails with INVALID if the directory has
- * other files or is inside the store, and with BUSY if another process makes a
- * backup. */
-COLANDER_CHECKED enum colander_code backup_begin(const char *path, int store_fd,
-                                                 backup_check *check,
-                                                 struct backup **backup,
-                                                 struct colander_error *err);
+/* A file of a store. All is borrowed. */
+struct backup_file {
+    const char *name; /* relative to the store: "rocksdb/000012.sst" */
+    enum backup_kind kind;
+    uint64_t size;               /* bytes of it; FILES_WHOLE: not known */
+    uint64_t number;             /* of a log */
+    uint64_t whole;              /* of a log: bytes that must be records */
+    struct colander_slice bytes; /* of a text */
+};
 
-/* Adds a file that never changes under its name: links to the backup before if
- * that has the same file, and copies it otherwise. Fails with NOT_FOUND, or
- * with CORRUPT if the file does not have `size` bytes (FILES_WHOLE: any
- * number) or is a damaged SST. */
-COLANDER_CHECKED enum colander_code backup_file(struct backup *backup,
-                                                const char *name, uint64_t size,
-                                                struct colander_error *err);
-
-/* Adds the first `size` bytes of a log. Fails with CORRUPT if its first `whole`
- * bytes are not all records, or a record follows a bad one. A torn record may
- * follow them. */
+/*
+ * Makes a backup of these files of the store whose directory is `store_fd`, in
+ * the directory `path`, which is created if needed. Removes what killed
+ * processes left there. Then removes the oldest backups until `keep_count` are
+ * left (0: keeps all). Fills `made`. Fails with INVALID if the directory has
+ * other files or is inside the store, with BUSY if another process makes a
+ * backup, and with CORRUPT if a file is missing or damaged: an SST, a file of
+ * another size, or a log with a bad record that is not a torn one at its end.
+ */
 COLANDER_CHECKED enum colander_code
-backup_log(struct backup *backup, const char *name, enum ledger_kind kind,
-           uint64_t number, uint64_t size, uint64_t whole,
-           struct colander_error *err);
-
-/* Adds a file with these bytes. */
-COLANDER_CHECKED enum colander_code backup_text(struct backup *backup,
-                                                const char *name,
-                                                struct colander_slice bytes,
-                                                struct colander_error *err);
-
-/* Gives the backup its number. Then removes the oldest backups until
- * `keep_count` are left (0: keeps all). Fills `made`. */
-COLANDER_CHECKED enum colander_code backup_finish(struct backup *backup,
-                                                  uint64_t keep_count,
-                                                  struct colander_backup *made,
-                                                  struct colander_error *err);
-
-/* Frees it, and removes the files of a backup that was not finished. NULL is
- * allowed. */
-void backup_destroy(struct backup *backup);
+backup_make(const char *path, uint64_t keep_count, int store_fd,
+            const struct backup_file *files, size_t count, backup_check *check,
+            struct colander_backup *made, struct colander_error *err);
 
 /* As colander_backup_restore. */
 COLANDER_CHECKED enum colander_code

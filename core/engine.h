@@ -205,10 +205,11 @@ engine_cursor_next(struct engine_cursor *cursor, bool *is_row,
                    struct colander_error *err);
 
 /* Moves to the first key from `key` on, or, in reverse, the last one up to it;
- * an empty key means the beginning. The next step returns that key. */
+ * with `skips_key`, not to `key` itself. An empty key means the beginning. The
+ * next step returns that key. */
 COLANDER_CHECKED enum colander_code
 engine_cursor_seek(struct engine_cursor *cursor, struct colander_slice key,
-                   struct colander_error *err);
+                   bool skips_key, struct colander_error *err);
 
 /* NULL is allowed. */
 void engine_cursor_close(struct engine_cursor *cursor);

@@ -69,33 +69,21 @@ colander_error_context(struct colander_error *err, const char *format, ...)
 const char *
 colander_code_name(enum colander_code code)
 {
-    switch (code) {
-    case COLANDER_OK:
-        return "ok";
-    case COLANDER_INVALID:
-        return "invalid";
-    case COLANDER_NOT_FOUND:
-        return "not found";
-    case COLANDER_EXISTS:
-        return "exists";
-    case COLANDER_BUSY:
-        return "busy";
-    case COLANDER_READ_ONLY:
-        return "read-only";
-    case COLANDER_TOO_NEW:
-        return "too new";
-    case COLANDER_DROPPED:
-        return "dropped";
-    case COLANDER_LIMIT:
-        return "limit";
-    case COLANDER_CANCELLED:
-        return "cancelled";
-    case COLANDER_CORRUPT:
-        return "corrupt";
-    case COLANDER_IO:
-        return "io";
-    case COLANDER_NO_MEMORY:
-        return "no memory";
-    }
-    return "unknown";
+    static const char *const names[] = {
+        [COLANDER_OK] = "ok",
+        [COLANDER_INVALID] = "invalid",
+        [COLANDER_NOT_FOUND] = "not found",
+        [COLANDER_EXISTS] = "exists",
+        [COLANDER_BUSY] = "busy",
+        [COLANDER_READ_ONLY] = "read-only",
+        [COLANDER_TOO_NEW] = "too new",
+        [COLANDER_DROPPED] = "dropped",
+        [COLANDER_LIMIT] = "limit",
+        [COLANDER_CANCELLED] = "cancelled",
+        [COLANDER_CORRUPT] = "corrupt",
+        [COLANDER_IO] = "io",
+        [COLANDER_NO_MEMORY] = "no memory",
+    };
+
+    return code < sizeof(names) / sizeof(names[0]) ? names[code] : "unknown";
 }

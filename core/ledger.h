@@ -21,8 +21,8 @@
  * hold nothing that had to be on the disk. An old slot may lack a mark: it must
  * not count after a newer one.
  *
- * Life:    open -> found for each log, missing -> settle -> notes -> close
- * Threads: any may note and call ledger_noted, ledger_next_wal and
+ * Life:    open -> found for each log -> settle -> notes -> close
+ * Threads: any may note and call ledger_noted, ledger_next and
  *          ledger_forget; all other calls are for one thread
  *
  * SPDX-License-Identifier: MIT
@@ -83,17 +83,10 @@ struct ledger_entry ledger_found(struct ledger *ledger, enum ledger_kind kind,
 /* Notes that only `size` bytes of a write-ahead log count, until settle. */
 void ledger_cut(struct ledger *ledger, uint64_t number, uint64_t size);
 
-/* Returns the number of the next write-ahead log above `number` that has bytes,
- * or 0. */
-uint64_t ledger_next_wal(struct ledger *ledger, uint64_t number);
-
-/* Returns the next write-ahead log with bytes that was noted and not found, or
- * NULL. *at begins with 0. */
-const struct ledger_entry *ledger_missing(const struct ledger *ledger,
-                                          size_t *at);
-
-/* Returns the highest number of a noted MANIFEST, or 0. */
-uint64_t ledger_last_manifest(const struct ledger *ledger);
+/* Returns what is noted of the log with the next number above `number`, or
+ * zeros. */
+struct ledger_entry ledger_next(struct ledger *ledger, enum ledger_kind kind,
+                                uint64_t number);
 
 /* Removes logs that were not found or have no bytes that count, and begins to
  * write notes. Fails with IO. */

@@ -15,10 +15,6 @@
 
 #include "core/ledger.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct manifest_family {
     uint32_t id;
     char *name;          /* of the column family */
@@ -75,9 +71,5 @@ const struct manifest_table *manifest_table(const struct manifest *manifest,
 /* Whether the table is live, and its family as well. */
 bool manifest_has_table(const struct manifest *manifest,
                         const struct manifest_table *table);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -9,10 +9,6 @@
 
 #include "core/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Rebuilds in the store at `path`, and reports each:
  *     COLANDER         with the default options, if it is missing or damaged
@@ -25,9 +21,5 @@ COLANDER_CHECKED enum colander_code
 repair_store(const char *path,
              void (*report)(void *context, const char *file, const char *what),
              void *context, struct colander_error *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

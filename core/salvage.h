@@ -20,10 +20,6 @@
 
 #include "core/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Rows that may be missing or outdated. */
 struct salvage_loss {
     const char *file;            /* relative to the store */
@@ -90,9 +86,5 @@ salvage_next(struct salvage *salvage, bool *is_row, struct colander_slice *key,
 
 /* NULL is allowed. */
 void salvage_close(struct salvage *salvage);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -183,30 +183,14 @@ COLANDER_CHECKED enum colander_code sst_check_file(const char *path,
                                                    struct colander_error *err);
 
 /*
- * Iterates over the rows of one SST as a snapshot sees this file alone. Newer
- * versions and deletes in other files are not seen, so a row may be stale.
+ * Opens a cursor on the rows of one SST as a snapshot sees this file alone.
+ * Newer versions and deletes in other files are not seen, so a row may be
+ * stale. NULL as `snapshot` means the newest versions. SST and snapshot must
+ * stay open until the cursor is closed.
  */
-struct sst_cursor;
-
-/* NULL as `snapshot` means the newest versions. SST and snapshot must stay open
- * until the cursor is closed. */
 COLANDER_CHECKED enum colander_code
 sst_cursor_open(struct sst *sst, const struct colander_snapshot *snapshot,
-                bool is_reverse, struct sst_cursor **cursor,
-                struct colander_error *err);
-
-/* NULL is allowed. */
-void sst_cursor_close(struct sst_cursor *cursor);
-
-/* Moves the cursor so that the next step returns the first row at or after
- * `key`, or in reverse the last row before `key`. An empty key means the first,
- * or in reverse the last row. */
-void sst_cursor_seek(struct sst_cursor *cursor, struct colander_slice key);
-
-/* As engine_cursor_next. A seek before it is not needed. */
-COLANDER_CHECKED enum colander_code
-sst_cursor_next(struct sst_cursor *cursor, bool *is_row,
-                struct colander_slice *key, struct colander_slice *value,
+                bool is_reverse, struct engine_cursor **cursor,
                 struct colander_error *err);
 
 /* As engine_cursor_open, for the rows that are not in an SST yet. */

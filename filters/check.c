@@ -228,7 +228,7 @@ ask_row(struct asking *asking, struct colander_slice key,
 static enum colander_code
 ask_rows(struct asking *asking, uint64_t number)
 {
-    struct sst_cursor *cursor = NULL;
+    struct engine_cursor *cursor = NULL;
     struct sst *sst = NULL;
     struct colander_slice key;
     struct colander_slice row;
@@ -241,10 +241,11 @@ ask_rows(struct asking *asking, uint64_t number)
         return COLANDER_OK;
     }
     while (asking->code == COLANDER_OK &&
-           sst_cursor_next(cursor, &is_row, &key, &row, NULL) == COLANDER_OK &&
+           engine_cursor_next(cursor, &is_row, &key, &row, NULL) ==
+               COLANDER_OK &&
            is_row)
         ask_row(asking, key, row);
-    sst_cursor_close(cursor);
+    engine_cursor_close(cursor);
     sst_close(sst);
     return asking->code;
 }

@@ -422,7 +422,7 @@ colander_cursor_seek(struct colander_cursor *cursor, struct colander_slice key,
     if (code == COLANDER_OK && cursor->scan == NULL)
         code = plan_from_sought(cursor, err);
     if (code == COLANDER_OK && cursor->scan != NULL)
-        code = engine_cursor_seek(cursor->scan, key, err);
+        code = engine_cursor_seek(cursor->scan, key, false, err);
     return code;
 }
 

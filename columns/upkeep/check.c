@@ -26,7 +26,7 @@ static enum colander_code
 check_rows(const struct checking *checking, struct sst *sst,
            struct colander_error *err)
 {
-    struct sst_cursor *cursor;
+    struct engine_cursor *cursor;
     enum colander_code code = sst_cursor_open(sst, NULL, false, &cursor, err);
 
     while (code == COLANDER_OK) {
@@ -34,14 +34,14 @@ check_rows(const struct checking *checking, struct sst *sst,
         struct colander_slice row;
         bool is_row;
 
-        code = sst_cursor_next(cursor, &is_row, &key, &row, err);
+        code = engine_cursor_next(cursor, &is_row, &key, &row, err);
         if (code != COLANDER_OK || !is_row)
             break;
         checking->check->row_count++;
         checking->check->byte_count += key.size + row.size;
         code = check_row(key, row, err);
     }
-    sst_cursor_close(cursor);
+    engine_cursor_close(cursor);
     return code;
 }
 

@@ -60,76 +60,62 @@ open_last(struct backup *backup)
                                      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-enum colander_code
-backup_begin(const char *path, int store_fd, backup_check *check,
-             struct backup **backup, struct colander_error *err)
+static enum colander_code
+open_backup(struct backup *backup, const char *path, struct colander_error *err)
 {
-    const struct backup_directory closed = BACKUP_DIRECTORY_CLOSED;
-    struct backup *begun = calloc(1, sizeof(*begun));
     enum colander_code code;
 
-    *backup = NULL;
-    if (begun == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a backup");
-    begun->directory = closed;
-    begun->copy.from = store_fd;
-    begun->copy.to = -1;
-    begun->copy.shared = -1;
-    begun->copy.check = check;
     /* An open of the store removes files that it does not know, and what
      * destroys the store must not destroy its backups. */
-    code = files_is_inside(path, store_fd)
-               ? COLANDER_FAIL(err, COLANDER_INVALID, "it is in the store")
-               : backup_directory_open(&begun->directory, path, true, err);
-    if (code == COLANDER_OK) {
-        open_last(begun);
-        code = make_part(begun, path, err);
-    }
-    if (code != COLANDER_OK) {
-        backup_destroy(begun);
+    if (files_is_inside(path, backup->copy.from))
+        return COLANDER_FAIL(err, COLANDER_INVALID, "it is in the store");
+    code = backup_directory_open(&backup->directory, path, true, err);
+    if (code != COLANDER_OK)
         return code;
-    }
-    *backup = begun;
+    open_last(backup);
+    return make_part(backup, path, err);
+}
+
+/* A torn record may follow the whole ones, and nothing else. */
+static enum colander_code
+check_log(struct backup *backup, const struct backup_file *file,
+          struct colander_error *err)
+{
+    const enum ledger_kind kind =
+        file->kind == BACKUP_WAL ? LEDGER_WAL : LEDGER_MANIFEST;
+    struct log_state state;
+    enum colander_code code =
+        log_check(backup->copy.to, file->name, &state, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    if (state.whole < file->whole || state.has_more)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "'%s' is corrupt at byte %" PRIu64 ": %" PRIu64
+                             " bytes of it were written",
+                             file->name, state.whole, file->whole);
+    (void)ledger_found(backup->ledger, kind, file->number, state.whole);
     return COLANDER_OK;
 }
 
-enum colander_code
-backup_file(struct backup *backup, const char *name, uint64_t size,
-            struct colander_error *err)
+static enum colander_code
+copy_file(struct backup *backup, const struct backup_file *file,
+          struct colander_error *err)
 {
-    return store_copy_file(&backup->copy, name, size, err);
-}
+    enum colander_code code = store_copy_file(&backup->copy, file, err);
 
-enum colander_code
-backup_text(struct backup *backup, const char *name,
-            struct colander_slice bytes, struct colander_error *err)
-{
-    return store_copy_write(&backup->copy, name, bytes, err);
-}
-
-enum colander_code
-backup_log(struct backup *backup, const char *name, enum ledger_kind kind,
-           uint64_t number, uint64_t size, uint64_t whole,
-           struct colander_error *err)
-{
-    struct log_state state;
-    enum colander_code code = store_copy_start(&backup->copy, name, size, err);
-
-    if (code == COLANDER_OK)
-        code = log_check(backup->copy.to, name, &state, err);
-    if (code == COLANDER_OK && (state.whole < whole || state.has_more))
-        code = COLANDER_FAIL(err, COLANDER_CORRUPT,
-                             "'%s' is corrupt at byte %" PRIu64 ": %" PRIu64
-                             " bytes of it were written",
-                             name, state.whole, whole);
-    if (code == COLANDER_OK)
-        (void)ledger_found(backup->ledger, kind, number, state.whole);
+    if (code == COLANDER_NOT_FOUND)
+        return file->kind == BACKUP_OPTIONAL_FILE ? COLANDER_OK
+                                                  : COLANDER_CORRUPT;
+    if (code == COLANDER_OK &&
+        (file->kind == BACKUP_WAL || file->kind == BACKUP_MANIFEST))
+        code = check_log(backup, file, err);
     return code;
 }
 
-enum colander_code
-backup_finish(struct backup *backup, uint64_t keep_count,
-              struct colander_backup *made, struct colander_error *err)
+/* Gives the backup its number. */
+static enum colander_code
+finish(struct backup *backup, uint64_t keep_count, struct colander_error *err)
 {
     struct backup_directory *directory = &backup->directory;
     struct numbered_name name;
@@ -154,15 +140,13 @@ backup_finish(struct backup *backup, uint64_t keep_count,
     if (code == COLANDER_OK && keep_count > 0)
         backup->copy.counts.removed_count =
             backup_directory_prune(directory, keep_count - 1);
-    *made = backup->copy.counts;
     return code;
 }
 
-void
-backup_destroy(struct backup *backup)
+/* Removes the files of a backup that was not finished. */
+static void
+release(struct backup *backup)
 {
-    if (backup == NULL)
-        return;
     if (backup->copy.to >= 0) {
         (void)close(backup->copy.to);
         files_remove(backup->directory.fd, backup->part.text);
@@ -172,5 +156,23 @@ backup_destroy(struct backup *backup)
     ledger_close(backup->ledger);
     backup_directory_close(&backup->directory);
     free(backup->path);
-    free(backup);
+}
+
+enum colander_code
+backup_make(const char *path, uint64_t keep_count, int store_fd,
+            const struct backup_file *files, size_t count, backup_check *check,
+            struct colander_backup *made, struct colander_error *err)
+{
+    struct backup backup = {
+        .directory = BACKUP_DIRECTORY_CLOSED,
+        .copy = {.from = store_fd, .to = -1, .shared = -1, .check = check}};
+    enum colander_code code = open_backup(&backup, path, err);
+
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++)
+        code = copy_file(&backup, &files[i], err);
+    if (code == COLANDER_OK)
+        code = finish(&backup, keep_count, err);
+    *made = backup.copy.counts;
+    release(&backup);
+    return code;
 }

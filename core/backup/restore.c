@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -133,8 +134,9 @@ copy_one(void *context, int directory, const char *name,
 {
     struct restore *restore = context;
     const bool is_directory = files_is_directory(directory, name);
+    char path[2 * NAME_MAX + 2];
+    const struct backup_file file = {.name = path, .size = FILES_WHOLE};
     enum colander_code code;
-    char *path;
 
     if (is_skipped(name) || (is_directory && restore->parent != NULL))
         return COLANDER_OK;
@@ -144,13 +146,10 @@ copy_one(void *context, int directory, const char *name,
         restore->parent = NULL;
         return code;
     }
-    if (restore->parent == NULL)
-        return store_copy_file(&restore->copy, name, FILES_WHOLE, err);
-    if (asprintf(&path, "%s/%s", restore->parent, name) < 0)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a path");
-    code = store_copy_file(&restore->copy, path, FILES_WHOLE, err);
-    free(path);
-    return code;
+    (void)snprintf(path, sizeof(path), "%s%s%s",
+                   restore->parent == NULL ? "" : restore->parent,
+                   restore->parent == NULL ? "" : "/", name);
+    return store_copy_file(&restore->copy, &file, err);
 }
 
 /* ------------------------------------------------------------ checking --- */

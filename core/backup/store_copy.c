@@ -63,53 +63,44 @@ link_file(const struct store_copy *copy, const char *name)
            linkat(copy->shared, name, copy->to, name, 0) == 0;
 }
 
-enum colander_code
-store_copy_file(struct store_copy *copy, const char *name, uint64_t size,
-                struct colander_error *err)
+/* Links to a file, or copies and checks it. */
+static enum colander_code
+share_file(const struct store_copy *copy, const struct backup_file *file,
+           bool *is_new, struct colander_error *err)
 {
+    const char *name = file->name;
     const uint64_t has = files_size(copy->from, name);
-    enum colander_code code = make_parent(copy, name, err);
-    bool is_new;
+    enum colander_code code;
 
-    if (code != COLANDER_OK)
-        return code;
-    if (size != FILES_WHOLE && has != 0 && has != size)
+    if (file->size != FILES_WHOLE && has != 0 && has != file->size)
         return COLANDER_FAIL(err, COLANDER_CORRUPT,
                              "'%s' has %" PRIu64 " bytes, and %" PRIu64
                              " were written",
-                             name, has, size);
-    is_new = !link_file(copy, name);
-    if (is_new)
-        code = files_copy(copy->from, name, copy->to, name, FILES_WHOLE, err);
-    if (is_new && code == COLANDER_OK)
-        code = check_copy(copy, name, err);
+                             name, has, file->size);
+    *is_new = !link_file(copy, name);
+    if (!*is_new)
+        return COLANDER_OK;
+    code = files_copy(copy->from, name, copy->to, name, FILES_WHOLE, err);
+    return code == COLANDER_OK ? check_copy(copy, name, err) : code;
+}
+
+enum colander_code
+store_copy_file(struct store_copy *copy, const struct backup_file *file,
+                struct colander_error *err)
+{
+    const char *name = file->name;
+    enum colander_code code = make_parent(copy, name, err);
+    bool is_new = true;
+
+    if (code != COLANDER_OK)
+        return code;
+    if (file->kind == BACKUP_TEXT)
+        code = files_write(copy->to, name, file->bytes, err);
+    else if (file->kind == BACKUP_WAL || file->kind == BACKUP_MANIFEST)
+        code = files_copy(copy->from, name, copy->to, name, file->size, err);
+    else
+        code = share_file(copy, file, &is_new, err);
     if (code == COLANDER_OK)
         store_copy_count(copy, name, is_new);
-    return code;
-}
-
-enum colander_code
-store_copy_start(struct store_copy *copy, const char *name, uint64_t size,
-                 struct colander_error *err)
-{
-    enum colander_code code = make_parent(copy, name, err);
-
-    if (code == COLANDER_OK)
-        code = files_copy(copy->from, name, copy->to, name, size, err);
-    if (code == COLANDER_OK)
-        store_copy_count(copy, name, true);
-    return code;
-}
-
-enum colander_code
-store_copy_write(struct store_copy *copy, const char *name,
-                 struct colander_slice bytes, struct colander_error *err)
-{
-    enum colander_code code = make_parent(copy, name, err);
-
-    if (code == COLANDER_OK)
-        code = files_write(copy->to, name, bytes, err);
-    if (code == COLANDER_OK)
-        store_copy_count(copy, name, true);
     return code;
 }

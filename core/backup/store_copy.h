@@ -18,21 +18,12 @@ struct store_copy {
     struct colander_backup counts;
 };
 
-/* As backup_file. Creates the directory in which the file is. */
-COLANDER_CHECKED enum colander_code store_copy_file(struct store_copy *copy,
-                                                    const char *name,
-                                                    uint64_t size,
-                                                    struct colander_error *err);
-
-/* Copies the first `size` bytes of a file that grows. */
+/* Copies, links or writes a file, as its kind says. Creates the directory in
+ * which it is. Fails with NOT_FOUND, or with CORRUPT if it has another size or
+ * is a damaged SST. */
 COLANDER_CHECKED enum colander_code
-store_copy_start(struct store_copy *copy, const char *name, uint64_t size,
-                 struct colander_error *err);
-
-/* Writes a file with these bytes. */
-COLANDER_CHECKED enum colander_code
-store_copy_write(struct store_copy *copy, const char *name,
-                 struct colander_slice bytes, struct colander_error *err);
+store_copy_file(struct store_copy *copy, const struct backup_file *file,
+                struct colander_error *err);
 
 /* Counts a file that is in the copy. */
 void store_copy_count(struct store_copy *copy, const char *name, bool is_new);

@@ -70,7 +70,9 @@ find_manifest(const struct repair *repair, int engine)
             COLANDER_OK &&
         numbers.count == 1 &&
         ledger_open(repair->directory.fd, &ledger, NULL) == COLANDER_OK &&
-        ledger_last_manifest(ledger) == numbers.list[0] &&
+        ledger_next(ledger, LEDGER_MANIFEST, numbers.list[0] - 1).number ==
+            numbers.list[0] &&
+        ledger_next(ledger, LEDGER_MANIFEST, numbers.list[0]).number == 0 &&
         log_check(engine, files_name(LOGS_MANIFEST, numbers.list[0], "").text,
                   &state, NULL) == COLANDER_OK &&
         state.whole == state.size && state.size > 0)

@@ -25,6 +25,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <shared_mutex>
+#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -35,8 +36,7 @@ namespace
 /* A finished file. */
 struct File {
     std::string path;
-    uint8_t tag[SST_TAG_SIZE];
-    bool is_tagged;
+    struct sst_created created; /* for the observer, if it does not join */
 };
 
 } // namespace
@@ -59,9 +59,8 @@ struct bulk_sst {
     struct bulk_files *files;
     std::string path;
     std::unique_ptr<rocksdb::SstFileWriter> writer;
-    uint64_t size = 0;     /* of the file when it last grew */
-    size_t waiting = 0;    /* bytes of values added since then */
-    bool is_ended = false; /* finished, or failed to */
+    uint64_t size = 0;  /* of the file when it last grew */
+    size_t waiting = 0; /* bytes of values added since then */
     bool is_finished = false;
 };
 
@@ -69,10 +68,12 @@ struct bulk_sst {
 
 /* Reports to the observer that a file will not join. */
 static void
-forget(struct engine_family *family, const File &file)
+forget(const struct engine_family *family, const File &file)
 {
-    if (file.is_tagged)
-        beside_failed(family->engine, family->handle->GetID(), file.tag);
+    const auto &observer = family->engine->observer;
+
+    if (file.created.is_tagged)
+        observer->created(observer->context, &file.created);
 }
 
 bulk_files::~bulk_files()
@@ -196,7 +197,6 @@ bulk_sst_begin(struct bulk_files *files, struct bulk_sst **sst,
         made->files = files;
         made->path =
             files->directory + "/" + std::to_string(++files->begun) + ".sst";
-        beside_begin(files->family->engine);
         made->writer.reset(new rocksdb::SstFileWriter(
             rocksdb::EnvOptions(files->options), files->options,
             files->family->handle.get(), false));
@@ -219,7 +219,7 @@ complete(struct bulk_sst *sst)
     const size_t room = 64;
     struct bulk_files *files = sst->files;
     rocksdb::Status status;
-    File file = {sst->path, {}, false};
+    File file = {sst->path, {}};
 
     {
         std::lock_guard<std::mutex> hold(files->mutex);
@@ -227,9 +227,10 @@ complete(struct bulk_sst *sst)
         if (files->files.capacity() - files->files.size() < room)
             files->files.reserve(2 * files->files.size() + room);
     }
+    present_sst() = {};
     status = sst->writer->Finish();
-    sst->is_ended = true;
-    file.is_tagged = beside_end(files->family->engine, file.tag);
+    file.created = std::exchange(present_sst(), {});
+    file.created.family = files->family->handle->GetID();
     sst->is_finished = status.ok();
     if (status.ok()) {
         std::lock_guard<std::mutex> hold(files->mutex);
@@ -302,11 +303,7 @@ bulk_sst_destroy(struct bulk_sst *sst)
 {
     if (sst == nullptr)
         return;
-    uint8_t tag[SST_TAG_SIZE];
-
     sst->writer.reset();
-    if (!sst->is_ended)
-        (void)beside_end(sst->files->family->engine, tag);
     if (!sst->is_finished)
         (void)unlink(sst->path.c_str());
     delete sst;

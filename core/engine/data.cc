@@ -296,26 +296,59 @@ engine_unflushed_cursor_open(struct engine_family *family,
     return cursor_open(family, options, rocksdb::kMemtableTier, cursor, err);
 }
 
-enum colander_code
-engine_cursor_seek(struct engine_cursor *cursor, struct colander_slice key,
-                   struct colander_error *err)
+/* Returns the status of the iterator as an error that names family or SST. */
+static enum colander_code
+cursor_result(const struct engine_cursor *cursor, const char *what,
+              struct colander_error *err)
+{
+    const rocksdb::Status status = cursor->iterator->status();
+
+    if (status.ok())
+        return COLANDER_OK;
+    return cursor->family != nullptr
+               ? family_result(cursor->family, status, what, err)
+               : fail_sst(err, status, cursor->sst_number, "read");
+}
+
+/* RocksDB keeps all within the bounds of the cursor. */
+static void
+seek(struct engine_cursor *cursor, struct colander_slice key)
 {
     rocksdb::Iterator *iterator = cursor->iterator.get();
-    enum colander_code code;
 
-    code = guard(err, "seek", [&] {
-        /* RocksDB keeps both within the bounds of the cursor */
-        if (key.size == 0)
-            cursor->is_reverse ? iterator->SeekToLast()
-                               : iterator->SeekToFirst();
-        else if (cursor->is_reverse)
-            iterator->SeekForPrev(to_rocksdb(key));
-        else
-            iterator->Seek(to_rocksdb(key));
-        cursor->is_started = true;
+    cursor->is_started = true;
+    if (key.size == 0)
+        cursor->is_reverse ? iterator->SeekToLast() : iterator->SeekToFirst();
+    else if (cursor->is_reverse)
+        iterator->SeekForPrev(to_rocksdb(key));
+    else
+        iterator->Seek(to_rocksdb(key));
+}
+
+/* The end of an iterator is final. */
+static void
+step(struct engine_cursor *cursor)
+{
+    rocksdb::Iterator *iterator = cursor->iterator.get();
+
+    if (iterator->Valid())
+        cursor->is_reverse ? iterator->Prev() : iterator->Next();
+}
+
+enum colander_code
+engine_cursor_seek(struct engine_cursor *cursor, struct colander_slice key,
+                   bool skips_key, struct colander_error *err)
+{
+    const rocksdb::Iterator *iterator = cursor->iterator.get();
+    enum colander_code code = guard(err, "seek", [&] {
+        seek(cursor, key);
+        if (skips_key && iterator->Valid() &&
+            iterator->key() == to_rocksdb(key))
+            step(cursor);
         cursor->is_sought = true;
-        return family_result(cursor->family, iterator->status(), "seek", err);
+        return cursor_result(cursor, "seek", err);
     });
+
     cursor->is_failed = code != COLANDER_OK;
     return code;
 }
@@ -325,7 +358,7 @@ engine_cursor_next(struct engine_cursor *cursor, bool *is_row,
                    struct colander_slice *key, struct colander_slice *value,
                    struct colander_error *err)
 {
-    rocksdb::Iterator *iterator = cursor->iterator.get();
+    const rocksdb::Iterator *iterator = cursor->iterator.get();
 
     *is_row = false;
     *key = *value = colander_slice_of(nullptr, 0);
@@ -333,24 +366,14 @@ engine_cursor_next(struct engine_cursor *cursor, bool *is_row,
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "the last seek has failed: seek again");
     return guard(err, "scan", [&] {
-        if (cursor->is_sought) {
-            cursor->is_sought = false;
-        } else if (cursor->is_started && iterator->Valid()) {
-            if (cursor->is_reverse)
-                iterator->Prev();
-            else
-                iterator->Next();
-        } else if (!cursor->is_started) {
-            cursor->is_started = true;
-            if (cursor->is_reverse)
-                iterator->SeekToLast();
-            else
-                iterator->SeekToFirst();
-        }
+        if (!cursor->is_started)
+            seek(cursor, colander_slice_of(nullptr, 0));
+        else if (!cursor->is_sought)
+            step(cursor);
+        cursor->is_sought = false;
         *is_row = iterator->Valid();
         if (!*is_row)
-            return family_result(cursor->family, iterator->status(), "scan",
-                                 err);
+            return cursor_result(cursor, "scan", err);
         *key = from_rocksdb(iterator->key());
         *value = from_rocksdb(iterator->value());
         return COLANDER_OK;
@@ -363,7 +386,8 @@ engine_cursor_close(struct engine_cursor *cursor)
     if (cursor == nullptr)
         return;
     cursor->iterator.reset();
-    family_unref(cursor->family);
+    if (cursor->family != nullptr)
+        family_unref(cursor->family);
     delete cursor;
 }
 

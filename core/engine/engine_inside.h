@@ -166,8 +166,6 @@ from_rocksdb(const rocksdb::Slice &slice)
 
 /* --------------------------------------------------------------- types --- */
 
-class Observed; /* the observer, and the SST that each thread writes */
-
 struct engine_family {
     struct engine *engine;
     std::string name;
@@ -190,7 +188,7 @@ struct engine {
     rocksdb::Options rocksdb_options; /* see also family_options */
     std::unique_ptr<rocksdb::DB> db;
     std::unique_ptr<rocksdb::ColumnFamilyHandle> default_handle;
-    std::shared_ptr<Observed> observed; /* empty: no observer */
+    std::shared_ptr<const struct sst_observer> observer; /* NULL: none */
 
     std::mutex change_mutex;
     std::mutex families_mutex;
@@ -235,7 +233,8 @@ struct engine_rows {
 };
 
 struct engine_cursor {
-    struct engine_family *family;
+    struct engine_family *family; /* NULL: on an SST */
+    uint64_t sst_number;
     std::string from;
     std::string until;
     rocksdb::Slice lower;
@@ -310,6 +309,11 @@ enum colander_code family_result(const struct engine_family *family,
                                  const rocksdb::Status &status,
                                  const char *what, struct colander_error *err);
 
+/* Reports a status of an SST. It means damage, unless the system refused. */
+enum colander_code fail_sst(struct colander_error *err,
+                            const rocksdb::Status &status, uint64_t number,
+                            const char *what);
+
 /* Notes that the batch writes to the family. */
 void batch_touch(struct engine_batch *batch, struct engine_family *family);
 
@@ -332,15 +336,9 @@ enum colander_code check_writable(struct engine *engine,
 void install_observer(struct engine *engine,
                       const struct sst_observer *observer);
 
-/* Begins an SST that this thread writes outside the database. */
-void beside_begin(struct engine *engine);
-
-/* Ends it. Fills the tag of the observer, or returns false. */
-bool beside_end(struct engine *engine, uint8_t tag[SST_TAG_SIZE]);
-
-/* Reports to the observer that such an SST, which has a tag, is not used. */
-void beside_failed(struct engine *engine, uint32_t family,
-                   const uint8_t tag[SST_TAG_SIZE]);
+/* Returns what is known of the SST that this thread writes, which its observer
+ * learns if it is not used. */
+struct sst_created &present_sst();
 
 /* Whether the SST at this path was written outside the database by us. */
 bool is_beside(const struct engine *engine, const std::string &path);

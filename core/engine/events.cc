@@ -8,7 +8,7 @@
  *
  * RocksDB creates, finishes and reports an SST in one thread. If that fails,
  * the report may lack number and properties. So the present file of each thread
- * is noted (Birth), and its observer can clean up.
+ * is noted (present_sst), and its observer can clean up.
  *
  * The column family `default`, with the store's own records, is not observed.
  *
@@ -21,7 +21,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <thread>
+#include <utility>
 
 static const char tag_property[] = "colander.tag";
 static const uint32_t default_family = 0; /* RocksDB's id of `default` */
@@ -60,106 +60,12 @@ quietly(Body body) noexcept
     }
 }
 
-/* ----------------------------------------------------- files being made --- */
-
-namespace
+struct sst_created &
+present_sst()
 {
+    static thread_local struct sst_created file;
 
-struct Birth {
-    uint64_t number = 0;
-    uint32_t family = default_family;
-    bool is_tagged = false;
-    uint8_t tag[SST_TAG_SIZE] = {};
-};
-
-} // namespace
-
-/* The observer, and the file that each thread writes. */
-class Observed
-{
-  public:
-    explicit Observed(const struct sst_observer &copied) : observer(copied)
-    {
-    }
-
-    void
-    Begin(uint64_t number)
-    {
-        std::lock_guard<std::mutex> hold(mutex_);
-        Birth &birth = births_[std::this_thread::get_id()];
-
-        birth = Birth();
-        birth.number = number;
-    }
-
-    void
-    NoteFamily(uint32_t family)
-    {
-        std::lock_guard<std::mutex> hold(mutex_);
-
-        births_[std::this_thread::get_id()].family = family;
-    }
-
-    void
-    NoteTag(const uint8_t tag[SST_TAG_SIZE])
-    {
-        std::lock_guard<std::mutex> hold(mutex_);
-        Birth &birth = births_[std::this_thread::get_id()];
-
-        birth.is_tagged = true;
-        memcpy(birth.tag, tag, SST_TAG_SIZE);
-    }
-
-    Birth
-    End()
-    {
-        std::lock_guard<std::mutex> hold(mutex_);
-        auto found = births_.find(std::this_thread::get_id());
-        Birth birth;
-
-        if (found != births_.end()) {
-            birth = found->second;
-            births_.erase(found);
-        }
-        return birth;
-    }
-
-    const struct sst_observer observer;
-
-  private:
-    std::mutex mutex_;
-    std::map<std::thread::id, Birth> births_;
-};
-
-void
-beside_begin(struct engine *engine)
-{
-    if (engine->observed)
-        engine->observed->Begin(0);
-}
-
-bool
-beside_end(struct engine *engine, uint8_t tag[SST_TAG_SIZE])
-{
-    Birth birth;
-
-    if (engine->observed)
-        birth = engine->observed->End();
-    memcpy(tag, birth.tag, SST_TAG_SIZE);
-    return birth.is_tagged;
-}
-
-void
-beside_failed(struct engine *engine, uint32_t family,
-              const uint8_t tag[SST_TAG_SIZE])
-{
-    struct sst_created file = {};
-
-    file.family = family;
-    file.is_tagged = true;
-    memcpy(file.tag, tag, SST_TAG_SIZE);
-    engine->observed->observer.created(engine->observed->observer.context,
-                                       &file);
+    return file;
 }
 
 bool
@@ -178,14 +84,14 @@ namespace
 class Collector : public rocksdb::TablePropertiesCollector
 {
   public:
-    Collector(std::shared_ptr<Observed> observed, uint32_t family)
-        : observed_(std::move(observed))
+    Collector(std::shared_ptr<const struct sst_observer> observer,
+              uint32_t family)
+        : observer_(std::move(observer))
     {
         if (family == default_family)
             return;
-        quietly([&] { observed_->NoteFamily(family); });
-        writer_ = observed_->observer.writer_begin(observed_->observer.context,
-                                                   family);
+        present_sst().family = family;
+        writer_ = observer_->writer_begin(observer_->context, family);
     }
 
     Collector(const Collector &) = delete;
@@ -194,7 +100,7 @@ class Collector : public rocksdb::TablePropertiesCollector
     ~Collector() override
     {
         if (writer_ != nullptr)
-            observed_->observer.writer_end(writer_);
+            observer_->writer_end(writer_);
     }
 
     rocksdb::Status
@@ -207,8 +113,8 @@ class Collector : public rocksdb::TablePropertiesCollector
                       type == rocksdb::kEntrySingleDelete;
 
         if (writer_ != nullptr && is_row)
-            observed_->observer.writer_add(writer_, from_rocksdb(key),
-                                           from_rocksdb(value), is_put);
+            observer_->writer_add(writer_, from_rocksdb(key),
+                                  from_rocksdb(value), is_put);
         return rocksdb::Status::OK();
     }
 
@@ -218,9 +124,9 @@ class Collector : public rocksdb::TablePropertiesCollector
     {
         if (writer_ != nullptr && !is_finished_) {
             is_finished_ = true;
-            is_tagged_ = observed_->observer.writer_finish(writer_, tag_);
-            if (is_tagged_)
-                quietly([&] { observed_->NoteTag(tag_); });
+            is_tagged_ = observer_->writer_finish(writer_, tag_);
+            present_sst().is_tagged = is_tagged_;
+            memcpy(present_sst().tag, tag_, SST_TAG_SIZE);
         }
         if (is_tagged_)
             quietly([&] {
@@ -253,7 +159,7 @@ class Collector : public rocksdb::TablePropertiesCollector
     }
 
   private:
-    std::shared_ptr<Observed> observed_;
+    std::shared_ptr<const struct sst_observer> observer_;
     void *writer_ = nullptr;
     bool is_finished_ = false;
     bool is_tagged_ = false;
@@ -263,8 +169,9 @@ class Collector : public rocksdb::TablePropertiesCollector
 class CollectorFactory : public rocksdb::TablePropertiesCollectorFactory
 {
   public:
-    explicit CollectorFactory(std::shared_ptr<Observed> observed)
-        : observed_(std::move(observed))
+    explicit CollectorFactory(
+        std::shared_ptr<const struct sst_observer> observer)
+        : observer_(std::move(observer))
     {
     }
 
@@ -273,7 +180,7 @@ class CollectorFactory : public rocksdb::TablePropertiesCollectorFactory
     CreateTablePropertiesCollector(
         rocksdb::TablePropertiesCollectorFactory::Context context) override
     {
-        return new Collector(observed_, context.column_family_id);
+        return new Collector(observer_, context.column_family_id);
     }
 
     const char *
@@ -283,7 +190,7 @@ class CollectorFactory : public rocksdb::TablePropertiesCollectorFactory
     }
 
   private:
-    std::shared_ptr<Observed> observed_;
+    std::shared_ptr<const struct sst_observer> observer_;
 };
 
 /* ------------------------------------------------------------ listener --- */
@@ -291,9 +198,8 @@ class CollectorFactory : public rocksdb::TablePropertiesCollectorFactory
 class Listener : public rocksdb::EventListener
 {
   public:
-    Listener(struct engine *engine, std::shared_ptr<Observed> observed)
-        : engine_(engine), observed_(std::move(observed)),
-          observer_(observed_->observer)
+    explicit Listener(struct engine *engine)
+        : engine_(engine), observer_(engine->observer)
     {
     }
 
@@ -307,7 +213,8 @@ class Listener : public rocksdb::EventListener
     OnTableFileCreationStarted(
         const rocksdb::TableFileCreationBriefInfo &info) override
     {
-        quietly([&] { observed_->Begin(number_of_file(info.file_path)); });
+        present_sst() = {};
+        present_sst().number = number_of_file(info.file_path);
     }
 
     void
@@ -327,7 +234,7 @@ class Listener : public rocksdb::EventListener
     void
     OnTableFileDeleted(const rocksdb::TableFileDeletionInfo &info) override
     {
-        observer_.deleted(observer_.context, number_of_file(info.file_path));
+        observer_->deleted(observer_->context, number_of_file(info.file_path));
     }
 
     void
@@ -349,28 +256,21 @@ class Listener : public rocksdb::EventListener
     Created(const rocksdb::TableFileCreationInfo &info)
     {
         const rocksdb::TableProperties &properties = info.table_properties;
-        Birth birth = observed_->End();
-        struct sst_created file = {};
+        const uint64_t number = number_of_file(info.file_path);
+        struct sst_created file = std::exchange(present_sst(), {});
 
-        file.number = number_of_file(info.file_path);
-        file.is_ok = info.status.ok() && file.number != 0;
+        file.is_ok = info.status.ok() && number != 0;
         if (file.is_ok) {
+            file.number = number;
             file.family = static_cast<uint32_t>(properties.column_family_id);
             file.size = info.file_size;
             file.entry_count = properties.num_entries;
             file.is_tagged = find_tag(properties, file.tag);
-        } else {
-            bool is_empty = info.status.IsAborted(); /* no file, no failure */
-
-            if (is_empty && !birth.is_tagged)
-                return;
-            file.number = birth.number;
-            file.family = birth.family;
-            file.is_tagged = birth.is_tagged;
-            memcpy(file.tag, birth.tag, SST_TAG_SIZE);
+        } else if (info.status.IsAborted() && !file.is_tagged) {
+            return; /* it would be empty: there is no file, and no failure */
         }
         if (file.family != default_family)
-            observer_.created(observer_.context, &file);
+            observer_->created(observer_->context, &file);
     }
 
     /* Reports input files that are not also outputs, as moved files are. */
@@ -390,8 +290,8 @@ class Listener : public rocksdb::EventListener
                 numbers.push_back(input.file_number);
         }
         if (!numbers.empty())
-            observer_.replaced(observer_.context, numbers.data(),
-                               numbers.size());
+            observer_->replaced(observer_->context, numbers.data(),
+                                numbers.size());
     }
 
     /* If the family has nothing unflushed, all writes before that check are in
@@ -408,7 +308,7 @@ class Listener : public rocksdb::EventListener
         if (info.smallest_seqno <= info.largest_seqno) /* not an empty flush */
             sequence = std::max<uint64_t>(sequence, info.largest_seqno);
         if (sequence != 0 && info.cf_id != default_family)
-            observer_.flushed(observer_.context, info.cf_id, sequence);
+            observer_->flushed(observer_->context, info.cf_id, sequence);
     }
 
     /* A tag counts only in a file that we wrote. In others it is that of
@@ -429,12 +329,11 @@ class Listener : public rocksdb::EventListener
         file.is_ok = true;
         file.is_tagged = is_beside(engine_, info.external_file_path) &&
                          find_tag(info.table_properties, file.tag);
-        observer_.created(observer_.context, &file);
+        observer_->created(observer_->context, &file);
     }
 
     struct engine *engine_;
-    std::shared_ptr<Observed> observed_;
-    const struct sst_observer &observer_;
+    std::shared_ptr<const struct sst_observer> observer_;
 };
 
 } // namespace
@@ -442,11 +341,10 @@ class Listener : public rocksdb::EventListener
 void
 install_observer(struct engine *engine, const struct sst_observer *observer)
 {
-    auto observed = std::make_shared<Observed>(*observer);
     rocksdb::Options &options = engine->rocksdb_options;
 
-    engine->observed = observed;
-    options.listeners.push_back(std::make_shared<Listener>(engine, observed));
+    engine->observer = std::make_shared<const struct sst_observer>(*observer);
+    options.listeners.push_back(std::make_shared<Listener>(engine));
     options.table_properties_collector_factories.push_back(
-        std::make_shared<CollectorFactory>(observed));
+        std::make_shared<CollectorFactory>(engine->observer));
 }

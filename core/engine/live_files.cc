@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <deque>
 #include <shared_mutex>
 
 /* Prevents the deletion of files of the database during its life. (A reader
@@ -104,116 +105,65 @@ flush_much(struct engine *engine, struct colander_error *err)
     return code;
 }
 
-struct LiveFile {
-    rocksdb::LiveFileStorageInfo info;
-    uint64_t whole; /* of a log: bytes of whole records */
+/* The files of the store at one moment. */
+struct Listing {
+    std::vector<rocksdb::LiveFileStorageInfo> infos;
+    std::deque<std::string> names; /* do not move */
+    std::vector<struct backup_file> files;
+
+    struct backup_file &
+    Add(std::string name, enum backup_kind kind, uint64_t size)
+    {
+        struct backup_file file = {};
+
+        names.push_back(std::move(name));
+        file.name = names.back().c_str();
+        file.kind = kind;
+        file.size = size;
+        files.push_back(file);
+        return files.back();
+    }
 };
 
-/* Returns the bytes of whole records of a log. The MANIFEST may have grown
+/* Adds a log, with the bytes of its whole records. The MANIFEST may have grown
  * since it was listed. Of a reader's log only these bytes count: RocksDB does
  * not see the others. */
-static uint64_t
-whole_bytes(struct engine *engine, rocksdb::LiveFileStorageInfo *file)
+static void
+list_log(struct engine *engine, const rocksdb::LiveFileStorageInfo &info,
+         const std::string &name, Listing *listing)
 {
-    const bool is_manifest = file->file_type == rocksdb::kDescriptorFile;
-
-    if (!is_manifest && file->file_type != rocksdb::kWalFile)
-        return 0;
-
+    const bool is_manifest = info.file_type == rocksdb::kDescriptorFile;
     const struct ledger_entry noted = ledger_noted(
         engine->ledger.get(), is_manifest ? LEDGER_MANIFEST : LEDGER_WAL,
-        file->file_number);
+        info.file_number);
+    struct backup_file &file = listing->Add(
+        name, is_manifest ? BACKUP_MANIFEST : BACKUP_WAL, info.size);
 
     if (engine->is_read_only() && noted.is_found)
-        file->size = std::min(file->size, noted.written);
-    return is_manifest ? std::min(noted.written, file->size) : noted.written;
-}
-
-/* Finds logs that RocksDB did not list: it takes one whose first record it
- * cannot read for empty. */
-static enum colander_code
-check_logs_listed(struct engine *engine, const std::vector<LiveFile> &files,
-                  struct colander_error *err)
-{
-    uint64_t number = 0;
-
-    while ((number = ledger_next_wal(engine->ledger.get(), number)) != 0) {
-        const bool is_listed =
-            std::any_of(files.begin(), files.end(), [&](const LiveFile &file) {
-                return file.info.file_type == rocksdb::kWalFile &&
-                       file.info.file_number == number;
-            });
-
-        if (!is_listed)
-            return COLANDER_FAIL(err, COLANDER_CORRUPT,
-                                 "'" DIRECTORY_ENGINE "/%06" PRIu64 ".log' is "
-                                 "missing, or corrupt at its beginning",
-                                 number);
-    }
-    return COLANDER_OK;
-}
-
-/* Lists the files between two writes, with the sizes of that moment: MANIFEST
- * and logs grow after it. */
-static enum colander_code
-list_at_one_moment(struct engine *engine, std::vector<LiveFile> *files,
-                   struct colander_error *err)
-{
-    std::unique_lock<SharedLock> no_write(engine->writes_lock);
-    std::vector<rocksdb::LiveFileStorageInfo> infos;
-    rocksdb::LiveFilesStorageInfoOptions how;
-    rocksdb::Status status;
-
-    how.wal_size_for_flush = UINT64_MAX; /* never, while writes wait */
-    status = engine->db->GetLiveFilesStorageInfo(how, &infos);
-    if (!status.ok())
-        return fail_status(err, status, "list the files of the database");
-    for (rocksdb::LiveFileStorageInfo &info : infos) {
-        const uint64_t whole = whole_bytes(engine, &info);
-
-        files->push_back(LiveFile{std::move(info), whole});
-    }
-    return check_logs_listed(engine, *files, err);
-}
-
-/* Copies an SST, and the file that belongs to it. */
-static enum colander_code
-back_up_sst(struct backup *backup, const rocksdb::LiveFileStorageInfo &file,
-            const std::string &name, const struct engine_sidecars *sidecars,
-            struct colander_error *err)
-{
-    char sidecar[SIDECAR_PATH_MAX];
-    enum colander_code code = backup_file(backup, name.c_str(), file.size, err);
-
-    if (code == COLANDER_NOT_FOUND)
-        code = COLANDER_CORRUPT; /* it must be there */
-    if (code == COLANDER_OK && sidecars != nullptr &&
-        sidecars->find(sidecars->context, file.file_number, file.size, sidecar))
-        code = backup_file(backup, sidecar, FILES_WHOLE, err);
-    return code == COLANDER_NOT_FOUND ? COLANDER_OK : code;
+        file.size = std::min(file.size, noted.written);
+    file.number = info.file_number;
+    file.whole =
+        is_manifest ? std::min(noted.written, file.size) : noted.written;
 }
 
 static enum colander_code
-back_up_file(struct backup *backup, const LiveFile &live,
-             const struct engine_sidecars *sidecars, struct colander_error *err)
+list_file(struct engine *engine, const rocksdb::LiveFileStorageInfo &info,
+          Listing *listing, struct colander_error *err)
 {
-    const rocksdb::LiveFileStorageInfo &file = live.info;
-    const std::string name = DIRECTORY_ENGINE "/" + file.relative_filename;
+    const std::string name = DIRECTORY_ENGINE "/" + info.relative_filename;
 
-    switch (file.file_type) {
+    switch (info.file_type) {
     case rocksdb::kTableFile:
-        return back_up_sst(backup, file, name, sidecars, err);
+        listing->Add(name, BACKUP_FILE, info.size);
+        return COLANDER_OK;
     case rocksdb::kWalFile:
-        return backup_log(backup, name.c_str(), LEDGER_WAL, file.file_number,
-                          file.size, live.whole, err);
     case rocksdb::kDescriptorFile:
-        return backup_log(backup, name.c_str(), LEDGER_MANIFEST,
-                          file.file_number, file.size, live.whole, err);
+        list_log(engine, info, name, listing);
+        return COLANDER_OK;
     case rocksdb::kCurrentFile:
-        return backup_text(backup, name.c_str(),
-                           colander_slice_of(file.replacement_contents.data(),
-                                             file.replacement_contents.size()),
-                           err);
+        listing->Add(name, BACKUP_TEXT, info.size).bytes =
+            from_rocksdb(info.replacement_contents);
+        return COLANDER_OK;
     default:
         return COLANDER_FAIL(err, COLANDER_IO,
                              "the database has a file of an unknown kind: '%s'",
@@ -221,19 +171,65 @@ back_up_file(struct backup *backup, const LiveFile &live,
     }
 }
 
+/* Finds logs that RocksDB did not list: it takes one whose first record it
+ * cannot read for empty. */
 static enum colander_code
-back_up_all(struct engine *engine, struct backup *backup,
-            const struct engine_sidecars *sidecars, struct colander_error *err)
+check_logs_listed(struct engine *engine, const Listing &listing,
+                  struct colander_error *err)
 {
-    FilesKept kept(engine->db.get());
-    std::vector<LiveFile> files;
-    enum colander_code code = list_at_one_moment(engine, &files, err);
+    const auto &files = listing.files;
+    struct ledger *ledger = engine->ledger.get();
+    struct ledger_entry log = ledger_next(ledger, LEDGER_WAL, 0);
 
-    for (size_t i = 0; i < files.size() && code == COLANDER_OK; i++)
-        code = back_up_file(backup, files[i], sidecars, err);
-    if (code == COLANDER_OK)
-        code = backup_file(backup, DIRECTORY_RECORD, FILES_WHOLE, err);
-    return code;
+    for (; log.number != 0; log = ledger_next(ledger, LEDGER_WAL, log.number)) {
+        const bool is_listed = std::any_of(
+            files.begin(), files.end(), [&](const struct backup_file &file) {
+                return file.kind == BACKUP_WAL && file.number == log.number;
+            });
+
+        if (log.written > 0 && !is_listed)
+            return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                                 "'" DIRECTORY_ENGINE "/%06" PRIu64 ".log' is "
+                                 "missing, or corrupt at its beginning",
+                                 log.number);
+    }
+    return COLANDER_OK;
+}
+
+/* Lists the files between two writes, with the sizes of that moment: MANIFEST
+ * and logs grow after it. */
+static enum colander_code
+list_at_one_moment(struct engine *engine, Listing *listing,
+                   struct colander_error *err)
+{
+    std::unique_lock<SharedLock> no_write(engine->writes_lock);
+    rocksdb::LiveFilesStorageInfoOptions how;
+    rocksdb::Status status;
+    enum colander_code code = COLANDER_OK;
+
+    how.wal_size_for_flush = UINT64_MAX; /* never, while writes wait */
+    status = engine->db->GetLiveFilesStorageInfo(how, &listing->infos);
+    if (!status.ok())
+        return fail_status(err, status, "list the files of the database");
+    for (size_t i = 0; i < listing->infos.size() && code == COLANDER_OK; i++)
+        code = list_file(engine, listing->infos[i], listing, err);
+    listing->Add(DIRECTORY_RECORD, BACKUP_FILE, FILES_WHOLE);
+    return code == COLANDER_OK ? check_logs_listed(engine, *listing, err)
+                               : code;
+}
+
+/* Adds the files that belong to SSTs. */
+static void
+list_sidecars(const struct engine_sidecars *sidecars, Listing *listing)
+{
+    char name[SIDECAR_PATH_MAX];
+
+    for (const rocksdb::LiveFileStorageInfo &info : listing->infos) {
+        if (info.file_type == rocksdb::kTableFile &&
+            sidecars->find(sidecars->context, info.file_number, info.size,
+                           name))
+            listing->Add(name, BACKUP_OPTIONAL_FILE, FILES_WHOLE);
+    }
 }
 
 enum colander_code
@@ -241,23 +237,24 @@ engine_backup(struct engine *engine, const char *directory, uint64_t keep_count,
               const struct engine_sidecars *sidecars,
               struct colander_backup *made, struct colander_error *err)
 {
-    struct backup *backup = nullptr;
     enum colander_code code = guard(err, "make a backup", [&] {
         enum colander_code done = flush_much(engine, err);
+        FilesKept kept(engine->db.get());
+        Listing listing;
 
         if (done == COLANDER_OK)
-            done = backup_begin(directory, engine->directory.fd, sst_check_file,
-                                &backup, err);
+            done = list_at_one_moment(engine, &listing, err);
+        if (done == COLANDER_OK && sidecars != nullptr)
+            list_sidecars(sidecars, &listing);
         if (done == COLANDER_OK)
-            done = back_up_all(engine, backup, sidecars, err);
+            done = backup_make(directory, keep_count, engine->directory.fd,
+                               listing.files.data(), listing.files.size(),
+                               sst_check_file, made, err);
         return done;
     });
 
-    if (code == COLANDER_OK)
-        code = backup_finish(backup, keep_count, made, err);
     if (code != COLANDER_OK)
         colander_error_context(err, "cannot back up to '%s'", directory);
-    backup_destroy(backup);
     return code;
 }
 

@@ -27,35 +27,13 @@
 
 /* ------------------------------------------------------------- opening --- */
 
-static rocksdb::CompressionType
-compression_of(enum colander_compression compression)
-{
-    switch (compression) {
-    case COLANDER_COMPRESSION_NONE:
-        return rocksdb::kNoCompression;
-    case COLANDER_COMPRESSION_ZSTD:
-        return rocksdb::kZSTD;
-    case COLANDER_COMPRESSION_KEEP:
-    case COLANDER_COMPRESSION_LZ4:
-        break;
-    }
-    return rocksdb::kLZ4Compression;
-}
-
-static rocksdb::CompactionStyle
-compaction_of(enum colander_compaction compaction)
-{
-    switch (compaction) {
-    case COLANDER_COMPACTION_UNIVERSAL:
-        return rocksdb::kCompactionStyleUniversal;
-    case COLANDER_COMPACTION_FIFO:
-        return rocksdb::kCompactionStyleFIFO;
-    case COLANDER_COMPACTION_KEEP:
-    case COLANDER_COMPACTION_LEVELED:
-        break;
-    }
-    return rocksdb::kCompactionStyleLevel;
-}
+/* By enum colander_compression and enum colander_compaction. */
+static const rocksdb::CompressionType compressions[] = {
+    rocksdb::kLZ4Compression, rocksdb::kNoCompression, rocksdb::kLZ4Compression,
+    rocksdb::kZSTD};
+static const rocksdb::CompactionStyle compactions[] = {
+    rocksdb::kCompactionStyleLevel, rocksdb::kCompactionStyleLevel,
+    rocksdb::kCompactionStyleUniversal, rocksdb::kCompactionStyleFIFO};
 
 static void
 set_database_options(const struct colander_options &options,
@@ -94,8 +72,8 @@ set_family_options(const struct colander_options &options,
 
     family->write_buffer_size = options.write_buffer_size;
     family->arena_block_size = 64 << 10; /* small: there are many families */
-    family->compression = compression_of(options.compression);
-    family->compaction_style = compaction_of(options.compaction);
+    family->compression = compressions[options.compression];
+    family->compaction_style = compactions[options.compaction];
     family->target_file_size_base = options.sst_size;
     family->max_bytes_for_level_base =
         std::max<uint64_t>(4 * options.sst_size, 4 * options.write_buffer_size);
@@ -198,26 +176,27 @@ class SignalsBlocked
 /* RocksDB returns a plain pointer up to version 10, and a unique_ptr from 11.
  */
 static rocksdb::Status
-open_rocksdb(struct engine *engine, const std::string &path,
+open_rocksdb(const rocksdb::Options &options, bool is_read_only,
+             const std::string &path,
              const std::vector<rocksdb::ColumnFamilyDescriptor> &families,
-             std::vector<rocksdb::ColumnFamilyHandle *> *handles)
+             std::vector<rocksdb::ColumnFamilyHandle *> *handles,
+             std::unique_ptr<rocksdb::DB> *owned)
 {
-    const rocksdb::Options &options = engine->rocksdb_options;
     SignalsBlocked blocked; /* RocksDB's threads start here */
     rocksdb::Status status;
 #if ROCKSDB_MAJOR >= 11
-    std::unique_ptr<rocksdb::DB> &db = engine->db;
+    std::unique_ptr<rocksdb::DB> &db = *owned;
 #else
     rocksdb::DB *db = nullptr;
 #endif
 
-    if (engine->is_read_only())
+    if (is_read_only)
         status =
             rocksdb::DB::OpenForReadOnly(options, path, families, handles, &db);
     else
         status = rocksdb::DB::Open(options, path, families, handles, &db);
 #if ROCKSDB_MAJOR < 11
-    engine->db.reset(db);
+    owned->reset(db);
 #endif
     return status;
 }
@@ -226,19 +205,16 @@ open_rocksdb(struct engine *engine, const std::string &path,
 static bool
 is_database_empty(const struct engine *engine, const std::string &path)
 {
+    const rocksdb::Options &options = engine->rocksdb_options;
     std::unique_ptr<rocksdb::DB> db;
-#if ROCKSDB_MAJOR >= 11
-    rocksdb::Status status =
-        rocksdb::DB::OpenForReadOnly(engine->rocksdb_options, path, &db);
-#else
-    rocksdb::DB *opened = nullptr;
-    rocksdb::Status status =
-        rocksdb::DB::OpenForReadOnly(engine->rocksdb_options, path, &opened);
+    std::vector<rocksdb::ColumnFamilyHandle *> handles;
+    rocksdb::Status status = open_rocksdb(
+        options, true, path, {{rocksdb::kDefaultColumnFamilyName, options}},
+        &handles, &db);
 
-    db.reset(opened);
-#endif
     if (!status.ok())
         return false;
+    std::unique_ptr<rocksdb::ColumnFamilyHandle> handle(handles[0]);
     std::unique_ptr<rocksdb::Iterator> iterator(
         db->NewIterator(rocksdb::ReadOptions()));
     iterator->SeekToFirst();
@@ -295,7 +271,8 @@ open_database(struct engine *engine, struct colander_error *err)
     }
     owned.reserve(names.size()); /* so that owning them cannot fail */
     install_event_log(engine->options, path, &engine->rocksdb_options);
-    status = open_rocksdb(engine, path, families, &handles);
+    status = open_rocksdb(engine->rocksdb_options, engine->is_read_only(), path,
+                          families, &handles, &engine->db);
     if (!status.ok())
         return fail_open(engine, err, status);
     for (rocksdb::ColumnFamilyHandle *handle : handles)

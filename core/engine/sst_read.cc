@@ -24,19 +24,9 @@ struct sst {
     std::shared_ptr<const rocksdb::TableProperties> properties;
 };
 
-struct sst_cursor {
-    const struct sst *sst;
-    std::unique_ptr<rocksdb::Iterator> iterator;
-    bool is_reverse;
-    bool is_sought;  /* the next step returns the present row */
-    bool is_started; /* a seek or step was made */
-    bool is_failed;  /* a seek had no memory */
-};
-
 /* ------------------------------------------------------------- reading --- */
 
-/* Reports a status. It means damage, unless the system refused. */
-static enum colander_code
+enum colander_code
 fail_sst(struct colander_error *err, const rocksdb::Status &status,
          uint64_t number, const char *what)
 {
@@ -119,101 +109,21 @@ sst_entry_count(const struct sst *sst)
 
 enum colander_code
 sst_cursor_open(struct sst *sst, const struct colander_snapshot *snapshot,
-                bool is_reverse, struct sst_cursor **cursor,
+                bool is_reverse, struct engine_cursor **cursor,
                 struct colander_error *err)
 {
     *cursor = nullptr;
     return guard(err, "open a cursor on an SST", [&] {
-        std::unique_ptr<struct sst_cursor> made(new struct sst_cursor());
+        std::unique_ptr<engine_cursor> made(new engine_cursor());
         rocksdb::ReadOptions how;
 
         if (snapshot != nullptr)
             how.snapshot = snapshot->snapshot;
         how.ignore_range_deletions = true; /* as all scans do */
-        made->sst = sst;
+        made->sst_number = sst->number;
         made->is_reverse = is_reverse;
         made->iterator.reset(sst->reader->NewIterator(how));
         *cursor = made.release();
-        return COLANDER_OK;
-    });
-}
-
-void
-sst_cursor_close(struct sst_cursor *cursor)
-{
-    delete cursor;
-}
-
-static void
-seek_back(rocksdb::Iterator *iterator, struct colander_slice key)
-{
-    if (key.size == 0) {
-        iterator->SeekToLast();
-        return;
-    }
-    iterator->SeekForPrev(to_rocksdb(key));
-    if (iterator->Valid() && iterator->key() == to_rocksdb(key))
-        iterator->Prev();
-}
-
-static void
-seek(struct sst_cursor *cursor, struct colander_slice key)
-{
-    if (cursor->is_reverse)
-        seek_back(cursor->iterator.get(), key);
-    else if (key.size == 0)
-        cursor->iterator->SeekToFirst();
-    else
-        cursor->iterator->Seek(to_rocksdb(key));
-    cursor->is_started = true;
-}
-
-void
-sst_cursor_seek(struct sst_cursor *cursor, struct colander_slice key)
-{
-    enum colander_code code = guard(nullptr, "seek", [&] {
-        seek(cursor, key);
-        return COLANDER_OK;
-    });
-
-    cursor->is_failed = code != COLANDER_OK;
-    cursor->is_sought = true;
-}
-
-static void
-step(struct sst_cursor *cursor)
-{
-    if (!cursor->is_started)
-        seek(cursor, colander_slice_of(nullptr, 0));
-    else if (!cursor->is_sought && cursor->iterator->Valid())
-        cursor->is_reverse ? cursor->iterator->Prev()
-                           : cursor->iterator->Next();
-    cursor->is_sought = false;
-}
-
-enum colander_code
-sst_cursor_next(struct sst_cursor *cursor, bool *is_row,
-                struct colander_slice *key, struct colander_slice *value,
-                struct colander_error *err)
-{
-    const rocksdb::Iterator *iterator = cursor->iterator.get();
-
-    *is_row = false;
-    *key = *value = colander_slice_of(nullptr, 0);
-    if (cursor->is_failed)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "cannot seek in SST %06" PRIu64 ": no memory",
-                             cursor->sst->number);
-    return guard(err, "read an SST", [&] {
-        step(cursor);
-        *is_row = iterator->Valid();
-        if (*is_row) {
-            *key = from_rocksdb(iterator->key());
-            *value = from_rocksdb(iterator->value());
-        } else if (!iterator->status().ok()) {
-            return fail_sst(err, iterator->status(), cursor->sst->number,
-                            "read");
-        }
         return COLANDER_OK;
     });
 }

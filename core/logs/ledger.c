@@ -356,48 +356,22 @@ ledger_cut(struct ledger *ledger, uint64_t number, uint64_t size)
     entry_of(ledger, LEDGER_WAL, number)->is_cut = true;
 }
 
-uint64_t
-ledger_next_wal(struct ledger *ledger, uint64_t number)
+struct ledger_entry
+ledger_next(struct ledger *ledger, enum ledger_kind kind, uint64_t number)
 {
-    uint64_t next = 0;
+    struct ledger_entry next = {.kind = kind};
 
     pthread_mutex_lock(&ledger->mutex);
     for (size_t i = 0; i < ledger->count; i++) {
         const struct ledger_entry *entry = &ledger->entries[i];
 
-        if (entry->kind == LEDGER_WAL && entry->written > 0 &&
-            !entry->is_leaving && entry->number > number &&
-            (next == 0 || entry->number < next))
-            next = entry->number;
+        if (entry->kind == kind && !entry->is_leaving &&
+            entry->number > number &&
+            (next.number == 0 || entry->number < next.number))
+            next = *entry;
     }
     pthread_mutex_unlock(&ledger->mutex);
     return next;
-}
-
-const struct ledger_entry *
-ledger_missing(const struct ledger *ledger, size_t *at)
-{
-    while (*at < ledger->count) {
-        const struct ledger_entry *entry = &ledger->entries[(*at)++];
-
-        if (!entry->is_found && entry->kind == LEDGER_WAL && entry->written > 0)
-            return entry;
-    }
-    return NULL;
-}
-
-uint64_t
-ledger_last_manifest(const struct ledger *ledger)
-{
-    uint64_t last = 0;
-
-    for (size_t i = 0; i < ledger->count; i++) {
-        const struct ledger_entry *entry = &ledger->entries[i];
-
-        if (entry->kind == LEDGER_MANIFEST && entry->number > last)
-            last = entry->number;
-    }
-    return last;
 }
 
 enum colander_code

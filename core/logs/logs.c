@@ -397,22 +397,23 @@ static enum colander_code
 add_missing(const struct check *check, struct logs *logs,
             struct colander_error *err)
 {
-    const struct ledger_entry *entry;
+    struct ledger_entry entry = ledger_next(check->ledger, LEDGER_WAL, 0);
     enum colander_code code = COLANDER_OK;
-    size_t at = 0;
 
-    while (code == COLANDER_OK &&
-           (entry = ledger_missing(check->ledger, &at)) != NULL) {
+    for (; entry.number != 0 && code == COLANDER_OK;
+         entry = ledger_next(check->ledger, LEDGER_WAL, entry.number)) {
         struct log *log;
 
-        code = find_log(logs, entry->number, &log, err);
+        if (entry.is_found || entry.written == 0)
+            continue;
+        code = find_log(logs, entry.number, &log, err);
         if (code != COLANDER_OK)
             return code;
         log->is_missing = true;
-        log->may_end = ledger_may_end(check->ledger, entry, 0);
-        log->written = entry->written;
-        log->dropped = entry->written;
-        if (ledger_least(check->ledger, entry) > 0)
+        log->may_end = ledger_may_end(check->ledger, &entry, 0);
+        log->written = entry.written;
+        log->dropped = entry.written;
+        if (ledger_least(check->ledger, &entry) > 0)
             code = fail_bad(log, err);
     }
     return code;

@@ -344,13 +344,15 @@ read_log(struct salvage *salvage, uint64_t number, struct colander_error *err)
 static void
 lose_missing(const struct salvage *salvage)
 {
-    const struct ledger_entry *entry;
-    size_t at = 0;
+    struct ledger_entry entry = ledger_next(salvage->ledger, LEDGER_WAL, 0);
 
-    while ((entry = ledger_missing(salvage->ledger, &at)) != NULL)
-        salvage_lose(salvage, any_rows, log_name(entry->number).text,
-                     "it is missing, with %" PRIu64 " bytes of writes",
-                     entry->written);
+    for (; entry.number != 0;
+         entry = ledger_next(salvage->ledger, LEDGER_WAL, entry.number)) {
+        if (!entry.is_found && entry.written > 0)
+            salvage_lose(salvage, any_rows, log_name(entry.number).text,
+                         "it is missing, with %" PRIu64 " bytes of writes",
+                         entry.written);
+    }
 }
 
 enum colander_code

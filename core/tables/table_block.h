@@ -14,10 +14,6 @@
 #include "core/tables.h"
 #include "core/tables/table_codec.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Sequence and type, after the user key. */
 #define TABLE_KEY_TAIL 8
 
@@ -123,9 +119,5 @@ int table_key_compare(const struct table_key *a, const struct table_key *b);
  * rewound. */
 const char *table_block_check(struct table_block *block,
                               struct colander_slice *first);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

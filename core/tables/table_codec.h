@@ -14,10 +14,6 @@
 
 #include "core/bytes.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Bytes after each block. */
 #define TABLE_TRAILER_SIZE 5
 
@@ -43,9 +39,5 @@ table_codec_decompress(const uint8_t *stored, size_t size,
                        struct colander_buffer *room,
                        struct colander_slice *content, const char **why,
                        struct colander_error *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -17,10 +17,6 @@
 
 #include "core/tables/table_block.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define TABLE_END_UNKNOWN UINT64_MAX
 
 /* A block of data, as the index has it. */
@@ -66,9 +62,5 @@ table_map_key(const struct table_map *map, size_t index)
  * has none. */
 struct colander_slice table_map_after(const struct table_map *map,
                                       size_t index);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

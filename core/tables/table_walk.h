@@ -11,10 +11,6 @@
 
 #include "core/tables/table_block.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct table_walk {
     const struct table_source *source; /* borrowed */
     uint64_t end;                      /* of the search */
@@ -45,9 +41,5 @@ COLANDER_CHECKED enum colander_code table_walk_next(struct table_walk *walk,
                                                     struct table_block *block,
                                                     struct table_found *found,
                                                     struct colander_error *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -88,7 +88,7 @@ bool stream_has_key(const struct stream_find *find, struct colander_slice key);
  * failure the caller must close both too. */
 COLANDER_CHECKED enum colander_code
 stream_open_cursor(const struct stream_find *find, const struct sst_file *file,
-                   struct sst **sst, struct sst_cursor **cursor,
+                   struct sst **sst, struct engine_cursor **cursor,
                    struct colander_error *err);
 
 /* Evaluates a row that was read on the way, and counts it. Fails with CANCELLED

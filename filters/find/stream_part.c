@@ -31,7 +31,7 @@ struct part_stream {
 
     /* The current segment, if `is_reading`. */
     struct sst *sst;
-    struct sst_cursor *cursor;
+    struct engine_cursor *cursor;
     bool is_reading;
     struct colander_buffer low;  /* lower bound of its keys, included */
     struct colander_buffer high; /* upper bound, excluded */
@@ -45,7 +45,7 @@ close_part(struct stream *stream)
 {
     struct part_stream *part = (struct part_stream *)stream;
 
-    sst_cursor_close(part->cursor);
+    engine_cursor_close(part->cursor);
     sst_close(part->sst);
     row_keys_reader_release(&part->keys);
     block_cache_release(part->filter->cache, part->block);
@@ -144,10 +144,10 @@ begin_segment(struct part_stream *part, const struct row_range *range,
         if (until.size != 0 && colander_slice_compare(until, start) < 0)
             start = until;
     }
-    sst_cursor_seek(part->cursor, start);
     part->is_reading = true;
     find->request->explain->segments_read++;
-    return COLANDER_OK;
+    return engine_cursor_seek(part->cursor, start, find->request->is_reverse,
+                              err);
 }
 
 /* Returns whether a key is past the segment in the find's order, or past the
@@ -174,7 +174,7 @@ read_segment(struct part_stream *part, struct colander_error *err)
         struct colander_slice row;
         bool is_row;
 
-        code = sst_cursor_next(part->cursor, &is_row, &key, &row, err);
+        code = engine_cursor_next(part->cursor, &is_row, &key, &row, err);
         if (code != COLANDER_OK)
             break;
         if (!is_row || is_past(part, key)) {

@@ -11,9 +11,8 @@
 
 struct rows_stream {
     struct stream stream;
-    struct sst *sst;
-    struct sst_cursor *sst_cursor;
-    struct engine_cursor *unflushed; /* instead of an SST */
+    struct sst *sst; /* NULL: unflushed rows, or not opened yet */
+    struct engine_cursor *cursor;
 };
 
 bool
@@ -27,7 +26,7 @@ stream_has_key(const struct stream_find *find, struct colander_slice key)
 
 enum colander_code
 stream_open_cursor(const struct stream_find *find, const struct sst_file *file,
-                   struct sst **sst, struct sst_cursor **cursor,
+                   struct sst **sst, struct engine_cursor **cursor,
                    struct colander_error *err)
 {
     enum colander_code code =
@@ -58,9 +57,8 @@ close_rows(struct stream *stream)
 {
     struct rows_stream *rows = (struct rows_stream *)stream;
 
-    sst_cursor_close(rows->sst_cursor);
+    engine_cursor_close(rows->cursor);
     sst_close(rows->sst);
-    engine_cursor_close(rows->unflushed);
     free(rows);
 }
 
@@ -70,12 +68,13 @@ open_sst(struct rows_stream *rows, struct colander_error *err)
 {
     const struct stream_find *find = rows->stream.find;
     enum colander_code code = stream_open_cursor(
-        find, rows->stream.file, &rows->sst, &rows->sst_cursor, err);
+        find, rows->stream.file, &rows->sst, &rows->cursor, err);
 
-    if (code == COLANDER_OK)
-        sst_cursor_seek(rows->sst_cursor,
-                        find->request->is_reverse ? find->until : find->from);
-    return code;
+    if (code != COLANDER_OK)
+        return code;
+    return find->request->is_reverse
+               ? engine_cursor_seek(rows->cursor, find->until, true, err)
+               : engine_cursor_seek(rows->cursor, find->from, false, err);
 }
 
 static enum colander_code
@@ -84,12 +83,10 @@ step_rows(struct rows_stream *rows, bool *is_row, struct colander_slice *key,
 {
     enum colander_code code = COLANDER_OK;
 
-    if (rows->unflushed != NULL)
-        return engine_cursor_next(rows->unflushed, is_row, key, row, err);
-    if (rows->sst_cursor == NULL)
+    if (rows->cursor == NULL)
         code = open_sst(rows, err);
     if (code == COLANDER_OK)
-        code = sst_cursor_next(rows->sst_cursor, is_row, key, row, err);
+        code = engine_cursor_next(rows->cursor, is_row, key, row, err);
     return code;
 }
 
@@ -162,7 +159,7 @@ stream_open_unflushed(const struct stream_find *find, struct stream **stream,
     if (created == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
     code = engine_unflushed_cursor_open(request->family, &options,
-                                        &created->unflushed, err);
+                                        &created->cursor, err);
     if (code != COLANDER_OK) {
         close_rows(&created->stream);
         return code;

@@ -13,7 +13,7 @@ static enum colander_code
 add_rows(struct filters *filters, struct sst *sst,
          struct filter_builder *builder, struct colander_error *err)
 {
-    struct sst_cursor *cursor;
+    struct engine_cursor *cursor;
     struct colander_slice key;
     struct colander_slice row;
     bool is_row = false;
@@ -26,11 +26,11 @@ add_rows(struct filters *filters, struct sst *sst,
             code = COLANDER_FAIL(err, COLANDER_CANCELLED,
                                  "the store is being closed");
         if (code == COLANDER_OK)
-            code = sst_cursor_next(cursor, &is_row, &key, &row, err);
+            code = engine_cursor_next(cursor, &is_row, &key, &row, err);
         if (code == COLANDER_OK && is_row)
             code = filter_builder_add(builder, key, row, true, err);
     } while (code == COLANDER_OK && is_row);
-    sst_cursor_close(cursor);
+    engine_cursor_close(cursor);
     return code;
 }
 

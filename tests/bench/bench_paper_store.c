@@ -212,7 +212,7 @@ walk(struct paper_store *store, const struct paper_sst *file, void *context,
      void (*visit)(void *context, struct colander_slice key,
                    struct colander_slice row))
 {
-    struct sst_cursor *cursor;
+    struct engine_cursor *cursor;
     struct colander_slice key;
     struct colander_slice row;
     struct sst *sst;
@@ -220,12 +220,13 @@ walk(struct paper_store *store, const struct paper_sst *file, void *context,
 
     bench_check(sst_open(engine_of(store), file->number, &sst, &bench_error));
     bench_check(sst_cursor_open(sst, NULL, false, &cursor, &bench_error));
-    bench_check(sst_cursor_next(cursor, &is_row, &key, &row, &bench_error));
+    bench_check(engine_cursor_next(cursor, &is_row, &key, &row, &bench_error));
     while (is_row) {
         visit(context, key, row);
-        bench_check(sst_cursor_next(cursor, &is_row, &key, &row, &bench_error));
+        bench_check(
+            engine_cursor_next(cursor, &is_row, &key, &row, &bench_error));
     }
-    sst_cursor_close(cursor);
+    engine_cursor_close(cursor);
     sst_close(sst);
 }
 

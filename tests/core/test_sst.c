@@ -36,7 +36,7 @@ SST_TEST(sst_cursor_seeks_and_sees_what_its_snapshot_sees)
     struct colander_slice key;
     struct colander_slice value;
     bool is_row;
-    struct sst_cursor *cursor;
+    struct engine_cursor *cursor;
     struct rows rows;
     struct sst *sst;
     uint64_t number;
@@ -54,21 +54,22 @@ SST_TEST(sst_cursor_seeks_and_sees_what_its_snapshot_sees)
 
     OK(sst_cursor_open(sst, NULL, false, &cursor, NULL));
     for (uint8_t last = 9; last >= 7; last -= 2) { /* twice, so also back */
-        sst_cursor_seek(cursor, colander_slice_of(middle, 4));
+        OK(engine_cursor_seek(cursor, colander_slice_of(middle, 4), false,
+                              NULL));
         for (uint8_t i = 5; i < last; i++) {
-            OK(sst_cursor_next(cursor, &is_row, &key, &value, NULL));
+            OK(engine_cursor_next(cursor, &is_row, &key, &value, NULL));
             assert_int_equal(row_of(key, value, true).key, i);
         }
     }
-    sst_cursor_seek(cursor, colander_slice_text("\xff"));
+    OK(engine_cursor_seek(cursor, colander_slice_text("\xff"), false, NULL));
     for (int i = 0; i < 2; i++) {
-        OK(sst_cursor_next(cursor, &is_row, &key, &value, NULL));
+        OK(engine_cursor_next(cursor, &is_row, &key, &value, NULL));
         assert_false(is_row);
     }
-    sst_cursor_seek(cursor, colander_slice_of(NULL, 0));
-    OK(sst_cursor_next(cursor, &is_row, &key, &value, NULL));
+    OK(engine_cursor_seek(cursor, colander_slice_of(NULL, 0), false, NULL));
+    OK(engine_cursor_next(cursor, &is_row, &key, &value, NULL));
     assert_int_equal(row_of(key, value, true).key, 0);
-    sst_cursor_close(cursor);
+    engine_cursor_close(cursor);
     sst_close(sst);
     colander_snapshot_release(snapshot);
     engine_family_close(family);
@@ -83,7 +84,7 @@ SST_TEST(sst_cursor_walks_back_from_before_a_key)
     struct colander_slice key;
     struct colander_slice value;
     bool is_row;
-    struct sst_cursor *cursor;
+    struct engine_cursor *cursor;
     struct sst *sst;
     uint64_t number;
 
@@ -95,16 +96,17 @@ SST_TEST(sst_cursor_walks_back_from_before_a_key)
         uint32_t expected = i == 0 ? 8 : firsts[i - 1];
 
         if (i > 0)
-            sst_cursor_seek(cursor, colander_slice_of(keys[i - 1], 4));
+            OK(engine_cursor_seek(cursor, colander_slice_of(keys[i - 1], 4),
+                                  true, NULL));
         for (; expected != UINT32_MAX; expected--) {
-            OK(sst_cursor_next(cursor, &is_row, &key, &value, NULL));
+            OK(engine_cursor_next(cursor, &is_row, &key, &value, NULL));
             assert_true(is_row);
             assert_int_equal(row_of(key, value, true).key, expected);
         }
-        OK(sst_cursor_next(cursor, &is_row, &key, &value, NULL));
+        OK(engine_cursor_next(cursor, &is_row, &key, &value, NULL));
         assert_false(is_row);
     }
-    sst_cursor_close(cursor);
+    engine_cursor_close(cursor);
     sst_close(sst);
     engine_family_close(family);
 }
@@ -168,7 +170,7 @@ SST_TEST(sst_shares_the_cache_and_damage_is_never_an_early_end)
 {
     struct sst_fixture *fixture = *state;
     struct engine_family *family;
-    struct sst_cursor *cursor;
+    struct engine_cursor *cursor;
     struct colander_slice key;
     struct colander_slice value;
     bool is_row;
@@ -193,10 +195,10 @@ SST_TEST(sst_shares_the_cache_and_damage_is_never_an_early_end)
     OK(sst_open(fixture->base.engine, number, &sst, NULL));
     OK(sst_cursor_open(sst, NULL, false, &cursor, NULL));
     do {
-        code = sst_cursor_next(cursor, &is_row, &key, &value, NULL);
+        code = engine_cursor_next(cursor, &is_row, &key, &value, NULL);
     } while (code == COLANDER_OK && is_row);
     assert_int_equal(code, COLANDER_CORRUPT);
-    sst_cursor_close(cursor);
+    engine_cursor_close(cursor);
     sst_close(sst);
     damage(fixture, number, -1, 1); /* of the magic number at the end */
     FAILS(sst_open(fixture->base.engine, number, &sst, NULL), COLANDER_CORRUPT);

@@ -65,7 +65,7 @@ open_ledger(const uint8_t *bytes, size_t size, bool is_mended)
     static int directory_fd = -1;
     static uint8_t slots[2 * LEDGER_SLOT];
     struct ledger *ledger;
-    size_t at = 0;
+    struct ledger_entry entry;
     int fd;
 
     if (directory_fd < 0) {
@@ -89,8 +89,10 @@ open_ledger(const uint8_t *bytes, size_t size, bool is_mended)
            pwrite(fd, slots, sizeof(slots), 0) == (ssize_t)sizeof(slots));
     (void)close(fd);
     OK(ledger_open(directory_fd, &ledger, NULL));
-    while (ledger_missing(ledger, &at) != NULL)
-        (void)ledger_found(ledger, LEDGER_WAL, at, 1);
+    entry = ledger_next(ledger, LEDGER_WAL, 0);
+    for (; entry.number != 0;
+         entry = ledger_next(ledger, LEDGER_WAL, entry.number))
+        (void)ledger_found(ledger, LEDGER_WAL, entry.number, 1);
     OK(ledger_settle(ledger, NULL));
     ledger_note_written(ledger, LEDGER_WAL, 1, 1);
     expect(ledger_forget(ledger, LEDGER_WAL, 1));

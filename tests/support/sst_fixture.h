@@ -455,7 +455,7 @@ check_now(struct sst_fixture *fixture, struct engine_family *family)
 static inline struct rows
 rows_of_sst(struct sst *sst, const struct colander_snapshot *snapshot)
 {
-    struct sst_cursor *cursor;
+    struct engine_cursor *cursor;
     struct rows rows = {0};
     struct colander_slice key;
     struct colander_slice value;
@@ -463,12 +463,12 @@ rows_of_sst(struct sst *sst, const struct colander_snapshot *snapshot)
 
     OK(sst_cursor_open(sst, snapshot, false, &cursor, NULL));
     for (;;) {
-        OK(sst_cursor_next(cursor, &is_row, &key, &value, NULL));
+        OK(engine_cursor_next(cursor, &is_row, &key, &value, NULL));
         if (!is_row)
             break;
         rows_add(&rows, row_of(key, value, true));
     }
-    sst_cursor_close(cursor);
+    engine_cursor_close(cursor);
     return rows;
 }
 
