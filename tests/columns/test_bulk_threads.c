@@ -22,7 +22,6 @@ cancel_later(void *context)
 
 FIXTURE_TEST(cancelled_bulk_ends_and_leaves_nothing)
 {
-    struct store_fixture *fixture = *state;
     struct bulk_limits limits = small_limits();
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
@@ -49,7 +48,6 @@ FIXTURE_TEST(cancelled_bulk_ends_and_leaves_nothing)
 
 FIXTURE_TEST(commit_is_cancelled_while_it_builds)
 {
-    struct store_fixture *fixture = *state;
     struct bulk_limits limits = small_limits();
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
@@ -131,7 +129,6 @@ watch(void *context)
 
 FIXTURE_TEST(snapshots_see_all_rows_or_none)
 {
-    struct store_fixture *fixture = *state;
     const struct bulk_limits small = small_limits();
 
     for (unsigned run = 0; run < 40; run++) {
@@ -205,7 +202,6 @@ assert_patched(struct colander_family *family, bool is_committed)
 
 FIXTURE_TEST(patch_beside_a_commit_loses_nothing)
 {
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
 
     for (uint64_t run = random_runs(60); run > 0; run--) {

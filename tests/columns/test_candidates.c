@@ -232,7 +232,6 @@ find_one(struct world *world, const struct colander_snapshot *snapshot,
 
 HOOKS_TEST(finds_by_candidates_are_those_of_a_scan)
 {
-    struct world *world = *state;
     struct colander_snapshot *snapshot = NULL;
     uint64_t runs = random_runs(500);
     uint64_t plans[3] = {0, 0, 0};
@@ -291,7 +290,6 @@ end_find(struct colander_cursor *cursor, const struct colander_query *query)
 
 HOOKS_TEST(explain_counts_what_was_done)
 {
-    struct world *world = *state;
     struct colander_cursor *cursor;
     struct colander_explain explain;
     struct colander_result result;
@@ -340,7 +338,6 @@ HOOKS_TEST(explain_counts_what_was_done)
 
 HOOKS_TEST(a_limit_keeps_the_reading_small)
 {
-    struct world *world = *state;
     struct colander_cursor *cursor;
     struct colander_explain explain;
     struct colander_result result;
@@ -365,7 +362,6 @@ HOOKS_TEST(a_limit_keeps_the_reading_small)
 /* Rows are held while they are given out: large ones few at once. */
 HOOKS_TEST(large_rows_are_held_few_at_once)
 {
-    struct world *world = *state;
     SCOPED_BUFFER row = row_of(1, 1, 1);
     struct colander_cursor *cursor;
     struct colander_explain explain;
@@ -401,7 +397,6 @@ HOOKS_TEST(large_rows_are_held_few_at_once)
 
 HOOKS_TEST(cancel_ends_a_find_by_candidates)
 {
-    struct world *world = *state;
     struct colander_cursor *cursor;
     struct colander_explain explain;
     struct colander_result result;
@@ -428,7 +423,6 @@ HOOKS_TEST(cancel_ends_a_find_by_candidates)
 
 HOOKS_TEST(failures_of_the_hooks_end_the_find)
 {
-    struct world *world = *state;
     struct colander_cursor *cursor;
     struct colander_result result;
     struct colander_query query;
@@ -455,7 +449,6 @@ HOOKS_TEST(failures_of_the_hooks_end_the_find)
 
 HOOKS_TEST(a_find_goes_on_when_its_family_is_dropped)
 {
-    struct world *world = *state;
     struct colander_cursor *cursor;
     struct colander_result result;
     struct colander_query query;

@@ -44,7 +44,6 @@ next_json(struct colander_cursor *cursor, struct colander_result *result)
 FIXTURE_TEST(find_gives_rows_columns_and_counts)
 {
     static const char *const paths[] = {"b", "c.d"};
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_BUFFER key = text_key("k");
     SCOPED_CURSOR cursor = NULL;
@@ -99,7 +98,6 @@ FIXTURE_TEST(find_gives_rows_columns_and_counts)
 
 FIXTURE_TEST(limit_stops_the_reading)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_CURSOR cursor = NULL;
     struct colander_explain explain;
@@ -123,7 +121,6 @@ FIXTURE_TEST(limit_stops_the_reading)
 
 FIXTURE_TEST(find_sees_the_moment_it_began)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct colander_cursor *cursor;
     struct colander_result result;
@@ -146,7 +143,6 @@ FIXTURE_TEST(find_sees_the_moment_it_began)
 
 FIXTURE_TEST(bad_range_is_refused)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct colander_cursor *cursor;
     struct colander_query query;
@@ -186,7 +182,6 @@ read_on(void *context)
 
 FIXTURE_TEST(cancel_from_another_thread_ends_the_find)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct reading reading = {.steps = 0};
     struct colander_query query;

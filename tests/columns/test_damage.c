@@ -215,7 +215,6 @@ runs_of_one_kind(void)
 
 FIXTURE_TEST(damaged_block_is_an_error_and_never_a_short_scan)
 {
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed("damaged_block");
 
     fixture->options.compression = COLANDER_COMPRESSION_NONE;
@@ -224,7 +223,6 @@ FIXTURE_TEST(damaged_block_is_an_error_and_never_a_short_scan)
 
 FIXTURE_TEST(damage_of_compressed_blocks_is_an_error)
 {
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed("compressed_blocks");
 
     fixture->options.compression = COLANDER_COMPRESSION_LZ4;
@@ -233,7 +231,6 @@ FIXTURE_TEST(damage_of_compressed_blocks_is_an_error)
 
 FIXTURE_TEST(damage_under_universal_compaction_is_an_error)
 {
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed("universal_compaction");
 
     fixture_close(fixture);

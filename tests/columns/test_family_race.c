@@ -41,7 +41,6 @@ open_often(void *argument)
 /* A handle can be had at any moment, whether there is a family or not. */
 FIXTURE_TEST(a_family_opens_while_it_is_dropped)
 {
-    struct store_fixture *fixture = *state;
     struct race race = {.store = fixture->store};
     pthread_t thread;
 

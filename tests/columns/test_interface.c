@@ -28,7 +28,7 @@ FIXTURE_TEST(keys_on_the_stack_are_those_of_encode)
                                            colander_integer(-5)};
     const struct colander_value none = colander_null();
     SCOPED_BUFFER encoded = COLANDER_BUFFER_EMPTY;
-    SCOPED_FAMILY family = fixture_family(*state, "rows");
+    SCOPED_FAMILY family = fixture_family(fixture, "rows");
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     struct colander_key_range range = {.prefix = {NULL, 0}};
     struct colander_key key;
@@ -59,7 +59,7 @@ FIXTURE_TEST(keys_on_the_stack_are_those_of_encode)
 
 FIXTURE_TEST(json_is_put_under_its_key_or_a_new_one)
 {
-    SCOPED_FAMILY family = fixture_family(*state, "rows");
+    SCOPED_FAMILY family = fixture_family(fixture, "rows");
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     SCOPED_BUFFER json = COLANDER_BUFFER_EMPTY;
@@ -160,8 +160,8 @@ insert_all(void *context)
 
 FIXTURE_TEST(of_inserts_at_once_one_succeeds)
 {
-    struct race race = {.fixture = *state};
-    SCOPED_FAMILY family = fixture_family(*state, "rows");
+    struct race race = {.fixture = fixture};
+    SCOPED_FAMILY family = fixture_family(fixture, "rows");
     pthread_t threads[THREADS];
     uint64_t count;
 
@@ -178,7 +178,6 @@ FIXTURE_TEST(of_inserts_at_once_one_succeeds)
 
 FIXTURE_TEST(an_insert_leaves_the_row_that_is_there)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     struct colander_value value;
@@ -287,7 +286,7 @@ check_seeks(struct colander_family *family,
 
 FIXTURE_TEST(a_seek_finds_the_row_from_there_on)
 {
-    SCOPED_FAMILY family = even_rows(*state);
+    SCOPED_FAMILY family = even_rows(fixture);
     SCOPED_PREDICATE where =
         colander_where("is_third", COLANDER_EQ, colander_boolean(true), NULL);
 
@@ -299,7 +298,7 @@ FIXTURE_TEST(a_seek_finds_the_row_from_there_on)
 
 FIXTURE_TEST(a_seek_keeps_to_the_state_of_the_find)
 {
-    SCOPED_FAMILY family = even_rows(*state);
+    SCOPED_FAMILY family = even_rows(fixture);
     SCOPED_PREDICATE where =
         colander_where("is_third", COLANDER_EQ, colander_boolean(true), NULL);
     const struct colander_predicate *const wheres[] = {NULL, where};
@@ -323,7 +322,6 @@ FIXTURE_TEST(a_seek_keeps_to_the_state_of_the_find)
 
 FIXTURE_TEST(a_query_of_one_key_finds_that_row_alone)
 {
-    struct store_fixture *fixture = *state;
     const struct colander_value parts[] = {colander_integer(4),
                                            colander_integer(1)};
     SCOPED_FAMILY family = even_rows(fixture);
@@ -348,7 +346,7 @@ FIXTURE_TEST(a_query_of_one_key_finds_that_row_alone)
 
 FIXTURE_TEST(keys_only_returns_rows_without_columns)
 {
-    SCOPED_FAMILY family = even_rows(*state);
+    SCOPED_FAMILY family = even_rows(fixture);
     SCOPED_CURSOR cursor = NULL;
     struct colander_result result;
     struct colander_members members;
@@ -382,7 +380,6 @@ long_key(struct colander_key *key, int number)
 
 FIXTURE_TEST(a_seek_to_the_row_at_hand_returns_it_again)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "long");
     SCOPED_PREDICATE where =
         colander_where("n", COLANDER_EQ, colander_integer(1), NULL);
@@ -416,7 +413,7 @@ FIXTURE_TEST(a_seek_to_the_row_at_hand_returns_it_again)
 
 FIXTURE_TEST(a_failed_seek_leaves_a_cursor_that_says_so)
 {
-    SCOPED_FAMILY family = even_rows(*state);
+    SCOPED_FAMILY family = even_rows(fixture);
     SCOPED_PREDICATE where =
         colander_where("is_third", COLANDER_EQ, colander_boolean(true), NULL);
     SCOPED_CURSOR cursor = NULL;
@@ -444,7 +441,7 @@ FIXTURE_TEST(a_seek_continues_in_a_dropped_family)
     const struct colander_predicate *const wheres[] = {NULL, where};
 
     for (size_t i = 0; i < 2; i++) {
-        SCOPED_FAMILY family = even_rows(*state);
+        SCOPED_FAMILY family = even_rows(fixture);
         SCOPED_CURSOR cursor = NULL;
         struct colander_query query;
         struct colander_key key;
@@ -463,7 +460,6 @@ FIXTURE_TEST(a_seek_continues_in_a_dropped_family)
 
 FIXTURE_TEST(a_store_knows_its_path_and_is_flushed_as_a_whole)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = even_rows(fixture);
     SCOPED_FAMILY other = fixture_family(fixture, "other");
     struct colander_family_sizes sizes;
@@ -500,7 +496,6 @@ keep_message(void *context, enum colander_log_level level, const char *message)
 /* A store that is well has nothing to report. */
 FIXTURE_TEST(nothing_is_logged_of_a_healthy_store)
 {
-    struct store_fixture *fixture = *state;
     struct messages kept = {"", 0};
 
     fixture_close(fixture);
@@ -527,7 +522,6 @@ FIXTURE_TEST(nothing_is_logged_of_a_healthy_store)
  * opening the store drops it, with a warning. */
 FIXTURE_TEST(warnings_reach_the_program)
 {
-    struct store_fixture *fixture = *state;
     struct colander_recovery recovery;
     struct messages kept = {"", 0};
     char command[400];
@@ -568,7 +562,6 @@ struct later_options {
 
 FIXTURE_TEST(options_of_a_later_program_work_until_it_sets_what_is_new)
 {
-    struct store_fixture *fixture = *state;
     struct later_options options;
     struct colander_error err;
 
@@ -590,7 +583,6 @@ FIXTURE_TEST(options_of_a_later_program_work_until_it_sets_what_is_new)
 
 FIXTURE_TEST(structs_of_an_earlier_program_are_completed)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = even_rows(fixture);
     struct colander_options options;
     struct colander_explain explain;
@@ -625,7 +617,6 @@ FIXTURE_TEST(structs_of_an_earlier_program_are_completed)
 
 FIXTURE_TEST(structs_that_were_not_initialized_are_refused)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     struct colander_options options;
     struct colander_cursor *cursor;
@@ -646,7 +637,6 @@ FIXTURE_TEST(structs_that_were_not_initialized_are_refused)
 
 FIXTURE_TEST(write_options_are_checked)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     struct colander_write_options options;
     SCOPED_BATCH batch = NULL;

@@ -250,11 +250,11 @@ check_random_find(struct world *world, const struct colander_snapshot *snapshot,
     colander_predicate_destroy((struct colander_predicate *)query.where);
 }
 
-#define LARGE_TEST(name) TEST_BETWEEN(name, setup, world_teardown)
+#define LARGE_TEST(name)                                                       \
+    TEST_WITH(struct world *world, name, setup, world_teardown)
 
 LARGE_TEST(any_number_of_threads_finds_what_a_scan_finds)
 {
-    struct world *world = *state;
     struct colander_snapshot *snapshot;
     const uint64_t runs = random_runs(25);
     uint64_t large = 0;
@@ -293,7 +293,6 @@ query_of_all(void)
 
 LARGE_TEST(a_damaged_row_is_told_in_its_place)
 {
-    struct world *world = *state;
     struct colander_query query = query_of_all();
     struct told told;
 
@@ -339,7 +338,6 @@ spoil_sst(const struct world *world)
 
 LARGE_TEST(a_damaged_file_is_told_after_the_rows_before_it)
 {
-    struct world *world = *state;
     struct colander_query query = query_of_all();
     struct told told;
 
@@ -377,7 +375,6 @@ cancel_at(void *context)
 
 LARGE_TEST(cancel_from_another_thread_ends_the_reading)
 {
-    struct world *world = *state;
     struct colander_query query = query_of_all();
     enum colander_code code;
 
@@ -449,7 +446,6 @@ step(struct colander_cursor *cursor, size_t count)
 
 LARGE_TEST(threads_are_made_for_large_results_and_take_no_signals)
 {
-    struct world *world = *state;
     struct colander_query query = query_of_all();
     struct colander_cursor *cursor;
     unsigned long long blocked = 0;

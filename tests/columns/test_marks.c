@@ -41,7 +41,6 @@ write_mark(struct store_fixture *fixture, struct colander_family *family,
 
 FIXTURE_TEST(a_mark_is_kept_replaced_and_removed)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = fixture_family(fixture, "f");
     struct colander_family *other = fixture_family(fixture, "g");
     uint64_t count;
@@ -68,7 +67,6 @@ FIXTURE_TEST(a_mark_is_kept_replaced_and_removed)
 
 FIXTURE_TEST(marks_go_with_their_family)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct colander_family *again;
 
@@ -82,7 +80,6 @@ FIXTURE_TEST(marks_go_with_their_family)
 
 FIXTURE_TEST(a_mark_outside_the_limits_is_refused)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     static uint8_t bytes[COLANDER_MARK_SIZE_MAX + 1];
     SCOPED_BATCH batch = NULL;
@@ -144,8 +141,6 @@ count_up(const char *directory)
 
 FIXTURE_TEST(a_killed_process_leaves_rows_and_mark_that_agree)
 {
-    struct store_fixture *fixture = *state;
-
     for (int round = 0; round < 5; round++) {
         SCOPED_BUFFER value = COLANDER_BUFFER_EMPTY;
         struct colander_family *family;

@@ -62,8 +62,6 @@ open_code(struct store_fixture *fixture)
  * the ledger. */
 FIXTURE_TEST(a_database_that_was_away_is_checked_when_it_is_back)
 {
-    struct store_fixture *fixture = *state;
-
     kill_writer(fixture);
     run(fixture, "mv rocksdb away");
     FAILS(open_code(fixture), COLANDER_CORRUPT);
@@ -79,8 +77,6 @@ FIXTURE_TEST(a_database_that_was_away_is_checked_when_it_is_back)
 /* An empty directory with the ledger of a store is no place for a new one. */
 FIXTURE_TEST(a_store_that_lost_all_but_its_ledger_is_not_made_anew)
 {
-    struct store_fixture *fixture = *state;
-
     kill_writer(fixture);
     run(fixture, "mkdir kept && mv rocksdb COLANDER kept/");
     assert_int_not_equal(open_code(fixture), COLANDER_OK);
@@ -98,7 +94,6 @@ report(void *context, const char *file, const char *what)
 
 FIXTURE_TEST(a_lost_current_is_repaired_also_after_a_failed_open)
 {
-    struct store_fixture *fixture = *state;
     struct colander_check check = {0};
     struct colander_family *family;
     uint64_t count;

@@ -17,7 +17,6 @@
 
 FIXTURE_TEST(first_write_creates_the_family)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY early = fixture_family(fixture, "f");
     SCOPED_FAMILY other = fixture_family(fixture, "f");
     struct colander_names names;
@@ -36,7 +35,6 @@ FIXTURE_TEST(first_write_creates_the_family)
 
 FIXTURE_TEST(delete_does_not_create_a_family)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_BUFFER key = text_key("k");
     uint64_t deleted = 7;
@@ -50,7 +48,6 @@ FIXTURE_TEST(delete_does_not_create_a_family)
 FIXTURE_TEST(family_names_must_be_sensible)
 {
     static const char *const bad[] = {"", "a\tb", "\xff", "\xed\xa0\x80"};
-    struct store_fixture *fixture = *state;
     struct colander_family *family;
 
     for (size_t i = 0; i < COUNT(bad); i++) {
@@ -62,7 +59,6 @@ FIXTURE_TEST(family_names_must_be_sensible)
 
 FIXTURE_TEST(dropping_what_is_not_there_is_not_found)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct colander_error err;
 
@@ -72,7 +68,6 @@ FIXTURE_TEST(dropping_what_is_not_there_is_not_found)
 
 FIXTURE_TEST(handles_of_a_dropped_family_say_so)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY old = fixture_family(fixture, "f");
     struct colander_family *fresh;
     SCOPED_BUFFER key = text_key("k");
@@ -99,7 +94,6 @@ FIXTURE_TEST(handles_of_a_dropped_family_say_so)
 
 FIXTURE_TEST(close_is_refused_while_something_is_open)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = fixture_family(fixture, "f");
     SCOPED_SNAPSHOT snapshot = NULL;
     struct colander_batch *batch;
@@ -117,7 +111,6 @@ FIXTURE_TEST(close_is_refused_while_something_is_open)
 
 FIXTURE_TEST(read_only_store_refuses_every_write)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_BUFFER key = text_key("k");
     struct colander_family *families[2];
     struct colander_batch *batch;
@@ -198,7 +191,6 @@ write_on(void *context)
 
 FIXTURE_TEST(dropping_under_writers_breaks_nothing_else)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY safe = fixture_family(fixture, "safe");
     SCOPED_BUILDER builder = colander_row_builder_create();
     atomic_int stop = 0;
@@ -319,7 +311,6 @@ fill_noise(uint8_t *noise, size_t size, uint64_t seed)
 /* I7: memory, descriptors and log follow the options. */
 FIXTURE_TEST(hundreds_of_families_stay_within_the_options)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *families[MANY];
     long resident_before;
     char name[16];

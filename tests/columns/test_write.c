@@ -15,7 +15,6 @@
 
 FIXTURE_TEST(row_over_a_limit_is_refused_and_nothing_written)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_BUFFER key = text_key("k");
     struct colander_slice bytes = colander_buffer_slice(&key);
@@ -45,7 +44,6 @@ FIXTURE_TEST(row_over_a_limit_is_refused_and_nothing_written)
 
 FIXTURE_TEST(what_is_no_key_or_row_is_refused)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_BUFFER key = text_key("k");
     struct colander_slice row = fixture_row(fixture, "a", colander_integer(1));
@@ -65,7 +63,6 @@ FIXTURE_TEST(what_is_no_key_or_row_is_refused)
 
 FIXTURE_TEST(patch_that_would_outgrow_the_limits_changes_nothing)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_BUFFER key = text_key("k");
     SCOPED_BUFFER noise = COLANDER_BUFFER_EMPTY;
@@ -93,7 +90,6 @@ FIXTURE_TEST(patch_that_would_outgrow_the_limits_changes_nothing)
 
 FIXTURE_TEST(batch_with_a_dropped_family_writes_nothing)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY kept = fixture_family(fixture, "kept");
     SCOPED_FAMILY doomed = fixture_family(fixture, "doomed");
     SCOPED_BUFFER key = text_key("k");
@@ -119,7 +115,6 @@ FIXTURE_TEST(batch_with_a_dropped_family_writes_nothing)
 
 FIXTURE_TEST(a_row_that_was_checked_is_put_as_it_is)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_BUFFER key = text_key("k");
     struct colander_slice row = fixture_row(fixture, "a", colander_integer(1));
@@ -140,7 +135,6 @@ FIXTURE_TEST(a_row_that_was_checked_is_put_as_it_is)
 
 FIXTURE_TEST(batch_takes_families_of_its_own_store_only)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_BUFFER key = text_key("k");
     char directory[TEMPORARY_SIZE];
@@ -161,7 +155,6 @@ FIXTURE_TEST(batch_takes_families_of_its_own_store_only)
 
 FIXTURE_TEST(a_batch_over_the_limit_keeps_what_it_has)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_BUFFER key = text_key("k");
     const struct colander_slice at = colander_buffer_slice(&key);
@@ -238,7 +231,6 @@ patch_own_column(void *context)
 
 FIXTURE_TEST(patches_of_one_row_at_once_lose_nothing)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct patcher patchers[PATCHERS];
     SCOPED_BUFFER key = text_key("k");
@@ -363,7 +355,6 @@ sum_of(struct colander_family *family, const struct colander_snapshot *snapshot,
 
 FIXTURE_TEST(readers_never_see_half_a_batch)
 {
-    struct store_fixture *fixture = *state;
     atomic_bool stop = false;
     struct mover mover = {.fixture = fixture, .stop = &stop};
     struct colander_row_builder *builder = colander_row_builder_create();

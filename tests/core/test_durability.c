@@ -68,7 +68,6 @@ syncs_of_a_record(struct fixture *fixture)
 
 ENGINE_TEST(write_is_synced_as_it_or_the_store_says)
 {
-    struct fixture *fixture = *state;
     struct engine_family *family;
     struct colander_options options;
 
@@ -91,7 +90,6 @@ ENGINE_TEST(write_is_synced_as_it_or_the_store_says)
  * begins a log, and syncs its SST and older logs later. */
 ENGINE_TEST(ledger_is_synced_before_a_log_is_created)
 {
-    struct fixture *fixture = *state;
     struct engine_family *family;
 
     assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
@@ -121,7 +119,6 @@ limit_files(rlim_t size)
 
 ENGINE_TEST(close_tells_what_it_could_not_flush_and_nothing_is_lost)
 {
-    struct fixture *fixture = *state;
     struct engine_family *family;
     struct colander_error err;
     uint64_t noise = 1;

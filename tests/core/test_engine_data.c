@@ -15,7 +15,6 @@
 
 ENGINE_TEST(families_are_listed_by_name_and_keep_their_ids)
 {
-    struct fixture *fixture = *state;
     struct engine_family *a;
     struct engine_family *b;
     struct colander_names names;
@@ -42,7 +41,6 @@ ENGINE_TEST(families_are_listed_by_name_and_keep_their_ids)
 
 ENGINE_TEST(bad_family_names_are_refused)
 {
-    struct fixture *fixture = *state;
     struct engine_family *family;
     char longest[257];
 
@@ -62,7 +60,6 @@ ENGINE_TEST(bad_family_names_are_refused)
 
 ENGINE_TEST(dropped_family_refuses_writes_and_the_store_goes_on)
 {
-    struct fixture *fixture = *state;
     struct engine_family *doomed;
     struct engine_family *other;
     struct engine_family *again;
@@ -105,7 +102,6 @@ ENGINE_TEST(dropped_family_refuses_writes_and_the_store_goes_on)
 
 ENGINE_TEST(cursor_outlives_the_drop_of_its_family)
 {
-    struct fixture *fixture = *state;
     const struct engine_cursor_options all = {.is_reverse = false};
     struct engine_family *family;
     struct engine_cursor *cursor;
@@ -192,8 +188,8 @@ ENGINE_TEST(drop_stops_writers_and_nothing_else)
 {
     static const enum work works[3] = {WRITE, WRITE, WRITE};
 
-    OK(open_with(*state, NULL, NULL));
-    drop_beside(*state, works, 20);
+    OK(open_with(fixture, NULL, NULL));
+    drop_beside(fixture, works, 20);
 }
 
 ENGINE_TEST(drop_beside_flushes_and_compactions_stops_nothing)
@@ -203,14 +199,13 @@ ENGINE_TEST(drop_beside_flushes_and_compactions_stops_nothing)
         {WRITE_AND_COMPACT, WRITE_AND_FLUSH, WRITE_AND_COMPACT},
     };
 
-    OK(open_with(*state, NULL, NULL));
-    drop_beside(*state, works[0], 60);
-    drop_beside(*state, works[1], 60);
+    OK(open_with(fixture, NULL, NULL));
+    drop_beside(fixture, works[0], 60);
+    drop_beside(fixture, works[1], 60);
 }
 
 ENGINE_TEST(every_compaction_and_compression_keeps_its_keys)
 {
-    struct fixture *fixture = *state;
     char path[sizeof(fixture->path)];
 
     memcpy(path, fixture->path, sizeof(path));
@@ -251,7 +246,6 @@ ENGINE_TEST(every_compaction_and_compression_keeps_its_keys)
 
 ENGINE_TEST(indexed_batch_reads_its_own_writes)
 {
-    struct fixture *fixture = *state;
     SCOPED_BUFFER value = COLANDER_BUFFER_EMPTY;
     struct engine_family *family;
     struct engine_batch *batch;
@@ -282,7 +276,6 @@ ENGINE_TEST(indexed_batch_reads_its_own_writes)
 ENGINE_TEST(cursor_keeps_to_its_bounds_both_ways)
 {
     static const char *const keys[] = {"a", "b", "c", "d"};
-    struct fixture *fixture = *state;
     struct engine_family *family;
 
     OK(open_with(fixture, NULL, NULL));
@@ -317,7 +310,6 @@ ENGINE_TEST(cursor_keeps_to_its_bounds_both_ways)
 
 ENGINE_TEST(snapshot_does_not_see_later_writes)
 {
-    struct fixture *fixture = *state;
     struct engine_family *family;
     struct colander_snapshot *snapshot;
     char *text;

@@ -14,7 +14,6 @@
 
 ENGINE_TEST(missing_store_is_not_found)
 {
-    struct fixture *fixture = *state;
     struct colander_error err;
     char expected[600];
 
@@ -30,7 +29,6 @@ ENGINE_TEST(missing_store_is_not_found)
 
 ENGINE_TEST(new_store_is_not_made_over_another)
 {
-    struct fixture *fixture = *state;
     struct colander_error err;
 
     OK(open_as(fixture, COLANDER_OPEN_NEW, &err));
@@ -41,7 +39,6 @@ ENGINE_TEST(new_store_is_not_made_over_another)
 
 ENGINE_TEST(directory_of_somebody_else_is_left_alone)
 {
-    struct fixture *fixture = *state;
     struct colander_error err;
     char file[TEMPORARY_SIZE + 32];
     DIR *stream;
@@ -62,7 +59,6 @@ ENGINE_TEST(directory_of_somebody_else_is_left_alone)
 
 ENGINE_TEST(file_is_no_store)
 {
-    struct fixture *fixture = *state;
     struct colander_error err;
 
     assert_int_equal(close(open(fixture->path, O_CREAT | O_WRONLY, 0644)), 0);
@@ -72,7 +68,6 @@ ENGINE_TEST(file_is_no_store)
 
 ENGINE_TEST(unfinished_creation_is_finished)
 {
-    struct fixture *fixture = *state;
     char record[TEMPORARY_SIZE + 32];
 
     OK(open_with(fixture, NULL, NULL));
@@ -85,7 +80,6 @@ ENGINE_TEST(unfinished_creation_is_finished)
 
 ENGINE_TEST(store_that_lost_its_record_is_not_taken_for_a_new_one)
 {
-    struct fixture *fixture = *state;
     struct engine_family *family;
     struct colander_error err;
     char record[TEMPORARY_SIZE + 32];
@@ -104,7 +98,6 @@ ENGINE_TEST(store_that_lost_its_record_is_not_taken_for_a_new_one)
 
 ENGINE_TEST(path_may_be_relative_and_have_any_name)
 {
-    struct fixture *fixture = *state;
     struct engine_family *family;
     char here[TEMPORARY_SIZE];
 
@@ -121,7 +114,6 @@ ENGINE_TEST(path_may_be_relative_and_have_any_name)
 
 ENGINE_TEST(opening_often_does_not_collect_log_files)
 {
-    struct fixture *fixture = *state;
     char path[TEMPORARY_SIZE + 32];
     struct dirent *entry;
     int count = 0;
@@ -141,7 +133,6 @@ ENGINE_TEST(opening_often_does_not_collect_log_files)
 
 ENGINE_TEST(closed_standard_descriptors_are_not_given_to_files)
 {
-    struct fixture *fixture = *state;
     char target[512] = "";
     int saved = dup(STDIN_FILENO);
 
@@ -155,7 +146,6 @@ ENGINE_TEST(closed_standard_descriptors_are_not_given_to_files)
 
 ENGINE_TEST(store_without_its_database_is_corrupt)
 {
-    struct fixture *fixture = *state;
     struct colander_error err;
     char path[TEMPORARY_SIZE + 32];
 
@@ -170,7 +160,6 @@ ENGINE_TEST(store_without_its_database_is_corrupt)
 
 ENGINE_TEST(damaged_record_is_corrupt_and_newer_is_too_new)
 {
-    struct fixture *fixture = *state;
     struct colander_error err;
     char path[TEMPORARY_SIZE + 32];
     FILE *file;
@@ -192,7 +181,6 @@ ENGINE_TEST(damaged_record_is_corrupt_and_newer_is_too_new)
 ENGINE_TEST(files_are_for_the_owner_alone)
 {
     static const char *const directories[] = {"", "/rocksdb"};
-    struct fixture *fixture = *state;
     struct engine_family *family;
 
     umask(0);
@@ -233,7 +221,6 @@ ENGINE_TEST(files_are_for_the_owner_alone)
 
 ENGINE_TEST(options_are_kept_in_the_store)
 {
-    struct fixture *fixture = *state;
     struct colander_options options;
 
     colander_options_init(&options);
@@ -261,7 +248,6 @@ ENGINE_TEST(options_are_kept_in_the_store)
 
 ENGINE_TEST(close_with_open_handles_is_busy_and_stays_open)
 {
-    struct fixture *fixture = *state;
     struct engine_family *family;
     struct colander_snapshot *snapshot;
     struct colander_error err;
@@ -280,7 +266,6 @@ ENGINE_TEST(close_with_open_handles_is_busy_and_stays_open)
 
 ENGINE_TEST(close_leaves_every_key_in_an_sst)
 {
-    struct fixture *fixture = *state;
     struct engine_family *family;
     struct colander_family_sizes sizes;
 

@@ -16,7 +16,6 @@
 
 ENGINE_TEST(second_open_in_one_process_is_busy)
 {
-    struct fixture *fixture = *state;
     struct engine *second;
     struct colander_error err;
 
@@ -144,7 +143,6 @@ ENGINE_TEST(store_held_by_another_process_names_it)
         {COLANDER_OPEN_OR_CREATE, COLANDER_OPEN_READ_ONLY},
         {COLANDER_OPEN_READ_ONLY, COLANDER_OPEN_OR_CREATE},
     };
-    struct fixture *fixture = *state;
     struct colander_error err;
     char expected[64];
     pid_t holder;
@@ -163,7 +161,6 @@ ENGINE_TEST(store_held_by_another_process_names_it)
 
 ENGINE_TEST(readers_share_a_store)
 {
-    struct fixture *fixture = *state;
     pid_t holder;
 
     OK(open_with(fixture, NULL, NULL));
@@ -174,7 +171,6 @@ ENGINE_TEST(readers_share_a_store)
 
 ENGINE_TEST(killed_holder_leaves_no_lock_and_no_loss)
 {
-    struct fixture *fixture = *state;
     struct engine_family *family;
     pid_t child =
         start_role("--write", fixture->path, COLANDER_OPEN_OR_CREATE, 0, 0);
@@ -227,7 +223,6 @@ damage_log(const struct fixture *fixture)
 
 ENGINE_TEST(damage_inside_the_log_is_not_passed_over)
 {
-    struct fixture *fixture = *state;
     struct colander_error err;
     pid_t child =
         start_role("--write", fixture->path, COLANDER_OPEN_OR_CREATE, 0, 0);
@@ -240,8 +235,6 @@ ENGINE_TEST(damage_inside_the_log_is_not_passed_over)
 
 ENGINE_TEST(store_of_somebody_else_is_not_permitted)
 {
-    struct fixture *fixture = *state;
-
     if (geteuid() != 0)
         skip();
     OK(open_with(fixture, NULL, NULL));
@@ -268,7 +261,6 @@ describe_files(const char *path, char *text, size_t size)
 
 ENGINE_TEST(reading_changes_nothing_on_disk)
 {
-    struct fixture *fixture = *state;
     struct engine_family *family;
     struct colander_error err;
     char before[4096];

@@ -125,22 +125,21 @@ run_work(struct sst_fixture *fixture, enum colander_compaction compaction)
 
 SST_TEST(told_rows_are_the_rows_of_a_leveled_store)
 {
-    run_work(*state, COLANDER_COMPACTION_LEVELED);
+    run_work(fixture, COLANDER_COMPACTION_LEVELED);
 }
 
 SST_TEST(told_rows_are_the_rows_of_a_universal_store)
 {
-    run_work(*state, COLANDER_COMPACTION_UNIVERSAL);
+    run_work(fixture, COLANDER_COMPACTION_UNIVERSAL);
 }
 
 SST_TEST(told_rows_are_the_rows_of_a_fifo_store)
 {
-    run_work(*state, COLANDER_COMPACTION_FIFO);
+    run_work(fixture, COLANDER_COMPACTION_FIFO);
 }
 
 SST_TEST(what_fifo_drops_leaves_the_view)
 {
-    struct sst_fixture *fixture = *state;
     struct engine_family *family;
 
     fixture->options.compaction = COLANDER_COMPACTION_FIFO;
@@ -158,7 +157,6 @@ SST_TEST(what_fifo_drops_leaves_the_view)
 SST_TEST(replaced_file_leaves_the_view_though_a_cursor_keeps_it)
 {
     const struct engine_cursor_options all = {.is_reverse = false};
-    struct sst_fixture *fixture = *state;
     struct watch *watch = &fixture->watch;
     struct engine_family *family;
     struct engine_cursor *cursor;
@@ -202,7 +200,6 @@ has_moved(struct sst_fixture *fixture)
 
 SST_TEST(moved_file_stays_in_view_and_its_entries_are_counted)
 {
-    struct sst_fixture *fixture = *state;
     struct engine_family *family;
 
     open_watched(fixture);
@@ -254,7 +251,6 @@ write_on(void *context)
 
 SST_TEST(no_row_is_missing_at_any_moment)
 {
-    struct sst_fixture *fixture = *state;
     struct writing writing = {.fixture = fixture};
     pthread_t thread;
 
@@ -292,7 +288,6 @@ write_and_die(const char *path)
 
 SST_TEST(rows_of_a_killed_process_are_told_before_open_returns)
 {
-    struct sst_fixture *fixture = *state;
     struct engine_family *family;
     struct told *told;
     struct rows rows;
@@ -354,7 +349,6 @@ forget_view(struct watch *watch)
 SST_TEST(file_that_fails_is_told_with_what_is_known_of_it)
 {
     static const uint32_t counts[] = {2000, 15000};
-    struct sst_fixture *fixture = *state;
     struct watch *watch = &fixture->watch;
     struct engine_family *family;
 
@@ -389,7 +383,6 @@ SST_TEST(file_that_fails_is_told_with_what_is_known_of_it)
 
 SST_TEST(flushed_is_told_up_to_the_newest_write_of_the_store)
 {
-    struct sst_fixture *fixture = *state;
     struct engine_family *f;
     struct engine_family *g;
     struct list list = {.count = 0};

@@ -177,7 +177,6 @@ await_stall(const struct writer *writer)
  */
 ENGINE_TEST(a_family_may_be_dropped_while_its_flush_ends)
 {
-    struct fixture *fixture = *state;
     struct gates gates = {
         PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, {{0}}};
     const struct sst_observer observer = {

@@ -278,7 +278,6 @@ make_killed(struct fixture *fixture, char killed[TEMPORARY_SIZE + 16])
 
 ENGINE_TEST(killed_store_has_all_rows)
 {
-    struct fixture *fixture = *state;
     char killed[TEMPORARY_SIZE + 16];
     struct log_file logs[LOGS_MAX];
 
@@ -382,21 +381,20 @@ ENGINE_TEST(damaged_wals_are_told_or_their_end_is_dropped)
 {
     uint64_t random = random_seed(__func__);
 
-    damage_many(*state, ".log", random_runs(25), &random);
+    damage_many(fixture, ".log", random_runs(25), &random);
 }
 
 ENGINE_TEST(damaged_manifests_are_told_or_their_end_is_dropped)
 {
     uint64_t random = random_seed(__func__);
 
-    damage_many(*state, "MANIFEST", random_runs(25), &random);
+    damage_many(fixture, "MANIFEST", random_runs(25), &random);
 }
 
 /* At each byte near the end of the last log, of which records are small. Only
  * a cut between two records, of which each row has two, cannot be told. */
 ENGINE_TEST(logs_cut_anywhere_are_opened)
 {
-    struct fixture *fixture = *state;
     char killed[TEMPORARY_SIZE + 16];
     struct log_file logs[LOGS_MAX];
     int untold = 0;
@@ -446,7 +444,6 @@ assert_never_synced(const struct fixture *fixture)
  * not in a log that was damaged only later. */
 ENGINE_TEST(torn_log_before_that_of_a_killed_open_is_fine)
 {
-    struct fixture *fixture = *state;
     char killed[TEMPORARY_SIZE + 16];
     char kept[TEMPORARY_SIZE + 16];
     struct log_file logs[LOGS_MAX];
@@ -484,7 +481,6 @@ ENGINE_TEST(torn_log_before_that_of_a_killed_open_is_fine)
 /* A log that is gone, or empty, or in the place of another. */
 ENGINE_TEST(logs_that_are_not_there_are_told)
 {
-    struct fixture *fixture = *state;
     char killed[TEMPORARY_SIZE + 16];
     char aside[TEMPORARY_SIZE + 16];
 
@@ -547,7 +543,6 @@ static const off_t lost_sizes[] = {-1, 0, 5, 18, 5000};
  */
 ENGINE_TEST(stores_with_a_hole_before_synced_writes_are_refused)
 {
-    struct fixture *fixture = *state;
     char killed[TEMPORARY_SIZE + 16];
 
     make_killed(fixture, killed);
@@ -577,7 +572,6 @@ ENGINE_TEST(stores_with_a_hole_before_synced_writes_are_refused)
  * damage. */
 ENGINE_TEST(writes_after_one_that_was_lost_are_dropped)
 {
-    struct fixture *fixture = *state;
     char killed[TEMPORARY_SIZE + 16];
 
     make_killed(fixture, killed);
@@ -617,7 +611,6 @@ ENGINE_TEST(writes_after_one_that_was_lost_are_dropped)
 /* A failed open reports what it dropped. */
 ENGINE_TEST(failed_open_reports_what_it_dropped)
 {
-    struct fixture *fixture = *state;
     char killed[TEMPORARY_SIZE + 16];
     struct log_file files[LOGS_MAX];
     struct log_file *last;
@@ -639,7 +632,6 @@ ENGINE_TEST(failed_open_reports_what_it_dropped)
 /* A reader hides what follows the writes that were lost. So does its backup. */
 ENGINE_TEST(backup_of_a_reader_has_what_it_sees)
 {
-    struct fixture *fixture = *state;
     char killed[TEMPORARY_SIZE + 16];
     char backups[TEMPORARY_SIZE + 16];
     char backup[TEMPORARY_SIZE + 32];
@@ -690,7 +682,6 @@ lose_last_record(const struct log_file *log)
  * the first loss, or none if the earlier log was ever synced. */
 ENGINE_TEST(writes_after_two_that_were_lost_are_dropped)
 {
-    struct fixture *fixture = *state;
     char killed[TEMPORARY_SIZE + 16];
     static const char zeros[32768];
 
@@ -725,7 +716,6 @@ ENGINE_TEST(writes_after_two_that_were_lost_are_dropped)
  * rows are in SST files, and later ones in the log of the last process. */
 ENGINE_TEST(a_log_that_came_back_is_not_needed)
 {
-    struct fixture *fixture = *state;
     char killed[TEMPORARY_SIZE + 16];
     char to[TEMPORARY_SIZE + 32];
     struct log_file logs[LOGS_MAX];

@@ -93,8 +93,8 @@ ENGINE_TEST(families_and_files_are_those_of_the_database)
     uint64_t number;
     int directory;
 
-    write_store(*state, &files);
-    directory = open_database(*state, &number);
+    write_store(fixture, &files);
+    directory = open_database(fixture, &number);
     OK(manifest_read(&log, directory, number, NULL, NULL));
     assert_true(log.is_whole);
     assert_int_equal(live_count(&log), files.count);
@@ -183,7 +183,7 @@ ENGINE_TEST(a_cut_manifest_is_an_earlier_one)
     struct manifest all = {0};
     uint64_t whole = 0;
 
-    load(*state, &manifest);
+    load(fixture, &manifest);
     read_bytes(&all, &manifest, manifest.size, NULL);
     assert_int_equal(all.whole, manifest.size);
     for (size_t cut = 0; cut < manifest.size; cut++) {
@@ -207,7 +207,7 @@ ENGINE_TEST(behind_damage_nothing_is_whole)
     static struct loaded_manifest manifest;
     uint64_t random = random_seed(__func__);
 
-    load(*state, &manifest);
+    load(fixture, &manifest);
     for (size_t at = 0; at < manifest.size; at++) {
         const uint8_t change = (uint8_t)(1 + random_below(&random, 255));
         struct manifest log = {0};
@@ -230,7 +230,7 @@ ENGINE_TEST(what_follows_the_synced_part_does_not_count)
     size_t synced;
     size_t record;
 
-    load(*state, &manifest);
+    load(fixture, &manifest);
     synced = manifest.size;
     record = 7U + manifest.bytes[4];
     for (unsigned i = 0; i < 2; i++) {

@@ -190,7 +190,6 @@ is_store(const struct fixture *fixture)
 
 ENGINE_TEST(rows_before_those_lost_with_the_power_are_there)
 {
-    struct fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
     char path[TEMPORARY_SIZE + 16];
     struct progress *progress;

@@ -104,12 +104,11 @@ close_family(void **state)
     return teardown(state);
 }
 
-#define FAMILY_TEST(name) TEST_BETWEEN(name, open_family, close_family)
+#define FAMILY_TEST(name)                                                      \
+    TEST_WITH(struct family_fixture *fixture, name, open_family, close_family)
 
 FAMILY_TEST(keys_in_files_are_parted_evenly)
 {
-    struct family_fixture *fixture = *state;
-
     fill(fixture, "a long lead that all keys have, ", 0, 10000, 100);
     flush(fixture);
     spread(fixture, KEYS);
@@ -118,8 +117,6 @@ FAMILY_TEST(keys_in_files_are_parted_evenly)
 
 FAMILY_TEST(keys_in_many_files_are_parted_evenly)
 {
-    struct family_fixture *fixture = *state;
-
     for (unsigned i = 0; i < 5; i++) {
         fill(fixture, "k", i * 2000, (i + 1) * 2000, 100);
         flush(fixture);
@@ -131,8 +128,6 @@ FAMILY_TEST(keys_in_many_files_are_parted_evenly)
 /* The list of the memtable tells of its keys very roughly: so some, or none. */
 FAMILY_TEST(keys_in_no_file_are_parted_in_order)
 {
-    struct family_fixture *fixture = *state;
-
     fill(fixture, "k", 0, 10000, 100);
     spread(fixture, KEYS);
     for (size_t i = 1; i < fixture->found; i++)
@@ -141,8 +136,6 @@ FAMILY_TEST(keys_in_no_file_are_parted_in_order)
 
 FAMILY_TEST(places_go_by_bytes)
 {
-    struct family_fixture *fixture = *state;
-
     fill(fixture, "k", 0, 9000, 20);
     fill(fixture, "k", 9000, 10000, 1000);
     flush(fixture);
@@ -153,8 +146,6 @@ FAMILY_TEST(places_go_by_bytes)
 
 FAMILY_TEST(few_keys_and_none_are_not_parted)
 {
-    struct family_fixture *fixture = *state;
-
     spread(fixture, KEYS);
     assert_int_equal(fixture->found, 0);
     fill(fixture, "k", 0, 1, 10);
@@ -167,7 +158,6 @@ FAMILY_TEST(few_keys_and_none_are_not_parted)
 
 FAMILY_TEST(sizes_tell_the_files_of_each_level)
 {
-    struct family_fixture *fixture = *state;
     struct colander_family_sizes sizes;
     uint64_t count = 0;
     uint64_t size = 0;

@@ -29,7 +29,6 @@ make_sst(struct sst_fixture *fixture, struct engine_family *family,
 
 SST_TEST(sst_cursor_seeks_and_sees_what_its_snapshot_sees)
 {
-    struct sst_fixture *fixture = *state;
     const uint8_t middle[] = {0, 0, 0, 5};
     struct engine_family *family;
     struct colander_snapshot *snapshot;
@@ -78,7 +77,6 @@ SST_TEST(sst_cursor_walks_back_from_before_a_key)
 {
     static const uint8_t keys[][4] = {{0, 0, 0, 5}, {0, 0, 0, 9}, {1, 0, 0, 0}};
     static const uint32_t firsts[] = {4, 8, 8}; /* 9 is beyond the last */
-    struct sst_fixture *fixture = *state;
     struct engine_family *family;
     struct colander_slice key;
     struct colander_slice value;
@@ -111,7 +109,6 @@ SST_TEST(sst_cursor_walks_back_from_before_a_key)
 
 SST_TEST(deleted_sst_is_not_found_but_an_open_one_reads_on)
 {
-    struct sst_fixture *fixture = *state;
     struct engine_family *family;
     struct told *told;
     struct sst *other;
@@ -166,7 +163,6 @@ damage(const struct sst_fixture *fixture, uint64_t number, off_t offset,
 
 SST_TEST(sst_shares_the_cache_and_damage_is_never_an_early_end)
 {
-    struct sst_fixture *fixture = *state;
     struct engine_family *family;
     struct sst_cursor *cursor;
     struct colander_slice key;
@@ -314,7 +310,6 @@ assert_told(struct sst_fixture *fixture, uint64_t number)
 
 SST_TEST(wrong_properties_are_told_of_any_file)
 {
-    struct sst_fixture *fixture = *state;
     struct engine_family *family;
     static struct list list;
 
@@ -367,7 +362,6 @@ damage_footer(const char *path, uint64_t *random)
 
 SST_TEST(every_wrong_bit_is_told)
 {
-    struct sst_fixture *fixture = *state;
     const struct colander_slice keys[] = {colander_slice_text("a"),
                                           colander_slice_text("b")};
     const struct colander_slice rows[] = {colander_slice_text("the first row"),
@@ -402,7 +396,6 @@ assert_record(struct sst_fixture *fixture, const char *name, const char *text)
 
 SST_TEST(records_are_kept_until_they_are_removed)
 {
-    struct sst_fixture *fixture = *state;
     struct engine *engine;
     char longest[257];
 

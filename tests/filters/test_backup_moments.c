@@ -278,10 +278,10 @@ small_setup(void **state)
     return result;
 }
 
-TEST_BETWEEN(a_backup_is_the_store_between_two_writes, small_setup,
-             fixture_teardown)
+TEST_WITH(struct store_fixture *fixture,
+          a_backup_is_the_store_between_two_writes, small_setup,
+          fixture_teardown)
 {
-    struct store_fixture *fixture = *state;
     struct writing writing = {.seed = random_seed(__func__)};
     char directory[FILE_NAME_SIZE];
     char restored[FILE_NAME_SIZE];

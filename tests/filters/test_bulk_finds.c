@@ -131,7 +131,6 @@ assert_built(struct store_fixture *fixture, struct colander_family *family)
 
 FIXTURE_TEST(filters_are_built_with_the_files)
 {
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
     struct colander_family *family = kept_family(fixture, "rows");
     struct colander_bulk *bulk = begin(family, &random);
@@ -159,7 +158,6 @@ FIXTURE_TEST(filters_are_built_with_the_files)
 /* Files that were made while rows came in order, and had to be made again. */
 FIXTURE_TEST(filters_of_withdrawn_files_go)
 {
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
 
     for (uint64_t run = random_runs(4); run > 0; run--) {
@@ -191,7 +189,6 @@ FIXTURE_TEST(finds_are_right_beside_deleted_rows_and_snapshots)
     static const enum colander_compaction styles[] = {
         COLANDER_COMPACTION_LEVELED, COLANDER_COMPACTION_UNIVERSAL,
         COLANDER_COMPACTION_FIFO};
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
 
     for (size_t i = 0; i < 3; i++) {
@@ -231,7 +228,6 @@ FIXTURE_TEST(finds_are_right_beside_deleted_rows_and_snapshots)
 
 FIXTURE_TEST(bulk_that_is_not_committed_leaves_no_filter)
 {
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
     struct colander_family *family = kept_family(fixture, "rows");
     struct colander_bulk *bulk = begin(family, &random);
@@ -248,7 +244,6 @@ FIXTURE_TEST(bulk_that_is_not_committed_leaves_no_filter)
 
 FIXTURE_TEST(family_without_filters_gets_none)
 {
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
     struct colander_family *family = kept_family(fixture, "rows");
     struct find_counts counts = {.row_count = 0};
@@ -323,9 +318,9 @@ FIXTURE_TEST(full_disk_fails_the_bulk_and_leaves_nothing)
 {
     uint64_t random = random_seed(__func__);
 
-    fail_on_full_disk(*state, false, &random);
-    fixture_remake(*state);
-    fail_on_full_disk(*state, true, &random);
+    fail_on_full_disk(fixture, false, &random);
+    fixture_remake(fixture);
+    fail_on_full_disk(fixture, true, &random);
 }
 
 /* -------------------------------------------------------------- threads --- */
@@ -351,7 +346,6 @@ find_all_the_time(void *context)
 
 FIXTURE_TEST(finds_are_right_while_bulks_are_committed)
 {
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
 
     for (uint64_t run = random_runs(4); run > 0; run--) {
@@ -490,7 +484,6 @@ check_families(struct store_fixture *fixture, uint64_t *random)
 
 FIXTURE_TEST(killed_bulk_is_there_as_a_whole_or_not_at_all)
 {
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
     size_t filled = 0;
     size_t left = 0;

@@ -74,7 +74,6 @@ put_rows(struct store_fixture *fixture, struct colander_family *family,
 FIXTURE_TEST(good_filters_deny_nothing)
 {
     static const uint32_t segments[] = {0, 1, 16, 256, COLANDER_SEGMENT_AUTO};
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     uint64_t random = random_seed(__func__);
     static const char *const left_out[] = {"place", "likes"};
@@ -104,7 +103,6 @@ FIXTURE_TEST(good_filters_deny_nothing)
 /* It was told as damaged: half of it was read of the old one. */
 FIXTURE_TEST(filter_that_is_made_anew_meanwhile_is_not_damaged)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     uint64_t random = random_seed(__func__);
     struct colander_check totals;
@@ -180,7 +178,6 @@ forge_filter(struct store_fixture *fixture, struct colander_family *family,
 
 FIXTURE_TEST(a_filter_that_denies_a_value_is_told)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     uint64_t random = random_seed(__func__);
     struct file_numbers filters;

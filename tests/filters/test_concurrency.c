@@ -353,7 +353,6 @@ check_all(struct play *play, uint64_t random)
 
 FIXTURE_TEST(every_answer_is_right_while_everything_happens_at_once)
 {
-    struct store_fixture *fixture = *state;
     static struct play play;
     uint64_t random = random_seed("concurrency");
 

@@ -144,7 +144,7 @@ run_race(struct race *race, bool disturbs, uint64_t *random)
 
 FIXTURE_TEST(find_beside_a_drop_gives_all_rows_or_says_so)
 {
-    struct race race = {.fixture = *state};
+    struct race race = {.fixture = fixture};
     struct colander_family *kept = kept_family(race.fixture, "kept");
     uint64_t random = random_seed("drops");
     const uint64_t runs = random_runs(40);
@@ -172,7 +172,7 @@ FIXTURE_TEST(find_beside_a_drop_gives_all_rows_or_says_so)
 /* Not some of the rows, as those in no file are not noted any more. */
 FIXTURE_TEST(find_of_a_family_that_is_dropped_meanwhile_says_so)
 {
-    struct race race = {.fixture = *state};
+    struct race race = {.fixture = fixture};
     uint64_t count;
 
     race.family = kept_family(race.fixture, "rows");
@@ -185,7 +185,7 @@ FIXTURE_TEST(find_of_a_family_that_is_dropped_meanwhile_says_so)
 /* A cursor that is open goes on, over rows in files and in none. */
 FIXTURE_TEST(find_that_was_open_goes_on_after_the_drop)
 {
-    struct race race = {.fixture = *state};
+    struct race race = {.fixture = fixture};
     struct colander_predicate *predicate;
     SCOPED_CURSOR cursor = NULL;
     struct colander_query query;
@@ -245,7 +245,7 @@ fill_for_long_find(struct race *race)
 /* It plans anew, and the rows that no file has are in no notes any more. */
 FIXTURE_TEST(find_whose_file_is_replaced_goes_on_after_the_drop)
 {
-    struct race race = {.fixture = *state};
+    struct race race = {.fixture = fixture};
     struct engine_family *inside;
     SCOPED_PREDICATE predicate =
         colander_where("n", COLANDER_EQ, colander_integer(-1), NULL);

@@ -117,7 +117,7 @@ check_rows(struct writers *writers)
 
 FIXTURE_TEST(failed_writes_beside_good_ones_leave_nothing)
 {
-    struct writers writers = {.fixture = *state};
+    struct writers writers = {.fixture = fixture};
     pthread_t threads[WRITERS];
 
     writers.kept = kept_family(writers.fixture, "kept");
@@ -186,7 +186,6 @@ write_until_refused(struct store_fixture *fixture,
 FIXTURE_TEST(rows_that_the_disk_refused_are_not_found)
 {
     enum { COUNT = 400 };
-    struct store_fixture *fixture = *state;
     struct colander_family *family = fixture_family(fixture, "rows");
     int64_t done;
 

@@ -21,7 +21,7 @@ assert_refused(struct colander_family *family,
 
 FIXTURE_TEST(bad_options_are_refused_by_name)
 {
-    struct colander_family *family = kept_family(*state, "rows");
+    struct colander_family *family = kept_family(fixture, "rows");
     const char *const bad_path[] = {"a["};
     struct colander_filter_options good;
     struct colander_filter_options bad;
@@ -56,7 +56,6 @@ FIXTURE_TEST(bad_options_are_refused_by_name)
 FIXTURE_TEST(options_are_kept_over_a_reopen)
 {
     static const char *const left_out[] = {"a", "b.c[]"};
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     struct colander_filter_options options;
 
@@ -91,7 +90,6 @@ FIXTURE_TEST(rows_without_an_indexed_value_are_found_before_a_flush)
 {
     static const char *const left_out[] = {"a"};
     static const uint8_t empty[] = {0x81, 0xa1, 't', 0x90}; /* {t: []} */
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     SCOPED_BUFFER key = text_key("k2");
     struct colander_filter_options options;
@@ -120,7 +118,6 @@ FIXTURE_TEST(rows_without_an_indexed_value_are_found_before_a_flush)
 FIXTURE_TEST(columns_left_out_are_in_no_filter_and_found)
 {
     static const char *const left_out[] = {"place"};
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     uint64_t random = random_seed("left out");
     struct find_counts counts = {.row_count = 0};

@@ -13,7 +13,6 @@
 FIXTURE_TEST(each_of_100000_values_of_a_row_is_found)
 {
     enum { VALUES = 100000 };
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     SCOPED_BUFFER key = text_key("wide");
 
@@ -42,7 +41,6 @@ FIXTURE_TEST(each_of_100000_values_of_a_row_is_found)
 FIXTURE_TEST(rows_of_a_mebibyte_are_found_by_large_and_small_values)
 {
     enum { ROWS = 12, SIZE = 1 << 20 };
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     struct find_counts counts = {.row_count = 0};
     char *text = malloc(SIZE + 1);
@@ -72,7 +70,6 @@ FIXTURE_TEST(rows_of_a_mebibyte_are_found_by_large_and_small_values)
 FIXTURE_TEST(rows_are_found_within_prefixes_of_composite_keys)
 {
     enum { SENSORS = 20, TIMES = 100 };
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_value parts[2];
@@ -114,7 +111,6 @@ FIXTURE_TEST(rows_are_found_within_prefixes_of_composite_keys)
 FIXTURE_TEST(rows_of_a_file_of_over_a_million_are_found)
 {
     enum { ROWS = (1 << 20) + 50000, LOT = 10000 };
-    struct store_fixture *fixture = *state;
     struct colander_family *family;
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_batch *batch;

@@ -87,7 +87,7 @@ equal(const char *path, struct colander_value value)
 
 FIXTURE_TEST(absent_value_prunes_files)
 {
-    struct colander_family *family = fill_family(*state);
+    struct colander_family *family = fill_family(fixture);
     struct colander_explain explain =
         explain_of(family, equal("rare", colander_text("silver")));
 
@@ -101,7 +101,7 @@ FIXTURE_TEST(absent_value_prunes_files)
 
 FIXTURE_TEST(rare_value_is_found_by_reading_little_more_than_its_rows)
 {
-    struct colander_family *family = fill_family(*state);
+    struct colander_family *family = fill_family(fixture);
     struct colander_explain explain =
         explain_of(family, equal("rare", colander_text("gold")));
 
@@ -118,7 +118,7 @@ FIXTURE_TEST(rare_value_is_found_by_reading_little_more_than_its_rows)
 
 FIXTURE_TEST(value_in_most_rows_is_scanned_for)
 {
-    struct colander_family *family = fill_family(*state);
+    struct colander_family *family = fill_family(fixture);
     struct colander_explain explain =
         explain_of(family, equal("most", colander_boolean(true)));
 
@@ -129,7 +129,7 @@ FIXTURE_TEST(value_in_most_rows_is_scanned_for)
 
 FIXTURE_TEST(all_of_drives_from_its_rare_side)
 {
-    struct colander_family *family = fill_family(*state);
+    struct colander_family *family = fill_family(fixture);
     struct colander_predicate *both[2];
     struct colander_explain explain;
 
@@ -146,7 +146,7 @@ FIXTURE_TEST(all_of_drives_from_its_rare_side)
 
 FIXTURE_TEST(any_of_reads_the_rows_of_both_sides)
 {
-    struct colander_family *family = fill_family(*state);
+    struct colander_family *family = fill_family(fixture);
     struct colander_predicate *both[2] = {
         equal("group", colander_integer(-5)),
         equal("rare", colander_text("gold")),
@@ -161,7 +161,7 @@ FIXTURE_TEST(any_of_reads_the_rows_of_both_sides)
 
 FIXTURE_TEST(zones_prune_a_range_of_a_column_that_grows_with_the_key)
 {
-    struct colander_family *family = fill_family(*state);
+    struct colander_family *family = fill_family(fixture);
     struct colander_explain explain = explain_of(
         family, colander_where_between("time", colander_integer(3 * ROWS + 500),
                                        colander_integer(3 * ROWS + 549), NULL));
@@ -175,7 +175,6 @@ FIXTURE_TEST(zones_prune_a_range_of_a_column_that_grows_with_the_key)
 
 FIXTURE_TEST(keys_that_are_asked_for_bound_what_is_read)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = fill_family(fixture);
     SCOPED_PREDICATE predicate = equal("group", colander_integer(-5));
     SCOPED_BUFFER from = text_key("00004000");
@@ -202,7 +201,6 @@ FIXTURE_TEST(keys_that_are_asked_for_bound_what_is_read)
 
 FIXTURE_TEST(rows_in_no_file_are_found_among_recent_rows)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = fill_family(fixture);
     struct colander_explain explain;
 

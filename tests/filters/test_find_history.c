@@ -447,19 +447,17 @@ run_history(struct store_fixture *fixture, const char *name, uint64_t hot_count,
 
 FIXTURE_TEST(finds_at_old_snapshots_give_the_rows_of_their_moment)
 {
-    run_history(*state, "many rows", KEYS_MAX, random_runs(2000));
+    run_history(fixture, "many rows", KEYS_MAX, random_runs(2000));
 }
 
 /* Each key has versions by the hundred, most of them held by some snapshot. */
 FIXTURE_TEST(rows_of_many_versions_are_found_by_the_version_of_the_snapshot)
 {
-    run_history(*state, "few rows", 12, random_runs(2000));
+    run_history(fixture, "few rows", 12, random_runs(2000));
 }
 
 FIXTURE_TEST(finds_at_old_snapshots_of_a_universal_store_give_the_same)
 {
-    struct store_fixture *fixture = *state;
-
     fixture->options.compaction = COLANDER_COMPACTION_UNIVERSAL;
     fixture_remake(fixture);
     run_history(fixture, "universal", KEYS_MAX, random_runs(1000));
@@ -468,7 +466,7 @@ FIXTURE_TEST(finds_at_old_snapshots_of_a_universal_store_give_the_same)
 /* The files that a find has seen are replaced while it is under way. */
 FIXTURE_TEST(finds_go_on_over_compactions)
 {
-    struct history *history = begin_history(*state, "going on", KEYS_MAX);
+    struct history *history = begin_history(fixture, "going on", KEYS_MAX);
     struct asked asked[MOMENTS];
 
     for (uint64_t i = random_runs(2000) / 100; i > 0; i--) {

@@ -54,7 +54,6 @@ assert_next_row_is(struct colander_cursor *cursor, int64_t row)
 
 FIXTURE_TEST(find_goes_on_behind_its_last_row_when_files_are_replaced)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     SCOPED_PREDICATE predicate =
         colander_where("n", COLANDER_EQ, colander_integer(-1), NULL);
@@ -103,7 +102,6 @@ put_number(struct store_fixture *fixture, struct colander_family *family,
 
 FIXTURE_TEST(overwritten_and_deleted_rows_are_not_found_by_old_values)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     SCOPED_BUFFER key = text_key("deleted");
 
@@ -127,7 +125,6 @@ FIXTURE_TEST(overwritten_and_deleted_rows_are_not_found_by_old_values)
 
 FIXTURE_TEST(patched_row_is_found_once_by_old_and_new_columns)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     SCOPED_BUFFER key = text_key("row");
 

@@ -111,7 +111,6 @@ ingest_between_writes(struct store_fixture *fixture,
 
 FIXTURE_TEST(rows_of_an_ingested_file_are_found)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     struct find_counts counts = {.row_count = 0};
     struct file_numbers before;
@@ -148,7 +147,6 @@ FIXTURE_TEST(rows_of_an_ingested_file_are_found)
 /* Without the worker's help: filters are off, and so nothing is made. */
 FIXTURE_TEST(ingested_file_without_a_filter_reads_as_maybe)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     struct find_counts counts = {.row_count = 0};
     struct colander_filter_options options;
@@ -179,7 +177,6 @@ FIXTURE_TEST(ingested_file_without_a_filter_reads_as_maybe)
 
 FIXTURE_TEST(file_that_is_ingested_twice_gets_two_filters)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     struct engine_family *inside;
     char path[TEMPORARY_SIZE + 16];

@@ -205,7 +205,7 @@ FIXTURE_TEST(a_wrong_bit_changes_no_answer)
     const uint64_t runs = random_runs(300);
     char path[2 * PATH_SIZE];
 
-    it->fixture = *state;
+    it->fixture = fixture;
     it->random = random_seed(__func__);
     (void)snprintf(it->path, sizeof(it->path), "%s.small",
                    it->fixture->directory);

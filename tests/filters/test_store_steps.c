@@ -224,13 +224,12 @@ check_put(struct steps *it, enum colander_code code)
                      is_put);
 }
 
-#define PREPARED_TEST(name) TEST_BETWEEN(name, setup, teardown)
+#define PREPARED_TEST(name) TEST_WITH(struct steps *it, name, setup, teardown)
 
 PREPARED_TEST(a_write_is_whole_or_has_changed_nothing)
 {
     const struct step puts = {prepare_put, put, check_put};
     const struct step commits = {prepare_put, commit, check_put};
-    struct steps *it = *state;
 
     put_rows(it, KEY_COUNT);
     assert_true(failures_of(it, &puts, &memory) >= 1);
@@ -261,7 +260,6 @@ PREPARED_TEST(a_find_gives_all_rows_or_none)
 {
     const struct step step = {NULL, find, check_find};
     const struct colander_value one = colander_integer(1);
-    struct steps *it = *state;
     struct colander_predicate *both[2];
     struct colander_predicate *questions[6];
 
@@ -336,7 +334,6 @@ PREPARED_TEST(filters_of_files_are_right_or_none)
     const struct step flushes = {prepare_flush, flush, NULL};
     const struct step compactions = {prepare_compaction, compact, NULL};
     const struct step refilters = {NULL, refilter, NULL};
-    struct steps *it = *state;
 
     assert_true(failures_of(it, &flushes, &memory) >= 20);
     assert_true(failures_of(it, &compactions, &memory) >= 20);
@@ -385,7 +382,6 @@ check_open(struct steps *it, enum colander_code code)
 PREPARED_TEST(a_store_opens_or_memory_is_short)
 {
     const struct step step = {prepare_open, open_store, check_open};
-    struct steps *it = *state;
 
     put_rows(it, KEY_COUNT);
     OK(colander_family_flush(it->family, NULL));
@@ -425,7 +421,6 @@ PREPARED_TEST(want_of_memory_is_no_damage)
 {
     const struct step checks = {NULL, check_store, NULL};
     const struct step measures = {NULL, measure, NULL};
-    struct steps *it = *state;
 
     put_rows(it, KEY_COUNT);
     OK(colander_family_flush(it->family, NULL));
@@ -470,7 +465,6 @@ check_options(struct steps *it, enum colander_code code)
 PREPARED_TEST(options_are_changed_or_stay)
 {
     const struct step step = {prepare_options, set_options, check_options};
-    struct steps *it = *state;
 
     put_rows(it, KEY_COUNT);
     assert_true(failures_of(it, &step, &memory) >= 3);
@@ -528,7 +522,6 @@ PREPARED_TEST(a_failed_call_is_told_and_loses_nothing)
     const struct step opens = {prepare_logged, open_store, check_reopened};
     const struct step flushes = {put_new_rows, flush, check_reopened};
     const struct step makes = {prepare_new, open_store, check_reopened};
-    struct steps *it = *state;
 
     assert_true(failures_of(it, &opens, &calls) >= 10);
     assert_true(failures_of(it, &flushes, &calls) >= 4);

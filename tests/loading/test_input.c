@@ -157,11 +157,11 @@ some_text(void)
 
 /* -------------------------------------------------------------- whole --- */
 
-#define INPUT_TEST(name) TEST_BETWEEN(name, setup, teardown)
+#define INPUT_TEST(name)                                                       \
+    TEST_WITH(struct resume_point *place, name, setup, teardown)
 
 INPUT_TEST(plain_bytes_are_given_as_they_are)
 {
-    struct resume_point *place = *state;
     struct colander_slice text = some_text();
 
     for (size_t size = 0; size < 6; size++) {
@@ -175,7 +175,6 @@ INPUT_TEST(plain_bytes_are_given_as_they_are)
 
 INPUT_TEST(compressed_streams_one_behind_the_other_are_one)
 {
-    struct resume_point *place = *state;
     struct colander_slice text = some_text();
     SCOPED_BUFFER file = COLANDER_BUFFER_EMPTY;
 
@@ -197,7 +196,6 @@ INPUT_TEST(compressed_streams_one_behind_the_other_are_one)
 
 INPUT_TEST(what_stands_behind_compressed_bytes_is_an_error)
 {
-    struct resume_point *place = *state;
     SCOPED_BUFFER file = COLANDER_BUFFER_EMPTY;
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
     struct colander_error err;
@@ -220,7 +218,6 @@ INPUT_TEST(what_stands_behind_compressed_bytes_is_an_error)
 
 INPUT_TEST(a_window_that_is_too_large_is_refused)
 {
-    struct resume_point *place = *state;
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
     struct colander_error err;
 
@@ -274,7 +271,6 @@ flip_anything(const char *path, struct colander_buffer *file, size_t magic_size)
 
 INPUT_TEST(compressed_bytes_that_are_cut_or_damaged_are_reported)
 {
-    struct resume_point *place = *state;
     struct colander_slice text = some_text();
     SCOPED_BUFFER file = COLANDER_BUFFER_EMPTY;
 
@@ -293,7 +289,6 @@ INPUT_TEST(compressed_bytes_that_are_cut_or_damaged_are_reported)
 
 INPUT_TEST(bytes_are_stepped_over)
 {
-    struct resume_point *place = *state;
     struct colander_slice text = some_text();
     SCOPED_BUFFER file = COLANDER_BUFFER_EMPTY;
 
@@ -338,7 +333,6 @@ INPUT_TEST(bytes_are_stepped_over)
 
 INPUT_TEST(what_is_no_file_is_told)
 {
-    struct resume_point *place = *state;
     struct colander_error err;
     struct input *input;
 
@@ -369,7 +363,6 @@ write_slowly(void *path)
 
 INPUT_TEST(a_pipe_that_gives_bytes_one_by_one_is_read)
 {
-    struct resume_point *place = *state;
     pthread_t writer;
 
     assert_int_equal(mkfifo(place->path, 0600), 0);
@@ -400,8 +393,6 @@ stop_later(void *context)
 
 INPUT_TEST(a_pipe_that_gives_nothing_is_stopped_or_cancelled)
 {
-    struct resume_point *place = *state;
-
     assert_int_equal(mkfifo(place->path, 0600), 0);
     for (int i = 0; i < 2; i++) {
         struct stop stop = {false, NULL};
@@ -423,7 +414,6 @@ INPUT_TEST(a_pipe_that_gives_nothing_is_stopped_or_cancelled)
 
 INPUT_TEST(standard_input_is_a_file_like_any_other)
 {
-    struct resume_point *place = *state;
     struct colander_slice text = some_text();
     SCOPED_BUFFER file = COLANDER_BUFFER_EMPTY;
 

@@ -93,12 +93,11 @@ put_row(void *context, const struct colander_load_stats *figures)
                 NULL));
 }
 
-#define LOAD_TEST(name) TEST_BETWEEN(name, setup, teardown)
+#define LOAD_TEST(name)                                                        \
+    TEST_WITH(struct load_fixture *it, name, setup, teardown)
 
 LOAD_TEST(a_bulk_load_that_failed_is_none_to_go_on_from)
 {
-    struct load_fixture *it = *state;
-
     append(it->file, "{\"a\":1}\n{\"a\":2}\n");
     it->options.is_bulk = true;
     it->options.report_progress = put_row;
@@ -137,7 +136,6 @@ load_sized(struct load_fixture *it, const char *format, size_t size)
 LOAD_TEST(a_record_over_the_size_that_is_allowed_is_rejected)
 {
     static const char *const formats[] = {"jsonl", "json", "csv"};
-    struct load_fixture *it = *state;
 
     it->options.record_size = 2000;
     for (size_t i = 0; i < 3; i++) {
@@ -164,7 +162,6 @@ stop_behind_a_row(void *context, const struct colander_load_stats *figures)
 /* The place before its first piece is the last there is. */
 LOAD_TEST(a_load_that_stops_in_a_large_record_loads_none_before_it_twice)
 {
-    struct load_fixture *it = *state;
     char *large = malloc(1000001);
     char rejects[TEMPORARY_SIZE + 16];
     struct stat status;
@@ -207,7 +204,6 @@ mark(struct load_fixture *it, const struct resume_point *place)
 /* So many bytes before the place were reserved to be read. */
 LOAD_TEST(a_place_that_can_be_none_is_damage)
 {
-    struct load_fixture *it = *state;
     const struct resume_point places[] = {
         {.offset = UINT64_MAX, .tail_size = UINT64_MAX - 1},
         {.offset = 8, .tail_size = 9},
@@ -231,7 +227,6 @@ LOAD_TEST(a_place_that_can_be_none_is_damage)
 /* Nothing before the fault is lost, and nothing of it is loaded. */
 LOAD_TEST(a_broken_json_file_stops_at_its_byte_and_is_resumed_once_repaired)
 {
-    struct load_fixture *it = *state;
     uint64_t count;
 
     append(it->file, "[\n{\"a\":1},\n{\"a\":[2},\n{\"a\":3}]\n");
@@ -255,7 +250,6 @@ LOAD_TEST(a_broken_json_file_stops_at_its_byte_and_is_resumed_once_repaired)
 /* An array may still begin where a stray text was taken out. */
 LOAD_TEST(a_file_that_begins_broken_is_resumed_as_what_it_becomes)
 {
-    struct load_fixture *it = *state;
     uint64_t count;
 
     append(it->file, "\n# comment\n[{\"a\":1},\n{\"a\":2}]\n");
@@ -275,8 +269,6 @@ LOAD_TEST(a_file_that_begins_broken_is_resumed_as_what_it_becomes)
 /* A client that was compiled with an older and shorter struct. */
 LOAD_TEST(options_of_an_older_version_keep_the_new_defaults)
 {
-    struct load_fixture *it = *state;
-
     append(it->file, "{\"a\":1}\n");
     it->options.struct_size =
         offsetof(struct colander_load_options, record_size);
@@ -301,7 +293,6 @@ refuse(struct load_fixture *it, const char *message)
 LOAD_TEST(wrong_options_are_refused_before_anything_is_done)
 {
     static const char *const keys[] = {"a", "b[]", "_key", "c]"};
-    struct load_fixture *it = *state;
 
     it->options.struct_size = 0;
     refuse(it, "not initialized");
@@ -343,7 +334,6 @@ LOAD_TEST(options_are_added_to_the_schema)
 {
     static const char *const key[] = {"id"};
     static const char *const nulls[] = {"?"};
-    struct load_fixture *it = *state;
     struct colander_schema *schema;
 
     OK(colander_schema_open("sensor", &schema, &it->err));

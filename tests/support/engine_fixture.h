@@ -12,7 +12,8 @@
 #include "support/temporary.h"
 
 /* With a directory, whose engine is closed after the test. */
-#define ENGINE_TEST(name) TEST_BETWEEN(name, setup, teardown)
+#define ENGINE_TEST(name)                                                      \
+    TEST_WITH(struct fixture *fixture, name, setup, teardown)
 
 /* A store in a directory of its own. */
 struct fixture {

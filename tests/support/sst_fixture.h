@@ -19,7 +19,8 @@
 #include <stdatomic.h>
 
 /* With a store whose SST files are watched. */
-#define SST_TEST(name) TEST_BETWEEN(name, sst_setup, sst_teardown)
+#define SST_TEST(name)                                                         \
+    TEST_WITH(struct sst_fixture *fixture, name, sst_setup, sst_teardown)
 
 struct row {
     uint32_t key;

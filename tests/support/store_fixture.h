@@ -8,14 +8,12 @@
 
 #include "columns/columns.h"
 
+#include "support/cases.h"
 #include "support/temporary.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-#define OK(call) assert_int_equal((call), COLANDER_OK)
+#define FIXTURE_TEST(name)                                                     \
+    TEST_WITH(struct store_fixture *fixture, name, fixture_setup,              \
+              fixture_teardown)
 
 struct store_fixture {
     char directory[TEMPORARY_SIZE];
