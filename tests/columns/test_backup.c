@@ -114,7 +114,7 @@ count_of(const char *command, const char *directory)
     output = popen(whole, "r");
     assert_non_null(output);
     assert_int_equal(fscanf(output, "%u", &count), 1);
-    assert_int_equal(pclose(output), 0);
+    ZERO(pclose(output));
     return count;
 }
 
@@ -131,13 +131,12 @@ in_backups(struct backups *backups, const char *command)
 static uint64_t
 rows_of(const char *path, const char *name)
 {
-    struct colander_options options;
+    struct colander_options options = usual_options();
     struct colander_store *store;
     struct colander_family *family;
     struct colander_error err;
     uint64_t count;
 
-    colander_options_init(&options);
     options.mode = COLANDER_OPEN_READ_ONLY;
     ASSERT_OK(colander_store_open(path, &options, &store, &err), err);
     OK(colander_family_open(store, name, &family, NULL));
@@ -362,14 +361,13 @@ PREPARED_TEST(a_file_of_another_size_is_not_backed_up)
 
 PREPARED_TEST(a_backup_that_is_read_is_not_written)
 {
-    struct colander_options options;
+    struct colander_options options = usual_options();
     struct colander_store *readers;
     struct colander_store *store;
     char path[2 * PATH_SIZE];
 
     (void)back_up(backups, 0);
     (void)snprintf(path, sizeof(path), "%s/000001", backups->directory);
-    colander_options_init(&options);
     options.mode = COLANDER_OPEN_READ_ONLY;
     OK(colander_store_open(path, &options, &readers, NULL));
     FAILS(colander_store_open(path, NULL, &store, NULL), COLANDER_BUSY);
@@ -378,7 +376,7 @@ PREPARED_TEST(a_backup_that_is_read_is_not_written)
 
 PREPARED_TEST(only_directories_of_backups_are_written)
 {
-    assert_int_equal(mkdir(backups->directory, 0700), 0);
+    ZERO(mkdir(backups->directory, 0700));
     in_backups(backups, "echo precious > letter");
     refuses_backup(backups, COLANDER_INVALID,
                    "it is not a directory of backups");
@@ -488,7 +486,7 @@ PREPARED_TEST(a_store_is_made_where_nothing_is)
     add_file(backups, "rows", 0);
     (void)back_up(backups, 0);
     refuses_restore(backups, 7, COLANDER_NOT_FOUND, "no backup 7");
-    assert_int_equal(mkdir(backups->restored, 0700), 0);
+    ZERO(mkdir(backups->restored, 0700));
     (void)snprintf(one, sizeof(one), "touch '%s/letter'", backups->restored);
     run(one);
     refuses_restore(backups, 0, COLANDER_INVALID, "it has files");

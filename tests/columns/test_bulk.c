@@ -123,7 +123,7 @@ FIXTURE_TEST(empty_bulk_makes_an_empty_family)
 FIXTURE_TEST(fifo_family_with_a_bulk_can_be_compacted)
 {
     const struct bulk_limits usual = bulk_limits_usual();
-    struct colander_family *family;
+    SCOPED_FAMILY family = NULL;
 
     fixture->options.compaction = COLANDER_COMPACTION_FIFO;
     fixture_close(fixture);
@@ -135,7 +135,6 @@ FIXTURE_TEST(fifo_family_with_a_bulk_can_be_compacted)
     OK(put_text(fixture, family, "a", "n", colander_integer(1), NULL));
     OK(colander_family_compact(family, NULL));
     assert_int_equal(count_rows(family), KEYS_MAX + 1);
-    colander_family_close(family);
 }
 
 FIXTURE_TEST(keys_that_share_much_and_little_are_sorted)
@@ -170,7 +169,7 @@ FIXTURE_TEST(largest_rows_fit_and_larger_ones_are_refused)
     struct bulk_limits limits = small_limits();
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     struct colander_bulk *bulk = begin(family, &limits);
-    uint8_t *bytes = calloc(1, COLANDER_ROW_SIZE_MAX + 100);
+    SCOPED_MEMORY uint8_t *bytes = calloc(1, COLANDER_ROW_SIZE_MAX + 100);
     struct colander_slice row;
     struct colander_error err;
 
@@ -188,12 +187,11 @@ FIXTURE_TEST(largest_rows_fit_and_larger_ones_are_refused)
     assert_non_null(strstr(err.message, "rows"));
     assert_int_equal(commit(bulk), 6);
     assert_int_equal(count_rows(family), 6);
-    free(bytes);
 }
 
 FIXTURE_TEST(family_with_rows_is_refused)
 {
-    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_family *family = kept_family(fixture, "rows");
     struct colander_bulk *bulk;
     struct colander_error err;
 
@@ -204,11 +202,9 @@ FIXTURE_TEST(family_with_rows_is_refused)
     OK(colander_family_flush(family, NULL));
     FAILS(colander_bulk_create(family, &bulk, &err), COLANDER_INVALID);
     assert_int_equal(count_directories(fixture), 0);
-    colander_family_close(family);
     fixture_reopen(fixture, COLANDER_OPEN_READ_ONLY);
-    family = fixture_family(fixture, "others");
+    family = kept_family(fixture, "others");
     FAILS(colander_bulk_create(family, &bulk, &err), COLANDER_READ_ONLY);
-    colander_family_close(family);
 }
 
 /* Deleted rows, in the memtable and in files, do not hide those of the bulk,
@@ -257,7 +253,7 @@ FIXTURE_TEST(snapshot_of_before_sees_nothing)
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     struct colander_bulk *bulk = begin(family, &small);
     SCOPED_SNAPSHOT snapshot = NULL;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     uint64_t count;
 
     for (uint64_t i = 0; i < KEYS_MAX; i++)
@@ -265,7 +261,6 @@ FIXTURE_TEST(snapshot_of_before_sees_nothing)
     assert_int_equal(count_rows(family), 0);
     OK(colander_store_snapshot(fixture->store, &snapshot, NULL));
     assert_int_equal(commit(bulk), KEYS_MAX);
-    colander_query_init(&query);
     query.snapshot = snapshot;
     OK(colander_family_count(family, &query, &count, NULL));
     assert_int_equal(count, 0);
@@ -324,7 +319,7 @@ FIXTURE_TEST(bulk_of_a_dropped_family_says_so)
     const struct bulk_limits small = small_limits();
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     struct colander_bulk *bulk = begin(family, &small);
-    struct colander_family *again;
+    SCOPED_FAMILY again = NULL;
     struct colander_error err;
 
     for (uint64_t i = 0; i < KEYS_MAX; i++)
@@ -336,7 +331,6 @@ FIXTURE_TEST(bulk_of_a_dropped_family_says_so)
     again = fixture_family(fixture, "rows");
     assert_int_equal(count_rows(again), 0);
     OK(put_text(fixture, again, "a", "n", colander_integer(1), NULL));
-    colander_family_close(again);
 }
 
 FIXTURE_TEST(store_with_a_bulk_stays_open)

@@ -49,7 +49,7 @@ FIXTURE_TEST(find_gives_rows_columns_and_counts)
     SCOPED_CURSOR cursor = NULL;
     struct colander_explain explain;
     struct colander_result result;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     struct colander_slice row;
     const char *path;
     uint64_t row_count;
@@ -65,7 +65,6 @@ FIXTURE_TEST(find_gives_rows_columns_and_counts)
     OK(colander_family_put(family, colander_buffer_slice(&key), row, NULL,
                            NULL));
 
-    colander_query_init(&query);
     query.where = colander_where_any_column(colander_integer(5), NULL);
     query.paths = paths;
     query.path_count = 2;
@@ -102,10 +101,9 @@ FIXTURE_TEST(limit_stops_the_reading)
     SCOPED_CURSOR cursor = NULL;
     struct colander_explain explain;
     struct colander_result result;
-    struct colander_query query;
+    struct colander_query query = usual_query();
 
     put_numbers(fixture, family, 100);
-    colander_query_init(&query);
     query.limit = 2;
     query.is_reverse = true;
     OK(colander_family_find(family, &query, &cursor, NULL));
@@ -124,11 +122,10 @@ FIXTURE_TEST(find_sees_the_moment_it_began)
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct colander_cursor *cursor;
     struct colander_result result;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     uint64_t deleted;
 
     put_numbers(fixture, family, 100);
-    colander_query_init(&query);
     OK(colander_family_find(family, &query, &cursor, NULL));
     OK(colander_family_delete_range(family, NULL, NULL, &deleted, NULL));
     assert_int_equal(deleted, 100);
@@ -145,10 +142,9 @@ FIXTURE_TEST(bad_range_is_refused)
 {
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct colander_cursor *cursor;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     struct colander_error err;
 
-    colander_query_init(&query);
     query.keys.from = colander_slice_text("plain text");
     FAILS(colander_family_find(family, &query, &cursor, &err),
           COLANDER_INVALID);
@@ -184,7 +180,7 @@ FIXTURE_TEST(cancel_from_another_thread_ends_the_find)
 {
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct reading reading = {.steps = 0};
-    struct colander_query query;
+    struct colander_query query = usual_query();
     struct colander_error err;
     struct colander_explain explain;
     struct colander_result result;
@@ -192,7 +188,6 @@ FIXTURE_TEST(cancel_from_another_thread_ends_the_find)
     bool is_row;
 
     put_numbers(fixture, family, 2000);
-    colander_query_init(&query);
     /* It matches nothing, so that all happens inside one step. */
     query.where = colander_where("n", COLANDER_EQ, colander_integer(-1), NULL);
     OK(colander_family_find(family, &query, &reading.cursor, NULL));

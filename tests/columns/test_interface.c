@@ -27,8 +27,8 @@ FIXTURE_TEST(keys_on_the_stack_are_those_of_encode)
     const struct colander_value parts[] = {colander_text("sensor-7"),
                                            colander_integer(-5)};
     const struct colander_value none = colander_null();
-    SCOPED_BUFFER encoded = COLANDER_BUFFER_EMPTY;
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
+    SCOPED_BUFFER encoded = COLANDER_BUFFER_EMPTY;
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     struct colander_key_range range = {.prefix = {NULL, 0}};
     struct colander_key key;
@@ -142,7 +142,7 @@ insert_all(void *context)
 {
     static const uint8_t empty_row[] = {0x80};
     struct race *race = context;
-    struct colander_family *family = fixture_family(race->fixture, "rows");
+    SCOPED_FAMILY family = fixture_family(race->fixture, "rows");
     struct colander_key key;
 
     for (int64_t i = 0; i < KEYS; i++) {
@@ -154,7 +154,6 @@ insert_all(void *context)
             atomic_store(&race->has_failed, true);
         atomic_fetch_add(&race->inserted_count, is_inserted);
     }
-    colander_family_close(family);
     return NULL;
 }
 
@@ -166,10 +165,9 @@ FIXTURE_TEST(of_inserts_at_once_one_succeeds)
     uint64_t count;
 
     for (size_t i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, insert_all, &race),
-                         0);
+        ZERO(pthread_create(&threads[i], NULL, insert_all, &race));
     for (size_t i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        ZERO(pthread_join(threads[i], NULL));
     assert_false(atomic_load(&race.has_failed));
     assert_int_equal(atomic_load(&race.inserted_count), KEYS);
     OK(colander_family_count(family, NULL, &count, NULL));
@@ -247,10 +245,9 @@ check_seeks(struct colander_family *family,
 {
     const int64_t step = where == NULL ? 2 : 6;
     SCOPED_CURSOR cursor = NULL;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     struct colander_key key, from, to;
 
-    colander_query_init(&query);
     query.where = where;
     query.is_reverse = is_reverse;
     query.keys.from = key_of_number(&from, 30);
@@ -306,10 +303,9 @@ FIXTURE_TEST(a_seek_keeps_to_the_state_of_the_find)
 
     for (size_t i = 0; i < 2; i++) {
         SCOPED_CURSOR cursor = NULL;
-        struct colander_query query;
+        struct colander_query query = usual_query();
         const int64_t number = 60 + 6 * (int64_t)i;
 
-        colander_query_init(&query);
         query.where = wheres[i];
         OK(colander_family_find(family, &query, &cursor, NULL));
         (void)next_number(cursor);
@@ -325,14 +321,13 @@ FIXTURE_TEST(a_query_of_one_key_finds_that_row_alone)
     const struct colander_value parts[] = {colander_integer(4),
                                            colander_integer(1)};
     SCOPED_FAMILY family = even_rows(fixture);
-    struct colander_query query;
+    struct colander_query query = usual_query();
     struct colander_key key;
     uint64_t count;
 
     OK(colander_family_put(family, colander_key_of(&key, parts, 2),
                            fixture_row(fixture, "n", colander_integer(1)), NULL,
                            NULL));
-    colander_query_init(&query);
     query.keys.prefix = key_of_number(&key, 4);
     OK(colander_family_count(family, &query, &count, NULL));
     assert_int_equal(count, 2);
@@ -350,11 +345,10 @@ FIXTURE_TEST(keys_only_returns_rows_without_columns)
     SCOPED_CURSOR cursor = NULL;
     struct colander_result result;
     struct colander_members members;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     bool is_row = true;
     int count = 0;
 
-    colander_query_init(&query);
     query.keys_only = true;
     OK(colander_family_find(family, &query, &cursor, NULL));
     for (;; count++) {
@@ -393,10 +387,9 @@ FIXTURE_TEST(a_seek_to_the_row_at_hand_returns_it_again)
     for (int i = 0; i < 4; i++) {
         SCOPED_CURSOR cursor = NULL;
         struct colander_result result;
-        struct colander_query query;
+        struct colander_query query = usual_query();
         bool is_row;
 
-        colander_query_init(&query);
         query.where = i < 2 ? NULL : where;
         query.is_reverse = i % 2;
         OK(colander_family_find(family, &query, &cursor, NULL));
@@ -418,11 +411,10 @@ FIXTURE_TEST(a_failed_seek_leaves_a_cursor_that_says_so)
         colander_where("is_third", COLANDER_EQ, colander_boolean(true), NULL);
     SCOPED_CURSOR cursor = NULL;
     struct colander_result result;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     struct colander_key key;
     bool is_row;
 
-    colander_query_init(&query);
     query.where = where;
     OK(colander_family_find(family, &query, &cursor, NULL));
     (void)next_number(cursor);
@@ -443,10 +435,9 @@ FIXTURE_TEST(a_seek_continues_in_a_dropped_family)
     for (size_t i = 0; i < 2; i++) {
         SCOPED_FAMILY family = even_rows(fixture);
         SCOPED_CURSOR cursor = NULL;
-        struct colander_query query;
+        struct colander_query query = usual_query();
         struct colander_key key;
 
-        colander_query_init(&query);
         query.where = wheres[i];
         OK(colander_family_find(family, &query, &cursor, NULL));
         (void)next_number(cursor);
@@ -543,7 +534,7 @@ FIXTURE_TEST(warnings_reach_the_program)
     (void)snprintf(command, sizeof(command),
                    "for log in %s/rocksdb/*.log; do printf torn >>$log; done",
                    fixture->directory);
-    assert_int_equal(system(command), 0);
+    ZERO(system(command));
     fixture->options.log = keep_message;
     fixture->options.log_context = &kept;
     fixture_open(fixture);

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "support/cases.h"
+#include "support/scoped.h"
 #include "support/store_fixture.h"
 
 #include <stdlib.h>
@@ -44,7 +45,7 @@ run(const struct store_fixture *fixture, const char *command)
 
     (void)snprintf(line, sizeof(line), "cd %s && %s", fixture->directory,
                    command);
-    assert_int_equal(system(line), 0);
+    ZERO(system(line));
 }
 
 static enum colander_code
@@ -95,7 +96,7 @@ report(void *context, const char *file, const char *what)
 FIXTURE_TEST(a_lost_current_is_repaired_also_after_a_failed_open)
 {
     struct colander_check check = {0};
-    struct colander_family *family;
+    SCOPED_FAMILY family = NULL;
     uint64_t count;
 
     kill_writer(fixture);
@@ -108,5 +109,4 @@ FIXTURE_TEST(a_lost_current_is_repaired_also_after_a_failed_open)
     family = fixture_family(fixture, "rows");
     OK(colander_family_count(family, NULL, &count, NULL));
     assert_int_equal(count, 100);
-    colander_family_close(family);
 }

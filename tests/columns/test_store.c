@@ -69,7 +69,7 @@ FIXTURE_TEST(dropping_what_is_not_there_is_not_found)
 FIXTURE_TEST(handles_of_a_dropped_family_say_so)
 {
     SCOPED_FAMILY old = fixture_family(fixture, "f");
-    struct colander_family *fresh;
+    SCOPED_FAMILY fresh = NULL;
     SCOPED_BUFFER key = text_key("k");
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     struct colander_error err;
@@ -89,7 +89,6 @@ FIXTURE_TEST(handles_of_a_dropped_family_say_so)
     assert_row(fresh, "k", "{\"_key\":\"k\",\"a\":3}");
     FAILS(put_text(fixture, old, "k", "a", colander_integer(4), &err),
           COLANDER_DROPPED);
-    colander_family_close(fresh);
 }
 
 FIXTURE_TEST(close_is_refused_while_something_is_open)
@@ -117,12 +116,11 @@ FIXTURE_TEST(read_only_store_refuses_every_write)
     struct colander_slice row;
     struct colander_error err;
 
-    families[0] = fixture_family(fixture, "old");
+    families[0] = kept_family(fixture, "old");
     OK(put_text(fixture, families[0], "k", "a", colander_integer(1), NULL));
-    colander_family_close(families[0]);
     fixture_reopen(fixture, COLANDER_OPEN_READ_ONLY);
-    families[0] = fixture_family(fixture, "old");
-    families[1] = fixture_family(fixture, "new");
+    families[0] = kept_family(fixture, "old");
+    families[1] = kept_family(fixture, "new");
     row = fixture_row(fixture, "a", colander_integer(2));
     for (int i = 0; i < 2; i++) {
         struct colander_family *family = families[i];
@@ -145,8 +143,6 @@ FIXTURE_TEST(read_only_store_refuses_every_write)
     }
     assert_non_null(strstr(err.message, "is open for reading only"));
     assert_row(families[0], "k", "{\"_key\":\"k\",\"a\":1}");
-    colander_family_close(families[0]);
-    colander_family_close(families[1]);
 }
 
 /* --------------------------------------------------- dropping in a race --- */
@@ -170,7 +166,7 @@ write_on(void *context)
     if (colander_key_text("k", &key, NULL) != COLANDER_OK)
         writer->surprises++;
     while (!*writer->stop) {
-        struct colander_family *family;
+        SCOPED_FAMILY family = NULL;
         enum colander_code code = colander_family_open(writer->fixture->store,
                                                        "doomed", &family, NULL);
 
@@ -184,7 +180,6 @@ write_on(void *context)
             writer->refused++;
         else if (code != COLANDER_OK)
             writer->surprises++;
-        colander_family_close(family);
     }
     return NULL;
 }

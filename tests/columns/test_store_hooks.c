@@ -61,10 +61,9 @@ CLOSED_HOOKS_TEST(a_store_without_hooks_has_no_context)
 
 CLOSED_HOOKS_TEST(a_store_that_cannot_be_opened_is_closed)
 {
-    struct colander_options options;
+    struct colander_options options = usual_options();
     struct colander_error err;
 
-    colander_options_init(&options);
     options.mode = COLANDER_OPEN_EXISTING;
     FAILS(world_open(world, &options, &err), COLANDER_NOT_FOUND);
     assert_null(world->store);
@@ -141,8 +140,8 @@ HOOKS_TEST(a_batch_is_one_write)
     SCOPED_BUFFER other = text_key("o");
     const struct colander_slice k = colander_buffer_slice(&key);
     const struct colander_slice o = colander_buffer_slice(&other);
-    struct colander_family *family;
-    struct colander_batch *batch;
+    SCOPED_FAMILY family = NULL;
+    SCOPED_BATCH batch = NULL;
 
     OK(colander_family_open(world->store, "g", &family, NULL));
     OK(colander_batch_create(world->store, &batch, NULL));
@@ -163,8 +162,6 @@ HOOKS_TEST(a_batch_is_one_write)
     OK(colander_batch_commit(batch, NULL, NULL));
     OK(colander_batch_commit(batch, NULL, NULL));
     assert_told(&world->naive, "");
-    colander_batch_destroy(batch);
-    colander_family_close(family);
 }
 
 HOOKS_TEST(what_fails_is_told_as_unwritten)
@@ -228,11 +225,10 @@ static void
 assert_plan(struct world *world, struct colander_predicate *where,
             uint64_t limit, enum colander_plan plan, const char *reason)
 {
-    struct colander_query query;
+    struct colander_query query = usual_query();
     SCOPED_CURSOR cursor = NULL;
     struct colander_explain explain;
 
-    colander_query_init(&query);
     query.where = where;
     query.limit = limit;
     OK(colander_family_find(world->families[0], &query, &cursor, NULL));

@@ -159,7 +159,7 @@ FIXTURE_TEST(a_batch_over_the_limit_keeps_what_it_has)
     SCOPED_BUFFER key = text_key("k");
     const struct colander_slice at = colander_buffer_slice(&key);
     const size_t size = COLANDER_ROW_SIZE_MAX - 64;
-    uint8_t *bytes = calloc(1, size);
+    SCOPED_MEMORY uint8_t *bytes = calloc(1, size);
     SCOPED_BATCH batch = NULL;
     struct colander_slice row;
     struct colander_error err;
@@ -177,7 +177,6 @@ FIXTURE_TEST(a_batch_over_the_limit_keeps_what_it_has)
     colander_batch_clear(batch);
     OK(colander_batch_put(batch, family, at, row, &err));
     assert_int_equal(count_rows(family), 0);
-    free(bytes);
 }
 
 /* ---------------------------------------------------------- in parallel --- */
@@ -198,9 +197,9 @@ static void *
 patch_own_column(void *context)
 {
     struct patcher *patcher = context;
-    struct colander_row_builder *builder = colander_row_builder_create();
+    SCOPED_BUILDER builder = colander_row_builder_create();
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
-    struct colander_batch *batch = NULL;
+    SCOPED_BATCH batch = NULL;
     char name[8];
 
     (void)snprintf(name, sizeof(name), "c%d", patcher->number);
@@ -224,8 +223,6 @@ patch_own_column(void *context)
             code = colander_batch_commit(batch, NULL, NULL);
         patcher->failures += code != COLANDER_OK;
     }
-    colander_batch_destroy(batch);
-    colander_row_builder_destroy(builder);
     return NULL;
 }
 
@@ -295,8 +292,8 @@ static void *
 move_amounts(void *context)
 {
     struct mover *mover = context;
-    struct colander_row_builder *builder = colander_row_builder_create();
-    struct colander_batch *batch = NULL;
+    SCOPED_BUILDER builder = colander_row_builder_create();
+    SCOPED_BATCH batch = NULL;
     int64_t amounts[ACCOUNTS];
     uint64_t random = 1;
 
@@ -320,8 +317,6 @@ move_amounts(void *context)
                 COLANDER_OK ||
             colander_batch_commit(batch, NULL, NULL) != COLANDER_OK;
     }
-    colander_batch_destroy(batch);
-    colander_row_builder_destroy(builder);
     return NULL;
 }
 
@@ -329,13 +324,12 @@ static int64_t
 sum_of(struct colander_family *family, const struct colander_snapshot *snapshot,
        uint64_t *rows)
 {
-    struct colander_cursor *cursor;
+    SCOPED_CURSOR cursor = NULL;
     struct colander_result result;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     int64_t sum = 0;
     bool is_row = true;
 
-    colander_query_init(&query);
     query.snapshot = snapshot;
     OK(colander_family_find(family, &query, &cursor, NULL));
     while (is_row) {
@@ -349,7 +343,6 @@ sum_of(struct colander_family *family, const struct colander_snapshot *snapshot,
         sum += value.integer;
         ++*rows;
     }
-    colander_cursor_close(cursor);
     return sum;
 }
 
@@ -357,7 +350,7 @@ FIXTURE_TEST(readers_never_see_half_a_batch)
 {
     atomic_bool stop = false;
     struct mover mover = {.fixture = fixture, .stop = &stop};
-    struct colander_row_builder *builder = colander_row_builder_create();
+    SCOPED_BUILDER builder = colander_row_builder_create();
     struct colander_batch *batch;
     pthread_t thread;
 
@@ -385,7 +378,6 @@ FIXTURE_TEST(readers_never_see_half_a_batch)
     stop = true;
     pthread_join(thread, NULL);
     assert_int_equal(mover.failures, 0);
-    colander_row_builder_destroy(builder);
     colander_family_close(mover.families[0]);
     colander_family_close(mover.families[1]);
 }

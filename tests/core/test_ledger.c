@@ -440,12 +440,11 @@ NOTED_TEST(a_log_stays_while_no_thread_can_forget_it)
         fixture->tries = kinds[i] == FAULT_SYNC ? 100 : 20000;
         faults_begin(fixture->path, &fault);
         for (size_t j = 0; j < 2; j++)
-            assert_int_equal(
-                pthread_create(&threads[j], NULL, forget_often, fixture), 0);
+            ZERO(pthread_create(&threads[j], NULL, forget_often, fixture));
         for (size_t j = 0; j < 2; j++) {
             void *count;
 
-            assert_int_equal(pthread_join(threads[j], &count), 0);
+            ZERO(pthread_join(threads[j], &count));
             assert_null(count);
         }
         assert_true(faults_were_met());
@@ -505,7 +504,7 @@ NOTED_TEST(a_sync_is_on_the_disk_or_an_error)
                                    {FAULT_WRITE, 1, EIO, false, false},
                                    {FAULT_SYNC, 0, EIO, false, false}};
 
-    for (size_t i = 0; i < 2 * sizeof(faults) / sizeof(faults[0]); i++) {
+    for (size_t i = 0; i < 2 * COUNT(faults); i++) {
         struct ledger *ledger = fixture->ledger;
 
         faults_begin(fixture->path, &faults[i / 2]);

@@ -13,6 +13,7 @@
 #include "support/engine_fixture.h"
 #include "support/other_boot.h"
 #include "support/random.h"
+#include "support/scoped.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -91,7 +92,7 @@ copy_store(const char *from, const char *to)
     char command[3 * TEMPORARY_SIZE + 400];
 
     (void)snprintf(command, sizeof(command), "cp -a '%s' '%s'", from, to);
-    assert_int_equal(system(command), 0);
+    ZERO(system(command));
 }
 
 /* ------------------------------------------------------------------ logs ---
@@ -118,7 +119,7 @@ list_logs(const char *store, const char *name, struct log_file logs[LOGS_MAX])
         struct stat status;
 
         (void)snprintf(log->path, sizeof(log->path), "%s", found.gl_pathv[i]);
-        assert_int_equal(stat(log->path, &status), 0);
+        ZERO(stat(log->path, &status));
         log->size = status.st_size;
         count += log->size > 0;
     }
@@ -147,7 +148,7 @@ write_at(const char *path, const void *bytes, size_t size, off_t at)
 
     assert_true(fd >= 0);
     assert_int_equal(pwrite(fd, bytes, size, at), (ssize_t)size);
-    assert_int_equal(close(fd), 0);
+    ZERO(close(fd));
 }
 
 static uint8_t
@@ -184,7 +185,7 @@ damage_log(const struct log_file *log, enum damage damage, off_t at,
                    : sizeof(bytes);
         break;
     default:
-        assert_int_equal(truncate(log->path, at), 0);
+        ZERO(truncate(log->path, at));
         size = damage == CUT ? 0 : 1 + random_below(random, sizeof(bytes));
         for (size_t i = 0; i < size; i++)
             bytes[i] = (uint8_t)random_next(random);
@@ -201,7 +202,7 @@ count_rows(struct fixture *fixture, int *last)
 {
     const struct engine_cursor_options all = {0};
     struct engine_family *family;
-    struct engine_cursor *cursor;
+    SCOPED_ENGINE_CURSOR cursor = NULL;
     struct colander_slice key;
     struct colander_slice value;
     bool is_row;
@@ -225,7 +226,6 @@ count_rows(struct fixture *fixture, int *last)
         value_of(*last, expected);
         assert_true(colander_slice_equal(value, colander_slice_text(expected)));
     }
-    engine_cursor_close(cursor);
     engine_family_close(family);
     return count;
 }
@@ -409,7 +409,7 @@ ENGINE_TEST(logs_cut_anywhere_are_opened)
         copy_store(killed, fixture->path);
         ledger_remove(fixture->path);
         last = &logs[list_logs(fixture->path, ".log", logs) - 1];
-        assert_int_equal(truncate(last->path, last->size - left), 0);
+        ZERO(truncate(last->path, last->size - left));
         OK(open_as(fixture, COLANDER_OPEN_EXISTING, NULL));
         rows = count_rows(fixture, &last_row);
         engine_recovery(fixture->engine, &recovery);
@@ -457,21 +457,18 @@ ENGINE_TEST(torn_log_before_that_of_a_killed_open_is_fine)
         ledger_remove(fixture->path);
         last = &logs[list_logs(fixture->path, ".log", logs) - 1];
         if (!is_later)
-            assert_int_equal(truncate(last->path, last->size - 3), 0);
+            ZERO(truncate(last->path, last->size - 3));
         copy_store(last->path, kept);
         run_until_killed("--behind", fixture->path);
         assert_never_synced(fixture);
         copy_store(kept, last->path);
         if (is_later)
-            assert_int_equal(truncate(last->path, last->size - 3), 0);
+            ZERO(truncate(last->path, last->size - 3));
         ledger_remove(fixture->path);
         assert_int_equal(open_with(fixture, NULL, &err),
                          is_later ? COLANDER_CORRUPT : COLANDER_OK);
         if (!is_later) {
-            struct engine_family *rows = family_of(fixture, "rows");
-
-            assert_value(rows, "99999", "behind");
-            engine_family_close(rows);
+            assert_value(family_of(fixture, "rows"), "99999", "behind");
             close_engine(fixture);
         }
         temporary_remove(fixture->path);
@@ -497,13 +494,13 @@ ENGINE_TEST(logs_that_are_not_there_are_told)
             ledger_remove(fixture->path);
         assert_int_equal(list_logs(fixture->path, ".log", logs), 3);
         if (i < 3) {
-            assert_int_equal(unlink(log->path), 0);
+            ZERO(unlink(log->path));
         } else if (i < 6) {
-            assert_int_equal(truncate(log->path, 0), 0);
+            ZERO(truncate(log->path, 0));
         } else {
-            assert_int_equal(rename(log->path, aside), 0);
-            assert_int_equal(rename(other->path, log->path), 0);
-            assert_int_equal(rename(aside, other->path), 0);
+            ZERO(rename(log->path, aside));
+            ZERO(rename(other->path, log->path));
+            ZERO(rename(aside, other->path));
         }
         for (unsigned mode = 0; mode < 2; mode++) {
             err.message[0] = '\0';
@@ -527,16 +524,16 @@ static void
 lose_of_log(const struct log_file *log, off_t size)
 {
     if (size < 0)
-        assert_int_equal(unlink(log->path), 0);
+        ZERO(unlink(log->path));
     else if (size < 20)
-        assert_int_equal(truncate(log->path, size), 0);
+        ZERO(truncate(log->path, size));
     else
         write_at(log->path, "", 1, size);
 }
 
 static const off_t lost_sizes[] = {-1, 0, 5, 18, 5000};
 
-#define LOSSES (sizeof(lost_sizes) / sizeof(lost_sizes[0]))
+#define LOSSES COUNT(lost_sizes)
 
 /* What was synced is damaged if it is not whole, and so is what precedes it:
  * logs of which another was flushed, and one before the log of a synced write.
@@ -620,9 +617,9 @@ ENGINE_TEST(failed_open_reports_what_it_dropped)
     copy_store(killed, fixture->path);
     ledger_remove(fixture->path);
     last = &files[list_logs(fixture->path, ".log", files) - 1];
-    assert_int_equal(truncate(last->path, last->size - 3), 0);
+    ZERO(truncate(last->path, last->size - 3));
     assert_true(list_logs(fixture->path, ".sst", files) > 0);
-    assert_int_equal(unlink(files[0].path), 0);
+    ZERO(unlink(files[0].path));
     assert_int_not_equal(open_with(fixture, NULL, &err), COLANDER_OK);
     assert_non_null(strstr(err.message, "dropped "));
     assert_non_null(strstr(err.message, "its last write is incomplete"));
@@ -672,9 +669,9 @@ lose_last_record(const struct log_file *log)
 {
     struct log_state state;
 
-    assert_int_equal(truncate(log->path, log->size - 3), 0);
+    ZERO(truncate(log->path, log->size - 3));
     assert_int_equal(log_check(AT_FDCWD, log->path, &state, NULL), COLANDER_OK);
-    assert_int_equal(truncate(log->path, (off_t)state.whole), 0);
+    ZERO(truncate(log->path, (off_t)state.whole));
 }
 
 /* Two logs lose something: an earlier one its end, and a later one its first
@@ -736,7 +733,6 @@ ENGINE_TEST(a_log_that_came_back_is_not_needed)
     value_of(399, value);
     assert_value(rows, "00399", value);
     assert_value(rows, "99999", "behind");
-    engine_family_close(rows);
     close_engine(fixture);
 }
 

@@ -6,6 +6,7 @@
 #include "core/engine.h"
 #include "support/engine_fixture.h"
 #include "support/random.h"
+#include "support/scoped.h"
 
 #define KEYS 9
 
@@ -22,7 +23,7 @@ static void
 fill(struct family_fixture *fixture, const char *lead, unsigned first,
      unsigned end, size_t size)
 {
-    struct engine_batch *batch;
+    SCOPED_ENGINE_BATCH batch = NULL;
     uint64_t random = random_seed("spread");
     uint8_t value[1000];
 
@@ -39,7 +40,6 @@ fill(struct family_fixture *fixture, const char *lead, unsigned first,
                             colander_slice_of(value, size), NULL));
     }
     OK(engine_batch_write(batch, COLANDER_AS_STORE, NULL));
-    engine_batch_destroy(batch);
 }
 
 static void
@@ -83,7 +83,7 @@ open_family(void **state)
 {
     struct family_fixture *fixture = calloc(1, sizeof(*fixture));
 
-    assert_int_equal(setup(state), 0);
+    ZERO(setup(state));
     fixture->store = *state;
     *state = fixture;
     OK(open_with(fixture->store, NULL, NULL));
@@ -98,7 +98,6 @@ close_family(void **state)
 
     for (size_t i = 0; i < KEYS; i++)
         colander_buffer_release(&fixture->keys[i]);
-    engine_family_close(fixture->family);
     *state = fixture->store;
     free(fixture);
     return teardown(state);

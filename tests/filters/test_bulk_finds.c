@@ -247,10 +247,9 @@ FIXTURE_TEST(family_without_filters_gets_none)
     uint64_t random = random_seed(__func__);
     struct colander_family *family = kept_family(fixture, "rows");
     struct find_counts counts = {.row_count = 0};
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
     struct colander_bulk *bulk;
 
-    colander_filter_options_init(&options);
     options.is_on = false;
     OK(colander_family_set_filters(family, &options, NULL));
     bulk = begin(family, &random);
@@ -406,8 +405,8 @@ bulk_until_killed(char **arguments)
     for (;;) {
         const struct bulk_limits limits = random_limits(&random);
         const uint64_t step = random_below(&random, 2) == 0 ? 1 : 7;
-        struct colander_family *family;
-        struct colander_bulk *bulk;
+        SCOPED_FAMILY family = NULL;
+        SCOPED_BULK bulk = NULL;
         char name[24];
 
         snprintf(name, sizeof(name), "%llu", (unsigned long long)names++);
@@ -424,8 +423,6 @@ bulk_until_killed(char **arguments)
                  &err);
         }
         must(colander_bulk_commit(bulk, NULL, &err), &err);
-        colander_bulk_destroy(bulk);
-        colander_family_close(family);
     }
 }
 
@@ -455,7 +452,7 @@ static size_t
 check_families(struct store_fixture *fixture, uint64_t *random)
 {
     struct colander_family *families[256];
-    struct colander_names names;
+    SCOPED(colander_names_release) struct colander_names names;
     size_t filled = 0;
 
     OK(colander_store_families(fixture->store, &names, NULL));
@@ -478,7 +475,6 @@ check_families(struct store_fixture *fixture, uint64_t *random)
     for (size_t i = 0; i < names.count; i++) {
         OK(colander_family_drop(families[i], NULL));
     }
-    colander_names_release(&names);
     return filled;
 }
 

@@ -82,10 +82,9 @@ FIXTURE_TEST(good_filters_deny_nothing)
     for (unsigned i = 0; i < 3; i++)
         put_rows(fixture, family, &random);
     for (size_t i = 0; i < COUNT(segments); i++) {
-        struct colander_filter_options options;
+        struct colander_filter_options options = usual_filters();
         struct colander_check totals;
 
-        colander_filter_options_init(&options);
         options.rows_per_segment = segments[i];
         options.unfiltered = left_out;
         options.unfiltered_count = i % 3;
@@ -142,7 +141,7 @@ forge_filter(struct store_fixture *fixture, struct colander_family *family,
 {
     char forged[FILE_NAME_SIZE + 8];
     struct filter_builder *builder;
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
     struct settings *settings;
     struct filter_file *file;
     struct filter_head head;
@@ -154,7 +153,6 @@ forge_filter(struct store_fixture *fixture, struct colander_family *family,
     head = file->head;
     filter_file_unref(file);
     (void)snprintf(forged, sizeof(forged), "%s.new", path);
-    colander_filter_options_init(&options);
     OK(settings_create(&options, &settings, NULL));
     OK(filter_builder_create(forged, settings, &builder, NULL));
     OK(colander_family_find(family, NULL, &cursor, NULL));

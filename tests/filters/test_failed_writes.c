@@ -126,8 +126,7 @@ FIXTURE_TEST(failed_writes_beside_good_ones_leave_nothing)
     OK(colander_family_drop(writers.gone, NULL));
     atomic_store(&writers.running, WRITERS);
     for (size_t i = 0; i < WRITERS; i++)
-        assert_int_equal(
-            pthread_create(&threads[i], NULL, write_batches, &writers), 0);
+        ZERO(pthread_create(&threads[i], NULL, write_batches, &writers));
     for (unsigned i = 0; atomic_load(&writers.running) > 0; i++) {
         check_rows(&writers);
         if (i % 3 == 2)

@@ -284,13 +284,12 @@ FIXTURE_TEST(files_that_stay_are_unfolded_when_others_go)
         int64_t kept;
         const char *key; /* of the first that goes */
     } cuts[] = {{10, "00040000"}, {4, "00016000"}};
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
     struct writing writing;
     int64_t kept = FILES;
 
     begin(&writing, fixture, "unfolding");
     rocksdb_stop_compactions(writing.inside);
-    colander_filter_options_init(&options);
     options.memory_budget = 1 << 16;
     OK(colander_family_set_filters(writing.family, &options, NULL));
     for (int64_t i = 0; i < FILES; i++) {

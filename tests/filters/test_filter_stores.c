@@ -42,11 +42,10 @@ static void
 list_rows(struct colander_family *family,
           const struct colander_predicate *predicate, struct row_list *list)
 {
-    struct colander_query query;
+    struct colander_query query = usual_query();
     SCOPED_CURSOR cursor = NULL;
     struct colander_result result;
 
-    colander_query_init(&query);
     query.where = predicate;
     colander_buffer_clear(&list->bytes);
     list->count = 0;

@@ -83,10 +83,9 @@ FIXTURE_TEST(filter_of_another_sst_is_doubted_and_made_again)
 FIXTURE_TEST(filters_that_were_made_again_are_believed)
 {
     struct colander_family *family = kept_family(fixture, "rows");
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
     uint64_t count;
 
-    colander_filter_options_init(&options);
     options.is_on = false;
     OK(colander_family_set_filters(family, &options, NULL));
     write_file(fixture, family, 0);

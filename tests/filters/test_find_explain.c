@@ -55,12 +55,11 @@ static struct colander_explain
 explain_of(struct colander_family *family, struct colander_predicate *predicate)
 {
     struct colander_explain explain;
-    struct colander_query query;
-    struct colander_cursor *cursor;
+    struct colander_query query = usual_query();
+    SCOPED_CURSOR cursor = NULL;
     struct colander_result result;
 
     assert_non_null(predicate);
-    colander_query_init(&query);
     query.where = predicate;
     OK(colander_family_find(family, &query, &cursor, NULL));
     while (next_row(cursor, &result))
@@ -74,7 +73,6 @@ explain_of(struct colander_family *family, struct colander_predicate *predicate)
         assert_int_equal(explain.rows_verified, explain.candidate_count);
     }
     assert_non_null(explain.reason);
-    colander_cursor_close(cursor);
     colander_predicate_destroy(predicate);
     return explain;
 }
@@ -180,12 +178,11 @@ FIXTURE_TEST(keys_that_are_asked_for_bound_what_is_read)
     SCOPED_BUFFER from = text_key("00004000");
     SCOPED_BUFFER to = text_key("00005999");
     struct colander_explain explain;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     SCOPED_CURSOR cursor = NULL;
     struct colander_result result;
 
     put_row(fixture, family, FILES * ROWS + 4);
-    colander_query_init(&query);
     query.where = predicate;
     query.keys.from = colander_buffer_slice(&from);
     query.keys.to = colander_buffer_slice(&to);

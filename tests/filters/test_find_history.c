@@ -156,9 +156,8 @@ change_filters(struct history *history)
 {
     static const char *const left_out[] = {"likes", "place"};
     static const uint32_t rows[] = {0, 1, 16, COLANDER_SEGMENT_AUTO};
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
 
-    colander_filter_options_init(&options);
     options.rows_per_segment = rows[random_below(&history->random, 4)];
     options.unfiltered = left_out;
     options.unfiltered_count = random_below(&history->random, 3);

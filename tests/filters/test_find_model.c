@@ -61,7 +61,7 @@ static void *
 write_rows(void *context)
 {
     struct run *run = context;
-    struct colander_row_builder *builder = colander_row_builder_create();
+    SCOPED_BUILDER builder = colander_row_builder_create();
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     uint64_t random = atomic_fetch_add(&run->seed, 1);
 
@@ -70,7 +70,6 @@ write_rows(void *context)
             write_some(run, builder, &key, &random);
         usleep(500);
     }
-    colander_row_builder_destroy(builder);
     return NULL;
 }
 
@@ -102,10 +101,8 @@ spoil_filter(const struct run *run, uint64_t *random)
             (void)unlink(path);
             break;
         case 1:
-            assert_int_equal(
-                ftruncate(
-                    fd, (off_t)random_below(random, (uint64_t)status.st_size)),
-                0);
+            ZERO(ftruncate(
+                fd, (off_t)random_below(random, (uint64_t)status.st_size)));
             break;
         default: {
             off_t place = (off_t)random_below(random, (uint64_t)status.st_size);
@@ -264,26 +261,23 @@ run_store(struct store_fixture *fixture, const char *name,
 
 FIXTURE_TEST(finds_equal_scans_while_rows_and_files_change)
 {
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
 
-    colander_filter_options_init(&options);
     run_store(fixture, "changing", &options, change_files,
               random_runs(1500) / 4);
 }
 
 FIXTURE_TEST(finds_equal_scans_while_filters_are_spoiled)
 {
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
 
-    colander_filter_options_init(&options);
     run_store(fixture, "spoiled", &options, spoil_files, random_runs(1500) / 4);
 }
 
 FIXTURE_TEST(finds_equal_scans_with_segments_and_a_tree)
 {
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
 
-    colander_filter_options_init(&options);
     options.rows_per_segment = 16;
     options.hash_bits = 16;
     options.hierarchy = COLANDER_HIERARCHY_TREE;
@@ -295,9 +289,8 @@ FIXTURE_TEST(finds_equal_scans_with_segments_and_a_tree)
 FIXTURE_TEST(finds_equal_scans_with_columns_left_out_and_files_only)
 {
     static const char *const left_out[] = {"place", "likes"};
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
 
-    colander_filter_options_init(&options);
     options.unfiltered = left_out;
     options.unfiltered_count = 2;
     run_store(fixture, "left_out", &options, spoil_files,
@@ -311,9 +304,8 @@ FIXTURE_TEST(finds_equal_scans_with_columns_left_out_and_files_only)
 
 FIXTURE_TEST(finds_equal_scans_while_options_change)
 {
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
 
-    colander_filter_options_init(&options);
     run_store(fixture, "options", &options, change_options,
               random_runs(1500) * 5 / 3);
     /* they may be off */

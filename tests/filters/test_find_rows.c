@@ -58,20 +58,18 @@ FIXTURE_TEST(find_goes_on_behind_its_last_row_when_files_are_replaced)
     SCOPED_PREDICATE predicate =
         colander_where("n", COLANDER_EQ, colander_integer(-1), NULL);
 
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
 
-    colander_filter_options_init(&options);
     options.rows_per_segment = 1;
     OK(colander_family_set_filters(family, &options, NULL));
     for (unsigned is_reverse = 0; is_reverse < 2; is_reverse++) {
-        struct colander_query query;
+        struct colander_query query = usual_query();
         SCOPED_CURSOR cursor = NULL;
         struct colander_explain explain;
         struct colander_result result;
         bool is_begun = false;
 
         put_replaced_rows(fixture, family);
-        colander_query_init(&query);
         query.where = predicate;
         query.is_reverse = is_reverse != 0;
         OK(colander_family_find(family, &query, &cursor, NULL));

@@ -149,10 +149,9 @@ FIXTURE_TEST(ingested_file_without_a_filter_reads_as_maybe)
 {
     struct colander_family *family = kept_family(fixture, "rows");
     struct find_counts counts = {.row_count = 0};
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
     char path[TEMPORARY_SIZE + 16];
 
-    colander_filter_options_init(&options);
     options.is_on = false;
     OK(colander_family_set_filters(family, &options, NULL));
     snprintf(path, sizeof(path), "%s/other", fixture->directory);

@@ -44,9 +44,8 @@ measure(struct colander_family *family, uint64_t value_count)
 static struct colander_filter_options
 defaults(void)
 {
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
 
-    colander_filter_options_init(&options);
     return options;
 }
 

@@ -193,17 +193,16 @@ static enum colander_code
 commit(struct steps *it, struct colander_error *err)
 {
     const struct colander_slice key = colander_buffer_slice(&it->key);
-    struct colander_batch *batch = NULL;
-    enum colander_code code;
+    SCOPED_BATCH batch = NULL;
+    enum colander_code code =
+        colander_batch_create(it->store->store, &batch, err);
 
-    code = colander_batch_create(it->store->store, &batch, err);
     if (code == COLANDER_OK)
         code = colander_batch_delete(batch, it->family, key, err);
     if (code == COLANDER_OK)
         code = colander_batch_patch(batch, it->family, key, it->row, err);
     if (code == COLANDER_OK)
         code = colander_batch_commit(batch, NULL, err);
-    colander_batch_destroy(batch);
     return code;
 }
 
@@ -241,9 +240,8 @@ PREPARED_TEST(a_write_is_whole_or_has_changed_nothing)
 static enum colander_code
 find(struct steps *it, struct colander_error *err)
 {
-    struct colander_query query;
+    struct colander_query query = usual_query();
 
-    colander_query_init(&query);
     query.where = it->where;
     query.reports_columns = true;
     return colander_family_count(it->family, &query, &it->found, err);
@@ -360,10 +358,9 @@ static enum colander_code
 open_store(struct steps *it, struct colander_error *err)
 {
     struct store_fixture *store = it->store;
-    enum colander_code code;
+    enum colander_code code = colander_store_open(
+        store->directory, &store->options, &store->store, err);
 
-    code = colander_store_open(store->directory, &store->options, &store->store,
-                               err);
     if (code == COLANDER_OK)
         code = colander_family_open(store->store, "f", &it->family, err);
     return code;
@@ -400,9 +397,9 @@ static enum colander_code
 check_store(struct steps *it, struct colander_error *err)
 {
     struct colander_check check = {0};
-    enum colander_code code;
+    enum colander_code code =
+        colander_store_check(it->store->store, &check, tell, NULL, err);
 
-    code = colander_store_check(it->store->store, &check, tell, NULL, err);
     if (code == COLANDER_OK)
         code = colander_store_check_filters(it->store->store, false, &check,
                                             tell, NULL, err);
@@ -435,9 +432,8 @@ static enum colander_code
 set_options(struct steps *it, struct colander_error *err)
 {
     static const char *const left_out[] = {"user", "tags[]"};
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
 
-    colander_filter_options_init(&options);
     options.unfiltered = left_out;
     options.unfiltered_count = it->number % 2 == 0 ? 2 : 1;
     return colander_family_set_filters(it->family, &options, err);

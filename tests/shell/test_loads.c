@@ -64,7 +64,7 @@ write_rows(size_t count)
         fprintf(file,
                 "{\"n\":%zu,\"user\":\"user%zu\",\"text\":\"some text %zu\"}\n",
                 i, i % 1000, i * 7919);
-    assert_int_equal(fclose(file), 0);
+    ZERO(fclose(file));
 }
 
 static uint64_t
@@ -424,7 +424,7 @@ DIRECTORY_TEST(hostile_input_has_its_outcome_in_bounded_memory)
 {
     unsigned complaint_count = 0;
 
-    for (size_t i = 0; i < sizeof(hostiles) / sizeof(hostiles[0]); i++) {
+    for (size_t i = 0; i < COUNT(hostiles); i++) {
         const struct hostile *it = &hostiles[i];
         long memory_kb;
         int status = load_hostile(it, &memory_kb);
