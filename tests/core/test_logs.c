@@ -202,7 +202,7 @@ count_rows(struct fixture *fixture, int *last)
 {
     const struct engine_cursor_options all = {0};
     struct engine_family *family;
-    SCOPED_ENGINE_CURSOR cursor = NULL;
+    struct engine_cursor *cursor;
     struct colander_slice key;
     struct colander_slice value;
     bool is_row;
@@ -226,6 +226,7 @@ count_rows(struct fixture *fixture, int *last)
         value_of(*last, expected);
         assert_true(colander_slice_equal(value, colander_slice_text(expected)));
     }
+    engine_cursor_close(cursor);
     engine_family_close(family);
     return count;
 }

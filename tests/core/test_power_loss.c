@@ -109,7 +109,7 @@ count_rows(struct fixture *fixture, const char *name)
 {
     const struct engine_cursor_options all = {0};
     struct engine_family *family;
-    SCOPED_ENGINE_CURSOR cursor = NULL;
+    struct engine_cursor *cursor;
     static char expected[VALUE_MAX];
     uint64_t count = 0;
 
@@ -131,6 +131,7 @@ count_rows(struct fixture *fixture, const char *name)
         value_of(count, expected);
         assert_true(colander_slice_equal(value, colander_slice_text(expected)));
     }
+    engine_cursor_close(cursor);
     engine_family_close(family);
     return count;
 }

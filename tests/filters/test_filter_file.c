@@ -250,7 +250,7 @@ TEST(threads_read_the_same_file)
 {
     uint64_t random = random_seed("filter_file");
     SCOPED_MODEL model = model_create(&random, 5, 3000);
-    SCOPED_FILTER_FILE file = NULL;
+    struct filter_file *file;
     struct block_cache *small = block_cache_create(100000);
     struct readers readers;
     pthread_t threads[4];
@@ -267,6 +267,7 @@ TEST(threads_read_the_same_file)
         ZERO(pthread_join(threads[i], &wrong));
         assert_null(wrong);
     }
+    filter_file_unref(file);
     block_cache_destroy(small);
 }
 

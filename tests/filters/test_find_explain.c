@@ -56,7 +56,7 @@ explain_of(struct colander_family *family, struct colander_predicate *predicate)
 {
     struct colander_explain explain;
     struct colander_query query = usual_query();
-    SCOPED_CURSOR cursor = NULL;
+    struct colander_cursor *cursor;
     struct colander_result result;
 
     assert_non_null(predicate);
@@ -73,6 +73,7 @@ explain_of(struct colander_family *family, struct colander_predicate *predicate)
         assert_int_equal(explain.rows_verified, explain.candidate_count);
     }
     assert_non_null(explain.reason);
+    colander_cursor_close(cursor);
     colander_predicate_destroy(predicate);
     return explain;
 }
