@@ -91,7 +91,7 @@ assert_has(const char *text, const char *part)
 
 TEST(csv_quotes_commas_and_quotes)
 {
-    assert_string_equal(read_file(*state, "table.csv"),
+    assert_string_equal(read_file(state, "table.csv"),
                         "it's,a_b,\"c, d\"\n"
                         "1,2.50,\"say \"\"a, b\"\"\"\n"
                         "2,,123457\n");
@@ -99,7 +99,7 @@ TEST(csv_quotes_commas_and_quotes)
 
 TEST(markdown_aligns_its_columns)
 {
-    const char *text = read_file(*state, "report.md");
+    const char *text = read_file(state, "report.md");
 
     assert_has(text, "# Title\n");
     assert_has(text, "\n## Section\n");
@@ -113,12 +113,12 @@ TEST(markdown_aligns_its_columns)
 
 TEST(gnuplot_reads_the_csv_file)
 {
-    const char *text = read_file(*state, "lines.gnuplot");
+    const char *text = read_file(state, "lines.gnuplot");
 
     assert_has(text, "autotitle columnhead\n");
     assert_has(text, "set logscale y\n");
     assert_has(text, "plot 'table.csv' using 1:2\n");
-    text = read_file(*state, "bars.gnuplot");
+    text = read_file(state, "bars.gnuplot");
     assert_has(text, "set ylabel 'y_z'\n");
     assert_has(text, "plot 'other.csv' using 2:xtic(1), 'other.csv' using "
                      "3:xtic(1)\n");
@@ -127,11 +127,11 @@ TEST(gnuplot_reads_the_csv_file)
 /* Where there is no gnuplot, the report says so instead. */
 TEST(plots_are_drawn_or_excused)
 {
-    const char *text = read_file(*state, "report.md");
+    const char *text = read_file(state, "report.md");
     char path[128];
 
     (void)snprintf(path, sizeof(path), "%s/lines.svg",
-                   ((const struct files *)*state)->directory);
+                   ((const struct files *)state)->directory);
     if (access(path, R_OK) == 0) {
         assert_has(text, "](lines.svg)\n");
         assert_has(text, "](bars.svg)\n");

@@ -221,13 +221,11 @@ decode_key(struct colander_slice key)
     struct colander_value parts[COLANDER_KEY_PARTS_MAX];
     SCOPED_BUFFER scratch = COLANDER_BUFFER_EMPTY;
     size_t count;
-    size_t index;
 
     OK(colander_key_decode(key, parts, &count, &scratch, NULL));
     assert_int_equal(count, 2);
-    index = (size_t)(parts[0].bytes.data[1] - '0') * TIMES +
-            (size_t)((parts[1].integer + 7000) / 1000);
-    return index;
+    return (size_t)(parts[0].bytes.data[1] - '0') * TIMES +
+           (size_t)((parts[1].integer + 7000) / 1000);
 }
 
 static inline void

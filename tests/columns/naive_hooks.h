@@ -292,9 +292,10 @@ struct world {
     uint64_t seed;
 };
 
-#define HOOKS_TEST(name) TEST_BETWEEN(name, world_setup, world_teardown)
+#define HOOKS_TEST(name)                                                       \
+    TEST_WITH(struct world *world, name, world_setup, world_teardown)
 #define CLOSED_HOOKS_TEST(name)                                                \
-    TEST_BETWEEN(name, world_setup_closed, world_teardown)
+    TEST_WITH(struct world *world, name, world_setup_closed, world_teardown)
 
 static inline enum colander_code
 world_open(struct world *world, const struct colander_options *options,

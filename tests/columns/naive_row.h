@@ -365,7 +365,7 @@ pack_map(msgpack_packer *packer, int depth)
 static struct colander_slice
 row_draw(void)
 {
-    msgpack_sbuffer packed;
+    SCOPED(msgpack_sbuffer_destroy) msgpack_sbuffer packed;
     msgpack_packer packer;
     uint8_t *bytes;
 
@@ -375,7 +375,6 @@ row_draw(void)
     bytes = malloc(packed.size);
     assert_non_null(bytes);
     memcpy(bytes, packed.data, packed.size);
-    msgpack_sbuffer_destroy(&packed);
     return colander_slice_of(bytes, packed.size);
 }
 
@@ -488,7 +487,7 @@ static void
 layout_add_members(struct layout *layout, const msgpack_object *object,
                    const char *path)
 {
-    char *inside = NULL;
+    SCOPED_MEMORY char *inside = NULL;
 
     if (object->type == MSGPACK_OBJECT_MAP) {
         for (uint32_t i = 0; i < object->via.map.size; i++)
@@ -498,7 +497,6 @@ layout_add_members(struct layout *layout, const msgpack_object *object,
     assert_true(asprintf(&inside, "%s[]", path) > 0);
     for (uint32_t i = 0; i < object->via.array.size; i++)
         layout_add(layout, &object->via.array.ptr[i], inside);
-    free(inside);
 }
 
 static void

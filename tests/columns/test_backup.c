@@ -114,7 +114,7 @@ count_of(const char *command, const char *directory)
     output = popen(whole, "r");
     assert_non_null(output);
     assert_int_equal(fscanf(output, "%u", &count), 1);
-    assert_int_equal(pclose(output), 0);
+    ZERO(pclose(output));
     return count;
 }
 
@@ -131,13 +131,12 @@ in_backups(struct backups *backups, const char *command)
 static uint64_t
 rows_of(const char *path, const char *name)
 {
-    struct colander_options options;
+    struct colander_options options = usual_options();
     struct colander_store *store;
     struct colander_family *family;
     struct colander_error err;
     uint64_t count;
 
-    colander_options_init(&options);
     options.mode = COLANDER_OPEN_READ_ONLY;
     ASSERT_OK(colander_store_open(path, &options, &store, &err), err);
     OK(colander_family_open(store, name, &family, NULL));
@@ -185,11 +184,11 @@ refuses_restore(struct backups *backups, uint64_t number,
 
 /* ---------------------------------------------------------------- tests --- */
 
-#define PREPARED_TEST(name) TEST_BETWEEN(name, setup, teardown)
+#define PREPARED_TEST(name)                                                    \
+    TEST_WITH(struct backups *backups, name, setup, teardown)
 
 PREPARED_TEST(files_that_stay_are_copied_once)
 {
-    struct backups *backups = *state;
     struct colander_backup made;
 
     add_file(backups, "rows", 0);
@@ -214,8 +213,6 @@ PREPARED_TEST(files_that_stay_are_copied_once)
  * again. */
 PREPARED_TEST(another_file_of_the_same_name_is_copied)
 {
-    struct backups *backups = *state;
-
     add_file(backups, "rows", 0);
     (void)back_up(backups, 0);
     /* The last bytes of it are others. */
@@ -233,7 +230,6 @@ PREPARED_TEST(another_file_of_the_same_name_is_copied)
 
 PREPARED_TEST(rows_in_the_log_and_marks_are_backed_up)
 {
-    struct backups *backups = *state;
     struct colander_family *family = fixture_family(backups->fixture, "rows");
     const struct colander_slice name = colander_slice_text("place");
     SCOPED_BUFFER mark = COLANDER_BUFFER_EMPTY;
@@ -264,7 +260,6 @@ PREPARED_TEST(rows_in_the_log_and_marks_are_backed_up)
 /* The log of a backup was cut between two records: its ledger knows. */
 PREPARED_TEST(a_backup_knows_how_far_its_logs_go)
 {
-    struct backups *backups = *state;
     struct colander_family *family = fixture_family(backups->fixture, "rows");
 
     OK(put_text(backups->fixture, family, "k", "n", colander_integer(1), NULL));
@@ -278,8 +273,6 @@ PREPARED_TEST(a_backup_knows_how_far_its_logs_go)
 
 PREPARED_TEST(the_oldest_go_and_the_others_stay_whole)
 {
-    struct backups *backups = *state;
-
     for (int64_t i = 0; i < 4; i++) {
         add_file(backups, "rows", 1000 * i);
         assert_int_equal(back_up(backups, 2).removed_count, i >= 2);
@@ -295,8 +288,6 @@ PREPARED_TEST(the_oldest_go_and_the_others_stay_whole)
 
 PREPARED_TEST(what_killed_processes_leave_is_no_backup_and_goes)
 {
-    struct backups *backups = *state;
-
     add_file(backups, "rows", 0);
     (void)back_up(backups, 0);
     in_backups(backups, "cp -r 000001 000002.part && cp -r 000001 000005.gone");
@@ -309,7 +300,6 @@ PREPARED_TEST(what_killed_processes_leave_is_no_backup_and_goes)
 
 PREPARED_TEST(a_damaged_store_has_no_new_backup)
 {
-    struct backups *backups = *state;
     char command[2 * PATH_SIZE];
 
     add_file(backups, "rows", 0);
@@ -336,7 +326,6 @@ PREPARED_TEST(a_log_with_a_bad_end_is_not_backed_up)
         "truncate -s $(($(wc -c < $f) / 2)) $f", /* behind the first record */
         "printf x | dd of=$f bs=1 seek=40 conv=notrunc status=none",
         "rm $f"};
-    struct backups *backups = *state;
     struct colander_family *family = fixture_family(backups->fixture, "rows");
     char command[4 * PATH_SIZE];
 
@@ -358,7 +347,6 @@ PREPARED_TEST(a_log_with_a_bad_end_is_not_backed_up)
 /* Another file under its name, which is whole in itself. */
 PREPARED_TEST(a_file_of_another_size_is_not_backed_up)
 {
-    struct backups *backups = *state;
     char command[2 * PATH_SIZE];
 
     add_file(backups, "rows", 0);
@@ -373,15 +361,13 @@ PREPARED_TEST(a_file_of_another_size_is_not_backed_up)
 
 PREPARED_TEST(a_backup_that_is_read_is_not_written)
 {
-    struct backups *backups = *state;
-    struct colander_options options;
+    struct colander_options options = usual_options();
     struct colander_store *readers;
     struct colander_store *store;
     char path[2 * PATH_SIZE];
 
     (void)back_up(backups, 0);
     (void)snprintf(path, sizeof(path), "%s/000001", backups->directory);
-    colander_options_init(&options);
     options.mode = COLANDER_OPEN_READ_ONLY;
     OK(colander_store_open(path, &options, &readers, NULL));
     FAILS(colander_store_open(path, NULL, &store, NULL), COLANDER_BUSY);
@@ -390,9 +376,7 @@ PREPARED_TEST(a_backup_that_is_read_is_not_written)
 
 PREPARED_TEST(only_directories_of_backups_are_written)
 {
-    struct backups *backups = *state;
-
-    assert_int_equal(mkdir(backups->directory, 0700), 0);
+    ZERO(mkdir(backups->directory, 0700));
     in_backups(backups, "echo precious > letter");
     refuses_backup(backups, COLANDER_INVALID,
                    "it is not a directory of backups");
@@ -408,8 +392,6 @@ PREPARED_TEST(only_directories_of_backups_are_written)
 
 PREPARED_TEST(the_name_of_the_directory_is_on_the_disk)
 {
-    struct backups *backups = *state;
-
     assert_non_null(realpath(backups->place, watched));
     watched_syncs = 0;
     (void)back_up(backups, 0);
@@ -419,8 +401,6 @@ PREPARED_TEST(the_name_of_the_directory_is_on_the_disk)
 
 PREPARED_TEST(what_has_the_highest_number_is_no_backup)
 {
-    struct backups *backups = *state;
-
     add_file(backups, "rows", 0);
     (void)back_up(backups, 0);
     in_backups(backups, "mkdir 18446744073709551615");
@@ -430,7 +410,6 @@ PREPARED_TEST(what_has_the_highest_number_is_no_backup)
 /* Held as another process holds it. */
 PREPARED_TEST(one_backup_is_made_at_a_time)
 {
-    struct backups *backups = *state;
     char path[2 * PATH_SIZE];
     int fd;
 
@@ -446,8 +425,6 @@ PREPARED_TEST(one_backup_is_made_at_a_time)
 
 PREPARED_TEST(a_damaged_backup_is_not_restored)
 {
-    struct backups *backups = *state;
-
     add_file(backups, "rows", 0);
     (void)back_up(backups, 0);
     in_backups(backups,
@@ -461,8 +438,6 @@ PREPARED_TEST(a_damaged_backup_is_not_restored)
 
 PREPARED_TEST(a_backup_that_lacks_a_file_is_not_restored)
 {
-    struct backups *backups = *state;
-
     add_file(backups, "rows", 0);
     (void)back_up(backups, 0);
     in_backups(backups, "rm $(ls 000001/rocksdb/*.sst | tail -n 1)");
@@ -472,8 +447,6 @@ PREPARED_TEST(a_backup_that_lacks_a_file_is_not_restored)
 
 PREPARED_TEST(pipes_in_a_backup_are_not_waited_for)
 {
-    struct backups *backups = *state;
-
     add_file(backups, "rows", 0);
     (void)back_up(backups, 0);
     in_backups(backups, "mkfifo 000001/rocksdb/pipe");
@@ -485,7 +458,6 @@ PREPARED_TEST(pipes_in_a_backup_are_not_waited_for)
 /* What a process has left that was killed while it restored: no logs yet. */
 PREPARED_TEST(a_restore_that_was_killed_is_no_store_and_is_begun_anew)
 {
-    struct backups *backups = *state;
     const char *at = backups->restored;
     struct colander_family *family = fixture_family(backups->fixture, "rows");
     struct colander_check check = {.file_count = 0};
@@ -508,14 +480,13 @@ PREPARED_TEST(a_restore_that_was_killed_is_no_store_and_is_begun_anew)
 
 PREPARED_TEST(a_store_is_made_where_nothing_is)
 {
-    struct backups *backups = *state;
     char one[2 * PATH_SIZE];
 
     refuses_restore(backups, 0, COLANDER_NOT_FOUND, "no such directory");
     add_file(backups, "rows", 0);
     (void)back_up(backups, 0);
     refuses_restore(backups, 7, COLANDER_NOT_FOUND, "no backup 7");
-    assert_int_equal(mkdir(backups->restored, 0700), 0);
+    ZERO(mkdir(backups->restored, 0700));
     (void)snprintf(one, sizeof(one), "touch '%s/letter'", backups->restored);
     run(one);
     refuses_restore(backups, 0, COLANDER_INVALID, "it has files");
@@ -533,7 +504,6 @@ PREPARED_TEST(a_store_is_made_where_nothing_is)
 
 PREPARED_TEST(a_store_that_is_read_only_can_be_backed_up)
 {
-    struct backups *backups = *state;
     struct colander_family *family = fixture_family(backups->fixture, "rows");
 
     OK(put_text(backups->fixture, family, "k", "n", colander_integer(1), NULL));

@@ -44,9 +44,9 @@ FIXTURE_TEST(rows_in_any_order_are_the_latest_of_their_keys)
 
     for (unsigned i = 0; i < 20; i++) {
         snprintf(name, sizeof(name), "family %u", i);
-        random_bulk(*state, &random, name);
+        random_bulk(fixture, &random, name);
     }
-    assert_int_equal(count_directories(*state), 0);
+    assert_int_equal(count_directories(fixture), 0);
 }
 
 /* `step` and `first` make the order of the keys. */
@@ -71,24 +71,24 @@ FIXTURE_TEST(sorted_and_reverse_rows_come_out_in_order)
     const struct bulk_limits small = small_limits();
     const struct bulk_limits usual = bulk_limits_usual();
 
-    bulk_in_order(*state, "sorted", 0, 1, &small);
-    bulk_in_order(*state, "sorted in memory", 0, 1, &usual);
-    bulk_in_order(*state, "reverse", KEYS_MAX - 1, KEYS_MAX - 1, &small);
-    bulk_in_order(*state, "reverse in memory", KEYS_MAX - 1, KEYS_MAX - 1,
+    bulk_in_order(fixture, "sorted", 0, 1, &small);
+    bulk_in_order(fixture, "sorted in memory", 0, 1, &usual);
+    bulk_in_order(fixture, "reverse", KEYS_MAX - 1, KEYS_MAX - 1, &small);
+    bulk_in_order(fixture, "reverse in memory", KEYS_MAX - 1, KEYS_MAX - 1,
                   &usual);
-    bulk_in_order(*state, "mixed", 17, 7 * 11, &small);
+    bulk_in_order(fixture, "mixed", 17, 7 * 11, &small);
 }
 
 FIXTURE_TEST(one_key_many_times_is_one_row)
 {
     const struct bulk_limits small = small_limits();
-    SCOPED_FAMILY family = fixture_family(*state, "rows");
+    SCOPED_FAMILY family = fixture_family(fixture, "rows");
     struct model *model = calloc(1, sizeof(*model));
     struct colander_bulk *bulk = begin(family, &small);
     struct colander_bulk_progress progress;
 
     for (uint64_t i = 0; i < 5000; i++)
-        add_row(bulk, 7, number_row(*state, i), model);
+        add_row(bulk, 7, number_row(fixture, i), model);
     colander_bulk_progress(bulk, &progress);
     assert_int_equal(progress.added_count, 5000);
     assert_int_equal(progress.built_count, 0);
@@ -103,7 +103,7 @@ FIXTURE_TEST(one_key_many_times_is_one_row)
 
 FIXTURE_TEST(empty_bulk_makes_an_empty_family)
 {
-    SCOPED_FAMILY family = fixture_family(*state, "rows");
+    SCOPED_FAMILY family = fixture_family(fixture, "rows");
     struct colander_bulk *bulk;
     uint64_t count = 5;
 
@@ -114,7 +114,7 @@ FIXTURE_TEST(empty_bulk_makes_an_empty_family)
     colander_bulk_destroy(bulk);
     assert_true(colander_family_exists(family));
     assert_int_equal(count_rows(family), 0);
-    OK(put_text(*state, family, "a", "n", colander_integer(1), NULL));
+    OK(put_text(fixture, family, "a", "n", colander_integer(1), NULL));
     assert_int_equal(count_rows(family), 1);
 }
 
@@ -122,9 +122,8 @@ FIXTURE_TEST(empty_bulk_makes_an_empty_family)
  * nothing when it is asked to compact one. */
 FIXTURE_TEST(fifo_family_with_a_bulk_can_be_compacted)
 {
-    struct store_fixture *fixture = *state;
     const struct bulk_limits usual = bulk_limits_usual();
-    struct colander_family *family;
+    SCOPED_FAMILY family = NULL;
 
     fixture->options.compaction = COLANDER_COMPACTION_FIFO;
     fixture_close(fixture);
@@ -136,12 +135,10 @@ FIXTURE_TEST(fifo_family_with_a_bulk_can_be_compacted)
     OK(put_text(fixture, family, "a", "n", colander_integer(1), NULL));
     OK(colander_family_compact(family, NULL));
     assert_int_equal(count_rows(family), KEYS_MAX + 1);
-    colander_family_close(family);
 }
 
 FIXTURE_TEST(keys_that_share_much_and_little_are_sorted)
 {
-    struct store_fixture *fixture = *state;
     struct bulk_limits limits = bulk_limits_usual();
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
@@ -169,11 +166,10 @@ FIXTURE_TEST(keys_that_share_much_and_little_are_sorted)
 
 FIXTURE_TEST(largest_rows_fit_and_larger_ones_are_refused)
 {
-    struct store_fixture *fixture = *state;
     struct bulk_limits limits = small_limits();
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     struct colander_bulk *bulk = begin(family, &limits);
-    uint8_t *bytes = calloc(1, COLANDER_ROW_SIZE_MAX + 100);
+    SCOPED_MEMORY uint8_t *bytes = calloc(1, COLANDER_ROW_SIZE_MAX + 100);
     struct colander_slice row;
     struct colander_error err;
 
@@ -191,13 +187,11 @@ FIXTURE_TEST(largest_rows_fit_and_larger_ones_are_refused)
     assert_non_null(strstr(err.message, "rows"));
     assert_int_equal(commit(bulk), 6);
     assert_int_equal(count_rows(family), 6);
-    free(bytes);
 }
 
 FIXTURE_TEST(family_with_rows_is_refused)
 {
-    struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "rows");
+    struct colander_family *family = kept_family(fixture, "rows");
     struct colander_bulk *bulk;
     struct colander_error err;
 
@@ -208,18 +202,15 @@ FIXTURE_TEST(family_with_rows_is_refused)
     OK(colander_family_flush(family, NULL));
     FAILS(colander_bulk_create(family, &bulk, &err), COLANDER_INVALID);
     assert_int_equal(count_directories(fixture), 0);
-    colander_family_close(family);
     fixture_reopen(fixture, COLANDER_OPEN_READ_ONLY);
-    family = fixture_family(fixture, "others");
+    family = kept_family(fixture, "others");
     FAILS(colander_bulk_create(family, &bulk, &err), COLANDER_READ_ONLY);
-    colander_family_close(family);
 }
 
 /* Deleted rows, in the memtable and in files, do not hide those of the bulk,
  * nor come back; and a snapshot sees the state of its moment. */
 FIXTURE_TEST(deleted_rows_do_not_matter)
 {
-    struct store_fixture *fixture = *state;
     const struct bulk_limits small = small_limits();
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     struct model *model = calloc(1, sizeof(*model));
@@ -258,12 +249,11 @@ FIXTURE_TEST(deleted_rows_do_not_matter)
 
 FIXTURE_TEST(snapshot_of_before_sees_nothing)
 {
-    struct store_fixture *fixture = *state;
     const struct bulk_limits small = small_limits();
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     struct colander_bulk *bulk = begin(family, &small);
     SCOPED_SNAPSHOT snapshot = NULL;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     uint64_t count;
 
     for (uint64_t i = 0; i < KEYS_MAX; i++)
@@ -271,7 +261,6 @@ FIXTURE_TEST(snapshot_of_before_sees_nothing)
     assert_int_equal(count_rows(family), 0);
     OK(colander_store_snapshot(fixture->store, &snapshot, NULL));
     assert_int_equal(commit(bulk), KEYS_MAX);
-    colander_query_init(&query);
     query.snapshot = snapshot;
     OK(colander_family_count(family, &query, &count, NULL));
     assert_int_equal(count, 0);
@@ -284,7 +273,6 @@ FIXTURE_TEST(snapshot_of_before_sees_nothing)
 
 FIXTURE_TEST(row_that_is_put_meanwhile_fails_the_commit)
 {
-    struct store_fixture *fixture = *state;
     const struct bulk_limits small = small_limits();
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     struct colander_bulk *bulk = begin(family, &small);
@@ -304,7 +292,6 @@ FIXTURE_TEST(row_that_is_put_meanwhile_fails_the_commit)
 
 FIXTURE_TEST(of_two_bulks_of_a_family_one_is_committed)
 {
-    struct store_fixture *fixture = *state;
     const struct bulk_limits small = small_limits();
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     SCOPED_FAMILY other = fixture_family(fixture, "other");
@@ -329,11 +316,10 @@ FIXTURE_TEST(of_two_bulks_of_a_family_one_is_committed)
 
 FIXTURE_TEST(bulk_of_a_dropped_family_says_so)
 {
-    struct store_fixture *fixture = *state;
     const struct bulk_limits small = small_limits();
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     struct colander_bulk *bulk = begin(family, &small);
-    struct colander_family *again;
+    SCOPED_FAMILY again = NULL;
     struct colander_error err;
 
     for (uint64_t i = 0; i < KEYS_MAX; i++)
@@ -345,12 +331,10 @@ FIXTURE_TEST(bulk_of_a_dropped_family_says_so)
     again = fixture_family(fixture, "rows");
     assert_int_equal(count_rows(again), 0);
     OK(put_text(fixture, again, "a", "n", colander_integer(1), NULL));
-    colander_family_close(again);
 }
 
 FIXTURE_TEST(store_with_a_bulk_stays_open)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     struct colander_bulk *bulk;
 

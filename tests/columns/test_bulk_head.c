@@ -167,8 +167,8 @@ FIXTURE_TEST(rows_in_order_are_in_files_before_the_commit)
 {
     struct ordered ordered;
 
-    begin_ordered(*state, "rows", &ordered);
-    assert_int_equal(end_ordered(*state, &ordered), ordered.files.count);
+    begin_ordered(fixture, "rows", &ordered);
+    assert_int_equal(end_ordered(fixture, &ordered), ordered.files.count);
 }
 
 /* Withdrawn files are those between whose keys late rows belong. */
@@ -176,29 +176,29 @@ FIXTURE_TEST(late_rows_keep_files_that_they_do_not_touch)
 {
     struct ordered ordered;
 
-    begin_ordered(*state, "one between", &ordered);
-    add_late(*state, &ordered, 3);
-    assert_int_equal(end_ordered(*state, &ordered), ordered.files.count - 1);
+    begin_ordered(fixture, "one between", &ordered);
+    add_late(fixture, &ordered, 3);
+    assert_int_equal(end_ordered(fixture, &ordered), ordered.files.count - 1);
 
-    begin_ordered(*state, "one again", &ordered);
-    add_late(*state, &ordered, 0);
-    assert_int_equal(end_ordered(*state, &ordered), ordered.files.count - 1);
+    begin_ordered(fixture, "one again", &ordered);
+    add_late(fixture, &ordered, 0);
+    assert_int_equal(end_ordered(fixture, &ordered), ordered.files.count - 1);
 
-    begin_ordered(*state, "far apart", &ordered);
-    add_late(*state, &ordered, 1);
-    add_late(*state, &ordered, 701);
-    add_late(*state, &ordered, 3);
-    assert_in_range(end_ordered(*state, &ordered), ordered.files.count - 2,
+    begin_ordered(fixture, "far apart", &ordered);
+    add_late(fixture, &ordered, 1);
+    add_late(fixture, &ordered, 701);
+    add_late(fixture, &ordered, 3);
+    assert_in_range(end_ordered(fixture, &ordered), ordered.files.count - 2,
                     ordered.files.count - 1);
 
-    begin_ordered(*state, "behind", &ordered);
-    add_late(*state, &ordered, KEYS_MAX - 1);
-    assert_int_equal(end_ordered(*state, &ordered), ordered.files.count);
+    begin_ordered(fixture, "behind", &ordered);
+    add_late(fixture, &ordered, KEYS_MAX - 1);
+    assert_int_equal(end_ordered(fixture, &ordered), ordered.files.count);
 
-    begin_ordered(*state, "everywhere", &ordered);
+    begin_ordered(fixture, "everywhere", &ordered);
     for (uint64_t i = 1; i < KEYS_MAX; i += 2)
-        add_late(*state, &ordered, i);
-    assert_int_equal(end_ordered(*state, &ordered), 0);
+        add_late(fixture, &ordered, i);
+    assert_int_equal(end_ordered(fixture, &ordered), 0);
 }
 
 /* Where there are files that have keys in common. */
@@ -269,9 +269,9 @@ FIXTURE_TEST(rows_that_come_late_are_the_latest_of_their_keys)
 
     for (uint64_t i = random_runs(30); i > 0; i--) {
         snprintf(name, sizeof(name), "family %llu", (unsigned long long)i);
-        random_head(*state, &random, name);
+        random_head(fixture, &random, name);
     }
-    assert_int_equal(count_directories(*state), 0);
+    assert_int_equal(count_directories(fixture), 0);
 }
 
 FIXTURE_TEST(cancelled_and_forgotten_heads_leave_nothing)
@@ -279,14 +279,14 @@ FIXTURE_TEST(cancelled_and_forgotten_heads_leave_nothing)
     struct ordered ordered;
 
     for (unsigned i = 0; i < 2; i++) {
-        begin_ordered(*state, "rows", &ordered);
+        begin_ordered(fixture, "rows", &ordered);
         if (i == 1) {
             colander_bulk_cancel(ordered.bulk);
             FAILS(colander_bulk_commit(ordered.bulk, NULL, NULL),
                   COLANDER_CANCELLED);
         }
         colander_bulk_destroy(ordered.bulk);
-        assert_int_equal(count_directories(*state), 0);
+        assert_int_equal(count_directories(fixture), 0);
         assert_int_equal(count_rows(ordered.family), 0);
         colander_family_close(ordered.family);
         model_release(ordered.model);
@@ -297,7 +297,7 @@ FIXTURE_TEST(cancelled_and_forgotten_heads_leave_nothing)
  * grows by much less than they take. */
 FIXTURE_TEST(long_keys_with_much_in_common_are_written)
 {
-    SCOPED_FAMILY family = fixture_family(*state, "rows");
+    SCOPED_FAMILY family = fixture_family(fixture, "rows");
     struct bulk_limits limits = small_limits();
     SCOPED_BUFFER encoded = COLANDER_BUFFER_EMPTY;
     struct colander_bulk *bulk;
@@ -314,7 +314,7 @@ FIXTURE_TEST(long_keys_with_much_in_common_are_written)
         (void)snprintf(key + 990, 10, "%09u", i);
         OK(colander_key_encode(&part, 1, &encoded, NULL));
         OK(colander_bulk_add(bulk, colander_buffer_slice(&encoded),
-                             number_row(*state, i), NULL));
+                             number_row(fixture, i), NULL));
     }
     assert_int_equal(commit(bulk), 5000);
     assert_int_equal(count_rows(family), 5000);
@@ -324,7 +324,7 @@ FIXTURE_TEST(long_keys_with_much_in_common_are_written)
  * on to its end. The limit lets RocksDB write its own log. */
 FIXTURE_TEST(full_disk_is_told_while_rows_are_added)
 {
-    SCOPED_FAMILY family = fixture_family(*state, "rows");
+    SCOPED_FAMILY family = fixture_family(fixture, "rows");
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct bulk_limits limits = small_limits();
     enum colander_code code = COLANDER_OK;
@@ -340,15 +340,15 @@ FIXTURE_TEST(full_disk_is_told_while_rows_are_added)
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     limit = before;
     limit.rlim_cur = 1 << 20;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    ZERO(setrlimit(RLIMIT_FSIZE, &limit));
     for (uint64_t i = 0; i < 20000 && code == COLANDER_OK; i++) {
         key_of(i, &key);
         code = colander_bulk_add(bulk, colander_buffer_slice(&key),
-                                 noise_row(*state, i), &err);
+                                 noise_row(fixture, i), &err);
     }
     colander_bulk_destroy(bulk);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    ZERO(setrlimit(RLIMIT_FSIZE, &before));
     assert_int_equal(code, COLANDER_IO);
     assert_non_null(strstr(err.message, "family 'rows': cannot write an SST"));
-    assert_int_equal(count_directories(*state), 0);
+    assert_int_equal(count_directories(fixture), 0);
 }

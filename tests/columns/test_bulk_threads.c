@@ -22,7 +22,6 @@ cancel_later(void *context)
 
 FIXTURE_TEST(cancelled_bulk_ends_and_leaves_nothing)
 {
-    struct store_fixture *fixture = *state;
     struct bulk_limits limits = small_limits();
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
@@ -33,7 +32,7 @@ FIXTURE_TEST(cancelled_bulk_ends_and_leaves_nothing)
     limits.sorter.run_size = 100000;
     limits.sorter.run_rows = 10000;
     bulk = begin(family, &limits);
-    assert_int_equal(pthread_create(&thread, NULL, cancel_later, bulk), 0);
+    ZERO(pthread_create(&thread, NULL, cancel_later, bulk));
     for (uint64_t i = 0; code == COLANDER_OK; i++) {
         key_of(i * 7919 % 1000003, &key);
         code = colander_bulk_add(bulk, colander_buffer_slice(&key),
@@ -49,7 +48,6 @@ FIXTURE_TEST(cancelled_bulk_ends_and_leaves_nothing)
 
 FIXTURE_TEST(commit_is_cancelled_while_it_builds)
 {
-    struct store_fixture *fixture = *state;
     struct bulk_limits limits = small_limits();
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
@@ -64,7 +62,7 @@ FIXTURE_TEST(commit_is_cancelled_while_it_builds)
         OK(colander_bulk_add(bulk, colander_buffer_slice(&key),
                              number_row(fixture, i), NULL));
     }
-    assert_int_equal(pthread_create(&thread, NULL, cancel_later, bulk), 0);
+    ZERO(pthread_create(&thread, NULL, cancel_later, bulk));
     FAILS(colander_bulk_commit(bulk, NULL, NULL), COLANDER_CANCELLED);
     pthread_join(thread, NULL);
     colander_bulk_destroy(bulk);
@@ -86,10 +84,9 @@ static uint64_t
 count_at(struct colander_family *family,
          const struct colander_snapshot *snapshot)
 {
-    struct colander_query query;
+    struct colander_query query = usual_query();
     uint64_t count = UINT64_MAX;
 
-    colander_query_init(&query);
     query.snapshot = snapshot;
     if (colander_family_count(family, &query, &count, NULL) != COLANDER_OK)
         return UINT64_MAX;
@@ -131,7 +128,6 @@ watch(void *context)
 
 FIXTURE_TEST(snapshots_see_all_rows_or_none)
 {
-    struct store_fixture *fixture = *state;
     const struct bulk_limits small = small_limits();
 
     for (unsigned run = 0; run < 40; run++) {
@@ -145,7 +141,7 @@ FIXTURE_TEST(snapshots_see_all_rows_or_none)
         bulk = begin(watcher.family, &small);
         for (uint64_t i = 0; i < watcher.expected; i++)
             add_row(bulk, i * 7 % KEYS_MAX, number_row(fixture, i), NULL);
-        assert_int_equal(pthread_create(&thread, NULL, watch, &watcher), 0);
+        ZERO(pthread_create(&thread, NULL, watch, &watcher));
         assert_int_equal(commit(bulk), watcher.expected);
         pthread_join(thread, NULL);
         assert_true(watcher.is_good);
@@ -164,7 +160,7 @@ static void *
 patch_later(void *context)
 {
     struct patcher *patcher = context;
-    struct colander_row_builder *builder = colander_row_builder_create();
+    SCOPED_BUILDER builder = colander_row_builder_create();
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     const struct colander_value part = colander_integer(3);
     struct colander_slice row;
@@ -177,7 +173,6 @@ patch_later(void *context)
     if (patcher->code == COLANDER_OK)
         patcher->code = colander_family_patch(
             patcher->family, colander_buffer_slice(&key), row, NULL, NULL);
-    colander_row_builder_destroy(builder);
     return NULL;
 }
 
@@ -205,7 +200,6 @@ assert_patched(struct colander_family *family, bool is_committed)
 
 FIXTURE_TEST(patch_beside_a_commit_loses_nothing)
 {
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
 
     for (uint64_t run = random_runs(60); run > 0; run--) {
@@ -221,8 +215,7 @@ FIXTURE_TEST(patch_beside_a_commit_loses_nothing)
         OK(colander_bulk_create(patcher.family, &bulk, NULL));
         for (uint64_t i = 0; i < 10; i++)
             add_row(bulk, i, number_row(fixture, i), NULL);
-        assert_int_equal(pthread_create(&thread, NULL, patch_later, &patcher),
-                         0);
+        ZERO(pthread_create(&thread, NULL, patch_later, &patcher));
         code = colander_bulk_commit(bulk, NULL, NULL);
         pthread_join(thread, NULL);
         colander_bulk_destroy(bulk);

@@ -204,10 +204,9 @@ find_one(struct world *world, const struct colander_snapshot *snapshot,
     SCOPED_BUFFER asked = COLANDER_BUFFER_EMPTY;
     SCOPED_BUFFER from = numbered_key(below(world, KEYS));
     SCOPED_BUFFER to = numbered_key(below(world, KEYS));
-    struct colander_query query;
+    struct colander_query query = usual_query();
     uint64_t count, asked_count;
 
-    colander_query_init(&query);
     query.where = draw(world, 3);
     query.is_reverse = below(world, 2) == 0;
     query.snapshot = below(world, 3) == 0 ? snapshot : NULL;
@@ -232,7 +231,6 @@ find_one(struct world *world, const struct colander_snapshot *snapshot,
 
 HOOKS_TEST(finds_by_candidates_are_those_of_a_scan)
 {
-    struct world *world = *state;
     struct colander_snapshot *snapshot = NULL;
     uint64_t runs = random_runs(500);
     uint64_t plans[3] = {0, 0, 0};
@@ -291,11 +289,10 @@ end_find(struct colander_cursor *cursor, const struct colander_query *query)
 
 HOOKS_TEST(explain_counts_what_was_done)
 {
-    struct world *world = *state;
     struct colander_cursor *cursor;
     struct colander_explain explain;
     struct colander_result result;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     const char *path;
     uint64_t rows;
     bool is_row = true;
@@ -314,7 +311,6 @@ HOOKS_TEST(explain_counts_what_was_done)
                                       colander_buffer_slice(&key), NULL, NULL));
     }
     world->naive.is_exact = true;
-    colander_query_init(&query);
     query.is_timed = true;
     query.reports_columns = true;
     cursor = find_ones(world, &query);
@@ -340,16 +336,14 @@ HOOKS_TEST(explain_counts_what_was_done)
 
 HOOKS_TEST(a_limit_keeps_the_reading_small)
 {
-    struct world *world = *state;
     struct colander_cursor *cursor;
     struct colander_explain explain;
     struct colander_result result;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     bool is_row;
 
     put_numbered(world, 1000);
     world->naive.is_exact = true;
-    colander_query_init(&query);
     for (query.limit = 2; query.limit <= 50; query.limit *= 5) {
         cursor = find_ones(world, &query);
         for (is_row = true; is_row;)
@@ -365,12 +359,11 @@ HOOKS_TEST(a_limit_keeps_the_reading_small)
 /* Rows are held while they are given out: large ones few at once. */
 HOOKS_TEST(large_rows_are_held_few_at_once)
 {
-    struct world *world = *state;
     SCOPED_BUFFER row = row_of(1, 1, 1);
     struct colander_cursor *cursor;
     struct colander_explain explain;
     struct colander_result result;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     static uint8_t large[1 << 20];
     bool is_row = true;
 
@@ -384,7 +377,6 @@ HOOKS_TEST(large_rows_are_held_few_at_once)
                                colander_buffer_slice(&row), NULL, NULL));
     }
     colander_buffer_clear(&world->naive.log);
-    colander_query_init(&query);
     cursor = find_ones(world, &query);
     while (is_row) {
         OK(colander_cursor_next(cursor, &is_row, &result, NULL));
@@ -401,16 +393,14 @@ HOOKS_TEST(large_rows_are_held_few_at_once)
 
 HOOKS_TEST(cancel_ends_a_find_by_candidates)
 {
-    struct world *world = *state;
     struct colander_cursor *cursor;
     struct colander_explain explain;
     struct colander_result result;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     struct colander_error err;
     bool is_row;
 
     put_numbered(world, 100);
-    colander_query_init(&query);
     cursor = find_ones(world, &query);
     OK(colander_cursor_next(cursor, &is_row, &result, NULL));
     assert_true(is_row);
@@ -428,15 +418,13 @@ HOOKS_TEST(cancel_ends_a_find_by_candidates)
 
 HOOKS_TEST(failures_of_the_hooks_end_the_find)
 {
-    struct world *world = *state;
     struct colander_cursor *cursor;
     struct colander_result result;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     struct colander_error err;
     bool is_row = true;
 
     put_numbered(world, 100);
-    colander_query_init(&query);
     world->naive.failure = COLANDER_IO;
     world->naive.fails_at = 2; /* not to open, but the first lot */
     cursor = find_ones(world, &query);
@@ -455,15 +443,13 @@ HOOKS_TEST(failures_of_the_hooks_end_the_find)
 
 HOOKS_TEST(a_find_goes_on_when_its_family_is_dropped)
 {
-    struct world *world = *state;
     struct colander_cursor *cursor;
     struct colander_result result;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     uint64_t count = 0;
     bool is_row = true;
 
     put_numbered(world, 200);
-    colander_query_init(&query);
     cursor = find_ones(world, &query);
     for (; is_row; count += is_row) {
         if (count == 1)

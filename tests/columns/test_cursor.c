@@ -44,13 +44,12 @@ next_json(struct colander_cursor *cursor, struct colander_result *result)
 FIXTURE_TEST(find_gives_rows_columns_and_counts)
 {
     static const char *const paths[] = {"b", "c.d"};
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_BUFFER key = text_key("k");
     SCOPED_CURSOR cursor = NULL;
     struct colander_explain explain;
     struct colander_result result;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     struct colander_slice row;
     const char *path;
     uint64_t row_count;
@@ -66,7 +65,6 @@ FIXTURE_TEST(find_gives_rows_columns_and_counts)
     OK(colander_family_put(family, colander_buffer_slice(&key), row, NULL,
                            NULL));
 
-    colander_query_init(&query);
     query.where = colander_where_any_column(colander_integer(5), NULL);
     query.paths = paths;
     query.path_count = 2;
@@ -99,15 +97,13 @@ FIXTURE_TEST(find_gives_rows_columns_and_counts)
 
 FIXTURE_TEST(limit_stops_the_reading)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_CURSOR cursor = NULL;
     struct colander_explain explain;
     struct colander_result result;
-    struct colander_query query;
+    struct colander_query query = usual_query();
 
     put_numbers(fixture, family, 100);
-    colander_query_init(&query);
     query.limit = 2;
     query.is_reverse = true;
     OK(colander_family_find(family, &query, &cursor, NULL));
@@ -123,15 +119,13 @@ FIXTURE_TEST(limit_stops_the_reading)
 
 FIXTURE_TEST(find_sees_the_moment_it_began)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct colander_cursor *cursor;
     struct colander_result result;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     uint64_t deleted;
 
     put_numbers(fixture, family, 100);
-    colander_query_init(&query);
     OK(colander_family_find(family, &query, &cursor, NULL));
     OK(colander_family_delete_range(family, NULL, NULL, &deleted, NULL));
     assert_int_equal(deleted, 100);
@@ -146,13 +140,11 @@ FIXTURE_TEST(find_sees_the_moment_it_began)
 
 FIXTURE_TEST(bad_range_is_refused)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct colander_cursor *cursor;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     struct colander_error err;
 
-    colander_query_init(&query);
     query.keys.from = colander_slice_text("plain text");
     FAILS(colander_family_find(family, &query, &cursor, &err),
           COLANDER_INVALID);
@@ -186,10 +178,9 @@ read_on(void *context)
 
 FIXTURE_TEST(cancel_from_another_thread_ends_the_find)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct reading reading = {.steps = 0};
-    struct colander_query query;
+    struct colander_query query = usual_query();
     struct colander_error err;
     struct colander_explain explain;
     struct colander_result result;
@@ -197,7 +188,6 @@ FIXTURE_TEST(cancel_from_another_thread_ends_the_find)
     bool is_row;
 
     put_numbers(fixture, family, 2000);
-    colander_query_init(&query);
     /* It matches nothing, so that all happens inside one step. */
     query.where = colander_where("n", COLANDER_EQ, colander_integer(-1), NULL);
     OK(colander_family_find(family, &query, &reading.cursor, NULL));

@@ -52,7 +52,7 @@ flip(const char *path, off_t offset)
     assert_int_equal(pread(fd, &byte, 1, offset), 1);
     byte ^= 0x41;
     assert_int_equal(pwrite(fd, &byte, 1, offset), 1);
-    assert_int_equal(close(fd), 0);
+    ZERO(close(fd));
 }
 
 /* Rows in several files on two levels: old values and deletes beneath. */
@@ -75,8 +75,8 @@ load(struct store_fixture *fixture, struct colander_family *family)
             OK(colander_family_flush(family, NULL));
     }
     for (int i = 0; i < ROWS; i += 1000) {
-        struct colander_buffer from;
-        struct colander_buffer to;
+        SCOPED_BUFFER from;
+        SCOPED_BUFFER to;
         struct colander_key_range range;
 
         (void)snprintf(text, sizeof(text), "%05d", i + 200);
@@ -88,8 +88,6 @@ load(struct store_fixture *fixture, struct colander_family *family)
             .to = colander_buffer_slice(&to),
         };
         OK(colander_family_delete_range(family, &range, NULL, NULL, NULL));
-        colander_buffer_release(&from);
-        colander_buffer_release(&to);
     }
     OK(colander_family_flush(family, NULL));
 }
@@ -99,11 +97,11 @@ static enum colander_code
 scan(struct colander_family *family, bool is_reverse, int first, int last,
      uint64_t *sum)
 {
-    struct colander_query query;
-    struct colander_cursor *cursor;
+    struct colander_query query = usual_query();
     struct colander_result result;
-    struct colander_buffer from;
-    struct colander_buffer to;
+    SCOPED_BUFFER from = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER to = COLANDER_BUFFER_EMPTY;
+    SCOPED_CURSOR cursor = NULL;
     enum colander_code code;
     bool is_row = true;
     char text[16];
@@ -113,7 +111,6 @@ scan(struct colander_family *family, bool is_reverse, int first, int last,
     from = text_key(text);
     (void)snprintf(text, sizeof(text), "%05d", last);
     to = text_key(text);
-    colander_query_init(&query);
     query.is_reverse = is_reverse;
     query.keys.from = colander_buffer_slice(&from);
     query.keys.to = colander_buffer_slice(&to);
@@ -128,9 +125,6 @@ scan(struct colander_family *family, bool is_reverse, int first, int last,
             *sum += 1 + (uint64_t)value.integer * 1000003;
         }
     }
-    colander_cursor_close(cursor);
-    colander_buffer_release(&from);
-    colander_buffer_release(&to);
     return code;
 }
 
@@ -191,7 +185,7 @@ damage_often(struct store_fixture *fixture, uint64_t *random, uint64_t runs)
         struct stat status;
         off_t offset;
 
-        assert_int_equal(stat(path, &status), 0);
+        ZERO(stat(path, &status));
         /* The first block of a file is where errors used to get lost. */
         offset = (off_t)random_below(
             random, run % 2 == 0 ? 500 : (uint64_t)status.st_size);
@@ -215,7 +209,6 @@ runs_of_one_kind(void)
 
 FIXTURE_TEST(damaged_block_is_an_error_and_never_a_short_scan)
 {
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed("damaged_block");
 
     fixture->options.compression = COLANDER_COMPRESSION_NONE;
@@ -224,7 +217,6 @@ FIXTURE_TEST(damaged_block_is_an_error_and_never_a_short_scan)
 
 FIXTURE_TEST(damage_of_compressed_blocks_is_an_error)
 {
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed("compressed_blocks");
 
     fixture->options.compression = COLANDER_COMPRESSION_LZ4;
@@ -233,7 +225,6 @@ FIXTURE_TEST(damage_of_compressed_blocks_is_an_error)
 
 FIXTURE_TEST(damage_under_universal_compaction_is_an_error)
 {
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed("universal_compaction");
 
     fixture_close(fixture);

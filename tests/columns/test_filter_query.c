@@ -322,7 +322,7 @@ TEST(what_a_filter_query_cannot_express_is_left_out)
 TEST(the_largest_predicate_becomes_a_filter_query)
 {
     static struct colander_predicate *operands[9000];
-    struct colander_predicate *predicate;
+    SCOPED_PREDICATE predicate = NULL;
     struct filter_query *query;
 
     for (int i = 0; i < 9000; i++)
@@ -341,5 +341,4 @@ TEST(the_largest_predicate_becomes_a_filter_query)
         *query = *query->operands[0];
     assert_int_equal(query->operand_count, 9000);
     filter_query_destroy(query);
-    colander_predicate_destroy(predicate);
 }

@@ -27,8 +27,8 @@ FIXTURE_TEST(keys_on_the_stack_are_those_of_encode)
     const struct colander_value parts[] = {colander_text("sensor-7"),
                                            colander_integer(-5)};
     const struct colander_value none = colander_null();
+    SCOPED_FAMILY family = fixture_family(fixture, "rows");
     SCOPED_BUFFER encoded = COLANDER_BUFFER_EMPTY;
-    SCOPED_FAMILY family = fixture_family(*state, "rows");
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     struct colander_key_range range = {.prefix = {NULL, 0}};
     struct colander_key key;
@@ -59,7 +59,7 @@ FIXTURE_TEST(keys_on_the_stack_are_those_of_encode)
 
 FIXTURE_TEST(json_is_put_under_its_key_or_a_new_one)
 {
-    SCOPED_FAMILY family = fixture_family(*state, "rows");
+    SCOPED_FAMILY family = fixture_family(fixture, "rows");
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     SCOPED_BUFFER json = COLANDER_BUFFER_EMPTY;
@@ -142,7 +142,7 @@ insert_all(void *context)
 {
     static const uint8_t empty_row[] = {0x80};
     struct race *race = context;
-    struct colander_family *family = fixture_family(race->fixture, "rows");
+    SCOPED_FAMILY family = fixture_family(race->fixture, "rows");
     struct colander_key key;
 
     for (int64_t i = 0; i < KEYS; i++) {
@@ -154,22 +154,20 @@ insert_all(void *context)
             atomic_store(&race->has_failed, true);
         atomic_fetch_add(&race->inserted_count, is_inserted);
     }
-    colander_family_close(family);
     return NULL;
 }
 
 FIXTURE_TEST(of_inserts_at_once_one_succeeds)
 {
-    struct race race = {.fixture = *state};
-    SCOPED_FAMILY family = fixture_family(*state, "rows");
+    struct race race = {.fixture = fixture};
+    SCOPED_FAMILY family = fixture_family(fixture, "rows");
     pthread_t threads[THREADS];
     uint64_t count;
 
     for (size_t i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, insert_all, &race),
-                         0);
+        ZERO(pthread_create(&threads[i], NULL, insert_all, &race));
     for (size_t i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        ZERO(pthread_join(threads[i], NULL));
     assert_false(atomic_load(&race.has_failed));
     assert_int_equal(atomic_load(&race.inserted_count), KEYS);
     OK(colander_family_count(family, NULL, &count, NULL));
@@ -178,7 +176,6 @@ FIXTURE_TEST(of_inserts_at_once_one_succeeds)
 
 FIXTURE_TEST(an_insert_leaves_the_row_that_is_there)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     struct colander_value value;
@@ -248,10 +245,9 @@ check_seeks(struct colander_family *family,
 {
     const int64_t step = where == NULL ? 2 : 6;
     SCOPED_CURSOR cursor = NULL;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     struct colander_key key, from, to;
 
-    colander_query_init(&query);
     query.where = where;
     query.is_reverse = is_reverse;
     query.keys.from = key_of_number(&from, 30);
@@ -287,7 +283,7 @@ check_seeks(struct colander_family *family,
 
 FIXTURE_TEST(a_seek_finds_the_row_from_there_on)
 {
-    SCOPED_FAMILY family = even_rows(*state);
+    SCOPED_FAMILY family = even_rows(fixture);
     SCOPED_PREDICATE where =
         colander_where("is_third", COLANDER_EQ, colander_boolean(true), NULL);
 
@@ -299,7 +295,7 @@ FIXTURE_TEST(a_seek_finds_the_row_from_there_on)
 
 FIXTURE_TEST(a_seek_keeps_to_the_state_of_the_find)
 {
-    SCOPED_FAMILY family = even_rows(*state);
+    SCOPED_FAMILY family = even_rows(fixture);
     SCOPED_PREDICATE where =
         colander_where("is_third", COLANDER_EQ, colander_boolean(true), NULL);
     const struct colander_predicate *const wheres[] = {NULL, where};
@@ -307,10 +303,9 @@ FIXTURE_TEST(a_seek_keeps_to_the_state_of_the_find)
 
     for (size_t i = 0; i < 2; i++) {
         SCOPED_CURSOR cursor = NULL;
-        struct colander_query query;
+        struct colander_query query = usual_query();
         const int64_t number = 60 + 6 * (int64_t)i;
 
-        colander_query_init(&query);
         query.where = wheres[i];
         OK(colander_family_find(family, &query, &cursor, NULL));
         (void)next_number(cursor);
@@ -323,18 +318,16 @@ FIXTURE_TEST(a_seek_keeps_to_the_state_of_the_find)
 
 FIXTURE_TEST(a_query_of_one_key_finds_that_row_alone)
 {
-    struct store_fixture *fixture = *state;
     const struct colander_value parts[] = {colander_integer(4),
                                            colander_integer(1)};
     SCOPED_FAMILY family = even_rows(fixture);
-    struct colander_query query;
+    struct colander_query query = usual_query();
     struct colander_key key;
     uint64_t count;
 
     OK(colander_family_put(family, colander_key_of(&key, parts, 2),
                            fixture_row(fixture, "n", colander_integer(1)), NULL,
                            NULL));
-    colander_query_init(&query);
     query.keys.prefix = key_of_number(&key, 4);
     OK(colander_family_count(family, &query, &count, NULL));
     assert_int_equal(count, 2);
@@ -348,15 +341,14 @@ FIXTURE_TEST(a_query_of_one_key_finds_that_row_alone)
 
 FIXTURE_TEST(keys_only_returns_rows_without_columns)
 {
-    SCOPED_FAMILY family = even_rows(*state);
+    SCOPED_FAMILY family = even_rows(fixture);
     SCOPED_CURSOR cursor = NULL;
     struct colander_result result;
     struct colander_members members;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     bool is_row = true;
     int count = 0;
 
-    colander_query_init(&query);
     query.keys_only = true;
     OK(colander_family_find(family, &query, &cursor, NULL));
     for (;; count++) {
@@ -382,7 +374,6 @@ long_key(struct colander_key *key, int number)
 
 FIXTURE_TEST(a_seek_to_the_row_at_hand_returns_it_again)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "long");
     SCOPED_PREDICATE where =
         colander_where("n", COLANDER_EQ, colander_integer(1), NULL);
@@ -396,10 +387,9 @@ FIXTURE_TEST(a_seek_to_the_row_at_hand_returns_it_again)
     for (int i = 0; i < 4; i++) {
         SCOPED_CURSOR cursor = NULL;
         struct colander_result result;
-        struct colander_query query;
+        struct colander_query query = usual_query();
         bool is_row;
 
-        colander_query_init(&query);
         query.where = i < 2 ? NULL : where;
         query.is_reverse = i % 2;
         OK(colander_family_find(family, &query, &cursor, NULL));
@@ -416,16 +406,15 @@ FIXTURE_TEST(a_seek_to_the_row_at_hand_returns_it_again)
 
 FIXTURE_TEST(a_failed_seek_leaves_a_cursor_that_says_so)
 {
-    SCOPED_FAMILY family = even_rows(*state);
+    SCOPED_FAMILY family = even_rows(fixture);
     SCOPED_PREDICATE where =
         colander_where("is_third", COLANDER_EQ, colander_boolean(true), NULL);
     SCOPED_CURSOR cursor = NULL;
     struct colander_result result;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     struct colander_key key;
     bool is_row;
 
-    colander_query_init(&query);
     query.where = where;
     OK(colander_family_find(family, &query, &cursor, NULL));
     (void)next_number(cursor);
@@ -444,12 +433,11 @@ FIXTURE_TEST(a_seek_continues_in_a_dropped_family)
     const struct colander_predicate *const wheres[] = {NULL, where};
 
     for (size_t i = 0; i < 2; i++) {
-        SCOPED_FAMILY family = even_rows(*state);
+        SCOPED_FAMILY family = even_rows(fixture);
         SCOPED_CURSOR cursor = NULL;
-        struct colander_query query;
+        struct colander_query query = usual_query();
         struct colander_key key;
 
-        colander_query_init(&query);
         query.where = wheres[i];
         OK(colander_family_find(family, &query, &cursor, NULL));
         (void)next_number(cursor);
@@ -463,7 +451,6 @@ FIXTURE_TEST(a_seek_continues_in_a_dropped_family)
 
 FIXTURE_TEST(a_store_knows_its_path_and_is_flushed_as_a_whole)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = even_rows(fixture);
     SCOPED_FAMILY other = fixture_family(fixture, "other");
     struct colander_family_sizes sizes;
@@ -500,7 +487,6 @@ keep_message(void *context, enum colander_log_level level, const char *message)
 /* A store that is well has nothing to report. */
 FIXTURE_TEST(nothing_is_logged_of_a_healthy_store)
 {
-    struct store_fixture *fixture = *state;
     struct messages kept = {"", 0};
 
     fixture_close(fixture);
@@ -527,7 +513,6 @@ FIXTURE_TEST(nothing_is_logged_of_a_healthy_store)
  * opening the store drops it, with a warning. */
 FIXTURE_TEST(warnings_reach_the_program)
 {
-    struct store_fixture *fixture = *state;
     struct colander_recovery recovery;
     struct messages kept = {"", 0};
     char command[400];
@@ -549,7 +534,7 @@ FIXTURE_TEST(warnings_reach_the_program)
     (void)snprintf(command, sizeof(command),
                    "for log in %s/rocksdb/*.log; do printf torn >>$log; done",
                    fixture->directory);
-    assert_int_equal(system(command), 0);
+    ZERO(system(command));
     fixture->options.log = keep_message;
     fixture->options.log_context = &kept;
     fixture_open(fixture);
@@ -568,7 +553,6 @@ struct later_options {
 
 FIXTURE_TEST(options_of_a_later_program_work_until_it_sets_what_is_new)
 {
-    struct store_fixture *fixture = *state;
     struct later_options options;
     struct colander_error err;
 
@@ -590,7 +574,6 @@ FIXTURE_TEST(options_of_a_later_program_work_until_it_sets_what_is_new)
 
 FIXTURE_TEST(structs_of_an_earlier_program_are_completed)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = even_rows(fixture);
     struct colander_options options;
     struct colander_explain explain;
@@ -625,7 +608,6 @@ FIXTURE_TEST(structs_of_an_earlier_program_are_completed)
 
 FIXTURE_TEST(structs_that_were_not_initialized_are_refused)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     struct colander_options options;
     struct colander_cursor *cursor;
@@ -646,7 +628,6 @@ FIXTURE_TEST(structs_that_were_not_initialized_are_refused)
 
 FIXTURE_TEST(write_options_are_checked)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     struct colander_write_options options;
     SCOPED_BATCH batch = NULL;

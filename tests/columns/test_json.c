@@ -272,7 +272,7 @@ pack_nested(msgpack_packer *packer)
 
 TEST(maps_and_arrays_nest_on_one_line)
 {
-    msgpack_sbuffer bytes;
+    SCOPED(msgpack_sbuffer_destroy) msgpack_sbuffer bytes;
     msgpack_packer packer;
 
     msgpack_sbuffer_init(&bytes);
@@ -283,27 +283,24 @@ TEST(maps_and_arrays_nest_on_one_line)
     assert_json(bytes_of(COLANDER_ARRAY, "\x92\x01\xC3", 3), "[1,true]");
     assert_json(bytes_of(COLANDER_ARRAY, "\x90", 1), "[]");
     assert_json(bytes_of(COLANDER_MAP, "\x80", 1), "{}");
-    msgpack_sbuffer_destroy(&bytes);
 }
 
 TEST(a_truncated_container_is_corrupt_and_appends_nothing)
 {
-    msgpack_sbuffer bytes;
+    SCOPED(msgpack_sbuffer_destroy) msgpack_sbuffer bytes;
     msgpack_packer packer;
 
     msgpack_sbuffer_init(&bytes);
     msgpack_packer_init(&packer, &bytes, msgpack_sbuffer_write);
     pack_nested(&packer);
     for (size_t size = 0; size < bytes.size; size++) {
-        char *cut = malloc(size + 1); /* never of no bytes */
+        SCOPED_MEMORY char *cut = malloc(size + 1); /* never of no bytes */
 
         assert_non_null(cut);
         memcpy(cut + 1, bytes.data, size);
         assert_json_fails(bytes_of(COLANDER_MAP, cut + 1, size),
                           COLANDER_CORRUPT);
-        free(cut);
     }
-    msgpack_sbuffer_destroy(&bytes);
 }
 
 TEST(nesting_ends_at_the_depth_that_rows_may_have)
@@ -342,7 +339,7 @@ TEST(a_row_begins_with_its_key)
     const struct colander_value parts[] = {bytes_of(COLANDER_STRING, "a\0b", 3),
                                            colander_integer(5),
                                            colander_double(5.5)};
-    msgpack_sbuffer bytes;
+    SCOPED(msgpack_sbuffer_destroy) msgpack_sbuffer bytes;
     msgpack_packer packer;
 
     msgpack_sbuffer_init(&bytes);
@@ -354,7 +351,6 @@ TEST(a_row_begins_with_its_key)
                "{\"_key\":[\"a\\u0000b\",5,5.5]," NESTED_COLUMNS "}");
     assert_row(parts, 1, colander_slice_text("\x80"),
                "{\"_key\":\"a\\u0000b\"}");
-    msgpack_sbuffer_destroy(&bytes);
 }
 
 static void

@@ -106,16 +106,15 @@ ulid_order(const void *a, const void *b)
 TEST(generated_keys_differ_between_threads)
 {
     const size_t count = (size_t)THREAD_COUNT * THREAD_KEYS;
-    ulid_text *ulids = calloc(count, sizeof(*ulids));
+    SCOPED_MEMORY ulid_text *ulids = calloc(count, sizeof(*ulids));
     pthread_t threads[THREAD_COUNT];
 
     assert_non_null(ulids);
     for (size_t i = 0; i < THREAD_COUNT; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, generate_many,
-                                        ulids + i * THREAD_KEYS),
-                         0);
+        ZERO(pthread_create(&threads[i], NULL, generate_many,
+                            ulids + i * THREAD_KEYS));
     for (size_t i = 0; i < THREAD_COUNT; i++)
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        ZERO(pthread_join(threads[i], NULL));
     for (size_t i = 1; i < count; i++) {
         if (i % THREAD_KEYS != 0)
             assert_true(strcmp(ulids[i - 1], ulids[i]) < 0);
@@ -123,7 +122,6 @@ TEST(generated_keys_differ_between_threads)
     qsort(ulids, count, sizeof(*ulids), ulid_order);
     for (size_t i = 1; i < count; i++)
         assert_true(strcmp(ulids[i - 1], ulids[i]) != 0);
-    free(ulids);
 }
 
 /* What the child of a fork generates first. */
@@ -134,7 +132,7 @@ generate_in_child(ulid_text ulid)
     pid_t child;
     int status;
 
-    assert_int_equal(pipe(ends), 0);
+    ZERO(pipe(ends));
     child = fork();
     assert_true(child >= 0);
     if (child == 0) {
@@ -181,10 +179,9 @@ generate_until_over(void *unused)
 static void
 assert_child_generates(struct colander_buffer *key)
 {
-    pid_t child;
     int status;
+    pid_t child = fork();
 
-    child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         (void)alarm(60); /* in place of waiting for ever */
@@ -202,11 +199,10 @@ TEST(a_child_forked_while_a_thread_generates_can_generate)
     OK(colander_buffer_reserve(&key, 64, NULL));
     atomic_store(&is_over, false);
     for (size_t i = 0; i < THREAD_COUNT; i++)
-        assert_int_equal(
-            pthread_create(&threads[i], NULL, generate_until_over, NULL), 0);
+        ZERO(pthread_create(&threads[i], NULL, generate_until_over, NULL));
     for (int i = 0; i < 200; i++)
         assert_child_generates(&key);
     atomic_store(&is_over, true);
     for (size_t i = 0; i < THREAD_COUNT; i++)
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        ZERO(pthread_join(threads[i], NULL));
 }

@@ -262,14 +262,14 @@ TEST(a_truncated_key_is_corrupt_or_a_whole_shorter_tuple)
 
         encode(parts, count, &key);
         for (size_t size = 0; size < key.size; size++) {
-            uint8_t *cut = malloc(size + 1); /* never of no bytes */
+            SCOPED_MEMORY uint8_t *cut =
+                malloc(size + 1); /* never of no bytes */
             struct colander_slice bytes = colander_slice_of(cut + 1, size);
 
             assert_non_null(cut);
             memcpy(cut + 1, key.data, size);
             assert_int_equal(is_key(bytes, decoded, &decoded_count, &scratch),
                              is_whole(parts, count, size, &other));
-            free(cut);
         }
     }
 }
@@ -312,7 +312,7 @@ TEST(what_decodes_encodes_to_the_same_bytes_and_the_rest_is_corrupt)
     for (uint64_t run = 0; run < run_end; run++) {
         struct colander_value parts[PARTS_MAX];
         struct colander_slice bytes;
-        uint8_t *copy;
+        SCOPED_MEMORY uint8_t *copy = NULL;
         size_t count;
 
         random_hostile_bytes(&hostile);
@@ -324,7 +324,6 @@ TEST(what_decodes_encodes_to_the_same_bytes_and_the_rest_is_corrupt)
             encode(parts, count, &again);
             ASSERT_SAME(colander_buffer_slice(&again), bytes);
         }
-        free(copy);
     }
 }
 

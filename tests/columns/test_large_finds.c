@@ -58,14 +58,13 @@ spoil_row(struct world *world, uint64_t number)
 {
     SCOPED_BUFFER key = numbered_key(number);
     struct engine_family *family;
-    struct engine_batch *batch;
+    SCOPED_ENGINE_BATCH batch = NULL;
 
     OK(family_engine(world->families[0], &family, NULL));
     OK(engine_batch_create(world->store->engine, false, &batch, NULL));
     OK(engine_batch_put(batch, family, colander_buffer_slice(&key),
                         colander_slice_of("\xc1", 1), NULL));
     OK(engine_batch_write(batch, COLANDER_AS_STORE, NULL));
-    engine_batch_destroy(batch);
 }
 
 static int
@@ -112,7 +111,7 @@ find(struct world *world, const struct colander_query *query,
 {
     struct told told = {COLANDER_BUFFER_EMPTY, 0, 0, {0}};
     struct colander_query asked = *query;
-    struct colander_cursor *cursor;
+    SCOPED_CURSOR cursor = NULL;
     struct colander_result result;
     struct colander_error err;
     bool is_row = true;
@@ -133,7 +132,6 @@ find(struct world *world, const struct colander_query *query,
         }
     }
     colander_cursor_explain(cursor, &told.explain);
-    colander_cursor_close(cursor);
     return told;
 }
 
@@ -143,7 +141,7 @@ scan(struct world *world, const struct colander_query *query)
 {
     struct told told = {COLANDER_BUFFER_EMPTY, 0, 0, {0}};
     struct colander_query all = *query;
-    struct colander_cursor *cursor;
+    SCOPED_CURSOR cursor = NULL;
     struct colander_result result;
     bool is_row = true, is_match;
 
@@ -159,7 +157,6 @@ scan(struct world *world, const struct colander_query *query)
         if (is_match)
             note_result(&told, &result);
     }
-    colander_cursor_close(cursor);
     return told;
 }
 
@@ -219,10 +216,9 @@ check_random_find(struct world *world, const struct colander_snapshot *snapshot,
     SCOPED_BUFFER from = numbered_key(random_below(&world->seed, ROWS / 2));
     SCOPED_BUFFER to =
         numbered_key(ROWS / 2 + random_below(&world->seed, ROWS / 2));
-    struct colander_query query;
+    struct colander_query query = usual_query();
     struct told told, expected;
 
-    colander_query_init(&query);
     query.where = draw(world);
     query.is_reverse = random_below(&world->seed, 2) == 0;
     query.snapshot = random_below(&world->seed, 2) == 0 ? snapshot : NULL;
@@ -250,11 +246,11 @@ check_random_find(struct world *world, const struct colander_snapshot *snapshot,
     colander_predicate_destroy((struct colander_predicate *)query.where);
 }
 
-#define LARGE_TEST(name) TEST_BETWEEN(name, setup, world_teardown)
+#define LARGE_TEST(name)                                                       \
+    TEST_WITH(struct world *world, name, setup, world_teardown)
 
 LARGE_TEST(any_number_of_threads_finds_what_a_scan_finds)
 {
-    struct world *world = *state;
     struct colander_snapshot *snapshot;
     const uint64_t runs = random_runs(25);
     uint64_t large = 0;
@@ -284,16 +280,14 @@ LARGE_TEST(any_number_of_threads_finds_what_a_scan_finds)
 static struct colander_query
 query_of_all(void)
 {
-    struct colander_query query;
+    struct colander_query query = usual_query();
 
-    colander_query_init(&query);
     query.where = colander_where_exists("n", NULL);
     return query;
 }
 
 LARGE_TEST(a_damaged_row_is_told_in_its_place)
 {
-    struct world *world = *state;
     struct colander_query query = query_of_all();
     struct told told;
 
@@ -334,12 +328,11 @@ spoil_sst(const struct world *world)
     assert_int_equal(
         pwrite(fd, bytes, sizeof(bytes), lseek(fd, 0, SEEK_END) / 2),
         sizeof(bytes));
-    assert_int_equal(close(fd), 0);
+    ZERO(close(fd));
 }
 
 LARGE_TEST(a_damaged_file_is_told_after_the_rows_before_it)
 {
-    struct world *world = *state;
     struct colander_query query = query_of_all();
     struct told told;
 
@@ -377,7 +370,6 @@ cancel_at(void *context)
 
 LARGE_TEST(cancel_from_another_thread_ends_the_reading)
 {
-    struct world *world = *state;
     struct colander_query query = query_of_all();
     enum colander_code code;
 
@@ -391,14 +383,13 @@ LARGE_TEST(cancel_from_another_thread_ends_the_reading)
 
         OK(colander_family_find(world->families[0], &query, &canceller.cursor,
                                 NULL));
-        assert_int_equal(pthread_create(&thread, NULL, cancel_at, &canceller),
-                         0);
+        ZERO(pthread_create(&thread, NULL, cancel_at, &canceller));
         do {
             code =
                 colander_cursor_next(canceller.cursor, &is_row, &result, NULL);
             atomic_fetch_add(&canceller.steps, 1);
         } while (code == COLANDER_OK && is_row);
-        assert_int_equal(pthread_join(thread, NULL), 0);
+        ZERO(pthread_join(thread, NULL));
         assert_true(code == COLANDER_CANCELLED || canceller.steps > ROWS);
         FAILS(colander_cursor_next(canceller.cursor, &is_row, &result, NULL),
               COLANDER_CANCELLED);
@@ -449,7 +440,6 @@ step(struct colander_cursor *cursor, size_t count)
 
 LARGE_TEST(threads_are_made_for_large_results_and_take_no_signals)
 {
-    struct world *world = *state;
     struct colander_query query = query_of_all();
     struct colander_cursor *cursor;
     unsigned long long blocked = 0;

@@ -41,9 +41,8 @@ write_mark(struct store_fixture *fixture, struct colander_family *family,
 
 FIXTURE_TEST(a_mark_is_kept_replaced_and_removed)
 {
-    struct store_fixture *fixture = *state;
-    struct colander_family *family = fixture_family(fixture, "f");
-    struct colander_family *other = fixture_family(fixture, "g");
+    struct colander_family *family = kept_family(fixture, "f");
+    struct colander_family *other = kept_family(fixture, "g");
     uint64_t count;
 
     assert_mark(family, NULL);
@@ -51,38 +50,31 @@ FIXTURE_TEST(a_mark_is_kept_replaced_and_removed)
     write_mark(fixture, other, "other");
     assert_mark(family, "one");
     write_mark(fixture, family, "two");
-    colander_family_close(family);
-    colander_family_close(other);
     fixture_reopen(fixture, COLANDER_OPEN_READ_ONLY);
-    family = fixture_family(fixture, "f");
+    family = kept_family(fixture, "f");
     assert_mark(family, "two");
     OK(colander_family_count(family, NULL, &count, NULL));
     assert_int_equal(count, 0);
-    colander_family_close(family);
     fixture_reopen(fixture, COLANDER_OPEN_EXISTING);
-    family = fixture_family(fixture, "f");
+    family = kept_family(fixture, "f");
     write_mark(fixture, family, "");
     assert_mark(family, NULL);
-    colander_family_close(family);
 }
 
 FIXTURE_TEST(marks_go_with_their_family)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
-    struct colander_family *again;
+    SCOPED_FAMILY again = NULL;
 
     write_mark(fixture, family, "old");
     OK(colander_family_drop(family, NULL));
     again = fixture_family(fixture, "f");
     OK(colander_family_create(again, NULL));
     assert_mark(again, NULL);
-    colander_family_close(again);
 }
 
 FIXTURE_TEST(a_mark_outside_the_limits_is_refused)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     static uint8_t bytes[COLANDER_MARK_SIZE_MAX + 1];
     SCOPED_BATCH batch = NULL;
@@ -118,14 +110,13 @@ must(enum colander_code code)
 static void
 count_up(const char *directory)
 {
-    struct colander_options options;
+    struct colander_options options = usual_options();
     struct colander_store *store;
     struct colander_family *family;
     struct colander_batch *batch;
     struct colander_buffer key = COLANDER_BUFFER_EMPTY;
     static const uint8_t row[] = {0x80};
 
-    colander_options_init(&options);
     options.write_buffer_size = 1 << 20; /* flushed again and again */
     must(colander_store_open(directory, &options, &store, NULL));
     must(colander_family_open(store, "f", &family, NULL));
@@ -144,11 +135,9 @@ count_up(const char *directory)
 
 FIXTURE_TEST(a_killed_process_leaves_rows_and_mark_that_agree)
 {
-    struct store_fixture *fixture = *state;
-
     for (int round = 0; round < 5; round++) {
         SCOPED_BUFFER value = COLANDER_BUFFER_EMPTY;
-        struct colander_family *family;
+        SCOPED_FAMILY family = NULL;
         uint64_t count;
         int64_t mark = 0;
         int status;
@@ -174,7 +163,6 @@ FIXTURE_TEST(a_killed_process_leaves_rows_and_mark_that_agree)
         assert_int_equal(count, mark);
         if (colander_family_exists(family))
             OK(colander_family_drop(family, NULL));
-        colander_family_close(family);
     }
 }
 

@@ -5,6 +5,7 @@
  */
 #include "columns/finds/match_paths.h"
 #include "support/cases.h"
+#include "support/scoped.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +45,7 @@ TEST(only_the_first_paths_are_told_but_those_exactly)
 TEST(long_paths_are_left_out_when_there_is_no_room)
 {
     struct match_counts *counts = match_counts_create();
-    char *path = calloc(1, 60001);
+    SCOPED_MEMORY char *path = calloc(1, 60001);
     const char *told;
     uint64_t count;
     size_t size = 0, index;
@@ -62,5 +63,4 @@ TEST(long_paths_are_left_out_when_there_is_no_room)
     assert_string_equal(told, "short");
     assert_true(size <= MATCH_COUNTS_SIZE_MAX);
     match_counts_destroy(counts);
-    free(path);
 }

@@ -129,7 +129,7 @@ build_some(struct colander_row_builder *builder)
 static enum colander_code
 build(struct colander_error *err)
 {
-    struct colander_row_builder *builder = colander_row_builder_create();
+    SCOPED_BUILDER builder = colander_row_builder_create();
     struct colander_slice row;
     enum colander_code code;
 
@@ -144,7 +144,6 @@ build(struct colander_error *err)
         assert_int_equal(row.size, 0);
     if (code != COLANDER_OK)
         OK(colander_row_builder_finish(builder, &row, NULL));
-    colander_row_builder_destroy(builder);
     return code;
 }
 
@@ -154,10 +153,9 @@ select_some(struct colander_error *err)
 {
     const char *const paths[] = {"m.n007", "l[].y", "m.n003", "l"};
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
-    enum colander_code code;
+    enum colander_code code = colander_row_select(
+        colander_buffer_slice(&large_row), paths, 4, &out, err);
 
-    code = colander_row_select(colander_buffer_slice(&large_row), paths, 4,
-                               &out, err);
     assert_int_equal(out.size > 0, code == COLANDER_OK);
     return code;
 }
@@ -167,9 +165,8 @@ patch_with_itself(struct colander_error *err)
 {
     struct colander_slice row = colander_buffer_slice(&large_row);
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
-    enum colander_code code;
+    enum colander_code code = colander_row_patch(row, row, &out, err);
 
-    code = colander_row_patch(row, row, &out, err);
     assert_int_equal(out.size > 0, code == COLANDER_OK);
     return code;
 }
@@ -178,11 +175,10 @@ static enum colander_code
 get_one(struct colander_error *err)
 {
     struct colander_value value;
-    enum colander_code code;
     bool found;
+    enum colander_code code = colander_row_get(
+        colander_buffer_slice(&large_row), "l[].y", &value, &found, err);
 
-    code = colander_row_get(colander_buffer_slice(&large_row), "l[].y", &value,
-                            &found, err);
     if (code == COLANDER_OK)
         assert_true(found);
     return code;
@@ -192,9 +188,9 @@ static enum colander_code
 append_name(struct colander_error *err)
 {
     SCOPED_BUFFER text = COLANDER_BUFFER_EMPTY;
-    enum colander_code code;
+    enum colander_code code =
+        colander_path_append_name(&text, BYTES("a.b"), err);
 
-    code = colander_path_append_name(&text, BYTES("a.b"), err);
     assert_int_equal(text.size, code == COLANDER_OK ? 4 : 0);
     return code;
 }
@@ -211,9 +207,8 @@ encode_over(struct colander_error *err)
         colander_string(colander_slice_of(long_text, sizeof(long_text)));
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     uint8_t old[4];
-    enum colander_code code;
+    enum colander_code code = colander_key_text("ab", &key, err);
 
-    code = colander_key_text("ab", &key, err);
     if (code == COLANDER_OK) {
         memcpy(old, key.data, sizeof(old));
         code = colander_key_encode(&part, 1, &key, err);
@@ -240,11 +235,10 @@ decode_escaped(struct colander_error *err)
 {
     struct colander_value parts[COLANDER_KEY_PARTS_MAX];
     SCOPED_BUFFER scratch = COLANDER_BUFFER_EMPTY;
-    enum colander_code code;
     size_t count;
+    enum colander_code code = colander_key_decode(
+        BYTES("\x30\0\xff\0\x30\0\xff\0"), parts, &count, &scratch, err);
 
-    code = colander_key_decode(BYTES("\x30\0\xff\0\x30\0\xff\0"), parts, &count,
-                               &scratch, err);
     assert_int_equal(count, code == COLANDER_OK ? 2 : 0);
     return code;
 }
@@ -257,9 +251,8 @@ append_json_row(struct colander_error *err)
 {
     struct colander_slice key = BYTES("\x30\0\xff\0\x1a\x05");
     SCOPED_BUFFER json = COLANDER_BUFFER_EMPTY;
-    enum colander_code code;
+    enum colander_code code = colander_buffer_append(&json, "[", 1, err);
 
-    code = colander_buffer_append(&json, "[", 1, err);
     if (code == COLANDER_OK) {
         code = colander_json_append_row(&json, key,
                                         colander_buffer_slice(&large_row), err);

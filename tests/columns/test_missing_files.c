@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "support/cases.h"
+#include "support/scoped.h"
 #include "support/store_fixture.h"
 
 #include <stdlib.h>
@@ -44,7 +45,7 @@ run(const struct store_fixture *fixture, const char *command)
 
     (void)snprintf(line, sizeof(line), "cd %s && %s", fixture->directory,
                    command);
-    assert_int_equal(system(line), 0);
+    ZERO(system(line));
 }
 
 static enum colander_code
@@ -62,8 +63,6 @@ open_code(struct store_fixture *fixture)
  * the ledger. */
 FIXTURE_TEST(a_database_that_was_away_is_checked_when_it_is_back)
 {
-    struct store_fixture *fixture = *state;
-
     kill_writer(fixture);
     run(fixture, "mv rocksdb away");
     FAILS(open_code(fixture), COLANDER_CORRUPT);
@@ -79,8 +78,6 @@ FIXTURE_TEST(a_database_that_was_away_is_checked_when_it_is_back)
 /* An empty directory with the ledger of a store is no place for a new one. */
 FIXTURE_TEST(a_store_that_lost_all_but_its_ledger_is_not_made_anew)
 {
-    struct store_fixture *fixture = *state;
-
     kill_writer(fixture);
     run(fixture, "mkdir kept && mv rocksdb COLANDER kept/");
     assert_int_not_equal(open_code(fixture), COLANDER_OK);
@@ -98,9 +95,8 @@ report(void *context, const char *file, const char *what)
 
 FIXTURE_TEST(a_lost_current_is_repaired_also_after_a_failed_open)
 {
-    struct store_fixture *fixture = *state;
     struct colander_check check = {0};
-    struct colander_family *family;
+    SCOPED_FAMILY family = NULL;
     uint64_t count;
 
     kill_writer(fixture);
@@ -113,5 +109,4 @@ FIXTURE_TEST(a_lost_current_is_repaired_also_after_a_failed_open)
     family = fixture_family(fixture, "rows");
     OK(colander_family_count(family, NULL, &count, NULL));
     assert_int_equal(count, 100);
-    colander_family_close(family);
 }

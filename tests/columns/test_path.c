@@ -30,7 +30,7 @@ assert_path_error(const char *text, const char *message)
 static void
 assert_steps(const char *text, const char *const *steps, size_t count)
 {
-    struct path path;
+    SCOPED(path_release) struct path path;
     struct colander_error err;
 
     ASSERT_OK(path_parse(text, &path, &err), err);
@@ -40,7 +40,6 @@ assert_steps(const char *text, const char *const *steps, size_t count)
         if (steps[i] != NULL)
             ASSERT_SAME(path.steps[i].name, colander_slice_text(steps[i]));
     }
-    path_release(&path);
 }
 
 TEST(parse_reads_names_and_elements)
@@ -311,12 +310,11 @@ static struct visits
 visit(const char *text, unsigned limit)
 {
     struct visits visits = {0, 0, limit, 0};
-    struct path path;
+    SCOPED(path_release) struct path path;
     struct colander_error err;
 
     ASSERT_OK(path_parse(text, &path, &err), err);
     ASSERT_OK(path_visit(&path, SAMPLE, count_visit, &visits, &err), err);
-    path_release(&path);
     return visits;
 }
 
@@ -352,13 +350,12 @@ TEST(visit_goes_on_behind_the_name_it_looked_for)
         BYTES("\x82\xa1l\x95\x82\241a\x91\x01\241b\x91\x08\x91\x09\x82\241b\x09"
               "\241a\x92\x02\x03\x81\241a\x04\x80\xa1x\x05");
     struct visits visits = {0, 0, 99, 0};
-    struct path path;
+    SCOPED(path_release) struct path path;
     struct colander_error err;
 
     ASSERT_OK(path_parse("l[].a[]", &path, &err), err);
     ASSERT_OK(path_visit(&path, row, count_visit, &visits, &err), err);
     assert_int_equal(visits.sum, 123);
-    path_release(&path);
 }
 
 TEST(what_is_in_many_arrays_is_passed_once)
@@ -367,7 +364,7 @@ TEST(what_is_in_many_arrays_is_passed_once)
     char text[1 + 2 * 39 + 1] = "a";
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     struct visits visits = {0, 0, 99, 0};
-    struct path path;
+    SCOPED(path_release) struct path path;
     struct colander_error err;
 
     put_bytes(&row, "\x81\241a", 3);
@@ -387,5 +384,4 @@ TEST(what_is_in_many_arrays_is_passed_once)
               err);
     assert_int_equal(visits.count, 2);
     assert_true(skipped <= row.size);
-    path_release(&path);
 }

@@ -33,7 +33,7 @@ TEST(an_ordering_with_null_is_invalid)
 
 TEST(between_values_of_two_types_is_invalid)
 {
-    struct colander_predicate *predicate;
+    SCOPED_PREDICATE predicate = NULL;
 
     assert_refused(colander_where_between("a", colander_integer(1),
                                           colander_text("2"), &err),
@@ -45,7 +45,6 @@ TEST(between_values_of_two_types_is_invalid)
     predicate = colander_where_between("a", colander_double(6.5),
                                        colander_unsigned(UINT64_MAX), &err);
     assert_non_null(predicate);
-    colander_predicate_destroy(predicate);
 }
 
 TEST(arrays_and_maps_are_no_values_to_compare_with)
@@ -98,7 +97,7 @@ TEST(an_impossible_timestamp_is_invalid)
 TEST(an_extension_of_the_type_of_timestamps_is_invalid)
 {
     struct colander_value value = colander_text("1234");
-    struct colander_predicate *predicate;
+    SCOPED_PREDICATE predicate = NULL;
 
     value.type = COLANDER_EXTENSION;
     value.extension_type = -1;
@@ -107,7 +106,6 @@ TEST(an_extension_of_the_type_of_timestamps_is_invalid)
     value.extension_type = -2;
     predicate = colander_where("a", COLANDER_EQ, value, &err);
     assert_non_null(predicate);
-    colander_predicate_destroy(predicate);
 }
 
 TEST(a_path_that_is_none_is_invalid)
@@ -190,7 +188,8 @@ TEST(the_number_of_predicates_ends_at_the_limit)
 TEST(the_number_of_values_ends_at_the_limit)
 {
     const size_t most = COLANDER_PREDICATE_VALUES_MAX;
-    struct colander_value *values = calloc(most + 1, sizeof(*values));
+    SCOPED_MEMORY struct colander_value *values =
+        calloc(most + 1, sizeof(*values));
     struct colander_predicate *operands[2];
 
     assert_non_null(values);
@@ -206,7 +205,6 @@ TEST(the_number_of_values_ends_at_the_limit)
         colander_predicate_destroy(operands[0]);
     }
     assert_int_equal(err.code, COLANDER_LIMIT);
-    free(values);
 }
 
 TEST(values_larger_than_any_memory_are_refused)
@@ -225,17 +223,15 @@ TEST(paths_and_values_are_copied)
     char text[] = "Smith";
     struct colander_value values[] = {colander_text("Jones"),
                                       colander_text(text)};
-    struct colander_predicate *predicate;
     bool is_match;
+    SCOPED_PREDICATE predicate = colander_where_in(path, values, 2, NULL);
 
-    predicate = colander_where_in(path, values, 2, NULL);
     path[0] = text[0] = 'X';
     values[1] = colander_null();
     OK(colander_predicate_evaluate(predicate,
                                    colander_slice_text("\x81\xa4user\xa5Smith"),
                                    &is_match, NULL, NULL));
     assert_true(is_match);
-    colander_predicate_destroy(predicate);
 }
 
 TEST(a_cancelled_evaluation_answers_nothing)

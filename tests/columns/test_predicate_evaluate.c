@@ -383,7 +383,7 @@ assert_corrupt(struct colander_slice row, struct colander_predicate *predicate)
 TEST(a_row_cut_anywhere_is_corrupt_to_who_reads_it_all)
 {
     for (size_t size = 0; size < sizeof(sample) - 1; size++) {
-        uint8_t *copy = malloc(size + (size == 0));
+        SCOPED_MEMORY uint8_t *copy = malloc(size + (size == 0));
         struct colander_slice row = colander_slice_of(copy, size);
 
         assert_non_null(copy);
@@ -391,7 +391,6 @@ TEST(a_row_cut_anywhere_is_corrupt_to_who_reads_it_all)
         assert_corrupt(row,
                        colander_where_any_column(colander_integer(42), NULL));
         assert_corrupt(row, colander_where_missing("absent", NULL));
-        free(copy);
     }
 }
 
@@ -449,7 +448,7 @@ static void *
 evaluate_often(void *context)
 {
     const struct colander_predicate *predicate = context;
-    struct colander_matches *matches = colander_matches_create();
+    SCOPED_MATCHES matches = colander_matches_create();
     size_t column_count = 0;
     bool is_match;
 
@@ -458,7 +457,6 @@ evaluate_often(void *context)
                                         matches, NULL) == COLANDER_OK)
             column_count += colander_matches_columns(matches).count;
     }
-    colander_matches_destroy(matches);
     return column_count == 6000 ? context : NULL;
 }
 
@@ -470,10 +468,9 @@ TEST(many_threads_may_ask_one_predicate)
     void *result;
 
     for (size_t i = 0; i < COUNT(threads); i++)
-        assert_int_equal(
-            pthread_create(&threads[i], NULL, evaluate_often, predicate), 0);
+        ZERO(pthread_create(&threads[i], NULL, evaluate_often, predicate));
     for (size_t i = 0; i < COUNT(threads); i++) {
-        assert_int_equal(pthread_join(threads[i], &result), 0);
+        ZERO(pthread_join(threads[i], &result));
         assert_non_null(result);
     }
 }

@@ -74,7 +74,7 @@ static const char row[] = "\x84\241a\xa1x\241b\x91\xa1x\241c\x01\241d\x01";
 static bool
 evaluate_with_matches(const struct colander_predicate *predicate)
 {
-    struct colander_matches *matches = colander_matches_create();
+    SCOPED_MATCHES matches = colander_matches_create();
     struct colander_error err;
     enum colander_code code;
     bool is_match;
@@ -92,7 +92,6 @@ evaluate_with_matches(const struct colander_predicate *predicate)
         assert_false(is_match);
         assert_int_equal(colander_matches_columns(matches).count, 0);
     }
-    colander_matches_destroy(matches);
     return code == COLANDER_OK;
 }
 
@@ -173,7 +172,7 @@ TEST(a_leaf_is_visited_twice_at_most_however_deep_it_is)
 {
     SCOPED_MATCHES matches = colander_matches_create();
     struct colander_predicate *operands[10];
-    struct colander_predicate *predicate;
+    SCOPED_PREDICATE predicate = NULL;
     bool is_match;
 
     for (int i = 0; i < 10; i++) {
@@ -191,7 +190,6 @@ TEST(a_leaf_is_visited_twice_at_most_however_deep_it_is)
     assert_true(is_match);
     assert_int_equal(visit_count, 15);
     assert_int_equal(colander_matches_columns(matches).count, 1);
-    colander_predicate_destroy(predicate);
 }
 
 /* {n:{n:...{"0":1,"1":1,...}}}, names of 1,024 bytes that a path writes with

@@ -78,7 +78,7 @@ FIXTURE_TEST(reading_ahead_stops_when_it_holds_enough)
     struct lots lots;
     size_t count;
 
-    lots_init(&lots, *state, ROW_SIZE);
+    lots_init(&lots, fixture, ROW_SIZE);
     readers = readers_create(&lots.request, 3);
     assert_non_null(readers);
     for (size_t first = 0; first < KEYS; first += count) {
@@ -101,7 +101,7 @@ FIXTURE_TEST(a_lot_that_is_ended_early_leaves_nothing_to_the_next)
     struct readers *readers;
     struct lots lots;
 
-    lots_init(&lots, *state, ROW_SIZE / 8);
+    lots_init(&lots, fixture, ROW_SIZE / 8);
     readers = readers_create(&lots.request, 4);
     assert_non_null(readers);
     for (size_t lot = 0; lot < 200; lot++) {
@@ -125,7 +125,7 @@ FIXTURE_TEST(nothing_is_read_once_the_find_is_cancelled)
     struct readers *readers;
     struct lots lots;
 
-    lots_init(&lots, *state, 100);
+    lots_init(&lots, fixture, 100);
     readers = readers_create(&lots.request, 4);
     assert_non_null(readers);
     atomic_store(&lots.is_cancelled, true);

@@ -52,7 +52,8 @@ destroy(void **state)
     return 0;
 }
 
-#define PREPARED_TEST(name) TEST_BETWEEN(name, create, destroy)
+#define PREPARED_TEST(name)                                                    \
+    TEST_WITH(struct colander_row_builder *builder, name, create, destroy)
 
 PREPARED_TEST(builder_writes_each_value_in_its_shortest_form)
 {
@@ -76,22 +77,22 @@ PREPARED_TEST(builder_writes_each_value_in_its_shortest_form)
     SCOPED_BUFFER expected = COLANDER_BUFFER_EMPTY;
 
     for (size_t i = 0; i < COUNT(integers); i++) {
-        colander_row_builder_add(*state, "i",
+        colander_row_builder_add(builder, "i",
                                  colander_integer(integers[i].integer));
         colander_buffer_clear(&expected);
         put_bytes(&expected, "\x81\xa1i", 3);
         put_bytes(&expected, integers[i].bytes, integers[i].size);
-        assert_built(*state, colander_buffer_slice(&expected));
+        assert_built(builder, colander_buffer_slice(&expected));
     }
-    colander_row_builder_add(*state, "n", colander_null());
-    colander_row_builder_add(*state, "t", colander_boolean(true));
-    colander_row_builder_add(*state, "f", colander_boolean(false));
-    colander_row_builder_add(*state, "u", colander_unsigned(UINT64_MAX));
-    colander_row_builder_add(*state, "d", colander_double(1.5));
-    colander_row_builder_add(*state, "s", colander_text("\xc3\xbc"));
-    colander_row_builder_add(*state, "b", colander_binary(BYTES("\xff")));
+    colander_row_builder_add(builder, "n", colander_null());
+    colander_row_builder_add(builder, "t", colander_boolean(true));
+    colander_row_builder_add(builder, "f", colander_boolean(false));
+    colander_row_builder_add(builder, "u", colander_unsigned(UINT64_MAX));
+    colander_row_builder_add(builder, "d", colander_double(1.5));
+    colander_row_builder_add(builder, "s", colander_text("\xc3\xbc"));
+    colander_row_builder_add(builder, "b", colander_binary(BYTES("\xff")));
     assert_built(
-        *state,
+        builder,
         BYTES(
             "\x87\xa1n\xc0\xa1t\xc3\241f\xc2\xa1u\xcf\xff\xff\xff\xff\xff\xff"
             "\xff\xff"
@@ -104,11 +105,11 @@ PREPARED_TEST(builder_writes_timestamps_and_extensions)
 
     extension.type = COLANDER_EXTENSION;
     extension.extension_type = 5;
-    colander_row_builder_add(*state, "a", colander_timestamp(1, 0));
-    colander_row_builder_add(*state, "b", colander_timestamp(1, 2));
-    colander_row_builder_add(*state, "c", colander_timestamp(-1, 2));
-    colander_row_builder_add(*state, "d", extension);
-    assert_built(*state,
+    colander_row_builder_add(builder, "a", colander_timestamp(1, 0));
+    colander_row_builder_add(builder, "b", colander_timestamp(1, 2));
+    colander_row_builder_add(builder, "c", colander_timestamp(-1, 2));
+    colander_row_builder_add(builder, "d", extension);
+    assert_built(builder,
                  BYTES("\x84\241a\xd6\xff\0\0\0\x01\241b\xd7\xff\0\0\0\x08\0\0"
                        "\0\x01\241c\xc7\x0c\xff\0\0\0\x02"
                        "\xff\xff\xff\xff\xff\xff\xff\xff\241d\xc7\x03\x05xyz"));
@@ -119,46 +120,47 @@ PREPARED_TEST(builder_nests_maps_and_arrays)
     struct colander_value map = colander_string(BYTES("\x81\xa1x\x01"));
 
     map.type = COLANDER_MAP;
-    colander_row_builder_begin_map(*state, "m");
-    colander_row_builder_begin_array(*state, "a");
-    colander_row_builder_add(*state, NULL, colander_integer(1));
-    colander_row_builder_begin_map(*state, NULL);
-    colander_row_builder_end(*state);
-    colander_row_builder_add(*state, NULL, map);
-    colander_row_builder_end(*state);
-    colander_row_builder_end(*state);
-    colander_row_builder_add_named(*state, BYTES("a\0b"), colander_integer(2));
-    colander_row_builder_begin_array(*state, "");
-    colander_row_builder_end(*state);
-    colander_row_builder_begin_map_named(*state, BYTES("\0m"));
-    colander_row_builder_end(*state);
-    colander_row_builder_begin_array_named(*state, BYTES("\0a"));
-    colander_row_builder_end(*state);
-    assert_built(*state, BYTES("\x85\xa1m\x81\241a\x93\x01\x80\x81\xa1x\x01\243"
-                               "a\0b\x02\xa0\x90\xa2\0m\x80\xa2\0"
-                               "a\x90"));
+    colander_row_builder_begin_map(builder, "m");
+    colander_row_builder_begin_array(builder, "a");
+    colander_row_builder_add(builder, NULL, colander_integer(1));
+    colander_row_builder_begin_map(builder, NULL);
+    colander_row_builder_end(builder);
+    colander_row_builder_add(builder, NULL, map);
+    colander_row_builder_end(builder);
+    colander_row_builder_end(builder);
+    colander_row_builder_add_named(builder, BYTES("a\0b"), colander_integer(2));
+    colander_row_builder_begin_array(builder, "");
+    colander_row_builder_end(builder);
+    colander_row_builder_begin_map_named(builder, BYTES("\0m"));
+    colander_row_builder_end(builder);
+    colander_row_builder_begin_array_named(builder, BYTES("\0a"));
+    colander_row_builder_end(builder);
+    assert_built(builder,
+                 BYTES("\x85\xa1m\x81\241a\x93\x01\x80\x81\xa1x\x01\243"
+                       "a\0b\x02\xa0\x90\xa2\0m\x80\xa2\0"
+                       "a\x90"));
 }
 
 PREPARED_TEST(builder_starts_a_new_row_after_finish)
 {
-    colander_row_builder_add(*state, "a", colander_integer(1));
-    assert_built(*state, BYTES("\x81\241a\x01"));
-    colander_row_builder_add(*state, "b", colander_integer(2));
-    assert_built(*state, BYTES("\x81\241b\x02"));
-    colander_row_builder_begin_array(*state, "c");
-    colander_row_builder_end(*state);
-    assert_built(*state, BYTES("\x81\241c\x90"));
-    colander_row_builder_end(*state);
-    assert_mistake(*state, COLANDER_INVALID, "an end without a begin");
+    colander_row_builder_add(builder, "a", colander_integer(1));
+    assert_built(builder, BYTES("\x81\241a\x01"));
+    colander_row_builder_add(builder, "b", colander_integer(2));
+    assert_built(builder, BYTES("\x81\241b\x02"));
+    colander_row_builder_begin_array(builder, "c");
+    colander_row_builder_end(builder);
+    assert_built(builder, BYTES("\x81\241c\x90"));
+    colander_row_builder_end(builder);
+    assert_mistake(builder, COLANDER_INVALID, "an end without a begin");
 }
 
 /* A row whose columns are all optional may have none of them. */
 PREPARED_TEST(builder_gives_a_row_without_columns_when_none_was_added)
 {
-    assert_built(*state, BYTES("\x80"));
-    colander_row_builder_add(*state, "a", colander_integer(1));
-    assert_built(*state, BYTES("\x81\241a\x01"));
-    assert_built(*state, BYTES("\x80"));
+    assert_built(builder, BYTES("\x80"));
+    colander_row_builder_add(builder, "a", colander_integer(1));
+    assert_built(builder, BYTES("\x81\241a\x01"));
+    assert_built(builder, BYTES("\x80"));
 }
 
 PREPARED_TEST(builder_grows_heads_as_the_count_needs)
@@ -174,15 +176,15 @@ PREPARED_TEST(builder_grows_heads_as_the_count_needs)
     for (size_t i = 0; i < COUNT(counts); i++) {
         unsigned count = counts[i];
 
-        colander_row_builder_begin_array(*state, "array");
+        colander_row_builder_begin_array(builder, "array");
         for (unsigned j = 0; j < count; j++)
-            colander_row_builder_add(*state, NULL, colander_integer(j));
-        colander_row_builder_end(*state);
+            colander_row_builder_add(builder, NULL, colander_integer(j));
+        colander_row_builder_end(builder);
         for (unsigned j = 1; j < count; j++) {
             snprintf(text, sizeof(text), "%u", j);
-            colander_row_builder_add(*state, text, colander_integer(j));
+            colander_row_builder_add(builder, text, colander_integer(j));
         }
-        ASSERT_OK(colander_row_builder_finish(*state, &row, &err), err);
+        ASSERT_OK(colander_row_builder_finish(builder, &row, &err), err);
         ASSERT_OK(colander_members_init(&members, row, &err), err);
         assert_int_equal(members.left, count);
         ASSERT_OK(
@@ -207,33 +209,33 @@ PREPARED_TEST(builder_grows_heads_as_the_count_needs)
 
 PREPARED_TEST(builder_tells_of_members_in_the_wrong_place)
 {
-    colander_row_builder_add(*state, NULL, colander_integer(1));
-    assert_mistake(*state, COLANDER_INVALID, "no name for a member of a map");
-    colander_row_builder_begin_array(*state, "a");
-    colander_row_builder_add(*state, "x", colander_integer(1));
-    assert_mistake(*state, COLANDER_INVALID,
+    colander_row_builder_add(builder, NULL, colander_integer(1));
+    assert_mistake(builder, COLANDER_INVALID, "no name for a member of a map");
+    colander_row_builder_begin_array(builder, "a");
+    colander_row_builder_add(builder, "x", colander_integer(1));
+    assert_mistake(builder, COLANDER_INVALID,
                    "a name for an element of an array");
-    colander_row_builder_begin_array(*state, "a");
-    colander_row_builder_begin_map(*state, "x");
-    assert_mistake(*state, COLANDER_INVALID,
+    colander_row_builder_begin_array(builder, "a");
+    colander_row_builder_begin_map(builder, "x");
+    assert_mistake(builder, COLANDER_INVALID,
                    "a name for an element of an array");
 }
 
 PREPARED_TEST(builder_tells_of_begins_and_ends_that_do_not_match)
 {
-    colander_row_builder_end(*state);
-    assert_mistake(*state, COLANDER_INVALID, "an end without a begin");
-    colander_row_builder_begin_map(*state, "m");
-    colander_row_builder_begin_map(*state, "m");
-    assert_mistake(*state, COLANDER_INVALID, "2 begins without an end");
+    colander_row_builder_end(builder);
+    assert_mistake(builder, COLANDER_INVALID, "an end without a begin");
+    colander_row_builder_begin_map(builder, "m");
+    colander_row_builder_begin_map(builder, "m");
+    assert_mistake(builder, COLANDER_INVALID, "2 begins without an end");
 }
 
 PREPARED_TEST(builder_tells_the_first_mistake_only)
 {
-    colander_row_builder_add(*state, "a", colander_timestamp(1, 1000000000));
-    colander_row_builder_end(*state);
-    colander_row_builder_add(*state, NULL, colander_null());
-    assert_mistake(*state, COLANDER_INVALID,
+    colander_row_builder_add(builder, "a", colander_timestamp(1, 1000000000));
+    colander_row_builder_end(builder);
+    colander_row_builder_add(builder, NULL, colander_null());
+    assert_mistake(builder, COLANDER_INVALID,
                    "column 'a': timestamp has 1000000000 nanoseconds");
 }
 
@@ -245,41 +247,41 @@ PREPARED_TEST(builder_tells_the_whole_path_of_a_mistake)
 
     extension.type = COLANDER_EXTENSION;
     extension.extension_type = -1;
-    colander_row_builder_begin_map(*state, "a.b");
-    colander_row_builder_add(*state, "x", colander_integer(1));
-    colander_row_builder_begin_array(*state, "");
-    colander_row_builder_add(*state, NULL, colander_integer(1));
+    colander_row_builder_begin_map(builder, "a.b");
+    colander_row_builder_add(builder, "x", colander_integer(1));
+    colander_row_builder_begin_array(builder, "");
+    colander_row_builder_add(builder, NULL, colander_integer(1));
     for (int i = 0; i < 20; i++) { /* a longer head for the map inside */
-        colander_row_builder_begin_map(*state, NULL);
+        colander_row_builder_begin_map(builder, NULL);
         for (char key[] = "a"; *key < 'r'; ++*key)
-            colander_row_builder_add(*state, key, colander_null());
-        colander_row_builder_end(*state);
+            colander_row_builder_add(builder, key, colander_null());
+        colander_row_builder_end(builder);
     }
-    colander_row_builder_begin_map(*state, NULL);
-    colander_row_builder_add(*state, "t", extension);
-    assert_mistake(*state, COLANDER_INVALID,
+    colander_row_builder_begin_map(builder, NULL);
+    colander_row_builder_add(builder, "t", extension);
+    assert_mistake(builder, COLANDER_INVALID,
                    "column 'a\\.b.[].t': extension type -1 is a timestamp");
 
     /* of a name as long as this, and of its characters of 3 bytes, a part */
     for (size_t i = 0; i + 3 < sizeof(name); i += 3)
         memcpy(name + i, "\xe2\x82\xac", 4);
-    colander_row_builder_begin_map(*state, "ab");
-    colander_row_builder_add(*state, name, extension);
+    colander_row_builder_begin_map(builder, "ab");
+    colander_row_builder_add(builder, name, extension);
     snprintf(message, sizeof(message),
              "column 'ab.%.297s...': extension type -1 is a timestamp", name);
-    assert_mistake(*state, COLANDER_INVALID, message);
+    assert_mistake(builder, COLANDER_INVALID, message);
 }
 
 PREPARED_TEST(builder_keeps_to_the_rules_of_the_row_check)
 {
-    colander_row_builder_add(*state, "a", colander_integer(1));
-    colander_row_builder_add(*state, "a", colander_integer(2));
-    assert_mistake(*state, COLANDER_INVALID, "column 'a': name appears twice");
-    colander_row_builder_add(*state, "_key", colander_integer(1));
-    assert_mistake(*state, COLANDER_INVALID,
+    colander_row_builder_add(builder, "a", colander_integer(1));
+    colander_row_builder_add(builder, "a", colander_integer(2));
+    assert_mistake(builder, COLANDER_INVALID, "column 'a': name appears twice");
+    colander_row_builder_add(builder, "_key", colander_integer(1));
+    assert_mistake(builder, COLANDER_INVALID,
                    "column '_key': the name is reserved for the key");
-    colander_row_builder_add(*state, "a", colander_text("\xff"));
-    assert_mistake(*state, COLANDER_INVALID,
+    colander_row_builder_add(builder, "a", colander_text("\xff"));
+    assert_mistake(builder, COLANDER_INVALID,
                    "column 'a': string is not UTF-8 (store other bytes as "
                    "binary)");
 }
@@ -289,21 +291,21 @@ PREPARED_TEST(builder_refuses_encoded_values_that_are_none)
     struct colander_value value = colander_string(BYTES("\x92\x01"));
 
     value.type = COLANDER_ARRAY;
-    colander_row_builder_add(*state, "a", value);
-    assert_mistake(*state, COLANDER_INVALID,
+    colander_row_builder_add(builder, "a", value);
+    assert_mistake(builder, COLANDER_INVALID,
                    "column 'a': encoded value ends in the middle of a value");
     value.bytes = BYTES("\x80");
-    colander_row_builder_add(*state, "a", value);
-    assert_mistake(*state, COLANDER_INVALID,
+    colander_row_builder_add(builder, "a", value);
+    assert_mistake(builder, COLANDER_INVALID,
                    "column 'a': encoded value is not one array");
     value.bytes = BYTES("\x90\x90");
-    colander_row_builder_add(*state, "a", value);
-    assert_mistake(*state, COLANDER_INVALID,
+    colander_row_builder_add(builder, "a", value);
+    assert_mistake(builder, COLANDER_INVALID,
                    "column 'a': encoded value is not one array");
     value.type = COLANDER_EXTENSION;
     value.extension_type = -1;
-    colander_row_builder_add(*state, "a", value);
-    assert_mistake(*state, COLANDER_INVALID,
+    colander_row_builder_add(builder, "a", value);
+    assert_mistake(builder, COLANDER_INVALID,
                    "column 'a': extension type -1 is a timestamp");
 }
 
@@ -315,13 +317,13 @@ PREPARED_TEST(builder_refuses_one_level_too_many)
     for (int levels = COLANDER_ROW_DEPTH_MAX - 1;
          levels <= COLANDER_ROW_DEPTH_MAX; levels++) {
         for (int i = 0; i < levels; i++)
-            colander_row_builder_begin_map(*state, "m");
+            colander_row_builder_begin_map(builder, "m");
         for (int i = 0; i < levels; i++)
-            colander_row_builder_end(*state);
+            colander_row_builder_end(builder);
         if (levels < COLANDER_ROW_DEPTH_MAX)
-            ASSERT_OK(colander_row_builder_finish(*state, &row, &err), err);
+            ASSERT_OK(colander_row_builder_finish(builder, &row, &err), err);
     }
-    assert_mistake(*state, COLANDER_LIMIT,
+    assert_mistake(builder, COLANDER_LIMIT,
                    "column '" PATH_64 "': row has more than 64 levels");
 }
 
@@ -332,23 +334,23 @@ PREPARED_TEST(builder_refuses_a_row_that_is_too_large)
     char name[2] = "a";
 
     for (; *name < 'i'; ++*name)
-        colander_row_builder_add(*state, name, colander_binary(part));
-    assert_mistake(*state, COLANDER_LIMIT,
+        colander_row_builder_add(builder, name, colander_binary(part));
+    assert_mistake(builder, COLANDER_LIMIT,
                    "column 'h': row has more than 16777216 bytes");
     part.size = (size_t)COLANDER_ROW_SIZE_MAX + 1;
-    colander_row_builder_add(*state, "a", colander_text(""));
-    colander_row_builder_add(*state, "b", colander_string(part));
-    assert_mistake(*state, COLANDER_LIMIT,
+    colander_row_builder_add(builder, "a", colander_text(""));
+    colander_row_builder_add(builder, "b", colander_string(part));
+    assert_mistake(builder, COLANDER_LIMIT,
                    "column 'b': string of 16777217 bytes, 16777216 at most");
 }
 
 PREPARED_TEST(builder_refuses_containers_that_are_too_many)
 {
-    colander_row_builder_begin_array(*state, "a");
+    colander_row_builder_begin_array(builder, "a");
     for (unsigned i = 0; i < COLANDER_ROW_SIZE_MAX; i++) {
-        colander_row_builder_begin_array(*state, NULL);
-        colander_row_builder_end(*state);
+        colander_row_builder_begin_array(builder, NULL);
+        colander_row_builder_end(builder);
     }
-    assert_mistake(*state, COLANDER_LIMIT,
+    assert_mistake(builder, COLANDER_LIMIT,
                    "column 'a[]': row has more than 16777216 bytes");
 }

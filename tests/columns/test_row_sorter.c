@@ -108,7 +108,7 @@ TEST(rows_that_were_damaged_on_disk_are_told)
         assert_true(spill.ends[0] <= sizeof(bytes));
         assert_int_equal(pread(spill.fds[0], bytes, spill.ends[0], 0),
                          spill.ends[0]);
-        assert_int_equal(ftruncate(spill.fds[0], (off_t)size), 0);
+        ZERO(ftruncate(spill.fds[0], (off_t)size));
         FAILS(merge_all(&sources, &count, NULL), COLANDER_CORRUPT);
         assert_int_equal(pwrite(spill.fds[0], bytes, spill.ends[0], 0),
                          spill.ends[0]);
@@ -145,13 +145,12 @@ sort_all(struct colander_error *err)
         .run_size = 400, .run_rows = 5, .fan_in = 2};
     struct row_sorter *sorter = NULL;
     struct row_sources sources;
-    enum colander_code code;
     uint64_t bytes;
     uint64_t rows;
     size_t count;
+    enum colander_code code = row_sorter_create(directory, &limits, NULL,
+                                                &is_cancelled, &sorter, err);
 
-    code = row_sorter_create(directory, &limits, NULL, &is_cancelled, &sorter,
-                             err);
     if (code == COLANDER_OK)
         code = add_all(sorter, err);
     if (code == COLANDER_OK)

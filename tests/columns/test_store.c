@@ -17,7 +17,6 @@
 
 FIXTURE_TEST(first_write_creates_the_family)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY early = fixture_family(fixture, "f");
     SCOPED_FAMILY other = fixture_family(fixture, "f");
     struct colander_names names;
@@ -36,7 +35,6 @@ FIXTURE_TEST(first_write_creates_the_family)
 
 FIXTURE_TEST(delete_does_not_create_a_family)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_BUFFER key = text_key("k");
     uint64_t deleted = 7;
@@ -50,7 +48,6 @@ FIXTURE_TEST(delete_does_not_create_a_family)
 FIXTURE_TEST(family_names_must_be_sensible)
 {
     static const char *const bad[] = {"", "a\tb", "\xff", "\xed\xa0\x80"};
-    struct store_fixture *fixture = *state;
     struct colander_family *family;
 
     for (size_t i = 0; i < COUNT(bad); i++) {
@@ -62,7 +59,6 @@ FIXTURE_TEST(family_names_must_be_sensible)
 
 FIXTURE_TEST(dropping_what_is_not_there_is_not_found)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct colander_error err;
 
@@ -72,9 +68,8 @@ FIXTURE_TEST(dropping_what_is_not_there_is_not_found)
 
 FIXTURE_TEST(handles_of_a_dropped_family_say_so)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY old = fixture_family(fixture, "f");
-    struct colander_family *fresh;
+    SCOPED_FAMILY fresh = NULL;
     SCOPED_BUFFER key = text_key("k");
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     struct colander_error err;
@@ -94,12 +89,10 @@ FIXTURE_TEST(handles_of_a_dropped_family_say_so)
     assert_row(fresh, "k", "{\"_key\":\"k\",\"a\":3}");
     FAILS(put_text(fixture, old, "k", "a", colander_integer(4), &err),
           COLANDER_DROPPED);
-    colander_family_close(fresh);
 }
 
 FIXTURE_TEST(close_is_refused_while_something_is_open)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = fixture_family(fixture, "f");
     SCOPED_SNAPSHOT snapshot = NULL;
     struct colander_batch *batch;
@@ -117,19 +110,17 @@ FIXTURE_TEST(close_is_refused_while_something_is_open)
 
 FIXTURE_TEST(read_only_store_refuses_every_write)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_BUFFER key = text_key("k");
     struct colander_family *families[2];
     struct colander_batch *batch;
     struct colander_slice row;
     struct colander_error err;
 
-    families[0] = fixture_family(fixture, "old");
+    families[0] = kept_family(fixture, "old");
     OK(put_text(fixture, families[0], "k", "a", colander_integer(1), NULL));
-    colander_family_close(families[0]);
     fixture_reopen(fixture, COLANDER_OPEN_READ_ONLY);
-    families[0] = fixture_family(fixture, "old");
-    families[1] = fixture_family(fixture, "new");
+    families[0] = kept_family(fixture, "old");
+    families[1] = kept_family(fixture, "new");
     row = fixture_row(fixture, "a", colander_integer(2));
     for (int i = 0; i < 2; i++) {
         struct colander_family *family = families[i];
@@ -152,8 +143,6 @@ FIXTURE_TEST(read_only_store_refuses_every_write)
     }
     assert_non_null(strstr(err.message, "is open for reading only"));
     assert_row(families[0], "k", "{\"_key\":\"k\",\"a\":1}");
-    colander_family_close(families[0]);
-    colander_family_close(families[1]);
 }
 
 /* --------------------------------------------------- dropping in a race --- */
@@ -177,7 +166,7 @@ write_on(void *context)
     if (colander_key_text("k", &key, NULL) != COLANDER_OK)
         writer->surprises++;
     while (!*writer->stop) {
-        struct colander_family *family;
+        SCOPED_FAMILY family = NULL;
         enum colander_code code = colander_family_open(writer->fixture->store,
                                                        "doomed", &family, NULL);
 
@@ -191,14 +180,12 @@ write_on(void *context)
             writer->refused++;
         else if (code != COLANDER_OK)
             writer->surprises++;
-        colander_family_close(family);
     }
     return NULL;
 }
 
 FIXTURE_TEST(dropping_under_writers_breaks_nothing_else)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY safe = fixture_family(fixture, "safe");
     SCOPED_BUILDER builder = colander_row_builder_create();
     atomic_int stop = 0;
@@ -319,7 +306,6 @@ fill_noise(uint8_t *noise, size_t size, uint64_t seed)
 /* I7: memory, descriptors and log follow the options. */
 FIXTURE_TEST(hundreds_of_families_stay_within_the_options)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *families[MANY];
     long resident_before;
     char name[16];

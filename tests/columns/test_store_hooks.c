@@ -29,7 +29,6 @@ number_row(struct world *world, const char *name, int64_t number)
 
 HOOKS_TEST(a_store_is_opened_and_closed_once)
 {
-    struct world *world = *state;
     struct colander_error err;
 
     assert_told(&world->naive, "");
@@ -45,7 +44,6 @@ HOOKS_TEST(a_store_is_opened_and_closed_once)
 
 CLOSED_HOOKS_TEST(a_store_without_hooks_has_no_context)
 {
-    struct world *world = *state;
     struct engine_family *engine_family;
 
     OK(store_open_hooked(world->directory, NULL, NULL, &world->store, NULL));
@@ -63,11 +61,9 @@ CLOSED_HOOKS_TEST(a_store_without_hooks_has_no_context)
 
 CLOSED_HOOKS_TEST(a_store_that_cannot_be_opened_is_closed)
 {
-    struct world *world = *state;
-    struct colander_options options;
+    struct colander_options options = usual_options();
     struct colander_error err;
 
-    colander_options_init(&options);
     options.mode = COLANDER_OPEN_EXISTING;
     FAILS(world_open(world, &options, &err), COLANDER_NOT_FOUND);
     assert_null(world->store);
@@ -86,7 +82,6 @@ CLOSED_HOOKS_TEST(a_store_that_cannot_be_opened_is_closed)
 
 HOOKS_TEST(a_close_that_is_busy_opens_again)
 {
-    struct world *world = *state;
     SCOPED_BUFFER key = text_key("k");
     struct colander_snapshot *snapshot;
     const struct colander_slice k = colander_buffer_slice(&key);
@@ -123,7 +118,6 @@ HOOKS_TEST(a_close_that_is_busy_opens_again)
 
 HOOKS_TEST(rows_are_noted_whole_and_once)
 {
-    struct world *world = *state;
     SCOPED_BUFFER key = text_key("k");
     const struct colander_slice k = colander_buffer_slice(&key);
 
@@ -142,13 +136,12 @@ HOOKS_TEST(rows_are_noted_whole_and_once)
 
 HOOKS_TEST(a_batch_is_one_write)
 {
-    struct world *world = *state;
     SCOPED_BUFFER key = text_key("k");
     SCOPED_BUFFER other = text_key("o");
     const struct colander_slice k = colander_buffer_slice(&key);
     const struct colander_slice o = colander_buffer_slice(&other);
-    struct colander_family *family;
-    struct colander_batch *batch;
+    SCOPED_FAMILY family = NULL;
+    SCOPED_BATCH batch = NULL;
 
     OK(colander_family_open(world->store, "g", &family, NULL));
     OK(colander_batch_create(world->store, &batch, NULL));
@@ -169,13 +162,10 @@ HOOKS_TEST(a_batch_is_one_write)
     OK(colander_batch_commit(batch, NULL, NULL));
     OK(colander_batch_commit(batch, NULL, NULL));
     assert_told(&world->naive, "");
-    colander_batch_destroy(batch);
-    colander_family_close(family);
 }
 
 HOOKS_TEST(what_fails_is_told_as_unwritten)
 {
-    struct world *world = *state;
     SCOPED_BUFFER key = text_key("k");
     const struct colander_slice k = colander_buffer_slice(&key);
     struct colander_family *gone;
@@ -204,7 +194,6 @@ HOOKS_TEST(what_fails_is_told_as_unwritten)
 
 HOOKS_TEST(a_row_that_cannot_be_noted_is_not_written)
 {
-    struct world *world = *state;
     SCOPED_BUFFER key = text_key("k");
     const struct colander_slice k = colander_buffer_slice(&key);
     SCOPED_BATCH batch = NULL;
@@ -236,11 +225,10 @@ static void
 assert_plan(struct world *world, struct colander_predicate *where,
             uint64_t limit, enum colander_plan plan, const char *reason)
 {
-    struct colander_query query;
+    struct colander_query query = usual_query();
     SCOPED_CURSOR cursor = NULL;
     struct colander_explain explain;
 
-    colander_query_init(&query);
     query.where = where;
     query.limit = limit;
     OK(colander_family_find(world->families[0], &query, &cursor, NULL));
@@ -259,7 +247,6 @@ n_is(enum colander_comparison comparison, int64_t number)
 
 HOOKS_TEST(a_plan_has_a_reason)
 {
-    struct world *world = *state;
     const uint64_t all = UINT64_MAX;
 
     assert_plan(world, n_is(COLANDER_EQ, 1), all, COLANDER_PLAN_NOTHING,
@@ -281,8 +268,6 @@ HOOKS_TEST(a_plan_has_a_reason)
 
 CLOSED_HOOKS_TEST(scans_of_a_store_without_value_filters_say_so)
 {
-    struct world *world = *state;
-
     OK(store_open_hooked(world->directory, NULL, NULL, &world->store, NULL));
     OK(colander_family_open(world->store, "f", &world->families[0], NULL));
     OK(colander_family_create(world->families[0], NULL));

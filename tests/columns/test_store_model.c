@@ -11,6 +11,7 @@
 #include "support/scoped.h"
 
 #include "support/temporary.h"
+#include "support/usual.h"
 
 #define FAMILIES 3
 #define SNAPSHOTS 3
@@ -37,9 +38,8 @@ static const char *const family_names[] = {"tweets", "sensors", "default"};
 static void
 open_store(struct run *run)
 {
-    struct colander_options options;
+    struct colander_options options = usual_options();
 
-    colander_options_init(&options);
     options.write_buffer_size = 1 << 20;
     options.sst_size = 64 << 10;
     options.block_size = 1 << 10;
@@ -316,7 +316,7 @@ do_find(struct run *run)
     size_t column = random_below(&run->random, COLUMNS);
     struct cell wanted = random_cell(&run->random, false);
     struct colander_predicate *where = NULL;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     const struct world *world;
     struct range range;
     char text[16];
@@ -330,7 +330,6 @@ do_find(struct run *run)
                            wanted.kind == TEXT ? colander_text(text)
                                                : colander_integer(wanted.value),
                            NULL);
-    colander_query_init(&query);
     random_range(run, &range);
     world = pick_world(run, &query.snapshot);
     query.where = where;
@@ -411,7 +410,7 @@ do_something(struct run *run)
 
 TEST(store_does_what_the_model_does)
 {
-    struct run *run = calloc(1, sizeof(*run));
+    SCOPED_MEMORY struct run *run = calloc(1, sizeof(*run));
     uint64_t runs = random_runs(20000);
 
     run->random = random_seed("store_does_what_the_model_does");
@@ -423,5 +422,4 @@ TEST(store_does_what_the_model_does)
     close_store(run);
     colander_row_builder_destroy(run->builder);
     temporary_remove(run->directory);
-    free(run);
 }

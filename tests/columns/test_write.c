@@ -15,7 +15,6 @@
 
 FIXTURE_TEST(row_over_a_limit_is_refused_and_nothing_written)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_BUFFER key = text_key("k");
     struct colander_slice bytes = colander_buffer_slice(&key);
@@ -45,7 +44,6 @@ FIXTURE_TEST(row_over_a_limit_is_refused_and_nothing_written)
 
 FIXTURE_TEST(what_is_no_key_or_row_is_refused)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_BUFFER key = text_key("k");
     struct colander_slice row = fixture_row(fixture, "a", colander_integer(1));
@@ -65,7 +63,6 @@ FIXTURE_TEST(what_is_no_key_or_row_is_refused)
 
 FIXTURE_TEST(patch_that_would_outgrow_the_limits_changes_nothing)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_BUFFER key = text_key("k");
     SCOPED_BUFFER noise = COLANDER_BUFFER_EMPTY;
@@ -93,7 +90,6 @@ FIXTURE_TEST(patch_that_would_outgrow_the_limits_changes_nothing)
 
 FIXTURE_TEST(batch_with_a_dropped_family_writes_nothing)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY kept = fixture_family(fixture, "kept");
     SCOPED_FAMILY doomed = fixture_family(fixture, "doomed");
     SCOPED_BUFFER key = text_key("k");
@@ -119,7 +115,6 @@ FIXTURE_TEST(batch_with_a_dropped_family_writes_nothing)
 
 FIXTURE_TEST(a_row_that_was_checked_is_put_as_it_is)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_BUFFER key = text_key("k");
     struct colander_slice row = fixture_row(fixture, "a", colander_integer(1));
@@ -140,7 +135,6 @@ FIXTURE_TEST(a_row_that_was_checked_is_put_as_it_is)
 
 FIXTURE_TEST(batch_takes_families_of_its_own_store_only)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_BUFFER key = text_key("k");
     char directory[TEMPORARY_SIZE];
@@ -161,12 +155,11 @@ FIXTURE_TEST(batch_takes_families_of_its_own_store_only)
 
 FIXTURE_TEST(a_batch_over_the_limit_keeps_what_it_has)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_BUFFER key = text_key("k");
     const struct colander_slice at = colander_buffer_slice(&key);
     const size_t size = COLANDER_ROW_SIZE_MAX - 64;
-    uint8_t *bytes = calloc(1, size);
+    SCOPED_MEMORY uint8_t *bytes = calloc(1, size);
     SCOPED_BATCH batch = NULL;
     struct colander_slice row;
     struct colander_error err;
@@ -184,7 +177,6 @@ FIXTURE_TEST(a_batch_over_the_limit_keeps_what_it_has)
     colander_batch_clear(batch);
     OK(colander_batch_put(batch, family, at, row, &err));
     assert_int_equal(count_rows(family), 0);
-    free(bytes);
 }
 
 /* ---------------------------------------------------------- in parallel --- */
@@ -205,9 +197,9 @@ static void *
 patch_own_column(void *context)
 {
     struct patcher *patcher = context;
-    struct colander_row_builder *builder = colander_row_builder_create();
+    SCOPED_BUILDER builder = colander_row_builder_create();
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
-    struct colander_batch *batch = NULL;
+    SCOPED_BATCH batch = NULL;
     char name[8];
 
     (void)snprintf(name, sizeof(name), "c%d", patcher->number);
@@ -231,14 +223,11 @@ patch_own_column(void *context)
             code = colander_batch_commit(batch, NULL, NULL);
         patcher->failures += code != COLANDER_OK;
     }
-    colander_batch_destroy(batch);
-    colander_row_builder_destroy(builder);
     return NULL;
 }
 
 FIXTURE_TEST(patches_of_one_row_at_once_lose_nothing)
 {
-    struct store_fixture *fixture = *state;
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct patcher patchers[PATCHERS];
     SCOPED_BUFFER key = text_key("k");
@@ -303,8 +292,8 @@ static void *
 move_amounts(void *context)
 {
     struct mover *mover = context;
-    struct colander_row_builder *builder = colander_row_builder_create();
-    struct colander_batch *batch = NULL;
+    SCOPED_BUILDER builder = colander_row_builder_create();
+    SCOPED_BATCH batch = NULL;
     int64_t amounts[ACCOUNTS];
     uint64_t random = 1;
 
@@ -328,8 +317,6 @@ move_amounts(void *context)
                 COLANDER_OK ||
             colander_batch_commit(batch, NULL, NULL) != COLANDER_OK;
     }
-    colander_batch_destroy(batch);
-    colander_row_builder_destroy(builder);
     return NULL;
 }
 
@@ -337,13 +324,12 @@ static int64_t
 sum_of(struct colander_family *family, const struct colander_snapshot *snapshot,
        uint64_t *rows)
 {
-    struct colander_cursor *cursor;
+    SCOPED_CURSOR cursor = NULL;
     struct colander_result result;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     int64_t sum = 0;
     bool is_row = true;
 
-    colander_query_init(&query);
     query.snapshot = snapshot;
     OK(colander_family_find(family, &query, &cursor, NULL));
     while (is_row) {
@@ -357,16 +343,14 @@ sum_of(struct colander_family *family, const struct colander_snapshot *snapshot,
         sum += value.integer;
         ++*rows;
     }
-    colander_cursor_close(cursor);
     return sum;
 }
 
 FIXTURE_TEST(readers_never_see_half_a_batch)
 {
-    struct store_fixture *fixture = *state;
     atomic_bool stop = false;
     struct mover mover = {.fixture = fixture, .stop = &stop};
-    struct colander_row_builder *builder = colander_row_builder_create();
+    SCOPED_BUILDER builder = colander_row_builder_create();
     struct colander_batch *batch;
     pthread_t thread;
 
@@ -394,7 +378,6 @@ FIXTURE_TEST(readers_never_see_half_a_batch)
     stop = true;
     pthread_join(thread, NULL);
     assert_int_equal(mover.failures, 0);
-    colander_row_builder_destroy(builder);
     colander_family_close(mover.families[0]);
     colander_family_close(mover.families[1]);
 }

@@ -50,7 +50,7 @@ TEST(varints_are_read_as_written)
         0, 1, 127, 128, 300, UINT32_MAX, UINT64_C(1) << 63, UINT64_MAX};
     uint8_t bytes[BYTES_VARINT_MAX];
 
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+    for (size_t i = 0; i < COUNT(numbers); i++) {
         const size_t size =
             (size_t)(bytes_put_varint(bytes, numbers[i]) - bytes);
         struct bytes_reader reader =

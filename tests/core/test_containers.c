@@ -8,10 +8,11 @@
 #include "core/heap.h"
 #include "support/cases.h"
 #include "support/random.h"
+#include "support/scoped.h"
 
 TEST(array_grows_and_keeps_its_elements)
 {
-    uint32_t *numbers = NULL;
+    SCOPED_MEMORY uint32_t *numbers = NULL;
     size_t capacity = 0;
     size_t moves = 0;
 
@@ -27,7 +28,6 @@ TEST(array_grows_and_keeps_its_elements)
         assert_int_equal(numbers[i], i);
     OK(array_reserve(&numbers, 10000, &capacity, 50000, NULL));
     assert_true(capacity >= 60000);
-    free(numbers);
 }
 
 TEST(array_without_memory_stays)
@@ -35,7 +35,7 @@ TEST(array_without_memory_stays)
     static const size_t impossible[] = {SIZE_MAX, SIZE_MAX / 2,
                                         SIZE_MAX / sizeof(uint64_t)};
     struct colander_error err;
-    uint64_t *numbers = NULL;
+    SCOPED_MEMORY uint64_t *numbers = NULL;
     uint64_t *before;
     size_t capacity = 0;
 
@@ -49,7 +49,6 @@ TEST(array_without_memory_stays)
         assert_int_equal(capacity, 8);
         assert_int_equal(numbers[0], 7);
     }
-    free(numbers);
 }
 
 static bool

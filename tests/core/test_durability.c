@@ -7,6 +7,7 @@
 #include "core/engine.h"
 #include "core/sst.h"
 #include "support/engine_fixture.h"
+#include "support/scoped.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +44,7 @@ static int
 syncs_of_a_put(struct fixture *fixture, struct engine_family *family,
                enum colander_durability durability)
 {
-    struct engine_batch *batch;
+    SCOPED_ENGINE_BATCH batch = NULL;
     int before;
 
     OK(engine_batch_create(fixture->engine, false, &batch, NULL));
@@ -51,7 +52,6 @@ syncs_of_a_put(struct fixture *fixture, struct engine_family *family,
                         colander_slice_text("v"), NULL));
     before = log_syncs;
     OK(engine_batch_write(batch, durability, NULL));
-    engine_batch_destroy(batch);
     return log_syncs - before;
 }
 
@@ -68,7 +68,6 @@ syncs_of_a_record(struct fixture *fixture)
 
 ENGINE_TEST(write_is_synced_as_it_or_the_store_says)
 {
-    struct fixture *fixture = *state;
     struct engine_family *family;
     struct colander_options options;
 
@@ -82,7 +81,6 @@ ENGINE_TEST(write_is_synced_as_it_or_the_store_says)
         assert_int_equal(syncs_of_a_record(fixture), sync);
         assert_int_equal(syncs_of_a_put(fixture, family, COLANDER_SYNC), 1);
         assert_int_equal(syncs_of_a_put(fixture, family, COLANDER_NO_SYNC), 0);
-        engine_family_close(family);
         close_engine(fixture);
     }
 }
@@ -91,7 +89,6 @@ ENGINE_TEST(write_is_synced_as_it_or_the_store_says)
  * begins a log, and syncs its SST and older logs later. */
 ENGINE_TEST(ledger_is_synced_before_a_log_is_created)
 {
-    struct fixture *fixture = *state;
     struct engine_family *family;
 
     assert_int_equal(open_with(fixture, NULL, NULL), COLANDER_OK);
@@ -103,7 +100,6 @@ ENGINE_TEST(ledger_is_synced_before_a_log_is_created)
         assert_int_equal(engine_family_flush(family, NULL), COLANDER_OK);
         assert_string_equal(strrchr(first_synced, '/'), "/LEDGER");
     }
-    engine_family_close(family);
 }
 
 /* ------------------------------------------------------ a failing close --- */
@@ -116,12 +112,11 @@ limit_files(rlim_t size)
 
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
     limit.rlim_cur = size == 0 ? limit.rlim_max : size;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    ZERO(setrlimit(RLIMIT_FSIZE, &limit));
 }
 
 ENGINE_TEST(close_tells_what_it_could_not_flush_and_nothing_is_lost)
 {
-    struct fixture *fixture = *state;
     struct engine_family *family;
     struct colander_error err;
     uint64_t noise = 1;
@@ -129,8 +124,7 @@ ENGINE_TEST(close_tells_what_it_could_not_flush_and_nothing_is_lost)
     char value[1024];
 
     (void)signal(SIGXFSZ, SIG_IGN);
-    OK(open_with(fixture, NULL, NULL));
-    family = family_of(fixture, "f");
+    family = open_with_family(fixture, "f");
     for (int i = 0; i < 1000; i++) {
         for (size_t j = 0; j < sizeof(value) - 1; j++) {
             noise = noise * UINT64_C(6364136223846793005) + 1;
@@ -140,24 +134,21 @@ ENGINE_TEST(close_tells_what_it_could_not_flush_and_nothing_is_lost)
         (void)snprintf(key, sizeof(key), "%03d", i);
         OK(put(fixture->engine, family, key, value, NULL));
     }
-    engine_family_close(family);
+    close_families(fixture);
     limit_files(100000);
-    assert_int_equal(engine_close(fixture->engine, &err), COLANDER_IO);
+    FAILS(engine_close(fixture->engine, &err), COLANDER_IO);
     limit_files(0);
     fixture->engine = NULL;
     assert_non_null(strstr(err.message, "without flushing family 'f'"));
     assert_non_null(strstr(err.message, "come back at the next open"));
 
-    OK(open_with(fixture, NULL, NULL));
-    family = family_of(fixture, "f");
+    family = open_with_family(fixture, "f");
     assert_value(family, "999", value);
     for (int i = 0; i < 1000; i++) {
-        char *text;
+        SCOPED_MEMORY char *text = NULL;
 
         (void)snprintf(key, sizeof(key), "%03d", i);
         text = get(family, NULL, key);
         assert_non_null(text);
-        free(text);
     }
-    engine_family_close(family);
 }

@@ -15,24 +15,17 @@
 
 ENGINE_TEST(families_are_listed_by_name_and_keep_their_ids)
 {
-    struct fixture *fixture = *state;
-    struct engine_family *a;
-    struct engine_family *b;
     struct colander_names names;
-    uint32_t id;
+    struct engine_family *b = open_with_family(fixture, "default");
+    struct engine_family *a = family_of(fixture, "a/b \xc3\xa9");
+    uint32_t id = engine_family_id(a);
 
-    OK(open_with(fixture, NULL, NULL));
-    b = family_of(fixture, "default");
-    a = family_of(fixture, "a/b \xc3\xa9");
-    id = engine_family_id(a);
     assert_int_not_equal(id, engine_family_id(b));
     OK(engine_families(fixture->engine, &names, NULL));
     assert_int_equal(names.count, 2);
     assert_string_equal(names.names[0], "a/b \xc3\xa9");
     assert_string_equal(names.names[1], "default");
     colander_names_release(&names);
-    engine_family_close(a);
-    engine_family_close(b);
     close_engine(fixture);
     OK(open_with(fixture, NULL, NULL));
     OK(engine_family_open(fixture->engine, "a/b \xc3\xa9", false, &a, NULL));
@@ -42,7 +35,6 @@ ENGINE_TEST(families_are_listed_by_name_and_keep_their_ids)
 
 ENGINE_TEST(bad_family_names_are_refused)
 {
-    struct fixture *fixture = *state;
     struct engine_family *family;
     char longest[257];
 
@@ -56,24 +48,18 @@ ENGINE_TEST(bad_family_names_are_refused)
     FAILS(engine_family_open(fixture->engine, longest, true, &family, NULL),
           COLANDER_INVALID);
     longest[255] = '\0';
-    family = family_of(fixture, longest);
-    engine_family_close(family);
+    (void)family_of(fixture, longest);
 }
 
 ENGINE_TEST(dropped_family_refuses_writes_and_the_store_goes_on)
 {
-    struct fixture *fixture = *state;
-    struct engine_family *doomed;
-    struct engine_family *other;
     struct engine_family *again;
     struct engine_batch *batch;
     struct colander_error err;
-    uint32_t id;
+    struct engine_family *doomed = open_with_family(fixture, "doomed");
+    struct engine_family *other = family_of(fixture, "other");
+    uint32_t id = engine_family_id(doomed);
 
-    OK(open_with(fixture, NULL, NULL));
-    doomed = family_of(fixture, "doomed");
-    other = family_of(fixture, "other");
-    id = engine_family_id(doomed);
     OK(put(fixture->engine, doomed, "k", "old", NULL));
     OK(engine_batch_create(fixture->engine, false, &batch, NULL));
     OK(engine_batch_put(batch, other, colander_slice_text("k"),
@@ -86,45 +72,36 @@ ENGINE_TEST(dropped_family_refuses_writes_and_the_store_goes_on)
     assert_string_equal(err.message, "family 'doomed' was dropped");
     assert_value(other, "k", NULL);
     engine_batch_destroy(batch);
-    assert_int_equal(engine_family_drop(doomed, &err), COLANDER_DROPPED);
+    FAILS(engine_family_drop(doomed, &err), COLANDER_DROPPED);
     FAILS(put(fixture->engine, doomed, "k", "v", &err), COLANDER_DROPPED);
     OK(put(fixture->engine, other, "k", "v", NULL));
     again = family_of(fixture, "doomed");
     assert_value(again, "k", NULL);
     assert_int_not_equal(engine_family_id(again), id);
     OK(put(fixture->engine, again, "k", "new", NULL));
-    engine_family_close(doomed);
-    engine_family_close(again);
-    engine_family_close(other);
     close_engine(fixture);
-    OK(open_with(fixture, NULL, NULL));
-    again = family_of(fixture, "doomed");
+    again = open_with_family(fixture, "doomed");
     assert_value(again, "k", "new");
-    engine_family_close(again);
 }
 
 ENGINE_TEST(cursor_outlives_the_drop_of_its_family)
 {
-    struct fixture *fixture = *state;
     const struct engine_cursor_options all = {.is_reverse = false};
-    struct engine_family *family;
-    struct engine_cursor *cursor;
+    SCOPED_ENGINE_CURSOR cursor = NULL;
     struct colander_slice key;
     struct colander_slice value;
     bool is_row;
+    struct engine_family *family = open_with_family(fixture, "f");
 
-    OK(open_with(fixture, NULL, NULL));
-    family = family_of(fixture, "f");
     OK(put(fixture->engine, family, "k", "v", NULL));
     OK(engine_cursor_open(family, &all, &cursor, NULL));
     OK(engine_family_drop(family, NULL));
-    engine_family_close(family);
+    close_families(fixture);
     OK(engine_cursor_next(cursor, &is_row, &key, &value, NULL));
     assert_true(is_row);
     assert_memory_equal(key.data, "k", 1);
     OK(engine_cursor_next(cursor, &is_row, &key, &value, NULL));
     assert_true(!is_row && key.data == NULL);
-    engine_cursor_close(cursor);
 }
 
 /* What a thread does to its family until it is refused. */
@@ -169,7 +146,8 @@ drop_beside(struct fixture *fixture, const enum work works[3], int rounds)
         for (int i = 0; i < 3; i++) {
             writers[i].fixture = fixture;
             writers[i].work = works[i];
-            writers[i].family = family_of(fixture, "doomed");
+            OK(engine_family_open(fixture->engine, "doomed", true,
+                                  &writers[i].family, NULL));
             writers[i].written = 0;
             pthread_create(&threads[i], NULL, write_until_refused, &writers[i]);
         }
@@ -185,15 +163,14 @@ drop_beside(struct fixture *fixture, const enum work works[3], int rounds)
         }
         OK(put(fixture->engine, bystander, "k", "v", NULL));
     }
-    engine_family_close(bystander);
 }
 
 ENGINE_TEST(drop_stops_writers_and_nothing_else)
 {
     static const enum work works[3] = {WRITE, WRITE, WRITE};
 
-    OK(open_with(*state, NULL, NULL));
-    drop_beside(*state, works, 20);
+    OK(open_with(fixture, NULL, NULL));
+    drop_beside(fixture, works, 20);
 }
 
 ENGINE_TEST(drop_beside_flushes_and_compactions_stops_nothing)
@@ -203,23 +180,21 @@ ENGINE_TEST(drop_beside_flushes_and_compactions_stops_nothing)
         {WRITE_AND_COMPACT, WRITE_AND_FLUSH, WRITE_AND_COMPACT},
     };
 
-    OK(open_with(*state, NULL, NULL));
-    drop_beside(*state, works[0], 60);
-    drop_beside(*state, works[1], 60);
+    OK(open_with(fixture, NULL, NULL));
+    drop_beside(fixture, works[0], 60);
+    drop_beside(fixture, works[1], 60);
 }
 
 ENGINE_TEST(every_compaction_and_compression_keeps_its_keys)
 {
-    struct fixture *fixture = *state;
     char path[sizeof(fixture->path)];
 
     memcpy(path, fixture->path, sizeof(path));
     for (int way = 0; way < 9; way++) {
         struct engine_family *family;
-        struct colander_options options;
+        struct colander_options options = usual_options();
         char key[16];
 
-        colander_options_init(&options);
         options.compaction = (enum colander_compaction)(1 + way / 3);
         options.compression = (enum colander_compression)(1 + way % 3);
         options.sst_size = 64 << 10;
@@ -234,7 +209,6 @@ ENGINE_TEST(every_compaction_and_compression_keeps_its_keys)
                 OK(engine_family_flush(family, NULL));
         }
         OK(engine_family_compact(family, NULL));
-        engine_family_close(family);
         close_engine(fixture);
         OK(open_with(fixture, NULL, NULL));
         family = family_of(fixture, "f");
@@ -242,7 +216,6 @@ ENGINE_TEST(every_compaction_and_compression_keeps_its_keys)
             (void)snprintf(key, sizeof(key), "%d", i);
             assert_value(family, key, key);
         }
-        engine_family_close(family);
         close_engine(fixture);
     }
 }
@@ -251,14 +224,11 @@ ENGINE_TEST(every_compaction_and_compression_keeps_its_keys)
 
 ENGINE_TEST(indexed_batch_reads_its_own_writes)
 {
-    struct fixture *fixture = *state;
     SCOPED_BUFFER value = COLANDER_BUFFER_EMPTY;
-    struct engine_family *family;
-    struct engine_batch *batch;
+    SCOPED_ENGINE_BATCH batch = NULL;
     bool found;
+    struct engine_family *family = open_with_family(fixture, "f");
 
-    OK(open_with(fixture, NULL, NULL));
-    family = family_of(fixture, "f");
     OK(put(fixture->engine, family, "a", "1", NULL));
     OK(engine_batch_create(fixture->engine, true, &batch, NULL));
     OK(engine_batch_delete(batch, family, colander_slice_text("a"), NULL));
@@ -275,18 +245,13 @@ ENGINE_TEST(indexed_batch_reads_its_own_writes)
     OK(engine_batch_write(batch, COLANDER_SYNC, NULL));
     assert_value(family, "a", NULL);
     assert_value(family, "b", "2");
-    engine_batch_destroy(batch);
-    engine_family_close(family);
 }
 
 ENGINE_TEST(cursor_keeps_to_its_bounds_both_ways)
 {
     static const char *const keys[] = {"a", "b", "c", "d"};
-    struct fixture *fixture = *state;
-    struct engine_family *family;
+    struct engine_family *family = open_with_family(fixture, "f");
 
-    OK(open_with(fixture, NULL, NULL));
-    family = family_of(fixture, "f");
     for (size_t i = 0; i < 4; i++)
         OK(put(fixture->engine, family, keys[i], "v", NULL));
     for (int reverse = 0; reverse < 2; reverse++) {
@@ -295,7 +260,7 @@ ENGINE_TEST(cursor_keeps_to_its_bounds_both_ways)
             .until = colander_slice_text("d"),
             .is_reverse = reverse == 1,
         };
-        struct engine_cursor *cursor;
+        SCOPED_ENGINE_CURSOR cursor = NULL;
         char seen[8] = "";
 
         OK(engine_cursor_open(family, &options, &cursor, NULL));
@@ -310,20 +275,15 @@ ENGINE_TEST(cursor_keeps_to_its_bounds_both_ways)
             strncat(seen, (const char *)key.data, 1);
         }
         assert_string_equal(seen, reverse ? "cb" : "bc");
-        engine_cursor_close(cursor);
     }
-    engine_family_close(family);
 }
 
 ENGINE_TEST(snapshot_does_not_see_later_writes)
 {
-    struct fixture *fixture = *state;
-    struct engine_family *family;
-    struct colander_snapshot *snapshot;
+    SCOPED_SNAPSHOT snapshot = NULL;
     char *text;
+    struct engine_family *family = open_with_family(fixture, "f");
 
-    OK(open_with(fixture, NULL, NULL));
-    family = family_of(fixture, "f");
     OK(put(fixture->engine, family, "k", "1", NULL));
     OK(engine_snapshot_create(fixture->engine, &snapshot, NULL));
     OK(put(fixture->engine, family, "k", "2", NULL));
@@ -332,6 +292,4 @@ ENGINE_TEST(snapshot_does_not_see_later_writes)
     assert_string_equal(text, "1");
     free(text);
     assert_value(family, "k", "2");
-    colander_snapshot_release(snapshot);
-    engine_family_close(family);
 }

@@ -14,7 +14,6 @@
 
 ENGINE_TEST(missing_store_is_not_found)
 {
-    struct fixture *fixture = *state;
     struct colander_error err;
     char expected[600];
 
@@ -30,7 +29,6 @@ ENGINE_TEST(missing_store_is_not_found)
 
 ENGINE_TEST(new_store_is_not_made_over_another)
 {
-    struct fixture *fixture = *state;
     struct colander_error err;
 
     OK(open_as(fixture, COLANDER_OPEN_NEW, &err));
@@ -41,16 +39,15 @@ ENGINE_TEST(new_store_is_not_made_over_another)
 
 ENGINE_TEST(directory_of_somebody_else_is_left_alone)
 {
-    struct fixture *fixture = *state;
     struct colander_error err;
     char file[TEMPORARY_SIZE + 32];
     DIR *stream;
     int count = 0;
 
     (void)snprintf(file, sizeof(file), "%s/letter", fixture->path);
-    assert_int_equal(mkdir(fixture->path, 0755), 0);
-    assert_int_equal(close(open(file, O_CREAT | O_WRONLY, 0644)), 0);
-    assert_int_equal(open_with(fixture, NULL, &err), COLANDER_INVALID);
+    ZERO(mkdir(fixture->path, 0755));
+    ZERO(close(open(file, O_CREAT | O_WRONLY, 0644)));
+    FAILS(open_with(fixture, NULL, &err), COLANDER_INVALID);
     assert_non_null(strstr(err.message, "it is not a store: it has files, but "
                                         "no 'COLANDER'"));
     stream = opendir(fixture->path);
@@ -62,41 +59,36 @@ ENGINE_TEST(directory_of_somebody_else_is_left_alone)
 
 ENGINE_TEST(file_is_no_store)
 {
-    struct fixture *fixture = *state;
     struct colander_error err;
 
-    assert_int_equal(close(open(fixture->path, O_CREAT | O_WRONLY, 0644)), 0);
-    assert_int_equal(open_with(fixture, NULL, &err), COLANDER_INVALID);
+    ZERO(close(open(fixture->path, O_CREAT | O_WRONLY, 0644)));
+    FAILS(open_with(fixture, NULL, &err), COLANDER_INVALID);
     assert_non_null(strstr(err.message, "not a directory"));
 }
 
 ENGINE_TEST(unfinished_creation_is_finished)
 {
-    struct fixture *fixture = *state;
     char record[TEMPORARY_SIZE + 32];
 
     OK(open_with(fixture, NULL, NULL));
     close_engine(fixture);
     (void)snprintf(record, sizeof(record), "%s/COLANDER", fixture->path);
-    assert_int_equal(unlink(record), 0);
+    ZERO(unlink(record));
     FAILS(open_as(fixture, COLANDER_OPEN_EXISTING, NULL), COLANDER_NOT_FOUND);
     OK(open_with(fixture, NULL, NULL));
 }
 
 ENGINE_TEST(store_that_lost_its_record_is_not_taken_for_a_new_one)
 {
-    struct fixture *fixture = *state;
-    struct engine_family *family;
     struct colander_error err;
     char record[TEMPORARY_SIZE + 32];
 
     OK(open_with(fixture, NULL, NULL));
-    family = family_of(fixture, "f");
-    engine_family_close(family);
+    (void)family_of(fixture, "f");
     close_engine(fixture);
     (void)snprintf(record, sizeof(record), "%s/COLANDER", fixture->path);
-    assert_int_equal(unlink(record), 0);
-    assert_int_equal(open_with(fixture, NULL, &err), COLANDER_CORRUPT);
+    ZERO(unlink(record));
+    FAILS(open_with(fixture, NULL, &err), COLANDER_CORRUPT);
     assert_non_null(strstr(err.message, "it has a database but no 'COLANDER'"));
     FAILS(open_as(fixture, COLANDER_OPEN_NEW, &err), COLANDER_CORRUPT);
     assert_int_not_equal(access(record, F_OK), 0);
@@ -104,24 +96,21 @@ ENGINE_TEST(store_that_lost_its_record_is_not_taken_for_a_new_one)
 
 ENGINE_TEST(path_may_be_relative_and_have_any_name)
 {
-    struct fixture *fixture = *state;
     struct engine_family *family;
     char here[TEMPORARY_SIZE];
 
     assert_non_null(getcwd(here, sizeof(here)));
-    assert_int_equal(chdir(fixture->directory), 0);
-    assert_int_equal(mkdir("OPTIONS-x", 0755), 0);
+    ZERO(chdir(fixture->directory));
+    ZERO(mkdir("OPTIONS-x", 0755));
     OK(engine_open("OPTIONS-x/OPTIONS-y", NULL, &fixture->engine, NULL));
-    assert_int_equal(chdir(here), 0);
+    ZERO(chdir(here));
     family = family_of(fixture, "f");
     OK(put(fixture->engine, family, "k", "v", NULL));
     OK(engine_family_flush(family, NULL));
-    engine_family_close(family);
 }
 
 ENGINE_TEST(opening_often_does_not_collect_log_files)
 {
-    struct fixture *fixture = *state;
     char path[TEMPORARY_SIZE + 32];
     struct dirent *entry;
     int count = 0;
@@ -141,11 +130,10 @@ ENGINE_TEST(opening_often_does_not_collect_log_files)
 
 ENGINE_TEST(closed_standard_descriptors_are_not_given_to_files)
 {
-    struct fixture *fixture = *state;
     char target[512] = "";
     int saved = dup(STDIN_FILENO);
 
-    assert_int_equal(close(STDIN_FILENO), 0);
+    ZERO(close(STDIN_FILENO));
     OK(open_with(fixture, NULL, NULL));
     assert_true(readlink("/proc/self/fd/0", target, sizeof(target) - 1) > 0);
     assert_string_equal(target, "/dev/null");
@@ -155,7 +143,6 @@ ENGINE_TEST(closed_standard_descriptors_are_not_given_to_files)
 
 ENGINE_TEST(store_without_its_database_is_corrupt)
 {
-    struct fixture *fixture = *state;
     struct colander_error err;
     char path[TEMPORARY_SIZE + 32];
 
@@ -163,14 +150,13 @@ ENGINE_TEST(store_without_its_database_is_corrupt)
     close_engine(fixture);
     (void)snprintf(path, sizeof(path), "%s/rocksdb", fixture->path);
     temporary_remove(path);
-    assert_int_equal(open_with(fixture, NULL, &err), COLANDER_CORRUPT);
+    FAILS(open_with(fixture, NULL, &err), COLANDER_CORRUPT);
     assert_non_null(strstr(err.message, "cannot open the database"));
     FAILS(open_as(fixture, COLANDER_OPEN_READ_ONLY, &err), COLANDER_CORRUPT);
 }
 
 ENGINE_TEST(damaged_record_is_corrupt_and_newer_is_too_new)
 {
-    struct fixture *fixture = *state;
     struct colander_error err;
     char path[TEMPORARY_SIZE + 32];
     FILE *file;
@@ -181,27 +167,24 @@ ENGINE_TEST(damaged_record_is_corrupt_and_newer_is_too_new)
     file = fopen(path, "w");
     fputs("colander store 1\ncompression lz5\n", file);
     fclose(file);
-    assert_int_equal(open_with(fixture, NULL, &err), COLANDER_CORRUPT);
+    FAILS(open_with(fixture, NULL, &err), COLANDER_CORRUPT);
     assert_non_null(strstr(err.message, "damaged at line 2"));
     file = fopen(path, "w");
     fputs("colander store 77\nchecksum f029aea3dc243d3d\n", file);
     fclose(file);
-    assert_int_equal(open_with(fixture, NULL, &err), COLANDER_TOO_NEW);
+    FAILS(open_with(fixture, NULL, &err), COLANDER_TOO_NEW);
 }
 
 ENGINE_TEST(files_are_for_the_owner_alone)
 {
     static const char *const directories[] = {"", "/rocksdb"};
-    struct fixture *fixture = *state;
     struct engine_family *family;
 
     umask(0);
-    assert_int_equal(mkdir(fixture->path, 0755), 0); /* there before us */
-    OK(open_with(fixture, NULL, NULL));
-    family = family_of(fixture, "f");
+    ZERO(mkdir(fixture->path, 0755)); /* there before us */
+    family = open_with_family(fixture, "f");
     OK(put(fixture->engine, family, "k", "v", NULL));
     OK(engine_family_flush(family, NULL));
-    engine_family_close(family);
     close_engine(fixture);
     OK(open_with(fixture, NULL, NULL));
     for (size_t i = 0; i < 2; i++) {
@@ -213,7 +196,7 @@ ENGINE_TEST(files_are_for_the_owner_alone)
 
         (void)snprintf(path, sizeof(path), "%s%s", fixture->path,
                        directories[i]);
-        assert_int_equal(stat(path, &status), 0);
+        ZERO(stat(path, &status));
         assert_int_equal(status.st_mode & 07777, 0700);
         stream = opendir(path);
         while ((entry = readdir(stream)) != NULL) {
@@ -233,10 +216,8 @@ ENGINE_TEST(files_are_for_the_owner_alone)
 
 ENGINE_TEST(options_are_kept_in_the_store)
 {
-    struct fixture *fixture = *state;
-    struct colander_options options;
+    struct colander_options options = usual_options();
 
-    colander_options_init(&options);
     options.compression = COLANDER_COMPRESSION_ZSTD;
     options.compaction = COLANDER_COMPACTION_UNIVERSAL;
     options.block_size = 8192;
@@ -261,17 +242,15 @@ ENGINE_TEST(options_are_kept_in_the_store)
 
 ENGINE_TEST(close_with_open_handles_is_busy_and_stays_open)
 {
-    struct fixture *fixture = *state;
-    struct engine_family *family;
     struct colander_snapshot *snapshot;
     struct colander_error err;
 
     OK(open_with(fixture, NULL, NULL));
-    family = family_of(fixture, "f");
-    assert_int_equal(engine_close(fixture->engine, &err), COLANDER_BUSY);
-    engine_family_close(family);
+    (void)family_of(fixture, "f");
+    FAILS(engine_close(fixture->engine, &err), COLANDER_BUSY);
+    close_families(fixture);
     OK(engine_snapshot_create(fixture->engine, &snapshot, NULL));
-    assert_int_equal(engine_close(fixture->engine, &err), COLANDER_BUSY);
+    FAILS(engine_close(fixture->engine, &err), COLANDER_BUSY);
     assert_non_null(strstr(
         err.message, "families and cursors open: 0, batches and snapshots: 1"));
     colander_snapshot_release(snapshot);
@@ -280,18 +259,14 @@ ENGINE_TEST(close_with_open_handles_is_busy_and_stays_open)
 
 ENGINE_TEST(close_leaves_every_key_in_an_sst)
 {
-    struct fixture *fixture = *state;
-    struct engine_family *family;
     struct colander_family_sizes sizes;
+    struct engine_family *family = open_with_family(fixture, "f");
 
-    OK(open_with(fixture, NULL, NULL));
-    family = family_of(fixture, "f");
     OK(put(fixture->engine, family, "k", "v", NULL));
     OK(engine_family_sizes(family, &sizes, NULL));
     assert_int_equal(sizes.sst_count, 0);
     assert_int_equal(sizes.key_count, 1);
     assert_true(sizes.unflushed_size > 0);
-    engine_family_close(family);
     close_engine(fixture);
     OK(open_as(fixture, COLANDER_OPEN_READ_ONLY, NULL));
     OK(engine_family_open(fixture->engine, "f", false, &family, NULL));

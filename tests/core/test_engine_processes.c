@@ -16,7 +16,6 @@
 
 ENGINE_TEST(second_open_in_one_process_is_busy)
 {
-    struct fixture *fixture = *state;
     struct engine *second;
     struct colander_error err;
 
@@ -53,11 +52,10 @@ start_role(const char *role, const char *path, enum colander_open_mode mode,
 static int
 hold(const char *path, enum colander_open_mode mode, int ready, int stop)
 {
-    struct colander_options options;
+    struct colander_options options = usual_options();
     struct engine *engine;
     char byte = 'r';
 
-    colander_options_init(&options);
     options.mode = mode;
     if (engine_open(path, &options, &engine, NULL) != COLANDER_OK)
         return 1;
@@ -123,8 +121,8 @@ open_beside(struct fixture *fixture, enum colander_open_mode theirs,
     enum colander_code code;
     char byte;
 
-    assert_int_equal(pipe(ready), 0);
-    assert_int_equal(pipe(stop), 0);
+    ZERO(pipe(ready));
+    ZERO(pipe(stop));
     assert_int_equal(fcntl(stop[1], F_SETFD, FD_CLOEXEC), 0);
     *holder = start_role("--hold", fixture->path, theirs, ready[1], stop[0]);
     close(ready[1]);
@@ -144,7 +142,6 @@ ENGINE_TEST(store_held_by_another_process_names_it)
         {COLANDER_OPEN_OR_CREATE, COLANDER_OPEN_READ_ONLY},
         {COLANDER_OPEN_READ_ONLY, COLANDER_OPEN_OR_CREATE},
     };
-    struct fixture *fixture = *state;
     struct colander_error err;
     char expected[64];
     pid_t holder;
@@ -163,7 +160,6 @@ ENGINE_TEST(store_held_by_another_process_names_it)
 
 ENGINE_TEST(readers_share_a_store)
 {
-    struct fixture *fixture = *state;
     pid_t holder;
 
     OK(open_with(fixture, NULL, NULL));
@@ -174,7 +170,6 @@ ENGINE_TEST(readers_share_a_store)
 
 ENGINE_TEST(killed_holder_leaves_no_lock_and_no_loss)
 {
-    struct fixture *fixture = *state;
     struct engine_family *family;
     pid_t child =
         start_role("--write", fixture->path, COLANDER_OPEN_OR_CREATE, 0, 0);
@@ -212,7 +207,7 @@ damage_log(const struct fixture *fixture)
         if (strstr(entry->d_name, ".log") == NULL)
             continue;
         fd = openat(dirfd(stream), entry->d_name, O_RDWR);
-        assert_int_equal(fstat(fd, &status), 0);
+        ZERO(fstat(fd, &status));
         if (status.st_size > 0) {
             assert_int_equal(pread(fd, &byte, 1, status.st_size / 2), 1);
             byte ^= 1;
@@ -227,26 +222,23 @@ damage_log(const struct fixture *fixture)
 
 ENGINE_TEST(damage_inside_the_log_is_not_passed_over)
 {
-    struct fixture *fixture = *state;
     struct colander_error err;
     pid_t child =
         start_role("--write", fixture->path, COLANDER_OPEN_OR_CREATE, 0, 0);
 
     assert_true(WIFSIGNALED(wait_for(child)));
     damage_log(fixture);
-    assert_int_equal(open_with(fixture, NULL, &err), COLANDER_CORRUPT);
+    FAILS(open_with(fixture, NULL, &err), COLANDER_CORRUPT);
     FAILS(open_as(fixture, COLANDER_OPEN_READ_ONLY, &err), COLANDER_CORRUPT);
 }
 
 ENGINE_TEST(store_of_somebody_else_is_not_permitted)
 {
-    struct fixture *fixture = *state;
-
     if (geteuid() != 0)
         skip();
     OK(open_with(fixture, NULL, NULL));
     close_engine(fixture);
-    assert_int_equal(chmod(fixture->directory, 0755), 0);
+    ZERO(chmod(fixture->directory, 0755));
     assert_int_equal(wait_for(start_role("--trespass", fixture->path,
                                          COLANDER_OPEN_EXISTING, 0, 0)),
                      0);
@@ -263,29 +255,24 @@ describe_files(const char *path, char *text, size_t size)
                    "find '%s' -printf '%%P %%s %%T@ %%m\\n' | sort", path);
     listing = popen(command, "r");
     text[fread(text, 1, size - 1, listing)] = '\0';
-    assert_int_equal(pclose(listing), 0);
+    ZERO(pclose(listing));
 }
 
 ENGINE_TEST(reading_changes_nothing_on_disk)
 {
-    struct fixture *fixture = *state;
-    struct engine_family *family;
     struct colander_error err;
     char before[4096];
     char after[4096];
+    struct engine_family *family = open_with_family(fixture, "f");
 
-    OK(open_with(fixture, NULL, NULL));
-    family = family_of(fixture, "f");
     OK(put(fixture->engine, family, "k", "v", NULL));
-    engine_family_close(family);
     close_engine(fixture);
     describe_files(fixture->path, before, sizeof(before));
     OK(open_as(fixture, COLANDER_OPEN_READ_ONLY, NULL));
-    OK(engine_family_open(fixture->engine, "f", true, &family, NULL));
+    family = family_of(fixture, "f");
     assert_value(family, "k", "v");
-    assert_int_equal(engine_family_drop(family, &err), COLANDER_READ_ONLY);
-    assert_int_equal(engine_family_flush(family, &err), COLANDER_READ_ONLY);
-    engine_family_close(family);
+    FAILS(engine_family_drop(family, &err), COLANDER_READ_ONLY);
+    FAILS(engine_family_flush(family, &err), COLANDER_READ_ONLY);
     FAILS(engine_family_open(fixture->engine, "g", true, &family, &err),
           COLANDER_NOT_FOUND);
     close_engine(fixture);

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/engine.h"
+#include "support/scoped.h"
 #include "support/sst_fixture.h"
 
 #include <signal.h>
@@ -34,8 +35,7 @@ open_families(struct work *work)
 static void
 release_all(struct work *work)
 {
-    for (size_t i = 0; i < FAMILIES; i++)
-        engine_family_close(work->families[i]);
+    close_families(&work->fixture->base);
     for (size_t i = 0; i < SNAPSHOTS; i++) {
         colander_snapshot_release(work->snapshots[i]);
         work->snapshots[i] = NULL;
@@ -62,8 +62,7 @@ drop(struct work *work, size_t which)
     pthread_mutex_lock(&watch->mutex);
     watch->is_dropped[id] = true;
     pthread_mutex_unlock(&watch->mutex);
-    for (size_t i = 0; i < FAMILIES; i++)
-        engine_family_close(work->families[i]);
+    close_families(&work->fixture->base);
     open_families(work);
     for (size_t i = 0; i < SNAPSHOTS; i++) { /* of what there was before */
         colander_snapshot_release(work->snapshots[i]);
@@ -125,22 +124,21 @@ run_work(struct sst_fixture *fixture, enum colander_compaction compaction)
 
 SST_TEST(told_rows_are_the_rows_of_a_leveled_store)
 {
-    run_work(*state, COLANDER_COMPACTION_LEVELED);
+    run_work(fixture, COLANDER_COMPACTION_LEVELED);
 }
 
 SST_TEST(told_rows_are_the_rows_of_a_universal_store)
 {
-    run_work(*state, COLANDER_COMPACTION_UNIVERSAL);
+    run_work(fixture, COLANDER_COMPACTION_UNIVERSAL);
 }
 
 SST_TEST(told_rows_are_the_rows_of_a_fifo_store)
 {
-    run_work(*state, COLANDER_COMPACTION_FIFO);
+    run_work(fixture, COLANDER_COMPACTION_FIFO);
 }
 
 SST_TEST(what_fifo_drops_leaves_the_view)
 {
-    struct sst_fixture *fixture = *state;
     struct engine_family *family;
 
     fixture->options.compaction = COLANDER_COMPACTION_FIFO;
@@ -152,16 +150,14 @@ SST_TEST(what_fifo_drops_leaves_the_view)
         OK(engine_family_flush(family, NULL));
     }
     assert_in_range(check_files(fixture), 1, 19);
-    engine_family_close(family);
 }
 
 SST_TEST(replaced_file_leaves_the_view_though_a_cursor_keeps_it)
 {
     const struct engine_cursor_options all = {.is_reverse = false};
-    struct sst_fixture *fixture = *state;
     struct watch *watch = &fixture->watch;
     struct engine_family *family;
-    struct engine_cursor *cursor;
+    SCOPED_ENGINE_CURSOR cursor = NULL;
     struct told *told;
     bool is_in_view = true;
 
@@ -184,8 +180,6 @@ SST_TEST(replaced_file_leaves_the_view_though_a_cursor_keeps_it)
     assert_false(told->is_deleted);
     pthread_mutex_unlock(&watch->mutex);
     check_now(fixture, family);
-    engine_cursor_close(cursor);
-    engine_family_close(family);
 }
 
 /* Whether RocksDB has moved a file to another level as it is. */
@@ -202,7 +196,6 @@ has_moved(struct sst_fixture *fixture)
 
 SST_TEST(moved_file_stays_in_view_and_its_entries_are_counted)
 {
-    struct sst_fixture *fixture = *state;
     struct engine_family *family;
 
     open_watched(fixture);
@@ -216,13 +209,11 @@ SST_TEST(moved_file_stays_in_view_and_its_entries_are_counted)
         usleep(10000);
     assert_true(has_moved(fixture));
     assert_in_range(check_files(fixture), 30, 60);
-    engine_family_close(family);
     close_engine(&fixture->base);
     open_watched(fixture); /* now RocksDB knows the entries of 20 at first */
     family = family_of(&fixture->base, "f");
     assert_in_range(check_files(fixture), 30, 60);
     check_now(fixture, family);
-    engine_family_close(family);
 }
 
 struct writing {
@@ -254,21 +245,19 @@ write_on(void *context)
 
 SST_TEST(no_row_is_missing_at_any_moment)
 {
-    struct sst_fixture *fixture = *state;
     struct writing writing = {.fixture = fixture};
     pthread_t thread;
 
     writing.random = random_seed("no_row_is_missing_at_any_moment");
     open_watched(fixture);
     writing.family = family_of(&fixture->base, "f");
-    assert_int_equal(pthread_create(&thread, NULL, write_on, &writing), 0);
+    ZERO(pthread_create(&thread, NULL, write_on, &writing));
     while (!writing.is_done) { /* writes go on while it flushes */
         OK(engine_family_flush(writing.family, NULL));
         check_now(fixture, writing.family);
     }
-    assert_int_equal(pthread_join(thread, NULL), 0);
+    ZERO(pthread_join(thread, NULL));
     (void)check_files(fixture);
-    engine_family_close(writing.family);
 }
 
 /* --------------------------------------------------- crashes and failure ---
@@ -292,7 +281,6 @@ write_and_die(const char *path)
 
 SST_TEST(rows_of_a_killed_process_are_told_before_open_returns)
 {
-    struct sst_fixture *fixture = *state;
     struct engine_family *family;
     struct told *told;
     struct rows rows;
@@ -313,7 +301,6 @@ SST_TEST(rows_of_a_killed_process_are_told_before_open_returns)
     rows = rows_at(family, NULL, engine_unflushed_cursor_open);
     assert_int_equal(rows.count, 1000);
     free(rows.rows);
-    engine_family_close(family);
     close_engine(&fixture->base);
     assert_int_equal(fixture->watch.event_count,
                      0); /* a reader tells nothing */
@@ -328,7 +315,6 @@ SST_TEST(rows_of_a_killed_process_are_told_before_open_returns)
     rows = rows_at(family, NULL, engine_unflushed_cursor_open);
     assert_int_equal(rows.count, 0);
     check_now(fixture, family);
-    engine_family_close(family);
 }
 
 static void
@@ -338,7 +324,7 @@ limit_files(rlim_t size)
 
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
     limit.rlim_cur = size == 0 ? limit.rlim_max : size;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    ZERO(setrlimit(RLIMIT_FSIZE, &limit));
 }
 
 static void
@@ -354,7 +340,6 @@ forget_view(struct watch *watch)
 SST_TEST(file_that_fails_is_told_with_what_is_known_of_it)
 {
     static const uint32_t counts[] = {2000, 15000};
-    struct sst_fixture *fixture = *state;
     struct watch *watch = &fixture->watch;
     struct engine_family *family;
 
@@ -366,7 +351,7 @@ SST_TEST(file_that_fails_is_told_with_what_is_known_of_it)
         watch->failure_count = 0;
         assert_true(write_rows(fixture->base.engine, family, NULL, counts[i]));
         limit_files(100000);
-        assert_int_equal(engine_family_flush(family, NULL), COLANDER_IO);
+        FAILS(engine_family_flush(family, NULL), COLANDER_IO);
         limit_files(0);
         check_now(fixture, family);
         pthread_mutex_lock(&watch->mutex);
@@ -374,7 +359,7 @@ SST_TEST(file_that_fails_is_told_with_what_is_known_of_it)
         assert_int_equal(watch->failure.family, engine_family_id(family));
         assert_int_equal(watch->failure.is_tagged, i == 0);
         pthread_mutex_unlock(&watch->mutex);
-        engine_family_close(family);
+        close_families(&fixture->base);
         if (engine_close(fixture->base.engine, NULL) != COLANDER_OK)
             print_message("its close fails, too\n");
         fixture->base.engine = NULL;
@@ -382,14 +367,12 @@ SST_TEST(file_that_fails_is_told_with_what_is_known_of_it)
         open_watched(fixture);
         family = family_of(&fixture->base, "f");
         check_now(fixture, family);
-        engine_family_close(family);
         close_engine(&fixture->base);
     }
 }
 
 SST_TEST(flushed_is_told_up_to_the_newest_write_of_the_store)
 {
-    struct sst_fixture *fixture = *state;
     struct engine_family *f;
     struct engine_family *g;
     struct list list = {.count = 0};
@@ -407,8 +390,6 @@ SST_TEST(flushed_is_told_up_to_the_newest_write_of_the_store)
     OK(engine_ssts(fixture->base.engine, list_add, &list, NULL));
     assert_int_equal(list.count, 1);
     assert_int_equal(list.files[0].last_sequence, first);
-    engine_family_close(f);
-    engine_family_close(g);
 }
 
 int

@@ -7,6 +7,7 @@
 #include "core/sst.h"
 
 #include "support/engine_fixture.h"
+#include "support/scoped.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -120,7 +121,7 @@ static enum colander_code
 put_row(struct engine *engine, struct engine_family *family, uint32_t number)
 {
     static const uint8_t row[ROW_SIZE];
-    struct engine_batch *batch;
+    SCOPED_ENGINE_BATCH batch = NULL;
     enum colander_code code = engine_batch_create(engine, false, &batch, NULL);
 
     if (code == COLANDER_OK)
@@ -130,7 +131,6 @@ put_row(struct engine *engine, struct engine_family *family, uint32_t number)
             colander_slice_of(row, sizeof(row)), NULL);
     if (code == COLANDER_OK)
         code = engine_batch_write(batch, COLANDER_AS_STORE, NULL);
-    engine_batch_destroy(batch);
     return code;
 }
 
@@ -177,7 +177,6 @@ await_stall(const struct writer *writer)
  */
 ENGINE_TEST(a_family_may_be_dropped_while_its_flush_ends)
 {
-    struct fixture *fixture = *state;
     struct gates gates = {
         PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, {{0}}};
     const struct sst_observer observer = {
@@ -189,10 +188,9 @@ ENGINE_TEST(a_family_may_be_dropped_while_its_flush_ends)
         .flushed = flushed,
     };
     struct writer writers[2] = {{0}};
-    struct colander_options options;
+    struct colander_options options = usual_options();
     pthread_t threads[2];
 
-    colander_options_init(&options);
     options.write_buffer_size = 1 << 20;
     options.thread_count = 16; /* several flushes at once */
     OK(engine_open_observed(fixture->path, &options, &observer,
@@ -203,10 +201,9 @@ ENGINE_TEST(a_family_may_be_dropped_while_its_flush_ends)
         set(&gates, i, engine_family_id(writers[i].family), CREATED);
     }
     OK(put_row(fixture->engine, writers[1].family, 0));
-    assert_int_equal(pthread_create(&threads[1], NULL, flush, &writers[1]), 0);
+    ZERO(pthread_create(&threads[1], NULL, flush, &writers[1]));
     await(&gates, 1);
-    assert_int_equal(pthread_create(&threads[0], NULL, write_on, &writers[0]),
-                     0);
+    ZERO(pthread_create(&threads[0], NULL, write_on, &writers[0]));
     await(&gates, 0);
     await_stall(&writers[0]);
 
@@ -215,12 +212,10 @@ ENGINE_TEST(a_family_may_be_dropped_while_its_flush_ends)
     writers[0].stops = true;
     set(&gates, 1, 0, NOWHERE);
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        ZERO(pthread_join(threads[i], NULL));
         OK(writers[i].code);
     }
     OK(engine_family_drop(writers[0].family, NULL));
-    engine_family_close(writers[0].family);
     set(&gates, 0, 0, NOWHERE);
-    engine_family_close(writers[1].family);
     close_engine(fixture);
 }

@@ -98,12 +98,11 @@ write_slots(const struct fixture *fixture, const uint8_t slots[2 * LEDGER_SLOT])
 /* --------------------------------------------------------------------------
  */
 
-#define LEDGER_TEST(name) TEST_BETWEEN(name, setup, teardown)
+#define LEDGER_TEST(name)                                                      \
+    TEST_WITH(struct fixture *fixture, name, setup, teardown)
 
 LEDGER_TEST(notes_are_kept)
 {
-    struct fixture *fixture = *state;
-
     settle(fixture);
     ledger_note_written(fixture->ledger, LEDGER_WAL, 7, 100);
     ledger_note_synced(fixture->ledger, LEDGER_WAL, 7, 60);
@@ -119,7 +118,6 @@ LEDGER_TEST(notes_are_kept)
 
 LEDGER_TEST(a_log_that_is_not_found_is_missing_once)
 {
-    struct fixture *fixture = *state;
 
     settle(fixture);
     for (uint64_t number = 3; number < 6; number++)
@@ -143,7 +141,6 @@ LEDGER_TEST(a_log_that_is_not_found_is_missing_once)
  * slot is enough for what was synced. */
 LEDGER_TEST(damaged_slots_say_nothing)
 {
-    struct fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
     uint8_t slots[2 * LEDGER_SLOT];
 
@@ -172,7 +169,6 @@ LEDGER_TEST(damaged_slots_say_nothing)
  * sync. */
 LEDGER_TEST(one_slot_stays_as_it_was_synced)
 {
-    struct fixture *fixture = *state;
     static uint8_t synced[2 * LEDGER_SLOT];
     static uint8_t now[2 * LEDGER_SLOT];
 
@@ -200,8 +196,6 @@ LEDGER_TEST(one_slot_stays_as_it_was_synced)
 /* Not every byte costs a write: the file may be a sixteenth behind. */
 LEDGER_TEST(the_file_may_be_behind_what_is_known)
 {
-    struct fixture *fixture = *state;
-
     settle(fixture);
     for (uint64_t size = 1600; size <= 1700; size++)
         ledger_note_written(fixture->ledger, LEDGER_WAL, 3, size);
@@ -222,7 +216,6 @@ LEDGER_TEST(the_file_may_be_behind_what_is_known)
 /* A note that was taken back does not come back with the older slot. */
 LEDGER_TEST(what_was_forgotten_is_in_neither_slot)
 {
-    struct fixture *fixture = *state;
     uint8_t slots[2 * LEDGER_SLOT];
 
     for (size_t slot = 0; slot < 2; slot++) {
@@ -242,7 +235,6 @@ LEDGER_TEST(what_was_forgotten_is_in_neither_slot)
 /* How far a MANIFEST was synced is told by either slot. */
 LEDGER_TEST(what_was_synced_of_a_manifest_is_in_both_slots)
 {
-    struct fixture *fixture = *state;
     uint8_t slots[2 * LEDGER_SLOT];
 
     settle(fixture);
@@ -260,8 +252,6 @@ LEDGER_TEST(what_was_synced_of_a_manifest_is_in_both_slots)
 
 LEDGER_TEST(after_another_boot_only_what_was_synced_must_be_there)
 {
-    struct fixture *fixture = *state;
-
     settle(fixture);
     ledger_note_written(fixture->ledger, LEDGER_WAL, 1, 100);
     ledger_note_synced(fixture->ledger, LEDGER_WAL, 1, 60);
@@ -282,8 +272,6 @@ may_end(struct fixture *fixture, uint64_t number)
 /* A log without a mark, known or not, was never synced. */
 LEDGER_TEST(a_log_that_was_synced_is_marked)
 {
-    struct fixture *fixture = *state;
-
     settle(fixture);
     ledger_note_written(fixture->ledger, LEDGER_WAL, 1, 100);
     ledger_note_written(fixture->ledger, LEDGER_WAL, 2, 100);
@@ -325,8 +313,6 @@ make_old(uint8_t *slot, uint64_t count, uint64_t argument)
  * after it was found. */
 LEDGER_TEST(an_old_ledger_marks_all_logs)
 {
-    struct fixture *fixture = *state;
-
     settle(fixture);
     ledger_note_written(fixture->ledger, LEDGER_WAL, 7, 100);
     assert_true(ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 9, 10));
@@ -355,8 +341,6 @@ LEDGER_TEST(an_old_ledger_marks_all_logs)
 /* Of more logs than the file has room for, the newest are known. */
 LEDGER_TEST(many_logs_are_kept)
 {
-    struct fixture *fixture = *state;
-
     settle(fixture);
     for (uint64_t number = 1; number <= 2000; number++)
         ledger_note_written(fixture->ledger, LEDGER_WAL, number, number);
@@ -387,7 +371,6 @@ clear_boot(uint8_t *slot, uint64_t count, uint64_t generation)
 /* The boot of the older slot does not count, whichever is read first. */
 LEDGER_TEST(the_boot_is_that_of_the_newer_slot)
 {
-    struct fixture *fixture = *state;
     uint8_t slots[2 * LEDGER_SLOT];
 
     settle(fixture);
@@ -439,13 +422,13 @@ forget_often(void *argument)
     return (void *)count; /* NOLINT(performance-no-int-to-ptr) */
 }
 
-#define NOTED_TEST(name) TEST_BETWEEN(name, setup_noted, teardown)
+#define NOTED_TEST(name)                                                       \
+    TEST_WITH(struct fixture *fixture, name, setup_noted, teardown)
 
 /* RocksDB removes a log by several threads at once, after errors. */
 NOTED_TEST(a_log_stays_while_no_thread_can_forget_it)
 {
     const enum fault_kind kinds[] = {FAULT_WRITE, FAULT_SYNC};
-    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < 2; i++) {
         const struct fault fault = {kinds[i], 0, ENOSPC, false, true};
@@ -455,12 +438,11 @@ NOTED_TEST(a_log_stays_while_no_thread_can_forget_it)
         fixture->tries = kinds[i] == FAULT_SYNC ? 100 : 20000;
         faults_begin(fixture->path, &fault);
         for (size_t j = 0; j < 2; j++)
-            assert_int_equal(
-                pthread_create(&threads[j], NULL, forget_often, fixture), 0);
+            ZERO(pthread_create(&threads[j], NULL, forget_often, fixture));
         for (size_t j = 0; j < 2; j++) {
             void *count;
 
-            assert_int_equal(pthread_join(threads[j], &count), 0);
+            ZERO(pthread_join(threads[j], &count));
             assert_null(count);
         }
         assert_true(faults_were_met());
@@ -476,7 +458,6 @@ NOTED_TEST(a_log_stays_while_no_thread_can_forget_it)
 NOTED_TEST(notes_that_are_torn_leave_the_last_one)
 {
     const struct fault fault = {FAULT_WRITE, 0, EIO, true, false};
-    struct fixture *fixture = *state;
 
     ledger_note_written(fixture->ledger, LEDGER_WAL, LOG, 100);
     assert_true(ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 3, 100));
@@ -494,7 +475,6 @@ NOTED_TEST(notes_that_are_torn_leave_the_last_one)
 NOTED_TEST(a_slot_stays_until_the_other_is_synced)
 {
     const struct fault fault = {FAULT_SYNC, 0, EIO, false, true};
-    struct fixture *fixture = *state;
     static uint8_t before[2 * LEDGER_SLOT];
     static uint8_t after[2 * LEDGER_SLOT];
 
@@ -521,9 +501,8 @@ NOTED_TEST(a_sync_is_on_the_disk_or_an_error)
     const struct fault faults[] = {{FAULT_WRITE, 0, EIO, false, false},
                                    {FAULT_WRITE, 1, EIO, false, false},
                                    {FAULT_SYNC, 0, EIO, false, false}};
-    struct fixture *fixture = *state;
 
-    for (size_t i = 0; i < 2 * sizeof(faults) / sizeof(faults[0]); i++) {
+    for (size_t i = 0; i < 2 * COUNT(faults); i++) {
         struct ledger *ledger = fixture->ledger;
 
         faults_begin(fixture->path, &faults[i / 2]);

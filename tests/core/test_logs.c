@@ -13,6 +13,7 @@
 #include "support/engine_fixture.h"
 #include "support/other_boot.h"
 #include "support/random.h"
+#include "support/scoped.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -91,7 +92,7 @@ copy_store(const char *from, const char *to)
     char command[3 * TEMPORARY_SIZE + 400];
 
     (void)snprintf(command, sizeof(command), "cp -a '%s' '%s'", from, to);
-    assert_int_equal(system(command), 0);
+    ZERO(system(command));
 }
 
 /* ------------------------------------------------------------------ logs ---
@@ -118,7 +119,7 @@ list_logs(const char *store, const char *name, struct log_file logs[LOGS_MAX])
         struct stat status;
 
         (void)snprintf(log->path, sizeof(log->path), "%s", found.gl_pathv[i]);
-        assert_int_equal(stat(log->path, &status), 0);
+        ZERO(stat(log->path, &status));
         log->size = status.st_size;
         count += log->size > 0;
     }
@@ -147,7 +148,7 @@ write_at(const char *path, const void *bytes, size_t size, off_t at)
 
     assert_true(fd >= 0);
     assert_int_equal(pwrite(fd, bytes, size, at), (ssize_t)size);
-    assert_int_equal(close(fd), 0);
+    ZERO(close(fd));
 }
 
 static uint8_t
@@ -184,7 +185,7 @@ damage_log(const struct log_file *log, enum damage damage, off_t at,
                    : sizeof(bytes);
         break;
     default:
-        assert_int_equal(truncate(log->path, at), 0);
+        ZERO(truncate(log->path, at));
         size = damage == CUT ? 0 : 1 + random_below(random, sizeof(bytes));
         for (size_t i = 0; i < size; i++)
             bytes[i] = (uint8_t)random_next(random);
@@ -278,7 +279,6 @@ make_killed(struct fixture *fixture, char killed[TEMPORARY_SIZE + 16])
 
 ENGINE_TEST(killed_store_has_all_rows)
 {
-    struct fixture *fixture = *state;
     char killed[TEMPORARY_SIZE + 16];
     struct log_file logs[LOGS_MAX];
 
@@ -382,21 +382,20 @@ ENGINE_TEST(damaged_wals_are_told_or_their_end_is_dropped)
 {
     uint64_t random = random_seed(__func__);
 
-    damage_many(*state, ".log", random_runs(25), &random);
+    damage_many(fixture, ".log", random_runs(25), &random);
 }
 
 ENGINE_TEST(damaged_manifests_are_told_or_their_end_is_dropped)
 {
     uint64_t random = random_seed(__func__);
 
-    damage_many(*state, "MANIFEST", random_runs(25), &random);
+    damage_many(fixture, "MANIFEST", random_runs(25), &random);
 }
 
 /* At each byte near the end of the last log, of which records are small. Only
  * a cut between two records, of which each row has two, cannot be told. */
 ENGINE_TEST(logs_cut_anywhere_are_opened)
 {
-    struct fixture *fixture = *state;
     char killed[TEMPORARY_SIZE + 16];
     struct log_file logs[LOGS_MAX];
     int untold = 0;
@@ -411,7 +410,7 @@ ENGINE_TEST(logs_cut_anywhere_are_opened)
         copy_store(killed, fixture->path);
         ledger_remove(fixture->path);
         last = &logs[list_logs(fixture->path, ".log", logs) - 1];
-        assert_int_equal(truncate(last->path, last->size - left), 0);
+        ZERO(truncate(last->path, last->size - left));
         OK(open_as(fixture, COLANDER_OPEN_EXISTING, NULL));
         rows = count_rows(fixture, &last_row);
         engine_recovery(fixture->engine, &recovery);
@@ -446,7 +445,6 @@ assert_never_synced(const struct fixture *fixture)
  * not in a log that was damaged only later. */
 ENGINE_TEST(torn_log_before_that_of_a_killed_open_is_fine)
 {
-    struct fixture *fixture = *state;
     char killed[TEMPORARY_SIZE + 16];
     char kept[TEMPORARY_SIZE + 16];
     struct log_file logs[LOGS_MAX];
@@ -460,21 +458,18 @@ ENGINE_TEST(torn_log_before_that_of_a_killed_open_is_fine)
         ledger_remove(fixture->path);
         last = &logs[list_logs(fixture->path, ".log", logs) - 1];
         if (!is_later)
-            assert_int_equal(truncate(last->path, last->size - 3), 0);
+            ZERO(truncate(last->path, last->size - 3));
         copy_store(last->path, kept);
         run_until_killed("--behind", fixture->path);
         assert_never_synced(fixture);
         copy_store(kept, last->path);
         if (is_later)
-            assert_int_equal(truncate(last->path, last->size - 3), 0);
+            ZERO(truncate(last->path, last->size - 3));
         ledger_remove(fixture->path);
         assert_int_equal(open_with(fixture, NULL, &err),
                          is_later ? COLANDER_CORRUPT : COLANDER_OK);
         if (!is_later) {
-            struct engine_family *rows = family_of(fixture, "rows");
-
-            assert_value(rows, "99999", "behind");
-            engine_family_close(rows);
+            assert_value(family_of(fixture, "rows"), "99999", "behind");
             close_engine(fixture);
         }
         temporary_remove(fixture->path);
@@ -484,7 +479,6 @@ ENGINE_TEST(torn_log_before_that_of_a_killed_open_is_fine)
 /* A log that is gone, or empty, or in the place of another. */
 ENGINE_TEST(logs_that_are_not_there_are_told)
 {
-    struct fixture *fixture = *state;
     char killed[TEMPORARY_SIZE + 16];
     char aside[TEMPORARY_SIZE + 16];
 
@@ -501,13 +495,13 @@ ENGINE_TEST(logs_that_are_not_there_are_told)
             ledger_remove(fixture->path);
         assert_int_equal(list_logs(fixture->path, ".log", logs), 3);
         if (i < 3) {
-            assert_int_equal(unlink(log->path), 0);
+            ZERO(unlink(log->path));
         } else if (i < 6) {
-            assert_int_equal(truncate(log->path, 0), 0);
+            ZERO(truncate(log->path, 0));
         } else {
-            assert_int_equal(rename(log->path, aside), 0);
-            assert_int_equal(rename(other->path, log->path), 0);
-            assert_int_equal(rename(aside, other->path), 0);
+            ZERO(rename(log->path, aside));
+            ZERO(rename(other->path, log->path));
+            ZERO(rename(aside, other->path));
         }
         for (unsigned mode = 0; mode < 2; mode++) {
             err.message[0] = '\0';
@@ -531,23 +525,22 @@ static void
 lose_of_log(const struct log_file *log, off_t size)
 {
     if (size < 0)
-        assert_int_equal(unlink(log->path), 0);
+        ZERO(unlink(log->path));
     else if (size < 20)
-        assert_int_equal(truncate(log->path, size), 0);
+        ZERO(truncate(log->path, size));
     else
         write_at(log->path, "", 1, size);
 }
 
 static const off_t lost_sizes[] = {-1, 0, 5, 18, 5000};
 
-#define LOSSES (sizeof(lost_sizes) / sizeof(lost_sizes[0]))
+#define LOSSES COUNT(lost_sizes)
 
 /* What was synced is damaged if it is not whole, and so is what precedes it:
  * logs of which another was flushed, and one before the log of a synced write.
  */
 ENGINE_TEST(stores_with_a_hole_before_synced_writes_are_refused)
 {
-    struct fixture *fixture = *state;
     char killed[TEMPORARY_SIZE + 16];
 
     make_killed(fixture, killed);
@@ -577,7 +570,6 @@ ENGINE_TEST(stores_with_a_hole_before_synced_writes_are_refused)
  * damage. */
 ENGINE_TEST(writes_after_one_that_was_lost_are_dropped)
 {
-    struct fixture *fixture = *state;
     char killed[TEMPORARY_SIZE + 16];
 
     make_killed(fixture, killed);
@@ -617,7 +609,6 @@ ENGINE_TEST(writes_after_one_that_was_lost_are_dropped)
 /* A failed open reports what it dropped. */
 ENGINE_TEST(failed_open_reports_what_it_dropped)
 {
-    struct fixture *fixture = *state;
     char killed[TEMPORARY_SIZE + 16];
     struct log_file files[LOGS_MAX];
     struct log_file *last;
@@ -627,9 +618,9 @@ ENGINE_TEST(failed_open_reports_what_it_dropped)
     copy_store(killed, fixture->path);
     ledger_remove(fixture->path);
     last = &files[list_logs(fixture->path, ".log", files) - 1];
-    assert_int_equal(truncate(last->path, last->size - 3), 0);
+    ZERO(truncate(last->path, last->size - 3));
     assert_true(list_logs(fixture->path, ".sst", files) > 0);
-    assert_int_equal(unlink(files[0].path), 0);
+    ZERO(unlink(files[0].path));
     assert_int_not_equal(open_with(fixture, NULL, &err), COLANDER_OK);
     assert_non_null(strstr(err.message, "dropped "));
     assert_non_null(strstr(err.message, "its last write is incomplete"));
@@ -639,7 +630,6 @@ ENGINE_TEST(failed_open_reports_what_it_dropped)
 /* A reader hides what follows the writes that were lost. So does its backup. */
 ENGINE_TEST(backup_of_a_reader_has_what_it_sees)
 {
-    struct fixture *fixture = *state;
     char killed[TEMPORARY_SIZE + 16];
     char backups[TEMPORARY_SIZE + 16];
     char backup[TEMPORARY_SIZE + 32];
@@ -680,9 +670,9 @@ lose_last_record(const struct log_file *log)
 {
     struct log_state state;
 
-    assert_int_equal(truncate(log->path, log->size - 3), 0);
+    ZERO(truncate(log->path, log->size - 3));
     assert_int_equal(log_check(AT_FDCWD, log->path, &state, NULL), COLANDER_OK);
-    assert_int_equal(truncate(log->path, (off_t)state.whole), 0);
+    ZERO(truncate(log->path, (off_t)state.whole));
 }
 
 /* Two logs lose something: an earlier one its end, and a later one its first
@@ -690,7 +680,6 @@ lose_last_record(const struct log_file *log)
  * the first loss, or none if the earlier log was ever synced. */
 ENGINE_TEST(writes_after_two_that_were_lost_are_dropped)
 {
-    struct fixture *fixture = *state;
     char killed[TEMPORARY_SIZE + 16];
     static const char zeros[32768];
 
@@ -725,7 +714,6 @@ ENGINE_TEST(writes_after_two_that_were_lost_are_dropped)
  * rows are in SST files, and later ones in the log of the last process. */
 ENGINE_TEST(a_log_that_came_back_is_not_needed)
 {
-    struct fixture *fixture = *state;
     char killed[TEMPORARY_SIZE + 16];
     char to[TEMPORARY_SIZE + 32];
     struct log_file logs[LOGS_MAX];
@@ -746,7 +734,6 @@ ENGINE_TEST(a_log_that_came_back_is_not_needed)
     value_of(399, value);
     assert_value(rows, "00399", value);
     assert_value(rows, "99999", "behind");
-    engine_family_close(rows);
     close_engine(fixture);
 }
 

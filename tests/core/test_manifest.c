@@ -11,6 +11,7 @@
 
 #include "support/engine_fixture.h"
 #include "support/random.h"
+#include "support/scoped.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -55,8 +56,6 @@ write_store(struct fixture *fixture, struct files *files)
     OK(engine_family_drop(families[2], NULL));
     OK(engine_ssts(fixture->engine, note_file, files, NULL));
     assert_int_equal(files->count, 4); /* one of a, three of b */
-    for (size_t i = 0; i < 3; i++)
-        engine_family_close(families[i]);
     close_engine(fixture);
 }
 
@@ -93,8 +92,8 @@ ENGINE_TEST(families_and_files_are_those_of_the_database)
     uint64_t number;
     int directory;
 
-    write_store(*state, &files);
-    directory = open_database(*state, &number);
+    write_store(fixture, &files);
+    directory = open_database(fixture, &number);
     OK(manifest_read(&log, directory, number, NULL, NULL));
     assert_true(log.is_whole);
     assert_int_equal(live_count(&log), files.count);
@@ -127,7 +126,7 @@ ENGINE_TEST(families_and_files_are_those_of_the_database)
     }
     assert_int_equal(log.family_max, 3);
     manifest_release(&log);
-    assert_int_equal(close(directory), 0);
+    ZERO(close(directory));
 }
 
 /* A MANIFEST, and the directory that it is in. */
@@ -153,7 +152,7 @@ load(struct fixture *fixture, struct loaded_manifest *manifest)
     size = read(fd, manifest->bytes, sizeof(manifest->bytes));
     assert_in_range(size, 1, sizeof(manifest->bytes) - 1);
     manifest->size = (size_t)size;
-    assert_int_equal(close(fd), 0);
+    ZERO(close(fd));
 }
 
 #define CUT_NUMBER 999
@@ -170,7 +169,7 @@ read_bytes(struct manifest *log, const struct loaded_manifest *manifest,
 
     assert_true(fd >= 0);
     assert_int_equal(write(fd, manifest->bytes, size), size);
-    assert_int_equal(close(fd), 0);
+    ZERO(close(fd));
     OK(manifest_read(log, directory, CUT_NUMBER, ledger, NULL));
     assert_int_equal(unlinkat(directory, CUT, 0), 0);
 }
@@ -183,11 +182,11 @@ ENGINE_TEST(a_cut_manifest_is_an_earlier_one)
     struct manifest all = {0};
     uint64_t whole = 0;
 
-    load(*state, &manifest);
+    load(fixture, &manifest);
     read_bytes(&all, &manifest, manifest.size, NULL);
     assert_int_equal(all.whole, manifest.size);
     for (size_t cut = 0; cut < manifest.size; cut++) {
-        struct manifest log = {0};
+        SCOPED(manifest_release) struct manifest log = {0};
 
         read_bytes(&log, &manifest, cut, NULL);
         assert_in_range(log.whole, whole, cut);
@@ -195,10 +194,9 @@ ENGINE_TEST(a_cut_manifest_is_an_earlier_one)
         assert_int_equal(log.is_whole, whole > 0);
         for (size_t i = 0; i < log.table_count; i++)
             assert_non_null(manifest_table(&all, log.tables[i].number));
-        manifest_release(&log);
     }
     manifest_release(&all);
-    assert_int_equal(close(manifest.directory), 0);
+    ZERO(close(manifest.directory));
 }
 
 /* Any byte: nothing behind it counts as whole. */
@@ -207,18 +205,17 @@ ENGINE_TEST(behind_damage_nothing_is_whole)
     static struct loaded_manifest manifest;
     uint64_t random = random_seed(__func__);
 
-    load(*state, &manifest);
+    load(fixture, &manifest);
     for (size_t at = 0; at < manifest.size; at++) {
         const uint8_t change = (uint8_t)(1 + random_below(&random, 255));
-        struct manifest log = {0};
+        SCOPED(manifest_release) struct manifest log = {0};
 
         manifest.bytes[at] ^= change;
         read_bytes(&log, &manifest, manifest.size, NULL);
         manifest.bytes[at] ^= change;
         assert_in_range(log.whole, 0, at);
-        manifest_release(&log);
     }
-    assert_int_equal(close(manifest.directory), 0);
+    ZERO(close(manifest.directory));
 }
 
 /* Of two records that were not synced, a lost machine may keep the second. */
@@ -230,7 +227,7 @@ ENGINE_TEST(what_follows_the_synced_part_does_not_count)
     size_t synced;
     size_t record;
 
-    load(*state, &manifest);
+    load(fixture, &manifest);
     synced = manifest.size;
     record = 7U + manifest.bytes[4];
     for (unsigned i = 0; i < 2; i++) {
@@ -255,5 +252,5 @@ ENGINE_TEST(what_follows_the_synced_part_does_not_count)
     assert_false(log.is_whole);
     manifest_release(&log);
     ledger_close(ledger);
-    assert_int_equal(close(manifest.directory), 0);
+    ZERO(close(manifest.directory));
 }

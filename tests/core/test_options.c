@@ -6,6 +6,7 @@
 #include "core/options.h"
 #include "support/cases.h"
 #include "support/scoped.h"
+#include "support/usual.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,9 +25,8 @@ static const char golden[] = "colander store 1\n"
 static struct colander_options
 golden_options(void)
 {
-    struct colander_options options;
+    struct colander_options options = usual_options();
 
-    colander_options_init(&options);
     options.compression = COLANDER_COMPRESSION_ZSTD;
     options.compaction = COLANDER_COMPACTION_UNIVERSAL;
     options.block_size = 4096;
@@ -48,9 +48,8 @@ TEST(record_has_its_golden_bytes)
 TEST(record_reads_back_as_it_was_written)
 {
     struct colander_options written = golden_options();
-    struct colander_options read;
+    struct colander_options read = usual_options();
 
-    colander_options_init(&read);
     OK(options_decode(colander_slice_text(golden), &read, NULL));
     assert_memory_equal(&written, &read, sizeof(read));
 }
@@ -66,9 +65,8 @@ TEST(record_of_the_defaults_is_as_documented)
                                      "fifo_size 1073741824\n"
                                      "checksum 1c7497bc7f682eb3\n";
     SCOPED_BUFFER record = COLANDER_BUFFER_EMPTY;
-    struct colander_options options;
+    struct colander_options options = usual_options();
 
-    colander_options_init(&options);
     options_fill_kept(&options);
     OK(options_encode(&options, &record, NULL));
     assert_int_equal(record.size, strlen(documented));
@@ -79,18 +77,16 @@ TEST(record_of_the_defaults_is_as_documented)
 TEST(truncated_record_is_damaged)
 {
     for (size_t size = 0; size < strlen(golden); size++) {
-        struct colander_options options;
+        struct colander_options options = usual_options();
         struct colander_error err;
-        uint8_t *copy = malloc(size);
+        SCOPED_MEMORY uint8_t *copy = malloc(size);
 
-        colander_options_init(&options);
         if (size > 0)
             memcpy(copy, golden, size);
         FAILS(options_decode(colander_slice_of(copy, size), &options, &err),
               COLANDER_CORRUPT);
         assert_non_null(strstr(err.message, "damaged at line"));
         assert_int_equal(options.block_size, 0);
-        free(copy);
     }
 }
 
@@ -98,10 +94,9 @@ TEST(changed_byte_never_goes_unseen)
 {
     for (size_t at = 0; at < strlen(golden); at++) {
         for (int bit = 0; bit < 8; bit++) {
-            struct colander_options options;
+            struct colander_options options = usual_options();
             char copy[sizeof(golden)];
 
-            colander_options_init(&options);
             memcpy(copy, golden, sizeof(golden));
             copy[at] = (char)(copy[at] ^ (1 << bit));
             assert_int_not_equal(
@@ -114,10 +109,9 @@ TEST(changed_byte_never_goes_unseen)
 
 TEST(bytes_behind_the_record_are_damage)
 {
-    struct colander_options options;
+    struct colander_options options = usual_options();
     char longer[sizeof(golden) + 1];
 
-    colander_options_init(&options);
     memcpy(longer, golden, sizeof(golden));
     strcat(longer, "\n");
     FAILS(options_decode(colander_slice_text(longer), &options, NULL),
@@ -129,11 +123,10 @@ TEST(bytes_behind_the_record_are_damage)
 TEST(newer_format_is_told_from_damage)
 {
     static const char body[] = "colander store 2\nwhat 5\n";
-    struct colander_options options;
+    struct colander_options options = usual_options();
     struct colander_error err;
     char record[80];
 
-    colander_options_init(&options);
     FAILS(options_decode(colander_slice_text(body), &options, &err),
           COLANDER_CORRUPT);
     (void)snprintf(record, sizeof(record), "%schecksum %016" PRIx64 "\n", body,
@@ -146,31 +139,29 @@ TEST(newer_format_is_told_from_damage)
 
 TEST(option_out_of_range_is_named)
 {
-    struct colander_options options;
+    struct colander_options options = usual_options();
     struct colander_error err;
 
-    colander_options_init(&options);
     OK(options_check(&options, &err));
     options.cache_size = 1000;
-    assert_int_equal(options_check(&options, &err), COLANDER_INVALID);
+    FAILS(options_check(&options, &err), COLANDER_INVALID);
     assert_string_equal(err.message, "option 'cache_size' is 1000, not between "
                                      "1048576 and 1099511627776");
     colander_options_init(&options);
     options.block_size = 7;
-    assert_int_equal(options_check(&options, &err), COLANDER_INVALID);
+    FAILS(options_check(&options, &err), COLANDER_INVALID);
     assert_non_null(strstr(err.message, "'block_size' is 7"));
     colander_options_init(&options);
     options.compression = 9;
-    assert_int_equal(options_check(&options, &err), COLANDER_INVALID);
+    FAILS(options_check(&options, &err), COLANDER_INVALID);
 }
 
 TEST(kept_options_stay_unless_asked_for)
 {
     struct colander_options kept = golden_options();
-    struct colander_options options;
+    struct colander_options options = usual_options();
     struct colander_error err;
 
-    colander_options_init(&options);
     options.block_size = 8192;
     OK(options_merge_kept(&options, &kept, &err));
     assert_int_equal(options.block_size, 8192);

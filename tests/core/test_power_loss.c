@@ -14,6 +14,7 @@
 #include "support/other_boot.h"
 #include "support/power_loss.h"
 #include "support/random.h"
+#include "support/scoped.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -54,7 +55,7 @@ write_row(struct fixture *fixture, struct engine_family *const families[2],
     (void)snprintf(key, sizeof(key), "%08" PRIu64, number);
     value_of(number, value);
     for (size_t i = 0; i < 2; i++) {
-        struct engine_batch *batch;
+        SCOPED_ENGINE_BATCH batch = NULL;
 
         if (engine_batch_create(fixture->engine, false, &batch, NULL) !=
                 COLANDER_OK ||
@@ -63,7 +64,6 @@ write_row(struct fixture *fixture, struct engine_family *const families[2],
             engine_batch_write(batch, waits ? COLANDER_SYNC : COLANDER_NO_SYNC,
                                NULL) != COLANDER_OK)
             _exit(4);
-        engine_batch_destroy(batch);
     }
 }
 
@@ -176,7 +176,7 @@ remove_saved(const struct fixture *fixture)
 
     (void)snprintf(command, sizeof(command), "rm -f '%s'.lost-*",
                    fixture->path);
-    assert_int_equal(system(command), 0);
+    ZERO(system(command));
 }
 
 static bool
@@ -190,7 +190,6 @@ is_store(const struct fixture *fixture)
 
 ENGINE_TEST(rows_before_those_lost_with_the_power_are_there)
 {
-    struct fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
     char path[TEMPORARY_SIZE + 16];
     struct progress *progress;

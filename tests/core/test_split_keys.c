@@ -6,6 +6,7 @@
 #include "core/engine.h"
 #include "support/engine_fixture.h"
 #include "support/random.h"
+#include "support/scoped.h"
 
 #define KEYS 9
 
@@ -22,7 +23,7 @@ static void
 fill(struct family_fixture *fixture, const char *lead, unsigned first,
      unsigned end, size_t size)
 {
-    struct engine_batch *batch;
+    SCOPED_ENGINE_BATCH batch = NULL;
     uint64_t random = random_seed("spread");
     uint8_t value[1000];
 
@@ -39,7 +40,6 @@ fill(struct family_fixture *fixture, const char *lead, unsigned first,
                             colander_slice_of(value, size), NULL));
     }
     OK(engine_batch_write(batch, COLANDER_AS_STORE, NULL));
-    engine_batch_destroy(batch);
 }
 
 static void
@@ -83,7 +83,7 @@ open_family(void **state)
 {
     struct family_fixture *fixture = calloc(1, sizeof(*fixture));
 
-    assert_int_equal(setup(state), 0);
+    ZERO(setup(state));
     fixture->store = *state;
     *state = fixture;
     OK(open_with(fixture->store, NULL, NULL));
@@ -98,18 +98,16 @@ close_family(void **state)
 
     for (size_t i = 0; i < KEYS; i++)
         colander_buffer_release(&fixture->keys[i]);
-    engine_family_close(fixture->family);
     *state = fixture->store;
     free(fixture);
     return teardown(state);
 }
 
-#define FAMILY_TEST(name) TEST_BETWEEN(name, open_family, close_family)
+#define FAMILY_TEST(name)                                                      \
+    TEST_WITH(struct family_fixture *fixture, name, open_family, close_family)
 
 FAMILY_TEST(keys_in_files_are_parted_evenly)
 {
-    struct family_fixture *fixture = *state;
-
     fill(fixture, "a long lead that all keys have, ", 0, 10000, 100);
     flush(fixture);
     spread(fixture, KEYS);
@@ -118,8 +116,6 @@ FAMILY_TEST(keys_in_files_are_parted_evenly)
 
 FAMILY_TEST(keys_in_many_files_are_parted_evenly)
 {
-    struct family_fixture *fixture = *state;
-
     for (unsigned i = 0; i < 5; i++) {
         fill(fixture, "k", i * 2000, (i + 1) * 2000, 100);
         flush(fixture);
@@ -131,8 +127,6 @@ FAMILY_TEST(keys_in_many_files_are_parted_evenly)
 /* The list of the memtable tells of its keys very roughly: so some, or none. */
 FAMILY_TEST(keys_in_no_file_are_parted_in_order)
 {
-    struct family_fixture *fixture = *state;
-
     fill(fixture, "k", 0, 10000, 100);
     spread(fixture, KEYS);
     for (size_t i = 1; i < fixture->found; i++)
@@ -141,8 +135,6 @@ FAMILY_TEST(keys_in_no_file_are_parted_in_order)
 
 FAMILY_TEST(places_go_by_bytes)
 {
-    struct family_fixture *fixture = *state;
-
     fill(fixture, "k", 0, 9000, 20);
     fill(fixture, "k", 9000, 10000, 1000);
     flush(fixture);
@@ -153,8 +145,6 @@ FAMILY_TEST(places_go_by_bytes)
 
 FAMILY_TEST(few_keys_and_none_are_not_parted)
 {
-    struct family_fixture *fixture = *state;
-
     spread(fixture, KEYS);
     assert_int_equal(fixture->found, 0);
     fill(fixture, "k", 0, 1, 10);
@@ -167,7 +157,6 @@ FAMILY_TEST(few_keys_and_none_are_not_parted)
 
 FAMILY_TEST(sizes_tell_the_files_of_each_level)
 {
-    struct family_fixture *fixture = *state;
     struct colander_family_sizes sizes;
     uint64_t count = 0;
     uint64_t size = 0;

@@ -135,8 +135,6 @@ learn_store(struct whole_files *files, uint64_t *random)
     rocksdb_visit_files(families[0], learn_file, files);
     for (size_t i = 1; i < SNAPSHOTS; i += 2)
         colander_snapshot_release(snapshots[i]);
-    engine_family_close(families[0]);
-    engine_family_close(families[1]);
     assert_int_equal(teardown(&state), 0);
 }
 
@@ -315,7 +313,7 @@ check_reading(const struct whole_file *file, const struct reading *reading,
               const struct touched *touched, size_t touched_count)
 {
     const struct kept_entries *all = &file->reading.given;
-    bool *was_given = calloc(all->count, sizeof(*was_given));
+    SCOPED_MEMORY bool *was_given = calloc(all->count, sizeof(*was_given));
     size_t lost = match_given(file, reading, was_given);
 
     for (size_t b = 0; b < file->block_count; b++) {
@@ -336,7 +334,6 @@ check_reading(const struct whole_file *file, const struct reading *reading,
         assert_true(gap->after.data == NULL || gap->until.data == NULL ||
                     colander_slice_compare(gap->after, gap->until) < 0);
     }
-    free(was_given);
     return lost;
 }
 
@@ -374,7 +371,7 @@ TEST(what_damage_does_not_touch_is_read)
     const uint64_t runs = random_runs(600);
     const uint64_t seed = random_seed(__func__);
     SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
-    struct whole_files files;
+    SCOPED(files_release) struct whole_files files;
     uint64_t random = seed;
     size_t lost_runs = 0;
 
@@ -384,7 +381,7 @@ TEST(what_damage_does_not_touch_is_read)
         const struct whole_file *file = &files.files[number];
         const size_t count = 1 + random_below(&random, 2);
         struct touched touched[2];
-        struct reading reading;
+        SCOPED(reading_release) struct reading reading;
         size_t lost;
 
         colander_buffer_clear(&bytes);
@@ -407,10 +404,8 @@ TEST(what_damage_does_not_touch_is_read)
             check_reading(file, &reading, touched, bytes.size > 0 ? count : 1);
         lost_runs += lost > 0;
         assert_true(lost == 0 || reading.gap_count > 0);
-        reading_release(&reading);
     }
     printf("%" PRIu64 " damages, %zu lost entries\n", runs, lost_runs);
-    files_release(&files);
 }
 
 TEST(a_damaged_block_is_told_with_the_bounds_of_the_index)
@@ -418,7 +413,7 @@ TEST(a_damaged_block_is_told_with_the_bounds_of_the_index)
     const uint64_t runs = random_runs(300);
     uint64_t random = random_seed(__func__);
     SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
-    struct whole_files files;
+    SCOPED(files_release) struct whole_files files;
 
     files_init(&files, &random);
     for (uint64_t run = 0; run < runs; run++) {
@@ -430,7 +425,7 @@ TEST(a_damaged_block_is_told_with_the_bounds_of_the_index)
             block->offset +
             random_below(&random, block->end_offset - block->offset);
         struct touched touched;
-        struct reading reading;
+        SCOPED(reading_release) struct reading reading;
 
         colander_buffer_clear(&bytes);
         OK(colander_buffer_append(&bytes, file->bytes.data, file->bytes.size,
@@ -441,9 +436,7 @@ TEST(a_damaged_block_is_told_with_the_bounds_of_the_index)
         assert_int_equal(check_reading(file, &reading, &touched, 1),
                          block->end - block->first);
         check_tight(file, &reading, number);
-        reading_release(&reading);
     }
-    files_release(&files);
 }
 
 /* Of what stands behind the data any part may be gone. */
@@ -452,7 +445,7 @@ TEST(no_entry_is_lost_when_what_is_behind_the_data_is_damaged)
     const uint64_t runs = random_runs(300);
     uint64_t random = random_seed(__func__);
     SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
-    struct whole_files files;
+    SCOPED(files_release) struct whole_files files;
 
     files_init(&files, &random);
     for (uint64_t run = 0; run < runs; run++) {
@@ -460,7 +453,7 @@ TEST(no_entry_is_lost_when_what_is_behind_the_data_is_damaged)
             &files.files[random_below(&random, files.count)];
         const uint64_t behind = file->bytes.size - file->data_end;
         const uint64_t at = file->data_end + random_below(&random, behind);
-        struct reading reading;
+        SCOPED(reading_release) struct reading reading;
 
         colander_buffer_clear(&bytes);
         OK(colander_buffer_append(&bytes, file->bytes.data, file->bytes.size,
@@ -477,15 +470,13 @@ TEST(no_entry_is_lost_when_what_is_behind_the_data_is_damaged)
         assert_int_equal(check_reading(file, &reading, NULL, 0), 0);
         /* with a byte damaged it is also seen that none is */
         assert_true(run % 3 < 2 || reading.gap_count == 0);
-        reading_release(&reading);
     }
-    files_release(&files);
 }
 
 /* Of a small file: each end, each byte. */
 TEST(a_small_file_is_cut_and_damaged_everywhere)
 {
-    struct whole_files files = {.count = 0};
+    SCOPED(files_release) struct whole_files files = {.count = 0};
     SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
     const struct whole_file *file = &files.files[0];
     char path[TEMPORARY_SIZE + 16];
@@ -500,7 +491,7 @@ TEST(a_small_file_is_cut_and_damaged_everywhere)
     for (uint64_t i = 0; i < 3 * file->bytes.size; i++) {
         const enum damage damage = i % 3 == 0 ? BYTE : CUT;
         struct touched touched[2] = {{0, 0}, {0, 0}};
-        struct reading reading;
+        SCOPED(reading_release) struct reading reading;
 
         colander_buffer_clear(&bytes);
         OK(colander_buffer_append(&bytes, file->bytes.data, file->bytes.size,
@@ -512,9 +503,7 @@ TEST(a_small_file_is_cut_and_damaged_everywhere)
         read_table(files.fd, "damaged.sst", &reading);
         assert_true(check_reading(file, &reading, touched, 2) == 0 ||
                     reading.gap_count > 0);
-        reading_release(&reading);
     }
-    files_release(&files);
 }
 
 /* Rows of one size, in blocks of one size. */
@@ -542,7 +531,7 @@ learn_even_file(struct whole_files *files)
 /* All blocks are whole, but one is written over another. */
 TEST(a_block_in_the_place_of_another_is_not_believed)
 {
-    struct whole_files files = {.count = 0};
+    SCOPED(files_release) struct whole_files files = {.count = 0};
     struct whole_file *file = &files.files[0];
     const struct known_block *one;
     const struct known_block *other;
@@ -577,5 +566,4 @@ TEST(a_block_in_the_place_of_another_is_not_believed)
     assert_null(reading.gaps[0].after.data);
     assert_null(reading.gaps[0].until.data);
     reading_release(&reading);
-    files_release(&files);
 }

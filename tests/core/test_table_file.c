@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "support/golden_table.h"
+#include "support/scoped.h"
 #include "support/table_stores.h"
 
 #include "core/engine.h"
@@ -131,9 +132,6 @@ compare_random_store(uint64_t seed)
     bulk = family_of(fixture, "bulk");
     write_bulk(bulk, &random);
     assert_int_equal(compare_family(bulk, true), TABLE_KEYS);
-    engine_family_close(bulk);
-    for (size_t i = 0; i < FAMILIES; i++)
-        engine_family_close(families[i]);
     assert_int_equal(teardown(&state), 0);
 }
 
@@ -146,16 +144,12 @@ TEST(entries_are_those_that_rocksdb_has)
         compare_random_store(random_next(&random));
 }
 
-TEST(files_of_any_compression_and_index_are_read)
+ENGINE_TEST(files_of_any_compression_and_index_are_read)
 {
     static const int compressions[] = {0, 4, 7};
     uint64_t random = random_seed(__func__);
-    char directory[TEMPORARY_SIZE];
-    char path[TEMPORARY_SIZE + 16];
     struct reading reading;
 
-    temporary_make(directory);
-    (void)snprintf(path, sizeof(path), "%s/file.sst", directory);
     for (unsigned i = 0; i < 12; i++) {
         const struct rocksdb_table how = {
             .compression = compressions[i % 3],
@@ -164,8 +158,8 @@ TEST(files_of_any_compression_and_index_are_read)
             .has_partitioned_index = i >= 6,
         };
 
-        write_table(path, &how, TABLE_KEYS, &random);
-        read_table(AT_FDCWD, path, &reading);
+        write_table(fixture->path, &how, TABLE_KEYS, &random);
+        read_table(AT_FDCWD, fixture->path, &reading);
         assert_int_equal(reading.gap_count, 0);
         assert_int_equal(reading.given.count, TABLE_KEYS);
         assert_true(reading.head.is_external);
@@ -174,25 +168,20 @@ TEST(files_of_any_compression_and_index_are_read)
                              k % 8 == 7 ? TABLE_DELETE : TABLE_PUT);
         reading_release(&reading);
     }
-    temporary_remove(directory);
 }
 
-TEST(an_entry_of_a_kind_that_no_store_writes_is_a_gap)
+ENGINE_TEST(an_entry_of_a_kind_that_no_store_writes_is_a_gap)
 {
     const struct rocksdb_table how = {.compression = 4,
                                       .block_size = 4000,
                                       .restart_interval = 16,
                                       .has_merges = true};
     uint64_t random = 1;
-    char directory[TEMPORARY_SIZE];
-    char path[TEMPORARY_SIZE + 16];
-    struct reading reading;
+    SCOPED(reading_release) struct reading reading;
     uint8_t key[64];
 
-    temporary_make(directory);
-    (void)snprintf(path, sizeof(path), "%s/file.sst", directory);
-    write_table(path, &how, 30, &random);
-    read_table(AT_FDCWD, path, &reading);
+    write_table(fixture->path, &how, 30, &random);
+    read_table(AT_FDCWD, fixture->path, &reading);
     assert_int_equal(reading.gap_count, 3);
     assert_int_equal(reading.given.count, 27);
     for (uint64_t i = 0; i < 3; i++) {
@@ -206,11 +195,9 @@ TEST(an_entry_of_a_kind_that_no_store_writes_is_a_gap)
         assert_string_equal(
             gap->why, "an entry of a kind that this store does not write");
     }
-    reading_release(&reading);
-    temporary_remove(directory);
 }
 
-TEST(a_file_made_once_is_read)
+ENGINE_TEST(a_file_made_once_is_read)
 {
     static const struct {
         const char *key;
@@ -226,14 +213,10 @@ TEST(a_file_made_once_is_read)
         {"key5", 6, 5, TABLE_PUT, 's'},
     };
     const size_t count = sizeof(expected) / sizeof(expected[0]);
-    char directory[TEMPORARY_SIZE];
-    char path[TEMPORARY_SIZE + 16];
-    struct reading reading;
+    SCOPED(reading_release) struct reading reading;
 
-    temporary_make(directory);
-    (void)snprintf(path, sizeof(path), "%s/file.sst", directory);
-    golden_write(path, GOLDEN_SIZE);
-    read_table(AT_FDCWD, path, &reading);
+    golden_write(fixture->path, GOLDEN_SIZE);
+    read_table(AT_FDCWD, fixture->path, &reading);
     assert_int_equal(reading.gap_count, 0);
     assert_int_equal(reading.given.count, count);
     assert_true(reading.head.is_known && !reading.head.is_external);
@@ -250,8 +233,6 @@ TEST(a_file_made_once_is_read)
         if (entry->value.size > 0)
             assert_int_equal(entry->value.data[0], expected[i].first);
     }
-    reading_release(&reading);
-    temporary_remove(directory);
 }
 
 /* A block of two entries, each of a key of one byte. */
@@ -293,37 +274,28 @@ TEST(entries_that_do_not_ascend_are_not_believed)
 }
 
 /* What the footer leads to is found without it. */
-TEST(a_file_without_its_footer_is_known_whole)
+ENGINE_TEST(a_file_without_its_footer_is_known_whole)
 {
-    char directory[TEMPORARY_SIZE];
-    char path[TEMPORARY_SIZE + 16];
-    struct reading reading;
+    SCOPED(reading_release) struct reading reading;
     const char zeros[53] = {0};
     int fd;
 
-    temporary_make(directory);
-    (void)snprintf(path, sizeof(path), "%s/file.sst", directory);
-    golden_write(path, GOLDEN_SIZE);
-    fd = open(path, O_WRONLY);
+    golden_write(fixture->path, GOLDEN_SIZE);
+    fd = open(fixture->path, O_WRONLY);
     assert_int_equal(pwrite(fd, zeros, sizeof(zeros), GOLDEN_SIZE - 53), 53);
     close(fd);
-    read_table(AT_FDCWD, path, &reading);
+    read_table(AT_FDCWD, fixture->path, &reading);
     assert_true(reading.head.is_known);
     assert_int_equal(reading.gap_count, 0);
     assert_int_equal(reading.given.count, 9);
-    reading_release(&reading);
-    temporary_remove(directory);
 }
 
-TEST(a_file_that_is_not_there_or_none_is_refused)
+ENGINE_TEST(a_file_that_is_not_there_or_none_is_refused)
 {
-    char directory[TEMPORARY_SIZE];
     struct colander_error err;
     struct table_file *table;
-    int fd;
+    int fd = open(fixture->directory, O_RDONLY | O_DIRECTORY);
 
-    temporary_make(directory);
-    fd = open(directory, O_RDONLY | O_DIRECTORY);
     assert_true(fd >= 0);
     FAILS(table_file_open(fd, "none.sst", &table, &err), COLANDER_NOT_FOUND);
     assert_string_equal(err.message, "there is no 'none.sst'");
@@ -332,5 +304,4 @@ TEST(a_file_that_is_not_there_or_none_is_refused)
     assert_string_equal(err.message, "it is not a file");
     table_file_close(NULL);
     close(fd);
-    temporary_remove(directory);
 }

@@ -11,6 +11,7 @@
 #include "filters/filter_file.h"
 #include "support/cases.h"
 #include "support/random.h"
+#include "support/scoped.h"
 #include "support/temporary.h"
 
 #include <fcntl.h>
@@ -131,6 +132,12 @@ model_destroy(struct model *model)
     free(model->parts);
     free(model);
 }
+
+SCOPED_DEFINE(struct model, model_destroy)
+SCOPED_DEFINE(struct filter_file, filter_file_unref)
+
+#define SCOPED_MODEL SCOPED(scoped_model_destroy) struct model *
+#define SCOPED_FILTER_FILE SCOPED(scoped_filter_file_unref) struct filter_file *
 
 /* A part of 200 rows, as FORMAT.md shows it. */
 static inline struct model_part *
@@ -309,7 +316,7 @@ model_add_random_blocks(struct model *model, uint64_t *random, size_t size_max)
         part->presence.block_count};
     uint64_t next[FILTER_KINDS] = {0};
     bool is_without[FILTER_KINDS];
-    uint8_t *data = malloc(size_max);
+    SCOPED_MEMORY uint8_t *data = malloc(size_max);
 
     for (unsigned kind = 0; kind < FILTER_KINDS; kind++)
         is_without[kind] = random_below(random, 4) == 0;
@@ -326,7 +333,6 @@ model_add_random_blocks(struct model *model, uint64_t *random, size_t size_max)
         model_add_block(model, kind, (uint32_t)next[kind], data, size);
         next[kind]++;
     }
-    free(data);
 }
 
 /* Up to `part_max` parts, with blocks of less than `size_max` bytes. */

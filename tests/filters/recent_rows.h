@@ -12,6 +12,11 @@
 #include "filters/locator.h"
 #include "support/cases.h"
 #include "support/random.h"
+#include "support/scoped.h"
+
+SCOPED_DEFINE(struct recent, recent_destroy)
+
+#define SCOPED_RECENT SCOPED(scoped_recent_destroy) struct recent *
 
 /* The hash of value number `value`. */
 static inline uint64_t

@@ -50,13 +50,13 @@ static void *
 write_steps(void *context)
 {
     struct writing *writing = context;
-    struct colander_row_builder *builder = colander_row_builder_create();
+    SCOPED_BUILDER builder = colander_row_builder_create();
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
-    struct colander_batch *batch;
-    enum colander_code code;
+    SCOPED_BATCH batch = NULL;
     struct step step;
+    enum colander_code code =
+        colander_batch_create(writing->store, &batch, NULL);
 
-    code = colander_batch_create(writing->store, &batch, NULL);
     while (code == COLANDER_OK && !atomic_load(&writing->stops)) {
         const uint64_t number = atomic_load(&writing->done);
 
@@ -68,8 +68,6 @@ write_steps(void *context)
     }
     if (code != COLANDER_OK)
         atomic_store(&writing->has_failed, true);
-    colander_batch_destroy(batch);
-    colander_row_builder_destroy(builder);
     return NULL;
 }
 
@@ -78,7 +76,7 @@ static enum colander_code
 put_large(struct colander_family *family)
 {
     static char text[4 << 20];
-    struct colander_row_builder *builder = colander_row_builder_create();
+    SCOPED_BUILDER builder = colander_row_builder_create();
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_slice row;
     enum colander_code code;
@@ -90,14 +88,13 @@ put_large(struct colander_family *family)
     if (code == COLANDER_OK)
         code = colander_family_put(family, colander_buffer_slice(&key), row,
                                    NULL, NULL);
-    colander_row_builder_destroy(builder);
     return code;
 }
 
 static enum colander_code
 come_and_go(struct writing *writing)
 {
-    struct colander_family *passing;
+    SCOPED_FAMILY passing = NULL;
     enum colander_code code =
         colander_family_open(writing->store, "passing", &passing, NULL);
 
@@ -107,7 +104,6 @@ come_and_go(struct writing *writing)
         code = put_large(passing);
     if (code == COLANDER_OK)
         code = colander_family_drop(passing, NULL);
-    colander_family_close(passing);
     return code;
 }
 
@@ -146,14 +142,13 @@ disturb(void *context)
 static bool
 is_model(struct colander_family *family, const struct model *model)
 {
-    struct colander_query query;
+    struct colander_query query = usual_query();
     struct colander_result result;
-    struct colander_cursor *cursor;
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+    SCOPED_CURSOR cursor = NULL;
     bool is_same = true;
     size_t at = 0;
 
-    colander_query_init(&query);
     OK(colander_family_find(family, &query, &cursor, NULL));
     while (is_same && next_row(cursor, &result)) {
         while (at < KEYS && !model->is_there[at])
@@ -168,7 +163,6 @@ is_model(struct colander_family *family, const struct model *model)
     }
     while (is_same && at < KEYS)
         is_same = !model->is_there[at++];
-    colander_cursor_close(cursor);
     return is_same;
 }
 
@@ -190,12 +184,11 @@ check_whole(struct colander_store *store, uint64_t *random)
     OK(colander_store_check_filters(store, false, &check, fail_finding, NULL,
                                     NULL));
     for (unsigned i = 0; i < FAMILIES; i++) {
-        struct colander_family *family;
+        SCOPED_FAMILY family = NULL;
         char name[2] = {(char)('a' + i), '\0'};
 
         OK(colander_family_open(store, name, &family, NULL));
         compare_random_finds(store, family, KEYS, 10, random, &counts);
-        colander_family_close(family);
     }
 }
 
@@ -205,15 +198,14 @@ static uint64_t
 check_moment(const char *path, enum colander_open_mode mode, uint64_t seed,
              uint64_t from, uint64_t until)
 {
-    struct model model = {.steps = 0};
+    SCOPED(model_release) struct model model = {.steps = 0};
     struct colander_family *families[FAMILIES];
     struct colander_recovery recovery;
-    struct colander_options options;
+    struct colander_options options = usual_options();
     struct colander_store *store;
     struct colander_error err;
     uint64_t random = seed;
 
-    colander_options_init(&options);
     options.mode = mode;
     ASSERT_OK(colander_store_open(path, &options, &store, &err), err);
     colander_store_recovery(store, &recovery);
@@ -228,7 +220,6 @@ check_moment(const char *path, enum colander_open_mode mode, uint64_t seed,
     colander_family_close(families[0]);
     colander_family_close(families[1]);
     OK(colander_store_close(store, NULL));
-    model_release(&model);
     return model.steps;
 }
 
@@ -269,19 +260,18 @@ check_restored(const char *directory, const char *path, uint64_t seed,
 static int
 small_setup(void **state)
 {
-    struct store_fixture *fixture;
     int result = fixture_setup(state);
+    struct store_fixture *fixture = *state;
 
-    fixture = *state;
     fixture->options.write_buffer_size = 1 << 20;
     fixture_remake(fixture);
     return result;
 }
 
-TEST_BETWEEN(a_backup_is_the_store_between_two_writes, small_setup,
-             fixture_teardown)
+TEST_WITH(struct store_fixture *fixture,
+          a_backup_is_the_store_between_two_writes, small_setup,
+          fixture_teardown)
 {
-    struct store_fixture *fixture = *state;
     struct writing writing = {.seed = random_seed(__func__)};
     char directory[FILE_NAME_SIZE];
     char restored[FILE_NAME_SIZE];

@@ -131,7 +131,6 @@ assert_built(struct store_fixture *fixture, struct colander_family *family)
 
 FIXTURE_TEST(filters_are_built_with_the_files)
 {
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
     struct colander_family *family = kept_family(fixture, "rows");
     struct colander_bulk *bulk = begin(family, &random);
@@ -159,7 +158,6 @@ FIXTURE_TEST(filters_are_built_with_the_files)
 /* Files that were made while rows came in order, and had to be made again. */
 FIXTURE_TEST(filters_of_withdrawn_files_go)
 {
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
 
     for (uint64_t run = random_runs(4); run > 0; run--) {
@@ -191,7 +189,6 @@ FIXTURE_TEST(finds_are_right_beside_deleted_rows_and_snapshots)
     static const enum colander_compaction styles[] = {
         COLANDER_COMPACTION_LEVELED, COLANDER_COMPACTION_UNIVERSAL,
         COLANDER_COMPACTION_FIFO};
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
 
     for (size_t i = 0; i < 3; i++) {
@@ -231,7 +228,6 @@ FIXTURE_TEST(finds_are_right_beside_deleted_rows_and_snapshots)
 
 FIXTURE_TEST(bulk_that_is_not_committed_leaves_no_filter)
 {
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
     struct colander_family *family = kept_family(fixture, "rows");
     struct colander_bulk *bulk = begin(family, &random);
@@ -248,14 +244,12 @@ FIXTURE_TEST(bulk_that_is_not_committed_leaves_no_filter)
 
 FIXTURE_TEST(family_without_filters_gets_none)
 {
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
     struct colander_family *family = kept_family(fixture, "rows");
     struct find_counts counts = {.row_count = 0};
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
     struct colander_bulk *bulk;
 
-    colander_filter_options_init(&options);
     options.is_on = false;
     OK(colander_family_set_filters(family, &options, NULL));
     bulk = begin(family, &random);
@@ -323,9 +317,9 @@ FIXTURE_TEST(full_disk_fails_the_bulk_and_leaves_nothing)
 {
     uint64_t random = random_seed(__func__);
 
-    fail_on_full_disk(*state, false, &random);
-    fixture_remake(*state);
-    fail_on_full_disk(*state, true, &random);
+    fail_on_full_disk(fixture, false, &random);
+    fixture_remake(fixture);
+    fail_on_full_disk(fixture, true, &random);
 }
 
 /* -------------------------------------------------------------- threads --- */
@@ -351,7 +345,6 @@ find_all_the_time(void *context)
 
 FIXTURE_TEST(finds_are_right_while_bulks_are_committed)
 {
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
 
     for (uint64_t run = random_runs(4); run > 0; run--) {
@@ -412,8 +405,8 @@ bulk_until_killed(char **arguments)
     for (;;) {
         const struct bulk_limits limits = random_limits(&random);
         const uint64_t step = random_below(&random, 2) == 0 ? 1 : 7;
-        struct colander_family *family;
-        struct colander_bulk *bulk;
+        SCOPED_FAMILY family = NULL;
+        SCOPED_BULK bulk = NULL;
         char name[24];
 
         snprintf(name, sizeof(name), "%llu", (unsigned long long)names++);
@@ -430,8 +423,6 @@ bulk_until_killed(char **arguments)
                  &err);
         }
         must(colander_bulk_commit(bulk, NULL, &err), &err);
-        colander_bulk_destroy(bulk);
-        colander_family_close(family);
     }
 }
 
@@ -461,7 +452,7 @@ static size_t
 check_families(struct store_fixture *fixture, uint64_t *random)
 {
     struct colander_family *families[256];
-    struct colander_names names;
+    SCOPED(colander_names_release) struct colander_names names;
     size_t filled = 0;
 
     OK(colander_store_families(fixture->store, &names, NULL));
@@ -484,13 +475,11 @@ check_families(struct store_fixture *fixture, uint64_t *random)
     for (size_t i = 0; i < names.count; i++) {
         OK(colander_family_drop(families[i], NULL));
     }
-    colander_names_release(&names);
     return filled;
 }
 
 FIXTURE_TEST(killed_bulk_is_there_as_a_whole_or_not_at_all)
 {
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
     size_t filled = 0;
     size_t left = 0;

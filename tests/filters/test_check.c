@@ -74,7 +74,6 @@ put_rows(struct store_fixture *fixture, struct colander_family *family,
 FIXTURE_TEST(good_filters_deny_nothing)
 {
     static const uint32_t segments[] = {0, 1, 16, 256, COLANDER_SEGMENT_AUTO};
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     uint64_t random = random_seed(__func__);
     static const char *const left_out[] = {"place", "likes"};
@@ -83,10 +82,9 @@ FIXTURE_TEST(good_filters_deny_nothing)
     for (unsigned i = 0; i < 3; i++)
         put_rows(fixture, family, &random);
     for (size_t i = 0; i < COUNT(segments); i++) {
-        struct colander_filter_options options;
+        struct colander_filter_options options = usual_filters();
         struct colander_check totals;
 
-        colander_filter_options_init(&options);
         options.rows_per_segment = segments[i];
         options.unfiltered = left_out;
         options.unfiltered_count = i % 3;
@@ -104,7 +102,6 @@ FIXTURE_TEST(good_filters_deny_nothing)
 /* It was told as damaged: half of it was read of the old one. */
 FIXTURE_TEST(filter_that_is_made_anew_meanwhile_is_not_damaged)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     uint64_t random = random_seed(__func__);
     struct colander_check totals;
@@ -144,7 +141,7 @@ forge_filter(struct store_fixture *fixture, struct colander_family *family,
 {
     char forged[FILE_NAME_SIZE + 8];
     struct filter_builder *builder;
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
     struct settings *settings;
     struct filter_file *file;
     struct filter_head head;
@@ -156,7 +153,6 @@ forge_filter(struct store_fixture *fixture, struct colander_family *family,
     head = file->head;
     filter_file_unref(file);
     (void)snprintf(forged, sizeof(forged), "%s.new", path);
-    colander_filter_options_init(&options);
     OK(settings_create(&options, &settings, NULL));
     OK(filter_builder_create(forged, settings, &builder, NULL));
     OK(colander_family_find(family, NULL, &cursor, NULL));
@@ -180,7 +176,6 @@ forge_filter(struct store_fixture *fixture, struct colander_family *family,
 
 FIXTURE_TEST(a_filter_that_denies_a_value_is_told)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     uint64_t random = random_seed(__func__);
     struct file_numbers filters;

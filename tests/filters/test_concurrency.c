@@ -14,6 +14,7 @@
 #include "support/concurrent_backups.h"
 #include "support/concurrent_families.h"
 #include "support/filter_files.h"
+#include "support/scoped.h"
 
 #include <time.h>
 
@@ -52,10 +53,9 @@ change_filters(struct actor *actor, struct colander_family *family)
 {
     static const uint32_t rows[] = {0, 1, 16, COLANDER_SEGMENT_AUTO};
     static const char *const left_out[] = {"likes", "place"};
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
     struct colander_error err;
 
-    colander_filter_options_init(&options);
     options.is_on = random_below(&actor->random, 8) != 0;
     options.rows_per_segment = rows[random_below(&actor->random, 4)];
     options.hierarchy = random_below(&actor->random, 4) == 0
@@ -138,7 +138,7 @@ watch_once(struct actor *actor)
     struct colander_filter_options options;
     struct colander_filter_stats stats;
     struct colander_family_sizes sizes;
-    struct colander_names names;
+    SCOPED(colander_names_release) struct colander_names names;
     struct colander_error err;
     size_t count;
 
@@ -153,7 +153,6 @@ watch_once(struct actor *actor)
         colander_buffer_release(&keys[i]);
     DID(colander_store_families(actor->world->store, &names, &err), &err);
     CLAIM(names.count >= 3 && names.count <= 6);
-    colander_names_release(&names);
 }
 
 /* -------------------------------------------------------------- threads --- */
@@ -302,9 +301,7 @@ run_threads(struct play *play, uint64_t *random)
         }
     }
     for (size_t i = 0; i < count; i++)
-        assert_int_equal(
-            pthread_create(&threads[i].thread, NULL, take_turns, &threads[i]),
-            0);
+        ZERO(pthread_create(&threads[i].thread, NULL, take_turns, &threads[i]));
     while (!is_enough(play, threads, count, random_runs(2000), until))
         usleep(10000);
     tell(&is_over, 1);
@@ -353,7 +350,6 @@ check_all(struct play *play, uint64_t random)
 
 FIXTURE_TEST(every_answer_is_right_while_everything_happens_at_once)
 {
-    struct store_fixture *fixture = *state;
     static struct play play;
     uint64_t random = random_seed("concurrency");
 

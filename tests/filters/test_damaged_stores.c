@@ -66,12 +66,11 @@ compare_with_model(const struct looking *looking, const struct model *model,
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_cursor *cursor = NULL;
     struct colander_result result;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     struct colander_error err;
     enum colander_code code;
     bool is_row = true;
 
-    colander_query_init(&query);
     query.where = where;
     code = colander_family_find(family, &query, &cursor, &err);
     for (uint64_t i = 0; i <= KEYS && code == COLANDER_OK; i++) {
@@ -141,7 +140,7 @@ compare_family(struct looking *looking, const struct model *model,
 static int64_t
 last_step(struct colander_family *family, bool is_there[KEYS])
 {
-    struct colander_cursor *cursor;
+    SCOPED_CURSOR cursor = NULL;
     struct colander_result result;
     struct colander_value value;
     int64_t last = -1;
@@ -163,7 +162,6 @@ last_step(struct colander_family *family, bool is_there[KEYS])
         if (is_found && value.integer > last)
             last = value.integer;
     }
-    colander_cursor_close(cursor);
     return last;
 }
 
@@ -214,12 +212,11 @@ enum outcome { FINE, FAILED, REFUSED };
 static enum outcome
 look_at(struct looking *looking, enum colander_open_mode mode)
 {
-    struct colander_options options;
+    struct colander_options options = usual_options();
     struct colander_store *store;
     struct colander_error err;
     bool is_fine;
 
-    colander_options_init(&options);
     options.mode = mode;
     if (colander_store_open(looking->path, &options, &store, &err) !=
         COLANDER_OK) {
@@ -273,7 +270,7 @@ damage_once(struct looking *looking, const struct damageable *files)
 
 TEST(damaged_stores_are_right_or_say_what_is_damaged)
 {
-    struct looking *looking = calloc(1, sizeof(*looking));
+    SCOPED_MEMORY struct looking *looking = calloc(1, sizeof(*looking));
     static struct damageable files;
     char directory[TEMPORARY_SIZE];
 
@@ -297,7 +294,6 @@ TEST(damaged_stores_are_right_or_say_what_is_damaged)
     model_release(&looking->models[0]);
     model_release(&looking->models[1]);
     temporary_remove(directory);
-    free(looking);
 }
 
 int

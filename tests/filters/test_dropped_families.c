@@ -65,7 +65,7 @@ static void *
 find_until_dropped(void *context)
 {
     struct race *race = context;
-    struct colander_family *family;
+    SCOPED_FAMILY family = NULL;
     enum colander_code code = COLANDER_OK;
     uint64_t count;
 
@@ -84,7 +84,6 @@ find_until_dropped(void *context)
         else
             atomic_fetch_add(&race->wrong, 1);
     }
-    colander_family_close(family);
     return NULL;
 }
 
@@ -144,7 +143,7 @@ run_race(struct race *race, bool disturbs, uint64_t *random)
 
 FIXTURE_TEST(find_beside_a_drop_gives_all_rows_or_says_so)
 {
-    struct race race = {.fixture = *state};
+    struct race race = {.fixture = fixture};
     struct colander_family *kept = kept_family(race.fixture, "kept");
     uint64_t random = random_seed("drops");
     const uint64_t runs = random_runs(40);
@@ -172,7 +171,7 @@ FIXTURE_TEST(find_beside_a_drop_gives_all_rows_or_says_so)
 /* Not some of the rows, as those in no file are not noted any more. */
 FIXTURE_TEST(find_of_a_family_that_is_dropped_meanwhile_says_so)
 {
-    struct race race = {.fixture = *state};
+    struct race race = {.fixture = fixture};
     uint64_t count;
 
     race.family = kept_family(race.fixture, "rows");
@@ -185,17 +184,16 @@ FIXTURE_TEST(find_of_a_family_that_is_dropped_meanwhile_says_so)
 /* A cursor that is open goes on, over rows in files and in none. */
 FIXTURE_TEST(find_that_was_open_goes_on_after_the_drop)
 {
-    struct race race = {.fixture = *state};
-    struct colander_predicate *predicate;
+    struct race race = {.fixture = fixture};
+    SCOPED_PREDICATE predicate = NULL;
     SCOPED_CURSOR cursor = NULL;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     bool is_row = true;
     unsigned count = 0;
 
     race.family = kept_family(race.fixture, "rows");
     fill(&race);
     predicate = colander_where("n", COLANDER_EQ, colander_integer(3), NULL);
-    colander_query_init(&query);
     query.where = predicate;
     OK(colander_family_find(race.family, &query, &cursor, NULL));
     OK(colander_family_drop(race.family, NULL));
@@ -206,7 +204,6 @@ FIXTURE_TEST(find_that_was_open_goes_on_after_the_drop)
         count += is_row;
     }
     assert_int_equal(count, ROWS / VALUES);
-    colander_predicate_destroy(predicate);
 }
 
 /* Rows 0, 10, ... below DENSE have the value, and all from there on: the filter
@@ -226,9 +223,8 @@ put_row(struct race *race, int64_t row, int64_t n)
 static void
 fill_for_long_find(struct race *race)
 {
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
 
-    colander_filter_options_init(&options);
     options.rows_per_segment = 1;
     OK(colander_family_set_filters(race->family, &options, NULL));
     for (int64_t i = 0; i < FLUSHED; i++) {
@@ -245,19 +241,18 @@ fill_for_long_find(struct race *race)
 /* It plans anew, and the rows that no file has are in no notes any more. */
 FIXTURE_TEST(find_whose_file_is_replaced_goes_on_after_the_drop)
 {
-    struct race race = {.fixture = *state};
+    struct race race = {.fixture = fixture};
     struct engine_family *inside;
     SCOPED_PREDICATE predicate =
         colander_where("n", COLANDER_EQ, colander_integer(-1), NULL);
     SCOPED_CURSOR cursor = NULL;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     bool is_row = true;
     unsigned count = 0;
 
     race.family = kept_family(race.fixture, "rows");
     fill_for_long_find(&race);
     OK(family_engine(race.family, &inside, NULL));
-    colander_query_init(&query);
     query.where = predicate;
     OK(colander_family_find(race.family, &query, &cursor, NULL));
     while (is_row) {

@@ -8,6 +8,7 @@
 
 #include "support/cases.h"
 #include "support/random.h"
+#include "support/scoped.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +95,7 @@ assert_list_has_all(const struct entry_list *list, const struct added *added)
 TEST(a_sorted_list_has_every_row_or_the_unit_of_a_frequent_value)
 {
     static const unsigned hash_bits[] = {16, 24, 32, 33, 40};
-    struct added *added = malloc(sizeof(*added));
+    SCOPED_MEMORY struct added *added = malloc(sizeof(*added));
     uint64_t random = random_seed("entry_list");
 
     for (size_t i = 0; i < COUNT(hash_bits); i++) {
@@ -110,5 +111,4 @@ TEST(a_sorted_list_has_every_row_or_the_unit_of_a_frequent_value)
         }
         entry_list_release(&list);
     }
-    free(added);
 }

@@ -117,7 +117,7 @@ check_rows(struct writers *writers)
 
 FIXTURE_TEST(failed_writes_beside_good_ones_leave_nothing)
 {
-    struct writers writers = {.fixture = *state};
+    struct writers writers = {.fixture = fixture};
     pthread_t threads[WRITERS];
 
     writers.kept = kept_family(writers.fixture, "kept");
@@ -126,8 +126,7 @@ FIXTURE_TEST(failed_writes_beside_good_ones_leave_nothing)
     OK(colander_family_drop(writers.gone, NULL));
     atomic_store(&writers.running, WRITERS);
     for (size_t i = 0; i < WRITERS; i++)
-        assert_int_equal(
-            pthread_create(&threads[i], NULL, write_batches, &writers), 0);
+        ZERO(pthread_create(&threads[i], NULL, write_batches, &writers));
     for (unsigned i = 0; atomic_load(&writers.running) > 0; i++) {
         check_rows(&writers);
         if (i % 3 == 2)
@@ -186,7 +185,6 @@ write_until_refused(struct store_fixture *fixture,
 FIXTURE_TEST(rows_that_the_disk_refused_are_not_found)
 {
     enum { COUNT = 400 };
-    struct store_fixture *fixture = *state;
     struct colander_family *family = fixture_family(fixture, "rows");
     int64_t done;
 

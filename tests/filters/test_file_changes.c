@@ -35,10 +35,10 @@ open_family(struct writing *writing)
 
 /* A new store, of the options that stand in the fixture. */
 static void
-begin(struct writing *writing, void **state, const char *name)
+begin(struct writing *writing, struct store_fixture *fixture, const char *name)
 {
     memset(writing, 0, sizeof(*writing));
-    writing->fixture = *state;
+    writing->fixture = fixture;
     writing->random = random_seed(name);
     writing->fixture->options.compression = COLANDER_COMPRESSION_NONE;
     fixture_remake(writing->fixture);
@@ -134,35 +134,32 @@ write_through(struct writing *writing, unsigned rounds, bool settles)
 
 FIXTURE_TEST(finds_equal_scans_in_a_leveled_store)
 {
-    struct store_fixture *fixture = *state;
     struct writing writing;
 
     fixture->options.compaction = COLANDER_COMPACTION_LEVELED;
     fixture->options.sst_size = 64 << 10;
-    begin(&writing, state, "leveled");
+    begin(&writing, fixture, "leveled");
     write_through(&writing, 30, false);
     end(&writing);
 }
 
 FIXTURE_TEST(finds_equal_scans_in_a_universal_store)
 {
-    struct store_fixture *fixture = *state;
     struct writing writing;
 
     fixture->options.compaction = COLANDER_COMPACTION_UNIVERSAL;
-    begin(&writing, state, "universal");
+    begin(&writing, fixture, "universal");
     write_through(&writing, 30, false);
     end(&writing);
 }
 
 FIXTURE_TEST(finds_equal_scans_in_a_fifo_store_that_dropped_files)
 {
-    struct store_fixture *fixture = *state;
     struct writing writing;
 
     fixture->options.compaction = COLANDER_COMPACTION_FIFO;
     fixture->options.fifo_size = 1 << 20;
-    begin(&writing, state, "fifo");
+    begin(&writing, fixture, "fifo");
     write_through(&writing, 40, true);
     rocksdb_settle(writing.inside);
     assert_true(filter_stats(writing.family).file_count < 20);
@@ -196,12 +193,11 @@ log_tells_many(const struct store_fixture *fixture, const char *text)
 
 FIXTURE_TEST(finds_equal_scans_when_threads_share_a_compaction)
 {
-    struct store_fixture *fixture = *state;
     struct writing writing;
 
     fixture->options.sst_size = 64 << 10;
     fixture->options.thread_count = 4;
-    begin(&writing, state, "sub-compactions");
+    begin(&writing, fixture, "sub-compactions");
     rocksdb_set_option(writing.inside, "max_subcompactions", "4");
     for (unsigned i = 0; i < 6; i++) {
         write_some(&writing, 1500);
@@ -244,7 +240,7 @@ FIXTURE_TEST(file_that_changes_its_level_keeps_its_filter)
     struct file_numbers before;
     struct writing writing;
 
-    begin(&writing, state, "moves");
+    begin(&writing, fixture, "moves");
     OK(colander_store_snapshot(writing.fixture->store, &first, NULL));
     for (int64_t i = 0; i < 3; i++) {
         write_apart(&writing, i * 300);
@@ -288,13 +284,12 @@ FIXTURE_TEST(files_that_stay_are_unfolded_when_others_go)
         int64_t kept;
         const char *key; /* of the first that goes */
     } cuts[] = {{10, "00040000"}, {4, "00016000"}};
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
     struct writing writing;
     int64_t kept = FILES;
 
-    begin(&writing, state, "unfolding");
+    begin(&writing, fixture, "unfolding");
     rocksdb_stop_compactions(writing.inside);
-    colander_filter_options_init(&options);
     options.memory_budget = 1 << 16;
     OK(colander_family_set_filters(writing.family, &options, NULL));
     for (int64_t i = 0; i < FILES; i++) {

@@ -7,6 +7,7 @@
 #include "support/cases.h"
 
 #include "support/cases.h"
+#include "support/scoped.h"
 #include "support/temporary.h"
 
 /* Bytes of rows that go through all lots more than twice. */
@@ -60,7 +61,7 @@ pair_end(struct pair *pair)
 static struct rows
 rows_make(uint32_t count, size_t size)
 {
-    struct colander_row_builder *builder = colander_row_builder_create();
+    SCOPED_BUILDER builder = colander_row_builder_create();
     struct rows rows = {COLANDER_BUFFER_EMPTY,
                         malloc(count * sizeof(*rows.ends)), count};
     uint8_t *bytes = calloc(1, size);
@@ -81,7 +82,6 @@ rows_make(uint32_t count, size_t size)
         OK(colander_buffer_append(&rows.bytes, row.data, row.size, NULL));
         rows.ends[i] = rows.bytes.size;
     }
-    colander_row_builder_destroy(builder);
     free(bytes);
     return rows;
 }

@@ -6,6 +6,7 @@
  */
 #include "filter_model.h"
 #include "support/cases.h"
+#include "support/scoped.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -38,10 +39,10 @@ TEST(files_read_back_as_they_were_written)
 
 TEST(a_place_without_a_block_is_an_error)
 {
-    struct model *model = model_tiny();
+    SCOPED_MODEL model = model_tiny();
     struct cached_block *block;
     struct colander_error err;
-    struct filter_file *file;
+    SCOPED_FILTER_FILE file = NULL;
     uint32_t first;
 
     write_model(model);
@@ -58,16 +59,14 @@ TEST(a_place_without_a_block_is_an_error)
                          NULL));
     assert_int_equal(first, 3);
     block_cache_release(cache, block);
-    filter_file_unref(file);
-    model_destroy(model);
 }
 
 /* -------------------------------------------------------------- golden --- */
 
 TEST(golden_file_is_written_but_for_its_salt)
 {
-    struct model *model = model_golden();
-    struct file_bytes written;
+    SCOPED_MODEL model = model_golden();
+    SCOPED(file_bytes_free) struct file_bytes written;
     uint8_t expected[sizeof(golden)];
 
     write_model(model);
@@ -80,14 +79,12 @@ TEST(golden_file_is_written_but_for_its_salt)
     bytes_sum(expected, 39, 4, bytes_get_le64(written.data + 16));
     bytes_sum_directory(expected, sizeof(expected));
     assert_memory_equal(written.data, expected, sizeof(expected));
-    file_bytes_free(&written);
-    model_destroy(model);
 }
 
 TEST(golden_file_is_read)
 {
-    struct model *model = model_golden();
-    struct filter_file *file;
+    SCOPED_MODEL model = model_golden();
+    SCOPED_FILTER_FILE file = NULL;
 
     bytes_write(path, golden, sizeof(golden));
     file = open_model();
@@ -98,13 +95,11 @@ TEST(golden_file_is_read)
     assert_int_equal(file->kind_sizes[FILTER_LOCATOR], 15);
     assert_int_equal(file->kind_sizes[FILTER_KEYS], 12);
     assert_int_equal(file->kind_sizes[FILTER_ZONES], 0);
-    filter_file_unref(file);
-    model_destroy(model);
 }
 
 TEST(two_files_have_two_ids_and_one_opened_twice_has_one)
 {
-    struct model *model = model_tiny();
+    SCOPED_MODEL model = model_tiny();
     struct filter_file *files[3];
 
     write_model(model);
@@ -117,12 +112,11 @@ TEST(two_files_have_two_ids_and_one_opened_twice_has_one)
     assert_int_not_equal(files[0]->salt, files[2]->salt);
     for (size_t i = 0; i < 3; i++)
         filter_file_unref(files[i]);
-    model_destroy(model);
 }
 
 TEST(vanished_file_is_not_found_and_another_in_its_place_is_damage)
 {
-    struct model *model = model_tiny();
+    SCOPED_MODEL model = model_tiny();
     struct cached_block *block;
     struct colander_error err;
     struct filter_file *file;
@@ -146,7 +140,6 @@ TEST(vanished_file_is_not_found_and_another_in_its_place_is_damage)
     unlink(path);
     FAILS(filter_file_open(path, cache, &file, &err), COLANDER_NOT_FOUND);
     FAILS(filter_file_open(directory, cache, &file, &err), COLANDER_CORRUPT);
-    model_destroy(model);
 }
 
 /* -------------------------------------------------------------- writing --- */
@@ -214,7 +207,7 @@ TEST(writer_keeps_off_an_existing_file_and_makes_private_ones)
 TEST(writer_refuses_what_no_reader_would_take)
 {
     const struct colander_slice block = colander_slice_text("block");
-    struct model *model = model_golden();
+    SCOPED_MODEL model = model_golden();
     struct filter_part part = model->parts[0].part;
     struct filter_writer *writer;
 
@@ -233,7 +226,6 @@ TEST(writer_refuses_what_no_reader_would_take)
     model->head.unfiltered_count = FILTER_UNFILTERED_MAX + 1;
     FAILS(filter_writer_finish(writer, &model->head, NULL), COLANDER_INVALID);
     filter_writer_destroy(writer);
-    model_destroy(model);
 }
 
 /* ------------------------------------------------------------- threads --- */
@@ -257,7 +249,7 @@ read_all(void *argument)
 TEST(threads_read_the_same_file)
 {
     uint64_t random = random_seed("filter_file");
-    struct model *model = model_create(&random, 5, 3000);
+    SCOPED_MODEL model = model_create(&random, 5, 3000);
     struct filter_file *file;
     struct block_cache *small = block_cache_create(100000);
     struct readers readers;
@@ -277,7 +269,6 @@ TEST(threads_read_the_same_file)
     }
     filter_file_unref(file);
     block_cache_destroy(small);
-    model_destroy(model);
 }
 
 int

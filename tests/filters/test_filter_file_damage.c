@@ -6,14 +6,15 @@
  */
 #include "filter_model.h"
 #include "support/cases.h"
+#include "support/scoped.h"
 
 #include <malloc.h>
 
 TEST(file_cut_anywhere_is_an_error)
 {
-    struct model *model = model_tiny();
-    struct filter_file *whole;
-    struct file_bytes bytes;
+    SCOPED_MODEL model = model_tiny();
+    SCOPED_FILTER_FILE whole = NULL;
+    SCOPED(file_bytes_free) struct file_bytes bytes;
 
     write_model(model);
     bytes = file_bytes_read(path);
@@ -31,16 +32,13 @@ TEST(file_cut_anywhere_is_an_error)
         FAILS(filter_file_check(whole, NULL), COLANDER_CORRUPT);
     }
     assert_int_equal(model_compare_blocks(model, whole), MODEL_ERROR);
-    filter_file_unref(whole);
-    file_bytes_free(&bytes);
-    model_destroy(model);
 }
 
 /* What can be opened after damage says what was written, or an error. */
 static void
 look_at_damaged(const struct model *model)
 {
-    struct filter_file *file;
+    SCOPED_FILTER_FILE file = NULL;
     enum colander_code code = filter_file_open(path, cache, &file, NULL);
 
     if (code != COLANDER_OK) {
@@ -50,15 +48,14 @@ look_at_damaged(const struct model *model)
     assert_true(model_is_described_by(model, file));
     assert_int_not_equal(model_compare_blocks(model, file), MODEL_DIFFERENT);
     FAILS(filter_file_check(file, NULL), COLANDER_CORRUPT);
-    filter_file_unref(file);
 }
 
 TEST(flipped_bits_are_found)
 {
-    struct model *model = model_tiny();
+    SCOPED_MODEL model = model_tiny();
     uint64_t random = random_seed("filter_file");
     uint64_t runs = random_runs(100000);
-    struct file_bytes bytes;
+    SCOPED(file_bytes_free) struct file_bytes bytes;
     int fd;
 
     write_model(model);
@@ -85,27 +82,25 @@ TEST(flipped_bits_are_found)
                              1);
     }
     (void)close(fd);
-    file_bytes_free(&bytes);
-    model_destroy(model);
 }
 
 /* Whoever can write a checksum can write any number: none may do harm. */
 TEST(hostile_directory_does_no_harm)
 {
-    struct model *model = model_tiny();
+    SCOPED_MODEL model = model_tiny();
     uint64_t random = random_seed("filter_file");
     uint64_t runs = random_runs(40000);
     uint64_t opened = 0;
     uint64_t sum = 0;
     uint64_t harmless = 0;
-    struct file_bytes bytes;
+    SCOPED(file_bytes_free) struct file_bytes bytes;
     size_t start;
 
     write_model(model);
     bytes = file_bytes_read(path);
     start = (size_t)bytes_get_le64(bytes.data + bytes.size - 40);
     for (uint64_t run = 0; run < runs; run++) {
-        uint8_t *copy = malloc(bytes.size);
+        SCOPED_MEMORY uint8_t *copy = malloc(bytes.size);
         size_t room = bytes.size - 40 - start;
         struct filter_file *file;
 
@@ -123,12 +118,9 @@ TEST(hostile_directory_does_no_harm)
             harmless += filter_file_check(file, NULL) == COLANDER_OK;
             filter_file_unref(file);
         }
-        free(copy);
     }
     assert_int_not_equal(sum, 0);
     assert_true(runs < 1000 || (opened > 0 && harmless > 0));
-    file_bytes_free(&bytes);
-    model_destroy(model);
 }
 
 /* What is said of a file with this directory. Changes the checksum in it. */
@@ -224,10 +216,10 @@ TEST(later_version_is_told_from_damage)
 /* Two files of the same blocks differ by their salts. */
 TEST(block_of_another_place_or_file_is_found)
 {
-    struct model *model = model_empty();
-    struct filter_file *file;
-    struct file_bytes here;
-    struct file_bytes there;
+    SCOPED_MODEL model = model_empty();
+    SCOPED_FILTER_FILE file = NULL;
+    SCOPED(file_bytes_free) struct file_bytes here;
+    SCOPED(file_bytes_free) struct file_bytes there;
 
     model_add_part(model, "a", 1, "z", 1);
     model_add_block(model, FILTER_LOCATOR, 0, "same bytes", 10);
@@ -246,10 +238,6 @@ TEST(block_of_another_place_or_file_is_found)
     assert_int_equal(model_compare_blocks(model, file), MODEL_ERROR);
     bytes_overwrite(path, 24, here.data + 24, 18);
     assert_int_equal(model_compare_blocks(model, file), MODEL_SAME);
-    filter_file_unref(file);
-    file_bytes_free(&here);
-    file_bytes_free(&there);
-    model_destroy(model);
 }
 
 int

@@ -21,12 +21,11 @@ assert_refused(struct colander_family *family,
 
 FIXTURE_TEST(bad_options_are_refused_by_name)
 {
-    struct colander_family *family = kept_family(*state, "rows");
+    struct colander_family *family = kept_family(fixture, "rows");
     const char *const bad_path[] = {"a["};
-    struct colander_filter_options good;
+    struct colander_filter_options good = usual_filters();
     struct colander_filter_options bad;
 
-    colander_filter_options_init(&good);
 #define REFUSED(member, value)                                                 \
     do {                                                                       \
         bad = good;                                                            \
@@ -56,11 +55,9 @@ FIXTURE_TEST(bad_options_are_refused_by_name)
 FIXTURE_TEST(options_are_kept_over_a_reopen)
 {
     static const char *const left_out[] = {"a", "b.c[]"};
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
 
-    colander_filter_options_init(&options);
     options.rows_per_segment = 64;
     options.hash_bits = 24;
     options.fp_rate = 0.125;
@@ -91,14 +88,12 @@ FIXTURE_TEST(rows_without_an_indexed_value_are_found_before_a_flush)
 {
     static const char *const left_out[] = {"a"};
     static const uint8_t empty[] = {0x81, 0xa1, 't', 0x90}; /* {t: []} */
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     SCOPED_BUFFER key = text_key("k2");
-    struct colander_filter_options options;
-    struct colander_query query;
+    struct colander_filter_options options = usual_filters();
+    struct colander_query query = usual_query();
     uint64_t count;
 
-    colander_filter_options_init(&options);
     options.unfiltered = left_out;
     options.unfiltered_count = 1;
     OK(colander_family_set_filters(family, &options, NULL));
@@ -110,7 +105,6 @@ FIXTURE_TEST(rows_without_an_indexed_value_are_found_before_a_flush)
     OK(colander_family_put(family, colander_buffer_slice(&key),
                            colander_slice_of(empty, sizeof(empty)), NULL,
                            NULL));
-    colander_query_init(&query);
     query.where = colander_where_exists("t", NULL);
     OK(colander_family_count(family, &query, &count, NULL));
     assert_int_equal(count, 1);
@@ -120,11 +114,10 @@ FIXTURE_TEST(rows_without_an_indexed_value_are_found_before_a_flush)
 FIXTURE_TEST(columns_left_out_are_in_no_filter_and_found)
 {
     static const char *const left_out[] = {"place"};
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     uint64_t random = random_seed("left out");
     struct find_counts counts = {.row_count = 0};
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
     uint64_t values;
     uint64_t done;
 
@@ -132,7 +125,6 @@ FIXTURE_TEST(columns_left_out_are_in_no_filter_and_found)
     OK(colander_family_compact(family, NULL)); /* no later one changes counts */
     assert_all_loaded(family);
     values = filter_stats(family).value_count;
-    colander_filter_options_init(&options);
     options.unfiltered = left_out;
     options.unfiltered_count = 1;
     OK(colander_family_set_filters(family, &options, NULL));

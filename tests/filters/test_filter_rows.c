@@ -13,7 +13,6 @@
 FIXTURE_TEST(each_of_100000_values_of_a_row_is_found)
 {
     enum { VALUES = 100000 };
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     SCOPED_BUFFER key = text_key("wide");
 
@@ -42,10 +41,9 @@ FIXTURE_TEST(each_of_100000_values_of_a_row_is_found)
 FIXTURE_TEST(rows_of_a_mebibyte_are_found_by_large_and_small_values)
 {
     enum { ROWS = 12, SIZE = 1 << 20 };
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     struct find_counts counts = {.row_count = 0};
-    char *text = malloc(SIZE + 1);
+    SCOPED_MEMORY char *text = malloc(SIZE + 1);
     char key[8];
 
     assert_non_null(text);
@@ -66,13 +64,11 @@ FIXTURE_TEST(rows_of_a_mebibyte_are_found_by_large_and_small_values)
                          1);
         assert_int_equal(count_equal(fixture, family, "n", i), 1);
     }
-    free(text);
 }
 
 FIXTURE_TEST(rows_are_found_within_prefixes_of_composite_keys)
 {
     enum { SENSORS = 20, TIMES = 100 };
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_value parts[2];
@@ -93,13 +89,12 @@ FIXTURE_TEST(rows_are_found_within_prefixes_of_composite_keys)
     for (unsigned i = 0; i < SENSORS; i++) {
         SCOPED_PREDICATE predicate =
             colander_where("level", COLANDER_EQ, colander_integer(i), NULL);
-        struct colander_query query;
+        struct colander_query query = usual_query();
         uint64_t count;
 
         snprintf(name, sizeof(name), "sensor-%u", i);
         parts[0] = colander_text(name);
         OK(colander_key_encode(parts, 1, &key, NULL));
-        colander_query_init(&query);
         query.where = predicate;
         query.keys.prefix = colander_buffer_slice(&key);
         OK(colander_family_count(family, &query, &count, NULL));
@@ -114,7 +109,6 @@ FIXTURE_TEST(rows_are_found_within_prefixes_of_composite_keys)
 FIXTURE_TEST(rows_of_a_file_of_over_a_million_are_found)
 {
     enum { ROWS = (1 << 20) + 50000, LOT = 10000 };
-    struct store_fixture *fixture = *state;
     struct colander_family *family;
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_batch *batch;

@@ -42,11 +42,10 @@ static void
 list_rows(struct colander_family *family,
           const struct colander_predicate *predicate, struct row_list *list)
 {
-    struct colander_query query;
+    struct colander_query query = usual_query();
     SCOPED_CURSOR cursor = NULL;
     struct colander_result result;
 
-    colander_query_init(&query);
     query.where = predicate;
     colander_buffer_clear(&list->bytes);
     list->count = 0;
@@ -89,7 +88,6 @@ assert_within(const struct row_list *fewer, const struct row_list *more)
  * once, so no older row can appear.) */
 FIXTURE_TEST(finds_of_a_fifo_store_give_rows_of_scans_beside_them)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family;
     uint64_t random = random_seed("fifo");
     struct row_list lists[3];
@@ -145,7 +143,6 @@ FIXTURE_TEST(finds_of_a_fifo_store_give_rows_of_scans_beside_them)
 
 FIXTURE_TEST(rows_of_deleted_ranges_are_not_found)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     uint64_t random = random_seed("ranges");
     struct colander_buffer bounds[2] = {COLANDER_BUFFER_EMPTY,
@@ -175,7 +172,6 @@ FIXTURE_TEST(rows_of_deleted_ranges_are_not_found)
 
 FIXTURE_TEST(families_without_rows_have_nothing_to_find)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "empty");
     uint64_t count;
 
@@ -194,7 +190,6 @@ FIXTURE_TEST(families_without_rows_have_nothing_to_find)
 FIXTURE_TEST(family_of_a_dropped_name_begins_anew)
 {
     static const char *const left_out[] = {"n"};
-    struct store_fixture *fixture = *state;
     struct colander_filter_options options;
 
     for (int64_t i = 0; i < 6; i++) {
@@ -235,7 +230,6 @@ milliseconds(void)
 FIXTURE_TEST(value_in_one_of_many_files_is_found)
 {
     enum { FILES_MOST = 1000 };
-    struct store_fixture *fixture = *state;
     const uint64_t runs = random_runs(300);
     const int64_t files = runs < FILES_MOST ? (int64_t)runs : FILES_MOST;
     struct colander_family *family;

@@ -48,7 +48,6 @@ assert_found(struct store_fixture *fixture, struct colander_family *family)
 /* Both SSTs have as many entries. */
 FIXTURE_TEST(filter_of_another_sst_is_doubted_and_made_again)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     struct file_numbers filters;
     char paths[2][FILE_NAME_SIZE];
@@ -83,12 +82,10 @@ FIXTURE_TEST(filter_of_another_sst_is_doubted_and_made_again)
 /* Also where the SST has no tag, as it was written without a filter. */
 FIXTURE_TEST(filters_that_were_made_again_are_believed)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
     uint64_t count;
 
-    colander_filter_options_init(&options);
     options.is_on = false;
     OK(colander_family_set_filters(family, &options, NULL));
     write_file(fixture, family, 0);

@@ -12,7 +12,6 @@
 
 FIXTURE_TEST(flush_and_compaction_build_filters)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     uint64_t random = random_seed("built");
     struct colander_filter_stats stats;
@@ -100,7 +99,6 @@ close_and_spoil(struct store_fixture *fixture, enum spoiling how)
 
 FIXTURE_TEST(spoiled_filters_are_doubted_and_made_again)
 {
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed("spoiled");
 
     make_store(fixture, &random);
@@ -127,7 +125,6 @@ FIXTURE_TEST(spoiled_filters_are_doubted_and_made_again)
 
 FIXTURE_TEST(reader_of_spoiled_filters_changes_nothing_and_finds_the_same)
 {
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed("spoiled, read");
 
     make_store(fixture, &random);
@@ -165,7 +162,6 @@ FIXTURE_TEST(reader_of_spoiled_filters_changes_nothing_and_finds_the_same)
  * keys not. */
 FIXTURE_TEST(filters_lost_while_the_store_is_open_are_made_again)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     uint64_t random = random_seed("lost");
     struct find_counts counts = {.row_count = 0};
@@ -200,7 +196,6 @@ make_empty(const char *path)
 
 FIXTURE_TEST(orphans_are_removed_by_the_next_writer)
 {
-    struct store_fixture *fixture = *state;
     uint64_t random = random_seed("orphans");
     struct file_numbers filters;
     struct file_numbers all;
@@ -245,7 +240,6 @@ assert_no_recent_rows(struct colander_family *family)
 
 FIXTURE_TEST(recent_rows_go_when_all_is_flushed)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *families[3];
     uint64_t random = random_seed("recent");
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;

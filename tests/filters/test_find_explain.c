@@ -55,12 +55,11 @@ static struct colander_explain
 explain_of(struct colander_family *family, struct colander_predicate *predicate)
 {
     struct colander_explain explain;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     struct colander_cursor *cursor;
     struct colander_result result;
 
     assert_non_null(predicate);
-    colander_query_init(&query);
     query.where = predicate;
     OK(colander_family_find(family, &query, &cursor, NULL));
     while (next_row(cursor, &result))
@@ -87,7 +86,7 @@ equal(const char *path, struct colander_value value)
 
 FIXTURE_TEST(absent_value_prunes_files)
 {
-    struct colander_family *family = fill_family(*state);
+    struct colander_family *family = fill_family(fixture);
     struct colander_explain explain =
         explain_of(family, equal("rare", colander_text("silver")));
 
@@ -101,7 +100,7 @@ FIXTURE_TEST(absent_value_prunes_files)
 
 FIXTURE_TEST(rare_value_is_found_by_reading_little_more_than_its_rows)
 {
-    struct colander_family *family = fill_family(*state);
+    struct colander_family *family = fill_family(fixture);
     struct colander_explain explain =
         explain_of(family, equal("rare", colander_text("gold")));
 
@@ -118,7 +117,7 @@ FIXTURE_TEST(rare_value_is_found_by_reading_little_more_than_its_rows)
 
 FIXTURE_TEST(value_in_most_rows_is_scanned_for)
 {
-    struct colander_family *family = fill_family(*state);
+    struct colander_family *family = fill_family(fixture);
     struct colander_explain explain =
         explain_of(family, equal("most", colander_boolean(true)));
 
@@ -129,7 +128,7 @@ FIXTURE_TEST(value_in_most_rows_is_scanned_for)
 
 FIXTURE_TEST(all_of_drives_from_its_rare_side)
 {
-    struct colander_family *family = fill_family(*state);
+    struct colander_family *family = fill_family(fixture);
     struct colander_predicate *both[2];
     struct colander_explain explain;
 
@@ -146,7 +145,7 @@ FIXTURE_TEST(all_of_drives_from_its_rare_side)
 
 FIXTURE_TEST(any_of_reads_the_rows_of_both_sides)
 {
-    struct colander_family *family = fill_family(*state);
+    struct colander_family *family = fill_family(fixture);
     struct colander_predicate *both[2] = {
         equal("group", colander_integer(-5)),
         equal("rare", colander_text("gold")),
@@ -161,7 +160,7 @@ FIXTURE_TEST(any_of_reads_the_rows_of_both_sides)
 
 FIXTURE_TEST(zones_prune_a_range_of_a_column_that_grows_with_the_key)
 {
-    struct colander_family *family = fill_family(*state);
+    struct colander_family *family = fill_family(fixture);
     struct colander_explain explain = explain_of(
         family, colander_where_between("time", colander_integer(3 * ROWS + 500),
                                        colander_integer(3 * ROWS + 549), NULL));
@@ -175,18 +174,16 @@ FIXTURE_TEST(zones_prune_a_range_of_a_column_that_grows_with_the_key)
 
 FIXTURE_TEST(keys_that_are_asked_for_bound_what_is_read)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = fill_family(fixture);
     SCOPED_PREDICATE predicate = equal("group", colander_integer(-5));
     SCOPED_BUFFER from = text_key("00004000");
     SCOPED_BUFFER to = text_key("00005999");
     struct colander_explain explain;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     SCOPED_CURSOR cursor = NULL;
     struct colander_result result;
 
     put_row(fixture, family, FILES * ROWS + 4);
-    colander_query_init(&query);
     query.where = predicate;
     query.keys.from = colander_buffer_slice(&from);
     query.keys.to = colander_buffer_slice(&to);
@@ -202,7 +199,6 @@ FIXTURE_TEST(keys_that_are_asked_for_bound_what_is_read)
 
 FIXTURE_TEST(rows_in_no_file_are_found_among_recent_rows)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = fill_family(fixture);
     struct colander_explain explain;
 

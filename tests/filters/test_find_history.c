@@ -156,9 +156,8 @@ change_filters(struct history *history)
 {
     static const char *const left_out[] = {"likes", "place"};
     static const uint32_t rows[] = {0, 1, 16, COLANDER_SEGMENT_AUTO};
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
 
-    colander_filter_options_init(&options);
     options.rows_per_segment = rows[random_below(&history->random, 4)];
     options.unfiltered = left_out;
     options.unfiltered_count = random_below(&history->random, 3);
@@ -447,19 +446,17 @@ run_history(struct store_fixture *fixture, const char *name, uint64_t hot_count,
 
 FIXTURE_TEST(finds_at_old_snapshots_give_the_rows_of_their_moment)
 {
-    run_history(*state, "many rows", KEYS_MAX, random_runs(2000));
+    run_history(fixture, "many rows", KEYS_MAX, random_runs(2000));
 }
 
 /* Each key has versions by the hundred, most of them held by some snapshot. */
 FIXTURE_TEST(rows_of_many_versions_are_found_by_the_version_of_the_snapshot)
 {
-    run_history(*state, "few rows", 12, random_runs(2000));
+    run_history(fixture, "few rows", 12, random_runs(2000));
 }
 
 FIXTURE_TEST(finds_at_old_snapshots_of_a_universal_store_give_the_same)
 {
-    struct store_fixture *fixture = *state;
-
     fixture->options.compaction = COLANDER_COMPACTION_UNIVERSAL;
     fixture_remake(fixture);
     run_history(fixture, "universal", KEYS_MAX, random_runs(1000));
@@ -468,7 +465,7 @@ FIXTURE_TEST(finds_at_old_snapshots_of_a_universal_store_give_the_same)
 /* The files that a find has seen are replaced while it is under way. */
 FIXTURE_TEST(finds_go_on_over_compactions)
 {
-    struct history *history = begin_history(*state, "going on", KEYS_MAX);
+    struct history *history = begin_history(fixture, "going on", KEYS_MAX);
     struct asked asked[MOMENTS];
 
     for (uint64_t i = random_runs(2000) / 100; i > 0; i--) {

@@ -61,7 +61,7 @@ static void *
 write_rows(void *context)
 {
     struct run *run = context;
-    struct colander_row_builder *builder = colander_row_builder_create();
+    SCOPED_BUILDER builder = colander_row_builder_create();
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     uint64_t random = atomic_fetch_add(&run->seed, 1);
 
@@ -70,7 +70,6 @@ write_rows(void *context)
             write_some(run, builder, &key, &random);
         usleep(500);
     }
-    colander_row_builder_destroy(builder);
     return NULL;
 }
 
@@ -102,10 +101,8 @@ spoil_filter(const struct run *run, uint64_t *random)
             (void)unlink(path);
             break;
         case 1:
-            assert_int_equal(
-                ftruncate(
-                    fd, (off_t)random_below(random, (uint64_t)status.st_size)),
-                0);
+            ZERO(ftruncate(
+                fd, (off_t)random_below(random, (uint64_t)status.st_size)));
             break;
         default: {
             off_t place = (off_t)random_below(random, (uint64_t)status.st_size);
@@ -264,60 +261,57 @@ run_store(struct store_fixture *fixture, const char *name,
 
 FIXTURE_TEST(finds_equal_scans_while_rows_and_files_change)
 {
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
 
-    colander_filter_options_init(&options);
-    run_store(*state, "changing", &options, change_files,
+    run_store(fixture, "changing", &options, change_files,
               random_runs(1500) / 4);
 }
 
 FIXTURE_TEST(finds_equal_scans_while_filters_are_spoiled)
 {
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
 
-    colander_filter_options_init(&options);
-    run_store(*state, "spoiled", &options, spoil_files, random_runs(1500) / 4);
+    run_store(fixture, "spoiled", &options, spoil_files, random_runs(1500) / 4);
 }
 
 FIXTURE_TEST(finds_equal_scans_with_segments_and_a_tree)
 {
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
 
-    colander_filter_options_init(&options);
     options.rows_per_segment = 16;
     options.hash_bits = 16;
     options.hierarchy = COLANDER_HIERARCHY_TREE;
     options.tree_order = 2;
-    run_store(*state, "segments", &options, spoil_files, random_runs(1500) / 4);
+    run_store(fixture, "segments", &options, spoil_files,
+              random_runs(1500) / 4);
 }
 
 FIXTURE_TEST(finds_equal_scans_with_columns_left_out_and_files_only)
 {
     static const char *const left_out[] = {"place", "likes"};
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
 
-    colander_filter_options_init(&options);
     options.unfiltered = left_out;
     options.unfiltered_count = 2;
-    run_store(*state, "left_out", &options, spoil_files, random_runs(1500) / 8);
+    run_store(fixture, "left_out", &options, spoil_files,
+              random_runs(1500) / 8);
     colander_filter_options_init(&options);
     options.rows_per_segment = 0;
     options.filter_bits = 20000;
     options.memory_budget = 1 << 16;
-    run_store(*state, "files", &options, spoil_files, random_runs(1500) / 8);
+    run_store(fixture, "files", &options, spoil_files, random_runs(1500) / 8);
 }
 
 FIXTURE_TEST(finds_equal_scans_while_options_change)
 {
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
 
-    colander_filter_options_init(&options);
-    run_store(*state, "options", &options, change_options,
+    run_store(fixture, "options", &options, change_options,
               random_runs(1500) * 5 / 3);
     /* they may be off */
-    OK(colander_family_set_filters(kept_family(*state, "options"), &options,
+    OK(colander_family_set_filters(kept_family(fixture, "options"), &options,
                                    NULL));
-    assert_all_loaded(kept_family(*state, "options"));
+    assert_all_loaded(kept_family(fixture, "options"));
 }
 
 /* ------------------------------------------- one row, as it is flushed --- */
@@ -349,7 +343,6 @@ write_and_flush(void *context)
 /* It is in a file of the view before it leaves the recent rows. */
 FIXTURE_TEST(row_is_found_at_every_moment_of_its_flush)
 {
-    struct store_fixture *fixture = *state;
     const uint64_t runs = random_runs(75);
     struct flushing flushing = {.fixture = fixture,
                                 .count = runs < 5000 ? runs : 5000};

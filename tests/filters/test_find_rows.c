@@ -54,25 +54,22 @@ assert_next_row_is(struct colander_cursor *cursor, int64_t row)
 
 FIXTURE_TEST(find_goes_on_behind_its_last_row_when_files_are_replaced)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     SCOPED_PREDICATE predicate =
         colander_where("n", COLANDER_EQ, colander_integer(-1), NULL);
 
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
 
-    colander_filter_options_init(&options);
     options.rows_per_segment = 1;
     OK(colander_family_set_filters(family, &options, NULL));
     for (unsigned is_reverse = 0; is_reverse < 2; is_reverse++) {
-        struct colander_query query;
+        struct colander_query query = usual_query();
         SCOPED_CURSOR cursor = NULL;
         struct colander_explain explain;
         struct colander_result result;
         bool is_begun = false;
 
         put_replaced_rows(fixture, family);
-        colander_query_init(&query);
         query.where = predicate;
         query.is_reverse = is_reverse != 0;
         OK(colander_family_find(family, &query, &cursor, NULL));
@@ -103,7 +100,6 @@ put_number(struct store_fixture *fixture, struct colander_family *family,
 
 FIXTURE_TEST(overwritten_and_deleted_rows_are_not_found_by_old_values)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     SCOPED_BUFFER key = text_key("deleted");
 
@@ -127,7 +123,6 @@ FIXTURE_TEST(overwritten_and_deleted_rows_are_not_found_by_old_values)
 
 FIXTURE_TEST(patched_row_is_found_once_by_old_and_new_columns)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     SCOPED_BUFFER key = text_key("row");
 

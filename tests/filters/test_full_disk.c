@@ -12,6 +12,7 @@
  */
 #include "support/cases.h"
 #include "support/fault_runs.h"
+#include "support/scoped.h"
 
 #include <sys/mount.h>
 #include <sys/statvfs.h>
@@ -80,7 +81,7 @@ fill_at_points(struct runs *runs, const char *what, uint64_t points,
 
 TEST(a_disk_with_room_for_some_bytes)
 {
-    struct runs runs;
+    SCOPED(runs_release) struct runs runs;
 
     runs_init(&runs, __func__);
     make_killed(&runs, "--full", "room", UINT64_MAX);
@@ -88,7 +89,6 @@ TEST(a_disk_with_room_for_some_bytes)
     fill_at_points(&runs, "room", random_runs(10),
                    atomic_load(&runs.progress->written) * 5 / 4);
     assert_true(runs.failed_count > 0);
-    runs_release(&runs);
 }
 
 TEST(a_small_file_system_that_fills_up)

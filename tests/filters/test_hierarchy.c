@@ -6,6 +6,7 @@
  */
 #include "hierarchy_model.h"
 #include "support/cases.h"
+#include "support/scoped.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -156,11 +157,10 @@ TEST(absent_values_are_told_as_often_as_expected)
     uint64_t seed = random_seed("hierarchy rate");
 
     for (unsigned i = 0; i < 2; i++) {
-        struct fixture *fixture;
         double expected[SLOTS];
         double all = 0;
+        struct fixture *fixture = fixture_create(kinds[i], UINT64_MAX, seed);
 
-        fixture = fixture_create(kinds[i], UINT64_MAX, seed);
         for (uint32_t slot = 0; slot < SLOTS; slot++) {
             expected[slot] = add_sized(fixture, slot, 448);
             all += expected[slot];
@@ -230,10 +230,9 @@ TEST(folding_is_shared_by_all_parts)
 TEST(few_parts_take_narrow_rows)
 {
     const struct presence_shape shape = {64, 6, 40};
-    struct fixture *fixture;
     struct hierarchy_version *version;
+    struct fixture *fixture = fixture_create(HIERARCHY_SLICES, UINT64_MAX, 1);
 
-    fixture = fixture_create(HIERARCHY_SLICES, UINT64_MAX, 1);
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         uint64_t columns = 8;
 
@@ -271,10 +270,9 @@ TEST(odd_presences_are_kept_over_the_budget)
     const struct presence_shape shape = {39, 4, 40};
 
     for (unsigned i = 0; i < 2; i++) {
-        struct fixture *fixture;
         struct hierarchy_version *version;
+        struct fixture *fixture = fixture_create(kinds[i], 1000, 7);
 
-        fixture = fixture_create(kinds[i], 1000, 7);
         for (uint32_t slot = 0; slot < 20; slot++)
             OK(fixture_add(fixture, slot, &shape, 100));
         version = published(fixture->hierarchy);
@@ -297,7 +295,7 @@ check_node(const struct tree_node *node, uint32_t least, uint32_t order)
     uint64_t fold_count = 0;
     uint32_t part_count = 0;
     uint32_t blocks = 0;
-    struct presence all;
+    SCOPED(presence_release) struct presence all;
 
     OK(presence_init(&all, &node->presence.shape, NULL));
     for (uint32_t i = 0; i < node->child_count; i++) {
@@ -322,7 +320,6 @@ check_node(const struct tree_node *node, uint32_t least, uint32_t order)
     assert_int_equal(blocks, node->presence.shape.block_count);
     assert_memory_equal(all.words, node->presence.words,
                         presence_size(&all.shape));
-    presence_release(&all);
 }
 
 /* Asserts that all trees are as in the paper. A root over one part has one
@@ -344,11 +341,11 @@ TEST(nodes_are_neither_too_small_nor_too_large)
     uint64_t seed = random_seed("hierarchy tree");
 
     for (uint32_t order = 2; order <= 5; order++) {
-        struct fixture *fixture;
         struct hierarchy_sizes sizes;
         uint32_t highest = 0;
+        struct fixture *fixture =
+            fixture_create(HIERARCHY_TREE, 0, seed + order);
 
-        fixture = fixture_create(HIERARCHY_TREE, 0, seed + order);
         fixture->tree = tree_create(order, order % 2 == 0 ? UINT64_MAX : 60000);
         assert_non_null(fixture->tree);
         for (unsigned step = 0; step < 1200; step++) {
@@ -420,11 +417,10 @@ static void *
 ask_often(void *context)
 {
     struct shared *shared = context;
-    struct model *model = malloc(sizeof(*model));
+    SCOPED_MEMORY struct model *model = malloc(sizeof(*model));
 
     while (model != NULL && !atomic_load(&shared->is_over))
         ask_once(shared, model);
-    free(model);
     return NULL;
 }
 
@@ -455,7 +451,7 @@ TEST(readers_see_their_version_while_parts_come_and_go)
     uint64_t seed = random_seed("hierarchy threads");
 
     for (unsigned i = 0; i < 4; i++) {
-        struct shared *shared = malloc(sizeof(*shared));
+        SCOPED_MEMORY struct shared *shared = malloc(sizeof(*shared));
         pthread_t readers[3];
 
         assert_non_null(shared);
@@ -464,14 +460,12 @@ TEST(readers_see_their_version_while_parts_come_and_go)
         shared->fixture =
             fixture_create(kinds[i % 2], i < 2 ? UINT64_MAX : 100000, seed);
         for (unsigned j = 0; j < 3; j++)
-            assert_int_equal(
-                pthread_create(&readers[j], NULL, ask_often, shared), 0);
+            ZERO(pthread_create(&readers[j], NULL, ask_often, shared));
         change_often(shared);
         for (unsigned j = 0; j < 3; j++)
             ZERO(pthread_join(readers[j], NULL));
         assert_int_equal(atomic_load(&shared->wrong), 0);
         pthread_mutex_destroy(&shared->mutex);
         fixture_destroy(shared->fixture);
-        free(shared);
     }
 }

@@ -8,6 +8,7 @@
 #include "support/cases.h"
 
 #include "support/failing_memory.h"
+#include "support/scoped.h"
 
 /* Adds a part with the first allocation failing, then the second, until it is
  * added; checks after each time that nothing else has changed. */
@@ -15,7 +16,7 @@ static void
 add_in_short_memory(struct fixture *fixture, uint32_t slot)
 {
     struct presence_shape shape = {4, 4, 32};
-    struct presence presence;
+    SCOPED(presence_release) struct presence presence;
     enum colander_code code = COLANDER_NO_MEMORY;
 
     /* with room for all, one kind of parts: trees that are high and split */
@@ -37,7 +38,6 @@ add_in_short_memory(struct fixture *fixture, uint32_t slot)
         check_version(fixture, version, &fixture->now, 31);
         hierarchy_version_release(version);
     }
-    presence_release(&presence);
 }
 
 static void

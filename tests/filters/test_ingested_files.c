@@ -111,7 +111,6 @@ ingest_between_writes(struct store_fixture *fixture,
 
 FIXTURE_TEST(rows_of_an_ingested_file_are_found)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     struct find_counts counts = {.row_count = 0};
     struct file_numbers before;
@@ -148,13 +147,11 @@ FIXTURE_TEST(rows_of_an_ingested_file_are_found)
 /* Without the worker's help: filters are off, and so nothing is made. */
 FIXTURE_TEST(ingested_file_without_a_filter_reads_as_maybe)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     struct find_counts counts = {.row_count = 0};
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
     char path[TEMPORARY_SIZE + 16];
 
-    colander_filter_options_init(&options);
     options.is_on = false;
     OK(colander_family_set_filters(family, &options, NULL));
     snprintf(path, sizeof(path), "%s/other", fixture->directory);
@@ -179,7 +176,6 @@ FIXTURE_TEST(ingested_file_without_a_filter_reads_as_maybe)
 
 FIXTURE_TEST(file_that_is_ingested_twice_gets_two_filters)
 {
-    struct store_fixture *fixture = *state;
     struct colander_family *family = kept_family(fixture, "rows");
     struct engine_family *inside;
     char path[TEMPORARY_SIZE + 16];

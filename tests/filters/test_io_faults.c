@@ -12,6 +12,7 @@
  */
 #include "support/cases.h"
 #include "support/fault_runs.h"
+#include "support/scoped.h"
 
 static const struct plan plans[] = {
     {"read-once", {FAULT_READ, 0, EIO, false, false}},
@@ -37,11 +38,10 @@ static const struct plan plans[] = {
 
 TEST(a_disk_that_fails_loses_and_invents_nothing)
 {
-    struct runs runs;
+    SCOPED(runs_release) struct runs runs;
 
     runs_init(&runs, __func__);
     run_plans(&runs, "--run", plans, PLANS, random_runs(1));
-    runs_release(&runs);
 }
 
 int

@@ -5,6 +5,7 @@
  */
 #include "filters/locators.h"
 #include "support/cases.h"
+#include "support/scoped.h"
 
 #define CUT (64 - LOCATOR_HASH_BITS)
 
@@ -86,7 +87,7 @@ model_find(const struct locator_shape *shape, const struct entries *entries,
            uint64_t hash, unsigned tag, bool *found,
            struct locator_answer *answer)
 {
-    bool *has = calloc(shape->row_count, sizeof(*has));
+    SCOPED_MEMORY bool *has = calloc(shape->row_count, sizeof(*has));
     uint64_t all = (shape->row_count - 1) / shape->coarse + 1;
     uint64_t units;
     uint64_t coarse;
@@ -115,7 +116,6 @@ model_find(const struct locator_shape *shape, const struct entries *entries,
         answer->units += model_units(shape, shape->coarse, has, found);
         answer->rows += rows;
     }
-    free(has);
 }
 
 /* Asserts that a lookup finds what the model finds, no more and no less. */
@@ -128,7 +128,7 @@ assert_found(const struct locator *locator, const struct entries *entries,
     struct locator_answer answer;
     struct locator_answer counted;
     struct locator_answer expected = {0, 0};
-    bool *found = calloc(row_count, sizeof(*found));
+    SCOPED_MEMORY bool *found = calloc(row_count, sizeof(*found));
     uint64_t rows = 0;
 
     assert_non_null(found);
@@ -148,7 +148,6 @@ assert_found(const struct locator *locator, const struct entries *entries,
     assert_int_equal(answer.units, expected.units);
     assert_int_equal(counted.rows, expected.rows);
     assert_int_equal(counted.units, expected.units);
-    free(found);
 }
 
 /* ------------------------------------------------------ random entries --- */
@@ -198,7 +197,7 @@ TEST(lookups_find_what_the_entries_say)
     for (uint64_t run = 0; run < random_runs(300); run++) {
         struct locator_shape shape = random_shape(&random, 5000);
         struct entries entries = random_entries(&random, shape.row_count);
-        struct locator locator;
+        SCOPED_LOCATOR locator;
 
         shape.group_bits = (uint8_t)random_below(
             &random, 1 + (shape.hash_bits < 12u ? shape.hash_bits : 12u));
@@ -216,7 +215,6 @@ TEST(lookups_find_what_the_entries_say)
             assert_found(&locator, &entries, random_next(&random),
                          LOCATOR_TAG_ANY);
         }
-        locator_release(&locator);
     }
 }
 
@@ -227,7 +225,7 @@ TEST(no_entry_of_the_largest_part_is_denied)
     struct entries entries = {NULL, 0, 0};
     SCOPED_RANGES ranges = ROW_RANGES_EMPTY;
     struct locator_answer answer;
-    struct locator locator;
+    SCOPED_LOCATOR locator;
     uint64_t random = random_seed("largest locator");
     uint64_t last = 0;
 
@@ -253,7 +251,6 @@ TEST(no_entry_of_the_largest_part_is_denied)
         last = word >> LOCATOR_ROW_BITS;
         assert_true(ranges_hold(&ranges, word & (LOCATOR_UNIT_MAX - 1)));
     }
-    locator_release(&locator);
 }
 
 /* Clusters are coded with short gaps, so that a long one takes many bits. */
@@ -263,14 +260,13 @@ TEST(clusters_are_found_however_far_apart)
 
     for (uint32_t gap = 1; gap < 9000; gap = gap * 25 / 24 + 1) {
         struct entries entries = {NULL, 0, 0};
-        struct locator locator;
+        SCOPED_LOCATOR locator;
 
         for (uint32_t row = 0; row < 600; row++)
             entries_add(&entries, hash_of(0, 1), 3, gap / 9 + row);
         entries_add(&entries, hash_of(0, 1), 3, gap / 9 + 600 + gap);
         locator = locator_of(shape, true, &entries);
         assert_found(&locator, &entries, hash_of(0, 1), 3);
-        locator_release(&locator);
     }
 }
 
@@ -280,7 +276,7 @@ TEST(the_longest_short_lists_are_found)
 {
     struct locator_shape shape = {LOCATOR_ROWS_MAX, 1, 16, 32, 0};
     struct entries entries = {NULL, 0, 0};
-    struct locator locator;
+    SCOPED_LOCATOR locator;
     uint64_t random = random_seed("longest short lists");
 
     for (uint32_t value = 0; value < 12; value++) {
@@ -295,7 +291,6 @@ TEST(the_longest_short_lists_are_found)
     assert_int_equal(locator.shape.group_bits, 0);
     for (uint32_t value = 0; value < 12; value++)
         assert_found(&locator, &entries, hash_of(0, value), 3);
-    locator_release(&locator);
 }
 
 TEST(a_lookup_adds_to_rows_that_were_found_before)
@@ -304,7 +299,7 @@ TEST(a_lookup_adds_to_rows_that_were_found_before)
     struct entries entries = {NULL, 0, 0};
     SCOPED_RANGES ranges = ROW_RANGES_EMPTY;
     struct locator_answer answer;
-    struct locator locator;
+    SCOPED_LOCATOR locator;
 
     entries_add(&entries, hash_of(0, 1), 3, 20);
     entries_add(&entries, hash_of(0, 1), 3, 50);
@@ -320,7 +315,6 @@ TEST(a_lookup_adds_to_rows_that_were_found_before)
     assert_int_equal(ranges.ranges[2].first, 30);
     assert_int_equal(ranges.ranges[2].end, 51);
     assert_int_equal(ranges.ranges[3].first, 60);
-    locator_release(&locator);
 }
 
 /* Of hashes that are random, one in 2^(hash_bits) / count is found. */
@@ -329,7 +323,7 @@ TEST(absent_hashes_are_found_as_seldom_as_the_bits_promise)
     const uint64_t lookups = 100000;
     struct locator_shape shape = {4096, 1, 16, 18, 0};
     struct entries entries = {NULL, 0, 0};
-    struct locator locator;
+    SCOPED_LOCATOR locator;
     uint64_t random = random_seed("absent");
     uint64_t found = 0;
     uint64_t expected;
@@ -345,7 +339,6 @@ TEST(absent_hashes_are_found_as_seldom_as_the_bits_promise)
     }
     expected = lookups * shape.row_count >> shape.hash_bits;
     assert_true(found > expected * 3 / 4 && found < expected * 5 / 4);
-    locator_release(&locator);
 }
 
 struct visited {
@@ -411,7 +404,7 @@ TEST(blocks_follow_each_other_and_end_when_full)
 {
     struct locator_shape shape = {1 << 16, 1, 16, 32, 0};
     struct entries entries = {NULL, 0, 0};
-    struct locator locator;
+    SCOPED_LOCATOR locator;
     uint64_t groups = 0;
 
     for (uint32_t row = 0; row < shape.row_count; row++)
@@ -428,7 +421,6 @@ TEST(blocks_follow_each_other_and_end_when_full)
         groups += bytes.data[0] + bytes.data[1] * 256u;
     }
     assert_int_equal(groups, 1u << locator.shape.group_bits);
-    locator_release(&locator);
 }
 
 TEST(rows_that_were_left_out_are_found_by_their_units)
@@ -437,7 +429,7 @@ TEST(rows_that_were_left_out_are_found_by_their_units)
     SCOPED_RANGES ranges = ROW_RANGES_EMPTY;
     struct entries entries = {NULL, 0, 0};
     struct locator_answer answer;
-    struct locator locator;
+    SCOPED_LOCATOR locator;
 
     /* rows 4, 5 and 6 of some units, of which only the first was noted; too few
      * for coarse units, were it not told */
@@ -453,7 +445,6 @@ TEST(rows_that_were_left_out_are_found_by_their_units)
         assert_int_equal(ranges.ranges[unit].first, unit * 640);
         assert_int_equal(ranges.ranges[unit].end, unit * 640 + 16);
     }
-    locator_release(&locator);
 }
 
 TEST(a_failure_of_the_sink_ends_the_build)
@@ -502,7 +493,7 @@ TEST(blocks_keep_their_bytes)
     const struct locator_shape shape = {2000, 1, 64, 8, 1};
     const uint32_t bitmap = 0xd2b10cb5;
     struct entries entries = {NULL, 0, 0};
-    struct locator locator;
+    SCOPED_LOCATOR locator;
 
     entries_add(&entries, UINT64_C(0x25) << 56, 3, 100); /* one row */
     for (uint32_t row = 7; row < 17; row++)              /* a cluster */
@@ -518,5 +509,4 @@ TEST(blocks_keep_their_bytes)
     assert_int_equal(locator.count, 1);
     assert_int_equal(locator.blocks[0].bytes.size, sizeof(golden));
     assert_memory_equal(locator.blocks[0].bytes.data, golden, sizeof(golden));
-    locator_release(&locator);
 }

@@ -6,6 +6,7 @@
  */
 #include "filters/locators.h"
 #include "support/cases.h"
+#include "support/scoped.h"
 
 /* One block with lists of every kind. */
 static struct locator
@@ -55,7 +56,7 @@ assert_copes(const struct locator *locator, const struct entries *entries,
 {
     const struct locator_shape *shape = &locator->shape;
     /* Of just its size, so that reading beyond it is noticed. */
-    uint8_t *copy = malloc(size == 0 ? 1 : size);
+    SCOPED_MEMORY uint8_t *copy = malloc(size == 0 ? 1 : size);
     struct colander_slice block = colander_slice_of(copy, size);
     SCOPED_RANGES ranges = ROW_RANGES_EMPTY;
     struct locator_answer answer = {0, 0};
@@ -80,7 +81,6 @@ assert_copes(const struct locator *locator, const struct entries *entries,
     }
     code = locator_hashes(shape, block, 0, see_hash, &seen, NULL);
     assert_true(code == COLANDER_OK || code == COLANDER_CORRUPT);
-    free(copy);
 }
 
 TEST(a_truncated_block_is_corrupt_or_lacks_only_its_end)
@@ -107,7 +107,7 @@ TEST(a_block_with_flipped_bits_answers_or_is_corrupt)
     struct entries entries = {NULL, 0, 0};
     SCOPED_LOCATOR locator = mixed_locator(&entries, 3000);
     struct colander_slice bytes = locator.blocks[0].bytes;
-    uint8_t *flipped = malloc(bytes.size);
+    SCOPED_MEMORY uint8_t *flipped = malloc(bytes.size);
     uint64_t random = random_seed("flipped locator");
 
     assert_non_null(flipped);
@@ -122,7 +122,6 @@ TEST(a_block_with_flipped_bits_answers_or_is_corrupt)
         }
         assert_copes(&locator, &entries, flipped, bytes.size, &random);
     }
-    free(flipped);
 }
 
 /* Random bytes, under random shapes, with heads that lead into them. */

@@ -104,7 +104,6 @@ open_families(struct store_fixture *fixture, struct asking *asking)
 
 FIXTURE_TEST(each_of_300_families_finds_its_own_rows)
 {
-    struct store_fixture *fixture = *state;
     struct asking asking = {.count = FAMILIES};
 
     open_families(fixture, &asking);

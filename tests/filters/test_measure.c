@@ -44,15 +44,13 @@ measure(struct colander_family *family, uint64_t value_count)
 static struct colander_filter_options
 defaults(void)
 {
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
 
-    colander_filter_options_init(&options);
     return options;
 }
 
 FIXTURE_TEST(the_rate_asked_for_is_kept)
 {
-    struct store_fixture *fixture = *state;
     struct colander_filter_options options = defaults();
     struct colander_filter_measure measured;
     struct colander_family *family;
@@ -73,7 +71,7 @@ FIXTURE_TEST(the_rate_asked_for_is_kept)
 FIXTURE_TEST(the_same_store_has_the_same_figures)
 {
     struct colander_filter_options options = defaults();
-    struct colander_family *family = make_family(*state, &options);
+    struct colander_family *family = make_family(fixture, &options);
     const struct colander_filter_measure first = measure(family, 3000);
     const struct colander_filter_measure second = measure(family, 3000);
 
@@ -88,7 +86,7 @@ FIXTURE_TEST(filters_that_are_full_say_maybe_to_all)
     struct colander_family *family;
 
     options.filter_bits = 512;
-    family = make_family(*state, &options);
+    family = make_family(fixture, &options);
     measured = measure(family, 1000);
     assert_true(measured.part_count >= 1);
     assert_in_range(measured.false_positive_count, measured.part_count * 900,
@@ -113,7 +111,7 @@ FIXTURE_TEST(filters_of_files_alone_let_every_wrong_maybe_through)
 
     options.rows_per_segment = 0;
     options.fp_rate = 0.05;
-    family = make_family(*state, &options);
+    family = make_family(fixture, &options);
     measured = measure(family, 5000);
     assert_true(measured.false_positive_count > 0);
     assert_int_equal(measured.disk_false_positive_count,
@@ -123,7 +121,7 @@ FIXTURE_TEST(filters_of_files_alone_let_every_wrong_maybe_through)
 FIXTURE_TEST(both_hierarchies_have_the_same_figures)
 {
     struct colander_filter_options options = defaults();
-    struct colander_family *family = make_family(*state, &options);
+    struct colander_family *family = make_family(fixture, &options);
     const struct colander_filter_measure slices = measure(family, 3000);
     struct colander_filter_measure tree;
 
@@ -143,7 +141,7 @@ FIXTURE_TEST(columns_left_out_change_nothing)
 
     options.unfiltered = left_out;
     options.unfiltered_count = 1;
-    family = make_family(*state, &options);
+    family = make_family(fixture, &options);
     measured = measure(family, 3000);
     assert_true(measured.part_count >= 1);
     assert_true(measured.disk_false_positive_count <= 2);
@@ -152,13 +150,13 @@ FIXTURE_TEST(columns_left_out_change_nothing)
 FIXTURE_TEST(nothing_is_asked_where_there_is_no_filter)
 {
     struct colander_filter_options options = defaults();
-    struct colander_family *family = kept_family(*state, "none");
+    struct colander_family *family = kept_family(fixture, "none");
     struct colander_filter_measure measured = measure(family, 1000);
 
     assert_int_equal(measured.part_count, 0);
     assert_int_equal(measured.false_positive_count, 0);
     options.is_on = false;
-    family = make_family(*state, &options);
+    family = make_family(fixture, &options);
     measured = measure(family, 1000);
     assert_int_equal(measured.part_count, 0);
     assert_int_equal(measured.false_positive_count, 0);

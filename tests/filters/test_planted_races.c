@@ -15,6 +15,7 @@
 #include "filters/registry.h"
 #include "support/cases.h"
 #include "support/plain_finds.h"
+#include "support/scoped.h"
 #include "support/store_fixture.h"
 
 #include "core/log_tail.h"
@@ -290,7 +291,7 @@ run_apart(const char *name, char report[REPORT_SIZE])
     int status;
     pid_t child;
 
-    assert_int_equal(pipe(ends), 0);
+    ZERO(pipe(ends));
     child = fork();
     assert_true(child >= 0);
     if (child == 0) {
@@ -314,7 +315,7 @@ run_apart(const char *name, char report[REPORT_SIZE])
 static void
 assert_reported(const char *kind)
 {
-    char *report = malloc(REPORT_SIZE);
+    SCOPED_MEMORY char *report = malloc(REPORT_SIZE);
 
     assert_non_null(report);
     for (size_t i = 0; i < PLANTS; i++) {
@@ -331,7 +332,6 @@ assert_reported(const char *kind)
             (strstr(report, heading) != NULL) != (kind != NULL))
             fail_msg("'%s' ended with %d:\n%s", plant->name, status, report);
     }
-    free(report);
 }
 
 /* Whether the settings are those for races, or for locks, or there are none. */

@@ -6,6 +6,7 @@
  */
 #include "support/cases.h"
 #include "support/random.h"
+#include "support/scoped.h"
 
 #include "filters/presence.h"
 
@@ -66,6 +67,7 @@ TEST(an_added_hash_sets_exactly_its_places)
 
     for (unsigned round = 0; round < 100; round++) {
         uint64_t hash = random_next(&random);
+        SCOPED(presence_release)
         struct presence presence = presence_of(&shape, &hash, 1);
         uint64_t words[3 * PRESENCE_BLOCK_WORDS] = {0};
         struct presence_probe probe;
@@ -75,7 +77,6 @@ TEST(an_added_hash_sets_exactly_its_places)
             words[probe.block * 8 + probe.bits[i] / 64] |=
                 UINT64_C(1) << probe.bits[i] % 64;
         assert_memory_equal(presence.words, words, sizeof(words));
-        presence_release(&presence);
     }
 }
 
@@ -92,7 +93,7 @@ TEST(a_stored_hash_is_never_denied)
             (uint8_t)(16 + random_below(&random, 49)),
         };
         uint64_t cut = UINT64_MAX >> 1 >> (shape.hash_bits - 1);
-        struct presence presence;
+        SCOPED(presence_release) struct presence presence;
 
         fill_random(hashes, COUNT, &random);
         presence = presence_of(&shape, hashes, COUNT);
@@ -102,7 +103,6 @@ TEST(a_stored_hash_is_never_denied)
             assert_true(presence_may_hold(
                 &presence, (hashes[i] & ~cut) | (random_next(&random) & cut)));
         }
-        presence_release(&presence);
     }
 }
 
@@ -118,9 +118,9 @@ TEST(united_presences_deny_nothing_of_either)
         for (size_t b = 0; b < 5; b++) {
             struct presence_shape into_shape = {counts[a], 4, 64};
             struct presence_shape from_shape = {counts[b], 4, 64};
-            struct presence into;
-            struct presence from;
-            struct presence all;
+            SCOPED(presence_release) struct presence into;
+            SCOPED(presence_release) struct presence from;
+            SCOPED(presence_release) struct presence all;
 
             fill_random(hashes, 400, &random);
             into = presence_of(&into_shape, hashes, 200);
@@ -131,9 +131,6 @@ TEST(united_presences_deny_nothing_of_either)
                 assert_true(presence_may_hold(&into, hashes[i]));
             if (counts[a] <= counts[b])
                 assert_true(presences_are_equal(&into, &all));
-            presence_release(&into);
-            presence_release(&from);
-            presence_release(&all);
         }
     }
 }
@@ -142,6 +139,7 @@ static double
 measured_rate(const struct presence_shape *shape, uint64_t value_count,
               uint64_t questions, uint64_t *random)
 {
+    SCOPED(presence_release)
     struct presence presence = presence_of(shape, NULL, 0);
     uint64_t wrong = 0;
 
@@ -149,7 +147,6 @@ measured_rate(const struct presence_shape *shape, uint64_t value_count,
         presence_add(&presence, random_next(random));
     for (uint64_t i = 0; i < questions; i++)
         wrong += presence_may_hold(&presence, random_next(random));
-    presence_release(&presence);
     return (double)wrong / (double)questions;
 }
 

@@ -5,12 +5,13 @@
  */
 #include "recent_rows.h"
 #include "support/cases.h"
+#include "support/scoped.h"
 
 /* ------------------------------------------------------------- finding --- */
 
 TEST(a_value_is_found_by_its_tag_or_in_any_column)
 {
-    struct recent *recent = recent_create();
+    SCOPED_RECENT recent = recent_create();
     struct recent_write write = {0};
     const struct recent_value values[] = {
         {hash_of(1), 3}, {hash_of(2), 3}, {hash_of(1), 15}, {hash_of(1), 15}};
@@ -28,12 +29,11 @@ TEST(a_value_is_found_by_its_tag_or_in_any_column)
     recent_view_release(view);
     recent_write_end(&write, false, 0);
     assert_empty(recent);
-    recent_destroy(recent);
 }
 
 TEST(notes_are_counted_up_to_a_limit)
 {
-    struct recent *recent = recent_create();
+    SCOPED_RECENT recent = recent_create();
     struct recent_write write = {0};
     struct recent_view *view;
 
@@ -52,7 +52,6 @@ TEST(notes_are_counted_up_to_a_limit)
     assert_int_equal(rows_found(view, hash_of(7), 2), 10000);
     recent_view_release(view);
     recent_write_end(&write, false, 0);
-    recent_destroy(recent);
 }
 
 static enum colander_code
@@ -67,7 +66,7 @@ stop_at_third(void *context, struct colander_slice key,
 
 TEST(a_find_stops_where_the_visitor_does)
 {
-    struct recent *recent = recent_create();
+    SCOPED_RECENT recent = recent_create();
     struct recent_write write = {0};
     struct recent_view *view;
     uint64_t count = 0;
@@ -75,20 +74,18 @@ TEST(a_find_stops_where_the_visitor_does)
     for (uint32_t i = 0; i < 20000; i++)
         note_one(recent, &write, i, hash_of(7), 0);
     view = recent_view_create(recent);
-    assert_int_equal(
-        recent_find(view, hash_of(7), 0, stop_at_third, &count, NULL),
-        COLANDER_CANCELLED);
+    FAILS(recent_find(view, hash_of(7), 0, stop_at_third, &count, NULL),
+          COLANDER_CANCELLED);
     assert_int_equal(count, 3);
     recent_view_release(view);
     recent_write_end(&write, false, 0);
-    recent_destroy(recent);
 }
 
 /* What is kept of a hash leaves out some bits, and where it begins to look may
  * be next to where another does. */
 TEST(hashes_too_alike_to_be_told_apart_are_all_found)
 {
-    struct recent *recent = recent_create();
+    SCOPED_RECENT recent = recent_create();
     struct recent_write write = {0};
     uint64_t hash = hash_of(1);
 
@@ -101,12 +98,11 @@ TEST(hashes_too_alike_to_be_told_apart_are_all_found)
         assert_true(rows_found_now(recent, hash ^ UINT64_C(1) << bit, 1) >= 3);
     assert_true(rows_found_now(recent, hash, 1) >= 3);
     recent_write_end(&write, false, 0);
-    recent_destroy(recent);
 }
 
 TEST(thirty_two_bits_tell_hashes_apart)
 {
-    struct recent *recent = recent_create();
+    SCOPED_RECENT recent = recent_create();
     struct recent_write write = {0};
     uint64_t hash = hash_of(1);
 
@@ -115,7 +111,6 @@ TEST(thirty_two_bits_tell_hashes_apart)
         assert_int_equal(rows_found_now(recent, hash ^ UINT64_C(1) << bit, 1),
                          0);
     recent_write_end(&write, false, 0);
-    recent_destroy(recent);
 }
 
 /* ---------------------------------------------------------- large rows --- */
@@ -123,8 +118,8 @@ TEST(thirty_two_bits_tell_hashes_apart)
 TEST(a_row_of_many_chunks_is_found_by_each_of_its_values)
 {
     const size_t count = 100000;
-    struct recent_value *values = malloc(count * sizeof(*values));
-    struct recent *recent = recent_create();
+    SCOPED_MEMORY struct recent_value *values = malloc(count * sizeof(*values));
+    SCOPED_RECENT recent = recent_create();
     struct recent_write write = {0};
     uint8_t key[2048];
     struct recent_view *view;
@@ -143,8 +138,6 @@ TEST(a_row_of_many_chunks_is_found_by_each_of_its_values)
     assert_true(recent_sizes(recent).bytes > 0);
     recent_flushed(recent, 10);
     assert_empty(recent);
-    recent_destroy(recent);
-    free(values);
 }
 
 /* The context is the key that is expected. */
@@ -170,7 +163,7 @@ TEST(keys_of_every_size_come_back_and_longer_ones_are_refused)
         bytes[i] = (uint8_t)(i * 7);
     for (size_t i = 0; i < COUNT(sizes); i++) {
         struct colander_slice key = colander_slice_of(bytes, sizes[i]);
-        struct recent *recent = recent_create();
+        SCOPED_RECENT recent = recent_create();
         struct recent_write write = {0};
         struct recent_view *view;
 
@@ -186,7 +179,6 @@ TEST(keys_of_every_size_come_back_and_longer_ones_are_refused)
             "a key of 65536 bytes is too long for a recent row: at most 65535");
         recent_view_release(view);
         recent_write_end(&write, false, 0);
-        recent_destroy(recent);
     }
 }
 
@@ -194,7 +186,7 @@ TEST(keys_of_every_size_come_back_and_longer_ones_are_refused)
 
 TEST(a_flush_may_come_before_the_write_is_over)
 {
-    struct recent *recent = recent_create();
+    SCOPED_RECENT recent = recent_create();
     struct recent_write early = {0};
     struct recent_write late = {0};
 
@@ -222,12 +214,11 @@ TEST(a_flush_may_come_before_the_write_is_over)
     assert_int_equal(recent_sizes(recent).row_count, 2);
     recent_flushed(recent, 21);
     assert_empty(recent);
-    recent_destroy(recent);
 }
 
 TEST(a_view_keeps_what_a_flush_drops)
 {
-    struct recent *recent = recent_create();
+    SCOPED_RECENT recent = recent_create();
     struct recent_view *view;
 
     put_one(recent, 1, hash_of(1), 5);
@@ -240,12 +231,11 @@ TEST(a_view_keeps_what_a_flush_drops)
     recent_view_release(view);
     recent_flushed(recent, 6);
     assert_empty(recent);
-    recent_destroy(recent);
 }
 
 TEST(failing_writes_leave_nothing_however_many)
 {
-    struct recent *recent = recent_create();
+    SCOPED_RECENT recent = recent_create();
     struct recent_write writes[4] = {0};
     uint64_t bytes_max = 0;
 
@@ -270,7 +260,6 @@ TEST(failing_writes_leave_nothing_however_many)
         recent_write_end(&writes[i], false, 0);
     recent_flushed(recent, 1);
     assert_empty(recent);
-    recent_destroy(recent);
 }
 
 #define FAMILIES 20
@@ -302,7 +291,7 @@ TEST(a_write_of_many_families_ends_in_each)
  * rows in one. */
 TEST(memory_is_in_proportion_to_rows)
 {
-    struct recent *recent = recent_create();
+    SCOPED_RECENT recent = recent_create();
     struct recent_sizes sizes;
 
     put_one(recent, 0, hash_of(0), 1);
@@ -314,5 +303,4 @@ TEST(memory_is_in_proportion_to_rows)
     assert_true(sizes.bytes < sizes.row_count * 40);
     recent_flushed(recent, 1);
     assert_empty(recent);
-    recent_destroy(recent);
 }

@@ -8,6 +8,7 @@
 #include "support/cases.h"
 
 #include "support/failing_memory.h"
+#include "support/scoped.h"
 
 #define MEMORY_VALUES 150000
 
@@ -54,7 +55,7 @@ failures_of_noting(struct recent *recent, const struct recent_value *values)
 TEST(a_row_is_noted_or_memory_is_short)
 {
     struct recent_value *values;
-    struct recent *recent;
+    SCOPED_RECENT recent = NULL;
 
     allocations_left = 0;
     recent = recent_create();
@@ -77,5 +78,4 @@ TEST(a_row_is_noted_or_memory_is_short)
     assert_int_equal(rows_found_now(recent, hash_of(1), 0), 1);
     recent_flushed(recent, 1);
     assert_empty(recent);
-    recent_destroy(recent);
 }

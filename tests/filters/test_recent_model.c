@@ -6,6 +6,7 @@
  */
 #include "recent_rows.h"
 #include "support/cases.h"
+#include "support/scoped.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -240,7 +241,7 @@ model_finish(struct model *model)
 TEST(a_view_has_all_rows_that_may_be_in_no_file)
 {
     uint64_t random = random_seed("recent");
-    struct model *model = malloc(sizeof(*model));
+    SCOPED_MEMORY struct model *model = malloc(sizeof(*model));
 
     assert_non_null(model);
     for (uint64_t run = random_runs(6); run > 0; run--) {
@@ -253,7 +254,6 @@ TEST(a_view_has_all_rows_that_may_be_in_no_file)
         model_finish(model);
         recent_destroy(model->recent);
     }
-    free(model);
 }
 
 /* ------------------------------------------------------------- threads --- */
@@ -384,8 +384,7 @@ TEST(an_acknowledged_row_is_found_beside_all_other_threads)
     ZERO(pthread_create(&flusher, NULL, flush_rows, &traffic));
     for (uint32_t i = 0; i < WRITERS; i++) {
         writers[i] = (struct writer){&traffic, i * WRITER_ROWS};
-        assert_int_equal(
-            pthread_create(&threads[i], NULL, write_rows, &writers[i]), 0);
+        ZERO(pthread_create(&threads[i], NULL, write_rows, &writers[i]));
     }
     for (unsigned i = 0; i < WRITERS; i++)
         pthread_join(threads[i], NULL);

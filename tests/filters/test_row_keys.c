@@ -126,7 +126,7 @@ static void
 make_keys(enum shape shape, size_t count, uint64_t *state)
 {
     static uint8_t key[KEY_SIZE_MAX];
-    size_t *sizes = calloc(count, sizeof(*sizes));
+    SCOPED_MEMORY size_t *sizes = calloc(count, sizeof(*sizes));
     size_t offset = 0;
 
     release_keys();
@@ -143,7 +143,6 @@ make_keys(enum shape shape, size_t count, uint64_t *state)
             !colander_slice_equal(keys.list[keys.count - 1], keys.list[i]))
             keys.list[keys.count++] = keys.list[i];
     }
-    free(sizes);
 }
 
 static void
@@ -332,10 +331,9 @@ read_damaged(struct row_keys_reader *reader, struct colander_slice block,
 {
     uint32_t count = row_keys_count(block);
     struct colander_slice key = keys.list[random_below(random, keys.count)];
-    enum colander_code code;
     uint32_t index = (uint32_t)random_below(random, (uint64_t)count + 2);
+    enum colander_code code = row_keys_seek(reader, block, index, NULL);
 
-    code = row_keys_seek(reader, block, index, NULL);
     assert_true(code == COLANDER_OK || code == COLANDER_CORRUPT);
     if (index >= count)
         assert_int_equal(code, COLANDER_CORRUPT);
@@ -358,13 +356,12 @@ static void
 read_copy(struct row_keys_reader *reader, struct colander_slice block,
           uint64_t *random)
 {
-    uint8_t *copy = malloc(block.size > 0 ? block.size : 1);
+    SCOPED_MEMORY uint8_t *copy = malloc(block.size > 0 ? block.size : 1);
 
     assert_non_null(copy);
     if (block.size > 0)
         memcpy(copy, block.data, block.size);
     read_damaged(reader, colander_slice_of(copy, block.size), random);
-    free(copy);
 }
 
 TEST(truncated_blocks_read_as_keys_or_corrupt)

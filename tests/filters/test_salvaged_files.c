@@ -136,12 +136,11 @@ TEST(dropped_families_stay_away)
     char command[6 * PATH_SIZE];
     char directory[TEMPORARY_SIZE];
     struct salvaging *salvaging = salvaging_begin(__func__, directory);
-    struct colander_options options;
+    struct colander_options options = usual_options();
     struct colander_store *store;
     struct salvage *salvage;
 
     copy_store(salvaging->killed, salvaging->path);
-    colander_options_init(&options);
     OK(colander_store_open(salvaging->path, &options, &store, NULL));
     OK(colander_store_close(store, NULL));
     (void)snprintf(command, sizeof(command),

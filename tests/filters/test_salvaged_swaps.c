@@ -6,6 +6,7 @@
  */
 #include "support/cases.h"
 #include "support/salvaging.h"
+#include "support/scoped.h"
 
 #define ROWS 50
 #define OLDER 1
@@ -23,9 +24,8 @@ static void
 begin_writing(struct writing *writing, const char *path)
 {
     const struct colander_buffer empty = COLANDER_BUFFER_EMPTY;
-    struct colander_options options;
+    struct colander_options options = usual_options();
 
-    colander_options_init(&options);
     options.compression = COLANDER_COMPRESSION_NONE; /* for equal sizes */
     OK(colander_store_open(path, &options, &writing->store, NULL));
     OK(colander_family_open(writing->store, "rows", &writing->family, NULL));
@@ -75,14 +75,13 @@ put_rows(struct writing *writing, int64_t step)
 static void
 bring_rows(struct writing *writing, int64_t step)
 {
-    struct colander_bulk *bulk;
+    SCOPED_BULK bulk = NULL;
 
     OK(colander_bulk_create(writing->family, &bulk, NULL));
     for (uint64_t i = 0; i < ROWS; i++)
         OK(colander_bulk_add(bulk, key_of(writing, i), row_of(writing, step),
                              NULL));
     OK(colander_bulk_commit(bulk, NULL, NULL));
-    colander_bulk_destroy(bulk);
 }
 
 static off_t

@@ -13,6 +13,7 @@
  */
 #include "support/cases.h"
 #include "support/fault_runs.h"
+#include "support/scoped.h"
 
 #include "loading/load.h"
 
@@ -74,23 +75,21 @@ run_load(struct scenario *it, struct colander_family *family,
 static void
 load_records(struct scenario *it)
 {
-    struct colander_family *family;
+    SCOPED_FAMILY family = NULL;
     struct colander_error err;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     uint64_t count;
     enum colander_code code =
         colander_family_open(it->store, "loaded", &family, &err);
 
     if (!went_well(it, code, &err))
         return;
-    colander_query_init(&query);
     code = run_load(it, family, &err);
     if (went_well(it, code, &err) &&
         went_well(it, colander_family_count(family, &query, &count, &err),
                   &err))
         if (count != RECORDS)
             fail_msg("%llu records", (unsigned long long)count);
-    colander_family_close(family);
 }
 
 static int
@@ -103,12 +102,11 @@ run_short(char **arguments)
 
 TEST(what_memory_does_not_suffice_for_is_told_and_loses_nothing)
 {
-    struct runs runs;
+    SCOPED(runs_release) struct runs runs;
 
     runs_init(&runs, __func__);
     run_plans(&runs, "--short", plans, PLANS, random_runs(10));
     assert_int_equal(runs.stopped_count, 0);
-    runs_release(&runs);
 }
 
 int

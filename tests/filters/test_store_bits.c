@@ -76,15 +76,14 @@ find_rows(struct small_store *it, struct colander_family *family,
           const struct colander_predicate *where, int64_t first, int64_t *count)
 {
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
-    struct colander_cursor *cursor = NULL;
+    SCOPED_CURSOR cursor = NULL;
     struct colander_explain explain;
     struct colander_result result;
-    struct colander_query query;
+    struct colander_query query = usual_query();
     bool is_row = true;
     enum colander_code code;
 
     *count = 0;
-    colander_query_init(&query);
     query.where = where;
     code = colander_family_find(family, &query, &cursor, NULL);
     while (code == COLANDER_OK) {
@@ -102,7 +101,6 @@ find_rows(struct small_store *it, struct colander_family *family,
         colander_cursor_explain(cursor, &explain);
         it->by_candidates += explain.plan == COLANDER_PLAN_CANDIDATES;
     }
-    colander_cursor_close(cursor);
     return code == COLANDER_OK;
 }
 
@@ -139,13 +137,12 @@ look_at_store(struct small_store *it, const char *path, uint64_t kind,
               enum colander_open_mode mode)
 {
     struct colander_recovery recovery;
-    struct colander_options options;
+    struct colander_options options = usual_options();
     struct colander_family *family;
     struct colander_store *store;
     struct colander_error err;
     bool is_fine;
 
-    colander_options_init(&options);
     options.mode = mode;
     if (colander_store_open(path, &options, &store, &err) != COLANDER_OK) {
         assert_true(err.message[0] != '\0');
@@ -201,11 +198,11 @@ size_of(const char *path)
 
 FIXTURE_TEST(a_wrong_bit_changes_no_answer)
 {
-    struct small_store *it = calloc(1, sizeof(*it));
+    SCOPED_MEMORY struct small_store *it = calloc(1, sizeof(*it));
     const uint64_t runs = random_runs(300);
     char path[2 * PATH_SIZE];
 
-    it->fixture = *state;
+    it->fixture = fixture;
     it->random = random_seed(__func__);
     (void)snprintf(it->path, sizeof(it->path), "%s.small",
                    it->fixture->directory);
@@ -240,5 +237,4 @@ FIXTURE_TEST(a_wrong_bit_changes_no_answer)
     assert_true(it->refused_count > 0 && it->failed_count > 0);
     assert_true(it->by_candidates > 0);
     temporary_remove(it->path);
-    free(it);
 }

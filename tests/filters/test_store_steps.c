@@ -193,17 +193,16 @@ static enum colander_code
 commit(struct steps *it, struct colander_error *err)
 {
     const struct colander_slice key = colander_buffer_slice(&it->key);
-    struct colander_batch *batch = NULL;
-    enum colander_code code;
+    SCOPED_BATCH batch = NULL;
+    enum colander_code code =
+        colander_batch_create(it->store->store, &batch, err);
 
-    code = colander_batch_create(it->store->store, &batch, err);
     if (code == COLANDER_OK)
         code = colander_batch_delete(batch, it->family, key, err);
     if (code == COLANDER_OK)
         code = colander_batch_patch(batch, it->family, key, it->row, err);
     if (code == COLANDER_OK)
         code = colander_batch_commit(batch, NULL, err);
-    colander_batch_destroy(batch);
     return code;
 }
 
@@ -224,13 +223,12 @@ check_put(struct steps *it, enum colander_code code)
                      is_put);
 }
 
-#define PREPARED_TEST(name) TEST_BETWEEN(name, setup, teardown)
+#define PREPARED_TEST(name) TEST_WITH(struct steps *it, name, setup, teardown)
 
 PREPARED_TEST(a_write_is_whole_or_has_changed_nothing)
 {
     const struct step puts = {prepare_put, put, check_put};
     const struct step commits = {prepare_put, commit, check_put};
-    struct steps *it = *state;
 
     put_rows(it, KEY_COUNT);
     assert_true(failures_of(it, &puts, &memory) >= 1);
@@ -242,9 +240,8 @@ PREPARED_TEST(a_write_is_whole_or_has_changed_nothing)
 static enum colander_code
 find(struct steps *it, struct colander_error *err)
 {
-    struct colander_query query;
+    struct colander_query query = usual_query();
 
-    colander_query_init(&query);
     query.where = it->where;
     query.reports_columns = true;
     return colander_family_count(it->family, &query, &it->found, err);
@@ -261,7 +258,6 @@ PREPARED_TEST(a_find_gives_all_rows_or_none)
 {
     const struct step step = {NULL, find, check_find};
     const struct colander_value one = colander_integer(1);
-    struct steps *it = *state;
     struct colander_predicate *both[2];
     struct colander_predicate *questions[6];
 
@@ -336,7 +332,6 @@ PREPARED_TEST(filters_of_files_are_right_or_none)
     const struct step flushes = {prepare_flush, flush, NULL};
     const struct step compactions = {prepare_compaction, compact, NULL};
     const struct step refilters = {NULL, refilter, NULL};
-    struct steps *it = *state;
 
     assert_true(failures_of(it, &flushes, &memory) >= 20);
     assert_true(failures_of(it, &compactions, &memory) >= 20);
@@ -363,10 +358,9 @@ static enum colander_code
 open_store(struct steps *it, struct colander_error *err)
 {
     struct store_fixture *store = it->store;
-    enum colander_code code;
+    enum colander_code code = colander_store_open(
+        store->directory, &store->options, &store->store, err);
 
-    code = colander_store_open(store->directory, &store->options, &store->store,
-                               err);
     if (code == COLANDER_OK)
         code = colander_family_open(store->store, "f", &it->family, err);
     return code;
@@ -385,7 +379,6 @@ check_open(struct steps *it, enum colander_code code)
 PREPARED_TEST(a_store_opens_or_memory_is_short)
 {
     const struct step step = {prepare_open, open_store, check_open};
-    struct steps *it = *state;
 
     put_rows(it, KEY_COUNT);
     OK(colander_family_flush(it->family, NULL));
@@ -404,9 +397,9 @@ static enum colander_code
 check_store(struct steps *it, struct colander_error *err)
 {
     struct colander_check check = {0};
-    enum colander_code code;
+    enum colander_code code =
+        colander_store_check(it->store->store, &check, tell, NULL, err);
 
-    code = colander_store_check(it->store->store, &check, tell, NULL, err);
     if (code == COLANDER_OK)
         code = colander_store_check_filters(it->store->store, false, &check,
                                             tell, NULL, err);
@@ -425,7 +418,6 @@ PREPARED_TEST(want_of_memory_is_no_damage)
 {
     const struct step checks = {NULL, check_store, NULL};
     const struct step measures = {NULL, measure, NULL};
-    struct steps *it = *state;
 
     put_rows(it, KEY_COUNT);
     OK(colander_family_flush(it->family, NULL));
@@ -440,9 +432,8 @@ static enum colander_code
 set_options(struct steps *it, struct colander_error *err)
 {
     static const char *const left_out[] = {"user", "tags[]"};
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
 
-    colander_filter_options_init(&options);
     options.unfiltered = left_out;
     options.unfiltered_count = it->number % 2 == 0 ? 2 : 1;
     return colander_family_set_filters(it->family, &options, err);
@@ -470,7 +461,6 @@ check_options(struct steps *it, enum colander_code code)
 PREPARED_TEST(options_are_changed_or_stay)
 {
     const struct step step = {prepare_options, set_options, check_options};
-    struct steps *it = *state;
 
     put_rows(it, KEY_COUNT);
     assert_true(failures_of(it, &step, &memory) >= 3);
@@ -528,7 +518,6 @@ PREPARED_TEST(a_failed_call_is_told_and_loses_nothing)
     const struct step opens = {prepare_logged, open_store, check_reopened};
     const struct step flushes = {put_new_rows, flush, check_reopened};
     const struct step makes = {prepare_new, open_store, check_reopened};
-    struct steps *it = *state;
 
     assert_true(failures_of(it, &opens, &calls) >= 10);
     assert_true(failures_of(it, &flushes, &calls) >= 4);

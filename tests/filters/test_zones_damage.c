@@ -5,6 +5,7 @@
  */
 #include "filters/zone_model.h"
 #include "support/cases.h"
+#include "support/scoped.h"
 
 /* A block in memory of just its size, so that reading past it is seen. */
 static uint8_t *
@@ -23,7 +24,7 @@ MODEL_TEST(truncated_blocks_answer_rightly_or_are_corrupt)
 {
     make_model(5000);
     for (size_t size = 0; size < model.block.size; size++) {
-        uint8_t *copy = exact_copy(model.block.data, size);
+        SCOPED_MEMORY uint8_t *copy = exact_copy(model.block.data, size);
 
         for (size_t i = 0; i < 20; i++) {
             struct ask ask = any_ask();
@@ -36,13 +37,12 @@ MODEL_TEST(truncated_blocks_answer_rightly_or_are_corrupt)
                 assert_int_equal(code, COLANDER_CORRUPT);
             assert_proper(model.row_count);
         }
-        free(copy);
     }
 }
 
 MODEL_TEST(flipped_blocks_answer_or_are_corrupt)
 {
-    uint8_t *copy;
+    SCOPED_MEMORY uint8_t *copy = NULL;
 
     make_model(3000);
     copy = exact_copy(model.block.data, model.block.size);
@@ -57,5 +57,4 @@ MODEL_TEST(flipped_blocks_answer_or_are_corrupt)
         if (below(3) != 0)
             memcpy(copy, model.block.data, model.block.size);
     }
-    free(copy);
 }

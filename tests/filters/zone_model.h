@@ -401,6 +401,7 @@ model_teardown(void **state)
     return 0;
 }
 
-#define MODEL_TEST(name) TEST_BETWEEN(name, model_setup, model_teardown)
+#define MODEL_TEST(name)                                                       \
+    TEST_WITH(void *state, name, model_setup, model_teardown)
 
 #endif

@@ -69,19 +69,18 @@ check(struct colander_schema *schema, const char *json, const char *expected)
 
 TEST(a_schema_without_columns_converts_nothing)
 {
-    struct colander_schema *schema = schema_create();
+    SCOPED_SCHEMA schema = schema_create();
     struct conversion *conversion;
     struct colander_error err;
 
     ASSERT_OK(conversion_create(schema, &conversion, &err), err);
     assert_null(conversion);
     conversion_destroy(conversion);
-    colander_schema_close(schema);
 }
 
 TEST(strings_are_read_as_their_type)
 {
-    struct colander_schema *schema = schema_of((struct typed_path[]){
+    SCOPED_SCHEMA schema = schema_of((struct typed_path[]){
         {"i", {VALUE_INTEGER, NULL}},
         {"n", {VALUE_NUMBER, NULL}},
         {"b", {VALUE_BOOLEAN, NULL}},
@@ -100,12 +99,11 @@ TEST(strings_are_read_as_their_type)
     check(schema, "{\"i\":null,\"n\":{},\"b\":[\"yes\"],\"t\":{\"t\":\"5\"}}",
           "{\"i\":null,\"n\":{},\"b\":[\"yes\"],\"t\":{\"t\":\"5\"}}");
     check(schema, "{}", "{}");
-    colander_schema_close(schema);
 }
 
 TEST(numbers_and_booleans_are_read_as_their_text)
 {
-    struct colander_schema *schema = schema_of((struct typed_path[]){
+    SCOPED_SCHEMA schema = schema_of((struct typed_path[]){
         {"s", {VALUE_STRING, NULL}},
         {"i", {VALUE_INTEGER, NULL}},
         {"n", {VALUE_NUMBER, NULL}},
@@ -130,12 +128,11 @@ TEST(numbers_and_booleans_are_read_as_their_text)
           "\"m\":\"1969-12-31T23:59:59.999500Z\"}");
     check(schema, "{\"u\":1e300,\"i\":1e19,\"s\":-0.0}",
           "{\"u\":1.0e+300,\"i\":1.0e+19,\"s\":\"-0.0\"}");
-    colander_schema_close(schema);
 }
 
 TEST(paths_lead_into_maps_and_arrays)
 {
-    struct colander_schema *schema = schema_of((struct typed_path[]){
+    SCOPED_SCHEMA schema = schema_of((struct typed_path[]){
         {"user.id", {VALUE_STRING, NULL}},
         {"tags[]", {VALUE_STRING, NULL}},
         {"tags[].id", {VALUE_STRING, NULL}},
@@ -157,12 +154,11 @@ TEST(paths_lead_into_maps_and_arrays)
           "[],[[\"3\"]],[4,\"x\"]]}");
     check(schema, "{\"user\":[{\"id\":5}],\"tags\":{\"id\":5},\"m\":5}",
           "{\"user\":[{\"id\":5}],\"tags\":{\"id\":5},\"m\":5}");
-    colander_schema_close(schema);
 }
 
 TEST(the_record_may_be_a_map_inside)
 {
-    struct colander_schema *schema = schema_of((struct typed_path[]){
+    SCOPED_SCHEMA schema = schema_of((struct typed_path[]){
         {"id", {VALUE_STRING, NULL}}, {NULL, {VALUE_STRING, NULL}}});
 
     schema->record = strdup("data.tweet");
@@ -172,7 +168,6 @@ TEST(the_record_may_be_a_map_inside)
     check(schema, "{\"data\":{\"tweet\":[{\"id\":5}]},\"id\":6}",
           "{\"data\":{\"tweet\":[{\"id\":5}]},\"id\":\"6\"}");
     check(schema, "{\"id\":6}", "{\"id\":\"6\"}");
-    colander_schema_close(schema);
 }
 
 /* As other programs write them: long names, wide numbers. */
@@ -180,7 +175,7 @@ TEST(every_encoding_is_converted_in_place)
 {
     static const char row[] = "\xdf\0\0\0\3\xd9\1a\xd1\0\5\xda\0\1b\xd9\1"
                               "7\xa1z\xdd\0\0\0\1\xcd\0\2";
-    struct colander_schema *schema = schema_of((struct typed_path[]){
+    SCOPED_SCHEMA schema = schema_of((struct typed_path[]){
         {"a", {VALUE_STRING, NULL}},
         {"b", {VALUE_INTEGER, NULL}},
         {"z[]", {VALUE_STRING, NULL}},
@@ -202,7 +197,6 @@ TEST(every_encoding_is_converted_in_place)
                         "2",
                         24);
     conversion_destroy(conversion);
-    colander_schema_close(schema);
 }
 
 /* ----------------------------------------------------------- the model --- */
@@ -403,7 +397,7 @@ TEST(random_rows_are_converted_as_one_path_at_a_time_would)
 
     for (uint64_t i = 0; i < runs; i++) {
         struct model_column columns[COLUMN_COUNT];
-        struct colander_schema *schema = random_schema(&seed, columns);
+        SCOPED_SCHEMA schema = random_schema(&seed, columns);
         struct conversion *conversion;
         struct colander_error err;
 
@@ -423,7 +417,6 @@ TEST(random_rows_are_converted_as_one_path_at_a_time_would)
             change_count += converted.data != row.data;
         }
         conversion_destroy(conversion);
-        colander_schema_close(schema);
     }
     assert_true(change_count > runs * 10);
 }

@@ -110,13 +110,13 @@ static const struct {
 
 TEST(records_become_rows)
 {
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < COUNT(rows); i++)
         assert_row_of(rows[i].names, NULL, rows[i].record, rows[i].json);
 }
 
 TEST(a_schema_says_how_texts_are_read)
 {
-    struct colander_schema *schema = schema_create();
+    SCOPED_SCHEMA schema = schema_create();
     struct value_reading reading = {VALUE_STRING, NULL};
 
     assert_int_equal(schema_texts_add(&schema->nulls, "NA", NULL), 0);
@@ -132,7 +132,6 @@ TEST(a_schema_says_how_texts_are_read)
     assert_int_equal(schema_texts_add(&schema->nulls, "", NULL), 0);
     assert_row_of(SLICE("a,b,c"), schema, SLICE(",1,\"\""),
                   "{\"_key\":\"-\",\"a\":null,\"b\":\"1\",\"c\":\"\"}");
-    colander_schema_close(schema);
 }
 
 TEST(bad_records_are_refused_with_the_place)
@@ -157,7 +156,7 @@ TEST(bad_records_are_refused_with_the_place)
          3},
     };
 
-    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+    for (size_t i = 0; i < COUNT(refused); i++)
         assert_refused(refused[i].names, refused[i].record, refused[i].reason,
                        refused[i].at);
 }
@@ -165,14 +164,13 @@ TEST(bad_records_are_refused_with_the_place)
 TEST(a_row_that_is_too_large_is_refused)
 {
     size_t size = COLANDER_ROW_SIZE_MAX + 10;
-    char *text = malloc(size * 2);
+    SCOPED_MEMORY char *text = malloc(size * 2);
 
     memset(text, 'x', size * 2);
     assert_refused("a", colander_slice_of(text, size),
                    "the row has 16777234 bytes, more than 16777216", size);
     assert_refused("a", colander_slice_of(text, size * 2),
                    "the record has 33554452 bytes, more than 33554432", 0);
-    free(text);
 }
 
 static void
@@ -190,7 +188,7 @@ assert_no_header(struct colander_slice names, enum colander_code code,
 
 TEST(lines_that_are_no_names_are_refused)
 {
-    char *names = malloc(2000000);
+    SCOPED_MEMORY char *names = malloc(2000000);
 
     assert_no_header(SLICE("a,\xff"), COLANDER_INVALID,
                      "column 2 is not UTF-8");
@@ -203,13 +201,12 @@ TEST(lines_that_are_no_names_are_refused)
     assert_no_header(colander_slice_of(names, 999999), COLANDER_LIMIT,
                      "1000000, and a row at most 100000 "
                      "(COLANDER_ROW_NAMES_MAX)");
-    free(names);
 }
 
 /* As many names as may be, each the same, or one like the next. */
 TEST(a_hundred_thousand_columns_are_read)
 {
-    char *names = malloc(2000000);
+    SCOPED_MEMORY char *names = malloc(2000000);
     struct csv_header *header;
     struct csv_reader *reader;
     struct parsed_row parsed;
@@ -228,7 +225,6 @@ TEST(a_hundred_thousand_columns_are_read)
     OK(colander_row_check(parsed.row, NULL));
     csv_reader_destroy(reader);
     csv_header_destroy(header);
-    free(names);
 }
 
 /* ----------------------------------------------------- against a parser --- */

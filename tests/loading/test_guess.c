@@ -58,7 +58,7 @@ TEST(names_and_bytes_decide)
         {NULL, TEXT(" \n\n"), "json"},
     };
 
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+    for (size_t i = 0; i < COUNT(files); i++)
         assert_guess(files[i].name, files[i].text, files[i].format);
 }
 

@@ -55,7 +55,7 @@ write_file(const char *path, const void *data, size_t size)
     file = fopen(path, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(data, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
+    ZERO(fclose(file));
 }
 
 static void
@@ -157,11 +157,11 @@ some_text(void)
 
 /* -------------------------------------------------------------- whole --- */
 
-#define INPUT_TEST(name) TEST_BETWEEN(name, setup, teardown)
+#define INPUT_TEST(name)                                                       \
+    TEST_WITH(struct resume_point *place, name, setup, teardown)
 
 INPUT_TEST(plain_bytes_are_given_as_they_are)
 {
-    struct resume_point *place = *state;
     struct colander_slice text = some_text();
 
     for (size_t size = 0; size < 6; size++) {
@@ -175,7 +175,6 @@ INPUT_TEST(plain_bytes_are_given_as_they_are)
 
 INPUT_TEST(compressed_streams_one_behind_the_other_are_one)
 {
-    struct resume_point *place = *state;
     struct colander_slice text = some_text();
     SCOPED_BUFFER file = COLANDER_BUFFER_EMPTY;
 
@@ -197,7 +196,6 @@ INPUT_TEST(compressed_streams_one_behind_the_other_are_one)
 
 INPUT_TEST(what_stands_behind_compressed_bytes_is_an_error)
 {
-    struct resume_point *place = *state;
     SCOPED_BUFFER file = COLANDER_BUFFER_EMPTY;
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
     struct colander_error err;
@@ -205,7 +203,7 @@ INPUT_TEST(what_stands_behind_compressed_bytes_is_an_error)
     add_gzip(&file, "abc", 3);
     append(&file, "\0x", 2);
     write_file(place->path, file.data, file.size);
-    assert_int_equal(read_all(place->path, &out, &err), COLANDER_CORRUPT);
+    FAILS(read_all(place->path, &out, &err), COLANDER_CORRUPT);
     assert_int_equal(out.size, 3);
     assert_non_null(strstr(err.message, "follow the gzip data"));
 
@@ -213,20 +211,19 @@ INPUT_TEST(what_stands_behind_compressed_bytes_is_an_error)
     add_zstd(&file, "abc", 3);
     append(&file, "xxxxxxxx", 8);
     write_file(place->path, file.data, file.size);
-    assert_int_equal(read_all(place->path, &out, &err), COLANDER_CORRUPT);
+    FAILS(read_all(place->path, &out, &err), COLANDER_CORRUPT);
     assert_int_equal(out.size, 3);
     assert_non_null(strstr(err.message, "follow the zstd data"));
 }
 
 INPUT_TEST(a_window_that_is_too_large_is_refused)
 {
-    struct resume_point *place = *state;
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
     struct colander_error err;
 
     /* a frame of a window of 2^28 bytes, with an empty last block */
     write_file(place->path, "\x28\xb5\x2f\xfd\x00\x90\x01\x00\x00", 9);
-    assert_int_equal(read_all(place->path, &out, &err), COLANDER_LIMIT);
+    FAILS(read_all(place->path, &out, &err), COLANDER_LIMIT);
     assert_non_null(strstr(err.message, "128 MiB"));
     write_file(place->path, "\x28\xb5\x2f\xfd\x00\x88\x01\x00\x00", 9);
     OK(read_all(place->path, &out, &err));
@@ -244,7 +241,7 @@ cut_off_anywhere(const char *path, const struct colander_buffer *file,
 
     for (size_t size = magic_size; size < file->size; size++) {
         write_file(path, file->data, size);
-        assert_int_equal(read_all(path, &out, NULL), COLANDER_CORRUPT);
+        FAILS(read_all(path, &out, NULL), COLANDER_CORRUPT);
         assert_true(out.size <= text.size);
         assert_memory_equal(out.data, text.data, out.size);
     }
@@ -274,7 +271,6 @@ flip_anything(const char *path, struct colander_buffer *file, size_t magic_size)
 
 INPUT_TEST(compressed_bytes_that_are_cut_or_damaged_are_reported)
 {
-    struct resume_point *place = *state;
     struct colander_slice text = some_text();
     SCOPED_BUFFER file = COLANDER_BUFFER_EMPTY;
 
@@ -293,7 +289,6 @@ INPUT_TEST(compressed_bytes_that_are_cut_or_damaged_are_reported)
 
 INPUT_TEST(bytes_are_stepped_over)
 {
-    struct resume_point *place = *state;
     struct colander_slice text = some_text();
     SCOPED_BUFFER file = COLANDER_BUFFER_EMPTY;
 
@@ -338,7 +333,6 @@ INPUT_TEST(bytes_are_stepped_over)
 
 INPUT_TEST(what_is_no_file_is_told)
 {
-    struct resume_point *place = *state;
     struct colander_error err;
     struct input *input;
 
@@ -369,12 +363,10 @@ write_slowly(void *path)
 
 INPUT_TEST(a_pipe_that_gives_bytes_one_by_one_is_read)
 {
-    struct resume_point *place = *state;
     pthread_t writer;
 
     assert_int_equal(mkfifo(place->path, 0600), 0);
-    assert_int_equal(pthread_create(&writer, NULL, write_slowly, place->path),
-                     0);
+    ZERO(pthread_create(&writer, NULL, write_slowly, place->path));
     assert_reads_as(place->path, some_text());
     (void)pthread_join(writer, NULL);
 }
@@ -400,8 +392,6 @@ stop_later(void *context)
 
 INPUT_TEST(a_pipe_that_gives_nothing_is_stopped_or_cancelled)
 {
-    struct resume_point *place = *state;
-
     assert_int_equal(mkfifo(place->path, 0600), 0);
     for (int i = 0; i < 2; i++) {
         struct stop stop = {false, NULL};
@@ -414,7 +404,7 @@ INPUT_TEST(a_pipe_that_gives_nothing_is_stopped_or_cancelled)
             input_open(place->path, i == 0 ? &stop.stops : NULL, &input, NULL),
             0);
         stop.cancelled = i == 0 ? NULL : input;
-        assert_int_equal(pthread_create(&stopper, NULL, stop_later, &stop), 0);
+        ZERO(pthread_create(&stopper, NULL, stop_later, &stop));
         FAILS(input_read(input, &byte, 1, &got, NULL), COLANDER_CANCELLED);
         (void)pthread_join(stopper, NULL);
         input_close(input);
@@ -423,7 +413,6 @@ INPUT_TEST(a_pipe_that_gives_nothing_is_stopped_or_cancelled)
 
 INPUT_TEST(standard_input_is_a_file_like_any_other)
 {
-    struct resume_point *place = *state;
     struct colander_slice text = some_text();
     SCOPED_BUFFER file = COLANDER_BUFFER_EMPTY;
 

@@ -137,15 +137,14 @@ make_file(struct load_fixture *it, enum way way)
 static int
 load(char **argv)
 {
-    struct colander_options store_options;
+    struct colander_options store_options = usual_options();
     struct colander_load_options options;
     struct colander_load *load;
     struct colander_store *store;
-    struct colander_family *family;
+    SCOPED_FAMILY family = NULL;
     struct colander_error err;
     const char *files[] = {argv[2]};
 
-    colander_options_init(&store_options);
     store_options.write_buffer_size = 1 << 20;
     colander_load_options_init(&options);
     options.rejects = argv[3];
@@ -160,7 +159,6 @@ load(char **argv)
         return 1;
     }
     colander_load_destroy(load);
-    colander_family_close(family);
     return colander_store_close(store, &err) == COLANDER_OK ? 0 : 1;
 }
 

@@ -62,7 +62,7 @@ append(const char *path, const char *text)
 
     assert_non_null(file);
     assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
+    ZERO(fclose(file));
 }
 
 static enum colander_code
@@ -93,12 +93,11 @@ put_row(void *context, const struct colander_load_stats *figures)
                 NULL));
 }
 
-#define LOAD_TEST(name) TEST_BETWEEN(name, setup, teardown)
+#define LOAD_TEST(name)                                                        \
+    TEST_WITH(struct load_fixture *it, name, setup, teardown)
 
 LOAD_TEST(a_bulk_load_that_failed_is_none_to_go_on_from)
 {
-    struct load_fixture *it = *state;
-
     append(it->file, "{\"a\":1}\n{\"a\":2}\n");
     it->options.is_bulk = true;
     it->options.report_progress = put_row;
@@ -137,18 +136,17 @@ load_sized(struct load_fixture *it, const char *format, size_t size)
 LOAD_TEST(a_record_over_the_size_that_is_allowed_is_rejected)
 {
     static const char *const formats[] = {"jsonl", "json", "csv"};
-    struct load_fixture *it = *state;
 
     it->options.record_size = 2000;
     for (size_t i = 0; i < 3; i++) {
         OK(load_sized(it, formats[i], 2000));
         assert_int_equal(it->figures.row_count, 1);
         assert_int_equal(it->figures.reject_count, 0);
-        assert_int_equal(unlink(it->file), 0);
+        ZERO(unlink(it->file));
         OK(load_sized(it, formats[i], 2002));
         assert_int_equal(it->figures.row_count, 0);
         assert_int_equal(it->figures.reject_count, 1);
-        assert_int_equal(unlink(it->file), 0);
+        ZERO(unlink(it->file));
     }
 }
 
@@ -164,7 +162,6 @@ stop_behind_a_row(void *context, const struct colander_load_stats *figures)
 /* The place before its first piece is the last there is. */
 LOAD_TEST(a_load_that_stops_in_a_large_record_loads_none_before_it_twice)
 {
-    struct load_fixture *it = *state;
     char *large = malloc(1000001);
     char rejects[TEMPORARY_SIZE + 16];
     struct stat status;
@@ -180,14 +177,14 @@ LOAD_TEST(a_load_that_stops_in_a_large_record_loads_none_before_it_twice)
     free(large);
     it->options.record_size = 2000;
     it->options.report_progress = stop_behind_a_row;
-    assert_int_equal(load(it), COLANDER_CANCELLED);
+    FAILS(load(it), COLANDER_CANCELLED);
     it->options.report_progress = NULL;
     it->options.resumes = true;
     OK(load(it));
     assert_int_equal(it->figures.reject_count, 1);
     OK(colander_family_count(it->family, NULL, &count, NULL));
     assert_int_equal(count, 2);
-    assert_int_equal(stat(rejects, &status), 0);
+    ZERO(stat(rejects, &status));
     assert_int_equal(status.st_size, 1000001); /* one line, as it was */
 }
 
@@ -207,7 +204,6 @@ mark(struct load_fixture *it, const struct resume_point *place)
 /* So many bytes before the place were reserved to be read. */
 LOAD_TEST(a_place_that_can_be_none_is_damage)
 {
-    struct load_fixture *it = *state;
     const struct resume_point places[] = {
         {.offset = UINT64_MAX, .tail_size = UINT64_MAX - 1},
         {.offset = 8, .tail_size = 9},
@@ -218,9 +214,9 @@ LOAD_TEST(a_place_that_can_be_none_is_damage)
 
     append(it->file, "{\"a\":1}\n{\"a\":2}\n");
     it->options.resumes = true;
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+    for (size_t i = 0; i < COUNT(places); i++) {
         mark(it, &places[i]);
-        assert_int_equal(load(it), COLANDER_CORRUPT);
+        FAILS(load(it), COLANDER_CORRUPT);
         assert_non_null(strstr(
             it->err.message, "the resume point of an earlier load is invalid"));
     }
@@ -231,19 +227,18 @@ LOAD_TEST(a_place_that_can_be_none_is_damage)
 /* Nothing before the fault is lost, and nothing of it is loaded. */
 LOAD_TEST(a_broken_json_file_stops_at_its_byte_and_is_resumed_once_repaired)
 {
-    struct load_fixture *it = *state;
     uint64_t count;
 
     append(it->file, "[\n{\"a\":1},\n{\"a\":[2},\n{\"a\":3}]\n");
     it->options.format = "json";
-    assert_int_equal(load(it), COLANDER_CORRUPT);
+    FAILS(load(it), COLANDER_CORRUPT);
     assert_non_null(strstr(it->err.message,
                            "/file: line 3, column 8: the bracket closes one of "
                            "the other kind, so the next record cannot be "
                            "found; repair the file there"));
     assert_int_equal(it->figures.row_count, 1);
     assert_int_equal(it->figures.reject_count, 0);
-    assert_int_equal(unlink(it->file), 0);
+    ZERO(unlink(it->file));
     append(it->file, "[\n{\"a\":1},\n{\"a\":[2]},\n{\"a\":3}]\n");
     it->options.resumes = true;
     OK(load(it));
@@ -255,13 +250,12 @@ LOAD_TEST(a_broken_json_file_stops_at_its_byte_and_is_resumed_once_repaired)
 /* An array may still begin where a stray text was taken out. */
 LOAD_TEST(a_file_that_begins_broken_is_resumed_as_what_it_becomes)
 {
-    struct load_fixture *it = *state;
     uint64_t count;
 
     append(it->file, "\n# comment\n[{\"a\":1},\n{\"a\":2}]\n");
     it->options.format = "json";
-    assert_int_equal(load(it), COLANDER_CORRUPT);
-    assert_int_equal(unlink(it->file), 0);
+    FAILS(load(it), COLANDER_CORRUPT);
+    ZERO(unlink(it->file));
     append(it->file, "\n[{\"a\":1},\n{\"a\":2}]\n");
     it->options.resumes = true;
     OK(load(it));
@@ -275,8 +269,6 @@ LOAD_TEST(a_file_that_begins_broken_is_resumed_as_what_it_becomes)
 /* A client that was compiled with an older and shorter struct. */
 LOAD_TEST(options_of_an_older_version_keep_the_new_defaults)
 {
-    struct load_fixture *it = *state;
-
     append(it->file, "{\"a\":1}\n");
     it->options.struct_size =
         offsetof(struct colander_load_options, record_size);
@@ -301,7 +293,6 @@ refuse(struct load_fixture *it, const char *message)
 LOAD_TEST(wrong_options_are_refused_before_anything_is_done)
 {
     static const char *const keys[] = {"a", "b[]", "_key", "c]"};
-    struct load_fixture *it = *state;
 
     it->options.struct_size = 0;
     refuse(it, "not initialized");
@@ -328,10 +319,9 @@ LOAD_TEST(wrong_options_are_refused_before_anything_is_done)
 static uint64_t
 count_nulls(struct load_fixture *it)
 {
-    struct colander_query query;
+    struct colander_query query = usual_query();
     uint64_t count;
 
-    colander_query_init(&query);
     query.where = colander_where("a", COLANDER_EQ, colander_null(), &it->err);
     assert_non_null(query.where);
     OK(colander_family_count(it->family, &query, &count, &it->err));
@@ -343,7 +333,6 @@ LOAD_TEST(options_are_added_to_the_schema)
 {
     static const char *const key[] = {"id"};
     static const char *const nulls[] = {"?"};
-    struct load_fixture *it = *state;
     struct colander_schema *schema;
 
     OK(colander_schema_open("sensor", &schema, &it->err));

@@ -175,7 +175,7 @@ TEST(damaged_records_are_refused_or_fine)
         size_t size = random_below(&random, 8) == 0
                           ? random_below(&random, sizeof(record))
                           : sizeof(record) - 1;
-        uint8_t *bytes = malloc(size + (size == 0));
+        SCOPED_MEMORY uint8_t *bytes = malloc(size + (size == 0));
         struct parsed_row parsed;
 
         memcpy(bytes, record, size);
@@ -186,7 +186,6 @@ TEST(damaged_records_are_refused_or_fine)
             OK(colander_row_check(parsed.row, NULL));
         else
             assert_true(parsed.fault <= size);
-        free(bytes);
     }
     msgpack_rows_release(&rows);
 }

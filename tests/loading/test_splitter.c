@@ -7,6 +7,7 @@
  */
 #include "loading/pieces.h"
 #include "support/cases.h"
+#include "support/scoped.h"
 
 #define EXPECTED_MAX 8
 #define TEXT(text)                                                             \
@@ -21,8 +22,8 @@ assert_cut(enum record_format format, struct colander_slice text,
            const char *const expected[EXPECTED_MAX])
 {
     struct splitter splitter;
-    struct pieces whole;
-    struct pieces bytewise;
+    SCOPED(pieces_release) struct pieces whole;
+    SCOPED(pieces_release) struct pieces bytewise;
     bool is_broken;
     size_t i;
 
@@ -46,8 +47,6 @@ assert_cut(enum record_format format, struct colander_slice text,
         fail_msg("after %zu pieces it is %sbroken", i, is_broken ? "" : "not ");
     if (!is_broken && (expected[i] != NULL || i + 1 != whole.count))
         fail_msg("%zu pieces, not as many as expected", whole.count - 1);
-    pieces_release(&whole);
-    pieces_release(&bytewise);
 }
 
 /* The only fault in `text`: what is said, and of which byte of the record. */
@@ -55,7 +54,7 @@ static void
 assert_fault(enum record_format format, const char *text, const char *why,
              size_t at)
 {
-    struct pieces pieces;
+    SCOPED(pieces_release) struct pieces pieces;
     size_t i = 0;
 
     cut_whole(format, colander_slice_text(text), &pieces);
@@ -65,7 +64,6 @@ assert_fault(enum record_format format, const char *text, const char *why,
                 pieces.pieces[i].split == SPLIT_BROKEN);
     assert_string_equal(pieces.pieces[i].why, why);
     assert_int_equal(pieces.pieces[i].at, at);
-    pieces_release(&pieces);
 }
 
 /* Letters and records, as assert_cut takes them. */
@@ -172,7 +170,7 @@ static const struct {
 
 TEST(texts_are_cut_into_records)
 {
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+    for (size_t i = 0; i < COUNT(texts); i++)
         assert_cut(texts[i].format, texts[i].text, texts[i].expected);
 }
 
@@ -208,14 +206,14 @@ TEST(faults_are_reported_with_their_byte)
         {RECORDS_MSGPACK, "\x81\x01", "the file ends inside a value", 2},
     };
 
-    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+    for (size_t i = 0; i < COUNT(faults); i++)
         assert_fault(faults[i].format, faults[i].text, faults[i].reason,
                      faults[i].at);
 }
 
 TEST(zero_bytes_are_bytes)
 {
-    struct pieces pieces;
+    SCOPED(pieces_release) struct pieces pieces;
     const char text[] = "a\0b\n\0\n";
 
     cut_whole(RECORDS_JSONL, colander_slice_of(text, sizeof(text) - 1),
@@ -223,7 +221,6 @@ TEST(zero_bytes_are_bytes)
     assert_int_equal(pieces.count, 3);
     assert_int_equal(pieces.pieces[0].size, 3);
     assert_int_equal(pieces.pieces[1].size, 1);
-    pieces_release(&pieces);
 }
 
 /* After each record a splitter that knows only the state continues as well;
@@ -233,8 +230,8 @@ TEST(json_continues_from_its_state)
     struct colander_slice text =
         colander_slice_text("x = [\n  {\"a\":1} ,\n  {\"b\":2}, 5\n ] ; {}");
     struct splitter splitter;
-    struct pieces whole;
-    struct pieces pieces;
+    SCOPED(pieces_release) struct pieces whole;
+    SCOPED(pieces_release) struct pieces pieces;
 
     cut_whole(RECORDS_JSON, text, &whole);
     assert_int_equal(whole.count, 4);
@@ -243,16 +240,14 @@ TEST(json_continues_from_its_state)
     assert_pieces_equal(text, &pieces, &whole);
     splitter_resume(&splitter, 0x3ff6);
     assert_int_equal(splitter_state(&splitter), 2);
-    pieces_release(&whole);
-    pieces_release(&pieces);
 }
 
 /* As a load that goes on between them would tell the second. */
 TEST(lines_of_one_fault_are_told_alike_wherever_one_begins)
 {
     const char *text = "\"a\nx\",\"y\nz\"!\n";
-    struct pieces whole;
-    struct pieces rest;
+    SCOPED(pieces_release) struct pieces whole;
+    SCOPED(pieces_release) struct pieces rest;
 
     cut_whole(RECORDS_CSV, colander_slice_text(text), &whole);
     cut_whole(RECORDS_CSV, colander_slice_text(text + 3), &rest);
@@ -260,8 +255,6 @@ TEST(lines_of_one_fault_are_told_alike_wherever_one_begins)
     assert_int_equal(rest.pieces[0].split, SPLIT_BAD);
     assert_string_equal(whole.pieces[1].why, rest.pieces[0].why);
     assert_int_equal(whole.pieces[1].at, rest.pieces[0].at);
-    pieces_release(&whole);
-    pieces_release(&rest);
 }
 
 /* Each kind of head, in an array, so that a wrong size shows. */
@@ -280,7 +273,7 @@ TEST(every_msgpack_head_has_its_size)
 
     for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
         uint8_t text[64] = {0};
-        struct pieces pieces;
+        SCOPED(pieces_release) struct pieces pieces;
 
         text[0] = heads[i].head;
         text[heads[i].size] = 0x80;
@@ -289,6 +282,5 @@ TEST(every_msgpack_head_has_its_size)
         assert_int_equal(pieces.count, 3);
         assert_int_equal(pieces.pieces[0].size, heads[i].size);
         assert_int_equal(pieces.pieces[1].split, SPLIT_RECORD);
-        pieces_release(&pieces);
     }
 }

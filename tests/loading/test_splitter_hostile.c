@@ -7,6 +7,7 @@
  */
 #include "loading/pieces.h"
 #include "support/cases.h"
+#include "support/scoped.h"
 
 #include <inttypes.h>
 #include <unistd.h>
@@ -90,7 +91,7 @@ static void
 cut_stream(enum record_format format, struct stream stream,
            struct outcome *outcome)
 {
-    uint8_t *window = malloc(WINDOW_SIZE + CHUNK_SIZE);
+    SCOPED_MEMORY uint8_t *window = malloc(WINDOW_SIZE + CHUNK_SIZE);
     uint64_t given_up = 0;
     struct splitter splitter;
     size_t from = 0;
@@ -105,9 +106,8 @@ cut_stream(enum record_format format, struct stream stream,
         bool is_end = stream.at == stream_size(&stream);
         struct split_record ended;
         struct colander_error err;
-        enum split split;
+        enum split split = splitter_next(&splitter, text, is_end, &ended, &err);
 
-        split = splitter_next(&splitter, text, is_end, &ended, &err);
         from += ended.size;
         outcome->is_broken = split == SPLIT_BROKEN;
         if (split == SPLIT_END || split == SPLIT_BROKEN)
@@ -130,7 +130,6 @@ cut_stream(enum record_format format, struct stream stream,
     }
     assert_true(from == to || outcome->is_broken);
     outcome->given_up = given_up;
-    free(window);
 }
 
 /* A record that is too large is one, of whatever size, and the next is read. */
@@ -199,8 +198,8 @@ TEST(blanks_of_any_number_are_no_record)
 TEST(a_million_levels_are_one_record)
 {
     struct stream stream = {"", "{\"a\":", 5000000, "", 0};
-    char *text = malloc(7000000);
-    struct pieces pieces;
+    SCOPED_MEMORY char *text = malloc(7000000);
+    SCOPED(pieces_release) struct pieces pieces;
     size_t size = 0;
 
     while (stream.at < stream_size(&stream))
@@ -212,8 +211,6 @@ TEST(a_million_levels_are_one_record)
     assert_int_equal(pieces.count, 2);
     assert_int_equal(pieces.pieces[0].split, SPLIT_RECORD);
     assert_int_equal(pieces.pieces[0].size, size);
-    pieces_release(&pieces);
-    free(text);
 }
 
 /* ------------------------------------------------------ counting work --- */
@@ -224,9 +221,9 @@ assert_linear(enum record_format format, const char *head, const char *repeated,
               const char *tail)
 {
     struct stream stream = {head, repeated, (uint64_t)400 << 10, tail, 0};
-    char *text = malloc(stream_size(&stream));
+    SCOPED_MEMORY char *text = malloc(stream_size(&stream));
     struct outcome outcome;
-    struct pieces pieces;
+    SCOPED(pieces_release) struct pieces pieces;
     size_t size = 0;
 
     cut_stream(format, stream, &outcome);
@@ -236,8 +233,6 @@ assert_linear(enum record_format format, const char *head, const char *repeated,
     looked_at = 0;
     cut_whole(format, colander_slice_of(text, size), &pieces);
     assert_in_range(looked_at, 0, 5 * size);
-    pieces_release(&pieces);
-    free(text);
 }
 
 TEST(no_text_of_csv_is_read_again_and_again)

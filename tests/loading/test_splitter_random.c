@@ -7,6 +7,7 @@
 #include "loading/pieces.h"
 #include "support/cases.h"
 #include "support/random.h"
+#include "support/scoped.h"
 
 #define TEXT_SIZE_MAX 200
 
@@ -426,18 +427,16 @@ TEST(texts_are_cut_as_by_a_plain_splitter)
         const size_t kind = run % 5;
         struct colander_slice text =
             colander_slice_of(bytes, kinds[kind].make(&random, bytes));
-        struct pieces expected;
+        SCOPED(pieces_release) struct pieces expected;
 
         find_pieces(kinds[kind].plain, text, &expected);
         for (size_t i = 0; i < 4; i++) {
             struct splitter splitter;
-            struct pieces pieces;
+            SCOPED(pieces_release) struct pieces pieces;
 
             splitter_init(&splitter, kinds[kind].format, ',');
             cut(&splitter, text, chunks[i], &random, i == 3, &pieces);
             assert_pieces_equal(text, &pieces, &expected);
-            pieces_release(&pieces);
         }
-        pieces_release(&expected);
     }
 }

@@ -144,7 +144,7 @@ TEST(what_would_be_written_in_another_way_is_a_string)
         "NA",
     };
 
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+    for (size_t i = 0; i < COUNT(texts); i++)
         check(&(struct value_reading){VALUE_GUESSED, NULL},
               (struct expectation[]){{texts[i], NULL}, {NULL, NULL}});
 }

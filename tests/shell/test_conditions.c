@@ -43,7 +43,7 @@ static bool
 meets(struct colander_predicate *predicate, const char *text,
       const struct colander_error *err)
 {
-    struct colander_row_builder *builder = colander_row_builder_create();
+    SCOPED_BUILDER builder = colander_row_builder_create();
     bool is_match = false;
 
     if (predicate == NULL)
@@ -51,7 +51,6 @@ meets(struct colander_predicate *predicate, const char *text,
     OK(colander_predicate_evaluate(predicate, sample(builder), &is_match, NULL,
                                    NULL));
     colander_predicate_destroy(predicate);
-    colander_row_builder_destroy(builder);
     return is_match;
 }
 
@@ -142,7 +141,7 @@ TEST(any_finds_typed_values_at_every_depth)
         {"\"2.5\"", false}, {"city", false},
     };
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct colander_error err;
         size_t offset;
 
@@ -217,7 +216,7 @@ TEST(a_mistake_is_told_with_its_place)
         {"likes=1e9999999999", 6, TOO_LARGE},
     };
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct colander_error err;
         size_t offset = 999;
 
@@ -246,7 +245,7 @@ TEST(a_wrong_path_is_told_at_its_place)
         {"(position 9)\\xg!", 12, "'\\x' must be followed by two hex digits"},
     };
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct colander_error err;
         size_t offset = 999;
 
@@ -290,9 +289,9 @@ TEST(every_beginning_is_read_or_refused)
         "a\\.b[].c=[\"\\ud83d\\ude00\\n\",-1.5e+3,null,true , false]";
 
     for (size_t size = 0; size < sizeof(text); size++) {
-        char *cut = strndup(text, size);
+        SCOPED_MEMORY char *cut = strndup(text, size);
         struct colander_error err;
-        struct colander_predicate *predicate;
+        SCOPED_PREDICATE predicate = NULL;
         size_t offset = 0;
 
         assert_non_null(cut);
@@ -300,8 +299,6 @@ TEST(every_beginning_is_read_or_refused)
         assert_true(predicate != NULL || offset <= size);
         if (size + 1 == sizeof(text))
             assert_non_null(predicate);
-        colander_predicate_destroy(predicate);
-        free(cut);
     }
 }
 

@@ -12,6 +12,10 @@
 #include <locale.h>
 #include <stdlib.h>
 
+SCOPED_DEFINE(struct grid, grid_destroy)
+
+#define SCOPED_GRID SCOPED(scoped_grid_destroy) struct grid *
+
 static char *
 printable(struct colander_slice bytes)
 {
@@ -43,11 +47,11 @@ TEST(text_shows_no_control_character)
         {right_to_left, "\xEF\xBF\xBDover"},
     };
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        char *shown = printable(colander_slice_text(cases[i].text));
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        SCOPED_MEMORY char *shown =
+            printable(colander_slice_text(cases[i].text));
 
         assert_string_equal(shown, cases[i].shown);
-        free(shown);
     }
 }
 
@@ -86,7 +90,7 @@ TEST(of_a_large_value_only_the_beginning_is_shown)
     };
 
     memset(large, 'z', sizeof(large) - 1);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         SCOPED_BUFFER text = COLANDER_BUFFER_EMPTY;
         struct colander_value value = colander_text(cases[i].text);
 
@@ -115,17 +119,16 @@ printed(struct grid *grid)
 
     assert_non_null(file);
     grid_print(grid, file);
-    assert_int_equal(fclose(file), 0);
+    ZERO(fclose(file));
     return text;
 }
 
 static void
 assert_printed(struct grid *grid, const char *expected)
 {
-    char *text = printed(grid);
+    SCOPED_MEMORY char *text = printed(grid);
 
     assert_string_equal(text, expected);
-    free(text);
 }
 
 static void
@@ -142,7 +145,7 @@ assert_left_out(const struct grid *grid, const char *expected)
 
 TEST(numbers_stand_right_and_texts_left)
 {
-    struct grid *grid = grid_create(80);
+    SCOPED_GRID grid = grid_create(80);
 
     OK(grid_row(grid, NULL));
     put(grid, "name", "a", false);
@@ -155,12 +158,11 @@ TEST(numbers_stand_right_and_texts_left)
                          "a       1  \n"
                          "      100  z\n");
     assert_left_out(grid, "");
-    grid_destroy(grid);
 }
 
 TEST(what_does_not_fit_is_cut_or_left_out_and_told)
 {
-    struct grid *grid = grid_create(20);
+    SCOPED_GRID grid = grid_create(20);
 
     OK(grid_row(grid, NULL));
     put(grid, "k", "1", false);
@@ -170,7 +172,6 @@ TEST(what_does_not_fit_is_cut_or_left_out_and_told)
                          "-  -----------------\n"
                          "1  abcdefghijklmnop\xE2\x80\xA6\n");
     assert_left_out(grid, "columns not shown: other; values cut short: 1");
-    grid_destroy(grid);
 }
 
 /* Also where the last cell of the line is half of a character. */
@@ -179,7 +180,7 @@ TEST(a_text_far_wider_than_the_line_is_told_as_cut)
     static const char *const units[] = {"z", "\xE6\x97\xA5"};
 
     for (size_t i = 0; i < 2; i++) {
-        struct grid *grid = grid_create(9);
+        SCOPED_GRID grid = grid_create(9);
         char text[3 * 400 + 1] = "";
         char *shown;
 
@@ -192,13 +193,12 @@ TEST(a_text_far_wider_than_the_line_is_told_as_cut)
                                              : "\xE6\x97\xA5\xE2\x80\xA6"));
         free(shown);
         assert_left_out(grid, "values cut short: 1");
-        grid_destroy(grid);
     }
 }
 
 TEST(later_rows_stand_under_the_first_heads)
 {
-    struct grid *grid = grid_create(80);
+    SCOPED_GRID grid = grid_create(80);
 
     OK(grid_row(grid, NULL));
     put(grid, "k", "abc", false);
@@ -209,12 +209,11 @@ TEST(later_rows_stand_under_the_first_heads)
     put(grid, "late", "x", false);
     assert_printed(grid, "ab\xE2\x80\xA6\n");
     assert_left_out(grid, "columns not shown: late; values cut short: 1");
-    grid_destroy(grid);
 }
 
 TEST(columns_beyond_the_most_are_told_together)
 {
-    struct grid *grid = grid_create(80);
+    SCOPED_GRID grid = grid_create(80);
     char name[16];
     const char *text;
     struct report report = REPORT_EMPTY;
@@ -231,7 +230,6 @@ TEST(columns_beyond_the_most_are_told_together)
     assert_non_null(strstr(text, ", c255, and more"));
     assert_null(strstr(text, "c256"));
     report_release(&report);
-    grid_destroy(grid);
 }
 
 int

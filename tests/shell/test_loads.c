@@ -52,6 +52,8 @@ teardown(void **state)
     return 0;
 }
 
+#define DIRECTORY_TEST(name) TEST_WITH(void *state, name, setup, teardown)
+
 static void
 write_rows(size_t count)
 {
@@ -62,7 +64,7 @@ write_rows(size_t count)
         fprintf(file,
                 "{\"n\":%zu,\"user\":\"user%zu\",\"text\":\"some text %zu\"}\n",
                 i, i % 1000, i * 7919);
-    assert_int_equal(fclose(file), 0);
+    ZERO(fclose(file));
 }
 
 static uint64_t
@@ -91,8 +93,7 @@ now_seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-TEST_BETWEEN(progress_is_shown_and_ctrl_c_stops_so_that_resume_goes_on, setup,
-             teardown)
+DIRECTORY_TEST(progress_is_shown_and_ctrl_c_stops_so_that_resume_goes_on)
 {
     const char *const words[] = {"colander", "load",    store_path,
                                  "f",        file_path, NULL};
@@ -121,7 +122,7 @@ TEST_BETWEEN(progress_is_shown_and_ctrl_c_stops_so_that_resume_goes_on, setup,
     assert_int_equal(count_rows("f"), ROWS);
 }
 
-TEST_BETWEEN(progress_is_shown_ten_times_a_second_at_most, setup, teardown)
+DIRECTORY_TEST(progress_is_shown_ten_times_a_second_at_most)
 {
     const char *const words[] = {"colander", "load",    store_path,
                                  "f",        file_path, NULL};
@@ -138,7 +139,7 @@ TEST_BETWEEN(progress_is_shown_ten_times_a_second_at_most, setup, teardown)
     assert_in_range(shown, 1, (size_t)((now_seconds() - start) * 10) + 1);
 }
 
-TEST_BETWEEN(ctrl_c_ends_a_wait_for_input, setup, teardown)
+DIRECTORY_TEST(ctrl_c_ends_a_wait_for_input)
 {
     const char *const words[] = {"colander", "load",    store_path,
                                  "f",        file_path, NULL};
@@ -158,8 +159,7 @@ TEST_BETWEEN(ctrl_c_ends_a_wait_for_input, setup, teardown)
     close(pipe_end);
 }
 
-TEST_BETWEEN(a_load_that_fails_does_not_wait_for_more_of_its_pipe, setup,
-             teardown)
+DIRECTORY_TEST(a_load_that_fails_does_not_wait_for_more_of_its_pipe)
 {
     const char *program = getenv("COLANDER");
     pid_t loader;
@@ -420,11 +420,11 @@ load_hostile(const struct hostile *it, long *memory_kb)
     return WEXITSTATUS(status);
 }
 
-TEST_BETWEEN(hostile_input_has_its_outcome_in_bounded_memory, setup, teardown)
+DIRECTORY_TEST(hostile_input_has_its_outcome_in_bounded_memory)
 {
     unsigned complaint_count = 0;
 
-    for (size_t i = 0; i < sizeof(hostiles) / sizeof(hostiles[0]); i++) {
+    for (size_t i = 0; i < COUNT(hostiles); i++) {
         const struct hostile *it = &hostiles[i];
         long memory_kb;
         int status = load_hostile(it, &memory_kb);

@@ -224,7 +224,7 @@ TEST(ctrl_c_stops_whatever_runs)
     };
 
     start(&terminal);
-    for (size_t i = 0; i < sizeof(endless) / sizeof(endless[0]); i++) {
+    for (size_t i = 0; i < COUNT(endless); i++) {
         terminal_type(&terminal, "print('it ' .. 'runs') ");
         terminal_type(&terminal, endless[i]);
         show(&terminal, "\r", "it runs");
@@ -369,7 +369,7 @@ TEST(the_history_comes_back_and_is_for_its_owner_only)
     show(&terminal, "tweets:count{\r", MORE);
     show(&terminal, "number = 4321}\r", "\n1\r\n");
     quit(&terminal);
-    assert_int_equal(stat(history_path, &status), 0);
+    ZERO(stat(history_path, &status));
     assert_int_equal(status.st_mode & 0777, 0600);
 
     start(&terminal);
@@ -405,7 +405,7 @@ TEST(the_init_file_runs_before_the_first_prompt)
     file = fopen(path, "w");
     assert_non_null(file);
     fputs("function twice(x)\n  return 2 * x\nend\n.mode line\n", file);
-    assert_int_equal(fclose(file), 0);
+    ZERO(fclose(file));
     start(&terminal);
     enter(&terminal, "twice(21)", "42\r\n");
     enter(&terminal, "tweets:find{number = 3}", "_key = 3\r\n");
@@ -414,7 +414,7 @@ TEST(the_init_file_runs_before_the_first_prompt)
     terminal_expect(&terminal, PROMPT);
     enter(&terminal, "twice", "nil\r\n");
     quit(&terminal);
-    assert_int_equal(unlink(path), 0);
+    ZERO(unlink(path));
 }
 
 int

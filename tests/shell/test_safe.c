@@ -186,7 +186,7 @@ sum_store(void)
     list = popen(command, "r");
     assert_non_null(list);
     assert_int_equal(fscanf(list, "%lu", &sum), 1);
-    assert_int_equal(pclose(list), 0);
+    ZERO(pclose(list));
     return sum;
 }
 
@@ -288,7 +288,7 @@ TEST(a_script_gets_its_words_and_the_store)
     fputs("#!/usr/bin/env colander\nprint(#arg, arg[1], tweets:count{likes = "
           "lt(3)}, ...)",
           file);
-    assert_int_equal(fclose(file), 0);
+    ZERO(fclose(file));
     run_program(&run, words);
     assert_string_equal(run.err, "");
     assert_string_equal(run.out, "2\t--a\t3\t--a\tb\n");
@@ -388,7 +388,7 @@ TEST(a_script_ends_when_nobody_reads_what_it_prints)
     int fds[2];
     pid_t pid;
 
-    assert_int_equal(pipe(fds), 0);
+    ZERO(pipe(fds));
     pid = start_code("1", "while true do print(('x'):rep(1000)) end", fds[1]);
     assert_int_equal(exit_of(pid), 1);
     close(fds[0]);
@@ -404,7 +404,7 @@ TEST(a_script_dies_with_its_parent)
     assert_true(out >= 0);
     pid = start_code("1000", "while true do end", out);
     child = child_of(pid);
-    assert_int_equal(kill(pid, SIGKILL), 0);
+    ZERO(kill(pid, SIGKILL));
     assert_int_equal(exit_of(pid), -1);
     await_end(child);
     close(out);
@@ -419,7 +419,7 @@ TEST(ctrl_c_ends_a_script)
     assert_true(out >= 0);
     pid = start_code("1000", "while true do end", out);
     child = child_of(pid);
-    assert_int_equal(kill(pid, SIGINT), 0);
+    ZERO(kill(pid, SIGINT));
     assert_int_equal(exit_of(pid), 130);
     await_end(child);
     close(out);

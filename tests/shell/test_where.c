@@ -138,7 +138,7 @@ TEST(expressions_see_every_column)
         "likes\n> 3",
     };
 
-    assert_all(*state, texts, sizeof(texts) / sizeof(texts[0]), true);
+    assert_all(state, texts, COUNT(texts), true);
 }
 
 TEST(what_has_no_order_is_neither_below_nor_above)
@@ -164,8 +164,8 @@ TEST(what_has_no_order_is_neither_below_nor_above)
         "bytes < colander.binary('\\1')",
     };
 
-    assert_all(*state, texts, sizeof(texts) / sizeof(texts[0]), false);
-    assert_all(*state, ordered, sizeof(ordered) / sizeof(ordered[0]), true);
+    assert_all(state, texts, COUNT(texts), false);
+    assert_all(state, ordered, COUNT(ordered), true);
 }
 
 TEST(what_is_missing_is_nil_and_null_is_not)
@@ -192,8 +192,8 @@ TEST(what_is_missing_is_nil_and_null_is_not)
         "likes == '5'",
     };
 
-    assert_all(*state, accepted, sizeof(accepted) / sizeof(accepted[0]), true);
-    assert_all(*state, rejected, sizeof(rejected) / sizeof(rejected[0]), false);
+    assert_all(state, accepted, COUNT(accepted), true);
+    assert_all(state, rejected, COUNT(rejected), false);
 }
 
 TEST(nothing_reaches_outside)
@@ -220,7 +220,7 @@ TEST(nothing_reaches_outside)
         "colander.open",
     };
 
-    assert_all(*state, texts, sizeof(texts) / sizeof(texts[0]), false);
+    assert_all(state, texts, COUNT(texts), false);
 }
 
 TEST(mistakes_have_a_place)
@@ -261,7 +261,7 @@ TEST(mistakes_have_a_place)
     struct where *where = where_create();
 
     assert_non_null(where);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct colander_error err;
         size_t offset = 99;
 
@@ -307,11 +307,11 @@ TEST(errors_name_the_row_and_the_expression)
          COLANDER_INVALID},
     };
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct colander_error err;
         bool accepts;
 
-        assert_int_equal(ask(*state, cases[i].text, &accepts, &err),
+        assert_int_equal(ask(state, cases[i].text, &accepts, &err),
                          cases[i].code);
         assert_string_equal(err.message, cases[i].message);
     }
@@ -324,7 +324,7 @@ TEST(an_endless_expression_is_interrupted)
 
     interrupt_install();
     assert_int_equal(raise(SIGINT), 0);
-    FAILS(ask(*state, "(function() while true do end end)()", &accepts, &err),
+    FAILS(ask(state, "(function() while true do end end)()", &accepts, &err),
           COLANDER_CANCELLED);
     interrupt_forget();
     interrupt_ends_program();
@@ -333,7 +333,7 @@ TEST(an_endless_expression_is_interrupted)
 /* A row leaves nothing behind that the next one sees. */
 TEST(all_of_many_expressions_must_hold)
 {
-    const struct sample *sample = *state;
+    const struct sample *sample = state;
     struct where *where = where_create();
     struct colander_slice key = colander_buffer_slice(&sample->key);
     bool accepts = false;

@@ -6,8 +6,9 @@
  *         assert_true(...);
  *     }
  *
- * They run in the order of the file, with cmocka's `state`. A program that has
- * something to do before has its own `main`, which calls tests_run.
+ * They run in the order of the file. A program that has something to do before
+ * has its own `main`, which calls tests_run; its tests have what that set up as
+ * `state`.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,22 +22,29 @@
 
 #include <cmocka.h>
 
-#define TEST(name) TEST_BETWEEN(name, NULL, NULL)
+#define TEST(name) TEST_WITH(void *state, name, NULL, NULL)
 
-/* With a store: see support/store_fixture.h. */
-#define FIXTURE_TEST(name) TEST_BETWEEN(name, fixture_setup, fixture_teardown)
-
-#define TEST_BETWEEN(name, setup, teardown)                                    \
-    static void name(void **state);                                            \
+/* A test with what its `setup` made, which is its parameter:
+ *
+ *     TEST_WITH(struct sample *sample, a_claim, make_sample, drop_sample)
+ */
+#define TEST_WITH(parameter, name, setup, teardown)                            \
+    static void name(parameter);                                               \
+                                                                               \
+    static void run_##name(void **state)                                       \
+    {                                                                          \
+        name(*state);                                                          \
+    }                                                                          \
                                                                                \
     __attribute__((constructor)) static void add_##name(void)                  \
     {                                                                          \
-        const struct CMUnitTest test = {#name, name, setup, teardown, NULL};   \
+        const struct CMUnitTest test = {#name, run_##name, setup, teardown,    \
+                                        NULL};                                 \
                                                                                \
         tests_add(test, __LINE__);                                             \
     }                                                                          \
                                                                                \
-    static void name(__attribute__((unused)) void **state)
+    static void name(parameter)
 
 /* The call succeeds. */
 #define OK(call) assert_int_equal((call), COLANDER_OK)

@@ -99,12 +99,11 @@ compare_random_find(struct colander_family *family,
         colander_not(colander_not(random_predicate(&again, 2), NULL), NULL);
     struct colander_buffer bounds[2] = {COLANDER_BUFFER_EMPTY,
                                         COLANDER_BUFFER_EMPTY};
-    struct colander_query find;
+    struct colander_query find = usual_query();
     struct colander_query scan;
 
     CLAIM(predicate != NULL);
     CLAIM(hidden != NULL);
-    colander_query_init(&find);
     find.snapshot = snapshot;
     random_bounds(random, key_count, &find, bounds);
     scan = find;
@@ -123,12 +122,11 @@ compare_random_finds(struct colander_store *store,
                      struct find_counts *counts)
 {
     while (count-- > 0) {
-        struct colander_snapshot *now;
+        SCOPED_SNAPSHOT now = NULL;
         struct colander_error err;
 
         DID(colander_store_snapshot(store, &now, &err), &err);
         compare_random_find(family, now, key_count, random, counts);
-        colander_snapshot_release(now);
     }
 }
 
@@ -140,7 +138,7 @@ compare_equal_at(struct colander_family *family,
                  struct colander_value value, struct find_counts *counts)
 {
     struct colander_predicate *predicates[2];
-    struct colander_query find;
+    struct colander_query find = usual_query();
     struct colander_query scan;
     uint64_t count;
 
@@ -150,7 +148,6 @@ compare_equal_at(struct colander_family *family,
                             : colander_where(path, COLANDER_EQ, value, NULL);
     predicates[1] = colander_not(colander_not(predicates[1], NULL), NULL);
     CLAIM(predicates[0] != NULL && predicates[1] != NULL);
-    colander_query_init(&find);
     find.snapshot = snapshot;
     scan = find;
     find.where = predicates[0];
@@ -167,14 +164,11 @@ compare_equal(struct colander_store *store, struct colander_family *family,
               const char *path, struct colander_value value,
               struct find_counts *counts)
 {
-    struct colander_snapshot *now;
+    SCOPED_SNAPSHOT now = NULL;
     struct colander_error err;
-    uint64_t count;
 
     DID(colander_store_snapshot(store, &now, &err), &err);
-    count = compare_equal_at(family, now, path, value, counts);
-    colander_snapshot_release(now);
-    return count;
+    return compare_equal_at(family, now, path, value, counts);
 }
 
 static inline uint64_t

@@ -35,11 +35,10 @@ note_begun(struct world *world, struct world *backup)
 static inline void
 look_at_backup(struct actor *actor, struct world *backup, const char *path)
 {
-    struct colander_options options;
+    struct colander_options options = usual_options();
     struct colander_error err;
     struct actor reader = *actor;
 
-    colander_options_init(&options);
     options.mode = COLANDER_OPEN_READ_ONLY;
     DID(colander_store_open(path, &options, &backup->store, &err), &err);
     reader.world = backup;

@@ -72,11 +72,10 @@ count_generation(struct colander_family *family, const char *path,
     struct colander_predicate *where =
         path == NULL ? colander_where_any_column(value, NULL)
                      : colander_where(path, COLANDER_EQ, value, NULL);
-    struct colander_query query;
+    struct colander_query query = usual_query();
     enum colander_code code;
 
     CLAIM(where != NULL);
-    colander_query_init(&query);
     query.where = where;
     query.snapshot = snapshot;
     code = colander_family_count(family, &query, count, NULL);
@@ -99,7 +98,7 @@ load_batches(struct actor *actor, struct colander_family *family,
              uint64_t generation)
 {
     SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
-    struct colander_batch *batch;
+    SCOPED_BATCH batch = NULL;
     struct colander_error err;
 
     DID(colander_batch_create(actor->world->store, &batch, &err), &err);
@@ -114,7 +113,6 @@ load_batches(struct actor *actor, struct colander_family *family,
             &err);
         DID(colander_batch_commit(batch, NULL, &err), &err);
     }
-    colander_batch_destroy(batch);
 }
 
 /* The watcher may look at it, and cancel it. */
@@ -201,12 +199,11 @@ static inline void
 check_load(struct actor *actor)
 {
     SCOPED_FAMILY family = open_family(actor, "loaded");
-    struct colander_snapshot *now = take_snapshot(actor->world);
-    struct colander_query query;
+    SCOPED_SNAPSHOT now = take_snapshot(actor->world);
+    struct colander_query query = usual_query();
     struct colander_cursor *cursor;
     uint64_t counts[2];
 
-    colander_query_init(&query);
     query.snapshot = now;
     if (colander_family_find(family, &query, &cursor, NULL) == COLANDER_OK) {
         const uint64_t generation = walk_load(cursor, &counts[0]);
@@ -221,7 +218,6 @@ check_load(struct actor *actor)
             CLAIM(counts[0] == counts[1]);
         colander_cursor_close(cursor);
     }
-    colander_snapshot_release(now);
 }
 
 /* ----------------------------------------------- a family comes and goes ---
@@ -287,12 +283,11 @@ check_passing(struct actor *actor)
     const struct colander_value value =
         colander_integer((int64_t)random_below(&actor->random, PASSING));
     SCOPED_PREDICATE where = colander_where("n", COLANDER_GE, value, NULL);
-    struct colander_query query;
+    struct colander_query query = usual_query();
     enum colander_code code;
     uint64_t count;
 
     CLAIM(where != NULL);
-    colander_query_init(&query);
     query.where = where;
     code = colander_family_count(family, &query, &count, NULL);
     CLAIM(code == COLANDER_OK || code == COLANDER_DROPPED);

@@ -312,7 +312,7 @@ check_version(struct actor *actor)
     const uint64_t index = some_row(&actor->random);
     const char *path = random_below(&actor->random, 2) == 0 ? NULL : "version";
     const uint64_t done = told(&world->versions[index].acknowledged);
-    struct colander_snapshot *now = take_snapshot(world);
+    SCOPED_SNAPSHOT now = take_snapshot(world);
     const uint64_t version = get_number(world->rows, index, now, "number");
     char text[48];
 
@@ -324,7 +324,6 @@ check_version(struct actor *actor)
         CLAIM(count_value(actor, world->rows, now, path,
                           version_text(index, other, text)) ==
               (other == version));
-    colander_snapshot_release(now);
 }
 
 /* Rows that are read outside snapshots: none goes back. */
@@ -367,7 +366,7 @@ check_pair(struct actor *actor)
     struct world *world = actor->world;
     const uint64_t index = random_below(&actor->random, PAIRS);
     const uint64_t stamped = told(&world->stamps[index].acknowledged);
-    struct colander_snapshot *now = take_snapshot(world);
+    SCOPED_SNAPSHOT now = take_snapshot(world);
     const uint64_t left = get_number(world->left, index, now, "stamp");
     const uint64_t right = get_number(world->right, index, now, "stamp");
     uint64_t counts[2];
@@ -379,7 +378,6 @@ check_pair(struct actor *actor)
     counts[1] = count_value(actor, world->right, now, "stamp",
                             colander_integer((int64_t)left));
     CLAIM(counts[0] == counts[1] && counts[0] >= (left != UINT64_MAX));
-    colander_snapshot_release(now);
 }
 
 /* All rows of a snapshot: in order, none older than was acknowledged, and none
@@ -389,10 +387,10 @@ check_scan(struct actor *actor)
 {
     struct world *world = actor->world;
     SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
-    struct colander_cursor *cursor;
     struct colander_result result;
-    struct colander_snapshot *now;
-    struct colander_query query;
+    SCOPED_SNAPSHOT now = NULL;
+    SCOPED_CURSOR cursor = NULL;
+    struct colander_query query = usual_query();
     struct colander_error err;
     uint64_t done[KEYS];
     bool is_row;
@@ -400,7 +398,6 @@ check_scan(struct actor *actor)
     for (uint64_t i = 0; i < KEYS; i++)
         done[i] = told(&world->versions[i].acknowledged);
     now = take_snapshot(world);
-    colander_query_init(&query);
     query.snapshot = now;
     DID(colander_family_find(world->rows, &query, &cursor, &err), &err);
     is_row = next_row(cursor, &result);
@@ -415,8 +412,6 @@ check_scan(struct actor *actor)
         claim_version(&world->versions[i], done[i], version);
     }
     CLAIM(!is_row);
-    colander_cursor_close(cursor);
-    colander_snapshot_release(now);
 }
 
 #endif

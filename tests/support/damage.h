@@ -25,7 +25,7 @@ static const char *const kind_names[] = {"SST",      "log",    "MANIFEST",
                                          "CURRENT",  "filter", "LEDGER",
                                          "COLANDER", "other"};
 
-#define KINDS (sizeof(kind_names) / sizeof(kind_names[0]))
+#define KINDS COUNT(kind_names)
 
 #define LOG_KIND 1
 
@@ -60,13 +60,13 @@ list_files(const char *store, struct damageable *files)
         files->kinds[files->count++] = kind_of(path);
         assert_true(files->count < FILES_MAX);
     }
-    assert_int_equal(pclose(listing), 0);
+    ZERO(pclose(listing));
 }
 
 static inline void
 run(const char *command)
 {
-    assert_int_equal(system(command), 0);
+    ZERO(system(command));
 }
 
 static inline void
@@ -137,7 +137,7 @@ choose_damage(const char *store, const struct damageable *files,
     damage->kind = (enum damage_kind)random_below(random, DAMAGES);
     choose_file(files, random, damage);
     (void)snprintf(path, sizeof(path), "%s/%s", store, damage->path);
-    assert_int_equal(stat(path, &status), 0);
+    ZERO(stat(path, &status));
     damage->size = status.st_size;
     damage->at = choose_place(status.st_size, random);
     if (damage->kind == PAGE)
@@ -162,7 +162,7 @@ do_damage(const char *store, const struct damage *damage, uint64_t *random)
 
     (void)snprintf(path, sizeof(path), "%s/%s", store, damage->path);
     if (damage->kind == DELETE) {
-        assert_int_equal(unlink(path), 0);
+        ZERO(unlink(path));
         return;
     }
     if (damage->kind == SWAP) {
@@ -178,7 +178,7 @@ do_damage(const char *store, const struct damage *damage, uint64_t *random)
     fd = open(path, O_RDWR);
     assert_true(fd >= 0);
     if (damage->kind == CUT) {
-        assert_int_equal(ftruncate(fd, damage->at), 0);
+        ZERO(ftruncate(fd, damage->at));
         size = 0;
     } else if (damage->kind == PAGE) {
         size = (size_t)(damage->size - damage->at) < sizeof(bytes)
@@ -191,7 +191,7 @@ do_damage(const char *store, const struct damage *damage, uint64_t *random)
                         : (uint8_t)(1 + random_below(random, 255));
     }
     assert_int_equal(pwrite(fd, bytes, size, damage->at), (ssize_t)size);
-    assert_int_equal(close(fd), 0);
+    ZERO(close(fd));
 }
 
 #endif

@@ -9,17 +9,31 @@
 #include "core/engine.h"
 
 #include "support/cases.h"
+#include "support/scoped.h"
 #include "support/temporary.h"
+#include "support/usual.h"
 
 /* With a directory, whose engine is closed after the test. */
-#define ENGINE_TEST(name) TEST_BETWEEN(name, setup, teardown)
+#define ENGINE_TEST(name)                                                      \
+    TEST_WITH(struct fixture *fixture, name, setup, teardown)
+
+#define OPEN_MAX 8 /* families that are open at once */
 
 /* A store in a directory of its own. */
 struct fixture {
     char directory[TEMPORARY_SIZE];
     char path[TEMPORARY_SIZE + 16];
     struct engine *engine;
+    struct engine_family *families[OPEN_MAX]; /* see family_of */
+    size_t family_count;
 };
+
+static inline void
+close_families(struct fixture *fixture)
+{
+    while (fixture->family_count > 0)
+        engine_family_close(fixture->families[--fixture->family_count]);
+}
 
 static inline int
 setup(void **state)
@@ -37,11 +51,13 @@ static inline int
 teardown(void **state)
 {
     struct fixture *fixture = *state;
-    int result = engine_close(fixture->engine, NULL) == COLANDER_OK;
+    enum colander_code code;
 
+    close_families(fixture);
+    code = engine_close(fixture->engine, NULL);
     temporary_remove(fixture->directory);
     free(fixture);
-    return result ? 0 : -1;
+    return code == COLANDER_OK ? 0 : -1;
 }
 
 static inline enum colander_code
@@ -55,9 +71,8 @@ static inline enum colander_code
 open_as(struct fixture *fixture, enum colander_open_mode mode,
         struct colander_error *err)
 {
-    struct colander_options options;
+    struct colander_options options = usual_options();
 
-    colander_options_init(&options);
     options.mode = mode;
     return open_with(fixture, &options, err);
 }
@@ -65,32 +80,41 @@ open_as(struct fixture *fixture, enum colander_open_mode mode,
 static inline void
 close_engine(struct fixture *fixture)
 {
+    close_families(fixture);
     OK(engine_close(fixture->engine, NULL));
     fixture->engine = NULL;
 }
 
+/* A family that is closed with the engine. */
 static inline struct engine_family *
 family_of(struct fixture *fixture, const char *name)
 {
     struct engine_family *family;
 
+    assert_in_range(fixture->family_count, 0, OPEN_MAX - 1);
     OK(engine_family_open(fixture->engine, name, true, &family, NULL));
+    fixture->families[fixture->family_count++] = family;
     return family;
+}
+
+/* Opens the store, and a family of it. */
+static inline struct engine_family *
+open_with_family(struct fixture *fixture, const char *name)
+{
+    OK(open_with(fixture, NULL, NULL));
+    return family_of(fixture, name);
 }
 
 static inline enum colander_code
 put(struct engine *engine, struct engine_family *family, const char *key,
     const char *value, struct colander_error *err)
 {
-    struct engine_batch *batch;
-    enum colander_code code;
+    SCOPED_ENGINE_BATCH batch = NULL;
 
     OK(engine_batch_create(engine, false, &batch, err));
     OK(engine_batch_put(batch, family, colander_slice_text(key),
                         colander_slice_text(value), err));
-    code = engine_batch_write(batch, COLANDER_AS_STORE, err);
-    engine_batch_destroy(batch);
-    return code;
+    return engine_batch_write(batch, COLANDER_AS_STORE, err);
 }
 
 /* What is under `key`, as a string for the caller to free; NULL: nothing. */
@@ -98,7 +122,7 @@ static inline char *
 get(struct engine_family *family, const struct colander_snapshot *snapshot,
     const char *key)
 {
-    struct colander_buffer value = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER value = COLANDER_BUFFER_EMPTY;
     char *text = NULL;
     bool found;
 
@@ -109,7 +133,6 @@ get(struct engine_family *family, const struct colander_snapshot *snapshot,
         if (value.size > 0)
             memcpy(text, value.data, value.size);
     }
-    colander_buffer_release(&value);
     return text;
 }
 
@@ -117,13 +140,12 @@ static inline void
 assert_value(struct engine_family *family, const char *key,
              const char *expected)
 {
-    char *text = get(family, NULL, key);
+    SCOPED_MEMORY char *text = get(family, NULL, key);
 
     if (expected == NULL)
         assert_null(text);
     else
         assert_string_equal(text, expected);
-    free(text);
 }
 
 #endif

@@ -106,7 +106,7 @@ write_batch(struct scenario *it, uint64_t group, uint64_t version,
 {
     const bool is_synced = random_below(&it->random, 3) == 0;
     struct colander_write_options options;
-    struct colander_batch *batch;
+    SCOPED_BATCH batch = NULL;
     enum colander_code code = colander_batch_create(it->store, &batch, err);
 
     colander_write_options_init(&options);
@@ -117,7 +117,6 @@ write_batch(struct scenario *it, uint64_t group, uint64_t version,
     }
     if (code == COLANDER_OK)
         code = colander_batch_commit(batch, &options, err);
-    colander_batch_destroy(batch);
     return code;
 }
 
@@ -165,7 +164,7 @@ static inline enum colander_code
 digest_find(struct colander_family *family, const struct colander_query *query,
             uint64_t *digest, struct colander_error *err)
 {
-    struct colander_cursor *cursor = NULL;
+    SCOPED_CURSOR cursor = NULL;
     struct colander_result result;
     bool is_row = true;
     enum colander_code code = colander_family_find(family, query, &cursor, err);
@@ -180,7 +179,6 @@ digest_find(struct colander_family *family, const struct colander_query *query,
         *digest =
             XXH3_64bits_withSeed(result.row.data, result.row.size, *digest);
     }
-    colander_cursor_close(cursor);
     return code;
 }
 
@@ -214,7 +212,7 @@ make_predicates(struct scenario *it, struct colander_predicate *made[2])
 static inline void
 find_rows(struct scenario *it, struct colander_family *family)
 {
-    struct colander_snapshot *now = NULL;
+    SCOPED_SNAPSHOT now = NULL;
     struct colander_predicate *predicates[2];
     struct colander_error err;
     uint64_t digests[2];
@@ -222,16 +220,14 @@ find_rows(struct scenario *it, struct colander_family *family)
 
     make_predicates(it, predicates);
     for (size_t i = 0; i < 2 && code == COLANDER_OK; i++) {
-        struct colander_query query;
+        struct colander_query query = usual_query();
 
-        colander_query_init(&query);
         query.snapshot = now;
         query.where = predicates[i];
         code = digest_find(family, &query, &digests[i], &err);
     }
     if (read_well(it, code, &err) && digests[0] != digests[1])
         fail_msg("a find gives other rows than a scan");
-    colander_snapshot_release(now);
     colander_predicate_destroy(predicates[0]);
     colander_predicate_destroy(predicates[1]);
 }
@@ -287,7 +283,7 @@ commit_bulk(struct scenario *it, struct colander_bulk *bulk,
 static inline void
 load_bulk(struct scenario *it)
 {
-    struct colander_family *family = NULL;
+    SCOPED_FAMILY family = NULL;
     struct colander_bulk *bulk = NULL;
     struct colander_error err;
     enum colander_code code =
@@ -306,14 +302,13 @@ load_bulk(struct scenario *it)
     }
     colander_bulk_destroy(bulk);
     (void)went_well(it, code, &err);
-    colander_family_close(family);
 }
 
 /* What an earlier process has loaded goes. */
 static inline void
 drop_bulk(struct scenario *it)
 {
-    struct colander_family *family;
+    SCOPED_FAMILY family = NULL;
     struct colander_error err;
     enum colander_code code =
         colander_family_open(it->store, "bulk", &family, &err);
@@ -326,14 +321,13 @@ drop_bulk(struct scenario *it)
         if (went_well(it, code, &err))
             atomic_store(&it->progress->bulk, IS_GONE);
     }
-    colander_family_close(family);
 }
 
 /* A family comes, has a row, and goes. */
 static inline void
 make_and_drop(struct scenario *it)
 {
-    struct colander_family *family;
+    SCOPED_FAMILY family = NULL;
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct colander_error err;
     enum colander_code code =
@@ -349,17 +343,15 @@ make_and_drop(struct scenario *it)
     if (code == COLANDER_OK)
         code = colander_family_drop(family, &err);
     (void)went_well(it, code, &err);
-    colander_family_close(family);
 }
 
 static inline void
 change_filters(struct scenario *it)
 {
     static const char *const left_out[] = {"text"};
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
     struct colander_error err;
 
-    colander_filter_options_init(&options);
     options.unfiltered = left_out;
     options.unfiltered_count = random_below(&it->random, 2);
     options.rows_per_segment = random_below(&it->random, 2) == 0 ? 1 : 16;

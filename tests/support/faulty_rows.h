@@ -236,7 +236,7 @@ settle_groups(struct colander_store *store,
               struct colander_row_builder *builder, struct progress *progress)
 {
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
-    struct colander_batch *batch;
+    SCOPED_BATCH batch = NULL;
 
     OK(colander_batch_create(store, &batch, NULL));
     for (uint64_t group = 0; group < GROUPS; group++) {
@@ -252,7 +252,6 @@ settle_groups(struct colander_store *store,
         history_settle(&progress->groups[group], next);
     }
     OK(colander_batch_commit(batch, NULL, NULL));
-    colander_batch_destroy(batch);
 }
 
 /* Every SST of the store has its filter, and no other filter is there. */
@@ -260,7 +259,7 @@ static inline void
 check_filters(const struct store_fixture *fixture)
 {
     struct colander_family *families[8];
-    struct colander_names names;
+    SCOPED(colander_names_release) struct colander_names names;
 
     OK(colander_store_families(fixture->store, &names, NULL));
     assert_in_range(names.count, 0, 8);
@@ -273,7 +272,6 @@ check_filters(const struct store_fixture *fixture)
     assert_filters_of_ssts(fixture, families, names.count);
     for (size_t i = 0; i < names.count; i++)
         colander_family_close(families[i]);
-    colander_names_release(&names);
 }
 
 /* The store of a process that met faults, opened without: it has what was

@@ -142,7 +142,7 @@ describe_files(const char *directory)
     listing = popen(command, "r");
     assert_non_null(listing);
     assert_true(getdelim(&text, &size, '\0', listing) > 0);
-    assert_int_equal(pclose(listing), 0);
+    ZERO(pclose(listing));
     return text;
 }
 
@@ -225,7 +225,7 @@ copy_file(const char *from, const char *to)
     while ((size = fread(bytes, 1, sizeof(bytes), source)) > 0)
         assert_int_equal(fwrite(bytes, 1, size, target), size);
     fclose(source);
-    assert_int_equal(fclose(target), 0);
+    ZERO(fclose(target));
 }
 
 /* Changes the byte that is `back` from the end of a file. */
@@ -237,7 +237,7 @@ flip_from_end(const char *path, off_t back)
     uint8_t byte;
 
     assert_true(fd >= 0);
-    assert_int_equal(fstat(fd, &status), 0);
+    ZERO(fstat(fd, &status));
     assert_int_equal(pread(fd, &byte, 1, status.st_size - back), 1);
     byte ^= 0x40;
     assert_int_equal(pwrite(fd, &byte, 1, status.st_size - back), 1);
@@ -249,8 +249,8 @@ cut_file(const char *path)
 {
     struct stat status;
 
-    assert_int_equal(stat(path, &status), 0);
-    assert_int_equal(truncate(path, status.st_size / 2), 0);
+    ZERO(stat(path, &status));
+    ZERO(truncate(path, status.st_size / 2));
 }
 
 #endif

@@ -32,7 +32,7 @@ must(enum colander_code code)
 static inline void
 write_old_rows(struct colander_family *family, uint64_t seed)
 {
-    struct colander_row_builder *builder = colander_row_builder_create();
+    SCOPED_BUILDER builder = colander_row_builder_create();
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     struct step step;
 
@@ -44,7 +44,6 @@ write_old_rows(struct colander_family *family, uint64_t seed)
         must(colander_family_put(family, colander_buffer_slice(&key), step.row,
                                  NULL, NULL));
     }
-    colander_row_builder_destroy(builder);
 }
 
 /* Deletes each key that the model does not have; NULL: each. */
@@ -69,7 +68,7 @@ write_bulk(struct colander_store *store, uint64_t seed)
 {
     struct colander_buffer key = COLANDER_BUFFER_EMPTY;
     struct model *model = calloc(1, sizeof(*model));
-    struct colander_family *family;
+    SCOPED_FAMILY family = NULL;
     struct colander_bulk *bulk;
     uint64_t count;
 
@@ -90,21 +89,19 @@ write_bulk(struct colander_store *store, uint64_t seed)
     colander_bulk_destroy(bulk);
     delete_others(family, model);
     must(colander_family_await_filters(family, NULL));
-    colander_family_close(family);
 }
 
 /* A family of that name that is dropped: it is another. */
 static inline void
 write_dropped(struct colander_store *store, const char *name, uint64_t seed)
 {
-    struct colander_family *family;
+    SCOPED_FAMILY family = NULL;
 
     must(colander_family_open(store, name, &family, NULL));
     write_old_rows(family, seed);
     must(colander_family_flush(family, NULL));
     write_old_rows(family, seed + 1);
     must(colander_family_drop(family, NULL));
-    colander_family_close(family);
 }
 
 static inline void
@@ -126,13 +123,12 @@ write_until_killed(const char *path, uint64_t seed)
 {
     struct colander_row_builder *builder = colander_row_builder_create();
     struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-    struct colander_options options;
+    struct colander_options options = usual_options();
     struct colander_family *family;
     struct colander_family *other;
     struct colander_store *store;
     struct step step;
 
-    colander_options_init(&options);
     options.sst_size = 64 << 10;
     options.block_size = 4 << 10;
     must(colander_store_open(path, &options, &store, NULL));

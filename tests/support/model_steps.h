@@ -59,7 +59,7 @@ add_step(struct model *model, const struct step *step)
 static inline void
 model_go_to(struct model *model, uint64_t seed, uint64_t steps)
 {
-    struct colander_row_builder *builder = colander_row_builder_create();
+    SCOPED_BUILDER builder = colander_row_builder_create();
     struct step step;
 
     if (steps < model->steps) {
@@ -70,7 +70,6 @@ model_go_to(struct model *model, uint64_t seed, uint64_t steps)
         make_step(seed, model->steps, builder, &step);
         add_step(model, &step);
     }
-    colander_row_builder_destroy(builder);
 }
 
 /* The last step that a row shows. */

@@ -91,7 +91,7 @@ random_path(uint64_t *random)
         "score", "rare",  "place",  "tags",
     };
 
-    return paths[random_below(random, sizeof(paths) / sizeof(paths[0]))];
+    return paths[random_below(random, COUNT(paths))];
 }
 
 static inline struct colander_predicate *

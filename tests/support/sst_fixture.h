@@ -19,7 +19,8 @@
 #include <stdatomic.h>
 
 /* With a store whose SST files are watched. */
-#define SST_TEST(name) TEST_BETWEEN(name, sst_setup, sst_teardown)
+#define SST_TEST(name)                                                         \
+    TEST_WITH(struct sst_fixture *fixture, name, sst_setup, sst_teardown)
 
 struct row {
     uint32_t key;
@@ -293,8 +294,10 @@ sst_teardown(void **state)
 {
     struct sst_fixture *fixture = *state;
     struct watch *watch = &fixture->watch;
-    bool is_fine = engine_close(fixture->base.engine, NULL) == COLANDER_OK;
+    bool is_fine;
 
+    close_families(&fixture->base);
+    is_fine = engine_close(fixture->base.engine, NULL) == COLANDER_OK;
     expect(watch, watch->writer_count == 0, "every writer ends");
     is_fine = is_fine && watch->fault_count == 0;
     while (watch->files != NULL) {
@@ -317,10 +320,10 @@ write_batch(struct engine *engine, struct engine_family *family,
             uint64_t *random, uint32_t first, uint32_t count)
 {
     uint64_t sequence = engine_sequence(engine);
-    struct engine_batch *batch;
-    bool is_fine;
+    SCOPED_ENGINE_BATCH batch = NULL;
+    bool is_fine =
+        engine_batch_create(engine, false, &batch, NULL) == COLANDER_OK;
 
-    is_fine = engine_batch_create(engine, false, &batch, NULL) == COLANDER_OK;
     for (uint32_t i = 0; is_fine && i < count; i++) {
         bool is_put = random == NULL || random_below(random, 4) > 0;
         uint64_t number =
@@ -343,10 +346,8 @@ write_batch(struct engine *engine, struct engine_family *family,
                  : engine_batch_delete(batch, family, colander_slice_of(key, 4),
                                        NULL)) == COLANDER_OK;
     }
-    is_fine = is_fine &&
-              engine_batch_write(batch, COLANDER_AS_STORE, NULL) == COLANDER_OK;
-    engine_batch_destroy(batch);
-    return is_fine;
+    return is_fine &&
+           engine_batch_write(batch, COLANDER_AS_STORE, NULL) == COLANDER_OK;
 }
 
 static inline bool
@@ -366,7 +367,7 @@ rows_at(struct engine_family *family, const struct colander_snapshot *snapshot,
         cursor_open_function *open)
 {
     const struct engine_cursor_options at = {.snapshot = snapshot};
-    struct engine_cursor *cursor;
+    SCOPED_ENGINE_CURSOR cursor = NULL;
     struct rows rows = {0};
     struct colander_slice key;
     struct colander_slice value;
@@ -379,7 +380,6 @@ rows_at(struct engine_family *family, const struct colander_snapshot *snapshot,
             break;
         rows_add(&rows, row_of(key, value, true));
     }
-    engine_cursor_close(cursor);
     return rows;
 }
 
@@ -411,7 +411,7 @@ check_family(struct sst_fixture *fixture, struct engine_family *family,
     uint32_t id = engine_family_id(family);
     struct rows unflushed;
     struct rows visible;
-    bool *is_covered;
+    SCOPED_MEMORY bool *is_covered = NULL;
     uint64_t flushed;
 
     pthread_mutex_lock(&watch->mutex);
@@ -435,7 +435,6 @@ check_family(struct sst_fixture *fixture, struct engine_family *family,
         assert_true(is_covered[i]);
         assert_true(visible.rows[i].sequence <= snapshot_sequence(snapshot));
     }
-    free(is_covered);
     free(unflushed.rows);
     free(visible.rows);
 }
@@ -542,10 +541,9 @@ is_view_live(struct watch *watch, const struct list *list)
 static inline size_t
 check_files(struct sst_fixture *fixture)
 {
-    struct list *list = calloc(1, sizeof(*list));
+    SCOPED_MEMORY struct list *list = calloc(1, sizeof(*list));
     enum colander_code code;
     struct sst *sst;
-    size_t count;
 
     for (int i = 0; i < 1000; i++) {
         list->count = 0;
@@ -569,9 +567,7 @@ check_files(struct sst_fixture *fixture)
         check_sst(sst, told);
         sst_close(sst);
     }
-    count = list->count;
-    free(list);
-    return count;
+    return list->count;
 }
 
 /* Waits for the callback of a flush: the flush itself does not. */

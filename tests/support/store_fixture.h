@@ -8,14 +8,14 @@
 
 #include "columns/columns.h"
 
+#include "support/cases.h"
+#include "support/scoped.h"
 #include "support/temporary.h"
+#include "support/usual.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-#define OK(call) assert_int_equal((call), COLANDER_OK)
+#define FIXTURE_TEST(name)                                                     \
+    TEST_WITH(struct store_fixture *fixture, name, fixture_setup,              \
+              fixture_teardown)
 
 struct store_fixture {
     char directory[TEMPORARY_SIZE];
@@ -137,13 +137,10 @@ put_text(struct store_fixture *fixture, struct colander_family *family,
          const char *key, const char *name, struct colander_value value,
          struct colander_error *err)
 {
-    struct colander_buffer encoded = text_key(key);
-    enum colander_code code;
+    SCOPED_BUFFER encoded = text_key(key);
 
-    code = colander_family_put(family, colander_buffer_slice(&encoded),
+    return colander_family_put(family, colander_buffer_slice(&encoded),
                                fixture_row(fixture, name, value), NULL, err);
-    colander_buffer_release(&encoded);
-    return code;
 }
 
 /* Puts a row whose key is an integer. */
@@ -152,12 +149,11 @@ put_at(struct colander_family *family, int64_t number,
        struct colander_slice row)
 {
     const struct colander_value part = colander_integer(number);
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
 
     OK(colander_key_encode(&part, 1, &key, NULL));
     OK(colander_family_put(family, colander_buffer_slice(&key), row, NULL,
                            NULL));
-    colander_buffer_release(&key);
 }
 
 /* Asserts that the row under `key` is `json`, as a row with its key; NULL:
@@ -165,9 +161,9 @@ put_at(struct colander_family *family, int64_t number,
 static inline void
 assert_row(struct colander_family *family, const char *key, const char *json)
 {
-    struct colander_buffer encoded = text_key(key);
-    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER encoded = text_key(key);
+    SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER text = COLANDER_BUFFER_EMPTY;
     bool found;
 
     OK(colander_family_get(family, colander_buffer_slice(&encoded), NULL, &row,
@@ -179,18 +175,14 @@ assert_row(struct colander_family *family, const char *key, const char *json)
         OK(colander_buffer_append(&text, "", 1, NULL));
         assert_string_equal((char *)text.data, json);
     }
-    colander_buffer_release(&encoded);
-    colander_buffer_release(&row);
-    colander_buffer_release(&text);
 }
 
 static inline uint64_t
 count_rows(struct colander_family *family)
 {
-    struct colander_query query;
+    struct colander_query query = usual_query();
     uint64_t count;
 
-    colander_query_init(&query);
     OK(colander_family_count(family, &query, &count, NULL));
     return count;
 }

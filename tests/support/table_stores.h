@@ -11,6 +11,7 @@
 #include "core/bulk_files.h"
 #include "support/engine_fixture.h"
 #include "support/rocksdb_inside.h"
+#include "support/scoped.h"
 #include "support/table_entries.h"
 
 #define SNAPSHOTS 8
@@ -33,9 +34,8 @@ static inline void
 open_random_store(struct fixture *fixture, uint64_t *random)
 {
     static const uint32_t block_sizes[] = {1024, 4096, 16384};
-    struct colander_options options;
+    struct colander_options options = usual_options();
 
-    colander_options_init(&options);
     options.compression = (enum colander_compression)(
         COLANDER_COMPRESSION_NONE + random_below(random, 3));
     options.block_size = block_sizes[random_below(random, 3)];
@@ -46,7 +46,7 @@ static inline void
 write_random_batch(struct fixture *fixture, struct engine_family *family,
                    size_t count, uint64_t *random)
 {
-    struct engine_batch *batch;
+    SCOPED_ENGINE_BATCH batch = NULL;
     static uint8_t value[100000];
     uint8_t key[64];
 
@@ -65,7 +65,6 @@ write_random_batch(struct fixture *fixture, struct engine_family *family,
                 NULL));
     }
     OK(engine_batch_write(batch, COLANDER_AS_STORE, NULL));
-    engine_batch_destroy(batch);
 }
 
 /* Writes into the families, in turns, with snapshots kept; flushes each. */

@@ -55,14 +55,13 @@ add_large(struct colander_row_builder *builder, uint64_t *random)
 {
     const uint64_t size_max = random_below(random, 4) == 0 ? 2500000 : 100000;
     const size_t size = random_below(random, size_max);
-    char *text = malloc(size + 1);
+    SCOPED_MEMORY char *text = malloc(size + 1);
 
     if (text == NULL)
         must(COLANDER_NO_MEMORY, NULL);
     memset(text, 'a' + (int)random_below(random, 26), size);
     text[size] = '\0';
     colander_row_builder_add(builder, "large", colander_text(text));
-    free(text);
 }
 
 /* A row that tells its version, and nothing that this does not say but by
@@ -155,10 +154,9 @@ change_filters(struct colander_family *family, uint64_t *random)
 {
     static const uint32_t rows[] = {0, 1, 16, COLANDER_SEGMENT_AUTO};
     static const char *const left_out[] = {"likes", "place"};
-    struct colander_filter_options options;
+    struct colander_filter_options options = usual_filters();
     struct colander_error err;
 
-    colander_filter_options_init(&options);
     options.is_on = random_below(random, 4) != 0;
     options.rows_per_segment = rows[random_below(random, 4)];
     options.unfiltered = left_out;
@@ -170,9 +168,9 @@ change_filters(struct colander_family *family, uint64_t *random)
 static inline void
 make_and_drop(struct colander_store *store, uint64_t *random)
 {
-    struct colander_row_builder *builder = colander_row_builder_create();
+    SCOPED_BUILDER builder = colander_row_builder_create();
+    SCOPED_FAMILY family = NULL;
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
-    struct colander_family *family;
     struct colander_error err;
 
     (void)integer_key(0, &key);
@@ -183,8 +181,6 @@ make_and_drop(struct colander_store *store, uint64_t *random)
     if (random_below(random, 2) == 0)
         must(colander_family_flush(family, &err), &err);
     must(colander_family_drop(family, &err), &err);
-    colander_family_close(family);
-    colander_row_builder_destroy(builder);
 }
 
 /* Flushes, compacts and the like, until it is killed. */
@@ -325,9 +321,9 @@ static inline void
 check_reading(struct killing *killing)
 {
     struct store_fixture *fixture = killing->fixture;
-    char *before = describe_files(fixture->directory);
+    SCOPED_MEMORY char *before = describe_files(fixture->directory);
     struct colander_family *family;
-    char *after;
+    SCOPED_MEMORY char *after = NULL;
 
     fixture->options.mode = COLANDER_OPEN_READ_ONLY;
     fixture_open(fixture);
@@ -339,8 +335,6 @@ check_reading(struct killing *killing)
     fixture_close(fixture);
     after = describe_files(fixture->directory);
     assert_string_equal(before, after);
-    free(before);
-    free(after);
 }
 
 /* The other family, if its drop was not reached. */
