@@ -26,7 +26,9 @@
 struct progress {
     _Atomic(uint64_t) acknowledged; /* all rows before this one */
     _Atomic(uint64_t) durable;
-    bool waits; /* some writes do */
+    _Atomic(bool) has_opened; /* the process that was lost, its store */
+    bool had_gap;             /* before that process */
+    bool waits;               /* some writes do */
 };
 
 /* The value of a row: seldom, several blocks of the log. */
@@ -87,6 +89,7 @@ write_until_lost(char **arguments)
         (void)fprintf(stderr, "%s\n", err.message);
         _exit(3);
     }
+    atomic_store(&progress->has_opened, true);
     families[0] = family_of(&fixture, "first");
     families[1] = family_of(&fixture, "second");
     for (;; number++) {
@@ -155,7 +158,10 @@ check_store(struct fixture *fixture, struct progress *progress, bool is_kill,
     }
     engine_recovery(fixture->engine, &recovery);
     *gaps += recovery.has_gap;
-    assert_false(is_kill && recovery.has_gap);
+    /* A gap is reported until an open for writing has returned. */
+    if (is_kill && recovery.has_gap)
+        assert_true(progress->had_gap && !atomic_load(&progress->has_opened));
+    progress->had_gap = recovery.has_gap;
     first = count_rows(fixture, "first");
     second = count_rows(fixture, "second");
     close_engine(fixture);
@@ -222,6 +228,7 @@ ENGINE_TEST(rows_before_those_lost_with_the_power_are_there)
         printf("%s: seed %s, before change %s, some wait: %d\n", arguments[1],
                seed, changes, progress->waits);
         (void)fflush(stdout);
+        atomic_store(&progress->has_opened, false);
         status = child_run(arguments);
         assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
         remove_saved(fixture);
