@@ -15,6 +15,9 @@
 #include "support/power_loss.h"
 #include "support/random.h"
 
+#include "core/ledger.h"
+
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -246,9 +249,71 @@ ENGINE_TEST(rows_before_those_lost_with_the_power_are_there)
     munmap(progress, sizeof(*progress));
 }
 
+/* Notes logs, and syncs the ledger before each, until the power is lost:
+ * --note <directory> <progress> <seed> <changes>. */
+_Noreturn static void
+note_until_lost(char **arguments)
+{
+    struct progress *progress = history_map(arguments[3], sizeof(*progress));
+    const int directory = open(arguments[2], O_RDONLY | O_DIRECTORY);
+    struct ledger *ledger;
+
+    power_loss_begin(arguments[2], strtoull(arguments[5], NULL, 10), "LEDGER",
+                     strtoull(arguments[4], NULL, 10), false);
+    if (ledger_open(directory, &ledger, NULL) != COLANDER_OK ||
+        ledger_settle(ledger, NULL) != COLANDER_OK)
+        _exit(3);
+    for (uint64_t log = 1;; log++) {
+        for (uint64_t size = 100; size <= 300; size += 100)
+            ledger_note_written(ledger, LEDGER_WAL, log, size);
+        if (!ledger_sync(ledger))
+            _exit(4);
+        atomic_store(&progress->durable, log);
+    }
+}
+
+/* Of a log that ends between two records only the ledger knows that it was
+ * longer: then the writes in the logs begun after it do not count. */
+ENGINE_TEST(logs_before_the_last_are_noted_when_the_power_is_lost)
+{
+    struct fixture *fixture = *state;
+    uint64_t random = random_seed(__func__);
+    char path[TEMPORARY_SIZE + 16];
+    struct progress *progress;
+    const int directory = open(fixture->directory, O_RDONLY | O_DIRECTORY);
+
+    (void)snprintf(path, sizeof(path), "%s/progress", fixture->directory);
+    progress = history_map(path, sizeof(*progress));
+    for (unsigned change = 0; change < 60; change++) {
+        char numbers[2][24];
+        const char *arguments[] = {"test", "--note",   fixture->directory,
+                                   path,   numbers[0], numbers[1],
+                                   NULL};
+        struct ledger *ledger;
+
+        OK(ledger_open(directory, &ledger, NULL));
+        OK(ledger_settle(ledger, NULL)); /* forgets the logs of the last one */
+        ledger_close(ledger);
+        (void)snprintf(numbers[0], sizeof(numbers[0]), "%" PRIu64,
+                       random_next(&random));
+        (void)snprintf(numbers[1], sizeof(numbers[1]), "%u", change);
+        atomic_store(&progress->durable, 0);
+        assert_true(WIFSIGNALED(child_run(arguments)));
+        OK(ledger_open(directory, &ledger, NULL));
+        for (uint64_t log = 1; log <= atomic_load(&progress->durable); log++)
+            assert_int_equal(ledger_noted(ledger, LEDGER_WAL, log).written,
+                             300);
+        ledger_close(ledger);
+    }
+    munmap(progress, sizeof(*progress));
+    ZERO(close(directory));
+}
+
 int
 main(int argc, char **argv)
 {
+    if (argc == 6 && strcmp(argv[1], "--note") == 0)
+        note_until_lost(argv);
     if (argc == 6 && strncmp(argv[1], "--", 2) == 0)
         write_until_lost(argv);
     return tests_run(NULL, NULL);
