@@ -275,7 +275,8 @@ struct colander_snapshot;
 /* Releases the snapshot. NULL is allowed. */
 COLANDER_API void colander_snapshot_release(struct colander_snapshot *snapshot);
 
-/* What an open dropped from the write-ahead logs and the MANIFEST. */
+/* What an open dropped from the write-ahead logs and the MANIFEST, and earlier
+ * opens that failed or were killed. */
 struct colander_recovery {
     uint64_t dropped_size; /* bytes dropped at the end of a log because its last
                             * write is incomplete, for example after a power

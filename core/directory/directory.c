@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/directory.h"
 
+#include "core/drop_report.h"
 #include "core/files.h"
 #include "core/ledger.h"
 #include "core/options.h"
@@ -104,7 +105,8 @@ check_vacant(void *context, int directory, const char *name,
     (void)directory;
     if (strcmp(name, DIRECTORY_LOCK) == 0 ||
         strcmp(name, DIRECTORY_ENGINE) == 0 || strcmp(name, LEDGER_FILE) == 0 ||
-        strcmp(name, RECORD_NEW) == 0)
+        strcmp(name, RECORD_NEW) == 0 || strcmp(name, DROP_REPORT_FILE) == 0 ||
+        strcmp(name, DROP_REPORT_NEW) == 0)
         return COLANDER_OK;
     return COLANDER_FAIL(err, COLANDER_INVALID,
                          "it is not a store: it has files, but no '%s'",

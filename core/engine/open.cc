@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/drop_report.h"
 #include "core/engine/cache.h"
 #include "core/engine/engine_inside.h"
 #include "core/engine/event_log.h"
@@ -366,8 +367,7 @@ recovery_text(const struct colander_recovery &recovery)
                      ": its last write is incomplete";
 }
 
-/* Reports what was dropped before anything else can fail: the logs have been
- * cut. */
+/* Reports what was dropped before anything else can fail. */
 static void
 log_recovery(const struct engine &engine)
 {
@@ -407,6 +407,10 @@ engine_create(const char *path, const struct colander_options *options,
     if (code == COLANDER_OK && !engine->is_read_only())
         code =
             directory_write_options(&engine->directory, &engine->options, err);
+    /* Only now: if this process is killed before, the next open reports it. */
+    if (code == COLANDER_OK && !engine->is_read_only() &&
+        engine->recovery.dropped_size > 0)
+        drop_report_remove(engine->directory.fd);
     if (code == COLANDER_OK)
         *out = engine.release();
     else if (engine->recovery.dropped_size > 0 && !engine->is_read_only())

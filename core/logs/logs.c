@@ -2,6 +2,7 @@
 #include "core/logs.h"
 
 #include "core/array.h"
+#include "core/drop_report.h"
 #include "core/files.h"
 #include "core/log_records.h"
 #include "core/manifest.h"
@@ -15,7 +16,8 @@
 
 /* A check in progress. */
 struct check {
-    int directory;
+    int store;
+    int directory; /* of the logs */
     bool drops;
     struct ledger *ledger;
     struct colander_recovery *recovery;
@@ -336,13 +338,20 @@ drop_ends(const struct check *check, const struct logs *logs,
 
     for (const struct log *log = logs->bad;
          log < logs->list + logs->count && code == COLANDER_OK; log++) {
-        note_dropped(check, log->name.text, log->dropped);
-        if (check->drops && log->may_end && !log->is_missing &&
+        if (log->may_end && !log->is_missing &&
             log->state.size > log->state.whole)
             code = files_cut(check->directory, log->name.text, log->state.whole,
                              err);
     }
     return code;
+}
+
+static void
+note_ends(const struct check *check, const struct logs *logs)
+{
+    for (const struct log *log = logs->bad; log < logs->list + logs->count;
+         log++)
+        note_dropped(check, log->name.text, log->dropped);
 }
 
 static enum colander_code
@@ -355,14 +364,21 @@ check_order(const struct check *check, struct logs *logs,
     for (const struct log *log = logs->list;
          log < end && code == COLANDER_OK && !logs->has_hole; log++)
         code = add_log(check, logs, log, err);
+    if (code == COLANDER_OK && logs->has_hole)
+        code = cut_at_hole(check, logs, err);
+    else if (code == COLANDER_OK && logs->bad != NULL)
+        note_ends(check, logs);
+    if (code == COLANDER_OK)
+        code = drop_report_add(check->store, check->recovery, err);
+    if (code != COLANDER_OK || !check->drops ||
+        check->recovery->dropped_size == 0)
+        return code;
+    /* RocksDB drops the end of the MANIFEST. */
+    code = drop_report_write(check->store, check->recovery, err);
     if (code != COLANDER_OK || logs->bad == NULL)
         return code;
-    if (!logs->has_hole)
-        return drop_ends(check, logs, err);
-    code = cut_at_hole(check, logs, err);
-    if (code == COLANDER_OK && check->drops)
-        code = drop_after_hole(check, logs, err);
-    return code;
+    return logs->has_hole ? drop_after_hole(check, logs, err)
+                          : drop_ends(check, logs, err);
 }
 
 /* ---------------------------------------------------- write-ahead logs --- */
@@ -452,7 +468,7 @@ enum colander_code
 logs_check(int directory, const char *name, struct ledger *ledger, bool drops,
            struct colander_recovery *recovery, struct colander_error *err)
 {
-    struct check check = {-1, drops, ledger, recovery};
+    struct check check = {directory, -1, drops, ledger, recovery};
     enum colander_code code;
 
     memset(recovery, 0, sizeof(*recovery));

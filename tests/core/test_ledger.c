@@ -118,7 +118,6 @@ LEDGER_TEST(notes_are_kept)
 
 LEDGER_TEST(a_log_that_is_not_found_is_missing_once)
 {
-
     settle(fixture);
     for (uint64_t number = 3; number < 6; number++)
         ledger_note_written(fixture->ledger, LEDGER_WAL, number, 10);

@@ -606,25 +606,38 @@ ENGINE_TEST(writes_after_one_that_was_lost_are_dropped)
     }
 }
 
-/* A failed open reports what it dropped. */
+/* A failed open reports what it dropped, and so does the next. */
 ENGINE_TEST(failed_open_reports_what_it_dropped)
 {
     char killed[TEMPORARY_SIZE + 16];
-    struct log_file files[LOGS_MAX];
+    char aside[TEMPORARY_SIZE + 16];
+    struct log_file logs[LOGS_MAX];
+    struct log_file tables[LOGS_MAX];
     struct log_file *last;
+    struct colander_recovery recovery;
     struct colander_error err;
 
     make_killed(fixture, killed);
     copy_store(killed, fixture->path);
-    ledger_remove(fixture->path);
-    last = &files[list_logs(fixture->path, ".log", files) - 1];
+    ledger_mark_only(fixture->path, 0);
+    ledger_of_another_boot(fixture->path);
+    last = &logs[list_logs(fixture->path, ".log", logs) - 1];
     ZERO(truncate(last->path, last->size - 3));
-    assert_true(list_logs(fixture->path, ".sst", files) > 0);
-    ZERO(unlink(files[0].path));
-    assert_int_not_equal(open_with(fixture, NULL, &err), COLANDER_OK);
-    assert_non_null(strstr(err.message, "dropped "));
-    assert_non_null(strstr(err.message, "its last write is incomplete"));
-    assert_non_null(strstr(err.message, ".sst"));
+    assert_true(list_logs(fixture->path, ".sst", tables) > 0);
+    (void)snprintf(aside, sizeof(aside), "%s/aside", fixture->directory);
+    ZERO(rename(tables[0].path, aside));
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_not_equal(open_with(fixture, NULL, &err), COLANDER_OK);
+        assert_non_null(strstr(err.message, "dropped "));
+        assert_non_null(strstr(err.message, "its last write is incomplete"));
+        assert_non_null(strstr(err.message, ".sst"));
+    }
+    ZERO(rename(aside, tables[0].path));
+    OK(open_as(fixture, COLANDER_OPEN_EXISTING, NULL));
+    engine_recovery(fixture->engine, &recovery);
+    assert_string_equal(recovery.dropped_file, strrchr(last->path, '/') + 1);
+    close_engine(fixture);
+    assert_opens_quietly(fixture, ROWS);
 }
 
 /* A reader hides what follows the writes that were lost. So does its backup. */
