@@ -44,17 +44,16 @@ check(struct colander_schema *schema, const char *json, const char *expected)
 {
     struct colander_json_reader *reader = colander_json_reader_create();
     SCOPED_BUFFER shown = COLANDER_BUFFER_EMPTY;
-    struct conversion *conversion;
+    struct conversion conversion = {0};
     struct colander_slice key, row, converted;
     struct colander_value value = colander_null();
     struct colander_error err;
     bool has_key;
 
-    ASSERT_OK(conversion_create(schema, &conversion, &err), err);
     ASSERT_OK(colander_json_reader_row(reader, colander_slice_text(json), &key,
                                        &has_key, &row, &err),
               err);
-    ASSERT_OK(conversion_row(conversion, row, &converted, &err), err);
+    ASSERT_OK(conversion_row(&conversion, schema, row, &converted, &err), err);
     ASSERT_OK(colander_row_check(converted, &err), err);
     value.type = COLANDER_MAP;
     value.bytes = converted;
@@ -63,19 +62,15 @@ check(struct colander_schema *schema, const char *json, const char *expected)
     assert_string_equal((char *)shown.data, expected);
     if (strcmp(json, expected) == 0)
         assert_ptr_equal(converted.data, row.data);
-    conversion_destroy(conversion);
+    conversion_release(&conversion);
     colander_json_reader_destroy(reader);
 }
 
 TEST(a_schema_without_columns_converts_nothing)
 {
     struct colander_schema *schema = schema_create();
-    struct conversion *conversion;
-    struct colander_error err;
 
-    ASSERT_OK(conversion_create(schema, &conversion, &err), err);
-    assert_null(conversion);
-    conversion_destroy(conversion);
+    assert_false(conversion_is_needed(schema));
     colander_schema_close(schema);
 }
 
@@ -186,12 +181,11 @@ TEST(every_encoding_is_converted_in_place)
         {"z[]", {VALUE_STRING, NULL}},
         {NULL, {VALUE_STRING, NULL}},
     });
-    struct conversion *conversion;
+    struct conversion conversion = {0};
     struct colander_slice converted;
     struct colander_error err;
 
-    ASSERT_OK(conversion_create(schema, &conversion, &err), err);
-    ASSERT_OK(conversion_row(conversion,
+    ASSERT_OK(conversion_row(&conversion, schema,
                              colander_slice_of(row, sizeof(row) - 1),
                              &converted, &err),
               err);
@@ -201,7 +195,7 @@ TEST(every_encoding_is_converted_in_place)
                         "5\xda\0\1b\7\xa1z\xdd\0\0\0\1\xa1"
                         "2",
                         24);
-    conversion_destroy(conversion);
+    conversion_release(&conversion);
     colander_schema_close(schema);
 }
 
@@ -404,10 +398,9 @@ TEST(random_rows_are_converted_as_one_path_at_a_time_would)
     for (uint64_t i = 0; i < runs; i++) {
         struct model_column columns[COLUMN_COUNT];
         struct colander_schema *schema = random_schema(&seed, columns);
-        struct conversion *conversion;
+        struct conversion conversion = {0};
         struct colander_error err;
 
-        ASSERT_OK(conversion_create(schema, &conversion, &err), err);
         for (int k = 0; k < 50; k++) {
             struct colander_slice row, converted, expected;
             char path[256] = "";
@@ -416,13 +409,15 @@ TEST(random_rows_are_converted_as_one_path_at_a_time_would)
             ASSERT_OK(colander_row_builder_finish(builder, &row, &err), err);
             add_model(model, columns, row, path, 0);
             ASSERT_OK(colander_row_builder_finish(model, &expected, &err), err);
-            ASSERT_OK(conversion_row(conversion, row, &converted, &err), err);
+            ASSERT_OK(
+                conversion_row(&conversion, schema, row, &converted, &err),
+                err);
             assert_true(colander_slice_equal(converted, expected));
             assert_true(converted.data != row.data ||
                         converted.size == row.size);
             change_count += converted.data != row.data;
         }
-        conversion_destroy(conversion);
+        conversion_release(&conversion);
         colander_schema_close(schema);
     }
     assert_true(change_count > runs * 10);
