@@ -288,12 +288,6 @@ colander_where_missing(const char *path, struct colander_error *err)
 }
 
 struct colander_predicate *
-colander_where_null(const char *path, struct colander_error *err)
-{
-    return colander_where(path, COLANDER_EQ, colander_null(), err);
-}
-
-struct colander_predicate *
 colander_where_any_column(struct colander_value value,
                           struct colander_error *err)
 {
