@@ -185,7 +185,7 @@ leaf_set_path(struct colander_predicate *leaf, const char *path,
         return COLANDER_OK;
     if (path == NULL)
         return COLANDER_FAIL(err, COLANDER_INVALID, "no path");
-    code = path_parse(path, &leaf->path, err);
+    code = colander_path_parse(path, &leaf->path, err);
     if (code != COLANDER_OK)
         return code;
     return path_append(&leaf->text, &leaf->path, err);

@@ -178,7 +178,7 @@ colander_row_get(struct colander_slice row, const char *path,
 
     *found = false;
     *value = colander_null();
-    code = path_parse(path, &parsed, err);
+    code = colander_path_parse(path, &parsed, err);
     if (code != COLANDER_OK)
         return code;
     code = path_visit(&parsed, row, keep_first, &first, err);

@@ -214,7 +214,8 @@ compare_with_model(struct colander_slice row, const char *const *texts,
 
     assert_true(msgpack_zone_init(&zone, 4096));
     for (; chosen.count < count; chosen.count++) {
-        ASSERT_OK(path_parse(texts[chosen.count], &paths[chosen.count], &err),
+        ASSERT_OK(colander_path_parse(texts[chosen.count], &paths[chosen.count],
+                                      &err),
                   err);
         chosen.paths[chosen.count] = &paths[chosen.count];
     }
