@@ -30,7 +30,8 @@ enum {
     ZONE = 1 << 11,
 };
 
-/* By letter. Without parts there is none. */
+/* By letter, with what is read as a plain number. Without parts there is
+ * none. */
 static const struct conversion {
     unsigned parts;
     const char *pattern; /* that it stands for; NULL: none */
@@ -41,20 +42,20 @@ static const struct conversion {
 } conversions[UINT8_MAX + 1] = {
 #define NUMBER(member) NULL, offsetof(struct civil_time, member)
     ['Y'] = {YEAR, NUMBER(year), 4, 4, false},
-    ['y'] = {YEAR, NUMBER(year), 2, 2, false},
+    ['y'] = {.parts = YEAR},
     ['m'] = {MONTH, NUMBER(month), 1, 2, false},
     ['b'] = {.parts = MONTH},
     ['B'] = {.parts = MONTH},
     ['h'] = {.parts = MONTH},
     ['d'] = {DAY, NUMBER(day), 1, 2, true},
     ['e'] = {DAY, NUMBER(day), 1, 2, true},
-    ['j'] = {YEAR_DAY, NUMBER(year_day), 1, 3, false},
+    ['j'] = {.parts = YEAR_DAY},
     ['a'] = {.parts = WEEKDAY},
     ['A'] = {.parts = WEEKDAY},
     ['H'] = {HOUR, NUMBER(hour), 1, 2, true},
     ['k'] = {HOUR, NUMBER(hour), 1, 2, true},
-    ['I'] = {HOUR | HOUR_OF_HALF, NUMBER(hour), 1, 2, true},
-    ['l'] = {HOUR | HOUR_OF_HALF, NUMBER(hour), 1, 2, true},
+    ['I'] = {.parts = HOUR | HOUR_OF_HALF},
+    ['l'] = {.parts = HOUR | HOUR_OF_HALF},
     ['p'] = {.parts = HALF},
     ['M'] = {MINUTE, NUMBER(minute), 1, 2, false},
     ['S'] = {SECOND, NUMBER(second), 1, 2, false},
@@ -101,19 +102,22 @@ scan_conversion(uint8_t letter, struct reading *reading)
     const struct conversion *conversion = &conversions[letter];
     struct time_scanner *scanner = reading->scanner;
     struct civil_time *time = reading->time;
-    int32_t *number = (int32_t *)((uint8_t *)time + conversion->member);
     int32_t index = 0;
 
+    if (conversion->least > 0) {
+        if (conversion->is_padded)
+            skip_blanks(scanner);
+        return time_scan_number(
+            scanner, conversion->least, conversion->most,
+            (int32_t *)((uint8_t *)time + conversion->member));
+    }
     if (conversion->pattern != NULL)
         return scan_pattern(colander_slice_text(conversion->pattern), reading);
-    if (conversion->is_padded)
-        skip_blanks(scanner);
-    if (conversion->least > 0 &&
-        !time_scan_number(scanner, conversion->least, conversion->most, number))
-        return false;
     switch (letter) {
     case 'y':
-        *number += *number < 69 ? 2000 : 1900;
+        if (!time_scan_number(scanner, 2, 2, &time->year))
+            return false;
+        time->year += time->year < 69 ? 2000 : 1900;
         return true;
     case 'b':
     case 'B':
@@ -123,13 +127,16 @@ scan_conversion(uint8_t letter, struct reading *reading)
         time->month = index % 12 + 1;
         return true;
     case 'j':
-        return *number > 0;
+        return time_scan_number(scanner, 1, 3, &time->year_day) &&
+               time->year_day > 0;
     case 'a':
     case 'A':
         return time_scan_word(scanner, weekdays, COUNT(weekdays), &index);
     case 'I':
     case 'l':
-        return *number >= 1 && *number <= 12;
+        skip_blanks(scanner);
+        return time_scan_number(scanner, 1, 2, &time->hour) &&
+               time->hour >= 1 && time->hour <= 12;
     case 'p':
         return time_scan_word(scanner, halves, COUNT(halves), &reading->half);
     case 'f':
@@ -138,10 +145,8 @@ scan_conversion(uint8_t letter, struct reading *reading)
         return time_scan_zone(scanner, &time->zone);
     case 'Z':
         return time_scan_word(scanner, zones, COUNT(zones), &index);
-    case '%':
-        return time_scan_byte(scanner, '%');
     default:
-        return conversion->least > 0;
+        return letter == '%' && time_scan_byte(scanner, '%');
     }
 }
 
