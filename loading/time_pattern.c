@@ -33,32 +33,32 @@ enum {
 /* By letter, with what is read as a plain number. Without parts there is
  * none. */
 static const struct conversion {
-    unsigned parts;
     const char *pattern; /* that it stands for; NULL: none */
     size_t member;       /* of the time, for a number of */
-    int least;           /* digits (0: it is no number) */
-    int most;
+    unsigned parts;
+    uint8_t least; /* digits (0: it is no number) */
+    uint8_t most;
     bool is_padded; /* blanks may precede it */
 } conversions[UINT8_MAX + 1] = {
 #define NUMBER(member) NULL, offsetof(struct civil_time, member)
-    ['Y'] = {YEAR, NUMBER(year), 4, 4, false},
+    ['Y'] = {NUMBER(year), YEAR, 4, 4, false},
     ['y'] = {.parts = YEAR},
-    ['m'] = {MONTH, NUMBER(month), 1, 2, false},
+    ['m'] = {NUMBER(month), MONTH, 1, 2, false},
     ['b'] = {.parts = MONTH},
     ['B'] = {.parts = MONTH},
     ['h'] = {.parts = MONTH},
-    ['d'] = {DAY, NUMBER(day), 1, 2, true},
-    ['e'] = {DAY, NUMBER(day), 1, 2, true},
+    ['d'] = {NUMBER(day), DAY, 1, 2, true},
+    ['e'] = {NUMBER(day), DAY, 1, 2, true},
     ['j'] = {.parts = YEAR_DAY},
     ['a'] = {.parts = WEEKDAY},
     ['A'] = {.parts = WEEKDAY},
-    ['H'] = {HOUR, NUMBER(hour), 1, 2, true},
-    ['k'] = {HOUR, NUMBER(hour), 1, 2, true},
+    ['H'] = {NUMBER(hour), HOUR, 1, 2, true},
+    ['k'] = {NUMBER(hour), HOUR, 1, 2, true},
     ['I'] = {.parts = HOUR | HOUR_OF_HALF},
     ['l'] = {.parts = HOUR | HOUR_OF_HALF},
     ['p'] = {.parts = HALF},
-    ['M'] = {MINUTE, NUMBER(minute), 1, 2, false},
-    ['S'] = {SECOND, NUMBER(second), 1, 2, false},
+    ['M'] = {NUMBER(minute), MINUTE, 1, 2, false},
+    ['S'] = {NUMBER(second), SECOND, 1, 2, false},
     ['f'] = {.parts = FRACTION},
     ['z'] = {.parts = ZONE},
     ['Z'] = {.parts = ZONE},
@@ -191,22 +191,22 @@ time_pattern_read(struct colander_slice pattern, struct time_scanner *scanner,
 
 /* The name of each part, and what it needs. */
 static const struct {
-    unsigned part;
     const char *name;
+    unsigned part;
     unsigned needs;
 } parts[] = {
-    {YEAR, "a year", 0},
-    {MONTH, "a month", 0},
-    {DAY, "a day", MONTH},
-    {YEAR_DAY, "a day of the year", 0},
-    {HOUR, "an hour", 0},
-    {WEEKDAY, "a day of the week", 0},
-    {HALF, "AM or PM (%p)", HOUR_OF_HALF},
-    {MINUTE, "a minute", HOUR},
-    {SECOND, "a second", MINUTE},
-    {FRACTION, "a fraction", SECOND},
-    {ZONE, "a zone", 0},
-    {HOUR_OF_HALF, "an hour of 12 (%I)", HALF},
+    {"a year", YEAR, 0},
+    {"a month", MONTH, 0},
+    {"a day", DAY, MONTH},
+    {"a day of the year", YEAR_DAY, 0},
+    {"an hour", HOUR, 0},
+    {"a day of the week", WEEKDAY, 0},
+    {"AM or PM (%p)", HALF, HOUR_OF_HALF},
+    {"a minute", MINUTE, HOUR},
+    {"a second", SECOND, MINUTE},
+    {"a fraction", FRACTION, SECOND},
+    {"a zone", ZONE, 0},
+    {"an hour of 12 (%I)", HOUR_OF_HALF, HALF},
 };
 
 static const char *
