@@ -15,8 +15,8 @@ struct byte_range {
     bool is_empty;                /* no key is in it */
 };
 
-/* Copies the bounds. Fails with INVALID if one is not a key. The caller releases
- * `bytes`. */
+/* Copies the bounds. Fails with INVALID if one is not a key. The caller
+ * releases `bytes`. */
 COLANDER_CHECKED enum colander_code
 byte_range_init(struct byte_range *bytes,
                 const struct colander_key_range *range,
