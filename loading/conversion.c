@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "loading/conversion.h"
-#include "columns/encode.h"
+#include "loading/encode.h"
 
 #include <math.h>
 
@@ -104,11 +104,21 @@ replace(struct conversion *conversion, const uint8_t *from, const uint8_t *to,
 {
     struct colander_buffer *row = &conversion->row;
     const size_t copied = (size_t)(from - conversion->copied);
-    enum colander_code code =
-        colander_buffer_append(row, conversion->copied, copied, err);
+    size_t room = copied + ENCODED_SCALAR_MAX;
+    enum colander_code code;
+    uint8_t *at;
 
+    if (value->type == COLANDER_STRING)
+        room += value->bytes.size;
+    code = colander_buffer_reserve(row, room, err);
+    if (code != COLANDER_OK)
+        return code;
+    at = row->data + row->size;
+    memcpy(at, conversion->copied, copied);
+    at = encode_scalar(at + copied, value);
+    row->size = (size_t)(at - row->data);
     conversion->copied = to;
-    return code == COLANDER_OK ? encode_append(row, value, err) : code;
+    return COLANDER_OK;
 }
 
 static enum colander_code walk(struct conversion *conversion,

@@ -1,7 +1,7 @@
 /* See csv.h. SPDX-License-Identifier: MIT */
-#include "columns/encode.h"
 #include "columns/utf8.h"
 #include "loading/csv_inside.h"
+#include "loading/encode.h"
 #include "loading/rows.h"
 
 bool
@@ -213,9 +213,11 @@ put_value(struct reading *reading, const struct csv_column *column,
 {
     struct csv_reader *reader = reading->reader;
     struct colander_buffer *row = &reader->row;
-    const size_t room = column->name_size + encoded_size_max(value);
+    size_t room = column->name_size + ENCODED_SCALAR_MAX;
     uint8_t *at;
 
+    if (value->type == COLANDER_STRING)
+        room += value->bytes.size;
     if (row->capacity - row->size < room) {
         enum colander_code code =
             colander_buffer_reserve(row, room, reading->err);

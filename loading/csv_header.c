@@ -1,7 +1,7 @@
 /* See csv_inside.h. SPDX-License-Identifier: MIT */
-#include "columns/encode.h"
 #include "columns/utf8.h"
 #include "loading/csv_inside.h"
+#include "loading/encode.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* See msgpack_rows.h. SPDX-License-Identifier: MIT */
 #include "loading/msgpack_rows.h"
 
-#include "columns/encode.h"
+#include "loading/encode.h"
 #include "loading/rows.h"
 
 void
@@ -59,14 +59,20 @@ find_key(struct colander_slice record, struct column_span *place,
 }
 
 /* The head of a map of `count` columns, one fewer than the record has: of a
- * longer kind only where that of the record, of `size` bytes, is longer than it
- * need be. */
+ * longer kind only where that of the record is longer than it need be. */
 static uint8_t *
-put_head(uint8_t *at, const uint8_t *record, size_t size, uint32_t count)
+put_head(uint8_t *at, struct colander_slice record, uint32_t count)
 {
-    if (size > (size_t)(encode_container_head(at, true, count + 1) - at))
-        return encode_head(at, record[0], count, size - 1);
-    return encode_container_head(at, true, count);
+    uint8_t head = record.data[0];
+    uint32_t before = count + 1;
+
+    if (head == 0xdf && (before <= UINT16_MAX || count > UINT16_MAX))
+        return encode_head(at, 0xdf, count, 4);
+    if (head != 0xde && count < 16)
+        return encode_bytes(at, 0x80 | count, 1);
+    if (head == 0xde && before == 16)
+        return encode_bytes(at, 0x80 | count, 1);
+    return encode_head(at, 0xde, count, 2);
 }
 
 /* The record without its key. */
@@ -87,7 +93,7 @@ take_out(struct msgpack_rows *rows, struct colander_slice record,
     code = colander_buffer_reserve(&rows->row, record.size, err);
     if (code != COLANDER_OK)
         return code;
-    at = put_head(rows->row.data, record.data, begin, members.left - 1);
+    at = put_head(rows->row.data, record, members.left - 1);
     memcpy(at, record.data + begin, place->from - begin);
     at += place->from - begin;
     memcpy(at, record.data + place->to, record.size - place->to);

@@ -19,10 +19,11 @@
 #pragma GCC diagnostic ignored "-Wshadow"
 #include "columns/columns.h"
 #pragma GCC diagnostic pop
-#include "columns/encode.h"
 #include "columns/json/json_fault.h"
 #include "columns/msgpack.h"
 #include "columns/row.h"
+
+#include <msgpack.h>
 
 #define SIMDJSON_EXCEPTIONS 0
 #include <simdjson.h>
@@ -57,27 +58,34 @@ struct colander_json_reader {
     size_t fault_at;
 };
 
-/* Makes room for `size` more bytes of the row. Inlined: items are short. */
+/* As colander_buffer_append, to be inlined: pieces of a row are short. */
 static inline enum colander_code
-reserve(struct colander_json_reader *reader, size_t size)
+append(struct colander_json_reader *reader, const void *data, size_t size)
 {
-    if (size <= reader->row.capacity - reader->row.size)
-        return COLANDER_OK;
-    return colander_buffer_reserve(&reader->row, size, reader->err);
+    struct colander_buffer *row = &reader->row;
+
+    if (size > row->capacity - row->size)
+        return colander_buffer_append(row, data, size, reader->err);
+    memcpy(row->data + row->size, data, size);
+    row->size += size;
+    return COLANDER_OK;
 }
 
-/* Where the row continues. What is written there, into room that was made,
- * becomes part of it when its end is set. */
-static inline uint8_t *
-row_end(const struct colander_json_reader *reader)
+/* msgpack_packer_write */
+static inline int
+append_packed(void *context, const char *data, size_t size)
 {
-    return reader->row.data + reader->row.size;
+    enum colander_code code =
+        append(static_cast<struct colander_json_reader *>(context), data, size);
+
+    return code == COLANDER_OK ? 0 : -1;
 }
 
-static inline void
-set_row_end(struct colander_json_reader *reader, const uint8_t *end)
+/* A packer that appends to the row. Made where it is used, it is inlined. */
+static inline msgpack_packer
+packer_of(struct colander_json_reader *reader)
 {
-    reader->row.size = static_cast<size_t>(end - reader->row.data);
+    return {reader, append_packed};
 }
 
 struct colander_json_reader *
@@ -102,35 +110,30 @@ colander_json_reader_destroy(struct colander_json_reader *reader)
 static enum colander_code append_value(struct colander_json_reader *reader,
                                        dom::element value);
 
+/* The result of packing, which can only fail if memory is short. */
+static inline enum colander_code
+packed(int failed)
+{
+    return failed == 0 ? COLANDER_OK : COLANDER_NO_MEMORY;
+}
+
 /* Inlined: most parts of a text are strings. */
 [[gnu::always_inline]] static inline enum colander_code
 append_string(struct colander_json_reader *reader, std::string_view text)
 {
-    enum colander_code code = reserve(reader, ENCODED_HEAD_MAX + text.size());
+    msgpack_packer packer = packer_of(reader);
+    enum colander_code code = packed(msgpack_pack_str(&packer, text.size()));
 
-    if (code == COLANDER_OK)
-        set_row_end(reader,
-                    encode_string(row_end(reader),
-                                  colander_slice_of(text.data(), text.size())));
-    return code;
-}
-
-static inline enum colander_code
-append_head(struct colander_json_reader *reader, bool is_map, size_t count)
-{
-    enum colander_code code = reserve(reader, ENCODED_HEAD_MAX);
-
-    if (code == COLANDER_OK)
-        set_row_end(reader,
-                    encode_container_head(row_end(reader), is_map,
-                                          static_cast<uint32_t>(count)));
-    return code;
+    if (code != COLANDER_OK)
+        return code;
+    return append(reader, text.data(), text.size());
 }
 
 static enum colander_code
 append_array(struct colander_json_reader *reader, dom::array array)
 {
-    enum colander_code code = append_head(reader, false, array.size());
+    msgpack_packer packer = packer_of(reader);
+    enum colander_code code = packed(msgpack_pack_array(&packer, array.size()));
 
     for (dom::element element : array) {
         if (code != COLANDER_OK)
@@ -151,7 +154,8 @@ append_member(struct colander_json_reader *reader, dom::key_value_pair member)
 static enum colander_code
 append_map(struct colander_json_reader *reader, dom::object object)
 {
-    enum colander_code code = append_head(reader, true, object.size());
+    msgpack_packer packer = packer_of(reader);
+    enum colander_code code = packed(msgpack_pack_map(&packer, object.size()));
 
     for (dom::key_value_pair member : object) {
         if (code != COLANDER_OK)
@@ -165,35 +169,31 @@ append_map(struct colander_json_reader *reader, dom::object object)
 static enum colander_code
 append_value(struct colander_json_reader *reader, dom::element value)
 {
-    uint8_t *at;
+    msgpack_packer packer = packer_of(reader);
 
-    if (value.is_string())
-        return append_string(reader, value.get_string().value_unsafe());
-    if (reserve(reader, ENCODED_SCALAR_MAX) != COLANDER_OK)
-        return COLANDER_NO_MEMORY;
-    at = row_end(reader);
     switch (value.type()) {
     case dom::element_type::ARRAY:
         return append_array(reader, value.get_array().value_unsafe());
     case dom::element_type::OBJECT:
         return append_map(reader, value.get_object().value_unsafe());
     case dom::element_type::INT64:
-        at = encode_integer(at, value.get_int64().value_unsafe());
-        break;
+        return packed(
+            msgpack_pack_int64(&packer, value.get_int64().value_unsafe()));
     case dom::element_type::UINT64:
-        at = encode_natural(at, value.get_uint64().value_unsafe());
-        break;
+        return packed(
+            msgpack_pack_uint64(&packer, value.get_uint64().value_unsafe()));
     case dom::element_type::DOUBLE:
-        at = encode_double(at, value.get_double().value_unsafe());
-        break;
+        return packed(
+            msgpack_pack_double(&packer, value.get_double().value_unsafe()));
+    case dom::element_type::STRING:
+        return append_string(reader, value.get_string().value_unsafe());
     case dom::element_type::BOOL:
-        at = encode_boolean(at, value.get_bool().value_unsafe());
-        break;
+        return packed(value.get_bool().value_unsafe()
+                          ? msgpack_pack_true(&packer)
+                          : msgpack_pack_false(&packer));
     default:
-        at = encode_null(at);
+        return packed(msgpack_pack_nil(&packer));
     }
-    set_row_end(reader, at);
-    return COLANDER_OK;
 }
 
 /* --------------------------------------------------------------- keys --- */
@@ -255,8 +255,9 @@ static enum colander_code
 read_columns(struct colander_json_reader *reader, dom::object columns,
              uint32_t key_count)
 {
+    msgpack_packer packer = packer_of(reader);
     enum colander_code code =
-        append_head(reader, true, columns.size() - key_count);
+        packed(msgpack_pack_map(&packer, columns.size() - key_count));
 
     for (dom::key_value_pair column : columns) {
         if (code != COLANDER_OK)
@@ -402,6 +403,8 @@ static enum colander_code
 read_value(struct colander_json_reader *reader, struct colander_slice text,
            struct colander_value *value)
 {
+    constexpr std::string_view name = "value";
+    msgpack_packer packer = packer_of(reader);
     struct colander_members members;
     struct colander_slice read_name;
     enum colander_code code;
@@ -410,9 +413,11 @@ read_value(struct colander_json_reader *reader, struct colander_slice text,
 
     code = parse(reader, text, false, &root);
     if (code == COLANDER_OK)
-        code = append_head(reader, true, 1);
+        code = packed(msgpack_pack_map(&packer, 1));
     if (code == COLANDER_OK)
-        code = append_string(reader, "value");
+        code = packed(msgpack_pack_str(&packer, name.size()));
+    if (code == COLANDER_OK)
+        code = append(reader, name.data(), name.size());
     if (code == COLANDER_OK)
         code = append_value(reader, root);
     if (code == COLANDER_OK)

@@ -1,7 +1,6 @@
 /* See msgpack.h. SPDX-License-Identifier: MIT */
 #include "columns/msgpack.h"
 
-#include "columns/encode.h"
 #include "columns/value.h"
 #include "core/bytes.h"
 
@@ -312,17 +311,27 @@ enum colander_code
 msgpack_container_end(struct colander_buffer *out, size_t start, bool is_map,
                       uint32_t count, struct colander_error *err)
 {
-    const size_t extra = count < 16 ? 0 : count <= UINT16_MAX ? 2 : 4;
-    enum colander_code code = colander_buffer_reserve(out, extra, err);
-    uint8_t *content;
+    uint16_t count16 = htobe16((uint16_t)count);
+    uint32_t count32 = htobe32(count);
+    size_t extra = count < 16 ? 0 : count <= UINT16_MAX ? 2 : 4;
+    enum colander_code code;
+    uint8_t *head;
 
+    code = colander_buffer_reserve(out, extra, err);
     if (code != COLANDER_OK)
         return code;
-    content = out->data + start + 1;
-    if (extra > 0)
-        memmove(content + extra, content, out->size - start - 1);
+    head = out->data + start;
+    if (extra == 0) {
+        *head = (uint8_t)((is_map ? 0x80 : 0x90) | count);
+        return COLANDER_OK;
+    }
+    memmove(head + 1 + extra, head + 1, out->size - start - 1);
     out->size += extra;
-    (void)encode_container_head(out->data + start, is_map, count);
+    if (extra == 2)
+        memcpy(head + 1, &count16, sizeof(count16));
+    else
+        memcpy(head + 1, &count32, sizeof(count32));
+    *head = (uint8_t)((is_map ? 0xde : 0xdc) + (extra == 4));
     return COLANDER_OK;
 }
 

@@ -6,12 +6,13 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "columns/encode.h"
+#include <assert.h>
+#include <msgpack.h>
+#include <stdlib.h>
+
 #include "columns/msgpack.h"
 #include "columns/row.h"
 #include "columns/value.h"
-
-#include <stdlib.h>
 
 /* A container that is not ended yet. */
 struct level {
@@ -45,15 +46,28 @@ colander_row_builder_destroy(struct colander_row_builder *builder)
     free(builder);
 }
 
-/* A row may be too large for a moment, before this remembers the mistake. */
-static void
-check_size(struct colander_row_builder *builder)
+/* Returns false and sets the mistake if `size` more bytes are too many. */
+static bool
+has_room(struct colander_row_builder *builder, size_t size)
 {
-    if (builder->code == COLANDER_OK &&
-        builder->row.size > COLANDER_ROW_SIZE_MAX)
+    if (builder->row.size + size <= COLANDER_ROW_SIZE_MAX)
+        return true;
+    builder->code =
+        COLANDER_FAIL(&builder->err, COLANDER_LIMIT,
+                      "row has more than %u bytes", COLANDER_ROW_SIZE_MAX);
+    return false;
+}
+
+/* msgpack_packer_write */
+static int
+append(void *context, const char *data, size_t size)
+{
+    struct colander_row_builder *builder = context;
+
+    if (has_room(builder, size))
         builder->code =
-            COLANDER_FAIL(&builder->err, COLANDER_LIMIT,
-                          "row has more than %u bytes", COLANDER_ROW_SIZE_MAX);
+            colander_buffer_append(&builder->row, data, size, &builder->err);
+    return builder->code == COLANDER_OK ? 0 : -1;
 }
 
 static void
@@ -67,12 +81,13 @@ enter(struct colander_row_builder *builder, bool is_map)
                                       COLANDER_ROW_DEPTH_MAX);
         return;
     }
+    if (!has_room(builder, 1))
+        return;
     level = &builder->levels[builder->depth];
     level->count = 0;
     level->is_map = is_map;
     builder->code =
         msgpack_container_begin(&builder->row, &level->start, &builder->err);
-    check_size(builder);
     if (builder->code == COLANDER_OK)
         builder->depth++;
 }
@@ -107,55 +122,103 @@ begin(struct colander_row_builder *builder)
     return builder->code == COLANDER_OK;
 }
 
-/* The row check looks at texts. */
-static enum colander_code
-check_scalar(const struct colander_value *value, struct colander_error *err)
+static void
+pack_bytes(struct colander_row_builder *builder, msgpack_packer *packer,
+           const struct colander_value *value)
 {
-    if (value->type < COLANDER_NULL || value->type > COLANDER_EXTENSION)
-        return COLANDER_FAIL(err, COLANDER_INVALID, "unknown type of value %d",
-                             (int)value->type);
-    if (colander_type_has_bytes(value->type) &&
-        value->bytes.size > COLANDER_ROW_SIZE_MAX)
-        return COLANDER_FAIL(err, COLANDER_LIMIT, "%s of %zu bytes, %u at most",
-                             colander_type_name(value->type), value->bytes.size,
-                             COLANDER_ROW_SIZE_MAX);
-    return value->type == COLANDER_STRING ? COLANDER_OK
-                                          : value_check(value, err);
+    struct colander_slice bytes = value->bytes;
+    int failed;
+
+    if (bytes.size > COLANDER_ROW_SIZE_MAX) {
+        builder->code = COLANDER_FAIL(
+            &builder->err, COLANDER_LIMIT, "%s of %zu bytes, %u at most",
+            colander_type_name(value->type), bytes.size, COLANDER_ROW_SIZE_MAX);
+        return;
+    }
+    if (value->type == COLANDER_STRING)
+        failed = msgpack_pack_str(packer, bytes.size);
+    else if (value->type == COLANDER_BINARY)
+        failed = msgpack_pack_bin(packer, bytes.size);
+    else
+        failed = msgpack_pack_ext(packer, bytes.size, value->extension_type);
+    if (!failed)
+        append(builder, (const char *)bytes.data, bytes.size);
+}
+
+static void
+pack_timestamp(msgpack_packer *packer, const struct colander_value *value)
+{
+    msgpack_timestamp timestamp = {value->second, value->nanosecond};
+
+    msgpack_pack_timestamp(packer, &timestamp);
 }
 
 /* Appends an encoded array or map unchanged. */
-static enum colander_code
-append_encoded(struct colander_buffer *row, const struct colander_value *value,
-               struct colander_error *err)
+static void
+pack_encoded(struct colander_row_builder *builder,
+             const struct colander_value *value)
 {
     struct msgpack_reader reader = msgpack_reader_of(value->bytes);
     struct colander_value read;
     enum msgpack_result result = msgpack_read_whole(&reader, &read);
 
     if (result != MSGPACK_FINE)
-        return msgpack_fail(result, COLANDER_INVALID, "encoded value", err);
-    if (read.type != value->type || msgpack_left(&reader) > 0)
-        return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "encoded value is not one %s",
-                             colander_type_name(value->type));
-    return colander_buffer_append(row, value->bytes.data, value->bytes.size,
-                                  err);
+        builder->code = msgpack_fail(result, COLANDER_INVALID, "encoded value",
+                                     &builder->err);
+    else if (read.type != value->type || msgpack_left(&reader) > 0)
+        builder->code = COLANDER_FAIL(&builder->err, COLANDER_INVALID,
+                                      "encoded value is not one %s",
+                                      colander_type_name(value->type));
+    else
+        append(builder, (const char *)value->bytes.data, value->bytes.size);
 }
 
 static void
-put_value(struct colander_row_builder *builder,
-          const struct colander_value *value)
+pack(struct colander_row_builder *builder, const struct colander_value *value)
 {
-    struct colander_error *err = &builder->err;
+    msgpack_packer packer;
 
-    if (value->type == COLANDER_ARRAY || value->type == COLANDER_MAP) {
-        builder->code = append_encoded(&builder->row, value, err);
-    } else {
-        builder->code = check_scalar(value, err);
+    msgpack_packer_init(&packer, builder, append);
+    switch (value->type) {
+    case COLANDER_NULL:
+        msgpack_pack_nil(&packer);
+        return;
+    case COLANDER_BOOLEAN:
+        if (value->boolean)
+            msgpack_pack_true(&packer);
+        else
+            msgpack_pack_false(&packer);
+        return;
+    case COLANDER_INTEGER:
+        msgpack_pack_int64(&packer, value->integer);
+        return;
+    case COLANDER_UNSIGNED:
+        msgpack_pack_uint64(&packer, value->natural);
+        return;
+    case COLANDER_DOUBLE:
+        msgpack_pack_double(&packer, value->number);
+        return;
+    case COLANDER_STRING:
+    case COLANDER_BINARY:
+        pack_bytes(builder, &packer, value);
+        return;
+    case COLANDER_EXTENSION:
+        builder->code = value_check(value, &builder->err);
         if (builder->code == COLANDER_OK)
-            builder->code = encode_append(&builder->row, value, err);
+            pack_bytes(builder, &packer, value);
+        return;
+    case COLANDER_TIMESTAMP:
+        builder->code = value_check(value, &builder->err);
+        if (builder->code == COLANDER_OK)
+            pack_timestamp(&packer, value);
+        return;
+    case COLANDER_ARRAY:
+    case COLANDER_MAP:
+        pack_encoded(builder, value);
+        return;
     }
-    check_size(builder);
+    builder->code = COLANDER_FAIL(&builder->err, COLANDER_INVALID,
+                                  "unknown type of value %d", (int)value->type);
 }
 
 /* Counts a member of the innermost container and puts its name. Returns false
@@ -179,7 +242,7 @@ add_name(struct colander_row_builder *builder, struct colander_slice name)
         return true;
     level->name = builder->row.size;
     text = colander_string(name);
-    put_value(builder, &text);
+    pack(builder, &text);
     return builder->code == COLANDER_OK;
 }
 
@@ -211,7 +274,7 @@ colander_row_builder_add_named(struct colander_row_builder *builder,
 {
     if (!begin(builder) || !add_name(builder, name))
         return;
-    put_value(builder, &value);
+    pack(builder, &value);
     if (builder->code != COLANDER_OK)
         error_add_column(builder);
 }
@@ -288,26 +351,29 @@ colander_row_builder_finish(struct colander_row_builder *builder,
 
 /* ---------------------------------------------------------- keyed rows --- */
 
-/* Appends the key: its part, or an array of them. */
+/* Packs the key: its part, or an array of them. */
 static enum colander_code
-append_key(struct colander_buffer *out, struct colander_slice key,
-           struct colander_error *err)
+pack_key(struct colander_row_builder *builder, struct colander_slice key,
+         struct colander_error *err)
 {
     struct colander_value parts[COLANDER_KEY_PARTS_MAX];
     struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
     enum colander_code code;
     size_t count = 0;
-    size_t start = 0;
 
     code = colander_key_decode(key, parts, &count, &scratch, err);
     if (code == COLANDER_OK && count > 1)
-        code = msgpack_container_begin(out, &start, err);
-    for (size_t i = 0; i < count && code == COLANDER_OK; i++)
-        code = encode_append(out, &parts[i], err);
-    if (code == COLANDER_OK && count > 1)
-        code = msgpack_container_end(out, start, false, (uint32_t)count, err);
+        enter(builder, false);
+    for (size_t i = 0; i < count && builder->code == COLANDER_OK; i++)
+        pack(builder, &parts[i]);
+    if (builder->depth > 0 && builder->code == COLANDER_OK) {
+        builder->levels[0].count = (uint32_t)count;
+        leave(builder);
+    }
     colander_buffer_release(&scratch);
-    return code;
+    if (code == COLANDER_OK && builder->code != COLANDER_OK && err != NULL)
+        *err = builder->err;
+    return code == COLANDER_OK ? builder->code : code;
 }
 
 /* Says where the members of the row begin, and how many there are. */
@@ -329,30 +395,46 @@ enter_row(struct colander_slice row, struct msgpack_reader *members,
     return COLANDER_OK;
 }
 
+static enum colander_code
+append_keyed(struct colander_buffer *out, struct colander_slice key,
+             struct colander_slice row, struct colander_error *err)
+{
+    static const char name[] = "\xa4" COLANDER_KEY_COLUMN;
+    struct msgpack_reader members;
+    uint32_t count = 0;
+    size_t start;
+    enum colander_code code = enter_row(row, &members, &count, err);
+
+    static_assert(sizeof(name) == 1 + 4 + 1, "the head is of four bytes");
+    if (code == COLANDER_OK)
+        code = msgpack_container_begin(out, &start, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(out, name, sizeof(name) - 1, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(out, key.data, key.size, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(out, members.at, msgpack_left(&members),
+                                      err);
+    return code == COLANDER_OK
+               ? msgpack_container_end(out, start, true, count + 1, err)
+               : code;
+}
+
 enum colander_code
 colander_row_append_keyed(struct colander_buffer *out,
                           struct colander_slice key, struct colander_slice row,
                           struct colander_error *err)
 {
-    const struct colander_value name = colander_text(COLANDER_KEY_COLUMN);
     const size_t size = out->size;
-    struct msgpack_reader members;
-    uint32_t count = 0;
-    size_t start;
-    enum colander_code code = msgpack_container_begin(out, &start, err);
+    struct colander_row_builder builder;
+    enum colander_code code;
 
+    memset(&builder, 0, sizeof(builder));
+    code = pack_key(&builder, key, err);
     if (code == COLANDER_OK)
-        code = encode_append(out, &name, err);
-    if (code == COLANDER_OK)
-        code = append_key(out, key, err);
-    if (code == COLANDER_OK)
-        code = enter_row(row, &members, &count, err);
-    if (code == COLANDER_OK)
-        code = colander_buffer_append(out, members.at, msgpack_left(&members),
-                                      err);
-    if (code == COLANDER_OK)
-        code = msgpack_container_end(out, start, true, count + 1, err);
+        code = append_keyed(out, colander_buffer_slice(&builder.row), row, err);
     if (code != COLANDER_OK)
         out->size = size;
+    colander_buffer_release(&builder.row);
     return code;
 }
