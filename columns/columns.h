@@ -320,20 +320,22 @@ struct colander_read {
     size_t path_count;
 };
 
-/* Sets `row` to the row under `key`. If there is none, *found is false and
- * `row` is empty. */
-COLANDER_API COLANDER_CHECKED enum colander_code
-colander_family_get(struct colander_family *family, struct colander_slice key,
-                    const struct colander_read *read,
-                    struct colander_buffer *row, bool *found,
-                    struct colander_error *err);
-
-/* Gets the rows under keys[0], ..., keys[count - 1], all from one state of the
- * store, as rows[i] and found[i]. */
+/* Sets rows[i] to the row under keys[i], for `count` keys, all from one state
+ * of the store. If there is none, found[i] is false and rows[i] is empty. */
 COLANDER_API COLANDER_CHECKED enum colander_code colander_family_get_many(
     struct colander_family *family, const struct colander_slice *keys,
     size_t count, const struct colander_read *read,
     struct colander_buffer *rows, bool *found, struct colander_error *err);
+
+/* Sets `row` to the row under `key`, in the same way. */
+COLANDER_CHECKED static inline enum colander_code
+colander_family_get(struct colander_family *family, struct colander_slice key,
+                    const struct colander_read *read,
+                    struct colander_buffer *row, bool *found,
+                    struct colander_error *err)
+{
+    return colander_family_get_many(family, &key, 1, read, row, found, err);
+}
 
 /* Sets `value` to the mark `name`. If there is none, *found is false and
  * `value` is empty. A mark is a small value that belongs to a family but to

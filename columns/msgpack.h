@@ -64,6 +64,13 @@ msgpack_left(const struct msgpack_reader *reader)
     return (size_t)(reader->end - reader->at);
 }
 
+/* Returns whether a map begins with this byte. */
+static inline bool
+msgpack_is_map(uint8_t head)
+{
+    return (head & 0xf0) == 0x80 || (head & 0xfe) == 0xde;
+}
+
 /*
  * Reads a scalar, or the head of a container. *count is the number of members,
  * and 0 for a scalar. After the head of a container the reader is before its

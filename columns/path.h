@@ -5,7 +5,7 @@
  * A path has at least one step, and the first is a name. The text "" is the
  * column with the empty name. columns.h describes the text.
  *
- * Life:   path_parse -> visit, append, many times, by many threads ->
+ * Life:   colander_path_parse -> visit, append, many times, by many threads ->
  *         path_release
  * Memory: steps and names are one allocation, owned by the path
  *
@@ -15,6 +15,8 @@
 #define COLANDER_COLUMNS_PATH_H
 
 #include "columns/columns.h"
+
+#include <stdlib.h>
 
 /* Into the column `name` of a map, or into every element of an array. */
 struct path_step {
@@ -34,14 +36,21 @@ struct path {
 
 /* Parses `text` (copied). On failure *path is PATH_EMPTY. Fails with INVALID,
  * and the position of the mistake, counted in bytes from 1; with LIMIT if a
- * name is longer than a column's may be. */
-COLANDER_CHECKED enum colander_code
-path_parse(const char *text, struct path *path, struct colander_error *err);
+ * name is longer than a column's may be. Exported for the layers above. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_path_parse(const char *text, struct path *path,
+                    struct colander_error *err);
 
 /* An empty path is allowed. */
-void path_release(struct path *path);
+static inline void
+path_release(struct path *path)
+{
+    free(path->steps);
+    path->steps = NULL;
+    path->count = 0;
+}
 
-/* Appends the path as text. path_parse reads it as the same path. */
+/* Appends the path as text. colander_path_parse reads it as the same path. */
 COLANDER_CHECKED enum colander_code path_append(struct colander_buffer *text,
                                                 const struct path *path,
                                                 struct colander_error *err);

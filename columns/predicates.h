@@ -78,8 +78,11 @@ COLANDER_API COLANDER_CHECKED struct colander_predicate *
 colander_where_missing(const char *path, struct colander_error *err);
 
 /* Matches if there is a null at `path`. A missing value is not null. */
-COLANDER_API COLANDER_CHECKED struct colander_predicate *
-colander_where_null(const char *path, struct colander_error *err);
+COLANDER_CHECKED static inline struct colander_predicate *
+colander_where_null(const char *path, struct colander_error *err)
+{
+    return colander_where(path, COLANDER_EQ, colander_null(), err);
+}
 
 /* Matches if any scalar of the row equals `value`, in any column at any depth.
  */

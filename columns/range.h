@@ -10,13 +10,13 @@
 #include "columns/columns.h"
 
 struct byte_range {
-    struct colander_slice from;   /* empty: no bound */
+    struct colander_buffer from;  /* empty: no bound */
     struct colander_buffer until; /* empty: no bound */
     bool is_empty;                /* no key is in it */
 };
 
-/* Fails with INVALID if a bound is not a key. `from` is borrowed from `range`.
- * The caller releases `bytes`. */
+/* Copies the bounds. Fails with INVALID if one is not a key. The caller
+ * releases `bytes`. */
 COLANDER_CHECKED enum colander_code
 byte_range_init(struct byte_range *bytes,
                 const struct colander_key_range *range,

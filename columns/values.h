@@ -192,9 +192,14 @@ colander_key_encode_value(const struct colander_value *value,
                           struct colander_error *err);
 
 /* Sets `key` to the single part `text`. */
-COLANDER_API COLANDER_CHECKED enum colander_code
+COLANDER_CHECKED static inline enum colander_code
 colander_key_text(const char *text, struct colander_buffer *key,
-                  struct colander_error *err);
+                  struct colander_error *err)
+{
+    const struct colander_value part = colander_text(text);
+
+    return colander_key_encode(&part, 1, key, err);
+}
 
 /* Sets `key` to a new key: a string of 26 characters (a ULID) that is unique
  * and sorts by the time of its creation. */

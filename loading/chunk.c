@@ -26,7 +26,8 @@ chunk_add_waiting(struct chunk *chunk, size_t piece, struct colander_slice key,
                   struct colander_slice row, struct colander_error *err)
 {
     const struct waiting_row waiting = {(uint32_t)piece, (uint32_t)key.size,
-                                        (uint32_t)row.size};
+                                        (uint32_t)row.size,
+                                        chunk->waiting_bytes.size};
     enum colander_code code =
         array_reserve(&chunk->waiting, chunk->waiting_count,
                       &chunk->waiting_capacity, 1, err);
@@ -126,8 +127,6 @@ chunk_release(struct chunk *chunk)
 
 /* ----------------------------------------------------------------- ring --- */
 
-enum chunk_state { CHUNK_FREE = 0, CHUNK_FILLED, CHUNK_PARSED };
-
 struct ring {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -180,13 +179,6 @@ ring_destroy(struct ring *ring)
     pthread_cond_destroy(&ring->changed);
     pthread_mutex_destroy(&ring->mutex);
     free(ring);
-}
-
-static void
-set_state(struct ring *ring, const struct chunk *chunk, enum chunk_state state)
-{
-    ring->states[chunk - ring->chunks] = state;
-    pthread_cond_broadcast(&ring->changed);
 }
 
 struct chunk *
@@ -265,29 +257,15 @@ ring_await_others(struct ring *ring)
 }
 
 void
-ring_put_filled(struct ring *ring, struct chunk *chunk)
+ring_put(struct ring *ring, struct chunk *chunk, enum chunk_state state)
 {
     pthread_mutex_lock(&ring->mutex);
-    ring->filled++;
-    ring->has_last = chunk->is_last;
-    set_state(ring, chunk, CHUNK_FILLED);
-    pthread_mutex_unlock(&ring->mutex);
-}
-
-void
-ring_put_parsed(struct ring *ring, struct chunk *chunk)
-{
-    pthread_mutex_lock(&ring->mutex);
-    set_state(ring, chunk, CHUNK_PARSED);
-    pthread_mutex_unlock(&ring->mutex);
-}
-
-void
-ring_put_free(struct ring *ring, struct chunk *chunk)
-{
-    pthread_mutex_lock(&ring->mutex);
-    ring->freed++;
-    set_state(ring, chunk, CHUNK_FREE);
+    ring->states[chunk - ring->chunks] = state;
+    ring->filled += state == CHUNK_FILLED;
+    ring->freed += state == CHUNK_FREE;
+    if (state == CHUNK_FILLED)
+        ring->has_last = chunk->is_last;
+    pthread_cond_broadcast(&ring->changed);
     pthread_mutex_unlock(&ring->mutex);
 }
 

@@ -41,12 +41,13 @@ struct reject {
     uint32_t reason; /* offset in the chunk's reasons */
 };
 
-/* A checked row that waits for its key to be looked up: sizes of its parts in
- * the chunk's waiting bytes. */
+/* A checked row that waits for its key to be looked up: the sizes of its parts,
+ * and where they are in the chunk's waiting bytes. */
 struct waiting_row {
     uint32_t piece;
     uint32_t key_size;
     uint32_t row_size;
+    size_t key_at; /* the row follows */
 };
 
 struct chunk {
@@ -113,9 +114,29 @@ chunk_piece(const struct chunk *chunk, const struct piece *piece)
     return colander_slice_of(chunk->text.data + piece->offset, piece->size);
 }
 
+static inline struct colander_slice
+chunk_waiting_key(const struct chunk *chunk, size_t index)
+{
+    const struct waiting_row *waiting = &chunk->waiting[index];
+
+    return colander_slice_of(chunk->waiting_bytes.data + waiting->key_at,
+                             waiting->key_size);
+}
+
+static inline struct colander_slice
+chunk_waiting_row(const struct chunk *chunk, size_t index)
+{
+    const struct colander_slice key = chunk_waiting_key(chunk, index);
+
+    return colander_slice_of(key.data + key.size,
+                             chunk->waiting[index].row_size);
+}
+
 /* ---------------------------------------------------------------- ring --- */
 
 struct ring;
+
+enum chunk_state { CHUNK_FREE = 0, CHUNK_FILLED, CHUNK_PARSED };
 
 /* Returns NULL without memory. */
 struct ring *ring_create(size_t chunk_count);
@@ -142,10 +163,8 @@ bool ring_is_idle(struct ring *ring);
  * false once the ring is stopped. */
 bool ring_await_others(struct ring *ring);
 
-/* Pass on a chunk that was taken. */
-void ring_put_filled(struct ring *ring, struct chunk *chunk);
-void ring_put_parsed(struct ring *ring, struct chunk *chunk);
-void ring_put_free(struct ring *ring, struct chunk *chunk);
+/* Passes on a chunk that was taken. */
+void ring_put(struct ring *ring, struct chunk *chunk, enum chunk_state state);
 
 /* Wakes all threads that wait; no chunk can be taken any more. */
 void ring_stop(struct ring *ring);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "loading/column_tree.h"
+#include "columns/path.h"
 #include "core/array.h"
 
 #include <assert.h>
@@ -97,60 +98,25 @@ reach_element(struct column_node *node)
 
 /* --------------------------------------------------------------- paths --- */
 
-/* The library reads paths to follow them: here in a row without columns. */
 enum colander_code
 column_path_check(const char *path, struct colander_error *err)
 {
-    static const uint8_t row[] = {0x80};
-    struct colander_value value;
-    bool found;
+    struct path parsed;
+    enum colander_code code = colander_path_parse(path, &parsed, err);
 
-    return colander_row_get(colander_slice_of(row, sizeof(row)), path, &value,
-                            &found, err);
+    path_release(&parsed);
+    return code;
 }
 
-static int
-hex_digit(char character)
-{
-    if (character >= '0' && character <= '9')
-        return character - '0';
-    return (character | 0x20) - 'a' + 10;
-}
-
-/* Takes one byte of a name from *at, in a path that is known to be one. */
-static uint8_t
-take_byte(const char **at)
-{
-    const char *from = *at;
-
-    if (*from != '\\') {
-        *at = from + 1;
-        return (uint8_t)*from;
-    }
-    if (from[1] != 'x') {
-        *at = from + 2;
-        return (uint8_t)from[1];
-    }
-    *at = from + 4;
-    return (uint8_t)(hex_digit(from[2]) * 16 + hex_digit(from[3]));
-}
-
-/* Returns the node at `path`, created if it is missing; NULL without memory.
- * `name` has room for the longest name of the path. */
+/* Returns the node at `path`, created if it is missing; NULL without memory. */
 static struct column_node *
-reach(struct column_node *node, const char *path, uint8_t *name)
+reach(struct column_node *node, const struct path *path)
 {
-    for (const char *at = path;; at++) { /* over a dot */
-        size_t size = 0;
-
-        while (*at != '\0' && *at != '.' && *at != '[')
-            name[size++] = take_byte(&at);
-        node = reach_child(node, colander_slice_of(name, size));
-        for (; *at == '[' && node != NULL; at += 2)
-            node = reach_element(node);
-        if (*at == '\0' || node == NULL)
-            return node;
-    }
+    for (size_t i = 0; i < path->count && node != NULL; i++)
+        node = path->steps[i].is_element
+                   ? reach_element(node)
+                   : reach_child(node, path->steps[i].name);
+    return node;
 }
 
 /* With a copy of the time format after it. */
@@ -173,18 +139,16 @@ enum colander_code
 column_tree_add(struct column_node **root, const char *path,
                 const struct value_reading *reading, struct colander_error *err)
 {
-    enum colander_code code = column_path_check(path, err);
-    struct column_node *node = NULL;
-    uint8_t *name;
+    struct path parsed;
+    struct column_node *node;
+    enum colander_code code = colander_path_parse(path, &parsed, err);
 
     if (code != COLANDER_OK)
         return code;
-    name = malloc(strlen(path) + 1);
     if (*root == NULL)
         *root = node_create(colander_slice_of(NULL, 0));
-    if (*root != NULL && name != NULL)
-        node = reach(*root, path, name);
-    free(name);
+    node = reach(*root, &parsed);
+    path_release(&parsed);
     if (node != NULL && node->reading != NULL)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "column '%.200s' is listed twice", path);

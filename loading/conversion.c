@@ -11,42 +11,18 @@
 #include "loading/encode.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-struct conversion {
-    const char *record;             /* of the schema */
-    const struct column_node *root; /* of the schema; NULL: no columns */
-    struct colander_buffer text;    /* of a number or a boolean */
-    struct colander_buffer row;     /* the converted part */
-    const uint8_t *copied;          /* end of the original row copied so far */
-};
-
-enum colander_code
-conversion_create(const struct colander_schema *schema,
-                  struct conversion **conversion, struct colander_error *err)
-{
-    struct conversion *created;
-
-    *conversion = NULL;
-    if (schema->columns == NULL && schema->record == NULL)
-        return COLANDER_OK;
-    created = calloc(1, sizeof(*created));
-    if (created == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot convert rows");
-    created->record = schema->record;
-    created->root = schema->columns;
-    *conversion = created;
-    return COLANDER_OK;
-}
 
 void
-conversion_destroy(struct conversion *conversion)
+conversion_release(struct conversion *conversion)
 {
-    if (conversion == NULL)
-        return;
     colander_buffer_release(&conversion->text);
     colander_buffer_release(&conversion->row);
-    free(conversion);
+}
+
+bool
+conversion_is_needed(const struct colander_schema *schema)
+{
+    return schema->columns != NULL || schema->record != NULL;
 }
 
 /* ------------------------------------------------------------- scalars --- */
@@ -200,33 +176,34 @@ walk(struct conversion *conversion, const struct column_node *node,
 
 /* Selects the map that is the row, if the record has it. */
 static enum colander_code
-unwrap(const struct conversion *conversion, struct colander_slice *row,
+unwrap(const struct colander_schema *schema, struct colander_slice *row,
        struct colander_error *err)
 {
     struct colander_value value;
     bool found;
     enum colander_code code;
 
-    if (conversion->record == NULL)
+    if (schema->record == NULL)
         return COLANDER_OK;
-    code = colander_row_get(*row, conversion->record, &value, &found, err);
+    code = colander_row_get(*row, schema->record, &value, &found, err);
     if (code == COLANDER_OK && found && value.type == COLANDER_MAP)
         *row = value.bytes;
     return code;
 }
 
 enum colander_code
-conversion_row(struct conversion *conversion, struct colander_slice row,
+conversion_row(struct conversion *conversion,
+               const struct colander_schema *schema, struct colander_slice row,
                struct colander_slice *converted, struct colander_error *err)
 {
-    enum colander_code code = unwrap(conversion, &row, err);
+    enum colander_code code = unwrap(schema, &row, err);
 
     *converted = row;
-    if (code != COLANDER_OK || conversion->root == NULL)
+    if (code != COLANDER_OK || schema->columns == NULL)
         return code;
     colander_buffer_clear(&conversion->row);
     conversion->copied = row.data;
-    code = walk(conversion, conversion->root, row, err);
+    code = walk(conversion, schema->columns, row, err);
     if (code != COLANDER_OK || conversion->copied == row.data)
         return code;
     code = colander_buffer_append(

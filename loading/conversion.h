@@ -7,7 +7,6 @@
  *
  * If the schema names the map of a record that is the row, only that is kept.
  *
- * Life:    create -> row* -> destroy
  * Threads: one at a time
  *
  * SPDX-License-Identifier: MIT
@@ -17,21 +16,23 @@
 
 #include "loading/schema.h"
 
-struct conversion;
+/* Memory for the last row. Starts zeroed. */
+struct conversion {
+    struct colander_buffer text; /* of a number or a boolean */
+    struct colander_buffer row;  /* the converted part */
+    const uint8_t *copied;       /* end of the original row copied so far */
+};
 
-/* Sets *conversion to NULL if the schema changes nothing. `schema` is borrowed
- * until destroy. */
-COLANDER_CHECKED enum colander_code
-conversion_create(const struct colander_schema *schema,
-                  struct conversion **conversion, struct colander_error *err);
+void conversion_release(struct conversion *conversion);
 
-/* NULL is allowed. */
-void conversion_destroy(struct conversion *conversion);
+/* Returns whether the schema changes any row. */
+bool conversion_is_needed(const struct colander_schema *schema);
 
 /* Converts a valid row. *converted is borrowed from the conversion until its
  * next use, or from `row` if nothing changes. */
 COLANDER_CHECKED enum colander_code
-conversion_row(struct conversion *conversion, struct colander_slice row,
+conversion_row(struct conversion *conversion,
+               const struct colander_schema *schema, struct colander_slice row,
                struct colander_slice *converted, struct colander_error *err);
 
 #endif

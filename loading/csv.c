@@ -4,8 +4,6 @@
 #include "loading/encode.h"
 #include "loading/rows.h"
 
-#include <stdlib.h>
-
 bool
 csv_field_cut_quoted(const uint8_t **at, const uint8_t *end, char delimiter,
                      struct csv_field *field)
@@ -96,14 +94,6 @@ csv_delimiter(struct colander_slice line)
 
 /* -------------------------------------------------------------- reader --- */
 
-struct csv_reader {
-    const struct csv_header *header; /* borrowed */
-    struct colander_buffer row;      /* after room for its head */
-    struct colander_buffer scratch;  /* a field without pairs of quotes */
-    struct colander_buffer key;
-    struct colander_json_reader *json; /* owned; NULL until a key needs it */
-};
-
 /* A record that is being read. */
 struct reading {
     struct csv_reader *reader;
@@ -114,26 +104,13 @@ struct reading {
     struct colander_error *err;
 };
 
-struct csv_reader *
-csv_reader_create(const struct csv_header *header)
-{
-    struct csv_reader *reader = calloc(1, sizeof(*reader));
-
-    if (reader != NULL)
-        reader->header = header;
-    return reader;
-}
-
 void
-csv_reader_destroy(struct csv_reader *reader)
+csv_reader_release(struct csv_reader *reader)
 {
-    if (reader == NULL)
-        return;
     colander_buffer_release(&reader->row);
     colander_buffer_release(&reader->scratch);
     colander_buffer_release(&reader->key);
     colander_json_reader_destroy(reader->json);
-    free(reader);
 }
 
 /* -------------------------------------------------------------- values --- */

@@ -10,8 +10,8 @@
  *
  * Empty names become column_N, repeated names NAME_2 and so on.
  *
- * Life:    header_create (once for a file) -> reader_create (for each thread)
- *          -> reader_row* -> destroy
+ * Life:    header_create (once for a file) -> reader_row* (with a reader for
+ *          each thread) -> reader_release -> header_destroy
  * Threads: a header may be used by many at once, a reader by one
  *
  * SPDX-License-Identifier: MIT
@@ -46,13 +46,16 @@ char csv_delimiter(struct colander_slice line);
 /* Fails because a field in quotes is not closed, or is closed too early. */
 enum colander_code csv_fail_quote(bool is_closed, struct colander_error *err);
 
-struct csv_reader;
+/* Starts with its header and zeros. */
+struct csv_reader {
+    const struct csv_header *header; /* borrowed */
+    struct colander_buffer row;      /* after room for its head */
+    struct colander_buffer scratch;  /* a field without pairs of quotes */
+    struct colander_buffer key;
+    struct colander_json_reader *json; /* owned; NULL until a key needs it */
+};
 
-/* Returns NULL without memory. The header is borrowed until destroy. */
-struct csv_reader *csv_reader_create(const struct csv_header *header);
-
-/* NULL is allowed. */
-void csv_reader_destroy(struct csv_reader *reader);
+void csv_reader_release(struct csv_reader *reader);
 
 struct parsed_row; /* rows.h */
 

@@ -8,17 +8,19 @@
 
 #include <xxhash.h>
 
+/* The address is a seed that a foreign file cannot know. */
 static uint32_t
-hash_name(struct colander_slice name)
+hash_name(const struct csv_header *header, struct colander_slice name)
 {
-    return (uint32_t)XXH3_64bits(name.data, name.size);
+    return (uint32_t)XXH3_64bits_withSeed(name.data, name.size,
+                                          (uint64_t)(uintptr_t)header);
 }
 
 /* Returns the column of that name, or NULL. */
 static struct csv_column *
 find_column(const struct csv_header *header, struct colander_slice name)
 {
-    const uint32_t hash = hash_name(name);
+    const uint32_t hash = hash_name(header, name);
     size_t at = HASH_INDEX_START;
     uint32_t i;
 
@@ -59,7 +61,7 @@ add_column(struct csv_header *header, struct colander_slice name,
     column->is_key =
         colander_slice_equal(name, colander_slice_text(COLANDER_KEY_COLUMN));
     header->names.size += column->name_size;
-    hash_index_add(&header->index, hash_name(name),
+    hash_index_add(&header->index, hash_name(header, name),
                    (uint32_t)header->column_count++);
     return COLANDER_OK;
 }

@@ -142,7 +142,7 @@ write_chunks(struct colander_load *load, struct file_load *file,
         if (chunk != NULL) {
             is_last = chunk->is_last;
             code = writer_chunk(load->writer, chunk, err);
-            ring_put_free(file->ring, chunk);
+            ring_put(file->ring, chunk, CHUNK_FREE);
         }
         report_progress(load, file->source);
         if (code == COLANDER_OK && !is_last && atomic_load(&load->is_cancelled))

@@ -21,7 +21,9 @@ add(struct new_keys *new_keys, size_t index, bool *is_new,
     struct colander_error *err)
 {
     const struct colander_slice key = new_keys->keys[index];
-    const uint32_t hash = (uint32_t)XXH3_64bits(key.data, key.size);
+    /* The address is a seed that a foreign file cannot know. */
+    const uint32_t hash = (uint32_t)XXH3_64bits_withSeed(
+        key.data, key.size, (uint64_t)(uintptr_t)new_keys);
     size_t at = HASH_INDEX_START;
     enum colander_code code;
     uint32_t i;
@@ -44,7 +46,6 @@ new_keys_find(struct new_keys *new_keys, struct colander_family *family,
               const struct chunk *chunk, struct colander_error *err)
 {
     const size_t count = chunk->waiting_count;
-    const uint8_t *at = chunk->waiting_bytes.data;
     enum colander_code code =
         array_reserve(&new_keys->keys, 0, &new_keys->key_capacity, count, err);
 
@@ -53,9 +54,8 @@ new_keys_find(struct new_keys *new_keys, struct colander_family *family,
                              count, err);
     hash_index_clear(&new_keys->index);
     for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
-        new_keys->keys[i] = colander_slice_of(at, chunk->waiting[i].key_size);
+        new_keys->keys[i] = chunk_waiting_key(chunk, i);
         code = add(new_keys, i, &new_keys->is_new[i], err);
-        at += chunk->waiting[i].key_size + chunk->waiting[i].row_size;
     }
     for (size_t i = 0; i < count && code == COLANDER_OK; i += NEW_KEYS_LOT) {
         size_t lot = count - i < NEW_KEYS_LOT ? count - i : NEW_KEYS_LOT;

@@ -84,19 +84,19 @@ parser_run(const struct parser *parser)
 {
     struct chunk *chunk;
     struct colander_error err;
-    struct rows *rows = NULL;
-    enum colander_code code =
-        rows_create(parser->source->splitter.format, parser->source->header,
-                    parser->options->schema, &rows, &err);
+    struct rows rows;
+    enum colander_code code = COLANDER_OK;
 
+    rows_init(&rows, parser->source->splitter.format, parser->source->header,
+              parser->options->schema);
     while ((chunk = ring_take_filled(parser->ring)) != NULL) {
         if (code == COLANDER_OK)
-            code = parse_records(parser, rows, chunk, &err);
+            code = parse_records(parser, &rows, chunk, &err);
         if (code != COLANDER_OK) { /* also of all later chunks */
             chunk->failure = err;
             chunk->is_broken = true;
         }
-        ring_put_parsed(parser->ring, chunk);
+        ring_put(parser->ring, chunk, CHUNK_PARSED);
     }
-    rows_destroy(rows);
+    rows_release(&rows);
 }

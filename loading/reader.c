@@ -334,7 +334,8 @@ fill_one(struct reader *reader)
         chunk->failure.code = COLANDER_OK;
     is_last = code != COLANDER_OK || reader->is_finished;
     chunk->is_last = is_last;
-    ring_put_filled(reader->ring, chunk); /* now owned by another thread */
+    /* now owned by another thread */
+    ring_put(reader->ring, chunk, CHUNK_FILLED);
     return !is_last;
 }
 

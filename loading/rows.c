@@ -1,66 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 #include "loading/rows.h"
-#include "loading/conversion.h"
-#include "loading/msgpack_rows.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-struct rows {
-    enum record_format format;
-    const struct colander_schema *schema; /* NULL: none */
-    struct conversion *conversion;
-    struct colander_json_reader *json; /* NULL: to be made */
-    struct csv_reader *csv;
-    struct msgpack_rows msgpack;
-    struct colander_buffer key;
-    bool key_is_name[COLANDER_KEY_PARTS_MAX]; /* each part is a plain column, so
-                                               * it is found without a path */
-};
-
-enum colander_code
-rows_create(enum record_format format, const struct csv_header *header,
-            const struct colander_schema *schema, struct rows **rows,
-            struct colander_error *err)
+void
+rows_init(struct rows *rows, enum record_format format,
+          const struct csv_header *header, const struct colander_schema *schema)
 {
-    struct rows *created = calloc(1, sizeof(*created));
-    enum colander_code code = COLANDER_OK;
-
-    *rows = NULL;
-    if (created == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for rows");
-    created->format = format;
-    created->schema = schema;
+    memset(rows, 0, sizeof(*rows));
+    rows->format = format;
+    rows->schema = schema;
+    rows->converts =
+        schema != NULL && format != RECORDS_CSV && conversion_is_needed(schema);
+    rows->csv.header = header;
     assert(schema == NULL || schema->key.count <= COLANDER_KEY_PARTS_MAX);
     for (size_t i = 0; schema != NULL && i < schema->key.count; i++)
-        created->key_is_name[i] =
-            strpbrk(schema->key.texts[i], ".[]\\") == NULL;
-    if (format == RECORDS_CSV)
-        created->csv = csv_reader_create(header);
-    if (format == RECORDS_CSV && created->csv == NULL)
-        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for rows");
-    if (code == COLANDER_OK && schema != NULL && format != RECORDS_CSV)
-        code = conversion_create(schema, &created->conversion, err);
-    if (code == COLANDER_OK)
-        *rows = created;
-    else
-        rows_destroy(created);
-    return code;
+        rows->key_is_name[i] = strpbrk(schema->key.texts[i], ".[]\\") == NULL;
 }
 
 void
-rows_destroy(struct rows *rows)
+rows_release(struct rows *rows)
 {
-    if (rows == NULL)
-        return;
-    conversion_destroy(rows->conversion);
+    conversion_release(&rows->conversion);
     colander_json_reader_destroy(rows->json);
-    csv_reader_destroy(rows->csv);
+    csv_reader_release(&rows->csv);
     msgpack_rows_release(&rows->msgpack);
     colander_buffer_release(&rows->key);
-    free(rows);
 }
 
 /* -------------------------------------------------------------- formats --- */
@@ -108,7 +75,7 @@ make_row(struct rows *rows, struct colander_slice record,
     case RECORDS_JSON:
         return make_json(rows, record, parsed, err);
     case RECORDS_CSV:
-        return csv_reader_row(rows->csv, record, parsed, err);
+        return csv_reader_row(&rows->csv, record, parsed, err);
     case RECORDS_MSGPACK:
         return msgpack_rows_row(&rows->msgpack, record, parsed, err);
     }
@@ -199,9 +166,10 @@ rows_parse(struct rows *rows, struct colander_slice record,
 
     memset(parsed, 0, sizeof(*parsed));
     code = make_row(rows, record, parsed, err);
-    if (code == COLANDER_OK && rows->conversion != NULL)
-        code = conversion_row(rows->conversion, parsed->row, &parsed->row, err);
-    parsed->is_checked = rows->conversion == NULL; /* by the format */
+    if (code == COLANDER_OK && rows->converts)
+        code = conversion_row(&rows->conversion, rows->schema, parsed->row,
+                              &parsed->row, err);
+    parsed->is_checked = !rows->converts; /* by the format */
     if (code == COLANDER_OK && rows->schema != NULL &&
         rows->schema->key.count > 0)
         code = make_key(rows, parsed, err);

@@ -4,7 +4,7 @@
  * The key is parsed from the columns that the schema names. Without those it is
  * the record's _key, if there is one. The row never has a column _key.
  *
- * Life:    create -> parse* -> destroy
+ * Life:    init -> parse* -> release
  * Threads: one at a time
  *
  * SPDX-License-Identifier: MIT
@@ -12,20 +12,31 @@
 #ifndef LOADING_ROWS_H
 #define LOADING_ROWS_H
 
+#include "loading/conversion.h"
 #include "loading/csv.h"
+#include "loading/msgpack_rows.h"
 #include "loading/splitter.h"
 
-struct rows;
+struct rows {
+    enum record_format format;
+    const struct colander_schema *schema; /* NULL: none */
+    bool converts;                        /* rows, by the schema */
+    struct conversion conversion;
+    struct colander_json_reader *json; /* NULL: to be made */
+    struct csv_reader csv;
+    struct msgpack_rows msgpack;
+    struct colander_buffer key;
+    bool key_is_name[COLANDER_KEY_PARTS_MAX]; /* each part is a plain column, so
+                                               * it is found without a path */
+};
 
 /* `header` (of CSV, else NULL) and `schema` (or NULL) are borrowed until
- * destroy. */
-COLANDER_CHECKED enum colander_code
-rows_create(enum record_format format, const struct csv_header *header,
-            const struct colander_schema *schema, struct rows **rows,
-            struct colander_error *err);
+ * release. */
+void rows_init(struct rows *rows, enum record_format format,
+               const struct csv_header *header,
+               const struct colander_schema *schema);
 
-/* NULL is allowed. */
-void rows_destroy(struct rows *rows);
+void rows_release(struct rows *rows);
 
 /* A parsed record. Borrowed until the next. */
 struct parsed_row {

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "loading/time_pattern.h"
 
+#include <stddef.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
 /* A time being read. */
 struct reading {
     struct time_scanner *scanner;
@@ -8,57 +12,78 @@ struct reading {
     int32_t half; /* of the day: 1 after noon; -1: unknown */
 };
 
+/* --------------------------------------------------------- conversions --- */
+
+/* What a conversion reads. */
+enum {
+    YEAR = 1 << 0,
+    MONTH = 1 << 1,
+    DAY = 1 << 2,
+    YEAR_DAY = 1 << 3,
+    WEEKDAY = 1 << 4,
+    HOUR = 1 << 5,
+    HOUR_OF_HALF = 1 << 6, /* with HOUR */
+    HALF = 1 << 7,
+    MINUTE = 1 << 8,
+    SECOND = 1 << 9,
+    FRACTION = 1 << 10,
+    ZONE = 1 << 11,
+};
+
+/* By letter, with what is read as a plain number. Without parts there is
+ * none. */
+static const struct conversion {
+    const char *pattern; /* that it stands for; NULL: none */
+    size_t member;       /* of the time, for a number of */
+    unsigned parts;
+    uint8_t least; /* digits (0: it is no number) */
+    uint8_t most;
+    bool is_padded; /* blanks may precede it */
+} conversions[UINT8_MAX + 1] = {
+#define NUMBER(member) NULL, offsetof(struct civil_time, member)
+    ['Y'] = {NUMBER(year), YEAR, 4, 4, false},
+    ['y'] = {.parts = YEAR},
+    ['m'] = {NUMBER(month), MONTH, 1, 2, false},
+    ['b'] = {.parts = MONTH},
+    ['B'] = {.parts = MONTH},
+    ['h'] = {.parts = MONTH},
+    ['d'] = {NUMBER(day), DAY, 1, 2, true},
+    ['e'] = {NUMBER(day), DAY, 1, 2, true},
+    ['j'] = {.parts = YEAR_DAY},
+    ['a'] = {.parts = WEEKDAY},
+    ['A'] = {.parts = WEEKDAY},
+    ['H'] = {NUMBER(hour), HOUR, 1, 2, true},
+    ['k'] = {NUMBER(hour), HOUR, 1, 2, true},
+    ['I'] = {.parts = HOUR | HOUR_OF_HALF},
+    ['l'] = {.parts = HOUR | HOUR_OF_HALF},
+    ['p'] = {.parts = HALF},
+    ['M'] = {NUMBER(minute), MINUTE, 1, 2, false},
+    ['S'] = {NUMBER(second), SECOND, 1, 2, false},
+    ['f'] = {.parts = FRACTION},
+    ['z'] = {.parts = ZONE},
+    ['Z'] = {.parts = ZONE},
+    ['F'] = {.parts = YEAR | MONTH | DAY, .pattern = "%Y-%m-%d"},
+    ['D'] = {.parts = YEAR | MONTH | DAY, .pattern = "%m/%d/%y"},
+    ['T'] = {.parts = HOUR | MINUTE | SECOND, .pattern = "%H:%M:%S"},
+    ['R'] = {.parts = HOUR | MINUTE, .pattern = "%H:%M"},
+#undef NUMBER
+};
+
 /* ------------------------------------------------------------- reading --- */
 
-static bool
-scan_short_year(struct reading *reading)
-{
-    int32_t *year = &reading->time->year;
-
-    if (!time_scan_number(reading->scanner, 2, 2, year))
-        return false;
-    *year += *year < 69 ? 2000 : 1900;
-    return true;
-}
-
-static bool
-scan_month_name(struct reading *reading)
-{
-    static const char *const names[] = {
-        "jan",     "feb",      "mar",       "apr",     "may",      "jun",
-        "jul",     "aug",      "sep",       "oct",     "nov",      "dec",
-        "january", "february", "march",     "april",   "may",      "june",
-        "july",    "august",   "september", "october", "november", "december",
-    };
-    int32_t index;
-
-    if (!time_scan_word(reading->scanner, names, 24, &index))
-        return false;
-    reading->time->month = index % 12 + 1;
-    return true;
-}
-
-static bool
-scan_weekday(struct reading *reading)
-{
-    static const char *const names[] = {
-        "mon",      "tue",    "wed",      "thu",     "fri",
-        "sat",      "sun",    "monday",   "tuesday", "wednesday",
-        "thursday", "friday", "saturday", "sunday",
-    };
-    int32_t index;
-
-    return time_scan_word(reading->scanner, names, 14, &index);
-}
-
-static bool
-scan_zone_name(struct reading *reading)
-{
-    static const char *const names[] = {"z", "ut", "utc", "gmt"};
-    int32_t index;
-
-    return time_scan_word(reading->scanner, names, 4, &index);
-}
+static const char *const months[] = {
+    "jan",     "feb",      "mar",       "apr",     "may",      "jun",
+    "jul",     "aug",      "sep",       "oct",     "nov",      "dec",
+    "january", "february", "march",     "april",   "may",      "june",
+    "july",    "august",   "september", "october", "november", "december",
+};
+static const char *const weekdays[] = {
+    "mon",      "tue",    "wed",      "thu",     "fri",
+    "sat",      "sun",    "monday",   "tuesday", "wednesday",
+    "thursday", "friday", "saturday", "sunday",
+};
+static const char *const halves[] = {"am", "pm"};
+static const char *const zones[] = {"z", "ut", "utc", "gmt"};
 
 static void
 skip_blanks(struct time_scanner *scanner)
@@ -68,71 +93,58 @@ skip_blanks(struct time_scanner *scanner)
         scanner->at++;
 }
 
-/* A number of one or two digits, after blanks. */
-static bool
-scan_padded(struct reading *reading, int32_t *number)
-{
-    skip_blanks(reading->scanner);
-    return time_scan_number(reading->scanner, 1, 2, number);
-}
-
 static bool scan_pattern(struct colander_slice pattern,
                          struct reading *reading);
 
 static bool
 scan_conversion(uint8_t letter, struct reading *reading)
 {
-    static const char *const halves[] = {"am", "pm"};
+    const struct conversion *conversion = &conversions[letter];
     struct time_scanner *scanner = reading->scanner;
     struct civil_time *time = reading->time;
+    int32_t index = 0;
 
+    if (conversion->least > 0) {
+        if (conversion->is_padded)
+            skip_blanks(scanner);
+        return time_scan_number(
+            scanner, conversion->least, conversion->most,
+            (int32_t *)((uint8_t *)time + conversion->member));
+    }
+    if (conversion->pattern != NULL)
+        return scan_pattern(colander_slice_text(conversion->pattern), reading);
     switch (letter) {
-    case 'Y':
-        return time_scan_number(scanner, 4, 4, &time->year);
     case 'y':
-        return scan_short_year(reading);
-    case 'm':
-        return time_scan_number(scanner, 1, 2, &time->month);
+        if (!time_scan_number(scanner, 2, 2, &time->year))
+            return false;
+        time->year += time->year < 69 ? 2000 : 1900;
+        return true;
     case 'b':
     case 'B':
     case 'h':
-        return scan_month_name(reading);
-    case 'd':
-    case 'e':
-        return scan_padded(reading, &time->day);
+        if (!time_scan_word(scanner, months, COUNT(months), &index))
+            return false;
+        time->month = index % 12 + 1;
+        return true;
     case 'j':
         return time_scan_number(scanner, 1, 3, &time->year_day) &&
                time->year_day > 0;
     case 'a':
     case 'A':
-        return scan_weekday(reading);
-    case 'H':
-    case 'k':
-        return scan_padded(reading, &time->hour);
+        return time_scan_word(scanner, weekdays, COUNT(weekdays), &index);
     case 'I':
     case 'l':
-        return scan_padded(reading, &time->hour) && time->hour >= 1 &&
-               time->hour <= 12;
+        skip_blanks(scanner);
+        return time_scan_number(scanner, 1, 2, &time->hour) &&
+               time->hour >= 1 && time->hour <= 12;
     case 'p':
-        return time_scan_word(scanner, halves, 2, &reading->half);
-    case 'M':
-        return time_scan_number(scanner, 1, 2, &time->minute);
-    case 'S':
-        return time_scan_number(scanner, 1, 2, &time->second);
+        return time_scan_word(scanner, halves, COUNT(halves), &reading->half);
     case 'f':
         return time_scan_fraction(scanner, &time->nanosecond);
     case 'z':
         return time_scan_zone(scanner, &time->zone);
     case 'Z':
-        return scan_zone_name(reading);
-    case 'F':
-        return scan_pattern(colander_slice_text("%Y-%m-%d"), reading);
-    case 'D':
-        return scan_pattern(colander_slice_text("%m/%d/%y"), reading);
-    case 'T':
-        return scan_pattern(colander_slice_text("%H:%M:%S"), reading);
-    case 'R':
-        return scan_pattern(colander_slice_text("%H:%M"), reading);
+        return time_scan_word(scanner, zones, COUNT(zones), &index);
     default:
         return letter == '%' && time_scan_byte(scanner, '%');
     }
@@ -177,78 +189,25 @@ time_pattern_read(struct colander_slice pattern, struct time_scanner *scanner,
 
 /* ------------------------------------------------------------ checking --- */
 
-/* What a conversion reads. */
-enum {
-    YEAR = 1 << 0,
-    MONTH = 1 << 1,
-    DAY = 1 << 2,
-    YEAR_DAY = 1 << 3,
-    WEEKDAY = 1 << 4,
-    HOUR = 1 << 5,
-    HOUR_OF_HALF = 1 << 6, /* with HOUR */
-    HALF = 1 << 7,
-    MINUTE = 1 << 8,
-    SECOND = 1 << 9,
-    FRACTION = 1 << 10,
-    ZONE = 1 << 11,
-};
-
-static const struct {
-    const char *letters;
-    unsigned parts;
-} conversions[] = {
-    {"Yy", YEAR},
-    {"mbBh", MONTH},
-    {"de", DAY},
-    {"j", YEAR_DAY},
-    {"aA", WEEKDAY},
-    {"Hk", HOUR},
-    {"Il", HOUR | HOUR_OF_HALF},
-    {"p", HALF},
-    {"M", MINUTE},
-    {"S", SECOND},
-    {"f", FRACTION},
-    {"zZ", ZONE},
-    {"FD", YEAR | MONTH | DAY},
-    {"T", HOUR | MINUTE | SECOND},
-    {"R", HOUR | MINUTE},
-    {"%", 0},
-};
-
 /* The name of each part, and what it needs. */
 static const struct {
-    unsigned part;
     const char *name;
+    unsigned part;
     unsigned needs;
 } parts[] = {
-    {YEAR, "a year", 0},
-    {MONTH, "a month", 0},
-    {DAY, "a day", MONTH},
-    {YEAR_DAY, "a day of the year", 0},
-    {HOUR, "an hour", 0},
-    {WEEKDAY, "a day of the week", 0},
-    {HALF, "AM or PM (%p)", HOUR_OF_HALF},
-    {MINUTE, "a minute", HOUR},
-    {SECOND, "a second", MINUTE},
-    {FRACTION, "a fraction", SECOND},
-    {ZONE, "a zone", 0},
-    {HOUR_OF_HALF, "an hour of 12 (%I)", HALF},
+    {"a year", YEAR, 0},
+    {"a month", MONTH, 0},
+    {"a day", DAY, MONTH},
+    {"a day of the year", YEAR_DAY, 0},
+    {"an hour", HOUR, 0},
+    {"a day of the week", WEEKDAY, 0},
+    {"AM or PM (%p)", HALF, HOUR_OF_HALF},
+    {"a minute", MINUTE, HOUR},
+    {"a second", SECOND, MINUTE},
+    {"a fraction", FRACTION, SECOND},
+    {"a zone", ZONE, 0},
+    {"an hour of 12 (%I)", HOUR_OF_HALF, HALF},
 };
-
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
-
-/* Returns false if the conversion is unknown. */
-static bool
-find_parts(uint8_t letter, unsigned *read)
-{
-    for (size_t i = 0; i < COUNT(conversions); i++) {
-        if (letter != '\0' && strchr(conversions[i].letters, letter) != NULL) {
-            *read = conversions[i].parts;
-            return true;
-        }
-    }
-    return false;
-}
 
 static const char *
 part_name(unsigned wanted)
@@ -314,7 +273,8 @@ time_pattern_check(struct colander_slice pattern, struct colander_error *err)
         if (++i == pattern.size)
             return fail(pattern, " ends with half a conversion: a percent ",
                         "sign is %%", "", "", err);
-        if (!find_parts(pattern.data[i], &read))
+        read = conversions[pattern.data[i]].parts;
+        if (read == 0 && pattern.data[i] != '%')
             return fail_unknown(pattern, pattern.data[i], err);
         if ((found & read) != 0)
             return fail(pattern, " has ", part_name(found & read), " twice", "",

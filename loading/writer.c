@@ -147,8 +147,7 @@ put_rejects(struct writer *writer, const struct chunk *chunk,
 /* ----------------------------------------------------------------- rows --- */
 
 static enum colander_code
-reject_known(struct writer *writer, struct chunk *chunk,
-             const struct waiting_row *waiting, struct colander_slice key,
+reject_known(struct writer *writer, struct chunk *chunk, size_t index,
              struct colander_error *err)
 {
     struct colander_buffer text = COLANDER_BUFFER_EMPTY;
@@ -159,13 +158,15 @@ reject_known(struct writer *writer, struct chunk *chunk,
         writer->stats->kept_count++;
         return COLANDER_OK;
     }
-    code = colander_json_append_key(&text, key, err);
+    code =
+        colander_json_append_key(&text, chunk_waiting_key(chunk, index), err);
     if (code == COLANDER_OK) {
         (void)COLANDER_FAIL(&reason, COLANDER_INVALID,
                             "there is already a row with the key %.*s",
                             text.size < 200 ? (int)text.size : 200,
                             (const char *)text.data);
-        code = chunk_add_reject(chunk, waiting->piece, 0, reason.message, err);
+        code = chunk_add_reject(chunk, chunk->waiting[index].piece, 0,
+                                reason.message, err);
     }
     colander_buffer_release(&text);
     return code;
@@ -190,10 +191,10 @@ add_to_bulk(struct writer *writer, struct colander_slice key,
 /* Adds a waiting row to the bulk or the batch, or rejects it. */
 static enum colander_code
 take_row(struct writer *writer, struct chunk *chunk, size_t index,
-         struct colander_slice key, struct colander_slice row,
          struct colander_error *err)
 {
-    const struct waiting_row *waiting = &chunk->waiting[index];
+    const struct colander_slice key = chunk_waiting_key(chunk, index);
+    const struct colander_slice row = chunk_waiting_row(chunk, index);
     struct colander_batch *batch = writer->batch;
     enum colander_code code;
 
@@ -204,9 +205,10 @@ take_row(struct writer *writer, struct chunk *chunk, size_t index,
     else if (writer->new_keys.is_new[index])
         code = colander_batch_put_checked(batch, writer->family, key, row, err);
     else
-        return reject_known(writer, chunk, waiting, key, err);
+        return reject_known(writer, chunk, index, err);
     if (code == COLANDER_INVALID || code == COLANDER_LIMIT)
-        code = chunk_add_reject(chunk, waiting->piece, 0, err->message, err);
+        code = chunk_add_reject(chunk, chunk->waiting[index].piece, 0,
+                                err->message, err);
     return code;
 }
 
@@ -217,20 +219,12 @@ take_waiting(struct writer *writer, struct chunk *chunk,
 {
     const enum colander_load_duplicates duplicates =
         writer->options->duplicates;
-    const uint8_t *at = chunk->waiting_bytes.data;
     enum colander_code code = COLANDER_OK;
 
     if (duplicates == COLANDER_LOAD_KEEP || duplicates == COLANDER_LOAD_REJECT)
         code = new_keys_find(&writer->new_keys, writer->family, chunk, err);
-    for (size_t i = 0; i < chunk->waiting_count && code == COLANDER_OK; i++) {
-        const struct waiting_row *waiting = &chunk->waiting[i];
-        struct colander_slice key = colander_slice_of(at, waiting->key_size);
-        struct colander_slice row =
-            colander_slice_of(at + waiting->key_size, waiting->row_size);
-
-        at += waiting->key_size + waiting->row_size;
-        code = take_row(writer, chunk, i, key, row, err);
-    }
+    for (size_t i = 0; i < chunk->waiting_count && code == COLANDER_OK; i++)
+        code = take_row(writer, chunk, i, err);
     return code;
 }
 
@@ -298,26 +292,22 @@ patch_singly(struct writer *writer, struct chunk *chunk,
              struct colander_error *err)
 {
     struct colander_batch *batch = writer->batch;
-    const uint8_t *at = chunk->waiting_bytes.data;
     enum colander_code code = COLANDER_OK;
 
     for (size_t i = 0; i < chunk->waiting_count && code == COLANDER_OK; i++) {
-        const struct waiting_row *waiting = &chunk->waiting[i];
-
         colander_batch_clear(batch);
-        code = colander_batch_patch(
-            batch, writer->family, colander_slice_of(at, waiting->key_size),
-            colander_slice_of(at + waiting->key_size, waiting->row_size), err);
+        code = colander_batch_patch(batch, writer->family,
+                                    chunk_waiting_key(chunk, i),
+                                    chunk_waiting_row(chunk, i), err);
         if (code == COLANDER_OK)
             code = colander_batch_commit(batch, NULL, err);
         if (code == COLANDER_OK) {
             writer->stats->row_count++;
             writer->point.row_count++;
         } else if (code == COLANDER_INVALID || code == COLANDER_LIMIT) {
-            code =
-                chunk_add_reject(chunk, waiting->piece, 0, err->message, err);
+            code = chunk_add_reject(chunk, chunk->waiting[i].piece, 0,
+                                    err->message, err);
         }
-        at += waiting->key_size + waiting->row_size;
     }
     colander_batch_clear(batch);
     return code;

@@ -31,8 +31,7 @@ struct colander_cursor {
     /* for seeks */
     struct engine_family *engine_family;      /* NULL: it did not exist */
     const struct colander_snapshot *snapshot; /* NULL: that of the scan */
-    struct colander_buffer from;              /* bounds of the query */
-    struct colander_buffer until;
+    struct byte_range range;                  /* of the query */
     struct colander_buffer sought; /* a copy of the last key, and a zero byte */
     bool is_reverse;
 };
@@ -68,8 +67,8 @@ open_scan(struct colander_cursor *cursor, const struct find_request *request,
 {
     const struct engine_cursor_options options = {
         .snapshot = request->snapshot,
-        .from = colander_buffer_slice(&cursor->from),
-        .until = colander_buffer_slice(&cursor->until),
+        .from = colander_buffer_slice(&cursor->range.from),
+        .until = colander_buffer_slice(&cursor->range.until),
         .is_reverse = request->is_reverse,
         .skips_cache = cursor->find.limit == UINT64_MAX,
     };
@@ -120,25 +119,18 @@ start(struct colander_cursor *cursor, const struct colander_query *query,
 {
     struct find_request request = {.snapshot = query->snapshot,
                                    .is_reverse = query->is_reverse};
-    struct byte_range range;
-    enum colander_code code = byte_range_init(&range, &query->keys, err);
+    struct byte_range *range = &cursor->range;
+    enum colander_code code = byte_range_init(range, &query->keys, err);
 
+    if (code == COLANDER_OK)
+        code = family_engine(cursor->find.family, &request.family, err);
     if (code != COLANDER_OK)
         return code;
-    code = family_engine(cursor->find.family, &request.family, err);
-    if (code == COLANDER_OK)
-        code = colander_buffer_append(&cursor->from, range.from.data,
-                                      range.from.size, err);
-    if (code == COLANDER_OK)
-        code = colander_buffer_append(&cursor->until, range.until.data,
-                                      range.until.size, err);
     cursor->engine_family = request.family;
-    request.from = colander_buffer_slice(&cursor->from);
-    request.until = colander_buffer_slice(&cursor->until);
-    request.is_empty = range.is_empty;
-    byte_range_release(&range);
-    if (code == COLANDER_OK)
-        code = plan(cursor, &request, err);
+    request.from = colander_buffer_slice(&range->from);
+    request.until = colander_buffer_slice(&range->until);
+    request.is_empty = range->is_empty;
+    code = plan(cursor, &request, err);
     cursor->snapshot = request.snapshot;
     return code;
 }
@@ -216,8 +208,7 @@ colander_cursor_close(struct colander_cursor *cursor)
     colander_snapshot_release(cursor->find.taken);
     selection_release(&cursor->selection);
     colander_buffer_release(&cursor->selected);
-    colander_buffer_release(&cursor->from);
-    colander_buffer_release(&cursor->until);
+    byte_range_release(&cursor->range);
     colander_buffer_release(&cursor->sought);
     colander_matches_destroy(cursor->find.matches);
     match_counts_destroy(cursor->match_counts);
@@ -364,8 +355,8 @@ request_from_sought(const struct colander_cursor *cursor)
     struct find_request request = {
         .family = cursor->engine_family,
         .snapshot = cursor->snapshot,
-        .from = colander_buffer_slice(&cursor->from),
-        .until = colander_buffer_slice(&cursor->until),
+        .from = colander_buffer_slice(&cursor->range.from),
+        .until = colander_buffer_slice(&cursor->range.until),
         .is_reverse = cursor->is_reverse,
     };
 

@@ -185,7 +185,7 @@ leaf_set_path(struct colander_predicate *leaf, const char *path,
         return COLANDER_OK;
     if (path == NULL)
         return COLANDER_FAIL(err, COLANDER_INVALID, "no path");
-    code = path_parse(path, &leaf->path, err);
+    code = colander_path_parse(path, &leaf->path, err);
     if (code != COLANDER_OK)
         return code;
     return path_append(&leaf->text, &leaf->path, err);
@@ -285,12 +285,6 @@ struct colander_predicate *
 colander_where_missing(const char *path, struct colander_error *err)
 {
     return leaf_create(PREDICATE_MISSING, COLANDER_EQ, path, NULL, 0, err);
-}
-
-struct colander_predicate *
-colander_where_null(const char *path, struct colander_error *err)
-{
-    return colander_where(path, COLANDER_EQ, colander_null(), err);
 }
 
 struct colander_predicate *

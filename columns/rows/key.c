@@ -312,15 +312,6 @@ colander_key_of(struct colander_key *key, const struct colander_value *parts,
     return colander_slice_of(key->bytes, writer.size);
 }
 
-enum colander_code
-colander_key_text(const char *text, struct colander_buffer *key,
-                  struct colander_error *err)
-{
-    struct colander_value part = colander_text(text);
-
-    return colander_key_encode(&part, 1, key, err);
-}
-
 /* ------------------------------------------------------------- decode --- */
 
 struct key_reader {

@@ -34,12 +34,6 @@ append(const struct patch *patch, const uint8_t *start, const uint8_t *end)
                                   patch->err);
 }
 
-static bool
-is_map_head(uint8_t head)
-{
-    return (head & 0xf0) == 0x80 || (head & 0xfe) == 0xde;
-}
-
 /* Begins to read a map of the patch, which was checked: it cannot fail. */
 static uint32_t
 enter_map(struct msgpack_reader *reader)
@@ -71,7 +65,7 @@ add_member(struct patch *patch, const uint8_t *start,
     enum colander_code code;
 
     *count += *value != 0xc0;
-    if (is_map_head(*value)) {
+    if (msgpack_is_map(*value)) {
         code = append(patch, start, value);
         return code == COLANDER_OK ? add_stripped(patch, reader) : code;
     }
@@ -141,13 +135,13 @@ merge_member(struct patch *patch, const uint8_t *start,
     if (code != COLANDER_OK)
         return code;
     *count += *value != 0xc0;
-    if (is_map_head(*value) && msgpack_left(&patch->row) > 0 &&
-        is_map_head(*patch->row.at))
+    if (msgpack_is_map(*value) && msgpack_left(&patch->row) > 0 &&
+        msgpack_is_map(*patch->row.at))
         return merge_map(patch, reader);
     result = msgpack_skip(&patch->row);
     if (result != MSGPACK_FINE)
         return fail(patch, result);
-    if (is_map_head(*value))
+    if (msgpack_is_map(*value))
         return add_stripped(patch, reader);
     msgpack_skip(reader);
     return *value == 0xc0 ? COLANDER_OK : append(patch, value, reader->at);

@@ -1,8 +1,6 @@
 /* See path.h. SPDX-License-Identifier: MIT */
 #include "columns/path.h"
 
-#include <stdlib.h>
-
 #include "columns/utf8.h"
 
 static int
@@ -146,7 +144,8 @@ step_bound(const char *text)
 }
 
 enum colander_code
-path_parse(const char *text, struct path *path, struct colander_error *err)
+colander_path_parse(const char *text, struct path *path,
+                    struct colander_error *err)
 {
     size_t steps_size = step_bound(text) * sizeof(struct path_step);
     struct parser parser = {text, text, NULL, path, err};
@@ -161,14 +160,6 @@ path_parse(const char *text, struct path *path, struct colander_error *err)
     if (code != COLANDER_OK)
         path_release(path);
     return code;
-}
-
-void
-path_release(struct path *path)
-{
-    free(path->steps);
-    path->steps = NULL;
-    path->count = 0;
 }
 
 /* Control characters, and bytes that are not UTF-8. */

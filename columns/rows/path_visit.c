@@ -1,6 +1,5 @@
 /* See path.h. SPDX-License-Identifier: MIT */
-#include "columns/msgpack.h"
-#include "columns/path.h"
+#include "columns/row.h"
 
 struct walk {
     const struct path *path;
@@ -142,10 +141,10 @@ path_visit(const struct path *path, struct colander_slice row,
     struct walk walk = {path, row.data, visit, context, false};
     struct msgpack_reader reader = msgpack_reader_of(row);
     enum msgpack_result result;
+    uint32_t count;
 
-    if (row.size > 0 && (*row.data & 0xf0) != 0x80 &&
-        (*row.data & 0xfe) != 0xde)
-        return COLANDER_FAIL(err, COLANDER_CORRUPT, "row is not a map");
+    if (row.size > 0 && !msgpack_is_map(*row.data))
+        return row_begin(&reader, COLANDER_CORRUPT, &count, err); /* fails */
     result = walk_row(&walk, &reader);
     if (result != MSGPACK_FINE)
         return msgpack_fail(result, COLANDER_CORRUPT, "row", err);
@@ -179,7 +178,7 @@ colander_row_get(struct colander_slice row, const char *path,
 
     *found = false;
     *value = colander_null();
-    code = path_parse(path, &parsed, err);
+    code = colander_path_parse(path, &parsed, err);
     if (code != COLANDER_OK)
         return code;
     code = path_visit(&parsed, row, keep_first, &first, err);

@@ -55,6 +55,8 @@ byte_range_init(struct byte_range *bytes,
                 const struct colander_key_range *range,
                 struct colander_error *err)
 {
+    const struct colander_slice from =
+        higher(higher(range->from, range->prefix), range->exact);
     struct colander_buffer until = COLANDER_BUFFER_EMPTY;
     enum colander_code code;
 
@@ -70,20 +72,15 @@ byte_range_init(struct byte_range *bytes,
         code = bound_after(range->prefix, KEY_RANGE_END, &bytes->until, err);
     if (code == COLANDER_OK)
         code = bound_after(range->to, KEY_RANGE_END, &until, err);
-    if (code != COLANDER_OK)
-        goto done;
-
-    bytes->from = higher(higher(range->from, range->prefix), range->exact);
     lower_until(bytes, &until);
-    if (range->exact.size > 0) {
+    if (code == COLANDER_OK)
         code = bound_after(range->exact, 0, &until, err);
-        lower_until(bytes, &until);
-    }
+    lower_until(bytes, &until);
     bytes->is_empty =
         bytes->until.size > 0 &&
-        colander_slice_compare(bytes->from,
-                               colander_buffer_slice(&bytes->until)) >= 0;
-done:
+        colander_slice_compare(from, colander_buffer_slice(&bytes->until)) >= 0;
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&bytes->from, from.data, from.size, err);
     colander_buffer_release(&until);
     if (code != COLANDER_OK)
         byte_range_release(bytes);
@@ -93,6 +90,7 @@ done:
 void
 byte_range_release(struct byte_range *bytes)
 {
+    colander_buffer_release(&bytes->from);
     colander_buffer_release(&bytes->until);
     memset(bytes, 0, sizeof(*bytes));
 }

@@ -216,7 +216,8 @@ row_begin(struct msgpack_reader *reader, enum colander_code code,
     if (result != MSGPACK_FINE)
         return msgpack_fail(result, code, "row", err);
     if (head.type != COLANDER_MAP)
-        return COLANDER_FAIL(err, code, "row is not a map");
+        return COLANDER_FAIL(err, code, "row is not a map but of type %s",
+                             colander_type_name(head.type));
     return COLANDER_OK;
 }
 

@@ -84,7 +84,7 @@ enum colander_code
 path_hash_of_text(const char *path, uint64_t *hash, struct colander_error *err)
 {
     struct path parsed = PATH_EMPTY;
-    enum colander_code code = path_parse(path, &parsed, err);
+    enum colander_code code = colander_path_parse(path, &parsed, err);
 
     *hash = PATH_HASH_START;
     if (code != COLANDER_OK)

@@ -30,7 +30,7 @@ selection_init(struct selection *selection, const char *const *paths,
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot keep %zu paths",
                              count);
     for (size_t i = 0; i < count; i++) {
-        code = path_parse(paths[i], &selection->paths[i], err);
+        code = colander_path_parse(paths[i], &selection->paths[i], err);
         if (code != COLANDER_OK) {
             selection_release(selection);
             return code;

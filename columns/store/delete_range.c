@@ -46,7 +46,7 @@ delete_bytes(struct colander_family *family,
              struct colander_error *err)
 {
     const struct engine_cursor_options every = {
-        .from = bytes->from,
+        .from = colander_buffer_slice(&bytes->from),
         .until = colander_buffer_slice(&bytes->until),
         .skips_cache = true,
     };

@@ -62,15 +62,6 @@ colander_family_get_many(struct colander_family *family,
 }
 
 enum colander_code
-colander_family_get(struct colander_family *family, struct colander_slice key,
-                    const struct colander_read *read,
-                    struct colander_buffer *row, bool *found,
-                    struct colander_error *err)
-{
-    return colander_family_get_many(family, &key, 1, read, row, found, err);
-}
-
-enum colander_code
 colander_family_mark(struct colander_family *family, struct colander_slice name,
                      struct colander_buffer *value, bool *found,
                      struct colander_error *err)

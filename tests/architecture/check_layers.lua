@@ -37,6 +37,7 @@ local published = {
     ["columns/json.h"] = true,
     ["columns/limits.h"] = true,
     ["columns/numbers.h"] = true,
+    ["columns/path.h"] = true,
     ["columns/predicates.h"] = true,
     ["columns/rows.h"] = true,
     ["columns/unchecked.h"] = true,

@@ -59,18 +59,18 @@ bench_lines_parse(struct colander_slice lines, const char *key_name,
     struct colander_schema *schema = schema_create();
     struct colander_slice line;
     struct parsed_row parsed;
-    struct rows *rows;
+    struct rows rows;
 
     if (schema == NULL)
         bench_fail("rows", "no memory");
     if (strcmp(key_name, "_key") != 0)
         bench_check(schema_texts_add(&schema->key, key_name, &bench_error));
-    bench_check(rows_create(RECORDS_JSONL, NULL, schema, &rows, &bench_error));
+    rows_init(&rows, RECORDS_JSONL, NULL, schema);
     while (bench_next_line(&lines, &line)) {
-        bench_check(rows_parse(rows, line, &parsed, &bench_error));
+        bench_check(rows_parse(&rows, line, &parsed, &bench_error));
         if (take != NULL)
             take(context, parsed.key, parsed.row);
     }
-    rows_destroy(rows);
+    rows_release(&rows);
     colander_schema_close(schema);
 }

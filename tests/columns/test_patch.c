@@ -165,7 +165,7 @@ TEST(patch_tells_a_bad_patch_from_a_bad_row)
     assert_not_patched(BYTES("\x82\241a\x01"), good, COLANDER_CORRUPT,
                        "row ends in the middle of a value");
     assert_not_patched(BYTES("\x90"), good, COLANDER_CORRUPT,
-                       "row is not a map");
+                       "row is not a map but of type array");
     assert_not_patched(BYTES("\x80\x80"), good, COLANDER_CORRUPT,
                        "row has 1 bytes after its end");
     assert_not_patched(BYTES("\x82\241a\x01\241a\x02"), good, COLANDER_CORRUPT,

@@ -20,7 +20,7 @@ assert_path_error(const char *text, const char *message)
     struct path path;
     struct colander_error err;
 
-    FAILS(path_parse(text, &path, &err), COLANDER_INVALID);
+    FAILS(colander_path_parse(text, &path, &err), COLANDER_INVALID);
     assert_string_equal(err.message, message);
     assert_null(path.steps);
     assert_int_equal(path.count, 0);
@@ -33,7 +33,7 @@ assert_steps(const char *text, const char *const *steps, size_t count)
     SCOPED(path_release) struct path path;
     struct colander_error err;
 
-    ASSERT_OK(path_parse(text, &path, &err), err);
+    ASSERT_OK(colander_path_parse(text, &path, &err), err);
     assert_int_equal(path.count, count);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(path.steps[i].is_element, steps[i] == NULL);
@@ -82,11 +82,11 @@ TEST(parse_refuses_one_step_too_many)
 
     for (int i = 1; i < COLANDER_ROW_DEPTH_MAX; i++)
         strcat(text, i % 2 ? "[]" : ".b");
-    ASSERT_OK(path_parse(text, &path, &err), err);
+    ASSERT_OK(colander_path_parse(text, &path, &err), err);
     assert_int_equal(path.count, COLANDER_ROW_DEPTH_MAX);
     path_release(&path);
     strcat(text, ".b");
-    FAILS(path_parse(text, &path, &err), COLANDER_INVALID);
+    FAILS(colander_path_parse(text, &path, &err), COLANDER_INVALID);
     assert_non_null(strstr(err.message, "more than 64 steps"));
 }
 
@@ -97,10 +97,10 @@ TEST(parse_refuses_a_name_longer_than_any_column_has)
     struct colander_error err;
 
     memset(text + 2, 'n', COLANDER_NAME_SIZE_MAX);
-    ASSERT_OK(path_parse(text, &path, &err), err);
+    ASSERT_OK(colander_path_parse(text, &path, &err), err);
     path_release(&path);
     text[2 + COLANDER_NAME_SIZE_MAX] = 'n';
-    FAILS(path_parse(text, &path, &err), COLANDER_LIMIT);
+    FAILS(colander_path_parse(text, &path, &err), COLANDER_LIMIT);
     assert_non_null(
         strstr(err.message, "a name of 1025 bytes, over the limit of 1024"));
     assert_null(path.steps);
@@ -115,11 +115,11 @@ TEST(messages_cut_no_character_in_two)
 
     memset(text, 'n', 199);
     strcat(text, "\xc3\xbc]");
-    FAILS(path_parse(text, &path, &err), COLANDER_INVALID);
+    FAILS(colander_path_parse(text, &path, &err), COLANDER_INVALID);
     assert_non_null(strstr(err.message, "nnn': ']' without '['"));
     text[198] = '\0';
     strcat(text, "\xc3\xbc]");
-    FAILS(path_parse(text, &path, &err), COLANDER_INVALID);
+    FAILS(colander_path_parse(text, &path, &err), COLANDER_INVALID);
     assert_non_null(strstr(err.message, "nnn\xc3\xbc': ']' without '['"));
 }
 
@@ -169,7 +169,7 @@ TEST(printed_paths_are_read_as_the_same_path)
         ASSERT_OK(path_append(&text, &path, &err), err);
         put_byte(&text, 0);
         assert_int_equal(strlen((char *)text.data), text.size - 1);
-        ASSERT_OK(path_parse((char *)text.data, &parsed, &err), err);
+        ASSERT_OK(colander_path_parse((char *)text.data, &parsed, &err), err);
         assert_int_equal(path_compare(&path, &parsed), 0);
         path_release(&parsed);
     }
@@ -188,8 +188,8 @@ TEST(paths_that_begin_alike_sort_together)
         for (size_t j = 0; j < count; j++) {
             int order;
 
-            OK(path_parse(sorted[i], &a, NULL));
-            OK(path_parse(sorted[j], &b, NULL));
+            OK(colander_path_parse(sorted[i], &a, NULL));
+            OK(colander_path_parse(sorted[j], &b, NULL));
             order = path_compare(&a, &b);
             assert_int_equal((order > 0) - (order < 0), (i > j) - (i < j));
             path_release(&a);
@@ -313,7 +313,7 @@ visit(const char *text, unsigned limit)
     SCOPED(path_release) struct path path;
     struct colander_error err;
 
-    ASSERT_OK(path_parse(text, &path, &err), err);
+    ASSERT_OK(colander_path_parse(text, &path, &err), err);
     ASSERT_OK(path_visit(&path, SAMPLE, count_visit, &visits, &err), err);
     return visits;
 }
@@ -353,7 +353,7 @@ TEST(visit_goes_on_behind_the_name_it_looked_for)
     SCOPED(path_release) struct path path;
     struct colander_error err;
 
-    ASSERT_OK(path_parse("l[].a[]", &path, &err), err);
+    ASSERT_OK(colander_path_parse("l[].a[]", &path, &err), err);
     ASSERT_OK(path_visit(&path, row, count_visit, &visits, &err), err);
     assert_int_equal(visits.sum, 123);
 }
@@ -377,7 +377,7 @@ TEST(what_is_in_many_arrays_is_passed_once)
         put_bytes(&row, "\xa1p", 2);
     for (int i = 0; i < 39; i++)
         put_bytes(&row, "\x81\xa1x\x01", 4);
-    ASSERT_OK(path_parse(text, &path, &err), err);
+    ASSERT_OK(colander_path_parse(text, &path, &err), err);
     skipped = 0;
     ASSERT_OK(path_visit(&path, colander_buffer_slice(&row), count_visit,
                          &visits, &err),

@@ -77,8 +77,8 @@ TEST(check_finds_a_row_cut_off_at_every_byte)
 TEST(check_says_what_is_not_a_row)
 {
     assert_invalid(BYTES(""), "row ends in the middle of a value");
-    assert_invalid(BYTES("\x91\x01"), "row is not a map");
-    assert_invalid(BYTES("\xa1x"), "row is not a map");
+    assert_invalid(BYTES("\x91\x01"), "row is not a map but of type array");
+    assert_invalid(BYTES("\xa1x"), "row is not a map but of type string");
     assert_invalid(BYTES("\x80\x80"), "row has 1 bytes after its end");
     assert_invalid(BYTES("\x81\x01\x01"),
                    "row has a name that is not a string");

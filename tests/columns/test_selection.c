@@ -90,7 +90,7 @@ TEST(select_says_corrupt_of_bytes_that_are_no_row)
     put_byte(&out, 0);
     FAILS(colander_row_select(BYTES("\x90"), &path, 1, &out, &err),
           COLANDER_CORRUPT);
-    assert_string_equal(err.message, "row is not a map");
+    assert_string_equal(err.message, "row is not a map but of type array");
     assert_int_equal(out.size, 0);
     FAILS(colander_row_select(BYTES("\x80\x80"), &path, 1, &out, &err),
           COLANDER_CORRUPT);
@@ -214,7 +214,8 @@ compare_with_model(struct colander_slice row, const char *const *texts,
 
     assert_true(msgpack_zone_init(&zone, 4096));
     for (; chosen.count < count; chosen.count++) {
-        ASSERT_OK(path_parse(texts[chosen.count], &paths[chosen.count], &err),
+        ASSERT_OK(colander_path_parse(texts[chosen.count], &paths[chosen.count],
+                                      &err),
                   err);
         chosen.paths[chosen.count] = &paths[chosen.count];
     }

@@ -275,7 +275,6 @@ note_until_lost(char **arguments)
  * longer: then the writes in the logs begun after it do not count. */
 ENGINE_TEST(logs_before_the_last_are_noted_when_the_power_is_lost)
 {
-    struct fixture *fixture = *state;
     uint64_t random = random_seed(__func__);
     char path[TEMPORARY_SIZE + 16];
     struct progress *progress;

@@ -53,7 +53,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct colander_slice text = colander_slice_of(data, size);
     struct colander_slice record;
     struct csv_header *header;
-    struct csv_reader *reader;
+    struct csv_reader reader;
     struct splitter splitter;
     char delimiter = csv_delimiter(text);
 
@@ -68,11 +68,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (csv_header_create(record, delimiter, schema, &header, NULL) !=
         COLANDER_OK)
         return 0;
-    reader = csv_reader_create(header);
-    expect(reader != NULL);
+    reader = (struct csv_reader){.header = header};
     while (next(&splitter, &text, &record))
-        read_row(reader, record);
-    csv_reader_destroy(reader);
+        read_row(&reader, record);
+    csv_reader_release(&reader);
     csv_header_destroy(header);
     return 0;
 }

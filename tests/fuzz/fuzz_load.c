@@ -195,7 +195,6 @@ reject_of(const struct chunk *chunk, size_t piece)
 static void
 look_at_pieces(struct outcome *outcome, const struct chunk *chunk)
 {
-    const uint8_t *at = chunk->waiting_bytes.data;
     size_t waiting = 0, rejects = 0, record = 0, end = 0;
 
     for (size_t i = 0; i < chunk->piece_count; i++) {
@@ -206,14 +205,11 @@ look_at_pieces(struct outcome *outcome, const struct chunk *chunk)
         expect(end <= chunk->text.size);
         if (waiting < chunk->waiting_count &&
             chunk->waiting[waiting].piece == i) {
-            const struct waiting_row *sizes = &chunk->waiting[waiting++];
-            const uint8_t *row = at + sizes->key_size;
-
             outcome_add(outcome,
                         look_at_row(chunk, record,
-                                    colander_slice_of(at, sizes->key_size),
-                                    colander_slice_of(row, sizes->row_size)));
-            at = row + sizes->row_size;
+                                    chunk_waiting_key(chunk, waiting),
+                                    chunk_waiting_row(chunk, waiting)));
+            waiting++;
         } else {
             const struct reject *reject = reject_of(chunk, i);
 
@@ -292,7 +288,7 @@ load_file(const char *path, const struct colander_load_options *options,
             look_at_chunk(outcome, chunk);
             is_last = chunk->is_last;
             outcome->is_cut = !is_last && outcome->offset > TEXT_SIZE_MAX;
-            ring_put_free(load.ring, chunk);
+            ring_put(load.ring, chunk, CHUNK_FREE);
         }
         ring_stop(load.ring);
         expect(pthread_join(reader, NULL) == 0);

@@ -26,7 +26,7 @@ struct typed_path {
 static struct colander_schema *
 schema_of(const struct typed_path *columns)
 {
-    struct colander_schema *schema = schema_create();
+    SCOPED_SCHEMA schema = schema_create();
     struct colander_error err;
 
     assert_non_null(schema);
@@ -44,17 +44,16 @@ check(struct colander_schema *schema, const char *json, const char *expected)
 {
     struct colander_json_reader *reader = colander_json_reader_create();
     SCOPED_BUFFER shown = COLANDER_BUFFER_EMPTY;
-    struct conversion *conversion;
+    struct conversion conversion = {0};
     struct colander_slice key, row, converted;
     struct colander_value value = colander_null();
     struct colander_error err;
     bool has_key;
 
-    ASSERT_OK(conversion_create(schema, &conversion, &err), err);
     ASSERT_OK(colander_json_reader_row(reader, colander_slice_text(json), &key,
                                        &has_key, &row, &err),
               err);
-    ASSERT_OK(conversion_row(conversion, row, &converted, &err), err);
+    ASSERT_OK(conversion_row(&conversion, schema, row, &converted, &err), err);
     ASSERT_OK(colander_row_check(converted, &err), err);
     value.type = COLANDER_MAP;
     value.bytes = converted;
@@ -63,19 +62,15 @@ check(struct colander_schema *schema, const char *json, const char *expected)
     assert_string_equal((char *)shown.data, expected);
     if (strcmp(json, expected) == 0)
         assert_ptr_equal(converted.data, row.data);
-    conversion_destroy(conversion);
+    conversion_release(&conversion);
     colander_json_reader_destroy(reader);
 }
 
 TEST(a_schema_without_columns_converts_nothing)
 {
     SCOPED_SCHEMA schema = schema_create();
-    struct conversion *conversion;
-    struct colander_error err;
 
-    ASSERT_OK(conversion_create(schema, &conversion, &err), err);
-    assert_null(conversion);
-    conversion_destroy(conversion);
+    assert_false(conversion_is_needed(schema));
 }
 
 TEST(strings_are_read_as_their_type)
@@ -181,12 +176,11 @@ TEST(every_encoding_is_converted_in_place)
         {"z[]", {VALUE_STRING, NULL}},
         {NULL, {VALUE_STRING, NULL}},
     });
-    struct conversion *conversion;
+    struct conversion conversion = {0};
     struct colander_slice converted;
     struct colander_error err;
 
-    ASSERT_OK(conversion_create(schema, &conversion, &err), err);
-    ASSERT_OK(conversion_row(conversion,
+    ASSERT_OK(conversion_row(&conversion, schema,
                              colander_slice_of(row, sizeof(row) - 1),
                              &converted, &err),
               err);
@@ -196,7 +190,7 @@ TEST(every_encoding_is_converted_in_place)
                         "5\xda\0\1b\7\xa1z\xdd\0\0\0\1\xa1"
                         "2",
                         24);
-    conversion_destroy(conversion);
+    conversion_release(&conversion);
 }
 
 /* ----------------------------------------------------------- the model --- */
@@ -375,7 +369,7 @@ random_schema(uint64_t *seed, struct model_column columns[COLUMN_COUNT])
         {VALUE_STRING, NULL},  {VALUE_INTEGER, NULL}, {VALUE_NUMBER, NULL},
         {VALUE_BOOLEAN, NULL}, {VALUE_TIME, NULL},    {VALUE_TIME, "unix"},
     };
-    struct colander_schema *schema = schema_create();
+    SCOPED_SCHEMA schema = schema_create();
 
     for (size_t i = 0; i < COLUMN_COUNT;) {
         columns[i].reading = readings[random_below(seed, 6)];
@@ -398,10 +392,9 @@ TEST(random_rows_are_converted_as_one_path_at_a_time_would)
     for (uint64_t i = 0; i < runs; i++) {
         struct model_column columns[COLUMN_COUNT];
         SCOPED_SCHEMA schema = random_schema(&seed, columns);
-        struct conversion *conversion;
+        struct conversion conversion = {0};
         struct colander_error err;
 
-        ASSERT_OK(conversion_create(schema, &conversion, &err), err);
         for (int k = 0; k < 50; k++) {
             struct colander_slice row, converted, expected;
             char path[256] = "";
@@ -410,13 +403,15 @@ TEST(random_rows_are_converted_as_one_path_at_a_time_would)
             ASSERT_OK(colander_row_builder_finish(builder, &row, &err), err);
             add_model(model, columns, row, path, 0);
             ASSERT_OK(colander_row_builder_finish(model, &expected, &err), err);
-            ASSERT_OK(conversion_row(conversion, row, &converted, &err), err);
+            ASSERT_OK(
+                conversion_row(&conversion, schema, row, &converted, &err),
+                err);
             assert_true(colander_slice_equal(converted, expected));
             assert_true(converted.data != row.data ||
                         converted.size == row.size);
             change_count += converted.data != row.data;
         }
-        conversion_destroy(conversion);
+        conversion_release(&conversion);
     }
     assert_true(change_count > runs * 10);
 }

@@ -31,21 +31,21 @@ assert_row_of(struct colander_slice names, const struct colander_schema *schema,
               struct colander_slice record, const char *json)
 {
     struct csv_header *header = header_of(names, schema);
-    struct csv_reader *reader = csv_reader_create(header);
+    struct csv_reader reader = {.header = header};
     SCOPED_BUFFER no_key = COLANDER_BUFFER_EMPTY;
     SCOPED_BUFFER text = COLANDER_BUFFER_EMPTY;
     struct parsed_row parsed;
     struct colander_error err;
 
     OK(colander_key_text("-", &no_key, NULL));
-    ASSERT_OK(csv_reader_row(reader, record, &parsed, &err), err);
+    ASSERT_OK(csv_reader_row(&reader, record, &parsed, &err), err);
     OK(colander_row_check(parsed.row, NULL));
     if (!parsed.has_key)
         parsed.key = colander_buffer_slice(&no_key);
     OK(colander_json_append_row(&text, parsed.key, parsed.row, NULL));
     OK(colander_buffer_append(&text, "", 1, NULL));
     assert_string_equal((const char *)text.data, json);
-    csv_reader_destroy(reader);
+    csv_reader_release(&reader);
     csv_header_destroy(header);
 }
 
@@ -54,15 +54,15 @@ assert_refused(const char *names, struct colander_slice record, const char *why,
                size_t where)
 {
     struct csv_header *header = header_of(colander_slice_text(names), NULL);
-    struct csv_reader *reader = csv_reader_create(header);
+    struct csv_reader reader = {.header = header};
     struct parsed_row parsed;
     struct colander_error err;
 
-    assert_int_not_equal(csv_reader_row(reader, record, &parsed, &err),
+    assert_int_not_equal(csv_reader_row(&reader, record, &parsed, &err),
                          COLANDER_OK);
     assert_string_equal(err.message, why);
     assert_int_equal(parsed.fault, where);
-    csv_reader_destroy(reader);
+    csv_reader_release(&reader);
     csv_header_destroy(header);
 }
 
@@ -208,7 +208,7 @@ TEST(a_hundred_thousand_columns_are_read)
 {
     SCOPED_MEMORY char *names = malloc(2000000);
     struct csv_header *header;
-    struct csv_reader *reader;
+    struct csv_reader reader;
     struct parsed_row parsed;
     size_t size = 0;
 
@@ -217,13 +217,14 @@ TEST(a_hundred_thousand_columns_are_read)
     for (int i = 0; i < 50000; i++)
         size += (size_t)sprintf(names + size, "a,");
     header = header_of(colander_slice_of(names, size - 1), NULL);
-    reader = csv_reader_create(header);
+    reader = (struct csv_reader){.header = header};
     memset(names, '1', 200000);
     for (size_t i = 1; i < 200000; i += 2)
         names[i] = ',';
-    OK(csv_reader_row(reader, colander_slice_of(names, 199999), &parsed, NULL));
+    OK(csv_reader_row(&reader, colander_slice_of(names, 199999), &parsed,
+                      NULL));
     OK(colander_row_check(parsed.row, NULL));
-    csv_reader_destroy(reader);
+    csv_reader_release(&reader);
     csv_header_destroy(header);
 }
 
@@ -289,7 +290,7 @@ TEST(rows_are_those_of_a_row_builder)
 {
     SCOPED_BUILDER builder = colander_row_builder_create();
     struct csv_header *header = header_of(SLICE("a,b,c,d,e"), NULL);
-    struct csv_reader *reader = csv_reader_create(header);
+    struct csv_reader reader = {.header = header};
     uint64_t random = random_seed("rows");
 
     for (uint64_t run = random_runs(100000); run > 0; run--) {
@@ -299,12 +300,12 @@ TEST(rows_are_those_of_a_row_builder)
         struct colander_slice expected;
 
         OK(colander_row_builder_finish(builder, &expected, NULL));
-        OK(csv_reader_row(reader, record, &parsed, NULL));
+        OK(csv_reader_row(&reader, record, &parsed, NULL));
         assert_false(parsed.has_key);
         if (!colander_slice_equal(parsed.row, expected))
             fail_msg("%.*s", (int)record.size, (const char *)record.data);
     }
-    csv_reader_destroy(reader);
+    csv_reader_release(&reader);
     csv_header_destroy(header);
 }
 
