@@ -137,9 +137,7 @@ find_gone(const struct registry *registry, uint64_t number)
 static void
 remember_gone(struct registry *registry, uint64_t number, uint64_t size)
 {
-    struct gone_file *known = find_gone(registry, number);
-
-    if (known != NULL)
+    if (find_gone(registry, number) != NULL)
         return;
     if (array_reserve(&registry->gone, registry->gone_count,
                       &registry->gone_capacity, 1, NULL) != COLANDER_OK) {
@@ -147,10 +145,8 @@ remember_gone(struct registry *registry, uint64_t number, uint64_t size)
             atomic_store(&registry->is_blind, true);
         return;
     }
-    known = &registry->gone[registry->gone_count++];
-    known->number = number;
-    known->size = size;
-    known->is_deleted = false;
+    registry->gone[registry->gone_count++] =
+        (struct gone_file){.number = number, .size = size};
 }
 
 /* Drops the files that need not be remembered any more. */
