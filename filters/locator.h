@@ -88,10 +88,10 @@ typedef enum colander_code locator_sink(void *context,
                                         struct colander_error *err);
 
 /* Codes `entries` and passes the blocks to `sink` in order; returns its
- * failure. Entries are ascending and may repeat; only the first hash_bits bits of
- * their hashes may be set; rows are below row_count, or LOCATOR_ROWS_OMITTED
- * after another row. The first block begins with group 0,
- * and blocks skip no group. Requires a sound `shape`. */
+ * failure. Entries are ascending and may repeat. Of a hash, only the first
+ * hash_bits bits may be set. Rows are below row_count, or LOCATOR_ROWS_OMITTED
+ * after another row. The first block begins with group 0, and blocks skip no
+ * group. Requires a sound `shape`. */
 COLANDER_CHECKED enum colander_code
 locator_build(const struct locator_shape *shape, const uint64_t *entries,
               size_t count, locator_sink *sink, void *context,

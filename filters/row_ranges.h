@@ -39,9 +39,9 @@ row_ranges_clear(struct row_ranges *ranges)
     ranges->count = 0;
 }
 
-/* Appends [first, end). Merges it with the last run if it begins inside or right
- * after it. Runs may be added out of order; then row_ranges_order must be called
- * before anything else. */
+/* Appends [first, end). Merges it with the last run if it begins inside or
+ * right after it. Runs may be added out of order; then row_ranges_order must be
+ * called before anything else. */
 COLANDER_CHECKED enum colander_code row_ranges_add(struct row_ranges *ranges,
                                                    uint32_t first, uint32_t end,
                                                    struct colander_error *err);

@@ -3,8 +3,8 @@
  *
  * The table is a clock. While there are too many blocks, a hand goes round the
  * buckets, takes a turn from each block that has one left, and removes the
- * others. A new block has one turn, and finding it gives it two. So finding is a
- * lock, a lookup and a count, and releasing takes no lock unless the shard is
+ * others. A new block has one turn, and finding it gives it two. So finding is
+ * a lock, a lookup and a count, and releasing takes no lock unless the shard is
  * too full.
  *
  * A block counts its holders, and the table is one of them. Holders are added

@@ -318,7 +318,7 @@ restarts_of(uint32_t key_count)
     return (key_count + ROW_KEYS_RESTART - 1) / ROW_KEYS_RESTART;
 }
 
-/* Returns where the key at a restart begins. The restarts follow the entries. */
+/* Returns where the key at a restart begins. Restarts follow the entries. */
 static size_t
 restart_offset(const struct row_keys_reader *reader, uint32_t restart)
 {

@@ -8,8 +8,8 @@
 
 #include "filters/hierarchy.h"
 
-/* They do what the functions of filters/hierarchy.h do. `add` returns false, and
- * `publish` NULL, if memory is short. */
+/* They do what the functions of filters/hierarchy.h do. If memory is short,
+ * `add` returns false and `publish` NULL. */
 struct hierarchy_methods {
     bool (*add)(struct hierarchy *hierarchy, uint32_t slot,
                 const struct presence *presence);
