@@ -36,7 +36,8 @@ struct hierarchy_version;
 struct hierarchy *hierarchy_create(enum hierarchy_kind kind, uint32_t order,
                                    uint64_t budget);
 
-/* Requires that all versions are released. NULL is allowed. */
+/* Versions stay valid until they are released, under the same lock. NULL is
+ * allowed. */
 void hierarchy_destroy(struct hierarchy *hierarchy);
 
 /* Adds the part `slot`, which must not be in it. Copies or folds `presence`. A

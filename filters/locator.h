@@ -88,9 +88,10 @@ typedef enum colander_code locator_sink(void *context,
                                         struct colander_error *err);
 
 /* Codes `entries` and passes the blocks to `sink` in order; returns its
- * failure. Entries are ascending and may repeat; rows are below row_count, or
- * LOCATOR_ROWS_OMITTED after another row. The first block begins with group 0,
- * and blocks skip no group. Requires a sound `shape`. */
+ * failure. Entries are ascending and may repeat. Of a hash, only the first
+ * hash_bits bits may be set. Rows are below row_count, or LOCATOR_ROWS_OMITTED
+ * after another row. The first block begins with group 0, and blocks skip no
+ * group. Requires a sound `shape`. */
 COLANDER_CHECKED enum colander_code
 locator_build(const struct locator_shape *shape, const uint64_t *entries,
               size_t count, locator_sink *sink, void *context,
@@ -108,8 +109,9 @@ struct locator_answer {
 
 /* Looks up `value_hash` in the block that begins with `first_group`. Adds the
  * rows that may hold it in a column of `tag`, or LOCATOR_TAG_ANY, to `ranges`
- * (NULL: only counts); rows are below shape->row_count. Adds to `answer`. On
- * failure the contents of both are undefined. */
+ * (NULL: only counts); rows are below shape->row_count. Those of a tag are in
+ * order; see row_ranges_add. Adds to `answer`. On failure the contents of both
+ * are undefined. */
 COLANDER_CHECKED enum colander_code
 locator_find(const struct locator_shape *shape, struct colander_slice block,
              uint32_t first_group, uint64_t value_hash, unsigned tag,

@@ -51,12 +51,6 @@ struct sst_file {
                                  * counts several times */
 };
 
-/* A counted hierarchy: settings may replace it while views have versions. */
-struct shared_hierarchy {
-    struct hierarchy *hierarchy;
-    size_t reference_count; /* under the registry's mutex */
-};
-
 struct file_view {
     atomic_size_t reference_count;
     struct registry *registry;
@@ -64,7 +58,6 @@ struct file_view {
     struct settings *settings;
     struct sst_file **files;
     size_t file_count;
-    struct shared_hierarchy *hierarchy;
     struct hierarchy_version *version;
     uint32_t slot_count; /* of the version */
 
@@ -86,7 +79,7 @@ struct family_filters {
 
     /* Under the registry's mutex. */
     struct settings *settings;
-    struct shared_hierarchy *hierarchy;
+    struct hierarchy *hierarchy;
     struct sst_file **files;
     size_t file_count;
     size_t file_capacity;

@@ -8,11 +8,11 @@
  *
  * Keys are front-coded in blocks, with a whole one every ROW_KEYS_RESTART.
  *
- * Life:   coder_init -> add, for each unit -> finish -> release; then find in
- *         the block that holds the unit
+ * Life:   coder_init -> add, for each unit -> finish -> release; then open the
+ *         block that holds the unit -> get, search -> release
  * Errors: CORRUPT for a block that the coder cannot have made; no memory
- * outside the block is read before that is noticed Bytes:  filters/FORMAT.md,
- * "Key blocks"
+ *         outside the block is read before that is noticed
+ * Bytes:  filters/FORMAT.md, "Key blocks"
  *
  * SPDX-License-Identifier: MIT
  */
@@ -62,16 +62,13 @@ size_t row_keys_shared(struct colander_slice a, struct colander_slice b);
 struct colander_slice row_keys_separator(struct colander_slice before,
                                          struct colander_slice key);
 
-/* Returns the number of units in the block; 0 if it is damaged. */
-uint32_t row_keys_count(struct colander_slice block);
-
-/* Reads keys of a block one after the other. */
+/* Reads keys of a block. In order this is fastest. */
 struct row_keys_reader {
-    struct colander_slice block;
-    uint32_t next;  /* index of the next key */
-    uint32_t count; /* keys in the block */
-    size_t offset;  /* of the next key */
-    struct colander_buffer key;
+    struct colander_slice entries; /* the block without its end, borrowed */
+    uint32_t count;                /* keys in the block */
+    uint32_t next;                 /* index of the next key */
+    size_t offset;                 /* of the next key */
+    struct colander_buffer key;    /* read last */
 };
 
 #define ROW_KEYS_READER_EMPTY                                                  \
@@ -81,21 +78,21 @@ struct row_keys_reader {
 
 void row_keys_reader_release(struct row_keys_reader *reader);
 
-/* Moves to the key at `index` of the block, which is borrowed until the next
- * seek. */
+/* Begins with a block, which is borrowed until the next one is opened. On
+ * failure the reader has no keys. */
 COLANDER_CHECKED enum colander_code
-row_keys_seek(struct row_keys_reader *reader, struct colander_slice block,
-              uint32_t index, struct colander_error *err);
+row_keys_open(struct row_keys_reader *reader, struct colander_slice block,
+              struct colander_error *err);
 
-/* Reads the next key into reader->key. Requires next < count. */
-COLANDER_CHECKED enum colander_code
-row_keys_next(struct row_keys_reader *reader, struct colander_error *err);
+/* Reads the key at `index` of the block into reader->key. */
+COLANDER_CHECKED enum colander_code row_keys_get(struct row_keys_reader *reader,
+                                                 uint32_t index,
+                                                 struct colander_error *err);
 
 /* Returns the index of the first key that is not below `key`, or the count, by
  * binary search over the whole keys. Uses reader->key. */
 COLANDER_CHECKED enum colander_code
-row_keys_search(struct row_keys_reader *reader, struct colander_slice block,
-                struct colander_slice key, uint32_t *index,
-                struct colander_error *err);
+row_keys_search(struct row_keys_reader *reader, struct colander_slice key,
+                uint32_t *index, struct colander_error *err);
 
 #endif

@@ -2,9 +2,9 @@
  * Row ranges: sets of rows of a part, as ascending runs.
  *
  * A row is a number: the index of its key among the keys of one part of an SST.
- * All operations keep the runs ascending, separate and not empty.
+ * All operations but adding keep the runs ascending, separate and not empty.
  *
- * Life:   ROW_RANGES_EMPTY -> add, unite, intersect -> release
+ * Life:   ROW_RANGES_EMPTY -> add, order, intersect -> release
  * Memory: caller-owned
  *
  * SPDX-License-Identifier: MIT
@@ -39,22 +39,14 @@ row_ranges_clear(struct row_ranges *ranges)
     ranges->count = 0;
 }
 
-/* Appends [first, end). Requires that `first` is not below the first row of the
- * last run. Merges it with the last run if they overlap or touch. */
+/* Appends [first, end). Merges it with the last run if it begins inside or
+ * right after it. Runs may be added out of order; then row_ranges_order must be
+ * called before anything else. */
 COLANDER_CHECKED enum colander_code row_ranges_add(struct row_ranges *ranges,
                                                    uint32_t first, uint32_t end,
                                                    struct colander_error *err);
 
-/* Adds the rows of `other`. */
-COLANDER_CHECKED enum colander_code
-row_ranges_unite(struct row_ranges *ranges, const struct row_ranges *other,
-                 struct colander_error *err);
-
-/* Adds the runs of `other` out of order. After the last of them,
- * row_ranges_order must be called before anything else. */
-COLANDER_CHECKED enum colander_code
-row_ranges_gather(struct row_ranges *ranges, const struct row_ranges *other,
-                  struct colander_error *err);
+/* Brings the runs in order, and merges those that overlap or touch. */
 void row_ranges_order(struct row_ranges *ranges);
 
 /* Keeps only the rows that are also in `other`. */

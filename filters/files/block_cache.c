@@ -1,9 +1,11 @@
 /*
- * Block cache: shards, each a hash table and a queue under a mutex.
+ * Block cache: shards, each a hash table under a mutex.
  *
- * The queue is a clock. Finding a block only marks it; a block that reaches the
- * old end with a mark moves to the new end without it. So finding is a lock, a
- * lookup and a count, and releasing takes no lock unless the shard is too full.
+ * The table is a clock. While there are too many blocks, a hand goes round the
+ * buckets, takes a turn from each block that has one left, and removes the
+ * others. A new block has one turn, and finding it gives it two. So finding is
+ * a lock, a lookup and a count, and releasing takes no lock unless the shard is
+ * too full.
  *
  * A block counts its holders, and the table is one of them. Holders are added
  * only under the lock, so a block that only the table holds can be removed.
@@ -35,11 +37,9 @@ struct block {
     struct block_slots *slots; /* that has its memory; NULL: malloc */
     struct shard *shard;       /* that counts it; NULL: not added yet */
     struct block *next;        /* in its bucket */
-    struct block *newer;
-    struct block *older;
     uint64_t file;
     uint32_t index;
-    bool is_used; /* since it was last at the old end */
+    unsigned turns; /* that the hand leaves it */
     atomic_uint holders;
     size_t cost;
     _Alignas(max_align_t) uint8_t data[];
@@ -56,9 +56,7 @@ struct shard {
     size_t capacity;
     struct block **buckets;
     size_t bucket_count; /* a power of two */
-    size_t block_count;  /* in the table */
-    struct block *newest;
-    struct block *oldest;
+    size_t hand;         /* bucket from which the next blocks are removed */
     uint64_t hits;
     uint64_t misses;
     atomic_size_t bytes; /* of blocks in the table and of others still held */
@@ -132,7 +130,7 @@ block_drop(struct block *block)
     return before;
 }
 
-/* --------------------------------------------------- table and queue ----- */
+/* --------------------------------------------------------------- table --- */
 
 static struct block **
 bucket_of(struct shard *shard, uint64_t hash)
@@ -151,74 +149,64 @@ table_find(struct shard *shard, uint64_t hash, uint64_t file, uint32_t index)
 }
 
 static void
-queue_add(struct shard *shard, struct block *block)
-{
-    block->newer = NULL;
-    block->older = shard->newest;
-    if (shard->newest != NULL)
-        shard->newest->newer = block;
-    else
-        shard->oldest = block;
-    shard->newest = block;
-}
-
-static void
-queue_remove(struct shard *shard, struct block *block)
-{
-    if (block->older != NULL)
-        block->older->newer = block->newer;
-    else
-        shard->oldest = block->newer;
-    if (block->newer != NULL)
-        block->newer->older = block->older;
-    else
-        shard->newest = block->older;
-}
-
-static void
 shard_add(struct shard *shard, struct block *block, uint64_t hash)
 {
-    struct block **bucket;
+    struct block **bucket = bucket_of(shard, hash);
 
-    bucket = bucket_of(shard, hash);
     block->next = *bucket;
     *bucket = block;
-    queue_add(shard, block);
-    shard->block_count++;
+    block->turns = 1;
     atomic_fetch_add_explicit(&block->holders, 1, memory_order_relaxed);
 }
 
-/* Removes the block from the table. Other holders keep it. */
+/* Removes a block from its chain. Other holders keep it. */
 static void
-shard_remove(struct shard *shard, struct block *block)
+chain_remove(struct block **link)
 {
-    struct block **link = bucket_of(shard, hash_of(block->file, block->index));
+    struct block *block = *link;
 
-    while (*link != block)
-        link = &(*link)->next;
     *link = block->next;
-    queue_remove(shard, block);
-    shard->block_count--;
     block_drop(block);
 }
 
-/* Removes old blocks until the rest fits or is held. Two rounds suffice: the
- * first may only clear marks. */
+/* Removes blocks until the rest fits or is held. Three rounds suffice: two may
+ * only take turns. */
 static void
 shard_shrink(struct shard *shard)
 {
-    size_t steps = shard->block_count * 2;
+    size_t steps = shard->bucket_count * 3;
 
-    while (steps-- > 0 && shard->oldest != NULL && is_too_full(shard)) {
-        struct block *block = shard->oldest;
+    while (steps-- > 0 && is_too_full(shard)) {
+        struct block **link = &shard->buckets[shard->hand];
 
-        if (!block->is_used &&
-            atomic_load_explicit(&block->holders, memory_order_relaxed) == 1)
-            shard_remove(shard, block);
-        else {
-            block->is_used = false;
-            queue_remove(shard, block);
-            queue_add(shard, block);
+        shard->hand = (shard->hand + 1) & (shard->bucket_count - 1);
+        while (*link != NULL) {
+            struct block *block = *link;
+
+            if (block->turns == 0 &&
+                atomic_load_explicit(&block->holders, memory_order_relaxed) ==
+                    1) {
+                chain_remove(link);
+                continue;
+            }
+            block->turns -= block->turns > 0;
+            link = &block->next;
+        }
+    }
+}
+
+/* Removes all blocks, or those of `file` unless it is NULL. */
+static void
+shard_forget(struct shard *shard, const uint64_t *file)
+{
+    for (size_t i = 0; i < shard->bucket_count; i++) {
+        struct block **link = &shard->buckets[i];
+
+        while (*link != NULL) {
+            if (file == NULL || (*link)->file == *file)
+                chain_remove(link);
+            else
+                link = &(*link)->next;
         }
     }
 }
@@ -246,8 +234,7 @@ shard_init(struct shard *shard, size_t capacity)
 static void
 shard_release(struct shard *shard)
 {
-    while (shard->oldest != NULL)
-        shard_remove(shard, shard->oldest);
+    shard_forget(shard, NULL);
     free(shard->buckets);
     pthread_mutex_destroy(&shard->mutex);
 }
@@ -295,7 +282,7 @@ block_cache_find(struct block_cache *cache, uint64_t file, uint32_t index)
     block = table_find(shard, hash, file, index);
     if (block != NULL) {
         atomic_fetch_add_explicit(&block->holders, 1, memory_order_relaxed);
-        block->is_used = true;
+        block->turns = 2;
         shard->hits++;
     } else
         shard->misses++;
@@ -320,7 +307,6 @@ block_cache_allocate(struct block_cache *cache, size_t size)
     block->shown.bytes.data = block->data;
     block->shown.bytes.size = size;
     block->shard = NULL;
-    block->is_used = false;
     block->cost = is_usual ? SLOT_SIZE : BLOCK_OVERHEAD + size;
     atomic_init(&block->holders, 1);
     return &block->shown;
@@ -382,17 +368,9 @@ void
 block_cache_forget(struct block_cache *cache, uint64_t file)
 {
     for (size_t i = 0; i < cache->shard_count; i++) {
-        struct shard *shard = &cache->shards[i];
-        struct block *block;
-        struct block *newer;
-
-        lock(shard);
-        for (block = shard->oldest; block != NULL; block = newer) {
-            newer = block->newer;
-            if (block->file == file)
-                shard_remove(shard, block);
-        }
-        unlock(shard);
+        lock(&cache->shards[i]);
+        shard_forget(&cache->shards[i], &file);
+        unlock(&cache->shards[i]);
     }
 }
 

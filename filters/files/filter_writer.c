@@ -34,7 +34,6 @@ struct filter_writer {
     char *path;
     int fd;
     bool is_finished;
-    enum colander_code broken; /* not OK: an earlier call failed */
     uint64_t salt;
     uint64_t size; /* including the bytes in `buffer` */
 
@@ -91,14 +90,11 @@ add_bytes(struct colander_buffer *buffer, const void *data, size_t size)
 /* ------------------------------------------------------------- writing --- */
 
 static enum colander_code
-fail_errno(struct filter_writer *writer, const char *what,
+fail_errno(const struct filter_writer *writer, const char *what,
            struct colander_error *err)
 {
-    int number = errno;
-
-    writer->broken = COLANDER_IO;
     return COLANDER_FAIL(err, COLANDER_IO, "cannot %s filter file '%s': %s",
-                         what, writer->path, strerror(number));
+                         what, writer->path, strerror(errno));
 }
 
 static enum colander_code
@@ -108,17 +104,6 @@ fail_invalid(const struct filter_writer *writer, const char *what,
     return COLANDER_FAIL(err, COLANDER_INVALID,
                          "cannot write filter file '%s': %s", writer->path,
                          what);
-}
-
-static enum colander_code
-check_usable(const struct filter_writer *writer, struct colander_error *err)
-{
-    if (writer->broken != COLANDER_OK)
-        return COLANDER_FAIL(err, writer->broken,
-                             "cannot write filter file '%s': it failed before",
-                             writer->path);
-    assert(!writer->is_finished);
-    return COLANDER_OK;
 }
 
 static enum colander_code
@@ -181,7 +166,7 @@ filter_draw(uint64_t *number, struct colander_error *err)
     } while (got < 0 && errno == EINTR);
     if (got != (ssize_t)sizeof(*number))
         return COLANDER_FAIL(err, COLANDER_IO,
-                             "cannot draw a random number for filters: %s",
+                             "cannot draw a random number: %s",
                              strerror(errno));
     return COLANDER_OK;
 }
@@ -192,8 +177,11 @@ begin(struct filter_writer *writer, struct colander_error *err)
     uint8_t bytes[FILTER_BEGINNING_SIZE];
     enum colander_code code = filter_draw(&writer->salt, err);
 
-    if (code != COLANDER_OK)
+    if (code != COLANDER_OK) {
+        colander_error_context(err, "cannot create filter file '%s'",
+                               writer->path);
         return code;
+    }
     writer->fd =
         open(writer->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (writer->fd < 0 && errno == EEXIST)
@@ -256,10 +244,8 @@ filter_writer_block(struct filter_writer *writer, enum filter_block_kind kind,
 {
     uint8_t checksum[FILTER_CHECKSUM_SIZE];
     struct written_block *written;
-    enum colander_code code = check_usable(writer, err);
+    enum colander_code code;
 
-    if (code != COLANDER_OK)
-        return code;
     if (block.size > FILTER_BLOCK_SIZE_MAX ||
         writer->pending_count >= UINT32_MAX - writer->block_count)
         return fail_invalid(writer, "a block is too large, or one too many",
@@ -350,10 +336,8 @@ filter_writer_part_end(struct filter_writer *writer,
                        struct colander_error *err)
 {
     size_t key_size = part->first_key.size + part->last_key.size;
-    enum colander_code code = check_usable(writer, err);
+    enum colander_code code = check_part(writer, part, err);
 
-    if (code == COLANDER_OK)
-        code = check_part(writer, part, err);
     if (code == COLANDER_OK)
         code = colander_buffer_reserve(&writer->parts,
                                        PART_SIZE_MAX + key_size +
@@ -450,10 +434,9 @@ filter_writer_finish(struct filter_writer *writer,
                      const struct filter_head *head, struct colander_error *err)
 {
     struct colander_buffer directory = COLANDER_BUFFER_EMPTY;
-    enum colander_code code = check_usable(writer, err);
+    enum colander_code code;
 
-    if (code != COLANDER_OK)
-        return code;
+    assert(!writer->is_finished);
     if (writer->pending_count > 0)
         return fail_invalid(writer, "a part has not ended", err);
     if (head->unfiltered_count > FILTER_UNFILTERED_MAX)

@@ -47,9 +47,7 @@ struct builder {
     struct colander_buffer list_ends; /* size_t each: where lists end in `lists`
                                        */
 
-    /* The current value. */
-    uint32_t *units;                 /* units that hold it */
-    struct colander_buffer resorted; /* its entries, see sort_cut */
+    uint32_t *units; /* that hold the current value */
 };
 
 bool
@@ -405,7 +403,7 @@ go_to_group(struct builder *builder, uint64_t group, struct colander_error *err)
     return COLANDER_OK;
 }
 
-/* Adds a value: the entries of one hash (already cut) and one tag. */
+/* Adds a value: the entries of one hash and one tag. */
 static enum colander_code
 add_value(struct builder *builder, uint64_t hash, const uint64_t *entries,
           size_t count, struct colander_error *err)
@@ -427,56 +425,14 @@ add_value(struct builder *builder, uint64_t hash, const uint64_t *entries,
 
 /* -------------------------------------------------------------- hashes --- */
 
-static int
-compare_entries(const void *a, const void *b)
-{
-    uint64_t x;
-    uint64_t y;
-
-    memcpy(&x, a, sizeof(x));
-    memcpy(&y, b, sizeof(y));
-    return (x > y) - (x < y);
-}
-
-/* Copies the entries of hashes that became equal when they were cut, without
- * the hash, and sorts them: they are no longer in order. */
-static enum colander_code
-sort_cut(struct builder *builder, const uint64_t **entries, size_t count,
-         struct colander_error *err)
-{
-    struct colander_buffer *copies = &builder->resorted;
-    enum colander_code code;
-
-    colander_buffer_clear(copies);
-    if (count > SIZE_MAX / sizeof(uint64_t))
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "no memory for %zu entries", count);
-    code = colander_buffer_reserve(copies, count * sizeof(uint64_t), err);
-    if (code != COLANDER_OK)
-        return code;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t copy = (*entries)[i] & bits_mask(64 - LOCATOR_HASH_BITS);
-
-        memcpy(copies->data + i * sizeof(copy), &copy, sizeof(copy));
-    }
-    qsort(copies->data, count, sizeof(uint64_t), compare_entries);
-    /* Memory from realloc is aligned for any type. */
-    *entries = (const uint64_t *)(const void *)copies->data;
-    return COLANDER_OK;
-}
-
-/* Adds the entries of one hash, which is already cut. */
+/* Adds the entries of one hash. */
 static enum colander_code
 add_hash(struct builder *builder, uint64_t hash, const uint64_t *entries,
          size_t count, struct colander_error *err)
 {
-    unsigned whole = 64 - LOCATOR_HASH_BITS;
     enum colander_code code = go_to_group(
         builder, hash >> locator_remainder_bits(builder->shape), err);
 
-    if (code == COLANDER_OK &&
-        entries[0] >> whole != entries[count - 1] >> whole)
-        code = sort_cut(builder, &entries, count, err);
     while (code == COLANDER_OK && count > 0) {
         unsigned tag = tag_of(entries[0]);
         size_t same = 1;
@@ -492,46 +448,18 @@ add_hash(struct builder *builder, uint64_t hash, const uint64_t *entries,
 
 /* ------------------------------------------------------------ building --- */
 
-static void
-builder_destroy(struct builder *builder)
+/* Returns the most units that a value is collected in: one more fine unit than
+ * can be used finds out whether there are too many. */
+static uint32_t
+unit_max(const struct builder *builder)
 {
-    if (builder == NULL)
-        return;
-    colander_buffer_release(&builder->groups.bytes);
-    colander_buffer_release(&builder->block);
-    colander_buffer_release(&builder->lists.bytes);
-    colander_buffer_release(&builder->list_ends);
-    colander_buffer_release(&builder->resorted);
-    free(builder->units);
-    free(builder);
-}
+    uint32_t units = builder->coarse_units;
 
-static struct builder *
-builder_create(const struct locator_shape *shape, locator_sink *sink,
-               void *context)
-{
-    uint32_t units = locator_units(shape, shape->coarse);
-    struct builder *builder = calloc(1, sizeof(*builder));
-
-    if (builder == NULL)
-        return NULL;
-    builder->shape = shape;
-    builder->fine_shift = (unsigned)__builtin_ctz(shape->fine);
-    builder->fine_units = locator_units(shape, shape->fine);
-    builder->coarse_units = units;
-    builder->sink = sink;
-    builder->context = context;
     if (units < builder->fine_units / LOCATOR_COMMON)
         units = builder->fine_units / LOCATOR_COMMON;
     if (units < LOCATOR_SHORT_MAX)
         units = LOCATOR_SHORT_MAX;
-    units++; /* finds out whether there are more fine units */
-    builder->units = malloc(units * sizeof(*builder->units));
-    if (builder->units == NULL) {
-        builder_destroy(builder);
-        return NULL;
-    }
-    return builder;
+    return units + 1;
 }
 
 static enum colander_code
@@ -564,15 +492,26 @@ locator_build(const struct locator_shape *shape, const uint64_t *entries,
               size_t count, locator_sink *sink, void *context,
               struct colander_error *err)
 {
-    struct builder *builder;
+    struct builder builder = {
+        .shape = shape,
+        .fine_shift = (unsigned)__builtin_ctz(shape->fine),
+        .fine_units = locator_units(shape, shape->fine),
+        .coarse_units = locator_units(shape, shape->coarse),
+        .sink = sink,
+        .context = context,
+    };
     enum colander_code code;
 
     assert(locator_shape_is_sound(shape));
-    builder = builder_create(shape, sink, context);
-    if (builder == NULL)
+    builder.units = malloc(unit_max(&builder) * sizeof(*builder.units));
+    if (builder.units == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory to build a locator");
-    code = add_all(builder, entries, count, err);
-    builder_destroy(builder);
+    code = add_all(&builder, entries, count, err);
+    colander_buffer_release(&builder.groups.bytes);
+    colander_buffer_release(&builder.block);
+    colander_buffer_release(&builder.lists.bytes);
+    colander_buffer_release(&builder.list_ends);
+    free(builder.units);
     return code;
 }

@@ -312,25 +312,6 @@ read_list(struct walk *walk, const struct finding *finding,
     return read_long_list(finding, &list, err);
 }
 
-/* Reads the list into `ranges`, which may already have any rows. */
-static enum colander_code
-unite_list(struct walk *walk, const struct finding *finding,
-           struct colander_error *err)
-{
-    struct row_ranges apart = ROW_RANGES_EMPTY;
-    struct finding aside = *finding;
-    enum colander_code code;
-
-    if (finding->ranges == NULL || finding->ranges->count == 0)
-        return read_list(walk, finding, err);
-    aside.ranges = &apart;
-    code = read_list(walk, &aside, err);
-    if (code == COLANDER_OK)
-        code = row_ranges_unite(finding->ranges, &apart, err);
-    row_ranges_release(&apart);
-    return code;
-}
-
 /* -------------------------------------------------------------- lookup --- */
 
 static enum colander_code
@@ -351,7 +332,7 @@ find_in_group(struct walk *walk, uint64_t remainder, unsigned tag,
                 return damaged(err);
             continue;
         }
-        code = unite_list(walk, finding, err);
+        code = read_list(walk, finding, err);
         if (code != COLANDER_OK || tag != LOCATOR_TAG_ANY)
             return code;
     }

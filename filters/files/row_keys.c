@@ -203,46 +203,6 @@ row_keys_coder_finish(struct row_keys_coder *coder, struct colander_error *err)
 
 /* -------------------------------------------------------------- reader --- */
 
-/* The end of a block, decoded. */
-struct layout {
-    const uint8_t *restarts;
-    uint32_t restart_count;
-    uint32_t key_count;
-    size_t entries_end; /* where the restarts begin */
-};
-
-static inline bool
-layout_read(struct colander_slice block, struct layout *layout)
-{
-    size_t room;
-
-    if (block.size < TRAILER_SIZE)
-        return false;
-    room = block.size - TRAILER_SIZE;
-    layout->key_count = bytes_get_le16(block.data + room);
-    layout->restart_count =
-        (layout->key_count + ROW_KEYS_RESTART - 1) / ROW_KEYS_RESTART;
-    if (layout->key_count == 0 || layout->restart_count > room / RESTART_SIZE)
-        return false;
-    layout->entries_end = room - layout->restart_count * RESTART_SIZE;
-    layout->restarts = block.data + layout->entries_end;
-    return layout->key_count <= layout->entries_end;
-}
-
-static size_t
-restart_offset(const struct layout *layout, uint32_t restart)
-{
-    return bytes_get_le16(layout->restarts + (size_t)restart * RESTART_SIZE);
-}
-
-uint32_t
-row_keys_count(struct colander_slice block)
-{
-    struct layout layout;
-
-    return layout_read(block, &layout) ? layout.key_count : 0;
-}
-
 struct entry {
     size_t shared;
     size_t suffix; /* offset in the block */
@@ -314,7 +274,7 @@ key_apply(struct row_keys_reader *reader, const struct entry *entry,
           struct colander_error *err)
 {
     struct colander_buffer *key = &reader->key;
-    const uint8_t *suffix = reader->block.data + entry->suffix;
+    const uint8_t *suffix = reader->entries.data + entry->suffix;
     size_t size = entry->shared + entry->size;
 
     if (key->capacity < size + COPY_SIZE) {
@@ -325,7 +285,7 @@ key_apply(struct row_keys_reader *reader, const struct entry *entry,
             return code;
     }
     if (entry->size <= COPY_SIZE &&
-        reader->block.size - entry->suffix >= COPY_SIZE)
+        reader->entries.size - entry->suffix >= COPY_SIZE)
         memcpy(key->data + entry->shared, suffix, COPY_SIZE);
     else
         memcpy(key->data + entry->shared, suffix, entry->size);
@@ -333,17 +293,15 @@ key_apply(struct row_keys_reader *reader, const struct entry *entry,
     return COLANDER_OK;
 }
 
-/* Like row_keys_next, for entries that end at `entries_end`. */
+/* Reads the next key into reader->key. */
 static inline enum colander_code
-step(struct row_keys_reader *reader, size_t entries_end,
-     struct colander_error *err)
+step(struct row_keys_reader *reader, struct colander_error *err)
 {
     bool is_restart = reader->next % ROW_KEYS_RESTART == 0;
     struct entry entry;
     enum colander_code code;
 
-    if (!entry_read(colander_slice_of(reader->block.data, entries_end),
-                    reader->offset, &entry) ||
+    if (!entry_read(reader->entries, reader->offset, &entry) ||
         entry.shared > (is_restart ? 0 : reader->key.size))
         return entry_damaged(reader->next, err);
     code = key_apply(reader, &entry, err);
@@ -354,76 +312,85 @@ step(struct row_keys_reader *reader, size_t entries_end,
     return COLANDER_OK;
 }
 
-/* Moves the reader before the key at a restart. */
-static enum colander_code
-restart_seek(struct row_keys_reader *reader, struct colander_slice block,
-             uint32_t restart, struct layout *layout,
-             struct colander_error *err)
+static uint32_t
+restarts_of(uint32_t key_count)
 {
-    if (!layout_read(block, layout))
+    return (key_count + ROW_KEYS_RESTART - 1) / ROW_KEYS_RESTART;
+}
+
+/* Returns where the key at a restart begins. Restarts follow the entries. */
+static size_t
+restart_offset(const struct row_keys_reader *reader, uint32_t restart)
+{
+    return bytes_get_le16(reader->entries.data + reader->entries.size +
+                          (size_t)restart * RESTART_SIZE);
+}
+
+/* Moves the reader before the key at a restart. */
+static void
+restart_seek(struct row_keys_reader *reader, uint32_t restart)
+{
+    reader->next = restart * ROW_KEYS_RESTART;
+    reader->offset = restart_offset(reader, restart);
+    colander_buffer_clear(&reader->key);
+}
+
+enum colander_code
+row_keys_open(struct row_keys_reader *reader, struct colander_slice block,
+              struct colander_error *err)
+{
+    const size_t room =
+        block.size < TRAILER_SIZE ? 0 : block.size - TRAILER_SIZE;
+    const uint32_t count = room == 0 ? 0 : bytes_get_le16(block.data + room);
+    const size_t restarts_size = (size_t)restarts_of(count) * RESTART_SIZE;
+
+    reader->count = 0;
+    if (count == 0 || count + restarts_size > room)
         return COLANDER_FAIL(err, COLANDER_CORRUPT,
                              "key block of %zu bytes is damaged", block.size);
-    if (restart >= layout->restart_count)
-        return COLANDER_FAIL(err, COLANDER_CORRUPT,
-                             "key block has only %u keys", layout->key_count);
-    reader->block = block;
-    reader->count = layout->key_count;
-    reader->next = restart * ROW_KEYS_RESTART;
-    reader->offset = restart_offset(layout, restart);
-    colander_buffer_clear(&reader->key);
+    reader->entries = colander_slice_of(block.data, room - restarts_size);
+    reader->count = count;
+    restart_seek(reader, 0);
     return COLANDER_OK;
 }
 
 enum colander_code
-row_keys_seek(struct row_keys_reader *reader, struct colander_slice block,
-              uint32_t index, struct colander_error *err)
+row_keys_get(struct row_keys_reader *reader, uint32_t index,
+             struct colander_error *err)
 {
-    struct layout layout;
-    enum colander_code code =
-        restart_seek(reader, block, index / ROW_KEYS_RESTART, &layout, err);
+    const uint32_t restart = index / ROW_KEYS_RESTART;
+    enum colander_code code = COLANDER_OK;
 
-    if (code != COLANDER_OK)
-        return code;
-    if (index >= layout.key_count)
+    if (index >= reader->count)
         return COLANDER_FAIL(err, COLANDER_CORRUPT,
-                             "key block has only %u keys", layout.key_count);
-    while (code == COLANDER_OK && reader->next < index)
-        code = step(reader, layout.entries_end, err);
+                             "key block has only %u keys", reader->count);
+    if (reader->next > index || reader->next < restart * ROW_KEYS_RESTART)
+        restart_seek(reader, restart);
+    while (code == COLANDER_OK && reader->next <= index)
+        code = step(reader, err);
     return code;
-}
-
-enum colander_code
-row_keys_next(struct row_keys_reader *reader, struct colander_error *err)
-{
-    struct layout layout;
-
-    assert(reader->next < reader->count);
-    if (!layout_read(reader->block, &layout))
-        return entry_damaged(reader->next, err);
-    return step(reader, layout.entries_end, err);
 }
 
 /* Finds the first restart whose key is not below `key`, or their number. */
 static enum colander_code
-restart_search(const struct layout *layout, struct colander_slice block,
-               struct colander_slice key, uint32_t *restart,
-               struct colander_error *err)
+restart_search(const struct row_keys_reader *reader, struct colander_slice key,
+               uint32_t *restart, struct colander_error *err)
 {
-    struct colander_slice entries =
-        colander_slice_of(block.data, layout->entries_end);
     uint32_t low = 0;
-    uint32_t high = layout->restart_count;
+    uint32_t high = restarts_of(reader->count);
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
+        struct colander_slice whole;
         struct entry entry;
 
-        if (!entry_read(entries, restart_offset(layout, middle), &entry) ||
+        if (!entry_read(reader->entries, restart_offset(reader, middle),
+                        &entry) ||
             entry.shared != 0)
             return entry_damaged(middle * ROW_KEYS_RESTART, err);
-        if (colander_slice_compare(
-                colander_slice_of(block.data + entry.suffix, entry.size), key) <
-            0)
+        whole =
+            colander_slice_of(reader->entries.data + entry.suffix, entry.size);
+        if (colander_slice_compare(whole, key) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -433,21 +400,16 @@ restart_search(const struct layout *layout, struct colander_slice block,
 }
 
 enum colander_code
-row_keys_search(struct row_keys_reader *reader, struct colander_slice block,
-                struct colander_slice key, uint32_t *index,
-                struct colander_error *err)
+row_keys_search(struct row_keys_reader *reader, struct colander_slice key,
+                uint32_t *index, struct colander_error *err)
 {
-    struct layout layout;
     uint32_t restart = 0;
-    enum colander_code code = restart_seek(reader, block, 0, &layout, err);
+    enum colander_code code = restart_search(reader, key, &restart, err);
 
     if (code == COLANDER_OK)
-        code = restart_search(&layout, block, key, &restart, err);
-    if (code == COLANDER_OK)
-        code = restart_seek(reader, block, restart == 0 ? 0 : restart - 1,
-                            &layout, err);
+        restart_seek(reader, restart == 0 ? 0 : restart - 1);
     while (code == COLANDER_OK && reader->next < reader->count) {
-        code = step(reader, layout.entries_end, err);
+        code = step(reader, err);
         if (code == COLANDER_OK &&
             colander_slice_compare(colander_buffer_slice(&reader->key), key) >=
                 0) {

@@ -1,9 +1,9 @@
 /*
  * Row ranges: ascending runs of rows, united and intersected.
  *
- * Two sets of runs are merged in place. The runs of `ranges` are moved to the
- * end of enough room for both, and the result is written from the beginning.
- * Each run is written after one was read, so writing never overtakes reading.
+ * They are intersected in place. The runs of `ranges` are moved to the end of
+ * enough room for both, and the result is written from the beginning. Each run
+ * is written after one was read, so writing never overtakes reading.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,7 +11,6 @@
 
 #include "core/array.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 void
@@ -39,7 +38,7 @@ append(struct row_ranges *ranges, struct row_range run)
 
     if (ranges->count > 0) {
         last = &ranges->ranges[ranges->count - 1];
-        if (run.first <= last->end) {
+        if (run.first <= last->end && run.first >= last->first) {
             if (run.end > last->end)
                 last->end = run.end;
             return;
@@ -55,79 +54,12 @@ row_ranges_add(struct row_ranges *ranges, uint32_t first, uint32_t end,
     struct row_range run = {first, end};
     enum colander_code code;
 
-    assert(ranges->count == 0 ||
-           ranges->ranges[ranges->count - 1].first <= first);
     if (first >= end)
         return COLANDER_OK;
     code = reserve(ranges, 1, err);
     if (code == COLANDER_OK)
         append(ranges, run);
     return code;
-}
-
-/* Empties `ranges`, keeping its runs at the end of room for them and `count`
- * more. Returns where. */
-static enum colander_code
-set_aside(struct row_ranges *ranges, size_t count,
-          const struct row_range **aside, struct colander_error *err)
-{
-    enum colander_code code = reserve(ranges, count, err);
-
-    if (code != COLANDER_OK)
-        return code;
-    memmove(ranges->ranges + count, ranges->ranges,
-            ranges->count * sizeof(*ranges->ranges));
-    ranges->count = 0;
-    *aside = ranges->ranges + count;
-    return COLANDER_OK;
-}
-
-enum colander_code
-row_ranges_unite(struct row_ranges *ranges, const struct row_ranges *other,
-                 struct colander_error *err)
-{
-    const struct row_range *mine = NULL;
-    size_t mine_left = ranges->count;
-    const struct row_range *its = other->ranges;
-    size_t its_left = other->count;
-    enum colander_code code;
-
-    if (its_left == 0 || other == ranges)
-        return COLANDER_OK;
-    code = set_aside(ranges, its_left, &mine, err);
-    if (code != COLANDER_OK)
-        return code;
-    while (mine_left > 0 || its_left > 0) {
-        bool takes_mine =
-            its_left == 0 || (mine_left > 0 && mine->first <= its->first);
-
-        append(ranges, takes_mine ? *mine : *its);
-        if (takes_mine) {
-            mine++;
-            mine_left--;
-        } else {
-            its++;
-            its_left--;
-        }
-    }
-    return COLANDER_OK;
-}
-
-enum colander_code
-row_ranges_gather(struct row_ranges *ranges, const struct row_ranges *other,
-                  struct colander_error *err)
-{
-    enum colander_code code;
-
-    if (other->count == 0)
-        return COLANDER_OK;
-    code = reserve(ranges, other->count, err);
-    if (code != COLANDER_OK)
-        return code;
-    memcpy(ranges->ranges + ranges->count, other->ranges,
-           other->count * sizeof(*other->ranges));
-    ranges->count += other->count;
-    return COLANDER_OK;
 }
 
 static int
@@ -156,7 +88,7 @@ enum colander_code
 row_ranges_intersect(struct row_ranges *ranges, const struct row_ranges *other,
                      struct colander_error *err)
 {
-    const struct row_range *mine = NULL;
+    const struct row_range *mine;
     const struct row_range *mine_end;
     const struct row_range *its = other->ranges;
     size_t its_left = other->count;
@@ -169,9 +101,13 @@ row_ranges_intersect(struct row_ranges *ranges, const struct row_ranges *other,
         ranges->count = 0;
         return COLANDER_OK;
     }
-    code = set_aside(ranges, its_left, &mine, err);
+    code = reserve(ranges, its_left, err);
     if (code != COLANDER_OK)
         return code;
+    mine = ranges->ranges + its_left;
+    memmove(ranges->ranges + its_left, ranges->ranges,
+            mine_count * sizeof(*mine));
+    ranges->count = 0;
     mine_end = mine + mine_count;
     while (mine < mine_end && its_left > 0) {
         struct row_range run = {mine->first > its->first ? mine->first

@@ -30,11 +30,13 @@ search_block(const struct filter_file *filter, const struct filter_part *part,
                              err);
     if (code != COLANDER_OK)
         return code;
-    count = row_keys_count(block->bytes);
-    code = row_keys_search(&search->reader, block->bytes, key, &index, err);
+    code = row_keys_open(&search->reader, block->bytes, err);
+    if (code == COLANDER_OK)
+        code = row_keys_search(&search->reader, key, &index, err);
     block_cache_release(filter->cache, block);
     if (code != COLANDER_OK)
         return code;
+    count = search->reader.count;
     if (middle - first >= count)
         return COLANDER_FAIL(err, COLANDER_CORRUPT,
                              "a filter has no key for a row");

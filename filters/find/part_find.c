@@ -102,26 +102,23 @@ ask_presence(const struct asked *asked, uint64_t hash, bool *is_there,
 {
     const struct filter_file *filter = asked->filter;
     const struct filter_part *part = asked->part;
+    struct presence some = {.shape = part->presence};
     struct presence_probe probe;
     struct cached_block *block;
     enum colander_code code;
     uint32_t first;
-    size_t offset;
 
     presence_locate(&part->presence, hash, &probe);
     code = filter_file_block(filter, part, FILTER_PRESENCE, probe.block, &block,
                              &first, err);
     if (code != COLANDER_OK)
         return code;
-    offset = (size_t)(probe.block - first) * (PRESENCE_BLOCK_BITS / 8);
-    *is_there = true;
-    if (offset + PRESENCE_BLOCK_BITS / 8 > block->bytes.size)
+    some.words = (uint64_t *)(void *)(uintptr_t)block->bytes.data;
+    if ((size_t)(probe.block - first + 1) * (PRESENCE_BLOCK_BITS / 8) >
+        block->bytes.size)
         code = COLANDER_FAIL(err, COLANDER_CORRUPT, "a presence is truncated");
-    for (uint32_t i = 0; i < part->presence.probes && code == COLANDER_OK; i++)
-        *is_there =
-            *is_there && (block->bytes.data[offset + probe.bits[i] / 8] >>
-                              probe.bits[i] % 8 &
-                          1) != 0;
+    else
+        *is_there = presence_may_hold_probe(&some, &probe, probe.block - first);
     block_cache_release(filter->cache, block);
     return code;
 }
@@ -150,24 +147,18 @@ find_values(const struct asked *asked, const struct filter_query *query,
 {
     const unsigned tag = query_tag(query);
     struct locator_answer answer = {0, 0};
-    struct row_ranges one = ROW_RANGES_EMPTY;
     enum colander_code code = COLANDER_OK;
 
     row_ranges_clear(ranges);
     if (asked->part->presence.block_count != 0)
         return find_presence(asked, query, ranges, err);
-    if (query->value_count == 1)
-        return locate(asked, query->value_hashes[0], tag, ranges, &answer, err);
     for (size_t i = 0; i < query->value_count && code == COLANDER_OK; i++) {
-        if (!may_hold(asked, query, i))
-            continue;
-        row_ranges_clear(&one);
-        code = locate(asked, query->value_hashes[i], tag, &one, &answer, err);
-        if (code == COLANDER_OK)
-            code = row_ranges_gather(ranges, &one, err);
+        if (may_hold(asked, query, i))
+            code = locate(asked, query->value_hashes[i], tag, ranges, &answer,
+                          err);
     }
-    row_ranges_order(ranges);
-    row_ranges_release(&one);
+    if (query->value_count > 1 || tag == LOCATOR_TAG_ANY)
+        row_ranges_order(ranges);
     return code;
 }
 
@@ -308,8 +299,9 @@ find_any_of(const struct asked *asked, const struct filter_query *query,
     row_ranges_clear(ranges);
     for (size_t i = 0; i < query->operand_count && code == COLANDER_OK; i++) {
         code = find(asked, query->operands[i], &other, err);
-        if (code == COLANDER_OK)
-            code = row_ranges_gather(ranges, &other, err);
+        for (size_t k = 0; k < other.count && code == COLANDER_OK; k++)
+            code = row_ranges_add(ranges, other.ranges[k].first,
+                                  other.ranges[k].end, err);
     }
     row_ranges_order(ranges);
     row_ranges_release(&other);

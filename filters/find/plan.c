@@ -104,8 +104,6 @@ static enum colander_code
 ask_hierarchy(const struct planning *planning, const struct filter_query *query,
               uint64_t *slots, struct colander_error *err)
 {
-    const size_t size = planning->slot_words * sizeof(*slots);
-
     switch (query->kind) {
     case FILTER_QUERY_EQUAL:
         ask_values(planning, query, slots);
@@ -120,7 +118,7 @@ ask_hierarchy(const struct planning *planning, const struct filter_query *query,
     case FILTER_QUERY_OPEN:
         break;
     }
-    memset(slots, 0xff, size);
+    memset(slots, 0xff, planning->slot_words * sizeof(*slots));
     return COLANDER_OK;
 }
 

@@ -55,11 +55,12 @@ COLANDER_CHECKED enum colander_code
 stream_open_unflushed(const struct stream_find *find, struct stream **stream,
                       struct colander_error *err);
 
-/* Opens a stream of the `count` keys of recent rows that may match. *stream is
- * NULL if there are none, or, with *do_suffice false, if the recent rows cannot
- * tell; then the unflushed rows must be read. */
+/* Opens a stream of the `count` keys of recent rows that may match. The view is
+ * borrowed until the stream is closed. *stream is NULL if there are no keys,
+ * or, with *do_suffice false, if the recent rows cannot tell; then the
+ * unflushed rows must be read. */
 COLANDER_CHECKED enum colander_code stream_open_recent(
-    const struct stream_find *find, const struct recent_view *recent,
+    const struct stream_find *find, const struct recent_view *view,
     const struct settings *settings, struct stream **stream, uint64_t *count,
     bool *do_suffice, struct colander_error *err);
 

@@ -26,7 +26,6 @@ struct part_stream {
     /* Keys of rows, or anchors. */
     struct cached_block *block;
     uint32_t block_first; /* its first unit */
-    uint32_t block_count;
     struct row_keys_reader keys;
 
     /* The current segment, if `is_reading`. */
@@ -61,24 +60,20 @@ static enum colander_code
 read_unit_key(struct part_stream *part, uint32_t unit,
               struct colander_error *err)
 {
-    enum colander_code code;
+    enum colander_code code = COLANDER_OK;
 
     if (part->block == NULL || unit < part->block_first ||
-        unit - part->block_first >= part->block_count) {
+        unit - part->block_first >= part->keys.count) {
         block_cache_release(part->filter->cache, part->block);
         part->block = NULL;
         code = filter_file_block(part->filter, part->part, FILTER_KEYS, unit,
                                  &part->block, &part->block_first, err);
-        if (code != COLANDER_OK)
-            return code;
-        part->block_count = row_keys_count(part->block->bytes);
-        if (unit - part->block_first >= part->block_count)
-            return COLANDER_FAIL(err, COLANDER_CORRUPT,
-                                 "a filter has no key for a row");
+        if (code == COLANDER_OK)
+            code = row_keys_open(&part->keys, part->block->bytes, err);
     }
-    code = row_keys_seek(&part->keys, part->block->bytes,
-                         unit - part->block_first, err);
-    return code == COLANDER_OK ? row_keys_next(&part->keys, err) : code;
+    if (code != COLANDER_OK)
+        return code;
+    return row_keys_get(&part->keys, unit - part->block_first, err);
 }
 
 static enum colander_code

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/array.h"
 #include "filters/find/stream.h"
 #include "filters/part_find.h"
 
@@ -13,19 +14,12 @@
 
 struct recent_stream {
     struct stream stream;
-    struct colander_buffer bytes; /* of the keys */
-    struct colander_slice *keys;  /* in `bytes`: ascending, distinct */
+    const struct recent_view *view;  /* borrowed; has the bytes of the keys */
+    const struct settings *settings; /* borrowed while keys are collected */
+    struct colander_slice *keys;     /* at last ascending and distinct */
     size_t count;
+    size_t capacity;
     size_t next;
-};
-
-/* What a query is collected into: keys, and the size of each. */
-struct collection {
-    const struct stream_find *find;
-    const struct recent_view *recent;
-    const struct settings *settings;
-    struct colander_buffer bytes;
-    struct colander_buffer sizes; /* uint32_t each */
 };
 
 static void
@@ -33,7 +27,6 @@ close_recent(struct stream *stream)
 {
     struct recent_stream *recent = (struct recent_stream *)stream;
 
-    colander_buffer_release(&recent->bytes);
     free(recent->keys);
     free(recent);
 }
@@ -59,24 +52,22 @@ next_recent(struct stream *stream, struct colander_error *err)
 
 /* Returns whether the recent rows contain every row that may match. */
 static bool
-recent_rows_suffice(const struct collection *collection,
+recent_rows_suffice(const struct settings *settings,
                     const struct filter_query *query)
 {
-    const struct settings *settings = collection->settings;
-
     switch (query->kind) {
     case FILTER_QUERY_EQUAL:
         return !filter_query_is_unfiltered(query, settings->unfiltered,
                                            settings->unfiltered_count);
     case FILTER_QUERY_ALL_OF:
         for (size_t i = 0; i < query->operand_count; i++) {
-            if (recent_rows_suffice(collection, query->operands[i]))
+            if (recent_rows_suffice(settings, query->operands[i]))
                 return true;
         }
         return false;
     case FILTER_QUERY_ANY_OF:
         for (size_t i = 0; i < query->operand_count; i++) {
-            if (!recent_rows_suffice(collection, query->operands[i]))
+            if (!recent_rows_suffice(settings, query->operands[i]))
                 return false;
         }
         return true;
@@ -91,20 +82,19 @@ recent_rows_suffice(const struct collection *collection,
 
 /* Returns how many entries match the query, at most COUNT_MAX. */
 static uint64_t
-count_entries(const struct collection *collection,
-              const struct filter_query *query)
+count_entries(const struct recent_view *view, const struct filter_query *query)
 {
     uint64_t count = 0;
 
     if (query->kind == FILTER_QUERY_EQUAL) {
         for (size_t i = 0; i < query->value_count && count < COUNT_MAX; i++)
-            count += recent_count(collection->recent, query->value_hashes[i],
+            count += recent_count(view, query->value_hashes[i],
                                   query_tag(query), COUNT_MAX);
         return count;
     }
     if (query->kind == FILTER_QUERY_ANY_OF) {
         for (size_t i = 0; i < query->operand_count && count < COUNT_MAX; i++)
-            count += count_entries(collection, query->operands[i]);
+            count += count_entries(view, query->operands[i]);
         return count;
     }
     return COUNT_MAX;
@@ -113,21 +103,20 @@ count_entries(const struct collection *collection,
 static enum colander_code
 take_key(void *context, struct colander_slice key, struct colander_error *err)
 {
-    struct collection *collection = context;
-    const uint32_t size = (uint32_t)key.size;
+    struct recent_stream *recent = context;
     enum colander_code code;
 
-    if (!stream_has_key(collection->find, key))
+    if (!stream_has_key(recent->stream.find, key))
         return COLANDER_OK;
-    code = colander_buffer_append(&collection->bytes, key.data, key.size, err);
+    code =
+        array_reserve(&recent->keys, recent->count, &recent->capacity, 1, err);
     if (code == COLANDER_OK)
-        code = colander_buffer_append(&collection->sizes, &size, sizeof(size),
-                                      err);
+        recent->keys[recent->count++] = key;
     return code;
 }
 
 static enum colander_code
-collect(struct collection *collection, const struct filter_query *query,
+collect(struct recent_stream *recent, const struct filter_query *query,
         struct colander_error *err)
 {
     const struct filter_query *rarest = NULL;
@@ -136,17 +125,17 @@ collect(struct collection *collection, const struct filter_query *query,
 
     if (query->kind == FILTER_QUERY_EQUAL) {
         for (size_t i = 0; i < query->value_count && code == COLANDER_OK; i++)
-            code = recent_find(collection->recent, query->value_hashes[i],
-                               query_tag(query), take_key, collection, err);
+            code = recent_find(recent->view, query->value_hashes[i],
+                               query_tag(query), take_key, recent, err);
         return code;
     }
     for (size_t i = 0; i < query->operand_count && code == COLANDER_OK; i++) {
         const struct filter_query *operand = query->operands[i];
 
         if (query->kind == FILTER_QUERY_ANY_OF) {
-            code = collect(collection, operand, err);
-        } else if (recent_rows_suffice(collection, operand)) {
-            uint64_t count = count_entries(collection, operand);
+            code = collect(recent, operand, err);
+        } else if (recent_rows_suffice(recent->settings, operand)) {
+            uint64_t count = count_entries(recent->view, operand);
 
             if (count < fewest) {
                 fewest = count;
@@ -154,7 +143,7 @@ collect(struct collection *collection, const struct filter_query *query,
             }
         }
     }
-    return rarest == NULL ? code : collect(collection, rarest, err);
+    return rarest == NULL ? code : collect(recent, rarest, err);
 }
 
 static int
@@ -164,80 +153,53 @@ compare_keys(const void *left, const void *right)
                                   *(const struct colander_slice *)right);
 }
 
-/* Makes slices of the collected keys: sorted, distinct. */
-static enum colander_code
-sort_keys(struct recent_stream *stream, const struct colander_buffer *sizes,
-          struct colander_error *err)
+/* Sorts the keys and removes duplicates. */
+static void
+order_keys(struct recent_stream *recent)
 {
-    const size_t count = sizes->size / sizeof(uint32_t);
-    const uint8_t *at = stream->bytes.data;
+    const size_t count = recent->count;
 
-    stream->keys = calloc(count, sizeof(*stream->keys));
-    if (stream->keys == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
+    qsort(recent->keys, count, sizeof(*recent->keys), compare_keys);
+    recent->count = 0;
     for (size_t i = 0; i < count; i++) {
-        uint32_t size;
-
-        memcpy(&size, sizes->data + i * sizeof(size), sizeof(size));
-        stream->keys[i] = colander_slice_of(at, size);
-        at += size;
+        if (recent->count == 0 ||
+            !colander_slice_equal(recent->keys[i],
+                                  recent->keys[recent->count - 1]))
+            recent->keys[recent->count++] = recent->keys[i];
     }
-    qsort(stream->keys, count, sizeof(*stream->keys), compare_keys);
-    for (size_t i = 0; i < count; i++) {
-        if (stream->count == 0 ||
-            !colander_slice_equal(stream->keys[i],
-                                  stream->keys[stream->count - 1]))
-            stream->keys[stream->count++] = stream->keys[i];
-    }
-    return COLANDER_OK;
-}
-
-/* Creates a stream of the collected keys and takes their bytes. Requires at
- * least one key. */
-static enum colander_code
-make_stream(struct collection *collection, struct stream **stream,
-            uint64_t *count, struct colander_error *err)
-{
-    struct recent_stream *created = calloc(1, sizeof(*created));
-    enum colander_code code;
-
-    if (created == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
-    created->stream.find = collection->find;
-    created->stream.next = next_recent;
-    created->stream.close = close_recent;
-    created->bytes = collection->bytes;
-    collection->bytes = (struct colander_buffer)COLANDER_BUFFER_EMPTY;
-    code = sort_keys(created, &collection->sizes, err);
-    if (code != COLANDER_OK) {
-        close_recent(&created->stream);
-        return code;
-    }
-    *count = created->count;
-    *stream = &created->stream;
-    return COLANDER_OK;
 }
 
 enum colander_code
 stream_open_recent(const struct stream_find *find,
-                   const struct recent_view *recent,
+                   const struct recent_view *view,
                    const struct settings *settings, struct stream **stream,
                    uint64_t *count, bool *do_suffice,
                    struct colander_error *err)
 {
-    struct collection collection = {
-        find, recent, settings, COLANDER_BUFFER_EMPTY, COLANDER_BUFFER_EMPTY};
+    const struct filter_query *query = find->request->query;
+    struct recent_stream *created;
     enum colander_code code;
 
     *stream = NULL;
     *count = 0;
-    *do_suffice = recent_rows_suffice(&collection, find->request->query);
-    if (!*do_suffice || recent_view_is_empty(recent))
+    *do_suffice = recent_rows_suffice(settings, query);
+    if (!*do_suffice || recent_view_is_empty(view))
         return COLANDER_OK;
-    code = collect(&collection, find->request->query, err);
-    if (code == COLANDER_OK && collection.sizes.size > 0)
-        code = make_stream(&collection, stream, count, err);
-    colander_buffer_release(&collection.bytes);
-    colander_buffer_release(&collection.sizes);
-    return code;
+    created = calloc(1, sizeof(*created));
+    if (created == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
+    created->stream.find = find;
+    created->stream.next = next_recent;
+    created->stream.close = close_recent;
+    created->view = view;
+    created->settings = settings;
+    code = collect(created, query, err);
+    if (code != COLANDER_OK || created->count == 0) {
+        close_recent(&created->stream);
+        return code;
+    }
+    order_keys(created);
+    *count = created->count;
+    *stream = &created->stream;
+    return COLANDER_OK;
 }

@@ -1,13 +1,10 @@
 /*
- * Classes of a sliced hierarchy: a matrix, the parts of its columns, and the
- * views that versions have of it.
+ * Classes of a sliced hierarchy: a matrix, and the parts of its columns.
  *
- * A column is free if it has no part and no existing view uses it. Everything
- * except the words of the matrix requires the hierarchy's lock. Views never
- * change, and any thread that holds one may read it.
+ * A column is free if it has no part, and no version sees the part that it had.
+ * Everything except the words of the matrix requires the hierarchy's lock.
  *
- * Life: create -> take, leave; view ... view_unref -> retire; the class lives
- *       until its last view is released
+ * Life: create -> take, leave -> unref; versions also count their classes
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,31 +15,15 @@
 
 #define SLICE_NO_COLUMN UINT32_MAX
 
-/* What versions see of a class. Never changes, except for its neighbours. */
-struct slice_view {
-    struct slice_matrix matrix; /* the class's, borrowed */
-    struct slice_class *class;  /* counted */
-    uint32_t reference_count;   /* by versions, and by the class as current */
-    uint64_t number;            /* of the views of the class, from 1 */
-    struct slice_view *older;   /* existing views of the class */
-    struct slice_view *newer;
-    uint64_t mask[SLICE_WORDS_MAX]; /* columns that have a part */
-    uint32_t slots[];               /* by column */
-};
-
 struct slice_class {
     struct slice_matrix matrix;
-    uint32_t reference_count;   /* by the slices while in use, and by views */
-    uint32_t live_count;        /* columns that have a part */
-    double fill;                /* mean share of bits set */
-    struct slice_view *current; /* of the current state, or NULL */
-    struct slice_view *oldest;
-    struct slice_view *newest;
-    uint64_t view_count; /* made so far */
-    uint64_t mask[SLICE_WORDS_MAX];
-    uint32_t slots[SLICE_COLUMNS_MAX];
+    uint32_t reference_count; /* by the slices while in use, and by versions */
+    uint32_t live_count;      /* columns that have a part */
+    double fill;              /* mean share of bits set */
+    uint64_t mask[SLICE_WORDS_MAX];    /* columns that have a part */
+    uint32_t slots[SLICE_COLUMNS_MAX]; /* by column */
 
-    /* For each column, the last view that has the part that left it. */
+    /* For each column, the last version that may see the part that left it. */
     uint64_t seen_until[SLICE_COLUMNS_MAX];
 };
 
@@ -50,23 +31,21 @@ struct slice_class {
 struct slice_class *slice_class_create(const struct presence_shape *shape,
                                        uint32_t column_count);
 
-/* Releases a class that is no longer in use. Its views may still be. */
-void slice_class_retire(struct slice_class *class);
+void slice_class_unref(struct slice_class *class);
 
-/* Returns a column to write to, or SLICE_NO_COLUMN. */
-uint32_t slice_class_free_column(const struct slice_class *class);
+/* Returns a column to write to, or SLICE_NO_COLUMN. `oldest` is the number of
+ * the oldest version. */
+uint32_t slice_class_free_column(const struct slice_class *class,
+                                 uint64_t oldest);
 
 /* Assigns a free column to the part of `slot`. */
 void slice_class_take(struct slice_class *class, uint32_t column,
                       uint32_t slot);
 
-/* Removes the part of a column. */
-void slice_class_leave(struct slice_class *class, uint32_t column);
-
-/* Return the current view of the class, counted, and release it. NULL if memory
- * is short. */
-struct slice_view *slice_class_view(struct slice_class *class);
-void slice_view_unref(struct slice_view *view);
+/* Removes the part of a column. `newest` is the number of the last version that
+ * was published. */
+void slice_class_leave(struct slice_class *class, uint32_t column,
+                       uint64_t newest);
 
 static inline bool
 slice_class_has(const struct slice_class *class, uint32_t column)

@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "filters/hierarchy/slice_class.h"
+#include "filters/hierarchy/slices_version.h"
 
 /* Where the part of a slot is. */
 struct slice_place {
@@ -19,6 +19,8 @@ struct slice_place {
 };
 
 struct slices {
+    struct hierarchy base;
+    struct slices_versions versions;
     uint64_t budget;
     struct slice_class **classes;
     size_t class_count;
@@ -64,7 +66,7 @@ static void
 slices_drop(struct slices *slices, struct slice_class *class)
 {
     *slices_place(slices, class) = slices->classes[--slices->class_count];
-    slice_class_retire(class);
+    slice_class_unref(class);
 }
 
 static void
@@ -72,7 +74,7 @@ slices_replace(struct slices *slices, struct slice_class *old,
                struct slice_class *class)
 {
     *slices_place(slices, old) = class;
-    slice_class_retire(old);
+    slice_class_unref(old);
 }
 
 /* Keeps the parts of `from` whose column is also in `to`. */
@@ -306,6 +308,7 @@ may_double(const struct slices *slices, const struct slice_class *class)
 static struct placement
 plan_for(struct slices *slices, const struct presence_shape *shape)
 {
+    const uint64_t oldest = slices_version_oldest(&slices->versions);
     const uint64_t size = slices_size(slices);
     const struct placement created = {
         NULL, SLICE_NO_COLUMN, SLICE_COLUMNS_MIN,
@@ -319,7 +322,7 @@ plan_for(struct slices *slices, const struct presence_shape *shape)
 
         if (!presence_is_same_shape(&class->matrix.shape, shape))
             continue;
-        column = slice_class_free_column(class);
+        column = slice_class_free_column(class, oldest);
         if (column != SLICE_NO_COLUMN)
             return (struct placement){class, column, column_count, 0};
         if (class->live_count <= column_count / 4 * 3)
@@ -357,12 +360,13 @@ carry_out(struct slices *slices, struct placement *plan,
         if (class == NULL)
             return false;
         if (!slices_append(slices, class)) {
-            slice_class_retire(class);
+            slice_class_unref(class);
             return false;
         }
         plan->class = class;
     }
-    plan->column = slice_class_free_column(plan->class);
+    plan->column = slice_class_free_column(
+        plan->class, slices_version_oldest(&slices->versions));
     return true;
 }
 
@@ -385,10 +389,11 @@ grow_places(struct slices *slices, uint32_t slot)
     return true;
 }
 
-enum colander_code
-slices_add(struct slices *slices, uint32_t slot,
-           const struct presence *presence, struct colander_error *err)
+static bool
+slices_add(struct hierarchy *hierarchy, uint32_t slot,
+           const struct presence *presence)
 {
+    struct slices *slices = (struct slices *)hierarchy;
     struct incoming incoming = {presence->shape, presence_fill(presence)};
     enum relief relief = RELIEVED;
     struct placement plan = {0};
@@ -406,20 +411,19 @@ slices_add(struct slices *slices, uint32_t slot,
     is_done = is_done && relief != NO_ROOM_TO_FOLD &&
               carry_out(slices, &plan, &incoming.shape);
     if (!is_done)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "no memory for a filter of %zu bytes",
-                             presence_size(&presence->shape));
+        return false;
     class = plan.class;
     slice_matrix_write(&class->matrix, plan.column, presence);
     place_part(slices, class, plan.column, slot);
     slices->places[slot].block_count = presence->shape.block_count;
     class->fill += (incoming.fill - class->fill) / class->live_count;
-    return COLANDER_OK;
+    return true;
 }
 
-void
-slices_remove(struct slices *slices, uint32_t slot)
+static void
+slices_remove(struct hierarchy *hierarchy, uint32_t slot)
 {
+    struct slices *slices = (struct slices *)hierarchy;
     struct slice_place *place;
     struct slice_class *class;
 
@@ -427,30 +431,20 @@ slices_remove(struct slices *slices, uint32_t slot)
         return;
     place = &slices->places[slot];
     class = place->class;
-    slice_class_leave(class, place->column);
+    slice_class_leave(class, place->column, slices->versions.count);
     place->class = NULL;
     tidy(slices, class);
 }
 
 /* ---------------------------------------------------------------- life --- */
 
-struct slices *
-slices_create(uint64_t budget)
+static void
+slices_destroy(struct hierarchy *hierarchy)
 {
-    struct slices *slices = calloc(1, sizeof(*slices));
+    struct slices *slices = (struct slices *)hierarchy;
 
-    if (slices != NULL)
-        slices->budget = budget;
-    return slices;
-}
-
-void
-slices_destroy(struct slices *slices)
-{
-    if (slices == NULL)
-        return;
     for (size_t i = 0; i < slices->class_count; i++)
-        slice_class_retire(slices->classes[i]);
+        slice_class_unref(slices->classes[i]);
     free(slices->classes);
     free(slices->places);
     free(slices);
@@ -468,9 +462,10 @@ folds_of(const struct slice_place *place)
     return folds;
 }
 
-struct hierarchy_sizes
-slices_sizes(const struct slices *slices)
+static struct hierarchy_sizes
+slices_sizes(const struct hierarchy *hierarchy)
 {
+    const struct slices *slices = (const struct slices *)hierarchy;
     struct hierarchy_sizes sizes = {0};
 
     for (uint32_t slot = 0; slot < slices->place_count; slot++) {
@@ -488,13 +483,35 @@ slices_sizes(const struct slices *slices)
     return sizes;
 }
 
-struct slices_version *
-slices_publish(struct slices *slices)
+static struct hierarchy_version *
+slices_publish(struct hierarchy *hierarchy)
 {
+    struct slices *slices = (struct slices *)hierarchy;
     uint32_t slot_count = slices->place_count;
 
     while (slot_count > 0 && slices->places[slot_count - 1].class == NULL)
         slot_count--;
-    return slices_version_make(slices->classes, slices->class_count,
-                               slot_count);
+    return slices_version_publish(&slices->versions, slices->classes,
+                                  slices->class_count, slot_count);
+}
+
+struct hierarchy *
+slices_create(uint64_t budget)
+{
+    static const struct hierarchy_methods methods = {
+        .add = slices_add,
+        .remove = slices_remove,
+        .sizes = slices_sizes,
+        .destroy = slices_destroy,
+        .publish = slices_publish,
+        .version_destroy = slices_version_destroy,
+        .find = slices_version_find,
+    };
+    struct slices *slices = calloc(1, sizeof(*slices));
+
+    if (slices == NULL)
+        return NULL;
+    slices->base.methods = &methods;
+    slices->budget = budget;
+    return &slices->base;
 }

@@ -7,72 +7,103 @@
 
 #include <stdlib.h>
 
-struct slices_version {
-    uint32_t slot_count;
-    size_t view_count;
-    struct slice_view *views[]; /* counted */
+/* What a version sees of a class. */
+struct slice_view {
+    struct slice_matrix matrix;     /* the class's, borrowed */
+    struct slice_class *class;      /* counted */
+    uint64_t mask[SLICE_WORDS_MAX]; /* columns that have a part */
+    const uint32_t *slots;          /* by column; after the views */
 };
 
-static bool
-is_before(const struct presence_shape *a, const struct presence_shape *b)
+struct slices_version {
+    struct hierarchy_version base;
+    struct slices_versions *all;
+    struct slices_version *older;
+    uint64_t number; /* from 1 */
+    size_t view_count;
+    struct slice_view views[];
+};
+
+static int
+compare_shapes(const void *left, const void *right)
 {
+    const struct presence_shape *a =
+        &(*(struct slice_class *const *)left)->matrix.shape;
+    const struct presence_shape *b =
+        &(*(struct slice_class *const *)right)->matrix.shape;
+
     if (a->block_count != b->block_count)
-        return a->block_count < b->block_count;
+        return a->block_count < b->block_count ? -1 : 1;
     if (a->probes != b->probes)
-        return a->probes < b->probes;
-    return a->hash_bits < b->hash_bits;
+        return a->probes - b->probes;
+    return a->hash_bits - b->hash_bits;
 }
 
-/* Inserts a view next to those of its shape. */
 static void
-version_insert(struct slices_version *version, struct slice_view *view)
+view_class(struct slice_view *view, struct slice_class *class, uint32_t *slots)
 {
-    size_t at = version->view_count++;
-
-    for (; at > 0 && is_before(&view->matrix.shape,
-                               &version->views[at - 1]->matrix.shape);
-         at--)
-        version->views[at] = version->views[at - 1];
-    version->views[at] = view;
+    view->matrix = class->matrix;
+    view->class = class;
+    view->slots = slots;
+    memcpy(view->mask, class->mask, sizeof(view->mask));
+    memcpy(slots, class->slots, class->matrix.column_count * sizeof(*slots));
+    class->reference_count++;
 }
 
-struct slices_version *
-slices_version_make(struct slice_class *const *classes, size_t class_count,
-                    uint32_t slot_count)
+struct hierarchy_version *
+slices_version_publish(struct slices_versions *versions,
+                       struct slice_class **classes, size_t class_count,
+                       uint32_t slot_count)
 {
-    struct slices_version *version =
-        malloc(sizeof(*version) + class_count * sizeof(version->views[0]));
+    const size_t views_size = class_count * sizeof(struct slice_view);
+    struct slices_version *version;
+    size_t slots_size = 0;
+    uint32_t *slots;
 
+    for (size_t i = 0; i < class_count; i++)
+        slots_size += classes[i]->matrix.column_count * sizeof(*slots);
+    version = malloc(sizeof(*version) + views_size + slots_size);
     if (version == NULL)
         return NULL;
-    version->slot_count = slot_count;
-    version->view_count = 0;
+    if (class_count > 1)
+        qsort(classes, class_count, sizeof(*classes), compare_shapes);
+    slots = (uint32_t *)(version->views + class_count);
     for (size_t i = 0; i < class_count; i++) {
-        struct slice_view *view = slice_class_view(classes[i]);
-
-        if (view == NULL) {
-            slices_version_release(version);
-            return NULL;
-        }
-        version_insert(version, view);
+        view_class(&version->views[i], classes[i], slots);
+        slots += classes[i]->matrix.column_count;
     }
-    return version;
+    version->base.slot_count = slot_count;
+    version->view_count = class_count;
+    version->all = versions;
+    version->number = ++versions->count;
+    version->older = versions->newest;
+    versions->newest = version;
+    return &version->base;
 }
 
 void
-slices_version_release(struct slices_version *version)
+slices_version_destroy(struct hierarchy_version *destroyed)
 {
-    if (version == NULL)
-        return;
+    struct slices_version *version = (struct slices_version *)destroyed;
+    struct slices_version **link = &version->all->newest;
+
+    while (*link != version)
+        link = &(*link)->older;
+    *link = version->older;
     for (size_t i = 0; i < version->view_count; i++)
-        slice_view_unref(version->views[i]);
+        slice_class_unref(version->views[i].class);
     free(version);
 }
 
-uint32_t
-slices_version_slots(const struct slices_version *version)
+uint64_t
+slices_version_oldest(const struct slices_versions *versions)
 {
-    return version->slot_count;
+    uint64_t oldest = versions->count + 1;
+
+    for (const struct slices_version *version = versions->newest;
+         version != NULL; version = version->older)
+        oldest = version->number;
+    return oldest;
 }
 
 /* Lists the columns whose bit is set, ascending. Returns their number. */
@@ -118,26 +149,28 @@ view_find(const struct slice_view *view, const struct presence_probe *probe,
 #define LOT 16
 
 void
-slices_find(const struct slices_version *version, uint64_t value_hash,
-            uint64_t *slots)
+slices_version_find(const struct hierarchy_version *searched,
+                    uint64_t value_hash, uint64_t *slots)
 {
+    const struct slices_version *version =
+        (const struct slices_version *)searched;
     struct presence_probe probes[LOT];
 
     for (size_t first = 0; first < version->view_count; first += LOT) {
-        struct slice_view *const *views = version->views + first;
+        const struct slice_view *views = version->views + first;
         size_t count = version->view_count - first;
 
         for (size_t i = 0; i < count && i < LOT; i++) {
-            const struct slice_matrix *matrix = &views[i]->matrix;
+            const struct slice_matrix *matrix = &views[i].matrix;
 
             if (i > 0 && presence_is_same_shape(&matrix->shape,
-                                                &views[i - 1]->matrix.shape))
+                                                &views[i - 1].matrix.shape))
                 probes[i] = probes[i - 1];
             else
                 presence_locate(&matrix->shape, value_hash, &probes[i]);
             slice_matrix_prefetch(matrix, &probes[i]);
         }
         for (size_t i = 0; i < count && i < LOT; i++)
-            view_find(views[i], &probes[i], slots);
+            view_find(&views[i], &probes[i], slots);
     }
 }

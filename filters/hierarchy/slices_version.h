@@ -1,7 +1,7 @@
 /*
  * Versions of slices: searched without locks while classes change.
  *
- * Life: make -> find -> release. Made and released under the lock of the
+ * Life: publish -> find -> destroy. Created and destroyed under the lock of the
  *       hierarchy; any thread may search
  *
  * SPDX-License-Identifier: MIT
@@ -9,23 +9,28 @@
 #ifndef COLANDER_FILTERS_HIERARCHY_SLICES_VERSION_H
 #define COLANDER_FILTERS_HIERARCHY_SLICES_VERSION_H
 
+#include "filters/hierarchy/hierarchy_kind.h"
 #include "filters/hierarchy/slice_class.h"
 
-struct slices_version;
+/* The versions of one hierarchy. Starts zeroed. */
+struct slices_versions {
+    struct slices_version *newest; /* that exists, in a list of them */
+    uint64_t count;                /* published so far */
+};
 
-/* Returns the classes in their current state. Slots are below `slot_count`.
- * NULL if memory is short. */
-struct slices_version *slices_version_make(struct slice_class *const *classes,
-                                           size_t class_count,
-                                           uint32_t slot_count);
+/* Publishes the classes, which it sorts, in their current state. The parts have
+ * slots below `slot_count`. NULL if memory is short. */
+struct hierarchy_version *
+slices_version_publish(struct slices_versions *versions,
+                       struct slice_class **classes, size_t class_count,
+                       uint32_t slot_count);
+void slices_version_destroy(struct hierarchy_version *version);
 
-/* NULL is allowed. */
-void slices_version_release(struct slices_version *version);
-
-uint32_t slices_version_slots(const struct slices_version *version);
+/* Returns the number of the oldest version that exists, or that comes next. */
+uint64_t slices_version_oldest(const struct slices_versions *versions);
 
 /* Does what hierarchy_find does. */
-void slices_find(const struct slices_version *version, uint64_t value_hash,
-                 uint64_t *slots);
+void slices_version_find(const struct hierarchy_version *version,
+                         uint64_t value_hash, uint64_t *slots);
 
 #endif

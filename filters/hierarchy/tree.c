@@ -18,6 +18,7 @@ struct subtree {
 };
 
 struct tree {
+    struct hierarchy base;
     struct tree_changer changer;
     uint64_t budget;
     struct subtree *subtrees;
@@ -226,10 +227,11 @@ root_with(struct tree *tree, struct subtree *subtree, uint32_t slot,
     return root;
 }
 
-enum colander_code
-tree_add(struct tree *tree, uint32_t slot, const struct presence *presence,
-         struct colander_error *err)
+static bool
+tree_add(struct hierarchy *hierarchy, uint32_t slot,
+         const struct presence *presence)
 {
+    struct tree *tree = (struct tree *)hierarchy;
     struct tree_node *root = NULL;
     struct subtree *subtree = NULL;
 
@@ -241,18 +243,18 @@ tree_add(struct tree *tree, uint32_t slot, const struct presence *presence,
     if (subtree != NULL)
         root = root_with(tree, subtree, slot, presence);
     if (root == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "no memory for a filter of %zu bytes",
-                             presence_size(&presence->shape));
+        return false;
     tree_node_unref(subtree->root);
     subtree->root = root;
     tree->live[slot / 64] |= UINT64_C(1) << slot % 64;
-    return COLANDER_OK;
+    return true;
 }
 
-void
-tree_remove(struct tree *tree, uint32_t slot)
+static void
+tree_remove(struct hierarchy *hierarchy, uint32_t slot)
 {
+    struct tree *tree = (struct tree *)hierarchy;
+
     if (slot / 64 >= tree->word_count || !has_slot(tree->live, slot))
         return;
     tree->live[slot / 64] &= ~(UINT64_C(1) << slot % 64);
@@ -263,26 +265,11 @@ tree_remove(struct tree *tree, uint32_t slot)
 
 /* ---------------------------------------------------------------- life --- */
 
-struct tree *
-tree_create(uint32_t order, uint64_t budget)
+static void
+tree_destroy(struct hierarchy *hierarchy)
 {
-    struct tree *tree = calloc(1, sizeof(*tree));
+    struct tree *tree = (struct tree *)hierarchy;
 
-    if (tree == NULL)
-        return NULL;
-    tree->budget = budget;
-    if (!tree_changer_init(&tree->changer, order)) {
-        free(tree);
-        return NULL;
-    }
-    return tree;
-}
-
-void
-tree_destroy(struct tree *tree)
-{
-    if (tree == NULL)
-        return;
     for (size_t i = 0; i < tree->subtree_count; i++)
         tree_node_unref(tree->subtrees[i].root);
     free(tree->subtrees);
@@ -292,9 +279,10 @@ tree_destroy(struct tree *tree)
     free(tree);
 }
 
-struct hierarchy_sizes
-tree_sizes(const struct tree *tree)
+static struct hierarchy_sizes
+tree_sizes(const struct hierarchy *hierarchy)
 {
+    const struct tree *tree = (const struct tree *)hierarchy;
     struct hierarchy_sizes sizes = {0};
 
     for (size_t i = 0; i < tree->subtree_count; i++) {
@@ -315,12 +303,14 @@ tree_sizes(const struct tree *tree)
 
 /* ------------------------------------------------------------ versions --- */
 
-struct tree_version *
-tree_publish(struct tree *tree)
+static struct hierarchy_version *
+tree_publish(struct hierarchy *hierarchy)
 {
+    struct tree *tree = (struct tree *)hierarchy;
     struct tree_version *version = calloc(
         1, sizeof(*version) + tree->subtree_count * sizeof(version->roots[0]));
     size_t size = tree->word_count * sizeof(*tree->live);
+    uint32_t slot_count = tree->word_count * 64;
 
     if (version == NULL)
         return NULL;
@@ -331,39 +321,59 @@ tree_publish(struct tree *tree)
     }
     if (size > 0)
         memcpy(version->live, tree->live, size);
-    version->slot_count = tree->word_count * 64;
-    while (version->slot_count > 0 &&
-           !has_slot(tree->live, version->slot_count - 1))
-        version->slot_count--;
+    while (slot_count > 0 && !has_slot(tree->live, slot_count - 1))
+        slot_count--;
+    version->base.slot_count = slot_count;
     for (size_t i = 0; i < tree->subtree_count; i++) {
         if (tree->subtrees[i].root != NULL)
             version->roots[version->root_count++] =
                 tree_node_ref(tree->subtrees[i].root);
     }
-    return version;
+    return &version->base;
 }
 
-void
-tree_version_release(struct tree_version *version)
+static void
+tree_version_destroy(struct hierarchy_version *destroyed)
 {
-    if (version == NULL)
-        return;
+    struct tree_version *version = (struct tree_version *)destroyed;
+
     for (size_t i = 0; i < version->root_count; i++)
         tree_node_unref(version->roots[i]);
     free(version->live);
     free(version);
 }
 
-uint32_t
-tree_version_slots(const struct tree_version *version)
+static void
+tree_version_find(const struct hierarchy_version *searched, uint64_t value_hash,
+                  uint64_t *slots)
 {
-    return version->slot_count;
-}
+    const struct tree_version *version = (const struct tree_version *)searched;
 
-void
-tree_find(const struct tree_version *version, uint64_t value_hash,
-          uint64_t *slots)
-{
     for (size_t i = 0; i < version->root_count; i++)
         tree_node_find(version->roots[i], value_hash, version->live, slots);
+}
+
+struct hierarchy *
+tree_create(uint32_t order, uint64_t budget)
+{
+    static const struct hierarchy_methods methods = {
+        .add = tree_add,
+        .remove = tree_remove,
+        .sizes = tree_sizes,
+        .destroy = tree_destroy,
+        .publish = tree_publish,
+        .version_destroy = tree_version_destroy,
+        .find = tree_version_find,
+    };
+    struct tree *tree = calloc(1, sizeof(*tree));
+
+    if (tree == NULL)
+        return NULL;
+    tree->base.methods = &methods;
+    tree->budget = budget;
+    if (!tree_changer_init(&tree->changer, order)) {
+        free(tree);
+        return NULL;
+    }
+    return &tree->base;
 }

@@ -1,6 +1,5 @@
 /*
- * Trees: the published kind of hierarchy, Bloofi. filters/hierarchy.h documents
- * the functions.
+ * Trees: the published kind of hierarchy, Bloofi.
  *
  * As in the paper, leaves are the presences of parts, an inner node is the OR
  * of its children, and every node except the root has `order` to twice as many
@@ -16,6 +15,9 @@
  * Presences that cannot be united (other probes or hash_bits, or block counts
  * that are not power-of-two multiples of each other) get trees of their own.
  *
+ * A leaf that cannot be removed for lack of memory is dead: new versions ignore
+ * it, and the next change tries again.
+ *
  * Memory: if the budget is exceeded, the largest presences of the tree that has
  *         them are folded, and new ones of that size. They may grow again when
  *         a quarter of the budget would suffice
@@ -25,38 +27,17 @@
 #ifndef COLANDER_FILTERS_HIERARCHY_TREE_H
 #define COLANDER_FILTERS_HIERARCHY_TREE_H
 
-#include "filters/hierarchy.h"
+#include "filters/hierarchy/hierarchy_kind.h"
 #include "filters/hierarchy/tree_node.h"
 
-struct tree;
-
 struct tree_version {
-    uint64_t *live;      /* a bit for each slot: leaves may be dead */
-    uint32_t slot_count; /* above the last live slot */
+    struct hierarchy_version base;
+    uint64_t *live; /* a bit for each slot: leaves may be dead */
     size_t root_count;
     struct tree_node *roots[]; /* counted */
 };
 
-/* `order` is clamped to 2 to 4096. */
-struct tree *tree_create(uint32_t order, uint64_t budget);
-void tree_destroy(struct tree *tree);
-
-COLANDER_CHECKED enum colander_code tree_add(struct tree *tree, uint32_t slot,
-                                             const struct presence *presence,
-                                             struct colander_error *err);
-
-/* A leaf that cannot be removed for lack of memory is dead: new versions ignore
- * it, and the next change tries again. */
-void tree_remove(struct tree *tree, uint32_t slot);
-
-/* NULL when memory is short. */
-struct tree_version *tree_publish(struct tree *tree);
-void tree_version_release(struct tree_version *version);
-
-uint32_t tree_version_slots(const struct tree_version *version);
-void tree_find(const struct tree_version *version, uint64_t value_hash,
-               uint64_t *slots);
-
-struct hierarchy_sizes tree_sizes(const struct tree *tree);
+/* `order` is clamped to 2 to 4096. Returns NULL if memory is short. */
+struct hierarchy *tree_create(uint32_t order, uint64_t budget);
 
 #endif

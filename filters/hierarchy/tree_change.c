@@ -161,33 +161,24 @@ apply(struct tree_changer *changer, const struct way *way,
     return is_made;
 }
 
-/* Finds the path to the leaf of a slot; false if it is not below `root`.
- * Searches the whole tree, which costs far less than the copies of a change. */
+/* Extends the path by `node` and what leads from there to the leaf of a slot.
+ * False, and the path is the same, if the leaf is not below. Searches
+ * everything, which costs far less than the copies of a change. */
 static bool
-find_leaf(struct tree_node *root, uint32_t slot, struct way *way)
+find_leaf(struct tree_node *node, uint32_t slot, struct way *way)
 {
-    way->nodes[0] = root;
-    way->taken[0] = 0;
-    way->depth = 1;
-    while (way->depth > 0) {
-        struct tree_node *node = way->nodes[way->depth - 1];
-        uint32_t at = way->taken[way->depth - 1];
+    const size_t depth = way->depth++;
 
-        if (at == node->child_count) {
-            way->depth--;
-            if (way->depth > 0)
-                way->taken[way->depth - 1]++;
-            continue;
-        }
-        if (node->level > 1) {
-            way->nodes[way->depth] = node->children[at];
-            way->taken[way->depth++] = 0;
-            continue;
-        }
-        if (node->children[at]->slot == slot)
+    way->nodes[depth] = node;
+    for (uint32_t i = 0; i < node->child_count; i++) {
+        struct tree_node *child = node->children[i];
+
+        way->taken[depth] = i;
+        if (child->level == 0 ? child->slot == slot
+                              : find_leaf(child, slot, way))
             return true;
-        way->taken[way->depth - 1]++;
     }
+    way->depth--;
     return false;
 }
 
@@ -221,7 +212,7 @@ tree_changer_take_out(struct tree_changer *changer, struct tree_node **root,
                       uint32_t slot)
 {
     struct change change = {0, 1, {NULL, NULL}, 0};
-    struct way way;
+    struct way way = {.depth = 0};
 
     if (!find_leaf(*root, slot, &way))
         return true;

@@ -223,16 +223,29 @@ block_in(const struct tree_node *node, const struct presence_probe *probe)
                                         : probe->block % blocks;
 }
 
+/* Searches below an inner node that may hold the value. */
 static void
-prefetch_children(const struct tree_node *node,
-                  const struct presence_probe *probe)
+find_below(const struct tree_node *node, const struct presence_probe *probe,
+           const uint64_t *live, uint64_t *slots)
 {
+    for (uint32_t i = 0; i < node->child_count; i++) {
+        const struct presence *child = &node->children[i]->presence;
+
+        __builtin_prefetch(child->words +
+                           (size_t)block_in(node->children[i], probe) *
+                               PRESENCE_BLOCK_WORDS);
+    }
     for (uint32_t i = 0; i < node->child_count; i++) {
         const struct tree_node *child = node->children[i];
 
-        __builtin_prefetch(child->presence.words +
-                           (size_t)block_in(child, probe) *
-                               PRESENCE_BLOCK_WORDS);
+        if (!presence_may_hold_probe(&child->presence, probe,
+                                     block_in(child, probe)))
+            continue;
+        if (child->level > 0)
+            find_below(child, probe, live, slots);
+        else
+            slots[child->slot / 64] |=
+                live[child->slot / 64] & UINT64_C(1) << child->slot % 64;
     }
 }
 
@@ -240,39 +253,9 @@ void
 tree_node_find(const struct tree_node *root, uint64_t value_hash,
                const uint64_t *live, uint64_t *slots)
 {
-    struct {
-        const struct tree_node *node;
-        uint32_t next; /* child to visit next */
-    } path[TREE_LEVELS_MAX];
     struct presence_probe probe;
-    size_t depth = 1;
 
     presence_locate(&root->presence.shape, value_hash, &probe);
-    if (!presence_may_hold_probe(&root->presence, &probe, probe.block))
-        return;
-    prefetch_children(root, &probe);
-    path[0].node = root;
-    path[0].next = 0;
-    while (depth > 0) {
-        const struct tree_node *node = path[depth - 1].node;
-        const struct tree_node *child;
-
-        if (path[depth - 1].next == node->child_count) {
-            depth--;
-            continue;
-        }
-        child = node->children[path[depth - 1].next++];
-        if (!presence_may_hold_probe(&child->presence, &probe,
-                                     block_in(child, &probe)))
-            continue;
-        if (child->level == 0) {
-            slots[child->slot / 64] |=
-                live[child->slot / 64] & UINT64_C(1) << child->slot % 64;
-            continue;
-        }
-        prefetch_children(child, &probe);
-        assert(depth < TREE_LEVELS_MAX);
-        path[depth].node = child;
-        path[depth++].next = 0;
-    }
+    if (presence_may_hold_probe(&root->presence, &probe, probe.block))
+        find_below(root, &probe, live, slots);
 }

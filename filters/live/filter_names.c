@@ -21,8 +21,10 @@ filter_names_init(struct filter_names *names, const char *store_path,
 
     memset(names, 0, sizeof(*names));
     code = filter_draw(&names->run, err);
-    if (code != COLANDER_OK)
+    if (code != COLANDER_OK) {
+        colander_error_context(err, "cannot name filters of '%s'", store_path);
         return code;
+    }
     names->store_path = strdup(store_path);
     if (names->store_path == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for filters");

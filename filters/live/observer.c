@@ -35,22 +35,18 @@ static void *
 build_begin(void *context, uint32_t family_id)
 {
     struct filters *filters = context;
-    struct family_filters *family =
-        registry_family(&filters->registry, family_id, NULL);
     struct sst_build *build = calloc(1, sizeof(*build));
     struct settings *settings;
     struct colander_error err;
     char path[FILTER_PATH_MAX];
 
-    if (family == NULL || build == NULL) {
-        free(build);
+    if (build == NULL)
         return NULL;
-    }
-    settings = registry_settings(&filters->registry, family);
     build->filters = filters;
     build->family = family_id;
     filter_tag_draw(&filters->names, build->tag);
-    if (settings->options.is_on &&
+    (void)registry_family(&filters->registry, family_id, &settings);
+    if (settings != NULL && settings->options.is_on &&
         filter_path_of_tag(&filters->names, build->tag, path) &&
         filter_feed_create(path, settings, &build->feed, &err) != COLANDER_OK)
         give_up(build, &err);

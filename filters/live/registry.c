@@ -91,15 +91,6 @@ sst_file_unref(struct registry *registry, struct sst_file *file)
 }
 
 void
-registry_unref_hierarchy(struct shared_hierarchy *shared)
-{
-    if (shared == NULL || --shared->reference_count > 0)
-        return;
-    hierarchy_destroy(shared->hierarchy);
-    free(shared);
-}
-
-void
 registry_touch(struct family_filters *family)
 {
     registry_unref_view(family->view);
@@ -112,7 +103,7 @@ registry_leave_hierarchy(struct family_filters *family,
 {
     for (uint32_t i = 0; file->slots != NULL && i < part_count(file->filter);
          i++)
-        hierarchy_remove(family->hierarchy->hierarchy, file->slots[i]);
+        hierarchy_remove(family->hierarchy, file->slots[i]);
 }
 
 /* Finds a file's family and its index there; false: there is no such file. */
@@ -146,9 +137,7 @@ find_gone(const struct registry *registry, uint64_t number)
 static void
 remember_gone(struct registry *registry, uint64_t number, uint64_t size)
 {
-    struct gone_file *known = find_gone(registry, number);
-
-    if (known != NULL)
+    if (find_gone(registry, number) != NULL)
         return;
     if (array_reserve(&registry->gone, registry->gone_count,
                       &registry->gone_capacity, 1, NULL) != COLANDER_OK) {
@@ -156,10 +145,8 @@ remember_gone(struct registry *registry, uint64_t number, uint64_t size)
             atomic_store(&registry->is_blind, true);
         return;
     }
-    known = &registry->gone[registry->gone_count++];
-    known->number = number;
-    known->size = size;
-    known->is_deleted = false;
+    registry->gone[registry->gone_count++] =
+        (struct gone_file){.number = number, .size = size};
 }
 
 /* Drops the files that need not be remembered any more. */
@@ -332,7 +319,7 @@ enter_hierarchy(struct family_filters *family, struct sst_file *file,
     for (; done < count; done++) {
         if (!take_slot(family, &file->slots[done]))
             break;
-        if (hierarchy_add(family->hierarchy->hierarchy, file->slots[done],
+        if (hierarchy_add(family->hierarchy, file->slots[done],
                           &presences[done], NULL) != COLANDER_OK) {
             give_slot(family, file->slots[done]);
             break;
@@ -341,7 +328,7 @@ enter_hierarchy(struct family_filters *family, struct sst_file *file,
     if (done == count)
         return true;
     while (done-- > 0) {
-        hierarchy_remove(family->hierarchy->hierarchy, file->slots[done]);
+        hierarchy_remove(family->hierarchy, file->slots[done]);
         give_slot(family, file->slots[done]);
     }
     free(file->slots);

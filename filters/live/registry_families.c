@@ -8,23 +8,15 @@
 
 #include <stdlib.h>
 
-static struct shared_hierarchy *
+static struct hierarchy *
 make_hierarchy(const struct settings *settings)
 {
     const struct colander_filter_options *options = &settings->options;
-    struct shared_hierarchy *created = calloc(1, sizeof(*created));
 
-    if (created == NULL)
-        return NULL;
-    created->reference_count = 1;
-    created->hierarchy = hierarchy_create(
-        options->hierarchy == COLANDER_HIERARCHY_TREE ? HIERARCHY_TREE
-                                                      : HIERARCHY_SLICES,
-        options->tree_order, options->memory_budget);
-    if (created->hierarchy != NULL)
-        return created;
-    free(created);
-    return NULL;
+    return hierarchy_create(options->hierarchy == COLANDER_HIERARCHY_TREE
+                                ? HIERARCHY_TREE
+                                : HIERARCHY_SLICES,
+                            options->tree_order, options->memory_budget);
 }
 
 void
@@ -36,7 +28,7 @@ registry_destroy_family(struct family_filters *family)
     for (size_t i = 0; i < family->file_count; i++)
         registry_unref_file(family->files[i]);
     recent_destroy(family->recent);
-    registry_unref_hierarchy(family->hierarchy);
+    hierarchy_destroy(family->hierarchy);
     settings_unref(family->settings);
     free(family->files);
     free(family->used_slots);
@@ -138,7 +130,7 @@ registry_hierarchy_sizes(struct registry *registry,
     struct hierarchy_sizes sizes;
 
     pthread_mutex_lock(&registry->mutex);
-    sizes = hierarchy_sizes(family->hierarchy->hierarchy);
+    sizes = hierarchy_sizes(family->hierarchy);
     pthread_mutex_unlock(&registry->mutex);
     return sizes;
 }
@@ -185,11 +177,11 @@ is_same_hierarchy(const struct colander_filter_options *a,
 static bool
 remake_hierarchy(struct family_filters *family, const struct settings *settings)
 {
-    struct shared_hierarchy *created = make_hierarchy(settings);
+    struct hierarchy *created = make_hierarchy(settings);
     struct sst_file **files = created == NULL ? NULL : list_unloaded(family);
 
     if (files == NULL) {
-        registry_unref_hierarchy(created);
+        hierarchy_destroy(created);
         return false;
     }
     for (size_t i = 0; i < family->file_count; i++) {
@@ -198,7 +190,7 @@ remake_hierarchy(struct family_filters *family, const struct settings *settings)
     }
     free(files);
     registry_touch(family);
-    registry_unref_hierarchy(family->hierarchy);
+    hierarchy_destroy(family->hierarchy);
     family->hierarchy = created;
     family->is_refilled = true;
     return true;
@@ -228,8 +220,7 @@ folds_needed(const struct hierarchy_sizes *sizes, uint64_t budget)
 static bool
 is_overfolded(struct family_filters *family)
 {
-    const struct hierarchy_sizes sizes =
-        hierarchy_sizes(family->hierarchy->hierarchy);
+    const struct hierarchy_sizes sizes = hierarchy_sizes(family->hierarchy);
     uint64_t folds =
         folds_needed(&sizes, family->settings->options.memory_budget);
 

@@ -11,7 +11,6 @@
 /* Release a reference. NULL is allowed, except for a file. */
 void registry_unref_file(struct sst_file *file);
 void registry_unref_view(struct file_view *view);
-void registry_unref_hierarchy(struct shared_hierarchy *shared);
 
 /* Marks the family as changed: the next view is a new one. */
 void registry_touch(struct family_filters *family);

@@ -28,7 +28,6 @@ registry_unref_view(struct file_view *view)
     for (size_t i = 0; i < view->file_count; i++)
         registry_unref_file(view->files[i]);
     hierarchy_version_release(view->version);
-    registry_unref_hierarchy(view->hierarchy);
     settings_unref(view->settings);
     free(view->files);
     free(view->slot_files);
@@ -91,9 +90,7 @@ make_view(struct registry *registry, struct family_filters *family)
     view->registry = registry;
     view->family = family;
     view->settings = settings_ref(family->settings);
-    view->hierarchy = family->hierarchy;
-    view->hierarchy->reference_count++;
-    if (hierarchy_publish(family->hierarchy->hierarchy, &view->version, NULL) ==
+    if (hierarchy_publish(family->hierarchy, &view->version, NULL) ==
         COLANDER_OK) {
         view->slot_count = hierarchy_version_slots(view->version);
         if (list_files(view, family))

@@ -30,7 +30,6 @@ struct model {
 struct fixture {
     enum hierarchy_kind kind;
     struct hierarchy *hierarchy;
-    struct tree *tree; /* instead, where the inside is looked at */
     uint64_t budget;
     uint64_t pool[POOL];
     uint64_t random;
@@ -103,9 +102,7 @@ fixture_add(struct fixture *fixture, uint32_t slot,
 {
     struct presence presence = presence_for(fixture, slot, shape, extra);
     enum colander_code code =
-        fixture->tree != NULL
-            ? tree_add(fixture->tree, slot, &presence, NULL)
-            : hierarchy_add(fixture->hierarchy, slot, &presence, NULL);
+        hierarchy_add(fixture->hierarchy, slot, &presence, NULL);
 
     presence_release(&presence);
     if (code == COLANDER_OK)
@@ -116,10 +113,7 @@ fixture_add(struct fixture *fixture, uint32_t slot,
 static inline void
 fixture_remove(struct fixture *fixture, uint32_t slot)
 {
-    if (fixture->tree != NULL)
-        tree_remove(fixture->tree, slot);
-    else
-        hierarchy_remove(fixture->hierarchy, slot);
+    hierarchy_remove(fixture->hierarchy, slot);
     fixture->now.is_part[slot] = false;
 }
 

@@ -42,9 +42,15 @@ compare_words(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Cuts the hashes to `hash_bits`, and sorts. */
 static inline void
-entries_sort(struct entries *entries)
+entries_sort(struct entries *entries, unsigned hash_bits)
 {
+    const uint64_t cut = (UINT64_C(1) << (64 - hash_bits)) -
+                         (UINT64_C(1) << (64 - LOCATOR_HASH_BITS));
+
+    for (size_t i = 0; i < entries->count; i++)
+        entries->words[i] &= ~cut;
     if (entries->count > 0)
         qsort(entries->words, entries->count, sizeof(uint64_t), compare_words);
 }
@@ -109,7 +115,7 @@ locator_of(struct locator_shape shape, bool is_fitted, struct entries *entries)
     struct locator locator = {
         .shape = shape, .entries = entries, .blocks_left = SIZE_MAX};
 
-    entries_sort(entries);
+    entries_sort(entries, shape.hash_bits);
     if (is_fitted)
         locator_shape_fit(&locator.shape,
                           entries_hashes(entries, shape.hash_bits));
@@ -149,6 +155,8 @@ look_up(const struct locator *locator, uint64_t hash, unsigned tag,
     OK(locator_find(&locator->shape, locator->blocks[i].bytes,
                     locator->blocks[i].first_group, hash, tag, ranges, answer,
                     NULL));
+    if (ranges != NULL)
+        row_ranges_order(ranges);
 }
 
 static inline void

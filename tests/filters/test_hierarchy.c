@@ -325,14 +325,15 @@ check_node(const struct tree_node *node, uint32_t least, uint32_t order)
 /* Asserts that all trees are as in the paper. A root over one part has one
  * child; any other at least two. */
 static void
-check_tree(struct tree *tree, uint32_t order)
+check_tree(struct hierarchy *tree, uint32_t order)
 {
-    struct tree_version *version = tree_publish(tree);
+    struct hierarchy_version *base = published(tree);
+    const struct tree_version *version = (const struct tree_version *)base;
 
     for (size_t i = 0; i < version->root_count; i++)
         check_node(version->roots[i], version->roots[i]->level > 1 ? 2 : 1,
                    order);
-    tree_version_release(version);
+    hierarchy_version_release(base);
 }
 
 /* Of several orders, with presences of several sizes, and little room. */
@@ -346,8 +347,10 @@ TEST(nodes_are_neither_too_small_nor_too_large)
         struct fixture *fixture =
             fixture_create(HIERARCHY_TREE, 0, seed + order);
 
-        fixture->tree = tree_create(order, order % 2 == 0 ? UINT64_MAX : 60000);
-        assert_non_null(fixture->tree);
+        hierarchy_destroy(fixture->hierarchy);
+        fixture->hierarchy = hierarchy_create(
+            HIERARCHY_TREE, order, order % 2 == 0 ? UINT64_MAX : 60000);
+        assert_non_null(fixture->hierarchy);
         for (unsigned step = 0; step < 1200; step++) {
             uint32_t slot = (uint32_t)random_below(&fixture->random, SLOTS);
             struct presence_shape shape = random_shape(&fixture->random);
@@ -357,19 +360,18 @@ TEST(nodes_are_neither_too_small_nor_too_large)
                 grows ? (void)0 : fixture_remove(fixture, slot);
             else if (grows)
                 OK(fixture_add(fixture, slot, &shape, 20));
-            check_tree(fixture->tree, order);
-            sizes = tree_sizes(fixture->tree);
+            check_tree(fixture->hierarchy, order);
+            sizes = hierarchy_sizes(fixture->hierarchy);
             highest = sizes.height > highest ? sizes.height : highest;
         }
         assert_true(highest >= 3);
         for (uint32_t slot = 0; slot < SLOTS; slot++) {
             fixture_remove(fixture, slot);
-            check_tree(fixture->tree, order);
+            check_tree(fixture->hierarchy, order);
         }
-        sizes = tree_sizes(fixture->tree);
+        sizes = hierarchy_sizes(fixture->hierarchy);
         assert_int_equal(sizes.part_count, 0);
         assert_int_equal(sizes.bytes, 0);
-        tree_destroy(fixture->tree);
         fixture_destroy(fixture);
     }
 }

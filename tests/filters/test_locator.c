@@ -456,7 +456,7 @@ TEST(a_failure_of_the_sink_ends_the_build)
 
     for (uint32_t row = 0; row < shape.row_count; row++)
         entries_add(&entries, hash_of(0, row), 0, row);
-    entries_sort(&entries);
+    entries_sort(&entries, shape.hash_bits);
     locator_shape_fit(&shape, entries.count);
     FAILS(locator_build(&shape, entries.words, entries.count, keep_block,
                         &locator, &err),

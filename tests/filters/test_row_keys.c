@@ -162,10 +162,9 @@ check_sequence(void)
         struct colander_slice block = colander_buffer_slice(&blocks.blocks[i]);
 
         assert_int_equal(blocks.first_units[i], number);
-        OK(row_keys_seek(&reader, block, 0, NULL));
-        assert_int_equal(reader.count, row_keys_count(block));
-        while (reader.next < reader.count) {
-            OK(row_keys_next(&reader, NULL));
+        OK(row_keys_open(&reader, block, NULL));
+        for (uint32_t index = 0; index < reader.count; index++) {
+            OK(row_keys_get(&reader, index, NULL));
             assert_key(&reader, keys.list[number++]);
         }
     }
@@ -173,19 +172,15 @@ check_sequence(void)
 }
 
 static void
-check_seek(struct row_keys_reader *reader, size_t block_index, uint64_t *state)
+check_get(struct row_keys_reader *reader, size_t block_index, uint64_t *state)
 {
-    struct colander_slice block =
-        colander_buffer_slice(&blocks.blocks[block_index]);
-    uint32_t index = (uint32_t)random_below(state, row_keys_count(block));
     struct colander_slice *expected =
-        keys.list + blocks.first_units[block_index] + index;
+        keys.list + blocks.first_units[block_index];
+    uint32_t index = (uint32_t)random_below(state, reader->count);
 
-    OK(row_keys_seek(reader, block, index, NULL));
-    assert_int_equal(reader->next, index);
-    for (size_t i = 0; i < 3 && reader->next < reader->count; i++) {
-        OK(row_keys_next(reader, NULL));
-        assert_key(reader, expected[i]);
+    for (size_t i = 0; i < 3 && index < reader->count; i++, index++) {
+        OK(row_keys_get(reader, index, NULL));
+        assert_key(reader, expected[index]);
     }
 }
 
@@ -195,9 +190,7 @@ check_search(struct row_keys_reader *reader, size_t block_index,
              uint64_t *state)
 {
     static uint8_t copy[KEY_SIZE_MAX];
-    struct colander_slice block =
-        colander_buffer_slice(&blocks.blocks[block_index]);
-    uint32_t count = row_keys_count(block);
+    uint32_t count = reader->count;
     struct colander_slice *list = keys.list + blocks.first_units[block_index];
     struct colander_slice key = keys.list[random_below(state, keys.count)];
     uint32_t expected = 0;
@@ -214,7 +207,7 @@ check_search(struct row_keys_reader *reader, size_t block_index,
     while (expected < count && colander_slice_compare(list[expected], key) < 0)
         expected++;
 
-    OK(row_keys_search(reader, block, key, &index, NULL));
+    OK(row_keys_search(reader, key, &index, NULL));
     assert_int_equal(index, expected);
     if (index < count)
         assert_key(reader, list[index]);
@@ -235,7 +228,9 @@ TEST(blocks_give_the_keys_that_were_added)
         for (size_t i = 0; i < 200; i++) {
             size_t block = (size_t)random_below(&random, blocks.count);
 
-            check_seek(&reader, block, &random);
+            OK(row_keys_open(
+                &reader, colander_buffer_slice(&blocks.blocks[block]), NULL));
+            check_get(&reader, block, &random);
             check_search(&reader, block, &random);
         }
     }
@@ -329,22 +324,25 @@ static void
 read_damaged(struct row_keys_reader *reader, struct colander_slice block,
              uint64_t *random)
 {
-    uint32_t count = row_keys_count(block);
     struct colander_slice key = keys.list[random_below(random, keys.count)];
+    enum colander_code code = row_keys_open(reader, block, NULL);
+    const uint32_t count = reader->count;
     uint32_t index = (uint32_t)random_below(random, (uint64_t)count + 2);
-    enum colander_code code = row_keys_seek(reader, block, index, NULL);
 
-    assert_true(code == COLANDER_OK || code == COLANDER_CORRUPT);
+    assert_int_equal(code, count == 0 ? COLANDER_CORRUPT : COLANDER_OK);
+    code = row_keys_get(reader, index, NULL);
     if (index >= count)
         assert_int_equal(code, COLANDER_CORRUPT);
     for (size_t i = 0; code == COLANDER_OK && i < 40; i++) {
-        if (reader->next == reader->count)
-            break;
-        code = row_keys_next(reader, NULL);
-        assert_true(code == COLANDER_OK || code == COLANDER_CORRUPT);
         assert_true(reader->key.size <= block.size);
+        if (++index == count)
+            break;
+        code = row_keys_get(reader, index, NULL);
     }
-    code = row_keys_search(reader, block, key, &index, NULL);
+    assert_true(code == COLANDER_OK || code == COLANDER_CORRUPT);
+    code = row_keys_open(reader, block, NULL);
+    if (code == COLANDER_OK)
+        code = row_keys_search(reader, key, &index, NULL);
     assert_true(code == COLANDER_OK || code == COLANDER_CORRUPT);
     if (code == COLANDER_OK)
         assert_true(index <= count);

@@ -26,7 +26,7 @@ struct typed_path {
 static struct colander_schema *
 schema_of(const struct typed_path *columns)
 {
-    SCOPED_SCHEMA schema = schema_create();
+    struct colander_schema *schema = schema_create();
     struct colander_error err;
 
     assert_non_null(schema);
@@ -369,7 +369,7 @@ random_schema(uint64_t *seed, struct model_column columns[COLUMN_COUNT])
         {VALUE_STRING, NULL},  {VALUE_INTEGER, NULL}, {VALUE_NUMBER, NULL},
         {VALUE_BOOLEAN, NULL}, {VALUE_TIME, NULL},    {VALUE_TIME, "unix"},
     };
-    SCOPED_SCHEMA schema = schema_create();
+    struct colander_schema *schema = schema_create();
 
     for (size_t i = 0; i < COLUMN_COUNT;) {
         columns[i].reading = readings[random_below(seed, 6)];
