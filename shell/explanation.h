@@ -1,8 +1,7 @@
 /*
  * Explanations: how a find was run and what it read, as lines of text.
  *
- * Life:   a zeroed struct -> take_cursor or take_row -> add, add_counts ->
- *         release
+ * Life:   a zeroed struct -> take_cursor -> add, add_counts -> release
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,13 +25,10 @@ struct explanation {
     struct report matched;  /* "user 3, text 1"; empty: none */
 };
 
-/* Takes the counts of a find, before its cursor is closed. */
+/* Takes the counts of a find, and the columns that matched, before its cursor
+ * is closed. */
 void explanation_take_cursor(struct explanation *explanation,
                              const struct colander_cursor *cursor);
-
-/* Takes the columns that matched in the one row of a get. */
-void explanation_take_row(struct explanation *explanation,
-                          const struct colander_columns *columns);
 
 /* Returns how many rows the find returned. */
 uint64_t explanation_row_count(const struct explanation *explanation);

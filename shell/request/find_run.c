@@ -60,8 +60,8 @@ take_row(struct find_run *run, const struct colander_result *result,
     return code;
 }
 
-static enum colander_code
-scan(struct find_run *run, struct colander_error *err)
+enum colander_code
+find_run_read(struct find_run *run, struct colander_error *err)
 {
     struct colander_cursor *cursor = NULL;
     enum colander_code code;
@@ -85,70 +85,4 @@ scan(struct find_run *run, struct colander_error *err)
     explanation_take_cursor(&run->explanation, cursor);
     colander_cursor_close(cursor);
     return code;
-}
-
-/* Passes the row on if it meets the conditions. */
-static enum colander_code
-take_if_match(struct find_run *run, struct colander_slice row,
-              struct colander_matches *matches, struct colander_error *err)
-{
-    const struct colander_query *query = &run->request->query;
-    struct colander_buffer cut = COLANDER_BUFFER_EMPTY;
-    struct colander_result result = {
-        .key = colander_buffer_slice(&run->request->key), .row = row};
-    enum colander_code code = COLANDER_OK;
-    bool is_match = true;
-
-    if (query->where != NULL) {
-        code = colander_predicate_evaluate(query->where, row, &is_match,
-                                           matches, err);
-        result.columns = colander_matches_columns(matches);
-    }
-    if (code == COLANDER_OK && query->path_count > 0) {
-        code = colander_row_select(row, query->paths, query->path_count, &cut,
-                                   err);
-        result.row = colander_buffer_slice(&cut);
-    }
-    if (code == COLANDER_OK && is_match && run->request->limit > 0) {
-        run->explanation.counts.rows_returned = 1;
-        explanation_take_row(&run->explanation, &result.columns);
-        code = take_row(run, &result, err);
-    }
-    colander_buffer_release(&cut);
-    return code;
-}
-
-/* Runs a find with --key: one get instead of a scan. */
-static enum colander_code
-look_up(struct find_run *run, struct colander_error *err)
-{
-    const struct colander_read read = {.snapshot =
-                                           run->request->query.snapshot};
-    struct colander_matches *matches = colander_matches_create();
-    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
-    struct colander_explain *counts = &run->explanation.counts;
-    uint64_t start = clock_us();
-    enum colander_code code;
-    bool found = false;
-
-    if (matches == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for matches");
-    code = colander_family_get(run->family,
-                               colander_buffer_slice(&run->request->key), &read,
-                               &row, &found, err);
-    counts->read_time = clock_us() - start;
-    if (code == COLANDER_OK && found) {
-        counts->rows_read = 1;
-        counts->bytes_read = row.size;
-        code = take_if_match(run, colander_buffer_slice(&row), matches, err);
-    }
-    colander_buffer_release(&row);
-    colander_matches_destroy(matches);
-    return code;
-}
-
-enum colander_code
-find_run_read(struct find_run *run, struct colander_error *err)
-{
-    return run->request->key.size > 0 ? look_up(run, err) : scan(run, err);
 }

@@ -166,6 +166,7 @@ fill_query(struct request *request, const struct session *session,
     bool explains = arguments_has(arguments, "explain");
 
     query->where = request->where;
+    query->keys.exact = colander_buffer_slice(&request->key);
     query->keys.prefix = colander_buffer_slice(&request->prefix);
     query->keys.from = colander_buffer_slice(&request->from);
     query->keys.to = colander_buffer_slice(&request->to);
