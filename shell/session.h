@@ -26,18 +26,21 @@ enum session_exit {
 };
 
 struct command;
+struct entries;
 
 struct session {
     struct colander_store *store;          /* NULL while none is open */
     const char *path;                      /* of the store; borrowed */
     const struct command *const *commands; /* all there are, then NULL */
+    const struct command *dot_commands;    /* those of the shell alone, then one
+                                         * without a name; NULL: no shell */
+    struct entries *entries;               /* of the shell, which they change */
     const char *command; /* the one that runs, for messages; may be NULL */
     const char *file;    /* that commands come from; may be NULL */
     unsigned long line;  /* of it; 0: none */
     bool is_read_only;
     bool has_format; /* .mode was used: */
     enum output_format format;
-    bool is_shell;  /* commands do not name the store */
     bool is_prompt; /* a user types the commands */
     bool is_demo;   /* rows are a table even if output is not a terminal */
 };

@@ -110,5 +110,6 @@ const struct command command_columns = {
     .options = options,
     .store = COMMAND_READS,
     .word_count_min = 1,
+    .is_paged = true,
     .run = run_columns,
 };

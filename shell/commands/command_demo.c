@@ -168,7 +168,7 @@ show_examples(struct entries *entries, void *context)
          i < sizeof(examples) / sizeof(examples[0]) && status == SESSION_FINE;
          i++) {
         printf("\n# %s\n", examples[i].comment);
-        print_command(entries->settings.session->path, examples[i].entry);
+        print_command(entries->session->path, examples[i].entry);
         status = entries_run_entry(entries, examples[i].entry);
     }
     return status;
@@ -178,7 +178,7 @@ static enum session_exit
 run_prompt(struct entries *entries, void *context)
 {
     (void)context;
-    entries->settings.session->command = NULL;
+    entries->session->command = NULL;
     return entries_run_terminal(entries, true);
 }
 
@@ -212,8 +212,6 @@ run_demo(struct session *session, const struct arguments *arguments)
     return session_finish(session, status);
 }
 
-static const struct argument_option options[] = {OPTIONS_END};
-
 const struct command command_demo = {
     .name = "demo",
     .words = "[STORE]",
@@ -225,7 +223,7 @@ const struct command command_demo = {
         "had to read. On a terminal it continues as the shell, for reading\n"
         "only.\n",
     .examples = "  colander demo\n",
-    .options = options,
+    .options = options_none,
     .store = COMMAND_OPENS,
     .word_count_max = 1,
     .run = run_demo,

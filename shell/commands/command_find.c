@@ -165,5 +165,6 @@ const struct command command_find = {
     .store = COMMAND_READS,
     .word_count_min = 1,
     .word_count_max = SIZE_MAX - 1,
+    .is_paged = true,
     .run = run_find,
 };

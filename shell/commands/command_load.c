@@ -234,7 +234,7 @@ run_load(struct session *session, const struct arguments *arguments)
     enum session_exit status;
     enum colander_code code;
 
-    if (!has_files && session->is_shell) {
+    if (!has_files && session->dot_commands != NULL) {
         session_complain(session, "FILE is missing");
         return SESSION_USAGE;
     }

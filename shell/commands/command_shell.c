@@ -21,7 +21,7 @@ run_task(struct entries *entries, void *context)
 {
     const struct task *task = context;
 
-    entries->settings.session->command = NULL;
+    entries->session->command = NULL;
     if (task->code != NULL)
         return entries_run_chunk(entries, task->code, "=-e");
     if (task->word_count > 0)
