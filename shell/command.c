@@ -133,11 +133,10 @@ run_help(struct session *session, const struct arguments *arguments)
     name = arguments->words[0];
     name += is_shell(session) && name[0] == '.'; /* as it is typed */
     command = command_by_name(session, name);
-    if (command == NULL) {
-        session_complain(session, "no command '%s' (try %s)", name,
-                         is_shell(session) ? ".help" : "colander --help");
-        return SESSION_USAGE;
-    }
+    if (command == NULL)
+        return session_complain(
+            session, SESSION_USAGE, "no command '%s' (try %s)", name,
+            is_shell(session) ? ".help" : "colander --help");
     print_help(session, command);
     return SESSION_FINE;
 }
@@ -166,7 +165,8 @@ report_missing(const struct session *session, const struct command *command,
 
     for (size_t i = has_store ? 1 : 0; i < word_count; i++)
         name += strcspn(name, " ") + 1;
-    session_complain(session, "%.*s is missing", (int)strcspn(name, " "), name);
+    session_complain(session, SESSION_FINE, "%.*s is missing",
+                           (int)strcspn(name, " "), name);
 }
 
 /* Runs a command between the opening and the closing of its store. */
@@ -202,20 +202,19 @@ run_parsed(struct session *session, const struct command *command,
         print_help(session, command);
         return SESSION_FINE;
     }
-    if (is_shell(session) && !runs_in_shell(command)) {
-        session_complain(session,
-                         "not available in the shell (run 'colander %s')",
-                         command->name);
-        return SESSION_USAGE;
-    }
+    if (is_shell(session) && !runs_in_shell(command))
+        return session_complain(
+            session, SESSION_USAGE,
+            "not available in the shell (run 'colander %s')", command->name);
     if (arguments->word_count < command->word_count_min + first) {
         report_missing(session, command, arguments->word_count);
         print_usage(session, command, stderr);
         return SESSION_USAGE;
     }
     if (arguments->word_count - first > count_max) {
-        session_complain(session, "unexpected argument '%s'",
-                         arguments->words[first + count_max]);
+        session_complain(session, SESSION_FINE,
+                               "unexpected argument '%s'",
+                               arguments->words[first + count_max]);
         print_usage(session, command, stderr);
         return SESSION_USAGE;
     }
@@ -232,15 +231,13 @@ command_run(struct session *session, int argc, const char *const *argv)
     struct colander_error err;
     enum session_exit status;
 
-    if (command == NULL) {
-        session_complain(session,
-                         is_shell(session)
-                             ? "no command '.%s' (try .help)"
-                             : "'%s' is neither a command nor a store (try "
-                               "colander --help)",
-                         argv[0]);
-        return SESSION_USAGE;
-    }
+    if (command == NULL)
+        return session_complain(
+            session, SESSION_USAGE,
+            is_shell(session) ? "no command '.%s' (try .help)"
+                              : "'%s' is neither a command nor a store (try "
+                                "colander --help)",
+            argv[0]);
     session->command = command->name;
     if (arguments_parse(&arguments, command->options,
                         command->option_words == 0 ? SIZE_MAX

@@ -81,9 +81,11 @@ session_format(const struct session *session, const char *name,
 bool session_shows_counts(const struct session *session);
 
 /* Prints a message on standard error, after the command, file and line that it
- * is about. */
-void session_complain(const struct session *session, const char *format, ...)
-    COLANDER_FORMAT(2, 3);
+ * is about. Returns `status`, so that giving up is one statement; FINE: it is
+ * only a warning. */
+enum session_exit session_complain(const struct session *session,
+                                   enum session_exit status, const char *format,
+                                   ...) COLANDER_FORMAT(3, 4);
 
 /* Prints the message of `err`. Returns how the program exits because of it. */
 enum session_exit session_fail(const struct session *session,

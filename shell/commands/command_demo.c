@@ -99,11 +99,10 @@ make(struct session *session, const char *path)
         COLANDER_OK)
         return session_fail(session, &err);
     status = ask(session, "is_demo", &answer);
-    if (status == SESSION_FINE && !answer) {
-        session_complain(
-            session, "'%s' is another store, which demo does not change", path);
-        status = SESSION_FAILED;
-    }
+    if (status == SESSION_FINE && !answer)
+        status = session_complain(
+            session, SESSION_FAILED,
+            "'%s' is another store, which demo does not change", path);
     if (status == SESSION_FINE)
         status = ask(session, "load", &answer);
     return session_finish(session, status);

@@ -12,13 +12,6 @@
 
 #define READ_DEPTH_MAX 16 /* of .read within .read */
 
-static enum session_exit
-misuse(const struct session *session, const char *problem)
-{
-    session_complain(session, "%s", problem);
-    return SESSION_USAGE;
-}
-
 /* Returns the one argument, or NULL. */
 static const char *
 word_of(const struct arguments *arguments)
@@ -34,7 +27,7 @@ read_switch(const struct session *session, const struct arguments *arguments,
     const char *word = word_of(arguments);
 
     if (word != NULL && strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
-        return misuse(session, "expected on or off");
+        return session_complain(session, SESSION_USAGE, "expected on or off");
     *is = word == NULL ? !*is : strcmp(word, "on") == 0;
     return SESSION_FINE;
 }
@@ -61,10 +54,9 @@ run_pager(struct session *session, const struct arguments *arguments)
     if (word == NULL || strcmp(word, "on") == 0 || strcmp(word, "off") == 0)
         return read_switch(session, arguments, &entries->is_paged);
     pager = strdup(word);
-    if (pager == NULL) {
-        session_complain(session, "no memory for a word");
-        return SESSION_FAILED;
-    }
+    if (pager == NULL)
+        return session_complain(session, SESSION_FAILED,
+                                "no memory for a word");
     free(entries->pager);
     entries->pager = pager;
     entries->is_paged = true;
@@ -112,7 +104,8 @@ run_limit(struct session *session, const struct arguments *arguments)
     errno = 0;
     number = strtoumax(word, &end, 10);
     if (word[0] == '-' || end == word || *end != '\0' || errno != 0)
-        return misuse(session, "expected a number of rows, or off");
+        return session_complain(session, SESSION_USAGE,
+                                "expected a number of rows, or off");
     *limit = number;
     return SESSION_FINE;
 }
@@ -135,8 +128,8 @@ run_output(struct session *session, const struct arguments *arguments)
         *stdout_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0 || *stdout_fd < 0 || dup2(fd, STDOUT_FILENO) < 0) {
-        session_complain(session, "cannot write '%s': %s", name,
-                         strerror(errno));
+        session_complain(session, SESSION_FINE, "cannot write '%s': %s",
+                               name, strerror(errno));
         if (fd >= 0)
             close(fd);
         return SESSION_DAMAGED;
@@ -160,7 +153,8 @@ run_read(struct session *session, const struct arguments *arguments)
     enum session_exit status;
 
     if (entries->depth == READ_DEPTH_MAX)
-        return misuse(session, "files that read files are nested too deeply");
+        return session_complain(session, SESSION_USAGE,
+                                "files that read files are nested too deeply");
     entries->depth++;
     status = entries_run_path(entries, arguments->words[0]);
     entries->depth--;
@@ -229,16 +223,17 @@ dot_commands_run(struct entries *entries, const char *line)
     const char **argv = NULL;
     int argc = 0;
 
-    if (tokenizer == NULL) {
-        session_complain(session, "no memory for words");
-        return SESSION_FAILED;
-    }
+    if (tokenizer == NULL)
+        return session_complain(session, SESSION_FAILED, "no memory for words");
     line++; /* the dot */
     if (ends_in_escape(line)) {
-        status = misuse(session, "nothing follows the last '\\' (a dot command "
-                                 "is one line)");
+        status =
+            session_complain(session, SESSION_USAGE,
+                             "nothing follows the last '\\' (a dot command "
+                             "is one line)");
     } else if (tok_str(tokenizer, line, &argc, &argv) != 0) {
-        status = misuse(session, "a quote is not closed");
+        status =
+            session_complain(session, SESSION_USAGE, "a quote is not closed");
     } else {
         status = run_words(entries, argc, argv);
     }

@@ -109,8 +109,8 @@ entries_run_chunk(struct entries *entries, const char *text, const char *name)
     case CHUNK_READY:
         break;
     case CHUNK_UNFINISHED:
-        session_complain(entries->session, "%s: the end is missing", name + 1);
-        return SESSION_FAILED;
+        return session_complain(entries->session, SESSION_FAILED,
+                                "%s: the end is missing", name + 1);
     case CHUNK_WRONG:
         return interpreter_fail(entries->interpreter);
     }
@@ -283,8 +283,8 @@ end_input(const struct entries *entries, const struct entry *entry)
     if (entry->text.size == 0)
         return SESSION_FINE;
     entries->session->line = entry->line;
-    session_complain(entries->session, "the chunk that begins here has no end");
-    return SESSION_FAILED;
+    return session_complain(entries->session, SESSION_FAILED,
+                            "the chunk that begins here has no end");
 }
 
 /* ------------------------------------------------------------- terminal --- */
@@ -391,11 +391,9 @@ entries_run_path(struct entries *entries, const char *name)
     FILE *file = fopen(name, "re");
     enum session_exit status;
 
-    if (file == NULL) {
-        session_complain(entries->session, "cannot read '%s': %s", name,
-                         strerror(errno));
-        return SESSION_FAILED;
-    }
+    if (file == NULL)
+        return session_complain(entries->session, SESSION_FAILED,
+                                "cannot read '%s': %s", name, strerror(errno));
     status = entries_run_file(entries, file, name);
     (void)fclose(file);
     return status;
