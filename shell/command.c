@@ -166,7 +166,7 @@ report_missing(const struct session *session, const struct command *command,
     for (size_t i = has_store ? 1 : 0; i < word_count; i++)
         name += strcspn(name, " ") + 1;
     session_complain(session, SESSION_FINE, "%.*s is missing",
-                           (int)strcspn(name, " "), name);
+                     (int)strcspn(name, " "), name);
 }
 
 /* Runs a command between the opening and the closing of its store. */
@@ -212,9 +212,8 @@ run_parsed(struct session *session, const struct command *command,
         return SESSION_USAGE;
     }
     if (arguments->word_count - first > count_max) {
-        session_complain(session, SESSION_FINE,
-                               "unexpected argument '%s'",
-                               arguments->words[first + count_max]);
+        session_complain(session, SESSION_FINE, "unexpected argument '%s'",
+                         arguments->words[first + count_max]);
         print_usage(session, command, stderr);
         return SESSION_USAGE;
     }

@@ -15,7 +15,7 @@ report_dropped(const struct session *session)
     colander_store_recovery(session->store, &recovery);
     if (recovery.dropped_size > 0)
         session_complain(session, SESSION_FINE, "'%s': %s", session->path,
-                               recovery.message);
+                         recovery.message);
 }
 
 enum colander_code

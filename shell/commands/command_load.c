@@ -150,8 +150,8 @@ report_reject(void *context, const struct colander_load_reject *reject)
         return;
     progress_hide(&command->progress);
     session_complain(command->session, SESSION_FINE,
-                           "%s:%" PRIu64 ":%" PRIu64 ": %s", reject->file,
-                           reject->line, reject->column, reject->reason);
+                     "%s:%" PRIu64 ":%" PRIu64 ": %s", reject->file,
+                     reject->line, reject->column, reject->reason);
 }
 
 static void
@@ -170,8 +170,8 @@ summarize(struct load_command *command)
 
     if (command->shown_count > REJECTS_SHOWN)
         session_complain(command->session, SESSION_FINE,
-                               "%" PRIu64 " more records were rejected",
-                               command->shown_count - REJECTS_SHOWN);
+                         "%" PRIu64 " more records were rejected",
+                         command->shown_count - REJECTS_SHOWN);
     (void)fflush(stdout);
     progress_add_summary(&command->progress, colander_load_stats(command->load),
                          &report);

@@ -335,8 +335,7 @@ display_print_notes(struct display *display)
     (void)fflush(stdout); /* a terminal shows it first */
     if (display->notes.text.size + (display->notes.code != COLANDER_OK) > 0 &&
         report_print(&display->notes, stderr, &err) != COLANDER_OK)
-        session_complain(display->session, SESSION_FINE, "%s",
-                               err.message);
+        session_complain(display->session, SESSION_FINE, "%s", err.message);
 }
 
 void

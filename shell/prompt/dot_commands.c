@@ -128,8 +128,8 @@ run_output(struct session *session, const struct arguments *arguments)
         *stdout_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0 || *stdout_fd < 0 || dup2(fd, STDOUT_FILENO) < 0) {
-        session_complain(session, SESSION_FINE, "cannot write '%s': %s",
-                               name, strerror(errno));
+        session_complain(session, SESSION_FINE, "cannot write '%s': %s", name,
+                         strerror(errno));
         if (fd >= 0)
             close(fd);
         return SESSION_DAMAGED;
