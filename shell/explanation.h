@@ -18,8 +18,8 @@ struct explanation {
     const struct request *request;
     const char *family; /* its name; borrowed */
     struct colander_explain counts;
-    uint64_t rows_accepted; /* by expressions, */
-    uint64_t rows_rejected; /* of the rows of the cursor */
+    uint64_t row_count;     /* passed on, or counted */
+    uint64_t rows_rejected; /* by expressions, of the rows of the cursor */
     uint64_t where_time;    /* microseconds of the expressions */
     uint64_t key_count;     /* of the family, approximately; 0: unknown */
     struct report matched;  /* "user 3, text 1"; empty: none */
@@ -29,9 +29,6 @@ struct explanation {
  * is closed. */
 void explanation_take_cursor(struct explanation *explanation,
                              const struct colander_cursor *cursor);
-
-/* Returns how many rows the find returned. */
-uint64_t explanation_row_count(const struct explanation *explanation);
 
 /* Adds "3 rows: scanned 100,000 rows (9,000 bytes) in 12,345 microseconds", or
  * what part of the rows was read. */

@@ -44,7 +44,7 @@ show(struct find_run *run, struct colander_error *err)
     enum colander_code finished = COLANDER_OK;
 
     if (run->output == NULL && code == COLANDER_OK) {
-        printf("%" PRIu64 "\n", explanation_row_count(&run->explanation));
+        printf("%" PRIu64 "\n", run->explanation.row_count);
         return output_flush(stdout, err);
     }
     if (run->output != NULL) /* an interrupted find prints what it found */

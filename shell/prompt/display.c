@@ -128,7 +128,7 @@ note_counts(lua_State *L, struct display *display, struct shown *shown,
         return;
     explanation_take_cursor(explanation, cursor);
     explanation->family = colander_family_name(family);
-    explanation->counts.rows_returned = row_count;
+    explanation->row_count = row_count;
     if (colander_family_sizes(family, &sizes, NULL) == COLANDER_OK)
         explanation->key_count = sizes.key_count;
     if (display->explains)

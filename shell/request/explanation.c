@@ -59,14 +59,6 @@ add_share(const struct explanation *explanation, struct report *report)
         report_add(report, " of about %s", NUMBER_OF(all, "row"));
 }
 
-uint64_t
-explanation_row_count(const struct explanation *explanation)
-{
-    return explanation->request->expressions == NULL
-               ? explanation->counts.rows_returned
-               : explanation->rows_accepted;
-}
-
 void
 explanation_add_counts(const struct explanation *explanation,
                        struct report *report)
@@ -76,8 +68,7 @@ explanation_add_counts(const struct explanation *explanation,
                     counts->verify_time + explanation->where_time;
     bool is_scan = counts->plan == COLANDER_PLAN_SCAN;
 
-    report_add(report,
-               "%s: ", NUMBER_OF(explanation_row_count(explanation), "row"));
+    report_add(report, "%s: ", NUMBER_OF(explanation->row_count, "row"));
     if (is_scan)
         report_add(report, "scanned %s", NUMBER_OF(rows_read(counts), "row"));
     else
@@ -166,7 +157,7 @@ add_expressions(const struct explanation *explanation, struct report *report)
 {
     if (explanation->request->expressions != NULL)
         report_line(report, "where", "%s accepted, %s rejected in %s",
-                    NUMBER_OF(explanation->rows_accepted, "row"),
+                    NUMBER_OF(explanation->row_count, "row"),
                     THOUSANDS(explanation->rows_rejected),
                     NUMBER_OF(explanation->where_time, "microsecond"));
 }

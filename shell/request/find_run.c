@@ -8,12 +8,12 @@ static enum colander_code
 pass_row(struct find_run *run, const struct colander_result *result,
          struct colander_error *err)
 {
-    run->row_count++;
+    run->explanation.row_count++;
     return run->take == NULL ? COLANDER_OK
                              : run->take(run->output, result, err);
 }
 
-/* Evaluates the expressions, and counts the rows that they accept. */
+/* Evaluates the expressions, and counts the rows that they reject. */
 static enum colander_code
 evaluate(struct find_run *run, const struct colander_result *result,
          bool *accepts, struct colander_error *err)
@@ -27,10 +27,7 @@ evaluate(struct find_run *run, const struct colander_result *result,
                          accepts, err);
     if (is_timed)
         explanation->where_time += clock_us() - start;
-    if (code == COLANDER_OK && *accepts)
-        explanation->rows_accepted++;
-    else if (code == COLANDER_OK)
-        explanation->rows_rejected++;
+    explanation->rows_rejected += code == COLANDER_OK && !*accepts;
     return code;
 }
 
@@ -71,7 +68,7 @@ find_run_read(struct find_run *run, struct colander_error *err)
     if (code != COLANDER_OK)
         return code;
     interrupt_watch(cursor);
-    while (run->row_count < run->request->limit) {
+    while (run->explanation.row_count < run->request->limit) {
         struct colander_result result;
         bool is_row = false;
 

@@ -30,6 +30,7 @@ TEST(candidates_are_told_to_the_last_file_and_row)
 
     explanation.family = "tweets";
     explanation.key_count = 100000;
+    explanation.row_count = 12;
     explanation.counts = (struct colander_explain){
         .plan = COLANDER_PLAN_CANDIDATES,
         .reason = "they know",
