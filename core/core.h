@@ -286,6 +286,7 @@ struct colander_recovery {
     bool has_gap;          /* a power failure lost writes that were not synced,
                             * and later ones were dropped with them: all after
                             * the first that is lost, in this log and later */
+    char message[128];     /* the same as a sentence, without a full stop */
 };
 
 /* A list of names in byte order, owned by the caller. */

@@ -280,8 +280,9 @@ fail_count(const struct reading *reading)
         count++;
     }
     return COLANDER_FAIL(reading->err, COLANDER_INVALID,
-                         "the record has %zu fields, but the header has %zu",
-                         count, reading->reader->header->column_count);
+                         "the record has %zu field%s, but the header has %zu",
+                         count, count == 1 ? "" : "s",
+                         reading->reader->header->column_count);
 }
 
 /* Reads the fields; *at is where that ended. */

@@ -57,7 +57,10 @@ scripting_confine(lua_State *L)
         lua_pushnil(L);
         lua_setfield(L, -2, names[i]);
     }
-    stores_confine(L);
+    type_push_methods(L, STORE_TYPE);
+    lua_pushnil(L);
+    lua_setfield(L, -2, "backup");
+    lua_pop(L, 1);
 }
 
 int

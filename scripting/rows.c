@@ -247,7 +247,6 @@ row_pairs(lua_State *L)
 static struct colander_slice
 encode(lua_State *L, int index, const struct row *row)
 {
-    struct value_path path = {"", 0};
     struct colander_row_builder *builder;
     struct colander_slice bytes;
     struct scratch *scratch = scratch_get(L);
@@ -255,7 +254,7 @@ encode(lua_State *L, int index, const struct row *row)
     builder = scratch_builder(L);
     scratch->is_building = true;
     if (row == NULL)
-        value_add_columns(L, index, builder, &path);
+        value_add_columns(L, index, builder);
     else
         value_change_columns(L, index, bytes_of(row), &removed, builder);
     scratch->is_building = false;

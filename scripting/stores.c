@@ -252,12 +252,3 @@ stores_register(lua_State *L)
     type_extend(L, SNAPSHOT_TYPE, NULL, NULL);
     luaL_setfuncs(L, functions, 0);
 }
-
-void
-stores_confine(lua_State *L)
-{
-    type_push_methods(L, STORE_TYPE);
-    lua_pushnil(L);
-    lua_setfield(L, -2, "backup");
-    lua_pop(L, 1);
-}

@@ -20,9 +20,6 @@ struct shared_snapshot {
     unsigned reference_count;
 };
 
-/* Removes the methods of stores that open other paths of the file system. */
-void stores_confine(lua_State *L);
-
 struct script_store *store_check(lua_State *L, int index);
 
 /* Returns the snapshot at `index`, which must be of `store`. */

@@ -7,8 +7,6 @@
 #include "scripting/typed_value.h"
 #include "scripting/types.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define ARRAY "colander.array"
@@ -126,43 +124,49 @@ value_is_array(lua_State *L, int index)
 
 /* ------------------------------------------------------------ building --- */
 
-static void
-path_append(struct value_path *path, const char *text, size_t size)
-{
-    size_t room = sizeof(path->text) - 1 - path->size;
+/* Where a value is: a chain on the stack of C, which ends with the row. */
+struct place {
+    const struct place *outer;  /* NULL: this is the row */
+    struct colander_slice name; /* of a column; NULL: an element, */
+    uint64_t number;            /* this one */
+    unsigned depth;             /* of the row: 1 */
+};
 
-    if (size > room)
-        size = room;
-    memcpy(path->text + path->size, text, size);
-    path->size += size;
-    path->text[path->size] = '\0';
+static const struct place whole_row = {.depth = 1};
+
+/* Pushes the path of a place, for a message. */
+static const char *
+push_path(lua_State *L, const struct place *place)
+{
+    if (place->outer == NULL)
+        return lua_pushliteral(L, "");
+    (void)push_path(L, place->outer);
+    if (place->name.data == NULL)
+        lua_pushfstring(L, "[%I]", (LUAI_UACINT)place->number);
+    else
+        lua_pushstring(L, place->outer->outer == NULL ? "" : ".");
+    lua_pushlstring(L, (const char *)place->name.data, place->name.size);
+    lua_concat(L, 3);
+    return lua_tostring(L, -1);
 }
 
 static void value_add(lua_State *L, int index,
                       struct colander_row_builder *builder,
-                      struct colander_slice name, struct value_path *path,
-                      unsigned depth);
+                      const struct place *place);
 
 /* Adds the elements 1..n. Any other key is an error. */
 static void
 add_elements(lua_State *L, int index, struct colander_row_builder *builder,
-             struct value_path *path, unsigned depth)
+             const struct place *place)
 {
-    const struct colander_slice no_name = {NULL, 0};
     const lua_Unsigned count = lua_rawlen(L, index);
+    struct place element = {place, {NULL, 0}, 1, place->depth + 1};
     lua_Unsigned key_count = 0;
-    size_t size = path->size;
 
-    for (lua_Unsigned i = 1; i <= count; i++) {
-        char number[32];
-
-        (void)snprintf(number, sizeof(number), "[%" PRIu64 "]", (uint64_t)i);
-        path_append(path, number, strlen(number));
-        lua_rawgeti(L, index, (lua_Integer)i);
-        value_add(L, lua_gettop(L), builder, no_name, path, depth + 1);
+    for (; element.number <= count; element.number++) {
+        lua_rawgeti(L, index, (lua_Integer)element.number);
+        value_add(L, lua_gettop(L), builder, &element);
         lua_pop(L, 1);
-        path->size = size;
-        path->text[size] = '\0';
     }
     lua_pushnil(L);
     while (lua_next(L, index) != 0) {
@@ -173,7 +177,7 @@ add_elements(lua_State *L, int index, struct colander_row_builder *builder,
         failure_misuse(L,
                        "column '%s': a table must be an array (1 to n) or a "
                        "map (names), and this one has %d elements and %d keys",
-                       path->text, (int)count, (int)key_count);
+                       push_path(L, place), (int)count, (int)key_count);
 }
 
 /* A column of a table. Its name and its value are on the stack. */
@@ -203,7 +207,7 @@ column_at(const struct colander_buffer *columns, size_t first, size_t number)
  * nothing in Lua: a finalizer could put a row while this one is being built. */
 static size_t
 push_columns(lua_State *L, int index, struct colander_buffer *columns,
-             const struct value_path *path)
+             const struct place *place)
 {
     const size_t first = columns->size;
     struct column column;
@@ -211,9 +215,11 @@ push_columns(lua_State *L, int index, struct colander_buffer *columns,
 
     lua_pushnil(L);
     while (lua_next(L, index) != 0) {
+        const char *type = luaL_typename(L, -2);
+
         if (lua_type(L, -2) != LUA_TSTRING)
             failure_misuse(L, "column '%s': a name must be a string, not a %s",
-                           path->text, luaL_typename(L, -2));
+                           push_path(L, place), type);
         column.name.data =
             (const uint8_t *)lua_tolstring(L, -2, &column.name.size);
         column.value = lua_gettop(L);
@@ -231,34 +237,28 @@ push_columns(lua_State *L, int index, struct colander_buffer *columns,
 
 static void
 add_column(lua_State *L, const struct column *column,
-           struct colander_row_builder *builder, struct value_path *path,
-           unsigned depth)
+           struct colander_row_builder *builder, const struct place *outer)
 {
-    const size_t size = path->size;
+    const struct place place = {outer, column->name, 0, outer->depth + 1};
 
-    if (size > 0)
-        path_append(path, ".", 1);
-    path_append(path, (const char *)column->name.data, column->name.size);
-    value_add(L, column->value, builder, column->name, path, depth);
-    path->size = size;
-    path->text[size] = '\0';
+    value_add(L, column->value, builder, &place);
 }
 
 /* Sorted, because the order of a table differs from run to run. */
 static void
 add_columns(lua_State *L, int index, struct colander_row_builder *builder,
-            struct value_path *path, unsigned depth)
+            const struct place *place)
 {
     struct colander_buffer *columns = &scratch_get(L)->columns;
     const int top = lua_gettop(L);
     const size_t first = columns->size;
-    const size_t count = push_columns(L, index, columns, path);
+    const size_t count = push_columns(L, index, columns, place);
 
     for (size_t i = 0; i < count; i++) {
         /* copied: adding its value may move the buffer */
         const struct column column = *column_at(columns, first, i);
 
-        add_column(L, &column, builder, path, depth + 1);
+        add_column(L, &column, builder, place);
     }
     columns->size = first;
     lua_settop(L, top);
@@ -266,47 +266,46 @@ add_columns(lua_State *L, int index, struct colander_row_builder *builder,
 
 static void
 add_table(lua_State *L, int index, struct colander_row_builder *builder,
-          struct colander_slice name, struct value_path *path, unsigned depth)
+          const struct place *place)
 {
-    if (depth > COLANDER_ROW_DEPTH_MAX)
+    if (place->depth > COLANDER_ROW_DEPTH_MAX)
         failure_misuse(L,
                        "column '%s': nested deeper than %d (does a table "
                        "contain itself?)",
-                       path->text, COLANDER_ROW_DEPTH_MAX);
+                       push_path(L, place), COLANDER_ROW_DEPTH_MAX);
     luaL_checkstack(L, 8, "a value is nested too deeply");
     if (value_is_array(L, index)) {
-        colander_row_builder_begin_array_named(builder, name);
-        add_elements(L, index, builder, path, depth);
+        colander_row_builder_begin_array_named(builder, place->name);
+        add_elements(L, index, builder, place);
     } else {
-        colander_row_builder_begin_map_named(builder, name);
-        add_columns(L, index, builder, path, depth);
+        colander_row_builder_begin_map_named(builder, place->name);
+        add_columns(L, index, builder, place);
     }
     colander_row_builder_end(builder);
 }
 
 static void
 value_add(lua_State *L, int index, struct colander_row_builder *builder,
-          struct colander_slice name, struct value_path *path, unsigned depth)
+          const struct place *place)
 {
     struct colander_value value;
 
     if (lua_istable(L, index)) {
-        add_table(L, index, builder, name, path, depth);
+        add_table(L, index, builder, place);
         return;
     }
     if (!value_get(L, index, &value))
-        failure_misuse(L, "column '%s': a %s cannot be stored", path->text,
-                       luaL_typename(L, index));
-    colander_row_builder_add_named(builder, name, value);
+        failure_misuse(L, "column '%s': a %s cannot be stored",
+                       push_path(L, place), luaL_typename(L, index));
+    colander_row_builder_add_named(builder, place->name, value);
 }
 
 void
-value_add_columns(lua_State *L, int index, struct colander_row_builder *builder,
-                  struct value_path *path)
+value_add_columns(lua_State *L, int index, struct colander_row_builder *builder)
 {
     luaL_checkstack(L, 8, "a value is nested too deeply");
     scratch_get(L)->columns.size = 0; /* an error may have left some */
-    add_columns(L, index, builder, path, 1);
+    add_columns(L, index, builder, &whole_row);
 }
 
 /* Returns the column `name` of sorted ones, or NULL. */
@@ -326,11 +325,10 @@ add_change(lua_State *L, struct column *change, const void *removed,
            struct colander_row_builder *builder)
 {
     const struct column column = *change;
-    struct value_path path = {"", 0};
 
     change->value = 0;
     if (lua_touserdata(L, column.value) != removed)
-        add_column(L, &column, builder, &path, 2);
+        add_column(L, &column, builder, &whole_row);
 }
 
 void
@@ -338,7 +336,6 @@ value_change_columns(lua_State *L, int index, struct colander_slice row,
                      const void *removed, struct colander_row_builder *builder)
 {
     struct colander_buffer *changes = &scratch_get(L)->columns;
-    const struct value_path path = {"", 0};
     const int top = lua_gettop(L);
     struct colander_members members;
     struct colander_slice name;
@@ -348,7 +345,7 @@ value_change_columns(lua_State *L, int index, struct colander_slice row,
 
     luaL_checkstack(L, 8, "a value is nested too deeply");
     changes->size = 0; /* an error may have left some */
-    count = push_columns(L, index, changes, &path);
+    count = push_columns(L, index, changes, &whole_row);
     failure_try(L, colander_members_init(&members, row, &err));
     while (value_next_member(L, &members, &name, &value)) {
         change = find_column(column_at(changes, 0, 0), count, name);

@@ -46,18 +46,11 @@ struct colander_value value_expect(lua_State *L, int index, const char *what);
 /* Returns whether the table at `index` is an array: marked, or 1..n. */
 bool value_is_array(lua_State *L, int index);
 
-/* The path of a value in a row, for messages. */
-struct value_path {
-    char text[256];
-    size_t size;
-};
-
 /* Adds the columns of the table at `index` to the builder, in the order of
  * their names. A value that cannot be stored is an error that names its path.
  */
 void value_add_columns(lua_State *L, int index,
-                       struct colander_row_builder *builder,
-                       struct value_path *path);
+                       struct colander_row_builder *builder);
 
 /* Adds the columns of `row` with the changes in the table at `index`. Columns
  * of the row keep their order; new ones come last. A column whose change is the

@@ -9,6 +9,8 @@
 
 #define HELP_COLUMN 24 /* where the help of an option begins */
 
+const struct argument_option options_none[] = {OPTIONS_END};
+
 /* Whether the word looks like an option; "-" and "-5" do not. */
 static bool
 is_option(const char *word)

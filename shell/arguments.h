@@ -33,6 +33,8 @@ struct argument_option {
 #define OPTIONS_END                         { NULL, NULL, NULL, NULL, false }
 /* clang-format on */
 
+extern const struct argument_option options_none[];
+
 /* The options that several commands have. */
 #define OPTION_SELECT                                                          \
     OPTION_LIST("select", "COL[,COL]", "print only these columns")

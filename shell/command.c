@@ -12,33 +12,74 @@ static const char overview[] =
     "\n"
     "commands:\n";
 
-/* Returns NULL after the last. */
-static const struct command *
-command_at(const struct session *session, size_t index)
-{
-    return session->commands == NULL ? NULL : session->commands[index];
-}
+static const char shell_overview[] =
+    "Type Lua, in as many lines as it takes. The values of an expression are\n"
+    "printed:\n"
+    "  tweets:find{user = \"Smith\"}     rows of the family tweets\n"
+    "  tweets:find{likes = gt(900)}:select(\"user\", \"likes\"):limit(3)\n"
+    "  tweets:any_column(\"Houston\")    a value in any column\n"
+    "  tweets:find():group(\"lang\"):count()\n"
+    "  tweets:put(\"key\", {user = \"Wu\"})   db:family(\"new\"):put{...}\n"
+    "\n"
+    "Ctrl-C stops what runs, Tab completes names. docs/shell.md and "
+    "docs/lua.md\n"
+    "are the manuals.\n"
+    "\n";
 
-const struct command *
-command_by_name(const struct session *session, const char *name)
+static bool
+is_shell(const struct session *session)
 {
-    for (size_t i = 0; command_at(session, i) != NULL; i++) {
-        if (strcmp(command_at(session, i)->name, name) == 0)
-            return command_at(session, i);
-    }
-    return NULL;
+    return session->dot_commands != NULL;
 }
 
 static bool
 runs_in_shell(const struct command *command)
 {
-    return command->store == COMMAND_READS || command->store == COMMAND_WRITES;
+    return command->store == COMMAND_READS ||
+           command->store == COMMAND_WRITES || command->store == COMMAND_ALONE;
+}
+
+/* Returns a command, whether or not it can be run here. */
+static const struct command *
+any_command_at(const struct session *session, size_t index)
+{
+    const struct command *dot = session->dot_commands;
+
+    for (; dot != NULL && dot->name != NULL; dot++) {
+        if (index-- == 0)
+            return dot;
+    }
+    return session->commands == NULL ? NULL : session->commands[index];
+}
+
+const struct command *
+command_at(const struct session *session, size_t index)
+{
+    const struct command *command;
+
+    for (size_t i = 0; (command = any_command_at(session, i)) != NULL; i++) {
+        if ((!is_shell(session) || runs_in_shell(command)) && index-- == 0)
+            return command;
+    }
+    return NULL;
+}
+
+const struct command *
+command_by_name(const struct session *session, const char *name)
+{
+    const struct command *command;
+
+    for (size_t i = 0; (command = any_command_at(session, i)) != NULL; i++) {
+        if (strcmp(command->name, name) == 0)
+            return command;
+    }
+    return NULL;
 }
 
 static bool
 names_store(const struct session *session, const struct command *command)
 {
-    return command->store < COMMAND_OPENS && !session->is_shell;
+    return command->store < COMMAND_OPENS && !is_shell(session);
 }
 
 /* ---------------------------------------------------------------- help --- */
@@ -47,7 +88,7 @@ static void
 print_usage(const struct session *session, const struct command *command,
             FILE *file)
 {
-    fprintf(file, "usage: %s%s%s%s%s\n", session->is_shell ? "." : "colander ",
+    fprintf(file, "usage: %s%s%s%s%s\n", is_shell(session) ? "." : "colander ",
             command->name, names_store(session, command) ? " STORE" : "",
             command->words[0] == '\0' ? "" : " ", command->words);
 }
@@ -56,66 +97,59 @@ static void
 print_help(const struct session *session, const struct command *command)
 {
     print_usage(session, command, stdout);
-    printf("\n%s", command->help);
+    if (command->help != NULL)
+        printf("\n%s", command->help);
+    else
+        printf("\n%s\n", command->summary);
     arguments_print_help(command->options);
     if (command->examples != NULL)
         printf("\nexamples:\n%s", command->examples);
 }
 
-void
-command_print_shell(const struct session *session)
+static void
+print_overview(const struct session *session)
 {
-    for (size_t i = 0; command_at(session, i) != NULL; i++) {
-        if (runs_in_shell(command_at(session, i)))
-            printf("  .%-9s %s\n", command_at(session, i)->name,
-                   command_at(session, i)->summary);
-    }
-}
+    const char *dot = is_shell(session) ? "." : "";
+    const struct command *command;
 
-const char *
-command_shell_name(const struct session *session, size_t index)
-{
-    for (size_t i = 0; command_at(session, i) != NULL; i++) {
-        if (runs_in_shell(command_at(session, i)) && index-- == 0)
-            return command_at(session, i)->name;
-    }
-    return NULL;
+    fputs(is_shell(session) ? shell_overview : overview, stdout);
+    for (size_t i = 0; (command = command_at(session, i)) != NULL; i++)
+        printf("  %s%-9s %s\n", dot, command->name, command->summary);
+    printf("\n%s\n", is_shell(session)
+                         ? ".help COMMAND describes a command."
+                         : "Try 'colander COMMAND --help', or 'man colander'.");
 }
 
 static enum session_exit
 run_help(struct session *session, const struct arguments *arguments)
 {
     const struct command *command;
+    const char *name;
 
     if (arguments->word_count == 0) {
-        fputs(overview, stdout);
-        for (size_t i = 0; command_at(session, i) != NULL; i++)
-            printf("  %-9s %s\n", command_at(session, i)->name,
-                   command_at(session, i)->summary);
-        printf("\nTry 'colander COMMAND --help', or 'man colander'.\n");
+        print_overview(session);
         return SESSION_FINE;
     }
-    command = command_by_name(session, arguments->words[0]);
-    if (command == NULL) {
-        session_complain(session, "no command '%s' (try %s)",
-                         arguments->words[0],
-                         session->is_shell ? ".help" : "colander --help");
-        return SESSION_USAGE;
-    }
+    name = arguments->words[0];
+    name += is_shell(session) && name[0] == '.'; /* as it is typed */
+    command = command_by_name(session, name);
+    if (command == NULL)
+        return session_complain(
+            session, SESSION_USAGE, "no command '%s' (try %s)", name,
+            is_shell(session) ? ".help" : "colander --help");
     print_help(session, command);
     return SESSION_FINE;
 }
-
-static const struct argument_option no_options[] = {OPTIONS_END};
 
 const struct command command_help = {
     .name = "help",
     .words = "[COMMAND]",
     .summary = "list the commands, or describe one",
     .help = "Lists the commands, or describes one of them.\n",
-    .options = no_options,
+    .options = options_none,
     .store = COMMAND_ALONE,
     .word_count_max = 1,
+    .is_paged = true,
     .run = run_help,
 };
 
@@ -131,7 +165,8 @@ report_missing(const struct session *session, const struct command *command,
 
     for (size_t i = has_store ? 1 : 0; i < word_count; i++)
         name += strcspn(name, " ") + 1;
-    session_complain(session, "%.*s is missing", (int)strcspn(name, " "), name);
+    session_complain(session, SESSION_FINE, "%.*s is missing",
+                     (int)strcspn(name, " "), name);
 }
 
 /* Runs a command between the opening and the closing of its store. */
@@ -167,20 +202,17 @@ run_parsed(struct session *session, const struct command *command,
         print_help(session, command);
         return SESSION_FINE;
     }
-    if (session->is_shell && !runs_in_shell(command) &&
-        command->store != COMMAND_ALONE) {
-        session_complain(session,
-                         "not available in the shell (run 'colander %s')",
-                         command->name);
-        return SESSION_USAGE;
-    }
+    if (is_shell(session) && !runs_in_shell(command))
+        return session_complain(
+            session, SESSION_USAGE,
+            "not available in the shell (run 'colander %s')", command->name);
     if (arguments->word_count < command->word_count_min + first) {
         report_missing(session, command, arguments->word_count);
         print_usage(session, command, stderr);
         return SESSION_USAGE;
     }
     if (arguments->word_count - first > count_max) {
-        session_complain(session, "unexpected argument '%s'",
+        session_complain(session, SESSION_FINE, "unexpected argument '%s'",
                          arguments->words[first + count_max]);
         print_usage(session, command, stderr);
         return SESSION_USAGE;
@@ -198,15 +230,13 @@ command_run(struct session *session, int argc, const char *const *argv)
     struct colander_error err;
     enum session_exit status;
 
-    if (command == NULL) {
-        session_complain(session,
-                         session->is_shell
-                             ? "no command '.%s' (try .help)"
-                             : "'%s' is neither a command nor a store (try "
-                               "colander --help)",
-                         argv[0]);
-        return SESSION_USAGE;
-    }
+    if (command == NULL)
+        return session_complain(
+            session, SESSION_USAGE,
+            is_shell(session) ? "no command '.%s' (try .help)"
+                              : "'%s' is neither a command nor a store (try "
+                                "colander --help)",
+            argv[0]);
     session->command = command->name;
     if (arguments_parse(&arguments, command->options,
                         command->option_words == 0 ? SIZE_MAX

@@ -1,8 +1,9 @@
 /*
  * Commands: what the program and its shell can do.
  *
- * A command is a static struct in a separate file. The session has the list of
- * them, so that the shell can run the commands of the program.
+ * A command is a static struct. The session has the list of them, so that the
+ * shell can run the commands of the program. Those that only change the shell
+ * are in prompt/dot_commands.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,8 +14,8 @@
 #include "shell/session.h"
 
 /* Which store a command needs, and how it is opened. Its first word names it,
- * except in the shell, which runs only the first two kinds, on its own store.
- */
+ * except in the shell, which runs only commands that read, write or need none,
+ * on its own store. */
 enum command_store {
     COMMAND_READS,          /* to read */
     COMMAND_WRITES,         /* to write; created if it does not exist */
@@ -28,10 +29,11 @@ struct command {
     const char *name;
     const char *words;    /* as the usage shows them, without a STORE */
     const char *summary;  /* of one line */
-    const char *help;     /* paragraphs before the options */
+    const char *help;     /* paragraphs before the options; NULL: the summary */
     const char *examples; /* lines after the options; NULL: none */
     const struct argument_option *options;
     enum command_store store;
+    bool is_paged;         /* in the shell its output may go to a pager */
     size_t word_count_min; /* without a STORE */
     size_t word_count_max; /* 0: as many as word_count_min */
     size_t option_words;   /* options end after these words; 0: nowhere */
@@ -48,12 +50,8 @@ extern const struct command *const commands_all[];
 const struct command *command_by_name(const struct session *session,
                                       const char *name);
 
-/* Prints a line for each command that the shell can run. */
-void command_print_shell(const struct session *session);
-
-/* Returns the name of the command with this index among those that the shell
- * can run, or NULL after the last. */
-const char *command_shell_name(const struct session *session, size_t index);
+/* Returns a command that can be run here, or NULL after the last. */
+const struct command *command_at(const struct session *session, size_t index);
 
 /* Runs the command argv[0] with the words after it. */
 enum session_exit command_run(struct session *session, int argc,

@@ -11,24 +11,21 @@
 #include "shell/display.h"
 #include "shell/interpreter.h"
 
-/* What dot commands change. */
-struct entry_settings {
-    struct session *session;
-    struct display display;
-    bool is_paged;   /* long results go through a pager */
-    bool is_timed;   /* the time of each chunk is printed */
-    bool is_ended;   /* .quit */
-    int stdout_fd;   /* standard output while .output has another; else -1 */
-    char *pager;     /* the program; NULL: that of the environment */
-    char *read_name; /* .read: the entries of this file run next; owned */
-};
-
 struct entries {
-    struct entry_settings settings;
+    struct session *session;
     struct interpreter *interpreter;
+    struct display display;
+
+    /* what dot commands change */
+    bool is_paged;  /* long results go through a pager */
+    bool is_timed;  /* the time of each chunk is printed */
+    bool is_ended;  /* .quit */
+    int stdout_fd;  /* standard output while .output has another; else -1 */
+    char *pager;    /* the program; NULL: that of the environment */
     unsigned depth; /* of .read within .read */
 };
 
+/* From here to release the session is one of the shell. */
 void entries_init(struct entries *entries, struct session *session,
                   struct interpreter *interpreter);
 void entries_release(struct entries *entries);
@@ -40,6 +37,9 @@ enum session_exit entries_run_terminal(struct entries *entries, bool has_init);
 /* Runs the entries of `file`, called `name`, until one fails. */
 enum session_exit entries_run_file(struct entries *entries, FILE *file,
                                    const char *name);
+
+/* The same of the file called `name`. */
+enum session_exit entries_run_path(struct entries *entries, const char *name);
 
 /* Runs one line: a dot command, or a chunk as below. */
 enum session_exit entries_run_entry(struct entries *entries, const char *line);

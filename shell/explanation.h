@@ -1,8 +1,7 @@
 /*
  * Explanations: how a find was run and what it read, as lines of text.
  *
- * Life:   a zeroed struct -> take_cursor or take_row -> add, add_counts ->
- *         release
+ * Life:   a zeroed struct -> take_cursor -> add, add_counts -> release
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,23 +18,17 @@ struct explanation {
     const struct request *request;
     const char *family; /* its name; borrowed */
     struct colander_explain counts;
-    uint64_t rows_accepted; /* by expressions, */
-    uint64_t rows_rejected; /* of the rows of the cursor */
+    uint64_t row_count;     /* passed on, or counted */
+    uint64_t rows_rejected; /* by expressions, of the rows of the cursor */
     uint64_t where_time;    /* microseconds of the expressions */
     uint64_t key_count;     /* of the family, approximately; 0: unknown */
     struct report matched;  /* "user 3, text 1"; empty: none */
 };
 
-/* Takes the counts of a find, before its cursor is closed. */
+/* Takes the counts of a find, and the columns that matched, before its cursor
+ * is closed. */
 void explanation_take_cursor(struct explanation *explanation,
                              const struct colander_cursor *cursor);
-
-/* Takes the columns that matched in the one row of a get. */
-void explanation_take_row(struct explanation *explanation,
-                          const struct colander_columns *columns);
-
-/* Returns how many rows the find returned. */
-uint64_t explanation_row_count(const struct explanation *explanation);
 
 /* Adds "3 rows: scanned 100,000 rows (9,000 bytes) in 12,345 microseconds", or
  * what part of the rows was read. */

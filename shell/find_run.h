@@ -22,7 +22,6 @@ struct find_run {
     struct colander_family *family; /* borrowed, as the output is */
     find_taker take;                /* NULL: rows are only counted */
     struct output *output;
-    uint64_t row_count;             /* passed on, or counted */
     struct explanation explanation; /* the caller sets its request and name */
 };
 

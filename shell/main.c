@@ -49,10 +49,9 @@ show_version(const struct session *session, int argc)
 {
     struct colander_error err;
 
-    if (argc > 2) {
-        session_complain(session, "--version takes no argument");
-        return SESSION_USAGE;
-    }
+    if (argc > 2)
+        return session_complain(session, SESSION_USAGE,
+                                "--version takes no argument");
     printf("colander %s\n", colander_version());
     if (output_flush(stdout, &err) != COLANDER_OK)
         return session_fail(session, &err);

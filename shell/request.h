@@ -19,7 +19,7 @@ struct request {
                                 * has whole rows and no limit */
     uint64_t limit;            /* of rows that are printed */
     struct argument_list selection;
-    struct colander_buffer key; /* of --key; empty: not given */
+    struct colander_buffer key; /* of --key; empty: none, as the others */
     struct colander_buffer prefix;
     struct colander_buffer from;
     struct colander_buffer to;

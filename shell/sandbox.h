@@ -1,7 +1,7 @@
 /*
  * Sandbox: the part of Lua that scripts which are not trusted get.
  *
- * It is an allow-list: what sandbox.c does not name is missing. Chunks are
+ * It is an allow-list: what sandbox.lua does not name is missing. Chunks are
  * text, not bytecode. The memory of Lua is limited.
  *
  * Life:   new_state -> open

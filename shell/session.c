@@ -4,7 +4,6 @@
 #include "shell/pager.h"
 #include "shell/text.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <unistd.h>
 
@@ -14,18 +13,9 @@ report_dropped(const struct session *session)
     struct colander_recovery recovery;
 
     colander_store_recovery(session->store, &recovery);
-    if (recovery.has_gap)
-        session_complain(session,
-                         "'%s': a power failure lost writes that were not "
-                         "synced: dropped %" PRIu64 " bytes from %s on",
-                         session->path, recovery.dropped_size,
-                         recovery.dropped_file);
-    else if (recovery.dropped_size > 0)
-        session_complain(session,
-                         "'%s': the last write is incomplete: dropped %" PRIu64
-                         " bytes at the end of %s",
-                         session->path, recovery.dropped_size,
-                         recovery.dropped_file);
+    if (recovery.dropped_size > 0)
+        session_complain(session, SESSION_FINE, "'%s': %s", session->path,
+                         recovery.message);
 }
 
 enum colander_code
@@ -147,8 +137,9 @@ session_shows_counts(const struct session *session)
            (isatty(STDOUT_FILENO) && isatty(STDERR_FILENO));
 }
 
-void
-session_complain(const struct session *session, const char *format, ...)
+enum session_exit
+session_complain(const struct session *session, enum session_exit status,
+                 const char *format, ...)
 {
     char message[sizeof(((struct colander_error *)0)->message)];
     va_list list;
@@ -167,6 +158,7 @@ session_complain(const struct session *session, const char *format, ...)
     if (session->command != NULL)
         fprintf(stderr, "%s: ", session->command);
     text_complain(colander_slice_text(message));
+    return status;
 }
 
 enum session_exit
@@ -174,14 +166,14 @@ session_fail(const struct session *session, const struct colander_error *err)
 {
     if (err->code == COLANDER_CANCELLED && !interrupt_happened())
         return SESSION_UNREAD;
-    if (err->code == COLANDER_CANCELLED) {
-        session_complain(session, "interrupted");
-        return SESSION_INTERRUPTED;
-    }
-    session_complain(session, "%s", err->message);
-    if (err->code == COLANDER_CORRUPT || err->code == COLANDER_IO)
-        return SESSION_DAMAGED;
-    return SESSION_FAILED;
+    if (err->code == COLANDER_CANCELLED)
+        return session_complain(session, SESSION_INTERRUPTED, "interrupted");
+    return session_complain(session,
+                            err->code == COLANDER_CORRUPT ||
+                                    err->code == COLANDER_IO
+                                ? SESSION_DAMAGED
+                                : SESSION_FAILED,
+                            "%s", err->message);
 }
 
 enum session_exit

@@ -26,18 +26,21 @@ enum session_exit {
 };
 
 struct command;
+struct entries;
 
 struct session {
     struct colander_store *store;          /* NULL while none is open */
     const char *path;                      /* of the store; borrowed */
     const struct command *const *commands; /* all there are, then NULL */
+    const struct command *dot_commands;    /* those of the shell alone, then one
+                                         * without a name; NULL: no shell */
+    struct entries *entries;               /* of the shell, which they change */
     const char *command; /* the one that runs, for messages; may be NULL */
     const char *file;    /* that commands come from; may be NULL */
     unsigned long line;  /* of it; 0: none */
     bool is_read_only;
     bool has_format; /* .mode was used: */
     enum output_format format;
-    bool is_shell;  /* commands do not name the store */
     bool is_prompt; /* a user types the commands */
     bool is_demo;   /* rows are a table even if output is not a terminal */
 };
@@ -78,9 +81,11 @@ session_format(const struct session *session, const char *name,
 bool session_shows_counts(const struct session *session);
 
 /* Prints a message on standard error, after the command, file and line that it
- * is about. */
-void session_complain(const struct session *session, const char *format, ...)
-    COLANDER_FORMAT(2, 3);
+ * is about. Returns `status`, so that giving up is one statement; FINE: it is
+ * only a warning. */
+enum session_exit session_complain(const struct session *session,
+                                   enum session_exit status, const char *format,
+                                   ...) COLANDER_FORMAT(3, 4);
 
 /* Prints the message of `err`. Returns how the program exits because of it. */
 enum session_exit session_fail(const struct session *session,

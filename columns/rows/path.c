@@ -108,7 +108,8 @@ parse_elements(struct parser *parser)
 
     while (*parser->at == '[' && code == COLANDER_OK) {
         if (parser->at[1] != ']')
-            return fail_at(parser, "'[' must be followed by ']'");
+            return fail_at(parser, "'[' must be followed by ']' (a[] is any "
+                                   "element of a)");
         parser->at += 2;
         code = add_step(parser, step);
     }

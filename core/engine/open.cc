@@ -21,7 +21,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cinttypes>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -299,6 +301,21 @@ check_current(const struct engine *engine, struct colander_error *err)
                                           "rebuilds it");
 }
 
+/* Fills the sentence. */
+static void
+describe_recovery(struct colander_recovery *recovery)
+{
+    if (recovery->dropped_size > 0)
+        (void)snprintf(
+            recovery->message, sizeof(recovery->message),
+            recovery->has_gap
+                ? "dropped %" PRIu64 " bytes from %s on: a power failure lost "
+                  "writes that were not synced"
+                : "dropped %" PRIu64 " bytes at the end of %s: its last write "
+                  "is incomplete",
+            recovery->dropped_size, recovery->dropped_file);
+}
+
 /* Checks the logs before RocksDB reads them. A reader writes no ledger. */
 static enum colander_code
 check_logs(struct engine *engine, struct colander_error *err)
@@ -313,6 +330,7 @@ check_logs(struct engine *engine, struct colander_error *err)
     if (code == COLANDER_OK)
         code = logs_check(engine->directory.fd, DIRECTORY_ENGINE, opened,
                           !engine->is_read_only(), &engine->recovery, err);
+    describe_recovery(&engine->recovery);
     if (code == COLANDER_OK && !engine->is_read_only())
         code = ledger_settle(opened, err);
     return code;
@@ -354,30 +372,6 @@ set_path(struct engine *engine, const char *path, struct colander_error *err)
     return COLANDER_OK;
 }
 
-static std::string
-recovery_text(const struct colander_recovery &recovery)
-{
-    const std::string file(recovery.dropped_file);
-    const std::string size = std::to_string(recovery.dropped_size);
-
-    return recovery.has_gap
-               ? "dropped " + size + " bytes from " + file +
-                     " on: a power failure lost writes that were not synced"
-               : "dropped " + size + " bytes at the end of " + file +
-                     ": its last write is incomplete";
-}
-
-/* Reports what was dropped before anything else can fail. */
-static void
-log_recovery(const struct engine &engine)
-{
-    const struct colander_options &options = engine.options;
-
-    if (options.log != nullptr && engine.recovery.dropped_size > 0)
-        options.log(options.log_context, COLANDER_LOG_WARNING,
-                    recovery_text(engine.recovery).c_str());
-}
-
 static enum colander_code
 engine_create(const char *path, const struct colander_options *options,
               const struct sst_observer *observer, struct engine **out,
@@ -395,7 +389,10 @@ engine_create(const char *path, const struct colander_options *options,
     if (code == COLANDER_OK)
         code = check_logs(engine.get(), err);
     if (code == COLANDER_OK) {
-        log_recovery(*engine);
+        /* first, as all that follows can fail: the logs have been cut */
+        if (engine->recovery.dropped_size > 0 && options->log != nullptr)
+            options->log(options->log_context, COLANDER_LOG_WARNING,
+                         engine->recovery.message);
         if (!engine->is_read_only())
             directory_remove_bulks(&engine->directory);
         set_rocksdb_options(engine.get());
@@ -415,7 +412,7 @@ engine_create(const char *path, const struct colander_options *options,
         *out = engine.release();
     else if (engine->recovery.dropped_size > 0 && !engine->is_read_only())
         colander_error_context(err, "%s. Then the open failed",
-                               recovery_text(engine->recovery).c_str());
+                               engine->recovery.message);
     return code;
 }
 

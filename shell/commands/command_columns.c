@@ -47,47 +47,37 @@ print_limit(uint64_t row_count, struct colander_error *err)
     return report_print(&report, stderr, err);
 }
 
-static enum colander_code
-run(const struct session *session, const struct arguments *arguments,
-    struct colander_error *err)
+static enum session_exit
+run_columns(struct session *session, const struct arguments *arguments)
 {
     struct output_options options = {.has_no_key = true};
     uint64_t row_limit = ROWS;
     struct colander_family *family = NULL;
     struct column_stats *stats = column_stats_create();
     struct output *output = NULL;
+    struct colander_error err;
     enum colander_code code;
 
-    if (stats == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for columns");
     code = session_format(session, arguments_value(arguments, "format"),
-                          OUTPUT_TABLE, &options.format, err);
+                          OUTPUT_TABLE, &options.format, &err);
     if (code == COLANDER_OK)
-        code = arguments_number(arguments, "rows", &row_limit, err);
+        code = arguments_number(arguments, "rows", &row_limit, &err);
+    if (code == COLANDER_OK && stats == NULL)
+        code = COLANDER_FAIL(&err, COLANDER_NO_MEMORY, "no memory for columns");
     if (code == COLANDER_OK)
-        code = session_family(session, arguments->words[0], &family, err);
+        code = session_family(session, arguments->words[0], &family, &err);
     if (code == COLANDER_OK)
-        code = column_stats_read_first(stats, family, row_limit, err);
+        code = column_stats_read_first(stats, family, row_limit, &err);
     if (code == COLANDER_OK)
-        code = output_create(stdout, &options, &output, err);
+        code = output_create(stdout, &options, &output, &err);
     if (code == COLANDER_OK)
-        code = print_columns(stats, output, err);
+        code = print_columns(stats, output, &err);
     if (code == COLANDER_OK && column_stats_row_count(stats) == row_limit)
-        code = print_limit(row_limit, err);
+        code = print_limit(row_limit, &err);
     output_destroy(output);
     colander_family_close(family);
     column_stats_destroy(stats);
-    return code;
-}
-
-static enum session_exit
-run_columns(struct session *session, const struct arguments *arguments)
-{
-    struct colander_error err;
-
-    return run(session, arguments, &err) == COLANDER_OK
-               ? SESSION_FINE
-               : session_misused(session, &err);
+    return code == COLANDER_OK ? SESSION_FINE : session_misused(session, &err);
 }
 
 static const struct argument_option options[] = {
@@ -110,5 +100,6 @@ const struct command command_columns = {
     .options = options,
     .store = COMMAND_READS,
     .word_count_min = 1,
+    .is_paged = true,
     .run = run_columns,
 };

@@ -99,11 +99,10 @@ make(struct session *session, const char *path)
         COLANDER_OK)
         return session_fail(session, &err);
     status = ask(session, "is_demo", &answer);
-    if (status == SESSION_FINE && !answer) {
-        session_complain(
-            session, "'%s' is another store, which demo does not change", path);
-        status = SESSION_FAILED;
-    }
+    if (status == SESSION_FINE && !answer)
+        status = session_complain(
+            session, SESSION_FAILED,
+            "'%s' is another store, which demo does not change", path);
     if (status == SESSION_FINE)
         status = ask(session, "load", &answer);
     return session_finish(session, status);
@@ -168,7 +167,7 @@ show_examples(struct entries *entries, void *context)
          i < sizeof(examples) / sizeof(examples[0]) && status == SESSION_FINE;
          i++) {
         printf("\n# %s\n", examples[i].comment);
-        print_command(entries->settings.session->path, examples[i].entry);
+        print_command(entries->session->path, examples[i].entry);
         status = entries_run_entry(entries, examples[i].entry);
     }
     return status;
@@ -178,7 +177,7 @@ static enum session_exit
 run_prompt(struct entries *entries, void *context)
 {
     (void)context;
-    entries->settings.session->command = NULL;
+    entries->session->command = NULL;
     return entries_run_terminal(entries, true);
 }
 
@@ -212,8 +211,6 @@ run_demo(struct session *session, const struct arguments *arguments)
     return session_finish(session, status);
 }
 
-static const struct argument_option options[] = {OPTIONS_END};
-
 const struct command command_demo = {
     .name = "demo",
     .words = "[STORE]",
@@ -225,7 +222,7 @@ const struct command command_demo = {
         "had to read. On a terminal it continues as the shell, for reading\n"
         "only.\n",
     .examples = "  colander demo\n",
-    .options = options,
+    .options = options_none,
     .store = COMMAND_OPENS,
     .word_count_max = 1,
     .run = run_demo,

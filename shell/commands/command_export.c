@@ -42,7 +42,7 @@ read_rows(struct export_job *job, find_taker take, struct colander_error *err)
     };
     enum colander_code code = find_run_read(&run, err);
 
-    job->row_count = run.row_count;
+    job->row_count = run.explanation.row_count;
     explanation_release(&run.explanation);
     return code;
 }

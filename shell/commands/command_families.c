@@ -83,5 +83,6 @@ const struct command command_families = {
                 "  colander families demo --format csv\n",
     .options = options,
     .store = COMMAND_READS,
+    .is_paged = true,
     .run = run_families,
 };

@@ -44,7 +44,7 @@ show(struct find_run *run, struct colander_error *err)
     enum colander_code finished = COLANDER_OK;
 
     if (run->output == NULL && code == COLANDER_OK) {
-        printf("%" PRIu64 "\n", explanation_row_count(&run->explanation));
+        printf("%" PRIu64 "\n", run->explanation.row_count);
         return output_flush(stdout, err);
     }
     if (run->output != NULL) /* an interrupted find prints what it found */
@@ -166,5 +166,6 @@ const struct command command_find = {
     .store = COMMAND_READS,
     .word_count_min = 1,
     .word_count_max = SIZE_MAX - 1,
+    .is_paged = true,
     .run = run_find,
 };

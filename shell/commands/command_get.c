@@ -100,5 +100,6 @@ const struct command command_get = {
     .options = options,
     .store = COMMAND_READS,
     .word_count_min = 2,
+    .is_paged = true,
     .run = run_get,
 };

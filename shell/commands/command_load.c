@@ -149,9 +149,9 @@ report_reject(void *context, const struct colander_load_reject *reject)
     if (command->shown_count++ >= REJECTS_SHOWN)
         return;
     progress_hide(&command->progress);
-    session_complain(command->session, "%s:%" PRIu64 ":%" PRIu64 ": %s",
-                     reject->file, reject->line, reject->column,
-                     reject->reason);
+    session_complain(command->session, SESSION_FINE,
+                     "%s:%" PRIu64 ":%" PRIu64 ": %s", reject->file,
+                     reject->line, reject->column, reject->reason);
 }
 
 static void
@@ -169,7 +169,7 @@ summarize(struct load_command *command)
     struct report report = REPORT_EMPTY;
 
     if (command->shown_count > REJECTS_SHOWN)
-        session_complain(command->session,
+        session_complain(command->session, SESSION_FINE,
                          "%" PRIu64 " more records were rejected",
                          command->shown_count - REJECTS_SHOWN);
     (void)fflush(stdout);
@@ -234,10 +234,8 @@ run_load(struct session *session, const struct arguments *arguments)
     enum session_exit status;
     enum colander_code code;
 
-    if (!has_files && session->is_shell) {
-        session_complain(session, "FILE is missing");
-        return SESSION_USAGE;
-    }
+    if (!has_files && session->dot_commands != NULL)
+        return session_complain(session, SESSION_USAGE, "FILE is missing");
     code = read_options(&command, arguments, &err);
     command.options.report_reject = report_reject;
     command.options.report_progress = report_progress;

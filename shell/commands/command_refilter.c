@@ -45,6 +45,8 @@ read_option(const struct arguments *arguments, const struct field *field,
     if (field->kind == FIELD_DOUBLE)
         return arguments_real(arguments, name, field_double(field, options),
                               err);
+    if (strcmp(name, "memory-budget") == 0)
+        return arguments_size(arguments, name, &options->memory_budget, err);
     if (field->kind == FIELD_CHOICE) {
         if (field_set_word(field, options, colander_slice_text(value)))
             return COLANDER_OK;
@@ -200,8 +202,7 @@ static const struct argument_option options[] = {
     OPTION("filter-bits", "N", "or by the bits for each file"),
     OPTION("hierarchy", "KIND", "the structure in memory: slices or tree"),
     OPTION("tree-order", "N", "a node of the tree has N to 2N children"),
-    OPTION("memory-budget", "BYTES",
-           "for the filters in memory, at least 65536"),
+    OPTION("memory-budget", "BYTES", "for the filters in memory, at least 64k"),
     OPTION_LIST("unfiltered", "PATH",
                 "keep this column, and all below it, out of filters;\n"
                 "may be repeated; '' for none"),

@@ -69,8 +69,6 @@ run_salvage(struct session *session, const struct arguments *arguments)
     return salvage.loss_count == 0 ? SESSION_FINE : SESSION_DAMAGED;
 }
 
-static const struct argument_option options[] = {OPTIONS_END};
-
 const struct command command_salvage = {
     .name = "salvage",
     .words = "STORE DIR",
@@ -86,7 +84,7 @@ const struct command command_salvage = {
         "A backup is better: see colander backup --help. See colander check\n"
         "--help for damage that can be repaired without loss.\n",
     .examples = "  colander salvage data data.new\n",
-    .options = options,
+    .options = options_none,
     .store = COMMAND_OPENS,
     .word_count_min = 2,
     .run = run_salvage,

@@ -21,7 +21,7 @@ run_task(struct entries *entries, void *context)
 {
     const struct task *task = context;
 
-    entries->settings.session->command = NULL;
+    entries->session->command = NULL;
     if (task->code != NULL)
         return entries_run_chunk(entries, task->code, "=-e");
     if (task->word_count > 0)
@@ -45,18 +45,16 @@ run_shell(struct session *session, const struct arguments *arguments)
     };
     struct colander_error err;
 
-    if (task.code != NULL && task.word_count > 0) {
-        session_complain(session, "-e and a script exclude each other");
-        return SESSION_USAGE;
-    }
+    if (task.code != NULL && task.word_count > 0)
+        return session_complain(session, SESSION_USAGE,
+                                "-e and a script exclude each other");
     if (arguments_has(arguments, "safe"))
         return safe_script_run(session, arguments);
     if (arguments_has(arguments, "time") ||
         arguments_has(arguments, "memory") ||
-        arguments_has(arguments, "output")) {
-        session_complain(session, "--time, --memory and --output need --safe");
-        return SESSION_USAGE;
-    }
+        arguments_has(arguments, "output"))
+        return session_complain(session, SESSION_USAGE,
+                                "--time, --memory and --output need --safe");
     if (session_open(session, arguments->words[0],
                      is_read_only ? COLANDER_OPEN_READ_ONLY
                                   : COLANDER_OPEN_OR_CREATE,

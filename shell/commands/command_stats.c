@@ -212,5 +212,6 @@ const struct command command_stats = {
     .options = options,
     .store = COMMAND_READS,
     .word_count_max = 1,
+    .is_paged = true,
     .run = run_stats,
 };

@@ -180,7 +180,7 @@ complain_of(const struct session *session, const char *text)
 {
     size_t size = strcspn(text, "\n");
 
-    session_complain(session, "%.*s", (int)size, text);
+    session_complain(session, SESSION_FINE, "%.*s", (int)size, text);
     for (text += size; *text == '\n'; text += size) {
         if (*++text == '\t') { /* as tracebacks are */
             fputs("    ", stderr);
@@ -200,8 +200,7 @@ fail(struct interpreter *interpreter, enum colander_code code)
     enum session_exit status = SESSION_FAILED;
 
     if (interrupt_happened() && !interrupt_left_unread()) {
-        session_complain(session, "interrupted");
-        status = SESSION_INTERRUPTED;
+        status = session_complain(session, SESSION_INTERRUPTED, "interrupted");
     } else if (interrupt_left_unread() || code == COLANDER_CANCELLED) {
         status = SESSION_UNREAD;
     } else {
@@ -291,10 +290,9 @@ interpreter_run_script(struct interpreter *interpreter, const char *name,
         loaded = luaL_loadfilex(L, strcmp(name, "-") == 0 ? NULL : name, "t");
     if (loaded != LUA_OK)
         return interpreter_fail(interpreter);
-    if (!lua_checkstack(L, (int)word_count + LUA_MINSTACK)) {
-        session_complain(interpreter->session, "too many words");
-        return SESSION_USAGE;
-    }
+    if (!lua_checkstack(L, (int)word_count + LUA_MINSTACK))
+        return session_complain(interpreter->session, SESSION_USAGE,
+                                "too many words");
     set_arguments(L, name, words, word_count);
     for (size_t i = 0; i < word_count; i++)
         lua_pushstring(L, words[i]);

@@ -186,41 +186,28 @@ pass_key(struct cells *cells, const struct colander_result *result,
     return code == COLANDER_OK ? pass(cells, cell, err) : code;
 }
 
-/* Appends the paths as a JSON array. */
+/* Appends the paths: "user, text", or a JSON array of them. */
 static enum colander_code
-append_json_paths(struct colander_buffer *json,
-                  const struct colander_columns *columns,
-                  struct colander_error *err)
+append_paths(struct cells *cells, const struct colander_columns *columns,
+             struct colander_error *err)
 {
-    enum colander_code code = colander_buffer_append(json, "[", 1, err);
-
-    for (size_t i = 0; i < columns->count && code == COLANDER_OK; i++) {
-        struct colander_value path = colander_text(columns->paths[i]);
-
-        if (i > 0)
-            code = colander_buffer_append(json, ",", 1, err);
-        if (code == COLANDER_OK)
-            code = colander_json_append_value(json, &path, err);
-    }
-    if (code == COLANDER_OK)
-        code = colander_buffer_append(json, "]", 1, err);
-    return code;
-}
-
-/* "user, text" */
-static enum colander_code
-append_paths(struct colander_buffer *text,
-             const struct colander_columns *columns, struct colander_error *err)
-{
+    struct colander_buffer *text = &cells->text;
+    const char *before = cells->is_exact ? "[" : "";
     enum colander_code code = COLANDER_OK;
 
     for (size_t i = 0; i < columns->count && code == COLANDER_OK; i++) {
-        if (i > 0)
-            code = colander_buffer_append(text, ", ", 2, err);
+        const struct colander_value path = colander_text(columns->paths[i]);
+
+        code = colander_buffer_append(text, before, strlen(before), err);
         if (code == COLANDER_OK)
-            code = text_append_printable(
-                text, colander_slice_text(columns->paths[i]), err);
+            code = cells->is_exact
+                       ? colander_json_append_value(text, &path, err)
+                       : text_append_value(text, &path, SIZE_MAX, err);
+        before = cells->is_exact ? "," : ", ";
     }
+    if (code == COLANDER_OK && cells->is_exact)
+        code = colander_buffer_append(text, columns->count == 0 ? "[]" : "]",
+                                      columns->count == 0 ? 2 : 1, err);
     return code;
 }
 
@@ -236,9 +223,7 @@ pass_matches(struct cells *cells, const struct colander_result *result,
                             colander_slice_text(CELLS_MATCHED_COLUMN), err);
     code = begin(cells, colander_slice_text(CELLS_MATCHED_COLUMN), err);
     if (code == COLANDER_OK)
-        code = cells->is_exact
-                   ? append_json_paths(&cells->text, &result->columns, err)
-                   : append_paths(&cells->text, &result->columns, err);
+        code = append_paths(cells, &result->columns, err);
     return code == COLANDER_OK ? pass(cells, cell, err) : code;
 }
 

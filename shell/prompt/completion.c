@@ -6,7 +6,6 @@
 #include "shell/prompt/completion.h"
 #include "shell/column_stats.h"
 #include "shell/command.h"
-#include "shell/prompt/dot_commands.h"
 #include "shell/scripts.h"
 
 #include <lauxlib.h>
@@ -54,23 +53,21 @@ read_columns(lua_State *L)
 static void
 push_commands(lua_State *L, const struct session *session)
 {
-    const char *name;
+    const struct command *command;
 
     lua_newtable(L);
-    for (size_t i = 0; (name = dot_commands_name(session, i)) != NULL; i++) {
-        const struct command *command = command_by_name(session, name);
-        const struct argument_option *option =
-            command == NULL ? NULL : command->options;
+    for (size_t i = 0; (command = command_at(session, i)) != NULL; i++) {
+        const struct argument_option *option = command->options;
         lua_Integer count = 0;
 
         lua_newtable(L);
-        for (; option != NULL && option->name != NULL; option++) {
+        for (; option->name != NULL; option++) {
             if (option->instead != NULL || option->name[0] == '\0')
                 continue;
             lua_pushfstring(L, "--%s", option->name);
             lua_rawseti(L, -2, ++count);
         }
-        lua_setfield(L, -2, name);
+        lua_setfield(L, -2, command->name);
     }
 }
 

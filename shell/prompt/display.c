@@ -128,7 +128,7 @@ note_counts(lua_State *L, struct display *display, struct shown *shown,
         return;
     explanation_take_cursor(explanation, cursor);
     explanation->family = colander_family_name(family);
-    explanation->counts.rows_returned = row_count;
+    explanation->row_count = row_count;
     if (colander_family_sizes(family, &sizes, NULL) == COLANDER_OK)
         explanation->key_count = sizes.key_count;
     if (display->explains)
@@ -335,7 +335,7 @@ display_print_notes(struct display *display)
     (void)fflush(stdout); /* a terminal shows it first */
     if (display->notes.text.size + (display->notes.code != COLANDER_OK) > 0 &&
         report_print(&display->notes, stderr, &err) != COLANDER_OK)
-        session_complain(display->session, "%s", err.message);
+        session_complain(display->session, SESSION_FINE, "%s", err.message);
 }
 
 void

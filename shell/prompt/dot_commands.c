@@ -1,6 +1,5 @@
 /* See dot_commands.h. SPDX-License-Identifier: MIT */
 #include "shell/prompt/dot_commands.h"
-#include "shell/command.h"
 #include "shell/interrupt.h"
 #include "shell/pager.h"
 
@@ -11,82 +10,63 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The words of a dot command; the first is its name. */
-struct words {
-    const char *const *items;
-    size_t count;
-};
+#define READ_DEPTH_MAX 16 /* of .read within .read */
 
-struct dot_command {
-    const char *name;
-    const char *words; /* as the usage shows them */
-    const char *summary;
-    size_t word_count_max; /* after the name */
-    enum session_exit (*run)(struct entry_settings *settings,
-                             const struct words *words);
-};
-
-static enum session_exit
-misuse(const struct entry_settings *settings, const char *problem)
+/* Returns the one argument, or NULL. */
+static const char *
+word_of(const struct arguments *arguments)
 {
-    session_complain(settings->session, "%s", problem);
-    return SESSION_USAGE;
+    return arguments->word_count == 0 ? NULL : arguments->words[0];
 }
 
 /* Reads "on" or "off"; without a word changes from one to the other. */
 static enum session_exit
-read_switch(const struct entry_settings *settings, const struct words *words,
+read_switch(const struct session *session, const struct arguments *arguments,
             bool *is)
 {
-    if (words->count == 1)
-        *is = !*is;
-    else if (strcmp(words->items[1], "on") == 0)
-        *is = true;
-    else if (strcmp(words->items[1], "off") == 0)
-        *is = false;
-    else
-        return misuse(settings, "expected on or off");
+    const char *word = word_of(arguments);
+
+    if (word != NULL && strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
+        return session_complain(session, SESSION_USAGE, "expected on or off");
+    *is = word == NULL ? !*is : strcmp(word, "on") == 0;
     return SESSION_FINE;
 }
 
-/* ------------------------------------------------------------- settings --- */
-
 static enum session_exit
-run_explain(struct entry_settings *settings, const struct words *words)
+run_explain(struct session *session, const struct arguments *arguments)
 {
-    return read_switch(settings, words, &settings->display.explains);
+    return read_switch(session, arguments, &session->entries->display.explains);
 }
 
 static enum session_exit
-run_timer(struct entry_settings *settings, const struct words *words)
+run_timer(struct session *session, const struct arguments *arguments)
 {
-    return read_switch(settings, words, &settings->is_timed);
+    return read_switch(session, arguments, &session->entries->is_timed);
 }
 
 static enum session_exit
-run_pager(struct entry_settings *settings, const struct words *words)
+run_pager(struct session *session, const struct arguments *arguments)
 {
+    struct entries *entries = session->entries;
+    const char *word = word_of(arguments);
     char *pager;
 
-    if (words->count == 1 || strcmp(words->items[1], "on") == 0 ||
-        strcmp(words->items[1], "off") == 0)
-        return read_switch(settings, words, &settings->is_paged);
-    pager = strdup(words->items[1]);
-    if (pager == NULL) {
-        session_complain(settings->session, "no memory for a word");
-        return SESSION_FAILED;
-    }
-    free(settings->pager);
-    settings->pager = pager;
-    settings->is_paged = true;
+    if (word == NULL || strcmp(word, "on") == 0 || strcmp(word, "off") == 0)
+        return read_switch(session, arguments, &entries->is_paged);
+    pager = strdup(word);
+    if (pager == NULL)
+        return session_complain(session, SESSION_FAILED,
+                                "no memory for a word");
+    free(entries->pager);
+    entries->pager = pager;
+    entries->is_paged = true;
     return SESSION_FINE;
 }
 
 static enum session_exit
-run_mode(struct entry_settings *settings, const struct words *words)
+run_mode(struct session *session, const struct arguments *arguments)
 {
-    struct session *session = settings->session;
-    const char *name = words->count > 1 ? words->items[1] : NULL;
+    const char *name = word_of(arguments);
     enum output_format format;
     struct colander_error err;
 
@@ -103,51 +83,53 @@ run_mode(struct entry_settings *settings, const struct words *words)
 }
 
 static enum session_exit
-run_limit(struct entry_settings *settings, const struct words *words)
+run_limit(struct session *session, const struct arguments *arguments)
 {
-    uint64_t *limit = &settings->display.row_limit;
+    uint64_t *limit = &session->entries->display.row_limit;
+    const char *word = word_of(arguments);
     uintmax_t number;
     char *end;
 
-    if (words->count == 1) {
+    if (word == NULL) {
         if (*limit == UINT64_MAX)
             printf("off\n");
         else
             printf("%" PRIu64 "\n", *limit);
         return SESSION_FINE;
     }
-    if (strcmp(words->items[1], "off") == 0) {
+    if (strcmp(word, "off") == 0) {
         *limit = UINT64_MAX;
         return SESSION_FINE;
     }
     errno = 0;
-    number = strtoumax(words->items[1], &end, 10);
-    if (words->items[1][0] == '-' || end == words->items[1] || *end != '\0' ||
-        errno != 0)
-        return misuse(settings, "expected a number of rows, or off");
+    number = strtoumax(word, &end, 10);
+    if (word[0] == '-' || end == word || *end != '\0' || errno != 0)
+        return session_complain(session, SESSION_USAGE,
+                                "expected a number of rows, or off");
     *limit = number;
     return SESSION_FINE;
 }
 
 /* Redirects standard output, so that everything printed goes to the file. */
 static enum session_exit
-run_output(struct entry_settings *settings, const struct words *words)
+run_output(struct session *session, const struct arguments *arguments)
 {
+    int *stdout_fd = &session->entries->stdout_fd;
+    const char *name = word_of(arguments);
     int fd;
 
     (void)fflush(stdout);
-    if (words->count == 1) {
-        if (settings->stdout_fd >= 0)
-            (void)dup2(settings->stdout_fd, STDOUT_FILENO);
+    if (name == NULL) {
+        if (*stdout_fd >= 0)
+            (void)dup2(*stdout_fd, STDOUT_FILENO);
         return SESSION_FINE;
     }
-    if (settings->stdout_fd < 0)
-        settings->stdout_fd =
-            fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    fd = open(words->items[1], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0 || settings->stdout_fd < 0 || dup2(fd, STDOUT_FILENO) < 0) {
-        session_complain(settings->session, "cannot write '%s': %s",
-                         words->items[1], strerror(errno));
+    if (*stdout_fd < 0)
+        *stdout_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0 || *stdout_fd < 0 || dup2(fd, STDOUT_FILENO) < 0) {
+        session_complain(session, SESSION_FINE, "cannot write '%s': %s", name,
+                         strerror(errno));
         if (fd >= 0)
             close(fd);
         return SESSION_DAMAGED;
@@ -156,122 +138,55 @@ run_output(struct entry_settings *settings, const struct words *words)
     return SESSION_FINE;
 }
 
-/* --------------------------------------------------------------- others --- */
-
 static enum session_exit
-run_quit(struct entry_settings *settings, const struct words *words)
+run_quit(struct session *session, const struct arguments *arguments)
 {
-    (void)words;
-    settings->is_ended = true;
+    (void)arguments;
+    session->entries->is_ended = true;
     return SESSION_FINE;
 }
 
 static enum session_exit
-run_read(struct entry_settings *settings, const struct words *words)
+run_read(struct session *session, const struct arguments *arguments)
 {
-    if (words->count == 1)
-        return misuse(settings, "expected the name of a file");
-    settings->read_name = strdup(words->items[1]);
-    return settings->read_name == NULL
-               ? misuse(settings, "no memory for a name")
-               : SESSION_FINE;
-}
-
-static enum session_exit run_help(struct entry_settings *settings,
-                                  const struct words *words);
-
-static const struct dot_command dot_commands[] = {
-    {"explain", "[on|off]", "print how rows were found", 1, run_explain},
-    {"help", "[COMMAND]", "list the commands, or describe one", 1, run_help},
-    {"limit", "[ROWS|off]", "limit the rows printed of a result", 1, run_limit},
-    {"mode", "[MODE]", "print rows as table, line, json, jsonl, csv or msgpack",
-     1, run_mode},
-    {"output", "[FILE]", "write results to a file; without one, here again", 1,
-     run_output},
-    {"pager", "[on|off|PROGRAM]", "send long results through a pager", 1,
-     run_pager},
-    {"quit", "", "leave (so does Ctrl-D)", 0, run_quit},
-    {"read", "FILE", "run the entries in a file", 1, run_read},
-    {"timer", "[on|off]", "print how long each chunk takes", 1, run_timer},
-};
-
-#define DOT_COUNT (sizeof(dot_commands) / sizeof(dot_commands[0]))
-
-static const struct dot_command *
-find_dot_command(const char *name)
-{
-    for (size_t i = 0; i < DOT_COUNT; i++) {
-        if (strcmp(dot_commands[i].name, name) == 0)
-            return &dot_commands[i];
-    }
-    return NULL;
-}
-
-const char *
-dot_commands_name(const struct session *session, size_t index)
-{
-    return index < DOT_COUNT ? dot_commands[index].name
-                             : command_shell_name(session, index - DOT_COUNT);
-}
-
-static const char overview[] =
-    "Type Lua, in as many lines as it takes. The values of an expression are\n"
-    "printed:\n"
-    "  tweets:find{user = \"Smith\"}     rows of the family tweets\n"
-    "  tweets:find{likes = gt(900)}:select(\"user\", \"likes\"):limit(3)\n"
-    "  tweets:any_column(\"Houston\")    a value in any column\n"
-    "  tweets:find():group(\"lang\"):count()\n"
-    "  tweets:put(\"key\", {user = \"Wu\"})   db:family(\"new\"):put{...}\n"
-    "\n"
-    "Ctrl-C stops what runs, Tab completes names. docs/shell.md and "
-    "docs/lua.md\n"
-    "are the manuals.\n"
-    "\n";
-
-/* ".help find" as ".help .find". */
-static enum session_exit
-help_about(struct entry_settings *settings, const char *name)
-{
-    const char *argv[] = {"help", name + (name[0] == '.')};
-    const struct dot_command *found = find_dot_command(argv[1]);
-
-    if (found == NULL)
-        return command_run(settings->session, 2, argv);
-    printf("usage: .%s %s\n\n%s\n", found->name, found->words, found->summary);
-    return SESSION_FINE;
-}
-
-static enum session_exit
-run_help(struct entry_settings *settings, const struct words *words)
-{
-    if (words->count > 1)
-        return help_about(settings, words->items[1]);
-    fputs(overview, stdout);
-    for (size_t i = 0; i < DOT_COUNT; i++)
-        printf("  .%-9s %s\n", dot_commands[i].name, dot_commands[i].summary);
-    command_print_shell(settings->session);
-    printf("\n.help COMMAND describes a command.\n");
-    return SESSION_FINE;
-}
-
-/* ------------------------------------------------------------------ run --- */
-
-static enum session_exit
-run_words(struct entry_settings *settings, const struct words *words)
-{
-    const struct dot_command *found = find_dot_command(words->items[0]);
+    struct entries *entries = session->entries;
     enum session_exit status;
 
-    if (found == NULL) /* a command of the program */
-        return command_run(settings->session, (int)words->count, words->items);
-    settings->session->command = found->name;
-    if (words->count - 1 > found->word_count_max)
-        status = misuse(settings, "too many words");
-    else
-        status = found->run(settings, words);
-    settings->session->command = NULL;
+    if (entries->depth == READ_DEPTH_MAX)
+        return session_complain(session, SESSION_USAGE,
+                                "files that read files are nested too deeply");
+    entries->depth++;
+    status = entries_run_path(entries, arguments->words[0]);
+    entries->depth--;
     return status;
 }
+
+#define DOT_COMMAND(text, arguments, least, most, function, about)             \
+    {                                                                          \
+        .name = (text), .words = (arguments), .summary = (about),              \
+        .options = options_none, .store = COMMAND_ALONE,                       \
+        .word_count_min = (least), .word_count_max = (most), .run = (function) \
+    }
+
+const struct command dot_commands[] = {
+    DOT_COMMAND("explain", "[on|off]", 0, 1, run_explain,
+                "print how rows were found"),
+    DOT_COMMAND("limit", "[ROWS|off]", 0, 1, run_limit,
+                "limit the rows printed of a result"),
+    DOT_COMMAND("mode", "[MODE]", 0, 1, run_mode,
+                "print rows as table, line, json, jsonl, csv or msgpack"),
+    DOT_COMMAND("output", "[FILE]", 0, 1, run_output,
+                "write results to a file; without one, here again"),
+    DOT_COMMAND("pager", "[on|off|PROGRAM]", 0, 1, run_pager,
+                "send long results through a pager"),
+    DOT_COMMAND("quit", "", 0, 0, run_quit, "leave (so does Ctrl-D)"),
+    DOT_COMMAND("read", "FILE", 1, 1, run_read, "run the entries in a file"),
+    DOT_COMMAND("timer", "[on|off]", 0, 1, run_timer,
+                "print how long each chunk takes"),
+    {.name = NULL},
+};
+
+/* ------------------------------------------------------------------ run --- */
 
 /* Whether nothing follows the last backslash. The tokenizer would read past the
  * end of such a line. */
@@ -286,46 +201,41 @@ ends_in_escape(const char *line)
     return count % 2 == 1;
 }
 
-/* Whether the output of the command goes through the pager. */
-static bool
-is_paged(const struct entry_settings *settings, const char *name)
+static enum session_exit
+run_words(struct entries *entries, int argc, const char *const *argv)
 {
-    static const char *const paged[] = {"find",     "get",     "help",
-                                        "families", "columns", "stats"};
+    const struct command *command = command_by_name(entries->session, argv[0]);
+    enum session_exit status;
 
-    for (size_t i = 0; i < sizeof(paged) / sizeof(paged[0]); i++) {
-        if (strcmp(name, paged[i]) == 0)
-            return settings->is_paged;
-    }
-    return false;
+    if (entries->is_paged && command != NULL && command->is_paged)
+        pager_begin(entries->pager);
+    status = command_run(entries->session, argc, argv);
+    pager_end();
+    return status;
 }
 
 enum session_exit
-dot_commands_run(struct entry_settings *settings, const char *line)
+dot_commands_run(struct entries *entries, const char *line)
 {
+    struct session *session = entries->session;
     Tokenizer *tokenizer = tok_init(NULL);
     enum session_exit status;
     const char **argv = NULL;
     int argc = 0;
 
-    if (tokenizer == NULL) {
-        session_complain(settings->session, "no memory for words");
-        return SESSION_FAILED;
-    }
+    if (tokenizer == NULL)
+        return session_complain(session, SESSION_FAILED, "no memory for words");
     line++; /* the dot */
     if (ends_in_escape(line)) {
         status =
-            misuse(settings, "nothing follows the last '\\' (a dot command "
+            session_complain(session, SESSION_USAGE,
+                             "nothing follows the last '\\' (a dot command "
                              "is one line)");
     } else if (tok_str(tokenizer, line, &argc, &argv) != 0) {
-        status = misuse(settings, "a quote is not closed");
+        status =
+            session_complain(session, SESSION_USAGE, "a quote is not closed");
     } else {
-        const struct words words = {argv, (size_t)argc};
-
-        if (is_paged(settings, argv[0]))
-            pager_begin(settings->pager);
-        status = run_words(settings, &words);
-        pager_end();
+        status = run_words(entries, argc, argv);
     }
     tok_end(tokenizer);
     return status;

@@ -6,15 +6,15 @@
 #ifndef SHELL_PROMPT_DOT_COMMANDS_H
 #define SHELL_PROMPT_DOT_COMMANDS_H
 
+#include "shell/command.h"
 #include "shell/entries.h"
 
-/* Runs a line that begins with a dot. Splits and quotes its words as sh does.
- * .read only sets `read_name`. */
-COLANDER_CHECKED enum session_exit
-dot_commands_run(struct entry_settings *settings, const char *line);
+/* Those that the program does not have, then one without a name. */
+extern const struct command dot_commands[];
 
-/* Returns the name of a dot command, without its dot, or NULL after the last.
- * Those of the program are among them. */
-const char *dot_commands_name(const struct session *session, size_t index);
+/* Runs a line that begins with a dot. Splits and quotes its words as sh does.
+ */
+COLANDER_CHECKED enum session_exit dot_commands_run(struct entries *entries,
+                                                    const char *line);
 
 #endif

@@ -17,8 +17,7 @@
 
 #define PROMPT "colander> "
 #define PROMPT_MORE "      ... "
-#define TRIED_SIZE 4000   /* bytes; a longer entry waits for its brackets */
-#define READ_DEPTH_MAX 16 /* of .read within .read */
+#define TRIED_SIZE 4000 /* bytes; a longer entry waits for its brackets */
 #define BLANKS " \t"
 #define TYPED "=stdin" /* the name of typed text in messages */
 
@@ -27,21 +26,24 @@ entries_init(struct entries *entries, struct session *session,
              struct interpreter *interpreter)
 {
     memset(entries, 0, sizeof(*entries));
-    entries->settings.session = session;
+    session->dot_commands = dot_commands;
+    session->entries = entries;
+    entries->session = session;
     entries->interpreter = interpreter;
-    entries->settings.display.session = session;
-    entries->settings.display.row_limit = UINT64_MAX;
-    entries->settings.stdout_fd = -1;
+    entries->display.session = session;
+    entries->display.row_limit = UINT64_MAX;
+    entries->stdout_fd = -1;
 }
 
 void
 entries_release(struct entries *entries)
 {
-    report_release(&entries->settings.display.notes);
-    free(entries->settings.pager);
-    free(entries->settings.read_name);
-    if (entries->settings.stdout_fd >= 0)
-        close(entries->settings.stdout_fd);
+    report_release(&entries->display.notes);
+    free(entries->pager);
+    if (entries->stdout_fd >= 0)
+        close(entries->stdout_fd);
+    entries->session->dot_commands = NULL;
+    entries->session->entries = NULL;
 }
 
 /* -------------------------------------------------------------- chunks --- */
@@ -63,19 +65,19 @@ show_results(struct entries *entries)
     struct colander_error err;
     enum session_exit status;
 
-    if (entries->settings.is_paged)
-        pager_begin(entries->settings.pager);
+    if (entries->is_paged)
+        pager_begin(entries->pager);
     lua_pushcfunction(L, show);
     lua_insert(L, 1);
-    lua_pushlightuserdata(L, &entries->settings.display);
+    lua_pushlightuserdata(L, &entries->display);
     lua_insert(L, 2);
     status =
         interpreter_call(entries->interpreter, count + 1, INTERPRETER_MESSAGE);
     pager_end();
     lua_settop(L, 0);
-    display_print_notes(&entries->settings.display);
+    display_print_notes(&entries->display);
     if (status == SESSION_FINE && output_flush(stdout, &err) != COLANDER_OK)
-        status = session_fail(entries->settings.session, &err);
+        status = session_fail(entries->session, &err);
     return status;
 }
 
@@ -91,7 +93,7 @@ run_loaded(struct entries *entries, enum interpreter_detail detail)
     if (status == SESSION_FINE && lua_gettop(L) > 0)
         status = show_results(entries);
     lua_settop(L, 0);
-    if (entries->settings.is_timed) {
+    if (entries->is_timed) {
         (void)fflush(stdout);
         fprintf(stderr, "time: %.6f s\n", clock_seconds() - start);
     }
@@ -107,9 +109,8 @@ entries_run_chunk(struct entries *entries, const char *text, const char *name)
     case CHUNK_READY:
         break;
     case CHUNK_UNFINISHED:
-        session_complain(entries->settings.session, "%s: the end is missing",
-                         name + 1);
-        return SESSION_FAILED;
+        return session_complain(entries->session, SESSION_FAILED,
+                                "%s: the end is missing", name + 1);
     case CHUNK_WRONG:
         return interpreter_fail(entries->interpreter);
     }
@@ -119,7 +120,7 @@ entries_run_chunk(struct entries *entries, const char *text, const char *name)
 enum session_exit
 entries_run_entry(struct entries *entries, const char *line)
 {
-    return line[0] == '.' ? dot_commands_run(&entries->settings, line)
+    return line[0] == '.' ? dot_commands_run(entries, line)
                           : entries_run_chunk(entries, line, "=-e");
 }
 
@@ -135,12 +136,10 @@ entries_run_task(struct session *session,
 
     if (interpreter_create(session, 0, &interpreter, &err) != COLANDER_OK)
         return session_fail(session, &err);
-    session->is_shell = true;
     entries_init(&entries, session, interpreter);
     status = task(&entries, context);
     entries_release(&entries);
     interpreter_destroy(interpreter);
-    session->is_shell = false;
     return status;
 }
 
@@ -156,7 +155,7 @@ struct entry {
 static const char *
 as_meant(const struct entries *entries, const char *line)
 {
-    if (!entries->settings.session->is_prompt)
+    if (!entries->session->is_prompt)
         return line;
     if (strcmp(line, "help") == 0)
         return ".help";
@@ -211,14 +210,14 @@ remember(struct line_input *input, const struct entry *entry)
 static void
 hint_at_command(const struct session *session, struct colander_slice text)
 {
-    const char *name;
+    const struct command *command;
 
-    for (size_t i = 0; (name = command_shell_name(session, i)) != NULL; i++) {
-        const size_t size = strlen(name);
+    for (size_t i = 0; (command = command_at(session, i)) != NULL; i++) {
+        const size_t size = strlen(command->name);
 
         if (text.size > size && text.data[size] == ' ' &&
-            memcmp(text.data, name, size) == 0)
-            fprintf(stderr, "commands begin with a dot: .%s\n", name);
+            memcmp(text.data, command->name, size) == 0)
+            fprintf(stderr, "commands begin with a dot: .%s\n", command->name);
     }
 }
 
@@ -243,35 +242,7 @@ try_entry(struct entries *entries, struct line_input *input,
     if (state != CHUNK_WRONG)
         return run_loaded(entries, INTERPRETER_MESSAGE);
     status = interpreter_fail(entries->interpreter);
-    hint_at_command(entries->settings.session, text);
-    return status;
-}
-
-/* Runs the file of .read. */
-static enum session_exit
-run_read_file(struct entries *entries)
-{
-    const struct session *session = entries->settings.session;
-    char *name = entries->settings.read_name;
-    FILE *file = fopen(name, "re");
-    enum session_exit status = SESSION_FAILED;
-
-    entries->settings.read_name = NULL;
-    if (file == NULL) {
-        session_complain(session, "read: cannot read '%s': %s", name,
-                         strerror(errno));
-    } else if (entries->depth == READ_DEPTH_MAX) {
-        session_complain(session, "read: files that read files are nested too "
-                                  "deeply");
-        status = SESSION_USAGE;
-    } else {
-        entries->depth++;
-        status = entries_run_file(entries, file, name);
-        entries->depth--;
-    }
-    if (file != NULL)
-        (void)fclose(file);
-    free(name);
+    hint_at_command(entries->session, text);
     return status;
 }
 
@@ -280,7 +251,7 @@ static enum session_exit
 run_line(struct entries *entries, struct line_input *input, struct entry *entry,
          const char *line)
 {
-    struct session *session = entries->settings.session;
+    struct session *session = entries->session;
     const unsigned long here = session->line;
     enum session_exit status;
     struct colander_error err;
@@ -297,10 +268,7 @@ run_line(struct entries *entries, struct line_input *input, struct entry *entry,
     if (is_dot_command(line) && entry->text.size == strlen(line)) {
         remember(input, entry);
         entry->text.size = 0;
-        status =
-            dot_commands_run(&entries->settings, line + strspn(line, BLANKS));
-        if (entries->settings.read_name != NULL)
-            status = run_read_file(entries);
+        status = dot_commands_run(entries, line + strspn(line, BLANKS));
     } else {
         status = try_entry(entries, input, entry);
     }
@@ -314,10 +282,9 @@ end_input(const struct entries *entries, const struct entry *entry)
 {
     if (entry->text.size == 0)
         return SESSION_FINE;
-    entries->settings.session->line = entry->line;
-    session_complain(entries->settings.session,
-                     "the chunk that begins here has no end");
-    return SESSION_FAILED;
+    entries->session->line = entry->line;
+    return session_complain(entries->session, SESSION_FAILED,
+                            "the chunk that begins here has no end");
 }
 
 /* ------------------------------------------------------------- terminal --- */
@@ -331,9 +298,9 @@ stop_typing(struct entries *entries, struct line_input *input,
     line_input_end_line(input);
     if (err->code == COLANDER_CANCELLED && !line_input_was_left(input))
         return SESSION_FINE;
-    entries->settings.is_ended = true;
+    entries->is_ended = true;
     if (err->code != COLANDER_CANCELLED)
-        return session_fail(entries->settings.session, err);
+        return session_fail(entries->session, err);
     return SESSION_INTERRUPTED;
 }
 
@@ -343,7 +310,7 @@ run_typed(struct entries *entries, struct line_input *input)
     struct entry entry = {.brackets = BRACKETS_NONE};
     enum session_exit status = SESSION_FINE;
 
-    while (!entries->settings.is_ended) {
+    while (!entries->is_ended) {
         const bool is_new = entry.text.size == 0;
         struct colander_error err;
         const char *line;
@@ -371,10 +338,10 @@ static enum session_exit
 run_lines(struct entries *entries, struct line_input *input)
 {
     struct entry entry = {.brackets = BRACKETS_NONE};
-    struct session *session = entries->settings.session;
+    struct session *session = entries->session;
     enum session_exit status = SESSION_FINE;
 
-    while (status == SESSION_FINE && !entries->settings.is_ended) {
+    while (status == SESSION_FINE && !entries->is_ended) {
         struct colander_error err;
         const char *line;
 
@@ -396,15 +363,17 @@ run_lines(struct entries *entries, struct line_input *input)
 enum session_exit
 entries_run_file(struct entries *entries, FILE *file, const char *name)
 {
-    struct session *session = entries->settings.session;
+    struct session *session = entries->session;
     const unsigned long line_before = session->line;
     const char *file_before = session->file;
+    const char *command_before = session->command;
     struct line_input *input = NULL;
     struct colander_error err;
     enum session_exit status;
 
     session->line = 0;
     session->file = name;
+    session->command = NULL;
     if (line_input_open_file(file, &input, &err) == COLANDER_OK)
         status = run_lines(entries, input);
     else
@@ -412,6 +381,21 @@ entries_run_file(struct entries *entries, FILE *file, const char *name)
     line_input_close(input);
     session->line = line_before;
     session->file = file_before;
+    session->command = command_before;
+    return status;
+}
+
+enum session_exit
+entries_run_path(struct entries *entries, const char *name)
+{
+    FILE *file = fopen(name, "re");
+    enum session_exit status;
+
+    if (file == NULL)
+        return session_complain(entries->session, SESSION_FAILED,
+                                "cannot read '%s': %s", name, strerror(errno));
+    status = entries_run_file(entries, file, name);
+    (void)fclose(file);
     return status;
 }
 
@@ -420,23 +404,16 @@ static void
 run_init_file(struct entries *entries)
 {
     char *path = user_file_path("XDG_CONFIG_HOME", ".config", "init.lua");
-    FILE *file = path == NULL ? NULL : fopen(path, "re");
 
-    if (file != NULL) {
-        (void)entries_run_file(entries, file, path);
-        (void)fclose(file);
-    } else if (path != NULL && errno != ENOENT) {
-        session_complain(entries->settings.session, "cannot read '%s': %s",
-                         path, strerror(errno));
-    }
+    if (path != NULL && (access(path, F_OK) == 0 || errno != ENOENT))
+        (void)entries_run_path(entries, path);
     free(path);
 }
 
 enum session_exit
 entries_run_terminal(struct entries *entries, bool has_init)
 {
-    struct entry_settings *settings = &entries->settings;
-    struct session *session = settings->session;
+    struct session *session = entries->session;
     struct completion completion = {entries->interpreter, session};
     struct line_input *input = NULL;
     struct colander_error err;
@@ -449,10 +426,10 @@ entries_run_terminal(struct entries *entries, bool has_init)
         run_init_file(entries);
         interrupt_forget(); /* a Ctrl-C was meant for the file */
     }
-    if (settings->is_ended)
+    if (entries->is_ended)
         return SESSION_FINE;
-    settings->is_paged = true;
-    settings->display.row_limit = DISPLAY_ROWS;
+    entries->is_paged = true;
+    entries->display.row_limit = DISPLAY_ROWS;
     if (line_input_open_terminal(completion_find, &completion, &input, &err) ==
         COLANDER_OK)
         status = run_typed(entries, input);

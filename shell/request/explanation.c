@@ -15,13 +15,6 @@ add_matched(struct explanation *explanation, const char *path, uint64_t count)
     report_add(matched, " %s", THOUSANDS(count));
 }
 
-static void
-add_others(struct explanation *explanation, size_t count)
-{
-    report_add(&explanation->matched, ", and %s",
-               NUMBER_OF(count, "other column"));
-}
-
 void
 explanation_take_cursor(struct explanation *explanation,
                         const struct colander_cursor *cursor)
@@ -36,26 +29,11 @@ explanation_take_cursor(struct explanation *explanation,
             add_matched(explanation, path, count);
     }
     if (index > EXPLANATION_COLUMNS_MAX)
-        add_others(explanation, index - EXPLANATION_COLUMNS_MAX);
-}
-
-void
-explanation_take_row(struct explanation *explanation,
-                     const struct colander_columns *columns)
-{
-    for (size_t i = 0; i < columns->count && i < EXPLANATION_COLUMNS_MAX; i++)
-        add_matched(explanation, columns->paths[i], 1);
-    if (columns->count > EXPLANATION_COLUMNS_MAX)
-        add_others(explanation, columns->count - EXPLANATION_COLUMNS_MAX);
+        report_add(&explanation->matched, ", and %s",
+                   NUMBER_OF(index - EXPLANATION_COLUMNS_MAX, "other column"));
 }
 
 /* -------------------------------------------------------------- counts --- */
-
-static bool
-is_get(const struct explanation *explanation)
-{
-    return explanation->request->key.size > 0;
-}
 
 /* Rows read in segments to find candidates, and candidates read to verify. */
 static uint64_t
@@ -81,14 +59,6 @@ add_share(const struct explanation *explanation, struct report *report)
         report_add(report, " of about %s", NUMBER_OF(all, "row"));
 }
 
-uint64_t
-explanation_row_count(const struct explanation *explanation)
-{
-    return explanation->request->expressions == NULL
-               ? explanation->counts.rows_returned
-               : explanation->rows_accepted;
-}
-
 void
 explanation_add_counts(const struct explanation *explanation,
                        struct report *report)
@@ -98,12 +68,9 @@ explanation_add_counts(const struct explanation *explanation,
                     counts->verify_time + explanation->where_time;
     bool is_scan = counts->plan == COLANDER_PLAN_SCAN;
 
-    report_add(report,
-               "%s: ", NUMBER_OF(explanation_row_count(explanation), "row"));
-    if (is_get(explanation) || is_scan)
-        report_add(report, "%s %s",
-                   is_get(explanation) ? "looked up" : "scanned",
-                   NUMBER_OF(rows_read(counts), "row"));
+    report_add(report, "%s: ", NUMBER_OF(explanation->row_count, "row"));
+    if (is_scan)
+        report_add(report, "scanned %s", NUMBER_OF(rows_read(counts), "row"));
     else
         add_share(explanation, report);
     if (counts->bytes_read > 0 || is_scan)
@@ -118,19 +85,13 @@ add_plan(const struct explanation *explanation, struct report *report)
 {
     const struct colander_query *query = &explanation->request->query;
     const struct colander_key_range *keys = &query->keys;
-    const char *name = explanation->family;
+    const size_t bounds =
+        keys->prefix.size + keys->from.size + keys->to.size + keys->exact.size;
 
-    if (is_get(explanation))
-        report_line(report, "plan", "get of one key of family '%s'", name);
-    else
-        report_line(report, "plan", "%s of family '%s' in %skey order%s",
-                    colander_plan_name(explanation->counts.plan), name,
-                    query->is_reverse ? "reverse " : "",
-                    keys->prefix.size + keys->from.size + keys->to.size +
-                                keys->exact.size >
-                            0
-                        ? ", within a range of keys"
-                        : "");
+    report_line(report, "plan", "%s of family '%s' in %skey order%s",
+                colander_plan_name(explanation->counts.plan),
+                explanation->family, query->is_reverse ? "reverse " : "",
+                bounds > 0 ? ", within a range of keys" : "");
 }
 
 static void
@@ -196,7 +157,7 @@ add_expressions(const struct explanation *explanation, struct report *report)
 {
     if (explanation->request->expressions != NULL)
         report_line(report, "where", "%s accepted, %s rejected in %s",
-                    NUMBER_OF(explanation->rows_accepted, "row"),
+                    NUMBER_OF(explanation->row_count, "row"),
                     THOUSANDS(explanation->rows_rejected),
                     NUMBER_OF(explanation->where_time, "microsecond"));
 }

@@ -8,12 +8,12 @@ static enum colander_code
 pass_row(struct find_run *run, const struct colander_result *result,
          struct colander_error *err)
 {
-    run->row_count++;
+    run->explanation.row_count++;
     return run->take == NULL ? COLANDER_OK
                              : run->take(run->output, result, err);
 }
 
-/* Evaluates the expressions, and counts the rows that they accept. */
+/* Evaluates the expressions, and counts the rows that they reject. */
 static enum colander_code
 evaluate(struct find_run *run, const struct colander_result *result,
          bool *accepts, struct colander_error *err)
@@ -27,10 +27,7 @@ evaluate(struct find_run *run, const struct colander_result *result,
                          accepts, err);
     if (is_timed)
         explanation->where_time += clock_us() - start;
-    if (code == COLANDER_OK && *accepts)
-        explanation->rows_accepted++;
-    else if (code == COLANDER_OK)
-        explanation->rows_rejected++;
+    explanation->rows_rejected += code == COLANDER_OK && !*accepts;
     return code;
 }
 
@@ -60,8 +57,8 @@ take_row(struct find_run *run, const struct colander_result *result,
     return code;
 }
 
-static enum colander_code
-scan(struct find_run *run, struct colander_error *err)
+enum colander_code
+find_run_read(struct find_run *run, struct colander_error *err)
 {
     struct colander_cursor *cursor = NULL;
     enum colander_code code;
@@ -71,7 +68,7 @@ scan(struct find_run *run, struct colander_error *err)
     if (code != COLANDER_OK)
         return code;
     interrupt_watch(cursor);
-    while (run->row_count < run->request->limit) {
+    while (run->explanation.row_count < run->request->limit) {
         struct colander_result result;
         bool is_row = false;
 
@@ -85,70 +82,4 @@ scan(struct find_run *run, struct colander_error *err)
     explanation_take_cursor(&run->explanation, cursor);
     colander_cursor_close(cursor);
     return code;
-}
-
-/* Passes the row on if it meets the conditions. */
-static enum colander_code
-take_if_match(struct find_run *run, struct colander_slice row,
-              struct colander_matches *matches, struct colander_error *err)
-{
-    const struct colander_query *query = &run->request->query;
-    struct colander_buffer cut = COLANDER_BUFFER_EMPTY;
-    struct colander_result result = {
-        .key = colander_buffer_slice(&run->request->key), .row = row};
-    enum colander_code code = COLANDER_OK;
-    bool is_match = true;
-
-    if (query->where != NULL) {
-        code = colander_predicate_evaluate(query->where, row, &is_match,
-                                           matches, err);
-        result.columns = colander_matches_columns(matches);
-    }
-    if (code == COLANDER_OK && query->path_count > 0) {
-        code = colander_row_select(row, query->paths, query->path_count, &cut,
-                                   err);
-        result.row = colander_buffer_slice(&cut);
-    }
-    if (code == COLANDER_OK && is_match && run->request->limit > 0) {
-        run->explanation.counts.rows_returned = 1;
-        explanation_take_row(&run->explanation, &result.columns);
-        code = take_row(run, &result, err);
-    }
-    colander_buffer_release(&cut);
-    return code;
-}
-
-/* Runs a find with --key: one get instead of a scan. */
-static enum colander_code
-look_up(struct find_run *run, struct colander_error *err)
-{
-    const struct colander_read read = {.snapshot =
-                                           run->request->query.snapshot};
-    struct colander_matches *matches = colander_matches_create();
-    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
-    struct colander_explain *counts = &run->explanation.counts;
-    uint64_t start = clock_us();
-    enum colander_code code;
-    bool found = false;
-
-    if (matches == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for matches");
-    code = colander_family_get(run->family,
-                               colander_buffer_slice(&run->request->key), &read,
-                               &row, &found, err);
-    counts->read_time = clock_us() - start;
-    if (code == COLANDER_OK && found) {
-        counts->rows_read = 1;
-        counts->bytes_read = row.size;
-        code = take_if_match(run, colander_buffer_slice(&row), matches, err);
-    }
-    colander_buffer_release(&row);
-    colander_matches_destroy(matches);
-    return code;
-}
-
-enum colander_code
-find_run_read(struct find_run *run, struct colander_error *err)
-{
-    return run->request->key.size > 0 ? look_up(run, err) : scan(run, err);
 }

@@ -75,10 +75,9 @@ read_where(struct request *request, const struct session *session,
     enum session_exit status;
 
     conditions.predicates = calloc(room, sizeof(*conditions.predicates));
-    if (conditions.predicates == NULL) {
-        session_complain(session, "no memory for conditions");
-        return SESSION_FAILED;
-    }
+    if (conditions.predicates == NULL)
+        return session_complain(session, SESSION_FAILED,
+                                "no memory for conditions");
     status = add_conditions(&conditions, session, arguments);
     if (status != SESSION_FINE) {
         for (size_t i = 0; i < conditions.count; i++)
@@ -122,10 +121,9 @@ read_keys(struct request *request, const struct session *session,
         return session_misread(session, text, offset, &err);
     }
     if (request->key.size > 0 &&
-        request->prefix.size + request->from.size + request->to.size > 0) {
-        session_complain(session, "--key excludes --prefix, --from and --to");
-        return SESSION_USAGE;
-    }
+        request->prefix.size + request->from.size + request->to.size > 0)
+        return session_complain(session, SESSION_USAGE,
+                                "--key excludes --prefix, --from and --to");
     return SESSION_FINE;
 }
 
@@ -166,6 +164,7 @@ fill_query(struct request *request, const struct session *session,
     bool explains = arguments_has(arguments, "explain");
 
     query->where = request->where;
+    query->keys.exact = colander_buffer_slice(&request->key);
     query->keys.prefix = colander_buffer_slice(&request->prefix);
     query->keys.from = colander_buffer_slice(&request->from);
     query->keys.to = colander_buffer_slice(&request->to);

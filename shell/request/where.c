@@ -16,7 +16,6 @@
 #include "shell/text.h"
 
 #include <lauxlib.h>
-#include <lualib.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -87,16 +86,9 @@ judge(lua_State *L)
 static int
 open_state(lua_State *L)
 {
-    static const struct luaL_Reg libraries[] = {
-        {LUA_GNAME, luaopen_base},       {LUA_STRLIBNAME, luaopen_string},
-        {LUA_MATHLIBNAME, luaopen_math}, {LUA_TABLIBNAME, luaopen_table},
-        {LUA_UTF8LIBNAME, luaopen_utf8}, {"colander", luaopen_colander},
-    };
-
-    for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
-        luaL_requiref(L, libraries[i].name, libraries[i].func, 1);
-        lua_pop(L, 1);
-    }
+    sandbox_open(L);
+    luaL_requiref(L, "colander", luaopen_colander, 1);
+    lua_pop(L, 1);
     scripting_be_lenient(L);
     scripts_load(L, "where");
     lua_call(L, 0, 4);

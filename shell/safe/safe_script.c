@@ -142,36 +142,34 @@ report_outcome(const struct session *session, const struct guard_limits *limits,
     case GUARD_EXITED:
         return (enum session_exit)outcome->status;
     case GUARD_KILLED:
-        session_complain(
-            session, "the script was ended: %s%s", strsignal(outcome->status),
+        return session_complain(
+            session, SESSION_FAILED, "the script was ended: %s%s",
+            strsignal(outcome->status),
             outcome->status == SIGABRT || outcome->status == SIGSEGV ||
                     outcome->status == SIGKILL
                 ? " (it may have taken too much memory: --memory)"
                 : "");
-        return SESSION_FAILED;
     case GUARD_OUT_OF_TIME:
-        session_complain(session,
-                         "the script was ended: it took longer than %g "
-                         "seconds (--time)",
-                         (double)limits->milliseconds / 1000);
-        return SESSION_FAILED;
+        return session_complain(session, SESSION_FAILED,
+                                "the script was ended: it took longer than %g "
+                                "seconds (--time)",
+                                (double)limits->milliseconds / 1000);
     case GUARD_OUT_OF_OUTPUT:
-        session_complain(session,
-                         "the script was ended: it printed more than %" PRIu64
-                         " bytes (--output)",
-                         limits->output_size);
-        return SESSION_FAILED;
+        return session_complain(
+            session, SESSION_FAILED,
+            "the script was ended: it printed more than %" PRIu64
+            " bytes (--output)",
+            limits->output_size);
     case GUARD_UNREAD:
         return SESSION_UNREAD;
     case GUARD_UNWRITTEN:
-        session_complain(session, "cannot write output: %s",
-                         strerror(outcome->status));
-        return SESSION_DAMAGED;
+        return session_complain(session, SESSION_DAMAGED,
+                                "cannot write output: %s",
+                                strerror(outcome->status));
     case GUARD_INTERRUPTED:
         break;
     }
-    session_complain(session, "interrupted");
-    return SESSION_INTERRUPTED;
+    return session_complain(session, SESSION_INTERRUPTED, "interrupted");
 }
 
 /* Reads the script `name`, "-" for standard input. */
@@ -208,10 +206,8 @@ run_guarded(struct session *session, const struct arguments *arguments,
     size_t count = WORD_FIRST;
     enum session_exit status;
 
-    if (words == NULL) {
-        session_complain(session, "no memory for words");
-        return SESSION_FAILED;
-    }
+    if (words == NULL)
+        return session_complain(session, SESSION_FAILED, "no memory for words");
     (void)snprintf(memory, sizeof(memory), "%" PRIu64, limits->memory_size);
     words[0] = "colander";
     words[1] = SAFE_SCRIPT_CHILD;
@@ -241,11 +237,10 @@ safe_script_run(struct session *session, const struct arguments *arguments)
     struct colander_error err;
     enum session_exit status;
 
-    if (code == NULL && arguments->word_count < 2) {
-        session_complain(session, "--safe runs a script (- is standard input) "
-                                  "or the code of -e");
-        return SESSION_USAGE;
-    }
+    if (code == NULL && arguments->word_count < 2)
+        return session_complain(session, SESSION_USAGE,
+                                "--safe runs a script (- is standard input) "
+                                "or the code of -e");
     if (read_limits(arguments, &limits, &err) != COLANDER_OK)
         return session_misused(session, &err);
     if ((code != NULL

@@ -60,10 +60,10 @@ TEST(parse_reads_names_and_elements)
 
 TEST(parse_says_what_is_wrong_and_where)
 {
-    assert_path_error("a[3]",
-                      "path 'a[3]': '[' must be followed by ']' (position 2)");
-    assert_path_error("a[",
-                      "path 'a[': '[' must be followed by ']' (position 2)");
+    assert_path_error("a[3]", "path 'a[3]': '[' must be followed by ']' (a[] "
+                              "is any element of a) (position 2)");
+    assert_path_error("a[", "path 'a[': '[' must be followed by ']' (a[] is "
+                            "any element of a) (position 2)");
     assert_path_error("a.]", "path 'a.]': ']' without '[' (position 3)");
     assert_path_error("a[]b", "path 'a[]b': '[]' must be followed by '.' or "
                               "the end (position 4)");

@@ -107,8 +107,8 @@ TEST(select_refuses_a_text_that_is_no_path)
 
     FAILS(colander_row_select(BYTES("\x80"), paths, 3, &out, &err),
           COLANDER_INVALID);
-    assert_string_equal(err.message,
-                        "path 'b[': '[' must be followed by ']' (position 2)");
+    assert_string_equal(err.message, "path 'b[': '[' must be followed by ']' "
+                                     "(a[] is any element of a) (position 2)");
 }
 
 TEST(select_gives_heads_the_size_they_need)

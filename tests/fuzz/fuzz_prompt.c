@@ -96,7 +96,6 @@ run(struct colander_slice text)
 
     session.store = fuzz_store;
     session.path = "store";
-    session.is_shell = true;
     expect(file != NULL);
     OK(interpreter_create(&session, MEMORY_MAX, &interpreter, NULL));
     limit_scripts(interpreter);
@@ -105,9 +104,8 @@ run(struct colander_slice text)
     (void)entries_run_file(&entries, file, "input");
     forget_alarm();
     (void)fflush(stdout);
-    if (entries.settings.stdout_fd >= 0)
-        expect(dup2(entries.settings.stdout_fd, STDOUT_FILENO) ==
-               STDOUT_FILENO);
+    if (entries.stdout_fd >= 0)
+        expect(dup2(entries.stdout_fd, STDOUT_FILENO) == STDOUT_FILENO);
     entries_release(&entries);
     interpreter_destroy(interpreter);
     expect(fclose(file) == 0);

@@ -146,6 +146,7 @@ TEST(bad_records_are_refused_with_the_place)
          4},
         {"a,b,c", TEXT("1,2"), "the record has 2 fields, but the header has 3",
          3},
+        {"a,b", TEXT("1"), "the record has 1 field, but the header has 2", 1},
         {"a,b", TEXT("x,y\xff"), "column 'b': byte 0xff is not UTF-8", 3},
         {"a,b", TEXT("\"\xed\xa0\x80\",y"),
          "column 'a': byte 0xed is not UTF-8", 1},

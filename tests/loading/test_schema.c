@@ -344,13 +344,15 @@ static const struct {
      "number, boolean, time, guess)"},
     /* paths that are not paths */
     {"return { key = {\n'a',\n'b[0]'} }",
-     ":3: key[2]: path 'b[0]': '[' must be followed by ']' (position 2)"},
+     ":3: key[2]: path 'b[0]': '[' must be followed by ']' (a[] is any element "
+     "of a) (position 2)"},
     {"return { types = { ['a]'] = 'string' } }",
      ":1: types[\"a]\"]: path 'a]': ']' without '[' (position 2)"},
     {"return { types = {\n['a\\\\'] = 'string' } }",
      ":2: types[\"a\\\"]: path 'a\\': nothing follows '\\' (position 2)"},
     {"return { unfiltered = 'a..b[' }",
-     ":1: unfiltered: path 'a..b[': '[' must be followed by ']' (position 5)"},
+     ":1: unfiltered: path 'a..b[': '[' must be followed by ']' (a[] is any "
+     "element of a) (position 5)"},
     {"return { record = 'a]' }",
      ":1: record: path 'a]': ']' without '[' (position 2)"},
     {"return { record = 'a[].b' }",

@@ -239,7 +239,7 @@ TEST(a_wrong_path_is_told_at_its_place)
         size_t offset;
         const char *message;
     } cases[] = {
-        {"tags[=x", 4, "'[' must be followed by ']'"},
+        {"tags[=x", 4, "'[' must be followed by ']' (a[] is any element of a)"},
         {"a]=x", 1, "']' without '['"},
         {"a.b[]c?", 5, "'[]' must be followed by '.' or the end"},
         {"(position 9)\\xg!", 12, "'\\x' must be followed by two hex digits"},

@@ -5,7 +5,9 @@
  */
 #include "shell/explanation.h"
 #include "support/cases.h"
+#include "support/store_fixture.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static struct request request;
@@ -24,12 +26,11 @@ assert_explains(const struct explanation *explanation, const char *text)
 
 TEST(candidates_are_told_to_the_last_file_and_row)
 {
-    const char *const paths[] = {"user", "a\nb"};
-    const struct colander_columns columns = {paths, 2, false};
     struct explanation explanation = {.request = &request};
 
     explanation.family = "tweets";
     explanation.key_count = 100000;
+    explanation.row_count = 12;
     explanation.counts = (struct colander_explain){
         .plan = COLANDER_PLAN_CANDIDATES,
         .reason = "they know",
@@ -52,7 +53,7 @@ TEST(candidates_are_told_to_the_last_file_and_row)
         .read_time = 200,
         .verify_time = 30,
     };
-    explanation_take_row(&explanation, &columns);
+    report_add(&explanation.matched, "user 1, a\\nb 1");
     assert_explains(
         &explanation,
         "plan     candidates of family 'tweets' in key order\n"
@@ -119,19 +120,63 @@ TEST(a_scan_tells_the_rows_it_read)
                     "microsecond");
 }
 
-TEST(many_columns_are_told_by_name_or_number)
+/* Takes what a find of "x" in any column has counted. */
+static void
+take_find(struct explanation *explanation, struct colander_family *family)
 {
-    const size_t count = EXPLANATION_COLUMNS_MAX + 2;
-    const char *paths[EXPLANATION_COLUMNS_MAX + 2];
-    const struct colander_columns columns = {paths, count, false};
-    struct explanation explanation = {.request = &request};
+    struct colander_cursor *cursor;
+    struct colander_result result;
+    struct colander_query query;
+    bool is_row = true;
 
-    for (size_t i = 0; i < count; i++)
-        paths[i] = i == EXPLANATION_COLUMNS_MAX - 1 ? "z" : "a";
-    explanation_take_row(&explanation, &columns);
+    colander_query_init(&query);
+    query.where = colander_where_any_column(colander_text("x"), NULL);
+    query.reports_columns = true;
+    assert_non_null(query.where);
+    OK(colander_family_find(family, &query, &cursor, NULL));
+    while (is_row)
+        OK(colander_cursor_next(cursor, &is_row, &result, NULL));
+    explanation_take_cursor(explanation, cursor);
+    colander_cursor_close(cursor);
+    colander_predicate_destroy((struct colander_predicate *)query.where);
+}
+
+FIXTURE_TEST(many_columns_are_told_by_name_or_number)
+{
+    struct store_fixture *fixture = *state;
+    struct explanation explanation = {.request = &request};
+    const char *matched;
+    size_t commas = 0;
+
+    for (int i = 1; i < EXPLANATION_COLUMNS_MAX + 2; i++) {
+        char name[16];
+
+        (void)snprintf(name, sizeof(name), "c%d", i);
+        colander_row_builder_add(fixture->builder, name, colander_text("x"));
+    }
+    OK(put_text(fixture, kept_family(fixture, "f"), "k", "a\nb",
+                colander_text("x"), NULL));
+    take_find(&explanation, kept_family(fixture, "f"));
     OK(explanation.matched.code);
     OK(colander_buffer_append(&explanation.matched.text, "", 1, NULL));
-    assert_non_null(strstr((const char *)explanation.matched.text.data,
-                           "a 1, z 1, and 2 other columns"));
+    matched = (const char *)explanation.matched.text.data;
+    for (const char *at = matched; (at = strchr(at, ',')) != NULL; at++)
+        commas++;
+    assert_int_equal(commas, EXPLANATION_COLUMNS_MAX);
+    assert_non_null(strstr(matched, " 1, and 2 other columns"));
+    explanation_release(&explanation);
+}
+
+FIXTURE_TEST(names_of_matched_columns_are_printable)
+{
+    struct store_fixture *fixture = *state;
+    struct explanation explanation = {.request = &request};
+
+    OK(put_text(fixture, kept_family(fixture, "f"), "k", "a\nb",
+                colander_text("x"), NULL));
+    take_find(&explanation, kept_family(fixture, "f"));
+    OK(colander_buffer_append(&explanation.matched.text, "", 1, NULL));
+    assert_string_equal((const char *)explanation.matched.text.data,
+                        "a\\x0ab 1");
     explanation_release(&explanation);
 }

@@ -83,7 +83,7 @@ mistake "unexpected space before '=' (a name that ends in a space needs a backsl
     5 'likes = 1'
 mistake 'the key is not a column: use --key, --prefix, --from or --to' \
     0 _key=t000007
-mistake "'[' must be followed by ']'" 4 'żółw[=1'
+mistake "'[' must be followed by ']' (a[] is any element of a)" 4 'żółw[=1'
 run 2 find "$demo" tweets 'user="Smith"x'
 says_some '^                \^$'
 mistake 'null has no order: use = or !=' 5 'user<null'

@@ -169,10 +169,10 @@ run 0 stats "$part" tweets --json
 smaller=$(bytes locator_bytes)
 [ "$smaller" -lt "$all" ] || complain 'columns left out take as much'
 prints_some '"rows_per_segment":64,.*"bits_per_value":8.5,.*"unfiltered":\["text","profile"\],"noindex":\["text","profile"\]'
-refilter --hierarchy tree --tree-order 4 --fp-rate=0.1 --memory-budget 1000000
-prints_some '^options  on, rows per segment 64, 32 hash bits, false-positive rate 0.1, tree of order 4 in up to 1,000,000 bytes; unfiltered: text, profile$'
+refilter --hierarchy tree --tree-order 4 --fp-rate=0.1 --memory-budget 1m
+prints_some '^options  on, rows per segment 64, 32 hash bits, false-positive rate 0.1, tree of order 4 in up to 1,048,576 bytes; unfiltered: text, profile$'
 refilter --unfiltered '' --filter-bits 4000 --hash-bits 24 --rows-per-segment 0
-prints_some '^options  on, rows per segment 0, 24 hash bits, 4,000 bits per file, tree of order 4 in up to 1,000,000 bytes$'
+prints_some '^options  on, rows per segment 0, 24 hash bits, 4,000 bits per file, tree of order 4 in up to 1,048,576 bytes$'
 refilter --noindex user # its name in 0.1
 prints_some '^options  .*; unfiltered: user$'
 refilter --unfiltered ''
@@ -207,6 +207,8 @@ run 2 refilter "$part" tweets --rows-per-segment 3
 says_some 'rows_per_segment must be 0 or a power of two'
 run 2 refilter "$part" tweets --memory-budget 1
 says_some 'memory_budget must be at least 65536, not 1$'
+mistake "--memory-budget must be a number of bytes such as 1000000 or 64m, not '64q'" \
+    --memory-budget 64q
 run 2 refilter "$part" tweets --unfiltered 'a[b'
 run 1 refilter "$part" bogus
 says "colander: refilter: no family 'bogus' in '$part': its families are 'tweets'"

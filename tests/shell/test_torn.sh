@@ -22,7 +22,7 @@ for command in find shell; do
     says_some "^colander: $command: cannot open store '$work/torn': ${log##*/} is corrupt: it has [0-9]+ bytes of whole records, and [0-9]+ were written\$"
 done
 rm "$work/torn/LEDGER" # as the machine may have lost it
-told="colander: find: '$work/torn': the last write is incomplete: dropped [0-9]+ bytes at the end of ${log##*/}"
+told="colander: find: '$work/torn': dropped [0-9]+ bytes at the end of ${log##*/}: its last write is incomplete"
 for _ in 1 2; do # to read a store changes nothing
     run 0 find "$work/torn" f
     prints '{"_key":1,"x":1}
@@ -31,7 +31,7 @@ for _ in 1 2; do # to read a store changes nothing
 done
 run 0 shell "$work/torn" -e 'print(db:family("f"):count())'
 prints 2
-says_some 'the last write is incomplete'
+says_some 'its last write is incomplete'
 run 0 shell "$work/torn" -e 'print(db:family("f"):count())'
 prints 2
 says ''
