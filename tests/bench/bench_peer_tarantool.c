@@ -12,7 +12,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define PROGRAM "/usr/bin/tarantool"
@@ -49,32 +48,27 @@ missing(void)
 
 /* ---------------------------------------------------------- open, close --- */
 
-static _Noreturn void
-become(int end, const char *directory, const struct bench_work *work,
-       enum bench_peer_indexes indexes)
+static void
+start(struct peer *peer, const char *directory, enum bench_peer_indexes indexes)
 {
     static const char *const words[] = {
         [BENCH_PEER_NONE] = "none",
         [BENCH_PEER_ONE] = "one",
         [BENCH_PEER_ALL] = "all",
     };
-
-    if (dup2(end, STDIN_FILENO) >= 0 && dup2(end, STDOUT_FILENO) >= 0)
-        execl(PROGRAM, PROGRAM, BENCH_TARANTOOL_SCRIPT, directory,
-              work->key_name, words[indexes], (char *)NULL);
-    _exit(127);
-}
-
-static void
-start(struct peer *peer, const char *directory, enum bench_peer_indexes indexes)
-{
+    char *const arguments[] = {PROGRAM,
+                               BENCH_TARANTOOL_SCRIPT,
+                               (char *)directory,
+                               (char *)peer->work->key_name,
+                               (char *)words[indexes],
+                               NULL};
     int ends[2];
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         bench_fail("tarantool", strerror(errno));
-    peer->process = bench_guard_fork(SIGKILL);
-    if (peer->process == 0)
-        become(ends[1], directory, peer->work, indexes);
+    peer->process = bench_guard_start(
+        arguments, directory, (const int[]){ends[1], ends[1], STDERR_FILENO},
+        SIGKILL);
     (void)close(ends[1]);
     peer->to = fdopen(ends[0], "w");
     peer->from = fdopen(dup(ends[0]), "r");
@@ -99,9 +93,7 @@ close_peer(void *it)
 
     (void)fclose(peer->to);
     (void)fclose(peer->from);
-    (void)kill(peer->process, SIGKILL);
-    while (waitpid(peer->process, NULL, 0) < 0 && errno == EINTR)
-        ;
+    bench_guard_stop(peer->process, SIGKILL);
     free(peer);
 }
 

@@ -4,14 +4,15 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bench_report.h"
+#include "bench_guard.h"
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define PATH_SIZE 4096
@@ -334,26 +335,15 @@ static bool
 draw(const struct bench_report *report, const struct bench_plot *plot)
 {
     char script[PATH_SIZE];
-    pid_t child;
-    int status;
+    char *arguments[] = {"gnuplot", script, NULL};
+    int code;
 
     (void)snprintf(script, sizeof(script), "%s.gnuplot", plot->name);
-    (void)fflush(NULL);
-    child = fork();
-    if (child < 0)
-        bench_fail("gnuplot", strerror(errno));
-    if (child == 0) {
-        if (chdir(report->directory) == 0)
-            execlp("gnuplot", "gnuplot", script, (char *)NULL);
-        _exit(127);
-    }
-    if (waitpid(child, &status, 0) != child)
-        bench_fail("gnuplot", strerror(errno));
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-        return false;
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    code = bench_guard_await(bench_guard_start(arguments, report->directory,
+                                               BENCH_GUARD_INHERITED, SIGKILL));
+    if (code != 0 && code != BENCH_GUARD_MISSING)
         bench_fail(script, "gnuplot rejects it");
-    return true;
+    return code == 0;
 }
 
 static void
