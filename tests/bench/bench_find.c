@@ -88,7 +88,7 @@ load(struct experiment *it, const char *path)
     bench_store_open(&it->store, below, NULL, NULL);
     bench_store_load(&it->store, it->rows);
     (void)snprintf(below, sizeof(below), "%s/index", path);
-    it->index = bench_rocksdb_open(below, BENCH_INDEX_BY_COLUMN);
+    it->index = bench_rocksdb_open(below, true);
     bench_progress("loading the index");
     bench_make_rows(it->rows, it->rows, put_into_index, it);
     bench_rocksdb_flush(it->index);

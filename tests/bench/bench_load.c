@@ -59,7 +59,7 @@ put(const struct bench_rows *rows, const char *path, bool in_batches)
     void (*const put_row)(struct bench_rocksdb * it, struct colander_slice key,
                           struct colander_slice row) =
         in_batches ? bench_rocksdb_put : bench_rocksdb_put_singly;
-    struct bench_rocksdb *db = bench_rocksdb_open(path, BENCH_INDEX_NONE);
+    struct bench_rocksdb *db = bench_rocksdb_open(path, false);
     double start = bench_now();
 
     for (uint64_t i = 0; i < rows->count; i++)

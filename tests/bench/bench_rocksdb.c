@@ -5,8 +5,6 @@
  */
 #include "bench_rocksdb.h"
 
-#include "core/bytes.h"
-
 #include <rocksdb/c.h>
 #include <stdlib.h>
 #include <time.h>
@@ -14,17 +12,16 @@
 
 enum { ROWS, ENTRIES, FAMILIES };
 
-#define COLUMNS_MAX 250
+#define COLUMNS_MAX 0xf0 /* above this a byte would continue a number */
 #define READ_AT_ONCE 64
 #define CACHE_SHARD_BITS 2
 #define FORCE_OPTIMIZED 3 /* rocksdb::BottommostLevelCompaction */
 
 struct bench_rocksdb {
-    enum bench_index index;
     rocksdb_t *db;
     rocksdb_options_t *options;
     rocksdb_column_family_handle_t *families[FAMILIES];
-    int family_count;
+    int family_count; /* 1: no index */
     rocksdb_writebatch_t *batch;
     uint64_t put_count;
     rocksdb_writeoptions_t *writing;
@@ -32,11 +29,11 @@ struct bench_rocksdb {
     rocksdb_readoptions_t *walking; /* with a bound, borrowed from `bound` */
     bool is_one_by_one;
 
-    const char *only[COLUMNS_MAX]; /* indexed columns; none: all */
-    size_t only_count;
-    const char *key_name;       /* not indexed */
-    char *columns[COLUMNS_MAX]; /* BY_COLUMN: a column's byte is its place */
+    char *columns[COLUMNS_MAX]; /* a column's byte in an entry is its place */
     size_t column_count;
+    bool is_limited;           /* to these columns */
+    const char *adding;        /* the only one of them for now; NULL: all */
+    const char *key_name;      /* not indexed */
     struct colander_slice key; /* of the row whose entries are added */
     struct colander_buffer entry;
     struct colander_buffer bound;
@@ -98,16 +95,15 @@ check(char *message)
 }
 
 struct bench_rocksdb *
-bench_rocksdb_open(const char *path, enum bench_index index)
+bench_rocksdb_open(const char *path, bool has_index)
 {
     static const char *const names[FAMILIES] = {"default", "entries"};
     struct bench_rocksdb *it = bench_allocate(1, sizeof(*it));
     const rocksdb_options_t *each[FAMILIES];
     char *message = NULL;
 
-    it->index = index;
     it->options = options_create();
-    it->family_count = index == BENCH_INDEX_NONE ? 1 : FAMILIES;
+    it->family_count = has_index ? FAMILIES : 1;
     each[ROWS] = each[ENTRIES] = it->options;
     rocksdb_options_set_create_missing_column_families(it->options, 1);
     it->db = rocksdb_open_column_families(it->options, path, it->family_count,
@@ -141,10 +137,34 @@ bench_rocksdb_close(struct bench_rocksdb *it)
 
 /* --------------------------------------------------------------- index --- */
 
+/* Returns column_count if it has no number. */
+static size_t
+find_column(const struct bench_rocksdb *it, const char *name)
+{
+    size_t i = 0;
+
+    while (i < it->column_count && strcmp(it->columns[i], name) != 0)
+        i++;
+    return i;
+}
+
+static uint8_t
+column_number(struct bench_rocksdb *it, const char *name)
+{
+    const size_t i = find_column(it, name);
+
+    if (i == COLUMNS_MAX)
+        bench_fail("index", "too many columns");
+    if (i == it->column_count)
+        it->columns[it->column_count++] = bench_copy(name);
+    return (uint8_t)i;
+}
+
 void
 bench_rocksdb_index_column(struct bench_rocksdb *it, const char *column)
 {
-    it->only[it->only_count++] = column;
+    it->is_limited = true;
+    (void)column_number(it, column);
 }
 
 void
@@ -156,65 +176,24 @@ bench_rocksdb_leave_out(struct bench_rocksdb *it, const char *key_name)
 bool
 bench_rocksdb_has_index(const struct bench_rocksdb *it, const char *column)
 {
-    if (it->index == BENCH_INDEX_NONE)
+    if (it->family_count == 1)
         return false;
-    if (it->only_count == 0)
-        return it->key_name == NULL || strcmp(column, it->key_name) != 0;
-    for (size_t i = 0; i < it->only_count; i++) {
-        if (strcmp(it->only[i], column) == 0)
-            return true;
-    }
-    return false;
+    if (it->is_limited)
+        return find_column(it, column) < it->column_count;
+    return it->key_name == NULL || strcmp(column, it->key_name) != 0;
 }
 
-static uint8_t
-column_number(struct bench_rocksdb *it, const char *name)
-{
-    size_t i = 0;
-
-    while (i < it->column_count && strcmp(it->columns[i], name) != 0)
-        i++;
-    if (i == COLUMNS_MAX)
-        bench_fail("index", "too many columns");
-    if (i == it->column_count)
-        it->columns[it->column_count++] = bench_copy(name);
-    return (uint8_t)i;
-}
-
-/* Begins an entry, up to the key or, of any column, up to the column. Strings
- * end with a zero byte, numbers have 8 bytes. Returns false for null. */
+/* Begins an entry, up to the key or, of any column, up to the column: the value
+ * as Colander's keys have it. Returns false for what no key can have: null and
+ * very long texts, which are not asked for. */
 static bool
 begin_entry(struct bench_rocksdb *it, const char *column,
             const struct colander_value *value)
 {
-    uint8_t first = (uint8_t)('a' + value->type);
-    uint8_t number[8];
-
-    if (it->index == BENCH_INDEX_BY_COLUMN)
-        first = column_number(it, column);
-    colander_buffer_clear(&it->entry);
-    bench_append(&it->entry, &first, 1);
-    switch (value->type) {
-    case COLANDER_STRING:
-        bench_append(&it->entry, value->bytes.data, value->bytes.size);
-        bench_append(&it->entry, "", 1);
-        break;
-    case COLANDER_BOOLEAN:
-        bench_append(&it->entry, value->boolean ? "t" : "f", 1);
-        break;
-    case COLANDER_DOUBLE:
-        bench_append(&it->entry, &value->number, sizeof(value->number));
-        break;
-    case COLANDER_INTEGER:
-    case COLANDER_UNSIGNED:
-        bytes_put_be64(number, (uint64_t)value->integer ^ UINT64_C(1) << 63);
-        bench_append(&it->entry, number, sizeof(number));
-        break;
-    default:
+    if (colander_key_encode(value, 1, &it->entry, NULL) != COLANDER_OK)
         return false;
-    }
-    if (it->index == BENCH_INDEX_BY_VALUE && column != NULL)
-        bench_append(&it->entry, column, strlen(column) + 1);
+    if (column != NULL)
+        bench_append(&it->entry, (uint8_t[]){column_number(it, column)}, 1);
     return true;
 }
 
@@ -223,7 +202,9 @@ put_entry(void *context, const char *path, const struct colander_value *value)
 {
     struct bench_rocksdb *it = context;
 
-    if (!bench_rocksdb_has_index(it, path) || !begin_entry(it, path, value))
+    if (!bench_rocksdb_has_index(it, path) ||
+        (it->adding != NULL && strcmp(path, it->adding) != 0) ||
+        !begin_entry(it, path, value))
         return;
     bench_append(&it->entry, it->key.data, it->key.size);
     rocksdb_writebatch_put_cf(it->batch, it->families[ENTRIES],
@@ -236,7 +217,7 @@ put_entries(struct bench_rocksdb *it, struct colander_slice key,
             struct colander_slice row)
 {
     it->key = key;
-    if (it->index != BENCH_INDEX_NONE)
+    if (it->family_count > 1)
         bench_scalars_visit(row, put_entry, it);
 }
 
@@ -387,16 +368,11 @@ put_entries_of(void *context, struct colander_slice key,
 void
 bench_rocksdb_add_column(struct bench_rocksdb *it, const char *column)
 {
-    const char *first = it->only[0];
-    const size_t count = it->only_count;
-
-    it->only[0] = column;
-    it->only_count = 1;
+    bench_rocksdb_index_column(it, column);
+    it->adding = column;
     bench_rocksdb_scan(it, put_entries_of, it);
     bench_rocksdb_commit(it);
-    it->only[0] = first;
-    it->only_count = count;
-    bench_rocksdb_index_column(it, column);
+    it->adding = NULL;
 }
 
 void
@@ -441,14 +417,13 @@ walk_entries(struct bench_rocksdb *it, bool is_any)
     for (rocksdb_iter_seek(iterator, (const char *)it->entry.data,
                            it->entry.size);
          rocksdb_iter_valid(iterator) != 0; rocksdb_iter_next(iterator)) {
+        /* of any column, its byte follows the value */
+        const size_t before = it->entry.size + is_any;
         size_t size;
-        size_t before = it->entry.size;
         const char *entry = rocksdb_iter_key(iterator, &size);
-        struct colander_slice key;
+        const struct colander_slice key =
+            colander_slice_of(entry + before, size - before);
 
-        if (is_any) /* the column follows the value */
-            before += strlen(entry + before) + 1;
-        key = colander_slice_of(entry + before, size - before);
         /* a row that has the value in two columns has two entries */
         if (!is_any || !is_found(it, key))
             bench_rows_add(&it->found, key, colander_slice_of("", 0));

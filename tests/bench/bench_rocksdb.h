@@ -10,22 +10,16 @@
 #include "bench_lines.h"
 #include "bench_questions.h"
 
-enum bench_index {
-    BENCH_INDEX_NONE,      /* there is only the family of rows */
-    BENCH_INDEX_BY_COLUMN, /* a byte for the column, value, key */
-    BENCH_INDEX_BY_VALUE,  /* value, column, key: the rows that have a value in
-                            * any column are one range, too */
-};
-
 struct bench_rocksdb;
 
-/* Creates a database with Colander's default settings. */
-struct bench_rocksdb *bench_rocksdb_open(const char *path,
-                                         enum bench_index index);
+/* Creates a database with Colander's default settings, with or without the
+ * index. An entry is a value, the column and the key, so that the rows that
+ * have a value in one column are a range, and those in any column, too. */
+struct bench_rocksdb *bench_rocksdb_open(const char *path, bool has_index);
 void bench_rocksdb_close(struct bench_rocksdb *it);
 
 /* Limits the index to this column and others named so; else it has all but
- * `key_name` (NULL: all). Both are borrowed until close. */
+ * `key_name` (NULL: all), which is borrowed until close. */
 void bench_rocksdb_index_column(struct bench_rocksdb *it, const char *column);
 void bench_rocksdb_leave_out(struct bench_rocksdb *it, const char *key_name);
 bool bench_rocksdb_has_index(const struct bench_rocksdb *it,

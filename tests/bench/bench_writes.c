@@ -23,7 +23,7 @@ struct writing {
     enum { INTO_STORE, INTO_ROCKSDB, BY_BULK } how;
     bool has_filters;
     bool compacts;
-    enum bench_index index; /* INTO_ROCKSDB */
+    bool has_index; /* INTO_ROCKSDB */
 };
 
 struct experiment {
@@ -85,7 +85,7 @@ write_into_rocksdb(const struct writing *writing, const struct bench_rows *rows,
                    const char *path, double times[BENCH_TIMES])
 {
     const double opened = bench_now();
-    struct bench_rocksdb *it = bench_rocksdb_open(path, writing->index);
+    struct bench_rocksdb *it = bench_rocksdb_open(path, writing->has_index);
     const double processor = bench_processor_now();
     const double start = bench_now();
 
@@ -152,9 +152,9 @@ void
 bench_bulk(const struct bench_options *options)
 {
     static const struct writing writings[] = {
-        {"bulk", BY_BULK, true, false, BENCH_INDEX_NONE},
-        {"put", INTO_STORE, true, false, BENCH_INDEX_NONE},
-        {"compacted", INTO_STORE, true, true, BENCH_INDEX_NONE},
+        {"bulk", BY_BULK, true, false, false},
+        {"put", INTO_STORE, true, false, false},
+        {"compacted", INTO_STORE, true, true, false},
     };
     struct experiment it;
     struct bench_figures *figures = measure(&it, options, "bulk", writings, 3);
@@ -177,9 +177,9 @@ void
 bench_ingest(const struct bench_options *options)
 {
     static const struct writing writings[] = {
-        {"filters", INTO_STORE, true, true, BENCH_INDEX_NONE},
-        {"plain", INTO_STORE, false, true, BENCH_INDEX_NONE},
-        {"index", INTO_ROCKSDB, false, true, BENCH_INDEX_BY_COLUMN},
+        {"filters", INTO_STORE, true, true, false},
+        {"plain", INTO_STORE, false, true, false},
+        {"index", INTO_ROCKSDB, false, true, true},
     };
     static const struct {
         const char *prefix;
@@ -212,8 +212,8 @@ void
 bench_put(const struct bench_options *options)
 {
     static const struct writing writings[] = {
-        {"colander", INTO_STORE, false, false, BENCH_INDEX_NONE},
-        {"rocksdb", INTO_ROCKSDB, false, false, BENCH_INDEX_NONE},
+        {"colander", INTO_STORE, false, false, false},
+        {"rocksdb", INTO_ROCKSDB, false, false, false},
     };
     struct experiment it;
     struct bench_figures *figures = measure(&it, options, "put", writings, 2);
