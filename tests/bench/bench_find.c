@@ -34,13 +34,7 @@ enum {
 
 /* 400 questions read 2,000 rows, each in a block of its own: with the blocks
  * of the index that is about 40 of the 64 MiB of cache. */
-static const struct {
-    const char *name;
-    bench_answer *answer;
-    enum bench_kind kind;
-    unsigned repeats;
-    uint64_t questions;
-} all_ways[WAYS] = {
+static const struct bench_way all_ways[WAYS] = {
     [FIND] = {"find", bench_find_rows, BENCH_FIVE, 5, 400},
     [FIND20] = {"find20", bench_find_rows, BENCH_TWENTY, 10, 100},
     [ABSENT] = {"absent", bench_find_rows, BENCH_ABSENT, 5, 400},
@@ -61,7 +55,7 @@ struct experiment {
     struct bench_rocksdb *index;
     struct colander_buffer json;
     uint64_t json_size;
-    struct bench_way ways[WAYS];
+    struct bench_turns turns; /* of all ways */
 };
 
 /* ------------------------------------------------------------- loading --- */
@@ -98,25 +92,21 @@ load(struct experiment *it, const char *path)
 
 /* ----------------------------------------------------------- measuring --- */
 
-/* Measures `count` of the ways, from `first` on, into `ways`. */
+/* Measures `count` of the ways, from `first` on. */
 static void
-measure(struct experiment *it, struct bench_way *ways, size_t first,
-        size_t count, unsigned rounds)
+measure(struct experiment *it, struct bench_turns *turns, unsigned rounds,
+        unsigned first, unsigned count)
 {
-    for (size_t i = 0; i < count; i++) {
+    struct bench_way ways[WAYS];
+
+    for (unsigned i = 0; i < count; i++) {
         const bool is_index = all_ways[first + i].answer == bench_index_rows;
 
-        ways[i] = (struct bench_way){
-            .name = all_ways[first + i].name,
-            .kind = all_ways[first + i].kind,
-            .answer = all_ways[first + i].answer,
-            .questions = all_ways[first + i].questions,
-            .repeats = all_ways[first + i].repeats,
-            .context = is_index ? (void *)it->index : (void *)&it->store,
-            .rows = it->rows,
-        };
+        ways[i] = all_ways[first + i];
+        ways[i].context = is_index ? (void *)it->index : (void *)&it->store;
+        ways[i].rows = it->rows;
     }
-    bench_measure(ways, count, rounds);
+    bench_measure(turns, rounds, ways, count);
 }
 
 /* Chooses how the index reads its rows. Returns true for MultiGet. */
@@ -126,12 +116,12 @@ choose_reading(struct experiment *it)
     double times[2];
 
     for (int at_once = 0; at_once < 2; at_once++) {
-        struct bench_way way;
+        struct bench_turns turns;
 
         bench_rocksdb_read_at_once(it->index, at_once);
-        measure(it, &way, INDEX, 1, 3);
-        times[at_once] = bench_median(way.times, 3);
-        bench_ways_release(&way, 1);
+        measure(it, &turns, 3, INDEX, 1);
+        times[at_once] = bench_turns_median(&turns, 0, 0);
+        bench_turns_release(&turns);
     }
     bench_rocksdb_read_at_once(it->index, times[1] < times[0]);
     return times[1] < times[0];
@@ -143,20 +133,20 @@ measure_setting(struct experiment *it, uint32_t rows_per_segment,
 {
     /* Without a locator whole files are read: once is enough. */
     const unsigned rounds = rows_per_segment == 0 ? 1 : it->rounds;
-    struct bench_way ways[SETTING_WAYS];
+    struct bench_turns turns;
     struct colander_filter_stats stats;
 
     bench_progress("building filters of %s rows per segment",
                    bench_segment_name(rows_per_segment));
     bench_store_refilter(&it->store, rows_per_segment, HASH_BITS);
     stats = bench_store_stats(&it->store);
-    measure(it, ways, 0, SETTING_WAYS, rounds);
+    measure(it, &turns, rounds, 0, SETTING_WAYS);
     bench_figures_open(figures, NULL, '{');
     bench_figure_text(figures, "rows_per_segment",
                       bench_segment_name(rows_per_segment));
-    for (size_t i = 0; i < SETTING_WAYS; i++)
-        bench_figure(figures, 2, bench_median(ways[i].times, rounds), "%s_us",
-                     ways[i].name);
+    for (unsigned i = 0; i < SETTING_WAYS; i++)
+        bench_figure(figures, 2, bench_turns_median(&turns, i, 0), "%s_us",
+                     all_ways[i].name);
     bench_figure(figures, 0, (double)stats.filter_size, "filter_size");
     bench_figure(figures, 4, (double)stats.filter_size / (double)stats.sst_size,
                  "over_sst");
@@ -165,15 +155,15 @@ measure_setting(struct experiment *it, uint32_t rows_per_segment,
     bench_figure_text(figures, "plan",
                       bench_plan(&it->store, BENCH_FIVE, it->rows));
     bench_figures_close(figures, '}');
-    bench_ways_release(ways, SETTING_WAYS);
+    bench_turns_release(&turns);
 }
 
 /* ------------------------------------------------------------- figures --- */
 
 static double
-over(const struct experiment *it, size_t a, size_t b)
+over(const struct experiment *it, unsigned a, unsigned b)
 {
-    return bench_ratio(it->ways[a].times, it->ways[b].times, it->rounds);
+    return bench_turns_ratio(&it->turns, a, b, 0);
 }
 
 static void
@@ -184,10 +174,10 @@ print_ways(const struct experiment *it, struct bench_figures *figures)
     bench_figure(figures, 3, over(it, WIDE, INDEX_WIDE), "wide_over_index");
     bench_figure(figures, 3, over(it, FIND20, GET) / 20, "row_over_get");
     bench_figure(figures, 0, over(it, SCAN, FIND), "scan_over_find");
-    for (size_t i = 0; i < WAYS; i++)
+    for (unsigned i = 0; i < WAYS; i++)
         bench_figure(figures, i == SCAN ? 0 : 2,
-                     bench_median(it->ways[i].times, it->rounds), "%s_us",
-                     it->ways[i].name);
+                     bench_turns_median(&it->turns, i, 0), "%s_us",
+                     all_ways[i].name);
     bench_figure(figures, 3,
                  (double)bench_rocksdb_entry_size(it->index) /
                      (double)bench_rocksdb_row_size(it->index),
@@ -208,7 +198,7 @@ bench_find(const struct bench_options *options)
 
     load(&it, path);
     at_once = choose_reading(&it);
-    measure(&it, it.ways, 0, WAYS, it.rounds);
+    measure(&it, &it.turns, it.rounds, 0, WAYS);
     figures = bench_figures_begin(options, "find", it.rows);
     bench_figure_text(figures, "index_reads_rows",
                       at_once ? "by MultiGet" : "one by one");
@@ -218,7 +208,7 @@ bench_find(const struct bench_options *options)
         measure_setting(&it, settings[i], figures);
     bench_figures_close(figures, ']');
     bench_figures_end(figures);
-    bench_ways_release(it.ways, WAYS);
+    bench_turns_release(&it.turns);
     bench_rocksdb_close(it.index);
     bench_store_close(&it.store);
     bench_remove_directory(path);

@@ -21,6 +21,7 @@
 #include <time.h>
 
 enum way { LOAD, BULK, PUT, SINGLE, PARSE, WAYS };
+enum time { ELAPSED, PROCESSOR }; /* of a turn */
 
 static const char *const names[WAYS] = {"load", "bulk", "put", "single",
                                         "parse"};
@@ -90,28 +91,27 @@ parse(const struct experiment *it)
 }
 
 static double
-run_way(const struct experiment *it, enum way way, const char *path)
+run_way(const struct experiment *it, enum way way)
 {
-    switch (way) {
-    case PUT:
-    case SINGLE:
-        return put(&it->rows, path, way == PUT);
-    case PARSE:
-        return parse(it);
-    default:
-        return load(it, way, path);
-    }
+    char *path = bench_make_directory(it->options);
+    double seconds;
+
+    if (way == PARSE)
+        seconds = parse(it);
+    else if (way == PUT || way == SINGLE)
+        seconds = put(&it->rows, path, way == PUT);
+    else
+        seconds = load(it, way, path);
+    bench_remove_directory(path);
+    return seconds;
 }
 
 static void
-take_turn(const struct bench_turns *turns, unsigned way, const char *path,
-          double times[BENCH_TIMES])
+take_turn(void *context, unsigned way, double times[BENCH_TIMES])
 {
-    const struct experiment *it = turns->context;
-
-    times[BENCH_PROCESSOR] = bench_processor_now();
-    times[BENCH_ELAPSED] = run_way(it, (enum way)way, path);
-    times[BENCH_PROCESSOR] = bench_processor_now() - times[BENCH_PROCESSOR];
+    times[PROCESSOR] = bench_processor_now();
+    times[ELAPSED] = run_way(context, (enum way)way);
+    times[PROCESSOR] = bench_processor_now() - times[PROCESSOR];
 }
 
 /* A load and nothing else, for its peak memory. */
@@ -119,17 +119,15 @@ static void
 load_alone(void *context, void *result)
 {
     const struct experiment *it = context;
-    char *path = bench_make_directory(it->options);
 
     (void)result;
-    (void)run_way(it, it->alone, path);
-    bench_remove_directory(path);
+    (void)run_way(it, it->alone);
 }
 
 /* ------------------------------------------------------------- figures --- */
 
 static double
-rate(const struct experiment *it, enum way way, enum bench_time time)
+rate(const struct experiment *it, enum way way, enum time time)
 {
     return (double)it->work.row_count /
            bench_turns_median(&it->turns, way, time);
@@ -140,9 +138,8 @@ static void
 print_ratio(struct bench_figures *figures, const struct experiment *it,
             enum way way, enum way other, const char *name)
 {
-    bench_figure(figures, 3,
-                 bench_turns_ratio(&it->turns, other, way, BENCH_ELAPSED), "%s",
-                 name);
+    bench_figure(figures, 3, bench_turns_ratio(&it->turns, other, way, ELAPSED),
+                 "%s", name);
 }
 
 static void
@@ -155,15 +152,15 @@ print(const struct experiment *it, double load_memory, double bulk_memory)
     print_ratio(figures, it, LOAD, SINGLE, "load_over_single");
     print_ratio(figures, it, BULK, LOAD, "bulk_over_load");
     bench_figure(figures, 1,
-                 rate(it, PARSE, BENCH_ELAPSED) * (double)it->lines.size /
+                 rate(it, PARSE, ELAPSED) * (double)it->lines.size /
                      (double)it->work.row_count / 1e6,
                  "parse_mb_per_s");
     bench_figure(figures, 1, load_memory, "peak_memory_mb");
     bench_figure(figures, 1, bulk_memory, "bulk_peak_memory_mb");
     for (enum way way = 0; way < WAYS; way++) {
-        bench_figure(figures, 0, rate(it, way, BENCH_ELAPSED),
-                     "%s_rows_per_second", names[way]);
-        bench_figure(figures, 0, rate(it, way, BENCH_PROCESSOR),
+        bench_figure(figures, 0, rate(it, way, ELAPSED), "%s_rows_per_second",
+                     names[way]);
+        bench_figure(figures, 0, rate(it, way, PROCESSOR),
                      "processor_%s_rows_per_second", names[way]);
     }
     bench_figures_end(figures);
@@ -175,7 +172,6 @@ void
 bench_load(const struct bench_options *options)
 {
     struct experiment it = {
-        .turns = {options, names, WAYS, take_turn, &it, {{0}}},
         .options = options,
         .directory = bench_make_directory(options),
         .work = {.name = "load",
@@ -196,7 +192,7 @@ bench_load(const struct bench_options *options)
     it.lines = bench_map(it.work.lines_path);
     bench_progress("parsing rows");
     bench_lines_parse(it.lines, it.work.key_name, bench_rows_add, &it.rows);
-    bench_turns_take(&it.turns);
+    bench_turns_take(&it.turns, options->rounds, WAYS, take_turn, &it);
     print(&it, load_memory, bulk_memory);
     bench_unmap(it.lines);
     bench_rows_release(&it.rows);
