@@ -116,8 +116,8 @@ cool(const struct paper_asked *asked)
 
 void
 paper_measure(const struct paper_asked *asked, enum paper_way way,
-              struct paper_lookup *lookups, size_t count,
-              struct paper_figures *figures)
+              struct paper_lookup *lookups, size_t count, double *cold,
+              double *warm)
 {
     double *times = bench_allocate(count, sizeof(*times));
     struct paper_counts counts;
@@ -130,29 +130,27 @@ paper_measure(const struct paper_asked *asked, enum paper_way way,
             (void)answer(asked, way, &lookups[i], &counts);
         times[i] = answer(asked, way, &lookups[i], &counts);
     }
-    figures->warm = bench_median(times, count);
+    *warm = bench_median(times, count);
     bench_progress("%s, cold", paper_way_names[way]);
     for (size_t i = 0; i < count; i++) {
         cool(asked);
         times[i] = answer(asked, way, &lookups[i], &counts);
     }
-    figures->cold = bench_median(times, count);
+    *cold = bench_median(times, count);
     bench_progress("%s", "");
     free(times);
 }
 
-void
+struct paper_counts
 paper_count(const struct paper_asked *asked, const struct paper_lookup *lookups,
-            size_t count, struct paper_figures *figures)
+            size_t count)
 {
     struct paper_counts counts = {0, 0, 0};
 
     for (size_t i = 0; i < count; i++)
         (void)paper_tree_find(asked->tree, lookups[i].hash, asked->places,
                               &counts);
-    figures->nodes_asked = (double)counts.nodes_asked / (double)count;
-    figures->leaves_read = (double)counts.leaves_read / (double)count;
-    figures->leaves_matching = (double)counts.leaves_matching / (double)count;
+    return counts;
 }
 
 static bool
@@ -165,7 +163,7 @@ is_holding(const struct paper_sst *file, uint64_t hash)
     return false;
 }
 
-double
+uint64_t
 paper_count_holding(const struct paper_store *store,
                     const struct paper_lookup *lookups, size_t count)
 {
@@ -175,5 +173,5 @@ paper_count_holding(const struct paper_store *store,
         for (size_t j = 0; j < store->sst_count; j++)
             holding += is_holding(&store->ssts[j], lookups[i].hash);
     }
-    return (double)holding / (double)count;
+    return holding;
 }

@@ -172,6 +172,14 @@ bench_table_number(struct bench_table *table, double number)
         bench_table_text(table, "%.3g", number);
 }
 
+void
+bench_table_numbers(struct bench_table *table, const double *numbers,
+                    size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        bench_table_number(table, numbers[i]);
+}
+
 /* Returns the cell after `cell`. */
 static const char *
 next_cell(const char *cell)
