@@ -2,9 +2,9 @@
  * find: rows by a value, in a compacted store that is warm, beside an index
  * made by hand over RocksDB's C API, a scan, and getting a row by its key.
  *
- * The index answers by walking its entries and reading the rows, by MultiGet
- * or one by one, whichever is faster. All caches have the default size. What is
- * asked fits into them, except in the figures `wide`.
+ * The index answers by walking its entries and reading the rows. All caches
+ * have the default size. What is asked fits into them, except in the figures
+ * `wide`.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,8 +13,6 @@
 #include "bench_store.h"
 
 #include <stdlib.h>
-
-#define HASH_BITS 32 /* the default */
 
 enum {
     FIND,
@@ -53,25 +51,10 @@ struct experiment {
     unsigned rounds;
     struct bench_store store;
     struct bench_rocksdb *index;
-    struct colander_buffer json;
-    uint64_t json_size;
     struct bench_turns turns; /* of all ways */
 };
 
 /* ------------------------------------------------------------- loading --- */
-
-/* Puts a row into the index, and counts its bytes as a JSON line. */
-static void
-put_into_index(void *context, struct colander_slice key,
-               struct colander_slice row)
-{
-    struct experiment *it = context;
-
-    bench_rocksdb_put(it->index, key, row);
-    colander_buffer_clear(&it->json);
-    bench_check(colander_json_append_row(&it->json, key, row, &bench_error));
-    it->json_size += it->json.size + 1;
-}
 
 static void
 load(struct experiment *it, const char *path)
@@ -84,10 +67,9 @@ load(struct experiment *it, const char *path)
     (void)snprintf(below, sizeof(below), "%s/index", path);
     it->index = bench_rocksdb_open(below, true);
     bench_progress("loading the index");
-    bench_make_rows(it->rows, it->rows, put_into_index, it);
+    bench_make_rows(it->rows, it->rows, bench_rocksdb_put, it->index);
     bench_rocksdb_flush(it->index);
     bench_rocksdb_compact(it->index);
-    colander_buffer_release(&it->json);
 }
 
 /* ----------------------------------------------------------- measuring --- */
@@ -109,24 +91,6 @@ measure(struct experiment *it, struct bench_turns *turns, unsigned rounds,
     bench_measure(turns, rounds, ways, count);
 }
 
-/* Chooses how the index reads its rows. Returns true for MultiGet. */
-static bool
-choose_reading(struct experiment *it)
-{
-    double times[2];
-
-    for (int at_once = 0; at_once < 2; at_once++) {
-        struct bench_turns turns;
-
-        bench_rocksdb_read_at_once(it->index, at_once);
-        measure(it, &turns, 3, INDEX, 1);
-        times[at_once] = bench_turns_median(&turns, 0, 0);
-        bench_turns_release(&turns);
-    }
-    bench_rocksdb_read_at_once(it->index, times[1] < times[0]);
-    return times[1] < times[0];
-}
-
 static void
 measure_setting(struct experiment *it, uint32_t rows_per_segment,
                 struct bench_figures *figures)
@@ -138,7 +102,7 @@ measure_setting(struct experiment *it, uint32_t rows_per_segment,
 
     bench_progress("building filters of %s rows per segment",
                    bench_segment_name(rows_per_segment));
-    bench_store_refilter(&it->store, rows_per_segment, HASH_BITS);
+    bench_store_refilter(&it->store, rows_per_segment);
     stats = bench_store_stats(&it->store);
     measure(it, &turns, rounds, 0, SETTING_WAYS);
     bench_figures_open(figures, NULL, '{');
@@ -150,8 +114,6 @@ measure_setting(struct experiment *it, uint32_t rows_per_segment,
     bench_figure(figures, 0, (double)stats.filter_size, "filter_size");
     bench_figure(figures, 4, (double)stats.filter_size / (double)stats.sst_size,
                  "over_sst");
-    bench_figure(figures, 4, (double)stats.filter_size / (double)it->json_size,
-                 "over_json");
     bench_figure_text(figures, "plan",
                       bench_plan(&it->store, BENCH_FIVE, it->rows));
     bench_figures_close(figures, '}');
@@ -194,14 +156,10 @@ bench_find(const struct bench_options *options)
     };
     char *path = bench_make_directory(options);
     struct bench_figures *figures;
-    bool at_once;
 
     load(&it, path);
-    at_once = choose_reading(&it);
     measure(&it, &it.turns, it.rounds, 0, WAYS);
     figures = bench_figures_begin(options, "find", it.rows);
-    bench_figure_text(figures, "index_reads_rows",
-                      at_once ? "by MultiGet" : "one by one");
     print_ways(&it, figures);
     bench_figures_open(figures, "settings", '[');
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)

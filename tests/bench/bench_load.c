@@ -3,8 +3,8 @@
  * with its filter), in batches and as a bulk.
  *
  * For comparison, finished rows are put through the bare C API of RocksDB,
- * which has neither text to read nor filters to build: in batches of 1,000,
- * which is the faster way, and singly. `peers` compares with other databases.
+ * which has neither text to read nor filters to build, in batches of 1,000.
+ * `peers` compares with other databases.
  *
  * Parsing the text into rows is also measured alone, on one processor. The peak
  * memory of a load is that of a process of its own.
@@ -20,17 +20,15 @@
 
 #include <time.h>
 
-enum way { LOAD, BULK, PUT, SINGLE, PARSE, WAYS };
+enum way { LOAD, BULK, PUT, PARSE, WAYS };
 enum time { ELAPSED, PROCESSOR }; /* of a turn */
 
-static const char *const names[WAYS] = {"load", "bulk", "put", "single",
-                                        "parse"};
+static const char *const names[WAYS] = {"load", "bulk", "put", "parse"};
 
 struct experiment {
     const struct bench_options *options;
     struct bench_work work; /* has only what a load needs */
     char *directory;
-    struct colander_slice lines;
     struct bench_rows rows; /* parsed */
     struct bench_turns turns;
     enum way alone; /* of load_alone */
@@ -55,16 +53,13 @@ load(const struct experiment *it, enum way way, const char *path)
 }
 
 static double
-put(const struct bench_rows *rows, const char *path, bool in_batches)
+put(const struct bench_rows *rows, const char *path)
 {
-    void (*const put_row)(struct bench_rocksdb * it, struct colander_slice key,
-                          struct colander_slice row) =
-        in_batches ? bench_rocksdb_put : bench_rocksdb_put_singly;
     struct bench_rocksdb *db = bench_rocksdb_open(path, false);
     double start = bench_now();
 
     for (uint64_t i = 0; i < rows->count; i++)
-        put_row(db, bench_key(rows, i), bench_row(rows, i));
+        bench_rocksdb_put(db, bench_key(rows, i), bench_row(rows, i));
     bench_rocksdb_flush(db);
     start = bench_now() - start;
     bench_rocksdb_close(db);
@@ -86,7 +81,7 @@ parse(const struct experiment *it)
 {
     const double start = thread_now();
 
-    bench_lines_parse(it->lines, it->work.key_name, NULL, NULL);
+    (void)bench_lines_parse(it->work.lines_path, it->work.key_name, NULL, NULL);
     return thread_now() - start;
 }
 
@@ -98,8 +93,8 @@ run_way(const struct experiment *it, enum way way)
 
     if (way == PARSE)
         seconds = parse(it);
-    else if (way == PUT || way == SINGLE)
-        seconds = put(&it->rows, path, way == PUT);
+    else if (way == PUT)
+        seconds = put(&it->rows, path);
     else
         seconds = load(it, way, path);
     bench_remove_directory(path);
@@ -149,10 +144,9 @@ print(const struct experiment *it, double load_memory, double bulk_memory)
         bench_figures_begin(it->options, "load", it->work.row_count);
 
     print_ratio(figures, it, LOAD, PUT, "load_over_put");
-    print_ratio(figures, it, LOAD, SINGLE, "load_over_single");
     print_ratio(figures, it, BULK, LOAD, "bulk_over_load");
     bench_figure(figures, 1,
-                 rate(it, PARSE, ELAPSED) * (double)it->lines.size /
+                 rate(it, PARSE, ELAPSED) * (double)it->work.lines_size /
                      (double)it->work.row_count / 1e6,
                  "parse_mb_per_s");
     bench_figure(figures, 1, load_memory, "peak_memory_mb");
@@ -189,12 +183,11 @@ bench_load(const struct bench_options *options)
     load_memory = bench_guard_measure(load_alone, &it, NULL, 0);
     it.alone = BULK;
     bulk_memory = bench_guard_measure(load_alone, &it, NULL, 0);
-    it.lines = bench_map(it.work.lines_path);
     bench_progress("parsing rows");
-    bench_lines_parse(it.lines, it.work.key_name, bench_rows_add, &it.rows);
+    it.work.lines_size = bench_lines_parse(it.work.lines_path, it.work.key_name,
+                                           bench_rows_add, &it.rows);
     bench_turns_take(&it.turns, options->rounds, WAYS, take_turn, &it);
     print(&it, load_memory, bulk_memory);
-    bench_unmap(it.lines);
     bench_rows_release(&it.rows);
     bench_remove_directory(it.directory);
     bench_turns_release(&it.turns);

@@ -53,20 +53,12 @@ close_peer(void *it)
 }
 
 static void
-put_row(void *context, struct colander_slice key, struct colander_slice row)
-{
-    bench_rocksdb_put(context, key, row);
-}
-
-static void
 load(void *it, const char *path)
 {
     struct peer *peer = it;
-    const struct colander_slice lines = bench_map(path);
 
-    bench_lines_parse(lines, peer->work->key_name, put_row, peer->db);
+    bench_lines_parse(path, peer->work->key_name, bench_rocksdb_put, peer->db);
     bench_rocksdb_commit(peer->db);
-    bench_unmap(lines);
 }
 
 static void

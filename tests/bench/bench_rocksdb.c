@@ -14,7 +14,6 @@ enum { ROWS, ENTRIES, FAMILIES };
 
 #define COLUMNS_MAX 0xf0 /* above this a byte would continue a number */
 #define READ_AT_ONCE 64
-#define CACHE_SHARD_BITS 2
 #define FORCE_OPTIMIZED 3 /* rocksdb::BottommostLevelCompaction */
 
 struct bench_rocksdb {
@@ -27,7 +26,6 @@ struct bench_rocksdb {
     rocksdb_writeoptions_t *writing;
     rocksdb_readoptions_t *reading;
     rocksdb_readoptions_t *walking; /* with a bound, borrowed from `bound` */
-    bool is_one_by_one;
 
     char *columns[COLUMNS_MAX]; /* a column's byte in an entry is its place */
     size_t column_count;
@@ -40,58 +38,52 @@ struct bench_rocksdb {
     struct bench_rows found; /* keys, without rows */
 };
 
-/* What core/engine/open.cc sets by default, as far as it matters. */
-static rocksdb_options_t *
-options_create(void)
-{
-    rocksdb_options_t *options = rocksdb_options_create();
-    rocksdb_block_based_table_options_t *table =
-        rocksdb_block_based_options_create();
-    rocksdb_lru_cache_options_t *caching = rocksdb_lru_cache_options_create();
-    struct colander_options ours;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    rocksdb_cache_t *cache;
-
-    colander_options_init(&ours);
-    /* In the 64 parts that 64 MiB would have, the Bloom filter of an SST hardly
-     * fits into one, and is read from disk for every row. */
-    rocksdb_lru_cache_options_set_capacity(caching, ours.cache_size);
-    rocksdb_lru_cache_options_set_num_shard_bits(caching, CACHE_SHARD_BITS);
-    cache = rocksdb_cache_create_lru_opts(caching);
-    rocksdb_options_set_create_if_missing(options, 1);
-    rocksdb_options_set_max_background_jobs(options,
-                                            cores < 2 ? 2 : (int)cores);
-    rocksdb_options_set_db_write_buffer_size(options, ours.write_buffer_size);
-    rocksdb_options_set_write_buffer_size(options, ours.write_buffer_size);
-    rocksdb_options_set_arena_block_size(options, 64 << 10);
-    rocksdb_options_set_bytes_per_sync(options, 1 << 20);
-    rocksdb_options_set_compression(options, rocksdb_lz4_compression);
-    rocksdb_options_set_target_file_size_base(options, 64 << 20);
-    rocksdb_options_set_max_bytes_for_level_base(options, 256 << 20);
-    rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 1);
-    rocksdb_options_set_optimize_filters_for_hits(options, 1);
-    rocksdb_options_set_memtable_prefix_bloom_size_ratio(options, 1.0 / 64);
-    rocksdb_options_set_memtable_whole_key_filtering(options, 1);
-    rocksdb_block_based_options_set_block_cache(table, cache);
-    rocksdb_block_based_options_set_block_size(table, 16 << 10);
-    rocksdb_block_based_options_set_format_version(table, 5);
-    rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1);
-    rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(
-        table, 1);
-    rocksdb_block_based_options_set_filter_policy(
-        table, rocksdb_filterpolicy_create_bloom_full(10));
-    rocksdb_options_set_block_based_table_factory(options, table);
-    rocksdb_block_based_options_destroy(table);
-    rocksdb_cache_destroy(cache);
-    rocksdb_lru_cache_options_destroy(caching);
-    return options;
-}
-
 static void
 check(char *message)
 {
     if (message != NULL)
         bench_fail("rocksdb", message);
+}
+
+/* What core/engine/open.cc sets by default, as far as it matters. In the 64
+ * parts that 64 MiB of cache would have, the Bloom filter of an SST hardly fits
+ * into one, and is read from disk for every row. */
+static rocksdb_options_t *
+options_create(void)
+{
+    rocksdb_options_t *plain = rocksdb_options_create();
+    rocksdb_options_t *options = rocksdb_options_create();
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    struct colander_options ours;
+    char *message = NULL;
+
+    colander_options_init(&ours);
+    bench_print(&text,
+                "create_if_missing=true;create_missing_column_families=true;"
+                "max_background_jobs=%ld;"
+                "db_write_buffer_size=%zu;write_buffer_size=%zu;"
+                "arena_block_size=64K;bytes_per_sync=1M;"
+                "compression=kLZ4Compression;target_file_size_base=64M;"
+                "max_bytes_for_level_base=256M;"
+                "level_compaction_dynamic_level_bytes=true;"
+                "optimize_filters_for_hits=true;"
+                "memtable_prefix_bloom_size_ratio=%f;"
+                "memtable_whole_key_filtering=true;"
+                "block_based_table_factory={"
+                "block_cache={capacity=%zu;num_shard_bits=2};block_size=16K;"
+                "format_version=5;cache_index_and_filter_blocks=true;"
+                "pin_l0_filter_and_index_blocks_in_cache=true;"
+                "filter_policy=bloomfilter:10:false}",
+                cores < 2 ? 2 : cores, (size_t)ours.write_buffer_size,
+                (size_t)ours.write_buffer_size, 1.0 / 64,
+                (size_t)ours.cache_size);
+    rocksdb_get_options_from_string(plain, (const char *)text.data, options,
+                                    &message);
+    check(message);
+    rocksdb_options_destroy(plain);
+    colander_buffer_release(&text);
+    return options;
 }
 
 struct bench_rocksdb *
@@ -105,7 +97,6 @@ bench_rocksdb_open(const char *path, bool has_index)
     it->options = options_create();
     it->family_count = has_index ? FAMILIES : 1;
     each[ROWS] = each[ENTRIES] = it->options;
-    rocksdb_options_set_create_missing_column_families(it->options, 1);
     it->db = rocksdb_open_column_families(it->options, path, it->family_count,
                                           names, each, it->families, &message);
     check(message);
@@ -234,26 +225,17 @@ bench_rocksdb_commit(struct bench_rocksdb *it)
 }
 
 void
-bench_rocksdb_put(struct bench_rocksdb *it, struct colander_slice key,
+bench_rocksdb_put(void *context, struct colander_slice key,
                   struct colander_slice row)
 {
+    struct bench_rocksdb *it = context;
+
     rocksdb_writebatch_put_cf(it->batch, it->families[ROWS],
                               (const char *)key.data, key.size,
                               (const char *)row.data, row.size);
     put_entries(it, key, row);
     if (++it->put_count % BENCH_BATCH == 0)
         bench_rocksdb_commit(it);
-}
-
-void
-bench_rocksdb_put_singly(struct bench_rocksdb *it, struct colander_slice key,
-                         struct colander_slice row)
-{
-    char *message = NULL;
-
-    rocksdb_put(it->db, it->writing, (const char *)key.data, key.size,
-                (const char *)row.data, row.size, &message);
-    check(message);
 }
 
 void
@@ -375,12 +357,6 @@ bench_rocksdb_add_column(struct bench_rocksdb *it, const char *column)
     it->adding = NULL;
 }
 
-void
-bench_rocksdb_read_at_once(struct bench_rocksdb *it, bool at_once)
-{
-    it->is_one_by_one = !at_once;
-}
-
 /* Sets the bound to the first bytes after all that begin with the entry, whose
  * first byte is not 0xff. */
 static void
@@ -433,15 +409,6 @@ walk_entries(struct bench_rocksdb *it, bool is_any)
     rocksdb_iter_destroy(iterator);
 }
 
-static void
-take_row(rocksdb_pinnableslice_t *row, char *message)
-{
-    check(message);
-    if (row == NULL)
-        bench_fail("index", "an entry without its row");
-    rocksdb_pinnableslice_destroy(row);
-}
-
 /* Entries of one column are in order of keys. */
 static void
 read_rows(struct bench_rocksdb *it, uint64_t first, size_t count,
@@ -458,16 +425,13 @@ read_rows(struct bench_rocksdb *it, uint64_t first, size_t count,
         keys[i] = (const char *)key.data;
         sizes[i] = key.size;
     }
-    if (!it->is_one_by_one)
-        rocksdb_batched_multi_get_cf(it->db, it->reading, it->families[ROWS],
-                                     count, keys, sizes, rows, messages,
-                                     is_sorted);
+    rocksdb_batched_multi_get_cf(it->db, it->reading, it->families[ROWS], count,
+                                 keys, sizes, rows, messages, is_sorted);
     for (size_t i = 0; i < count; i++) {
-        if (it->is_one_by_one)
-            rows[i] =
-                rocksdb_get_pinned_cf(it->db, it->reading, it->families[ROWS],
-                                      keys[i], sizes[i], &messages[i]);
-        take_row(rows[i], messages[i]);
+        check(messages[i]);
+        if (rows[i] == NULL)
+            bench_fail("index", "an entry without its row");
+        rocksdb_pinnableslice_destroy(rows[i]);
     }
 }
 

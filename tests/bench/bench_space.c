@@ -10,8 +10,6 @@
 #include "bench_figures.h"
 #include "bench_store.h"
 
-#define HASH_BITS 32 /* the default */
-
 /* One family under measurement. */
 struct experiment {
     struct bench_store store;
@@ -62,7 +60,7 @@ measure(struct experiment *it, uint32_t rows_per_segment)
 
     bench_progress("building filters of %s rows per segment",
                    bench_segment_name(rows_per_segment));
-    bench_store_refilter(&it->store, rows_per_segment, HASH_BITS);
+    bench_store_refilter(&it->store, rows_per_segment);
     bench_progress("%s", "");
     stats = bench_store_stats(&it->store);
     bench_figures_open(it->figures, NULL, '{');
