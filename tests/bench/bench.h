@@ -52,8 +52,10 @@ bench_now(void)
     return clock_seconds();
 }
 
-/* Seconds that processors worked for this process, in all threads. */
+/* Seconds that processors worked for this process, in all threads, or for this
+ * thread. */
 double bench_processor_now(void);
+double bench_thread_now(void);
 
 /* The x-th random number: different for different x. */
 uint64_t bench_mix(uint64_t x);

@@ -67,7 +67,7 @@ load(struct experiment *it, const char *path)
     (void)snprintf(below, sizeof(below), "%s/index", path);
     it->index = bench_rocksdb_open(below, true);
     bench_progress("loading the index");
-    bench_make_rows(it->rows, it->rows, bench_rocksdb_put, it->index);
+    bench_make_rows(it->rows, 0, it->rows, bench_rocksdb_put, it->index);
     bench_rocksdb_flush(it->index);
     bench_rocksdb_compact(it->index);
 }

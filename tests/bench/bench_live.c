@@ -73,21 +73,14 @@ fill(void *context)
     struct experiment *it = context;
     const uint64_t first = it->store.put_count;
     double start = bench_now();
-    struct bench_maker maker;
 
-    bench_maker_init(&maker, it->rows);
     do {
-        for (size_t i = 0; i < BENCH_BATCH; i++) {
-            struct colander_slice key;
-            struct colander_slice row;
-
-            bench_make(&maker, it->store.put_count, &key, &row);
-            bench_store_put(&it->store, key, row);
-        }
+        bench_make_rows(it->rows, it->store.put_count,
+                        it->store.put_count + BENCH_BATCH, bench_store_put,
+                        &it->store);
         it->memtable_size = bench_store_sizes(&it->store).unflushed_size;
     } while (it->memtable_size < it->full_size);
     it->rate = (double)(it->store.put_count - first) / (bench_now() - start);
-    bench_maker_release(&maker);
     atomic_store(&it->is_over, true);
     return NULL;
 }

@@ -18,8 +18,6 @@
 #include "bench_turns.h"
 #include "bench_tweets.h"
 
-#include <time.h>
-
 enum way { LOAD, BULK, PUT, PARSE, WAYS };
 enum time { ELAPSED, PROCESSOR }; /* of a turn */
 
@@ -66,23 +64,13 @@ put(const struct bench_rows *rows, const char *path)
     return start;
 }
 
-/* Returns seconds that this thread had a processor. */
-static double
-thread_now(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static double
 parse(const struct experiment *it)
 {
-    const double start = thread_now();
+    const double start = bench_thread_now();
 
     (void)bench_lines_parse(it->work.lines_path, it->work.key_name, NULL, NULL);
-    return thread_now() - start;
+    return bench_thread_now() - start;
 }
 
 static double

@@ -44,8 +44,7 @@ struct bench_peer {
     /* Returns why it cannot run here, or NULL. May be NULL itself. */
     const char *(*missing)(void);
 
-    /* "SQLite 3.40.1", static, once it has been opened. */
-    const char *(*version)(void);
+    const char *version; /* "SQLite 3.40.1", once it has been opened */
 
     /* Opens it in the empty folder `directory`. Returns NULL if it does not
      * run, and sets *reason to a static clause. */

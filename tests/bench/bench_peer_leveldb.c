@@ -27,15 +27,7 @@ static const struct bench_peer_way ways[] = {
     {"LevelDB, scan", BENCH_PEER_NONE, 0},
 };
 
-static const char *
-version(void)
-{
-    static char text[40];
-
-    (void)snprintf(text, sizeof(text), "LevelDB %d.%d", leveldb_major_version(),
-                   leveldb_minor_version());
-    return text;
-}
+static char version[40];
 
 static void
 check(char *message)
@@ -53,6 +45,8 @@ open_peer(const char *directory, const struct bench_work *work,
 
     (void)way;
     (void)reason;
+    (void)snprintf(version, sizeof(version), "LevelDB %d.%d",
+                   leveldb_major_version(), leveldb_minor_version());
     peer->work = work;
     peer->cache = leveldb_cache_create_lru(CACHE_SIZE);
     peer->options = leveldb_options_create();

@@ -51,13 +51,7 @@ static const struct bench_peer_way ways[] = {
  */
 static struct bench_postgres_server server;
 
-static char version_text[80] = "PostgreSQL";
-
-static const char *
-version(void)
-{
-    return version_text;
-}
+static char version[80] = "PostgreSQL";
 
 /* Returns the result of a statement that did not fail. */
 static PGresult *
@@ -236,7 +230,7 @@ open_peer(const char *directory, const struct bench_work *work,
         return NULL;
     }
     text = PQparameterStatus(peer->connection, "server_version");
-    (void)snprintf(version_text, sizeof(version_text), "PostgreSQL %.*s",
+    (void)snprintf(version, sizeof(version), "PostgreSQL %.*s",
                    (int)strcspn(text, " "), text); /* more follows */
     run(peer, "SET client_min_messages = warning;"
               "CREATE TABLE rows(key bigint PRIMARY KEY, doc jsonb)");

@@ -21,12 +21,6 @@ static const struct bench_peer_way ways[] = {
     {"RocksDB, index on all", BENCH_PEER_ALL, 0},
 };
 
-static const char *
-version(void)
-{
-    return "RocksDB " BENCH_ROCKSDB_VERSION; /* its C interface has none */
-}
-
 static void *
 open_peer(const char *directory, const struct bench_work *work,
           const struct bench_peer_way *way, const char **reason)
@@ -125,7 +119,7 @@ add_column(void *it, const char *column)
 const struct bench_peer bench_peer_rocksdb = {
     .ways = ways,
     .way_count = sizeof(ways) / sizeof(ways[0]),
-    .version = version,
+    .version = "RocksDB " BENCH_ROCKSDB_VERSION, /* its C API has none */
     .open = open_peer,
     .load = load,
     .index = flush,

@@ -33,15 +33,6 @@ static const struct bench_peer_way ways[] = {
     {"SQLite, index on all", BENCH_PEER_ALL, 0},
 };
 
-static const char *
-version(void)
-{
-    static char text[40];
-
-    (void)snprintf(text, sizeof(text), "SQLite %s", sqlite3_libversion());
-    return text;
-}
-
 static _Noreturn void
 fail(sqlite3 *db)
 {
@@ -255,7 +246,7 @@ ask(void *it, const struct bench_work_question *question)
 const struct bench_peer bench_peer_sqlite = {
     .ways = ways,
     .way_count = sizeof(ways) / sizeof(ways[0]),
-    .version = version,
+    .version = "SQLite " SQLITE_VERSION,
     .open = open_peer,
     .load = load,
     .index = make_indexes,

@@ -30,13 +30,7 @@ static const struct bench_peer_way ways[] = {
     {"Tarantool vinyl, index on all", BENCH_PEER_ALL, 0},
 };
 
-static char version_text[80] = "Tarantool";
-
-static const char *
-version(void)
-{
-    return version_text;
-}
+static char version[80] = "Tarantool";
 
 static const char *
 missing(void)
@@ -110,8 +104,7 @@ open_peer(const char *directory, const struct bench_work *work,
         *reason = "it does not start";
         return NULL;
     }
-    (void)snprintf(version_text, sizeof(version_text), "Tarantool %.60s",
-                   peer->answer);
+    (void)snprintf(version, sizeof(version), "Tarantool %.60s", peer->answer);
     return peer;
 }
 

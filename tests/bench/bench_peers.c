@@ -144,7 +144,7 @@ report_versions(struct experiment *it)
     for (size_t i = 0; i < PEERS; i++) {
         if (!it->is_missing[i])
             bench_print(&text, "%s%s", text.size == 0 ? "" : ", ",
-                        peers[i].peer->version());
+                        peers[i].peer->version);
     }
     bench_report_section(it->report, "What was run");
     bench_report_text(it->report, "%s.", (const char *)text.data);

@@ -93,7 +93,7 @@ bench_space(const struct bench_options *options)
     for (size_t i = 0; i < options->file_count; i++)
         bench_data_read(options, options->files[i], put_numbered, &it);
     if (options->file_count == 0)
-        bench_make_rows(generated, generated, put, &it);
+        bench_make_rows(generated, 0, generated, put, &it);
     if (it.store.put_count == 0)
         bench_fail("space", "there are no rows");
     bench_store_settle(&it.store);

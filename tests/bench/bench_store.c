@@ -68,7 +68,7 @@ bench_store_put_rows(struct bench_store *store, const struct bench_rows *rows)
 void
 bench_store_load(struct bench_store *store, uint64_t rows)
 {
-    bench_make_rows(rows, rows, bench_store_put, store);
+    bench_make_rows(rows, 0, rows, bench_store_put, store);
     bench_store_settle(store);
 }
 

@@ -132,7 +132,7 @@ measure(struct experiment *it, const struct bench_options *options,
     const uint64_t rows = bench_round_rows(options, 1000000);
 
     *it = (struct experiment){.options = options, .writings = writings};
-    bench_make_rows(rows, rows, bench_rows_add, &it->rows);
+    bench_make_rows(rows, 0, rows, bench_rows_add, &it->rows);
     bench_turns_take(&it->turns, options->rounds, way_count, write_rows, it);
     return bench_figures_begin(options, name, it->rows.count);
 }
