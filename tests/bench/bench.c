@@ -184,14 +184,8 @@ bench_make_directory(const struct bench_options *options)
 }
 
 void
-bench_remove_files(const char *path)
-{
-    temporary_remove(path);
-}
-
-void
 bench_remove_directory(char *path)
 {
-    bench_remove_files(path);
+    temporary_remove(path);
     free(path);
 }

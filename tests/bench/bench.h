@@ -82,7 +82,6 @@ double bench_ratio(const double *a, const double *b, size_t count);
  * bench_remove_directory. */
 char *bench_make_directory(const struct bench_options *options);
 void bench_remove_directory(char *path);
-void bench_remove_files(const char *path);
 
 /* Copies a string. Free it. */
 char *bench_copy(const char *text);

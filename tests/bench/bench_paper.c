@@ -58,15 +58,14 @@ struct setting {
 
 static void
 setting_make(struct setting *setting, struct experiment *it, uint64_t entries,
-             unsigned domain)
+             unsigned domain, enum paper_filters filters)
 {
     const size_t lookup_count =
         it->rounds > COUNTED_LOOKUPS ? it->rounds : COUNTED_LOOKUPS;
 
     memset(setting, 0, sizeof(*setting));
     paper_entries_init(&setting->entries, entries, domain);
-    paper_store_create(&setting->store, it->path, PAPER_DEFAULT_FILTERS,
-                       &setting->entries);
+    paper_store_create(&setting->store, it->path, filters, &setting->entries);
     bench_store_settle(&setting->store.store);
     paper_store_list(&setting->store);
     setting->lookups = paper_lookups_make(&setting->entries, lookup_count);
@@ -101,38 +100,15 @@ struct size {
     double warm[PAPER_WAYS + 1];
 };
 
+/* Makes the store with filters of a kind. */
 static void
-note_creation(struct size *size, enum paper_filters kind,
-              const struct paper_store *store)
+size_make(struct setting *setting, struct experiment *it, uint64_t entries,
+          enum paper_filters kind, struct size *size)
 {
-    size->insert[kind] = store->insert_seconds;
-    size->create[kind] = store->create_seconds;
-    size->work[kind] = store->create_work;
-}
-
-/* The store without filters, and the one with the paper's, which is asked, too.
- */
-static void
-measure_other_filters(struct experiment *it, struct size *size,
-                      uint64_t entry_count, enum paper_filters kind)
-{
-    struct paper_entries entries;
-    struct paper_store store;
-    struct paper_asked asked = {.store = &store, .cold_share = &it->cold_share};
-
-    paper_entries_init(&entries, entry_count, 0);
-    paper_store_create(&store, it->path, kind, &entries);
-    note_creation(size, kind, &store);
-    if (kind == PAPER_TREE_FILTERS) {
-        struct paper_lookup *lookups = paper_lookups_make(&entries, it->rounds);
-
-        bench_store_settle(&store.store);
-        paper_measure(&asked, PAPER_COLANDER, lookups, it->rounds,
-                      &size->cold[PAPER_WAYS], &size->warm[PAPER_WAYS]);
-        free(lookups);
-    }
-    paper_store_remove(&store);
-    paper_entries_release(&entries);
+    setting_make(setting, it, entries, 0, kind);
+    size->insert[kind] = setting->store.insert_seconds;
+    size->create[kind] = setting->store.create_seconds;
+    size->work[kind] = setting->store.create_work;
 }
 
 static void
@@ -253,10 +229,13 @@ measure_size(struct experiment *it, size_t number)
     struct setting setting;
     struct size size;
 
-    measure_other_filters(it, &size, entries, PAPER_NO_FILTERS);
-    measure_other_filters(it, &size, entries, PAPER_TREE_FILTERS);
-    setting_make(&setting, it, entries, 0);
-    note_creation(&size, PAPER_DEFAULT_FILTERS, &setting.store);
+    size_make(&setting, it, entries, PAPER_NO_FILTERS, &size);
+    setting_release(&setting);
+    size_make(&setting, it, entries, PAPER_TREE_FILTERS, &size);
+    paper_measure(&setting.asked, PAPER_COLANDER, setting.lookups, it->rounds,
+                  &size.cold[PAPER_WAYS], &size.warm[PAPER_WAYS]);
+    setting_release(&setting);
+    size_make(&setting, it, entries, PAPER_DEFAULT_FILTERS, &size);
     it->entry_size = paper_entry_size(&setting.entries);
     paper_leaves_make(&setting.leaves, &setting.store, it->path,
                       PAPER_FILTER_BITS);
@@ -293,7 +272,8 @@ measure_domain(struct experiment *it, uint64_t entries, size_t number)
     struct setting setting;
     double lookups;
 
-    setting_make(&setting, it, entries, domains[number].percent);
+    setting_make(&setting, it, entries, domains[number].percent,
+                 PAPER_DEFAULT_FILTERS);
     lookups = (double)setting.lookup_count;
     paper_leaves_make(&setting.leaves, &setting.store, it->path,
                       PAPER_FILTER_BITS);

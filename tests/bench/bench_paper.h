@@ -63,7 +63,6 @@ struct paper_lookup {
     uint64_t value_number;
     uint64_t hash; /* of the value */
     struct paper_answer by_value;
-    struct paper_answer by_key;
     char value_text[PAPER_TEXT_SIZE];
     char key_text[PAPER_TEXT_SIZE];
 };

@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bench_peer.h"
+#include "tests/support/temporary.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -101,7 +102,7 @@ measure_peer(struct experiment *it, size_t number,
             it->figure_count++;
         else
             leave_out(it, number, reason);
-        bench_remove_files(directory);
+        temporary_remove(directory);
     }
 }
 
