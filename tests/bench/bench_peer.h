@@ -7,10 +7,10 @@
  * its own. A peer has the best settings, and is asked in the way that its
  * manual advises. Without an index for a question it scans.
  *
- * A failure ends the program (bench_fail), except that `missing` and `open` may
- * return why a peer cannot run here. Then it is left out.
+ * A failure ends the program (bench_fail), except that `open` may return why a
+ * peer cannot run here. Then it is left out.
  *
- * Life:    missing -> open -> load -> index -> settle -> size
+ * Life:    open -> load -> index -> settle -> size
  *          -> (prepare -> ask ...) ... -> load (later rows) -> prepare -> ask
  *          -> add_column -> prepare -> ask ... -> close
  * Memory:  what open returns is closed by the caller; the work and the question
@@ -41,13 +41,10 @@ struct bench_peer {
     const struct bench_peer_way *ways;
     size_t way_count;
 
-    /* Returns why it cannot run here, or NULL. May be NULL itself. */
-    const char *(*missing)(void);
-
     const char *version; /* "SQLite 3.40.1", once it has been opened */
 
-    /* Opens it in the empty folder `directory`. Returns NULL if it does not
-     * run, and sets *reason to a static clause. */
+    /* Opens it in the empty folder `directory`. Returns NULL if it cannot run
+     * here, and sets *reason to a static clause. */
     void *(*open)(const char *directory, const struct bench_work *work,
                   const struct bench_peer_way *way, const char **reason);
 

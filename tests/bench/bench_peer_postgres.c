@@ -399,7 +399,6 @@ const struct bench_peer bench_peer_postgres = {
     .is_server = true,
     .ways = ways,
     .way_count = sizeof(ways) / sizeof(ways[0]),
-    .missing = bench_postgres_missing,
     .version = version,
     .open = open_peer,
     .load = load,

@@ -32,14 +32,6 @@ static const struct bench_peer_way ways[] = {
 
 static char version[80] = "Tarantool";
 
-static const char *
-missing(void)
-{
-    if (access(PROGRAM, X_OK) != 0)
-        return "it is not installed (Debian: tarantool)";
-    return NULL;
-}
-
 /* ---------------------------------------------------------- open, close --- */
 
 static void
@@ -95,8 +87,13 @@ static void *
 open_peer(const char *directory, const struct bench_work *work,
           const struct bench_peer_way *way, const char **reason)
 {
-    struct peer *peer = bench_allocate(1, sizeof(*peer));
+    struct peer *peer;
 
+    if (access(PROGRAM, X_OK) != 0) {
+        *reason = "it is not installed (Debian: tarantool)";
+        return NULL;
+    }
+    peer = bench_allocate(1, sizeof(*peer));
     peer->work = work;
     start(peer, directory, way->indexes);
     if (!read_answer(peer)) {
@@ -178,7 +175,6 @@ const struct bench_peer bench_peer_tarantool = {
     .is_server = true,
     .ways = ways,
     .way_count = sizeof(ways) / sizeof(ways[0]),
-    .missing = missing,
     .version = version,
     .open = open_peer,
     .load = load,

@@ -57,16 +57,6 @@ static const char *const serve[] = {
     NULL,
 };
 
-const char *
-bench_postgres_missing(void)
-{
-    if (access(INITDB, X_OK) != 0 || access(POSTGRES, X_OK) != 0)
-        return "PostgreSQL 15 is not installed (Debian: postgresql-15)";
-    if (geteuid() == 0 && getpwnam(USER) == NULL)
-        return "it does not run as root, and there is no user " USER;
-    return NULL;
-}
-
 static size_t
 add_arguments(char **arguments, size_t count, const char *const *added)
 {
@@ -104,6 +94,10 @@ bench_postgres_start(struct bench_postgres_server *server,
 {
     const struct passwd *user = geteuid() == 0 ? getpwnam(USER) : NULL;
 
+    if (access(INITDB, X_OK) != 0 || access(POSTGRES, X_OK) != 0)
+        return "PostgreSQL 15 is not installed (Debian: postgresql-15)";
+    if (geteuid() == 0 && user == NULL)
+        return "it does not run as root, and there is no user " USER;
     (void)snprintf(server->directory, sizeof(server->directory), "%s-server",
                    directory);
     if (strlen(server->directory) > SOCKET_PATH_MAX)
