@@ -4,22 +4,34 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bench.h"
+#include "tests/support/temporary.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-double
-bench_processor_now(void)
+static double
+seconds_of(clockid_t clock)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    (void)clock_gettime(clock, &now);
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+double
+bench_processor_now(void)
+{
+    return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+double
+bench_thread_now(void)
+{
+    return seconds_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 uint64_t
@@ -171,25 +183,9 @@ bench_make_directory(const struct bench_options *options)
     return bench_copy(path);
 }
 
-static int
-remove_entry(const char *path, const struct stat *status, int kind,
-             struct FTW *place)
-{
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
-void
-bench_remove_files(const char *path)
-{
-    (void)nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 void
 bench_remove_directory(char *path)
 {
-    bench_remove_files(path);
+    temporary_remove(path);
     free(path);
 }

@@ -52,8 +52,10 @@ bench_now(void)
     return clock_seconds();
 }
 
-/* Seconds that processors worked for this process, in all threads. */
+/* Seconds that processors worked for this process, in all threads, or for this
+ * thread. */
 double bench_processor_now(void);
+double bench_thread_now(void);
 
 /* The x-th random number: different for different x. */
 uint64_t bench_mix(uint64_t x);
@@ -80,7 +82,6 @@ double bench_ratio(const double *a, const double *b, size_t count);
  * bench_remove_directory. */
 char *bench_make_directory(const struct bench_options *options);
 void bench_remove_directory(char *path);
-void bench_remove_files(const char *path);
 
 /* Copies a string. Free it. */
 char *bench_copy(const char *text);

@@ -2,9 +2,9 @@
  * find: rows by a value, in a compacted store that is warm, beside an index
  * made by hand over RocksDB's C API, a scan, and getting a row by its key.
  *
- * The index answers by walking its entries and reading the rows, by MultiGet
- * or one by one, whichever is faster. All caches have the default size. What is
- * asked fits into them, except in the figures `wide`.
+ * The index answers by walking its entries and reading the rows. All caches
+ * have the default size. What is asked fits into them, except in the figures
+ * `wide`.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,8 +13,6 @@
 #include "bench_store.h"
 
 #include <stdlib.h>
-
-#define HASH_BITS 32 /* the default */
 
 enum {
     FIND,
@@ -34,13 +32,7 @@ enum {
 
 /* 400 questions read 2,000 rows, each in a block of its own: with the blocks
  * of the index that is about 40 of the 64 MiB of cache. */
-static const struct {
-    const char *name;
-    bench_answer *answer;
-    enum bench_kind kind;
-    unsigned repeats;
-    uint64_t questions;
-} all_ways[WAYS] = {
+static const struct bench_way all_ways[WAYS] = {
     [FIND] = {"find", bench_find_rows, BENCH_FIVE, 5, 400},
     [FIND20] = {"find20", bench_find_rows, BENCH_TWENTY, 10, 100},
     [ABSENT] = {"absent", bench_find_rows, BENCH_ABSENT, 5, 400},
@@ -59,25 +51,10 @@ struct experiment {
     unsigned rounds;
     struct bench_store store;
     struct bench_rocksdb *index;
-    struct colander_buffer json;
-    uint64_t json_size;
-    struct bench_way ways[WAYS];
+    struct bench_turns turns; /* of all ways */
 };
 
 /* ------------------------------------------------------------- loading --- */
-
-/* Puts a row into the index, and counts its bytes as a JSON line. */
-static void
-put_into_index(void *context, struct colander_slice key,
-               struct colander_slice row)
-{
-    struct experiment *it = context;
-
-    bench_rocksdb_put(it->index, key, row);
-    colander_buffer_clear(&it->json);
-    bench_check(colander_json_append_row(&it->json, key, row, &bench_error));
-    it->json_size += it->json.size + 1;
-}
 
 static void
 load(struct experiment *it, const char *path)
@@ -88,53 +65,30 @@ load(struct experiment *it, const char *path)
     bench_store_open(&it->store, below, NULL, NULL);
     bench_store_load(&it->store, it->rows);
     (void)snprintf(below, sizeof(below), "%s/index", path);
-    it->index = bench_rocksdb_open(below, BENCH_INDEX_BY_COLUMN);
+    it->index = bench_rocksdb_open(below, true);
     bench_progress("loading the index");
-    bench_make_rows(it->rows, it->rows, put_into_index, it);
+    bench_make_rows(it->rows, 0, it->rows, bench_rocksdb_put, it->index);
     bench_rocksdb_flush(it->index);
     bench_rocksdb_compact(it->index);
-    colander_buffer_release(&it->json);
 }
 
 /* ----------------------------------------------------------- measuring --- */
 
-/* Measures `count` of the ways, from `first` on, into `ways`. */
+/* Measures `count` of the ways, from `first` on. */
 static void
-measure(struct experiment *it, struct bench_way *ways, size_t first,
-        size_t count, unsigned rounds)
+measure(struct experiment *it, struct bench_turns *turns, unsigned rounds,
+        unsigned first, unsigned count)
 {
-    for (size_t i = 0; i < count; i++) {
+    struct bench_way ways[WAYS];
+
+    for (unsigned i = 0; i < count; i++) {
         const bool is_index = all_ways[first + i].answer == bench_index_rows;
 
-        ways[i] = (struct bench_way){
-            .name = all_ways[first + i].name,
-            .kind = all_ways[first + i].kind,
-            .answer = all_ways[first + i].answer,
-            .questions = all_ways[first + i].questions,
-            .repeats = all_ways[first + i].repeats,
-            .context = is_index ? (void *)it->index : (void *)&it->store,
-            .rows = it->rows,
-        };
+        ways[i] = all_ways[first + i];
+        ways[i].context = is_index ? (void *)it->index : (void *)&it->store;
+        ways[i].rows = it->rows;
     }
-    bench_measure(ways, count, rounds);
-}
-
-/* Chooses how the index reads its rows. Returns true for MultiGet. */
-static bool
-choose_reading(struct experiment *it)
-{
-    double times[2];
-
-    for (int at_once = 0; at_once < 2; at_once++) {
-        struct bench_way way;
-
-        bench_rocksdb_read_at_once(it->index, at_once);
-        measure(it, &way, INDEX, 1, 3);
-        times[at_once] = bench_median(way.times, 3);
-        bench_ways_release(&way, 1);
-    }
-    bench_rocksdb_read_at_once(it->index, times[1] < times[0]);
-    return times[1] < times[0];
+    bench_measure(turns, rounds, ways, count);
 }
 
 static void
@@ -143,37 +97,35 @@ measure_setting(struct experiment *it, uint32_t rows_per_segment,
 {
     /* Without a locator whole files are read: once is enough. */
     const unsigned rounds = rows_per_segment == 0 ? 1 : it->rounds;
-    struct bench_way ways[SETTING_WAYS];
+    struct bench_turns turns;
     struct colander_filter_stats stats;
 
     bench_progress("building filters of %s rows per segment",
                    bench_segment_name(rows_per_segment));
-    bench_store_refilter(&it->store, rows_per_segment, HASH_BITS);
+    bench_store_refilter(&it->store, rows_per_segment);
     stats = bench_store_stats(&it->store);
-    measure(it, ways, 0, SETTING_WAYS, rounds);
+    measure(it, &turns, rounds, 0, SETTING_WAYS);
     bench_figures_open(figures, NULL, '{');
     bench_figure_text(figures, "rows_per_segment",
                       bench_segment_name(rows_per_segment));
-    for (size_t i = 0; i < SETTING_WAYS; i++)
-        bench_figure(figures, 2, bench_median(ways[i].times, rounds), "%s_us",
-                     ways[i].name);
+    for (unsigned i = 0; i < SETTING_WAYS; i++)
+        bench_figure(figures, 2, bench_turns_median(&turns, i, 0), "%s_us",
+                     all_ways[i].name);
     bench_figure(figures, 0, (double)stats.filter_size, "filter_size");
     bench_figure(figures, 4, (double)stats.filter_size / (double)stats.sst_size,
                  "over_sst");
-    bench_figure(figures, 4, (double)stats.filter_size / (double)it->json_size,
-                 "over_json");
     bench_figure_text(figures, "plan",
                       bench_plan(&it->store, BENCH_FIVE, it->rows));
     bench_figures_close(figures, '}');
-    bench_ways_release(ways, SETTING_WAYS);
+    bench_turns_release(&turns);
 }
 
 /* ------------------------------------------------------------- figures --- */
 
 static double
-over(const struct experiment *it, size_t a, size_t b)
+over(const struct experiment *it, unsigned a, unsigned b)
 {
-    return bench_ratio(it->ways[a].times, it->ways[b].times, it->rounds);
+    return bench_turns_ratio(&it->turns, a, b, 0);
 }
 
 static void
@@ -184,10 +136,10 @@ print_ways(const struct experiment *it, struct bench_figures *figures)
     bench_figure(figures, 3, over(it, WIDE, INDEX_WIDE), "wide_over_index");
     bench_figure(figures, 3, over(it, FIND20, GET) / 20, "row_over_get");
     bench_figure(figures, 0, over(it, SCAN, FIND), "scan_over_find");
-    for (size_t i = 0; i < WAYS; i++)
+    for (unsigned i = 0; i < WAYS; i++)
         bench_figure(figures, i == SCAN ? 0 : 2,
-                     bench_median(it->ways[i].times, it->rounds), "%s_us",
-                     it->ways[i].name);
+                     bench_turns_median(&it->turns, i, 0), "%s_us",
+                     all_ways[i].name);
     bench_figure(figures, 3,
                  (double)bench_rocksdb_entry_size(it->index) /
                      (double)bench_rocksdb_row_size(it->index),
@@ -204,21 +156,17 @@ bench_find(const struct bench_options *options)
     };
     char *path = bench_make_directory(options);
     struct bench_figures *figures;
-    bool at_once;
 
     load(&it, path);
-    at_once = choose_reading(&it);
-    measure(&it, it.ways, 0, WAYS, it.rounds);
+    measure(&it, &it.turns, it.rounds, 0, WAYS);
     figures = bench_figures_begin(options, "find", it.rows);
-    bench_figure_text(figures, "index_reads_rows",
-                      at_once ? "by MultiGet" : "one by one");
     print_ways(&it, figures);
     bench_figures_open(figures, "settings", '[');
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
         measure_setting(&it, settings[i], figures);
     bench_figures_close(figures, ']');
     bench_figures_end(figures);
-    bench_ways_release(it.ways, WAYS);
+    bench_turns_release(&it.turns);
     bench_rocksdb_close(it.index);
     bench_store_close(&it.store);
     bench_remove_directory(path);

@@ -17,44 +17,37 @@ bench_growth(const struct bench_options *options)
     struct bench_way ways[STORES];
     struct bench_store stores[STORES];
     struct bench_figures *figures;
+    struct bench_turns turns;
     char below[4200];
 
-    for (size_t i = 0; i < STORES; i++) {
+    for (unsigned i = 0; i < STORES; i++) {
         const struct bench_options part = {.rows =
                                                rows >> 2 * (STORES - 1 - i)};
 
-        ways[i] = (struct bench_way){"find",
-                                     bench_find_rows,
-                                     BENCH_FIVE,
-                                     5,
-                                     400,
-                                     &stores[i],
-                                     bench_round_rows(&part, 0),
-                                     NULL};
-        (void)snprintf(below, sizeof(below), "%s/%zu", path, i);
+        ways[i] = (struct bench_way){
+            "find",     bench_find_rows,           BENCH_FIVE, 5, 400,
+            &stores[i], bench_round_rows(&part, 0)};
+        (void)snprintf(below, sizeof(below), "%s/%u", path, i);
         bench_store_open(&stores[i], below, NULL, NULL);
         bench_store_load(&stores[i], ways[i].rows);
     }
-    bench_measure(ways, STORES, options->rounds);
+    bench_measure(&turns, options->rounds, ways, STORES);
     figures = bench_figures_begin(options, "growth", ways[STORES - 1].rows);
-    bench_figure(
-        figures, 3,
-        bench_ratio(ways[STORES - 1].times, ways[1].times, options->rounds),
-        "growth_16x");
+    bench_figure(figures, 3, bench_turns_ratio(&turns, STORES - 1, 1, 0),
+                 "growth_16x");
     bench_figures_open(figures, "sizes", '[');
-    for (size_t i = 0; i < STORES; i++) {
+    for (unsigned i = 0; i < STORES; i++) {
         bench_figures_open(figures, NULL, '{');
         bench_figure(figures, 0, (double)ways[i].rows, "rows");
         bench_figure(figures, 0,
                      (double)bench_store_sizes(&stores[i]).sst_count,
                      "sst_count");
-        bench_figure(figures, 2, bench_median(ways[i].times, options->rounds),
-                     "find_us");
+        bench_figure(figures, 2, bench_turns_median(&turns, i, 0), "find_us");
         bench_figures_close(figures, '}');
         bench_store_close(&stores[i]);
     }
     bench_figures_close(figures, ']');
     bench_figures_end(figures);
-    bench_ways_release(ways, STORES);
+    bench_turns_release(&turns);
     bench_remove_directory(path);
 }

@@ -35,12 +35,6 @@ handle_signals(void (*handler)(int))
         (void)sigaction(signals[i], &action, NULL);
 }
 
-void
-bench_guard_follow(int signal)
-{
-    (void)prctl(PR_SET_PDEATHSIG, signal);
-}
-
 pid_t
 bench_guard_fork(int signal)
 {
@@ -52,11 +46,43 @@ bench_guard_fork(int signal)
     if (child < 0)
         bench_fail("cannot start a process", strerror(errno));
     if (child == 0) {
-        bench_guard_follow(signal);
+        (void)prctl(PR_SET_PDEATHSIG, signal);
         if (getppid() != parent)
             _exit(1);
     }
     return child;
+}
+
+pid_t
+bench_guard_start(char *const *arguments, const char *directory,
+                  const int standard[3], int signal)
+{
+    const pid_t child = bench_guard_fork(signal);
+
+    if (child != 0)
+        return child;
+    if (chdir(directory) == 0 && dup2(standard[0], STDIN_FILENO) >= 0 &&
+        dup2(standard[1], STDOUT_FILENO) >= 0 &&
+        dup2(standard[2], STDERR_FILENO) >= 0)
+        (void)execvp(arguments[0], arguments);
+    _exit(BENCH_GUARD_MISSING);
+}
+
+int
+bench_guard_await(pid_t process)
+{
+    int status = 0;
+
+    while (waitpid(process, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void
+bench_guard_stop(pid_t process, int signal)
+{
+    (void)kill(process, signal);
+    (void)bench_guard_await(process);
 }
 
 /* Also of those whose parent is gone: they became ours. */

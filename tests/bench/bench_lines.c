@@ -52,10 +52,12 @@ bench_next_line(struct colander_slice *lines, struct colander_slice *line)
     return true;
 }
 
-void
-bench_lines_parse(struct colander_slice lines, const char *key_name,
+size_t
+bench_lines_parse(const char *path, const char *key_name,
                   bench_take_keyed *take, void *context)
 {
+    const struct colander_slice lines = bench_map(path);
+    struct colander_slice rest = lines;
     struct colander_schema *schema = schema_create();
     struct colander_slice line;
     struct parsed_row parsed;
@@ -66,11 +68,13 @@ bench_lines_parse(struct colander_slice lines, const char *key_name,
     if (strcmp(key_name, "_key") != 0)
         bench_check(schema_texts_add(&schema->key, key_name, &bench_error));
     rows_init(&rows, RECORDS_JSONL, NULL, schema);
-    while (bench_next_line(&lines, &line)) {
+    while (bench_next_line(&rest, &line)) {
         bench_check(rows_parse(&rows, line, &parsed, &bench_error));
         if (take != NULL)
             take(context, parsed.key, parsed.row);
     }
     rows_release(&rows);
     colander_schema_close(schema);
+    bench_unmap(lines);
+    return lines.size;
 }

@@ -16,10 +16,10 @@ void bench_unmap(struct colander_slice file);
  * false if there is none. */
 bool bench_next_line(struct colander_slice *lines, struct colander_slice *line);
 
-/* Parses each line as a load by the key `key_name` does, on this thread alone.
- * `take` may be NULL. */
-void bench_lines_parse(struct colander_slice lines, const char *key_name,
-                       bench_take_keyed *take, void *context);
+/* Parses each line of a file as a load by the key `key_name` does, on this
+ * thread alone. `take` may be NULL. Returns the bytes of the file. */
+size_t bench_lines_parse(const char *path, const char *key_name,
+                         bench_take_keyed *take, void *context);
 
 /* A path has these bytes before the name of a member, except the first, and for
  * each array. Names of JSON hardly have them, so names need no escapes. */

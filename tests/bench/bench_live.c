@@ -21,6 +21,16 @@
 #define FULL (52ull << 20)
 #define FULL_OF_ROW 1000ull /* bytes */
 
+/* The times of a round. */
+enum {
+    FILLING_RATIO, /* to IDLE */
+    FULL_RATIO,    /* the same */
+    IDLE,          /* microseconds */
+    FILLING,
+    FULL_MEMTABLE,
+    RATE, /* rows a second of the filling */
+};
+
 struct experiment {
     uint64_t rows;
     struct bench_store store;
@@ -63,21 +73,14 @@ fill(void *context)
     struct experiment *it = context;
     const uint64_t first = it->store.put_count;
     double start = bench_now();
-    struct bench_maker maker;
 
-    bench_maker_init(&maker, it->rows);
     do {
-        for (size_t i = 0; i < BENCH_BATCH; i++) {
-            struct colander_slice key;
-            struct colander_slice row;
-
-            bench_make(&maker, it->store.put_count, &key, &row);
-            bench_store_put(&it->store, key, row);
-        }
+        bench_make_rows(it->rows, it->store.put_count,
+                        it->store.put_count + BENCH_BATCH, bench_store_put,
+                        &it->store);
         it->memtable_size = bench_store_sizes(&it->store).unflushed_size;
     } while (it->memtable_size < it->full_size);
     it->rate = (double)(it->store.put_count - first) / (bench_now() - start);
-    bench_maker_release(&maker);
     atomic_store(&it->is_over, true);
     return NULL;
 }
@@ -104,51 +107,59 @@ find_beside_writer(struct experiment *it)
     return bench_median(it->times, count);
 }
 
+static void
+take_turn(void *context, unsigned way, double times[BENCH_TIMES])
+{
+    struct experiment *it = context;
+
+    (void)way;
+    bench_store_settle(&it->store);
+    (void)find_many(it);
+    times[IDLE] = find_many(it);
+    times[FILLING] = find_beside_writer(it);
+    times[FULL_MEMTABLE] = find_many(it);
+    times[RATE] = it->rate;
+    times[FILLING_RATIO] = times[FILLING] / times[IDLE];
+    times[FULL_RATIO] = times[FULL_MEMTABLE] / times[IDLE];
+}
+
 void
 bench_live(const struct bench_options *options)
 {
-    enum { IDLE, FILLING, FULL_MEMTABLE, RATE, MEASURES };
-    const unsigned rounds = options->rounds;
+    static const struct {
+        const char *name;
+        int decimals;
+    } printed[] = {
+        [FILLING_RATIO] = {"filling_over_idle", 3},
+        [FULL_RATIO] = {"full_over_idle", 3},
+        [IDLE] = {"idle_us", 2},
+        [FILLING] = {"filling_us", 2},
+        [FULL_MEMTABLE] = {"full_us", 2},
+        [RATE] = {"rows_per_second", 0},
+    };
     struct experiment it = {.rows = bench_round_rows(options, 1000000)};
     char *path = bench_make_directory(options);
     struct bench_figures *figures;
-    double *times[MEASURES];
+    struct bench_turns turns;
     double filling;
     double full;
 
     it.full_size = it.rows < FULL / FULL_OF_ROW ? it.rows * FULL_OF_ROW : FULL;
-    for (size_t i = 0; i < MEASURES; i++)
-        times[i] = bench_allocate(rounds, sizeof(double));
     it.times = bench_allocate(FINDS_MAX, sizeof(*it.times));
     bench_store_open(&it.store, path, NULL, NULL);
     bench_store_load(&it.store, it.rows);
-    for (unsigned round = 0; round < rounds; round++) {
-        bench_store_settle(&it.store);
-        bench_progress("round %u of %u", round + 1, rounds);
-        (void)find_many(&it);
-        times[IDLE][round] = find_many(&it);
-        times[FILLING][round] = find_beside_writer(&it);
-        times[FULL_MEMTABLE][round] = find_many(&it);
-        times[RATE][round] = it.rate;
-    }
-    filling = bench_ratio(times[FILLING], times[IDLE], rounds);
-    full = bench_ratio(times[FULL_MEMTABLE], times[IDLE], rounds);
+    bench_turns_take(&turns, options->rounds, 1, take_turn, &it);
+    filling = bench_turns_median(&turns, 0, FILLING_RATIO);
+    full = bench_turns_median(&turns, 0, FULL_RATIO);
     figures = bench_figures_begin(options, "live", it.rows);
     bench_figure(figures, 3, filling > full ? filling : full, "live_over_idle");
-    bench_figure(figures, 3, filling, "filling_over_idle");
-    bench_figure(figures, 3, full, "full_over_idle");
-    bench_figure(figures, 2, bench_median(times[IDLE], rounds), "idle_us");
-    bench_figure(figures, 2, bench_median(times[FILLING], rounds),
-                 "filling_us");
-    bench_figure(figures, 2, bench_median(times[FULL_MEMTABLE], rounds),
-                 "full_us");
-    bench_figure(figures, 0, bench_median(times[RATE], rounds),
-                 "rows_per_second");
+    for (unsigned i = 0; i < sizeof(printed) / sizeof(printed[0]); i++)
+        bench_figure(figures, printed[i].decimals,
+                     bench_turns_median(&turns, 0, i), "%s", printed[i].name);
     bench_figure(figures, 0, (double)it.memtable_size, "memtable_size");
     bench_figures_end(figures);
     bench_store_close(&it.store);
     bench_remove_directory(path);
-    for (size_t i = 0; i < MEASURES; i++)
-        free(times[i]);
+    bench_turns_release(&turns);
     free(it.times);
 }

@@ -3,8 +3,8 @@
  * with its filter), in batches and as a bulk.
  *
  * For comparison, finished rows are put through the bare C API of RocksDB,
- * which has neither text to read nor filters to build: in batches of 1,000,
- * which is the faster way, and singly. `peers` compares with other databases.
+ * which has neither text to read nor filters to build, in batches of 1,000.
+ * `peers` compares with other databases.
  *
  * Parsing the text into rows is also measured alone, on one processor. The peak
  * memory of a load is that of a process of its own.
@@ -18,18 +18,15 @@
 #include "bench_turns.h"
 #include "bench_tweets.h"
 
-#include <time.h>
+enum way { LOAD, BULK, PUT, PARSE, WAYS };
+enum time { ELAPSED, PROCESSOR }; /* of a turn */
 
-enum way { LOAD, BULK, PUT, SINGLE, PARSE, WAYS };
-
-static const char *const names[WAYS] = {"load", "bulk", "put", "single",
-                                        "parse"};
+static const char *const names[WAYS] = {"load", "bulk", "put", "parse"};
 
 struct experiment {
     const struct bench_options *options;
     struct bench_work work; /* has only what a load needs */
     char *directory;
-    struct colander_slice lines;
     struct bench_rows rows; /* parsed */
     struct bench_turns turns;
     enum way alone; /* of load_alone */
@@ -54,64 +51,50 @@ load(const struct experiment *it, enum way way, const char *path)
 }
 
 static double
-put(const struct bench_rows *rows, const char *path, bool in_batches)
+put(const struct bench_rows *rows, const char *path)
 {
-    void (*const put_row)(struct bench_rocksdb * it, struct colander_slice key,
-                          struct colander_slice row) =
-        in_batches ? bench_rocksdb_put : bench_rocksdb_put_singly;
-    struct bench_rocksdb *db = bench_rocksdb_open(path, BENCH_INDEX_NONE);
+    struct bench_rocksdb *db = bench_rocksdb_open(path, false);
     double start = bench_now();
 
     for (uint64_t i = 0; i < rows->count; i++)
-        put_row(db, bench_key(rows, i), bench_row(rows, i));
+        bench_rocksdb_put(db, bench_key(rows, i), bench_row(rows, i));
     bench_rocksdb_flush(db);
     start = bench_now() - start;
     bench_rocksdb_close(db);
     return start;
 }
 
-/* Returns seconds that this thread had a processor. */
-static double
-thread_now(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static double
 parse(const struct experiment *it)
 {
-    const double start = thread_now();
+    const double start = bench_thread_now();
 
-    bench_lines_parse(it->lines, it->work.key_name, NULL, NULL);
-    return thread_now() - start;
+    (void)bench_lines_parse(it->work.lines_path, it->work.key_name, NULL, NULL);
+    return bench_thread_now() - start;
 }
 
 static double
-run_way(const struct experiment *it, enum way way, const char *path)
+run_way(const struct experiment *it, enum way way)
 {
-    switch (way) {
-    case PUT:
-    case SINGLE:
-        return put(&it->rows, path, way == PUT);
-    case PARSE:
-        return parse(it);
-    default:
-        return load(it, way, path);
-    }
+    char *path = bench_make_directory(it->options);
+    double seconds;
+
+    if (way == PARSE)
+        seconds = parse(it);
+    else if (way == PUT)
+        seconds = put(&it->rows, path);
+    else
+        seconds = load(it, way, path);
+    bench_remove_directory(path);
+    return seconds;
 }
 
 static void
-take_turn(const struct bench_turns *turns, unsigned way, const char *path,
-          double times[BENCH_TIMES])
+take_turn(void *context, unsigned way, double times[BENCH_TIMES])
 {
-    const struct experiment *it = turns->context;
-
-    times[BENCH_PROCESSOR] = bench_processor_now();
-    times[BENCH_ELAPSED] = run_way(it, (enum way)way, path);
-    times[BENCH_PROCESSOR] = bench_processor_now() - times[BENCH_PROCESSOR];
+    times[PROCESSOR] = bench_processor_now();
+    times[ELAPSED] = run_way(context, (enum way)way);
+    times[PROCESSOR] = bench_processor_now() - times[PROCESSOR];
 }
 
 /* A load and nothing else, for its peak memory. */
@@ -119,17 +102,15 @@ static void
 load_alone(void *context, void *result)
 {
     const struct experiment *it = context;
-    char *path = bench_make_directory(it->options);
 
     (void)result;
-    (void)run_way(it, it->alone, path);
-    bench_remove_directory(path);
+    (void)run_way(it, it->alone);
 }
 
 /* ------------------------------------------------------------- figures --- */
 
 static double
-rate(const struct experiment *it, enum way way, enum bench_time time)
+rate(const struct experiment *it, enum way way, enum time time)
 {
     return (double)it->work.row_count /
            bench_turns_median(&it->turns, way, time);
@@ -140,9 +121,8 @@ static void
 print_ratio(struct bench_figures *figures, const struct experiment *it,
             enum way way, enum way other, const char *name)
 {
-    bench_figure(figures, 3,
-                 bench_turns_ratio(&it->turns, other, way, BENCH_ELAPSED), "%s",
-                 name);
+    bench_figure(figures, 3, bench_turns_ratio(&it->turns, other, way, ELAPSED),
+                 "%s", name);
 }
 
 static void
@@ -152,18 +132,17 @@ print(const struct experiment *it, double load_memory, double bulk_memory)
         bench_figures_begin(it->options, "load", it->work.row_count);
 
     print_ratio(figures, it, LOAD, PUT, "load_over_put");
-    print_ratio(figures, it, LOAD, SINGLE, "load_over_single");
     print_ratio(figures, it, BULK, LOAD, "bulk_over_load");
     bench_figure(figures, 1,
-                 rate(it, PARSE, BENCH_ELAPSED) * (double)it->lines.size /
+                 rate(it, PARSE, ELAPSED) * (double)it->work.lines_size /
                      (double)it->work.row_count / 1e6,
                  "parse_mb_per_s");
     bench_figure(figures, 1, load_memory, "peak_memory_mb");
     bench_figure(figures, 1, bulk_memory, "bulk_peak_memory_mb");
     for (enum way way = 0; way < WAYS; way++) {
-        bench_figure(figures, 0, rate(it, way, BENCH_ELAPSED),
-                     "%s_rows_per_second", names[way]);
-        bench_figure(figures, 0, rate(it, way, BENCH_PROCESSOR),
+        bench_figure(figures, 0, rate(it, way, ELAPSED), "%s_rows_per_second",
+                     names[way]);
+        bench_figure(figures, 0, rate(it, way, PROCESSOR),
                      "processor_%s_rows_per_second", names[way]);
     }
     bench_figures_end(figures);
@@ -175,7 +154,6 @@ void
 bench_load(const struct bench_options *options)
 {
     struct experiment it = {
-        .turns = {options, names, WAYS, take_turn, &it, {{0}}},
         .options = options,
         .directory = bench_make_directory(options),
         .work = {.name = "load",
@@ -193,12 +171,11 @@ bench_load(const struct bench_options *options)
     load_memory = bench_guard_measure(load_alone, &it, NULL, 0);
     it.alone = BULK;
     bulk_memory = bench_guard_measure(load_alone, &it, NULL, 0);
-    it.lines = bench_map(it.work.lines_path);
     bench_progress("parsing rows");
-    bench_lines_parse(it.lines, it.work.key_name, bench_rows_add, &it.rows);
-    bench_turns_take(&it.turns);
+    it.work.lines_size = bench_lines_parse(it.work.lines_path, it.work.key_name,
+                                           bench_rows_add, &it.rows);
+    bench_turns_take(&it.turns, options->rounds, WAYS, take_turn, &it);
     print(&it, load_memory, bulk_memory);
-    bench_unmap(it.lines);
     bench_rows_release(&it.rows);
     bench_remove_directory(it.directory);
     bench_turns_release(&it.turns);

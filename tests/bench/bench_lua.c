@@ -12,7 +12,6 @@
 
 #include <lauxlib.h>
 #include <lualib.h>
-#include <stdlib.h>
 
 /* Of the rows that have the value; of all rows if it is nil. */
 static const char script[] =
@@ -25,20 +24,20 @@ static const char script[] =
     "    return count, sum\n"
     "end\n";
 
-struct experiment {
-    uint64_t rows;
-    unsigned rounds;
-    struct bench_store store;
-    lua_State *L;              /* the script's function is on its stack */
-    double *lua_scans;         /* seconds, of each round */
-    double *c_scans;           /* the same */
-    struct bench_way finds[2]; /* in Lua, in C */
-};
-
 /* How many rows there are, and the sum of their `likes`. */
 struct tally {
     uint64_t count;
     int64_t sum;
+};
+
+struct experiment {
+    uint64_t rows;
+    unsigned rounds;
+    struct bench_store store;
+    lua_State *L; /* the script's function is on its stack */
+    struct tally all;
+    struct bench_turns scans; /* in Lua, in C: seconds */
+    struct bench_turns finds; /* the same: microseconds */
 };
 
 /* -------------------------------------------------------------- tallies --- */
@@ -130,36 +129,33 @@ expect(struct tally found, struct tally expected)
         bench_fail("lua", "found other rows than were put");
 }
 
-/* The first round only warms. */
+static void
+scan(void *context, unsigned way, double times[BENCH_TIMES])
+{
+    struct experiment *it = context;
+    const double start = bench_now();
+
+    expect(way == 0 ? tally_in_lua(it, NULL) : tally_in_c(it, NULL), it->all);
+    times[0] = bench_now() - start;
+}
+
+/* What is expected is found by a first scan, which warms, too. */
 static void
 measure_scans(struct experiment *it)
 {
-    const struct tally expected = tally_in_c(it, NULL);
-
-    if (expected.count != it->rows)
+    it->all = tally_in_c(it, NULL);
+    if (it->all.count != it->rows)
         bench_fail("lua", "not all rows are there");
-    it->lua_scans = bench_allocate(it->rounds, sizeof(double));
-    it->c_scans = bench_allocate(it->rounds, sizeof(double));
-    for (unsigned round = 0; round <= it->rounds; round++) {
-        double start = bench_now();
-        double middle;
-
-        expect(tally_in_lua(it, NULL), expected);
-        middle = bench_now();
-        expect(tally_in_c(it, NULL), expected);
-        if (round == 0)
-            continue;
-        it->lua_scans[round - 1] = middle - start;
-        it->c_scans[round - 1] = bench_now() - middle;
-    }
+    expect(tally_in_lua(it, NULL), it->all);
+    bench_turns_take(&it->scans, it->rounds, 2, scan, it);
 }
 
 static void
 measure_finds(struct experiment *it)
 {
-    const struct bench_way ways[2] = {
-        {"find in Lua", find_in_lua, BENCH_FIVE, 5, 400, it, it->rows, NULL},
-        {"find in C", find_in_c, BENCH_FIVE, 5, 400, it, it->rows, NULL},
+    struct bench_way ways[2] = {
+        {"find in Lua", find_in_lua, BENCH_FIVE, 5, 400, it, it->rows},
+        {"find in C", find_in_c, BENCH_FIVE, 5, 400, it, it->rows},
     };
 
     for (uint64_t i = 0; i < ways[0].questions; i++) {
@@ -168,8 +164,7 @@ measure_finds(struct experiment *it)
         bench_question_make(&question, BENCH_FIVE, it->rows, i);
         expect(tally_in_lua(it, &question), tally_in_c(it, &question));
     }
-    memcpy(it->finds, ways, sizeof(ways));
-    bench_measure(it->finds, 2, it->rounds);
+    bench_measure(&it->finds, it->rounds, ways, 2);
 }
 
 /* ------------------------------------------------------------- figures --- */
@@ -181,21 +176,16 @@ print(const struct experiment *it, const struct bench_options *options)
         bench_figures_begin(options, "lua", it->rows);
     const double rows = (double)it->rows;
 
-    bench_figure(figures, 0, rows / bench_median(it->lua_scans, it->rounds),
+    bench_figure(figures, 0, rows / bench_turns_median(&it->scans, 0, 0),
                  "rows_per_second");
-    bench_figure(figures, 0, rows / bench_median(it->c_scans, it->rounds),
+    bench_figure(figures, 0, rows / bench_turns_median(&it->scans, 1, 0),
                  "c_rows_per_second");
-    bench_figure(figures, 3,
-                 bench_ratio(it->lua_scans, it->c_scans, it->rounds),
+    bench_figure(figures, 3, bench_turns_ratio(&it->scans, 0, 1, 0),
                  "scan_over_c");
-    bench_figure(figures, 2, bench_median(it->finds[0].times, it->rounds),
-                 "find_us");
-    bench_figure(figures, 2, bench_median(it->finds[1].times, it->rounds),
-                 "c_find_us");
-    bench_figure(
-        figures, 3,
-        bench_ratio(it->finds[0].times, it->finds[1].times, it->rounds),
-        "lua_over_c");
+    bench_figure(figures, 2, bench_turns_median(&it->finds, 0, 0), "find_us");
+    bench_figure(figures, 2, bench_turns_median(&it->finds, 1, 0), "c_find_us");
+    bench_figure(figures, 3, bench_turns_ratio(&it->finds, 0, 1, 0),
+                 "lua_over_c");
     bench_figures_end(figures);
 }
 
@@ -212,9 +202,8 @@ bench_lua(const struct bench_options *options)
     measure_scans(&it);
     measure_finds(&it);
     print(&it, options);
-    bench_ways_release(it.finds, 2);
-    free(it.lua_scans);
-    free(it.c_scans);
+    bench_turns_release(&it.finds);
+    bench_turns_release(&it.scans);
     lua_close(it.L);
     bench_store_close(&it.store);
     bench_remove_directory(path);

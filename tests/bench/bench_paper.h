@@ -1,6 +1,6 @@
 /*
- * paper: its entries, store, filters and ways of answering; the results of its
- * experiments, and the report on them.
+ * paper: its entries, store, filters and ways of answering, and the tables of
+ * its report.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -63,7 +63,6 @@ struct paper_lookup {
     uint64_t value_number;
     uint64_t hash; /* of the value */
     struct paper_answer by_value;
-    struct paper_answer by_key;
     char value_text[PAPER_TEXT_SIZE];
     char key_text[PAPER_TEXT_SIZE];
 };
@@ -238,102 +237,60 @@ struct paper_asked {
     size_t *places; /* room for all leaves */
 };
 
-/* Milliseconds, the medians of lookups; what was looked at, means. */
-struct paper_figures {
-    double warm;
-    double cold;
-    double nodes_asked;
-    double leaves_read;
-    double leaves_matching;
-};
-
 #define PAPER_SCANS_MAX 3 /* that read the same whatever they look for */
 
-/* Warm, each lookup is made twice, and the second time counts; of scans, which
- * read the same, all but the first. */
+/* Sets *cold and *warm to milliseconds, the medians of lookups. Warm, each
+ * lookup is made twice, and the second time counts; of scans, which read the
+ * same, all but the first. */
 void paper_measure(const struct paper_asked *asked, enum paper_way way,
-                   struct paper_lookup *lookups, size_t count,
-                   struct paper_figures *figures);
+                   struct paper_lookup *lookups, size_t count, double *cold,
+                   double *warm);
 
-/* Which leaves are read, without reading SST files: means of all lookups. */
-void paper_count(const struct paper_asked *asked,
-                 const struct paper_lookup *lookups, size_t count,
-                 struct paper_figures *figures);
+/* Counts what the tree looks at, without reading SST files: sums of all
+ * lookups. */
+struct paper_counts paper_count(const struct paper_asked *asked,
+                                const struct paper_lookup *lookups,
+                                size_t count);
 
-/* How many SST files hold a value, whatever filters say: the mean again. */
-double paper_count_holding(const struct paper_store *store,
-                           const struct paper_lookup *lookups, size_t count);
+/* How many SST files hold a value, whatever filters say: the sum again. */
+uint64_t paper_count_holding(const struct paper_store *store,
+                             const struct paper_lookup *lookups, size_t count);
 
-/* ---------------------------------------------------- results, report --- */
-
-/*
- * paper: the results of its experiments, and the report on them.
- */
-
-#define PAPER_MEGA 1e6 /* bytes */
+/* ------------------------------------------------------------- tables --- */
 
 #define PAPER_SIZES 3
-#define PAPER_FILTERS 3
-#define PAPER_ORDERS 5
 #define PAPER_BITS 3
-#define PAPER_DOMAINS 6
 
-extern const uint32_t paper_orders[PAPER_ORDERS];
-extern const uint64_t paper_bits[PAPER_BITS];
-extern const unsigned paper_domains[PAPER_DOMAINS]; /* percent */
+/* In the order of the report. */
+enum paper_table {
+    PAPER_RATIOS,
+    PAPER_TABLE1,
+    PAPER_TABLE1_WARM,
+    PAPER_FIG6,
+    PAPER_TABLE2,
+    PAPER_FIG7, /* the columns are not known beforehand */
+    PAPER_FIG9,
+    PAPER_FIG10, /* to 12: the titles are not */
+    PAPER_FIG13 = PAPER_FIG10 + PAPER_BITS,
+    PAPER_TABLE3,
+    PAPER_TABLES,
+};
 
-/* Of one number of entries. */
-struct paper_size {
+extern const struct paper_table_kind {
+    const char *section; /* a heading before it, or NULL */
+    const char *name;    /* see struct bench_table */
+    const char *title;
+    const char *columns;
+    struct bench_plot plot; /* no name: none */
+} paper_tables[PAPER_TABLES];
+
+/* What the paper has for a number of entries; NAN: nothing. */
+struct paper_published {
     uint64_t entries;
-    double entry_size;                    /* bytes of a key and a row */
-    double insert_seconds[PAPER_FILTERS]; /* by enum paper_filters */
-    double create_seconds[PAPER_FILTERS];
-    double create_work[PAPER_FILTERS]; /* seconds of processors */
-    uint64_t sst_count;
-    uint64_t sst_size;
-    uint64_t leaf_size;               /* bytes of all leaf filters */
-    uint64_t node_size[PAPER_ORDERS]; /* of what is above them */
-    uint64_t filter_size;             /* of Colander's filters on disk */
-    uint64_t hierarchy_size;          /* and in memory */
-    struct paper_figures ways[PAPER_WAYS];
-    struct paper_figures tree_find; /* the store's find with TREE_FILTERS */
+    double lookup_ms;    /* of a non-key value */
+    double megabytes[3]; /* of SST files, leaves, and what is above them */
 };
 
-/* Of one number of bits and one order; means over many values. */
-struct paper_shape {
-    struct paper_figures counts;
-    struct paper_figures times; /* where they are measured: most bits */
-    unsigned height;
-};
-
-/* Of all leaves with this number of bits. */
-struct paper_leaf_kind {
-    unsigned probes;
-    double fill;
-};
-
-struct paper_domain {
-    uint64_t leaf_count;
-    double ssts_holding; /* the mean over many values */
-    struct paper_figures counts;
-    struct paper_figures ways[PAPER_WAYS];
-};
-
-struct paper_results {
-    struct paper_size sizes[PAPER_SIZES];
-    size_t size_count;
-    struct paper_leaf_kind kinds[PAPER_BITS];
-    struct paper_shape shapes[PAPER_BITS][PAPER_ORDERS];
-    uint64_t domain_entries;
-    struct paper_domain domains[PAPER_DOMAINS];
-    double cold_share; /* of pages that stayed in memory, at most */
-    unsigned lookup_count;
-};
-
-/* Reports all results except those about value domains, and then those. */
-void paper_report(struct bench_report *report,
-                  const struct paper_results *results);
-void paper_report_domains(struct bench_report *report,
-                          const struct paper_results *results);
+struct paper_published paper_published_for(uint64_t entries);
 
 #endif

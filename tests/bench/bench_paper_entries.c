@@ -131,7 +131,6 @@ pick(struct paper_entries *entries, size_t number, struct paper_lookup *lookup)
     lookup->hash = colander_value_hash(&lookup->value);
     write_key(entry, lookup->key_text);
     lookup->key = colander_text(lookup->key_text);
-    paper_answer_add(&lookup->by_key, encode_key(entries, entry));
 }
 
 struct paper_lookup *

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bench_paper.h"
+#include "tests/support/temporary.h"
 
 #include <fcntl.h>
 #include <ftw.h>
@@ -98,7 +99,7 @@ paper_store_remove(struct paper_store *store)
 {
     forget_list(store);
     bench_store_close(&store->store);
-    bench_remove_files(store->path);
+    temporary_remove(store->path);
 }
 
 void

@@ -59,31 +59,15 @@ answer_by_leaves(const struct paper_asked *asked, bool by_tree,
     colander_predicate_destroy(predicate);
 }
 
-static void
-answer_by_key(const struct paper_asked *asked,
-              const struct paper_lookup *lookup, struct paper_answer *answer)
-{
-    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
-    bool is_found;
-
-    bench_check(colander_key_encode(&lookup->key, 1, &key, &bench_error));
-    bench_check(colander_family_get(asked->store->store.family,
-                                    colander_buffer_slice(&key), NULL, &row,
-                                    &is_found, &bench_error));
-    if (is_found)
-        paper_answer_add(answer, colander_buffer_slice(&key));
-    colander_buffer_release(&key);
-    colander_buffer_release(&row);
-}
-
 /* Answers, checks the answer, and gives the milliseconds. */
 static double
 answer(const struct paper_asked *asked, enum paper_way way,
        const struct paper_lookup *lookup, struct paper_counts *counts)
 {
+    const struct paper_answer one = {1, 0};
     const struct paper_answer *expected =
-        way == PAPER_KEY ? &lookup->by_key : &lookup->by_value;
+        way == PAPER_KEY ? &one : &lookup->by_value;
+    const struct bench_question by_key = {.key = lookup->key};
     struct paper_answer found = {0, 0};
     const double start = bench_now();
     double seconds;
@@ -95,7 +79,7 @@ answer(const struct paper_asked *asked, enum paper_way way,
     else if (way == PAPER_COLANDER)
         answer_by_find(asked, lookup, &found);
     else if (way == PAPER_KEY)
-        answer_by_key(asked, lookup, &found);
+        found.count = bench_get_row(&asked->store->store, &by_key);
     else
         answer_by_leaves(asked, way == PAPER_HIERARCHY, lookup, &found, counts);
     seconds = bench_now() - start;
@@ -116,8 +100,8 @@ cool(const struct paper_asked *asked)
 
 void
 paper_measure(const struct paper_asked *asked, enum paper_way way,
-              struct paper_lookup *lookups, size_t count,
-              struct paper_figures *figures)
+              struct paper_lookup *lookups, size_t count, double *cold,
+              double *warm)
 {
     double *times = bench_allocate(count, sizeof(*times));
     struct paper_counts counts;
@@ -130,29 +114,27 @@ paper_measure(const struct paper_asked *asked, enum paper_way way,
             (void)answer(asked, way, &lookups[i], &counts);
         times[i] = answer(asked, way, &lookups[i], &counts);
     }
-    figures->warm = bench_median(times, count);
+    *warm = bench_median(times, count);
     bench_progress("%s, cold", paper_way_names[way]);
     for (size_t i = 0; i < count; i++) {
         cool(asked);
         times[i] = answer(asked, way, &lookups[i], &counts);
     }
-    figures->cold = bench_median(times, count);
+    *cold = bench_median(times, count);
     bench_progress("%s", "");
     free(times);
 }
 
-void
+struct paper_counts
 paper_count(const struct paper_asked *asked, const struct paper_lookup *lookups,
-            size_t count, struct paper_figures *figures)
+            size_t count)
 {
     struct paper_counts counts = {0, 0, 0};
 
     for (size_t i = 0; i < count; i++)
         (void)paper_tree_find(asked->tree, lookups[i].hash, asked->places,
                               &counts);
-    figures->nodes_asked = (double)counts.nodes_asked / (double)count;
-    figures->leaves_read = (double)counts.leaves_read / (double)count;
-    figures->leaves_matching = (double)counts.leaves_matching / (double)count;
+    return counts;
 }
 
 static bool
@@ -165,7 +147,7 @@ is_holding(const struct paper_sst *file, uint64_t hash)
     return false;
 }
 
-double
+uint64_t
 paper_count_holding(const struct paper_store *store,
                     const struct paper_lookup *lookups, size_t count)
 {
@@ -175,5 +157,5 @@ paper_count_holding(const struct paper_store *store,
         for (size_t j = 0; j < store->sst_count; j++)
             holding += is_holding(&store->ssts[j], lookups[i].hash);
     }
-    return (double)holding / (double)count;
+    return holding;
 }

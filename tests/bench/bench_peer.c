@@ -49,6 +49,14 @@ struct measuring {
     void *it;
 };
 
+static void
+prepare(const struct measuring *measuring, enum bench_work_kind kind)
+{
+    if (measuring->peer->prepare != NULL)
+        measuring->peer->prepare(
+            measuring->it, measuring->work->kinds[kind].questions[0].column);
+}
+
 /* Seconds for a right answer. */
 static double
 ask(const struct measuring *measuring,
@@ -103,6 +111,7 @@ ask_kind(const struct measuring *measuring, enum bench_work_kind kind)
 
     bench_progress("%s, %s: question %u of %u", measuring->work->name,
                    measuring->way->name, kind + 1, BENCH_WORK_KINDS);
+    prepare(measuring, kind);
     first = ask(measuring, &questions->questions[0]);
     if (first > SLOW)
         return first * 1e6;
@@ -133,38 +142,40 @@ load(const struct measuring *measuring)
 
 /* Later rows come, and are asked for at once; then with what that needs. */
 static void
-measure_added(const struct measuring *measuring,
-              struct bench_peer_figures *figures)
+measure_added(const struct measuring *measuring, double *values)
 {
     const struct bench_work *work = measuring->work;
     double start = bench_now();
 
     measuring->peer->load(measuring->it, work->later_path);
+    prepare(measuring, BENCH_WORK_ADDED);
     (void)ask(measuring, &work->kinds[BENCH_WORK_ADDED].questions[0]);
-    figures->first_answer = bench_now() - start;
+    values[BENCH_PEER_FIRST] = bench_now() - start;
     start = bench_now();
     if (measuring->peer->add_column != NULL &&
         measuring->peer->add_column(measuring->it, BENCH_WORK_ADDED_COLUMN))
-        figures->adding = bench_now() - start;
-    figures->asked[BENCH_WORK_ADDED] = ask_kind(measuring, BENCH_WORK_ADDED);
+        values[BENCH_PEER_ADDING] = bench_now() - start;
 }
 
 static void
 measure(const struct measuring *measuring, const char *directory,
-        struct bench_peer_figures *figures)
+        double *values)
 {
     const struct bench_peer *peer = measuring->peer;
 
-    figures->load = load(measuring);
+    values[BENCH_PEER_LOAD] = load(measuring);
     bench_progress("%s, %s: settling", measuring->work->name,
                    measuring->way->name);
     if (peer->settle != NULL)
         peer->settle(measuring->it);
-    figures->size = (double)(peer->size == NULL ? size_of(directory)
-                                                : peer->size(measuring->it));
-    for (unsigned kind = 0; kind < BENCH_WORK_ADDED; kind++)
-        figures->asked[kind] = ask_kind(measuring, (enum bench_work_kind)kind);
-    measure_added(measuring, figures);
+    values[BENCH_PEER_SIZE] =
+        (double)(peer->size == NULL ? size_of(directory)
+                                    : peer->size(measuring->it));
+    for (enum bench_work_kind kind = 0; kind < BENCH_WORK_KINDS; kind++) {
+        if (kind == BENCH_WORK_ADDED)
+            measure_added(measuring, values);
+        values[BENCH_PEER_ASKED + kind] = ask_kind(measuring, kind);
+    }
 }
 
 const char *
@@ -182,7 +193,7 @@ bench_peer_measure(const struct bench_peer *peer,
     measuring.it = peer->open(directory, work, way, &reason);
     if (measuring.it == NULL)
         return reason;
-    measure(&measuring, directory, figures);
+    measure(&measuring, directory, figures->values);
     peer->close(measuring.it);
     bench_progress("%s", "");
     return NULL;

@@ -7,11 +7,12 @@
  * its own. A peer has the best settings, and is asked in the way that its
  * manual advises. Without an index for a question it scans.
  *
- * A failure ends the program (bench_fail), except that `missing` and `open` may
- * return why a peer cannot run here. Then it is left out.
+ * A failure ends the program (bench_fail), except that `open` may return why a
+ * peer cannot run here. Then it is left out.
  *
- * Life:    missing -> open -> load -> index -> settle -> size, ask ...
- *          -> load (later rows) -> ask -> add_column -> ask ... -> close
+ * Life:    open -> load -> index -> settle -> size
+ *          -> (prepare -> ask ...) ... -> load (later rows) -> prepare -> ask
+ *          -> add_column -> prepare -> ask ... -> close
  * Memory:  what open returns is closed by the caller; the work and the question
  *          are borrowed, the work until close, the question for the call
  * Threads: one
@@ -40,14 +41,10 @@ struct bench_peer {
     const struct bench_peer_way *ways;
     size_t way_count;
 
-    /* Returns why it cannot run here, or NULL. May be NULL itself. */
-    const char *(*missing)(void);
+    const char *version; /* "SQLite 3.40.1", once it has been opened */
 
-    /* "SQLite 3.40.1", static, once it has been opened. */
-    const char *(*version)(void);
-
-    /* Opens it in the empty folder `directory`. Returns NULL if it does not
-     * run, and sets *reason to a static clause. */
+    /* Opens it in the empty folder `directory`. Returns NULL if it cannot run
+     * here, and sets *reason to a static clause. */
     void *(*open)(const char *directory, const struct bench_work *work,
                   const struct bench_peer_way *way, const char **reason);
 
@@ -66,6 +63,10 @@ struct bench_peer {
     /* Bytes on disk, of rows and indexes, without logs. NULL: all files. */
     uint64_t (*size)(void *it);
 
+    /* Gets ready for questions about a column (NULL: any), until the next call.
+     * May be NULL. */
+    void (*prepare)(void *it, const char *column);
+
     /* Reads all rows that match, and returns their number. */
     uint64_t (*ask)(void *it, const struct bench_work_question *question);
 
@@ -83,18 +84,26 @@ extern const struct bench_peer bench_peer_sqlite;
 extern const struct bench_peer bench_peer_postgres;
 extern const struct bench_peer bench_peer_tarantool;
 
-/* In seconds, bytes and microseconds. */
+/* What is measured. Less is better. */
+enum bench_measure {
+    BENCH_PEER_LOAD,  /* seconds, until it is ready for questions */
+    BENCH_PEER_SIZE,  /* bytes on disk */
+    BENCH_PEER_ASKED, /* the first by enum bench_work_kind: microseconds of a
+                       * question, in the middle; those about the new column,
+                       * once it has what it needs for them */
+    BENCH_PEER_FIRST = BENCH_PEER_ASKED + BENCH_WORK_KINDS,
+    /* seconds from the start of loading later rows until the first right answer
+     * about their new column */
+    BENCH_PEER_MEASURES,
+    BENCH_PEER_ADDING = BENCH_PEER_MEASURES,
+    /* seconds to build what it needs for it; 0: nothing. Not compared */
+    BENCH_PEER_FIGURES,
+};
+
 struct bench_peer_figures {
     const char *name; /* of the way */
     bool is_server;
-    double load;                    /* until it is ready for questions */
-    double size;                    /* on disk */
-    double asked[BENCH_WORK_KINDS]; /* a question, in the middle; those about
-                                     * the new column, once it has what it
-                                     * needs for them */
-    double first_answer; /* from the start of loading later rows until the
-                          * first right answer about their new column */
-    double adding;       /* to build what it needs for it; 0: nothing */
+    double values[BENCH_PEER_FIGURES];
 };
 
 /* Measures a way in the empty folder `directory`. Returns NULL, or why the peer

@@ -24,14 +24,7 @@ static const struct bench_peer_way ways[] = {
     {"Colander, load --bulk", BENCH_PEER_ALL, BULK},
 };
 
-static const char *
-version(void)
-{
-    static char text[40];
-
-    (void)snprintf(text, sizeof(text), "Colander %s", colander_version());
-    return text;
-}
+static char version[40];
 
 static void *
 open_peer(const char *directory, const struct bench_work *work,
@@ -40,6 +33,7 @@ open_peer(const char *directory, const struct bench_work *work,
     struct peer *peer = bench_allocate(1, sizeof(*peer));
 
     (void)reason;
+    (void)snprintf(version, sizeof(version), "Colander %s", colander_version());
     peer->work = work;
     peer->is_bulk = way->number == BULK;
     bench_store_open(&peer->store, directory, NULL, NULL);

@@ -27,15 +27,7 @@ static const struct bench_peer_way ways[] = {
     {"LevelDB, scan", BENCH_PEER_NONE, 0},
 };
 
-static const char *
-version(void)
-{
-    static char text[40];
-
-    (void)snprintf(text, sizeof(text), "LevelDB %d.%d", leveldb_major_version(),
-                   leveldb_minor_version());
-    return text;
-}
+static char version[40];
 
 static void
 check(char *message)
@@ -53,6 +45,8 @@ open_peer(const char *directory, const struct bench_work *work,
 
     (void)way;
     (void)reason;
+    (void)snprintf(version, sizeof(version), "LevelDB %d.%d",
+                   leveldb_major_version(), leveldb_minor_version());
     peer->work = work;
     peer->cache = leveldb_cache_create_lru(CACHE_SIZE);
     peer->options = leveldb_options_create();
@@ -109,11 +103,9 @@ static void
 load(void *it, const char *path)
 {
     struct peer *peer = it;
-    const struct colander_slice lines = bench_map(path);
 
-    bench_lines_parse(lines, peer->work->key_name, put_row, peer);
+    bench_lines_parse(path, peer->work->key_name, put_row, peer);
     commit(peer, 1);
-    bench_unmap(lines);
 }
 
 /* Before a range is compacted, here one without keys, rows in memory are

@@ -11,16 +11,7 @@
 #define NAME_SIZE 200
 #define BETTER 0.95 /* of Colander's figure, or less */
 
-/* What is measured. Less is better. */
-enum measure {
-    LOAD,
-    SIZE,
-    QUESTIONS, /* the first of those in order of bench_work_kind */
-    FIRST_ANSWER = QUESTIONS + BENCH_WORK_KINDS,
-    MEASURES,
-};
-
-static const char *const sentences[MEASURES] = {
+static const char *const sentences[BENCH_PEER_MEASURES] = {
     "a load until it is ready for questions",
     "bytes on disk",
     "equality in the column chosen beforehand",
@@ -32,21 +23,6 @@ static const char *const sentences[MEASURES] = {
     "equality in the added column, once it has the index it needs",
     "the first answer about an added column",
 };
-
-static double
-figure(const struct bench_peer_figures *figures, unsigned measure)
-{
-    switch (measure) {
-    case LOAD:
-        return figures->load;
-    case SIZE:
-        return figures->size;
-    case FIRST_ANSWER:
-        return figures->first_answer;
-    default:
-        return figures->asked[measure - QUESTIONS];
-    }
-}
 
 /* -------------------------------------------------------------- tables --- */
 
@@ -63,34 +39,34 @@ file_name(char *name, const struct bench_work *work, const char *what)
 static void
 add_line(struct bench_table *table, enum table_kind kind,
          const struct bench_work *work,
-         const struct bench_peer_figures *figures,
-         const struct bench_peer_figures *ours)
+         const struct bench_peer_figures *figures, const double *ours)
 {
+    const double *values = figures->values;
+    const double load = values[BENCH_PEER_LOAD];
+    const double size = values[BENCH_PEER_SIZE];
+    const double adding = values[BENCH_PEER_ADDING];
+
     bench_table_text(table, "%s", figures->name);
     bench_table_text(table, figures->is_server ? "server" : "library");
     switch (kind) {
     case RATIOS:
-        for (unsigned measure = 0; measure < MEASURES; measure++)
-            bench_table_number(table, figure(figures, measure) /
-                                          figure(ours, measure));
+        for (unsigned i = 0; i < BENCH_PEER_MEASURES; i++)
+            bench_table_number(table, values[i] / ours[i]);
         return;
     case TIMES_OF_LOAD:
-        bench_table_number(table, figures->load);
-        bench_table_number(table,
-                           floor((double)work->row_count / figures->load));
-        bench_table_number(table, figures->size / 1e6);
-        bench_table_number(table,
-                           100 * figures->size / (double)work->lines_size);
+        bench_table_number(table, load);
+        bench_table_number(table, floor((double)work->row_count / load));
+        bench_table_number(table, size / 1e6);
+        bench_table_number(table, 100 * size / (double)work->lines_size);
         return;
     case TIMES_OF_QUESTIONS:
         for (unsigned i = 0; i < BENCH_WORK_ADDED; i++)
-            bench_table_number(table, figures->asked[i]);
+            bench_table_number(table, values[BENCH_PEER_ASKED + i]);
         return;
     case TIMES_OF_ADDED:
-        bench_table_number(table, figures->first_answer * 1e3);
-        bench_table_number(table, figures->adding == 0 ? (double)NAN
-                                                       : figures->adding * 1e3);
-        bench_table_number(table, figures->asked[BENCH_WORK_ADDED]);
+        bench_table_number(table, values[BENCH_PEER_FIRST] * 1e3);
+        bench_table_number(table, adding == 0 ? (double)NAN : adding * 1e3);
+        bench_table_number(table, values[BENCH_PEER_ASKED + BENCH_WORK_ADDED]);
         return;
     }
 }
@@ -145,7 +121,7 @@ report_table(struct bench_report *report, enum table_kind kind,
     bench_table_init(&table, file_name(name, work, tables[kind].name),
                      tables[kind].title, tables[kind].columns);
     for (size_t i = 0; i < count; i++)
-        add_line(&table, kind, work, &figures[i], &figures[0]);
+        add_line(&table, kind, work, &figures[i], figures[0].values);
     if (has_plot)
         plot.name = file_name(plot_name, work, plot.name);
     bench_report_table(report, &table, has_plot ? &plot : NULL);
@@ -158,11 +134,11 @@ static void
 report_better(struct bench_report *report, unsigned measure,
               const struct bench_peer_figures *figures, size_t count)
 {
-    const double ours = figure(&figures[0], measure);
+    const double ours = figures[0].values[measure];
     struct colander_buffer text = COLANDER_BUFFER_EMPTY;
 
     for (size_t i = 1; i < count; i++) {
-        const double theirs = figure(&figures[i], measure);
+        const double theirs = figures[i].values[measure];
 
         if (theirs <= BETTER * ours && strncmp(figures[i].name, figures[0].name,
                                                strlen(figures[0].name)) != 0)
@@ -200,7 +176,7 @@ bench_peer_report(struct bench_report *report, const struct bench_work *work,
     report_table(report, RATIOS, work, figures, count);
     bench_report_text(report,
                       "Who does better than Colander, by 5 %% or more:");
-    for (unsigned measure = 0; measure < MEASURES; measure++)
+    for (unsigned measure = 0; measure < BENCH_PEER_MEASURES; measure++)
         report_better(report, measure, figures, count);
     report_table(report, TIMES_OF_LOAD, work, figures, count);
     report_table(report, TIMES_OF_QUESTIONS, work, figures, count);

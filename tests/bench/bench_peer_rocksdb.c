@@ -21,12 +21,6 @@ static const struct bench_peer_way ways[] = {
     {"RocksDB, index on all", BENCH_PEER_ALL, 0},
 };
 
-static const char *
-version(void)
-{
-    return "RocksDB " BENCH_ROCKSDB_VERSION; /* its C interface has none */
-}
-
 static void *
 open_peer(const char *directory, const struct bench_work *work,
           const struct bench_peer_way *way, const char **reason)
@@ -36,9 +30,7 @@ open_peer(const char *directory, const struct bench_work *work,
     (void)reason;
     peer->work = work;
     peer->indexes = way->indexes;
-    peer->db = bench_rocksdb_open(directory, way->indexes == BENCH_PEER_NONE
-                                                 ? BENCH_INDEX_NONE
-                                                 : BENCH_INDEX_BY_VALUE);
+    peer->db = bench_rocksdb_open(directory, way->indexes != BENCH_PEER_NONE);
     bench_rocksdb_leave_out(peer->db, work->key_name);
     if (way->indexes == BENCH_PEER_ONE)
         bench_rocksdb_index_column(peer->db, work->chosen);
@@ -55,20 +47,12 @@ close_peer(void *it)
 }
 
 static void
-put_row(void *context, struct colander_slice key, struct colander_slice row)
-{
-    bench_rocksdb_put(context, key, row);
-}
-
-static void
 load(void *it, const char *path)
 {
     struct peer *peer = it;
-    const struct colander_slice lines = bench_map(path);
 
-    bench_lines_parse(lines, peer->work->key_name, put_row, peer->db);
+    bench_lines_parse(path, peer->work->key_name, bench_rocksdb_put, peer->db);
     bench_rocksdb_commit(peer->db);
-    bench_unmap(lines);
 }
 
 static void
@@ -135,7 +119,7 @@ add_column(void *it, const char *column)
 const struct bench_peer bench_peer_rocksdb = {
     .ways = ways,
     .way_count = sizeof(ways) / sizeof(ways[0]),
-    .version = version,
+    .version = "RocksDB " BENCH_ROCKSDB_VERSION, /* its C API has none */
     .open = open_peer,
     .load = load,
     .index = flush,

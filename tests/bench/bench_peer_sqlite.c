@@ -24,9 +24,7 @@ struct peer {
     const struct bench_work *work;
     enum bench_peer_indexes indexes;
     sqlite3 *db;
-    const char *column; /* that `by_column` asks for; NULL: none yet */
-    sqlite3_stmt *by_column;
-    sqlite3_stmt *by_any; /* NULL: not yet */
+    sqlite3_stmt *question; /* NULL: none yet */
 };
 
 static const struct bench_peer_way ways[] = {
@@ -34,15 +32,6 @@ static const struct bench_peer_way ways[] = {
     {"SQLite, index on one", BENCH_PEER_ONE, 0},
     {"SQLite, index on all", BENCH_PEER_ALL, 0},
 };
-
-static const char *
-version(void)
-{
-    static char text[40];
-
-    (void)snprintf(text, sizeof(text), "SQLite %s", sqlite3_libversion());
-    return text;
-}
 
 static _Noreturn void
 fail(sqlite3 *db)
@@ -58,7 +47,7 @@ run(sqlite3 *db, const char *statement)
 }
 
 static sqlite3_stmt *
-prepare(sqlite3 *db, const char *text)
+compile(sqlite3 *db, const char *text)
 {
     sqlite3_stmt *statement;
 
@@ -97,8 +86,7 @@ close_peer(void *it)
 {
     struct peer *peer = it;
 
-    (void)sqlite3_finalize(peer->by_column);
-    (void)sqlite3_finalize(peer->by_any);
+    (void)sqlite3_finalize(peer->question);
     if (sqlite3_close(peer->db) != SQLITE_OK)
         fail(peer->db);
     free(peer);
@@ -112,7 +100,7 @@ load(void *it, const char *path)
     const struct peer *peer = it;
     const struct colander_slice lines = bench_map(path);
     sqlite3_stmt *statement =
-        prepare(peer->db, "INSERT INTO rows VALUES(?, ?)");
+        compile(peer->db, "INSERT INTO rows VALUES(?, ?)");
     struct colander_slice rest = lines;
     struct colander_slice line;
     unsigned count = 0;
@@ -219,34 +207,29 @@ add_any(struct colander_buffer *statement, const struct bench_work *work)
     }
 }
 
-/* Prepared once for each column. */
-static sqlite3_stmt *
-statement_for(struct peer *peer, const char *column)
+static void
+prepare(void *it, const char *column)
 {
-    sqlite3_stmt **prepared = column == NULL ? &peer->by_any : &peer->by_column;
+    struct peer *peer = it;
     struct colander_buffer text = COLANDER_BUFFER_EMPTY;
 
-    if (*prepared != NULL && (column == NULL || column == peer->column))
-        return *prepared;
     bench_print(&text, "SELECT json FROM rows WHERE ");
     if (column == NULL) {
         add_any(&text, peer->work);
     } else {
         add_path(&text, column);
         bench_print(&text, " = ?1");
-        peer->column = column;
     }
-    (void)sqlite3_finalize(*prepared);
-    *prepared = prepare(peer->db, (const char *)text.data);
+    (void)sqlite3_finalize(peer->question);
+    peer->question = compile(peer->db, (const char *)text.data);
     colander_buffer_release(&text);
-    return *prepared;
 }
 
 static uint64_t
 ask(void *it, const struct bench_work_question *question)
 {
-    struct peer *peer = it;
-    sqlite3_stmt *statement = statement_for(peer, question->column);
+    const struct peer *peer = it;
+    sqlite3_stmt *statement = peer->question;
     uint64_t found = 0;
     int code;
 
@@ -263,11 +246,12 @@ ask(void *it, const struct bench_work_question *question)
 const struct bench_peer bench_peer_sqlite = {
     .ways = ways,
     .way_count = sizeof(ways) / sizeof(ways[0]),
-    .version = version,
+    .version = "SQLite " SQLITE_VERSION,
     .open = open_peer,
     .load = load,
     .index = make_indexes,
     .settle = settle,
+    .prepare = prepare,
     .ask = ask,
     .add_column = add_column,
     .close = close_peer,

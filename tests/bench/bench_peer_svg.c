@@ -52,7 +52,7 @@ static void
 draw_peer(FILE *file, const struct bench_peer_figures *figures, double y,
           bool is_ours)
 {
-    const double asked = figures->asked[BENCH_WORK_OTHER];
+    const double asked = figures->values[BENCH_PEER_ASKED + BENCH_WORK_OTHER];
 
     (void)fprintf(
         file,
@@ -64,7 +64,8 @@ draw_peer(FILE *file, const struct bench_peer_figures *figures, double y,
         LEFT - 10, y + BAR - 4, is_ours ? " font-weight=\"bold\"" : "",
         figures->name, figures->is_server ? " *" : "", LEFT, y,
         x_of(asked) - LEFT, BAR, is_ours ? "#1f77b4" : "#b8c4ce", LOADS,
-        y + BAR - 4, figures->load, BYTES, y + BAR - 4, figures->size / 1e6);
+        y + BAR - 4, figures->values[BENCH_PEER_LOAD], BYTES, y + BAR - 4,
+        figures->values[BENCH_PEER_SIZE] / 1e6);
 }
 
 void

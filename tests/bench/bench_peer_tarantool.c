@@ -12,7 +12,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define PROGRAM "/usr/bin/tarantool"
@@ -31,50 +30,31 @@ static const struct bench_peer_way ways[] = {
     {"Tarantool vinyl, index on all", BENCH_PEER_ALL, 0},
 };
 
-static char version_text[80] = "Tarantool";
-
-static const char *
-version(void)
-{
-    return version_text;
-}
-
-static const char *
-missing(void)
-{
-    if (access(PROGRAM, X_OK) != 0)
-        return "it is not installed (Debian: tarantool)";
-    return NULL;
-}
+static char version[80] = "Tarantool";
 
 /* ---------------------------------------------------------- open, close --- */
 
-static _Noreturn void
-become(int end, const char *directory, const struct bench_work *work,
-       enum bench_peer_indexes indexes)
+static void
+start(struct peer *peer, const char *directory, enum bench_peer_indexes indexes)
 {
     static const char *const words[] = {
         [BENCH_PEER_NONE] = "none",
         [BENCH_PEER_ONE] = "one",
         [BENCH_PEER_ALL] = "all",
     };
-
-    if (dup2(end, STDIN_FILENO) >= 0 && dup2(end, STDOUT_FILENO) >= 0)
-        execl(PROGRAM, PROGRAM, BENCH_TARANTOOL_SCRIPT, directory,
-              work->key_name, words[indexes], (char *)NULL);
-    _exit(127);
-}
-
-static void
-start(struct peer *peer, const char *directory, enum bench_peer_indexes indexes)
-{
+    char *const arguments[] = {PROGRAM,
+                               BENCH_TARANTOOL_SCRIPT,
+                               (char *)directory,
+                               (char *)peer->work->key_name,
+                               (char *)words[indexes],
+                               NULL};
     int ends[2];
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         bench_fail("tarantool", strerror(errno));
-    peer->process = bench_guard_fork(SIGKILL);
-    if (peer->process == 0)
-        become(ends[1], directory, peer->work, indexes);
+    peer->process = bench_guard_start(
+        arguments, directory, (const int[]){ends[1], ends[1], STDERR_FILENO},
+        SIGKILL);
     (void)close(ends[1]);
     peer->to = fdopen(ends[0], "w");
     peer->from = fdopen(dup(ends[0]), "r");
@@ -99,9 +79,7 @@ close_peer(void *it)
 
     (void)fclose(peer->to);
     (void)fclose(peer->from);
-    (void)kill(peer->process, SIGKILL);
-    while (waitpid(peer->process, NULL, 0) < 0 && errno == EINTR)
-        ;
+    bench_guard_stop(peer->process, SIGKILL);
     free(peer);
 }
 
@@ -109,8 +87,13 @@ static void *
 open_peer(const char *directory, const struct bench_work *work,
           const struct bench_peer_way *way, const char **reason)
 {
-    struct peer *peer = bench_allocate(1, sizeof(*peer));
+    struct peer *peer;
 
+    if (access(PROGRAM, X_OK) != 0) {
+        *reason = "it is not installed (Debian: tarantool)";
+        return NULL;
+    }
+    peer = bench_allocate(1, sizeof(*peer));
     peer->work = work;
     start(peer, directory, way->indexes);
     if (!read_answer(peer)) {
@@ -118,8 +101,7 @@ open_peer(const char *directory, const struct bench_work *work,
         *reason = "it does not start";
         return NULL;
     }
-    (void)snprintf(version_text, sizeof(version_text), "Tarantool %.60s",
-                   peer->answer);
+    (void)snprintf(version, sizeof(version), "Tarantool %.60s", peer->answer);
     return peer;
 }
 
@@ -193,7 +175,6 @@ const struct bench_peer bench_peer_tarantool = {
     .is_server = true,
     .ways = ways,
     .way_count = sizeof(ways) / sizeof(ways[0]),
-    .missing = missing,
     .version = version,
     .open = open_peer,
     .load = load,

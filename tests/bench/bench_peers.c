@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bench_peer.h"
+#include "tests/support/temporary.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,28 +17,28 @@
 #define ROWS 2000000
 #define FIGURES_MAX 32
 
-/* Colander first: the others are compared with it. NULL: not built in. */
+/* Colander first: the others are compared with it. */
 static const struct {
     const char *name;
     const struct bench_peer *peer;
-    const char *package; /* of Debian, to build it in */
+    const char *reason; /* why it is not built in */
 } peers[] = {
     {"Colander", &bench_peer_colander, NULL},
     {"RocksDB", &bench_peer_rocksdb, NULL},
 #ifdef BENCH_LEVELDB
     {"LevelDB", &bench_peer_leveldb, NULL},
 #else
-    {"LevelDB", NULL, "libleveldb-dev"},
+    {"LevelDB", NULL, "it is not built in (Debian: libleveldb-dev)"},
 #endif
 #ifdef BENCH_SQLITE
     {"SQLite", &bench_peer_sqlite, NULL},
 #else
-    {"SQLite", NULL, "libsqlite3-dev"},
+    {"SQLite", NULL, "it is not built in (Debian: libsqlite3-dev)"},
 #endif
 #ifdef BENCH_POSTGRES
     {"PostgreSQL", &bench_peer_postgres, NULL},
 #else
-    {"PostgreSQL", NULL, "libpq-dev"},
+    {"PostgreSQL", NULL, "it is not built in (Debian: libpq-dev)"},
 #endif
     {"Tarantool", &bench_peer_tarantool, NULL},
 };
@@ -65,28 +66,14 @@ leave_out(struct experiment *it, size_t peer, const char *reason)
 }
 
 static void
-find_missing(struct experiment *it)
-{
-    for (size_t i = 0; i < PEERS; i++) {
-        const struct bench_peer *peer = peers[i].peer;
-        char text[200];
-
-        (void)snprintf(text, sizeof(text), "it is not built in (Debian: %s)",
-                       peers[i].package == NULL ? "" : peers[i].package);
-        if (peer == NULL)
-            leave_out(it, i, text);
-        else if (peer->missing != NULL && peer->missing() != NULL)
-            leave_out(it, i, peer->missing());
-    }
-}
-
-static void
 measure_peer(struct experiment *it, size_t number,
              const struct bench_work *work)
 {
     const struct bench_peer *peer = peers[number].peer;
     char directory[4200];
 
+    if (peer == NULL && !it->is_missing[number])
+        leave_out(it, number, peers[number].reason);
     for (size_t i = 0; !it->is_missing[number] && i < peer->way_count; i++) {
         const char *reason;
 
@@ -101,7 +88,7 @@ measure_peer(struct experiment *it, size_t number,
             it->figure_count++;
         else
             leave_out(it, number, reason);
-        bench_remove_files(directory);
+        temporary_remove(directory);
     }
 }
 
@@ -144,7 +131,7 @@ report_versions(struct experiment *it)
     for (size_t i = 0; i < PEERS; i++) {
         if (!it->is_missing[i])
             bench_print(&text, "%s%s", text.size == 0 ? "" : ", ",
-                        peers[i].peer->version());
+                        peers[i].peer->version);
     }
     bench_report_section(it->report, "What was run");
     bench_report_text(it->report, "%s.", (const char *)text.data);
@@ -167,7 +154,6 @@ bench_peers(const struct bench_options *options)
         "library runs in the process that asks. A server runs in its own, "
         "which alone costs 10 to 50 us for each question. Times are medians of "
         "questions about different values, with all that is read in memory.");
-    find_missing(it);
     for (size_t i = 0; i < it->work_count; i++)
         measure(it, it->works[i]);
     report_versions(it);

@@ -9,10 +9,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <pwd.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,96 +19,73 @@
 #define POSTGRES "/usr/lib/postgresql/15/bin/postgres"
 #define USER "postgres"
 #define SOCKET_PATH_MAX 80 /* of its folder: the name comes behind it */
+#define ARGUMENTS_MAX 40
+
+/* Becomes the user, who loses what root may do, and ends with this process. */
+static const char *const as_user[] = {
+    "setpriv",       "--reuid=" USER,    "--regid=" USER,
+    "--init-groups", "--pdeathsig=QUIT", NULL,
+};
+
+static const char *const make_cluster[] = {
+    INITDB,       "--pgdata=data", "--username=" USER,  "--auth=trust",
+    "--locale=C", "--no-sync",     "--no-instructions", "--encoding=UTF8",
+    NULL,
+};
 
 /* As little waiting for the disk as the other peers have; a cache as large as
  * SQLite's. */
-static const char *const settings[] = {
-    "listen_addresses=",
-    "fsync=off",
-    "synchronous_commit=off",
-    "full_page_writes=off",
-    "wal_level=minimal",
-    "max_wal_senders=0",
-    "max_wal_size=4GB",
-    "shared_buffers=256MB",
-    "work_mem=64MB",
-    "maintenance_work_mem=256MB",
-    "effective_cache_size=2GB",
-    "random_page_cost=1.1",
-    "jit=off",
+static const char *const serve[] = {
+    /* in the folder "data" */
+    POSTGRES,
+    "-D",
+    "data",
+    "--unix_socket_directories=..",
+    "--listen_addresses=",
+    "--fsync=off",
+    "--synchronous_commit=off",
+    "--full_page_writes=off",
+    "--wal_level=minimal",
+    "--max_wal_senders=0",
+    "--max_wal_size=4GB",
+    "--shared_buffers=256MB",
+    "--work_mem=64MB",
+    "--maintenance_work_mem=256MB",
+    "--effective_cache_size=2GB",
+    "--random_page_cost=1.1",
+    "--jit=off",
+    NULL,
 };
 
-#define SETTINGS (sizeof(settings) / sizeof(settings[0]))
-
-const char *
-bench_postgres_missing(void)
+static size_t
+add_arguments(char **arguments, size_t count, const char *const *added)
 {
-    if (access(INITDB, X_OK) != 0 || access(POSTGRES, X_OK) != 0)
-        return "PostgreSQL 15 is not installed (Debian: postgresql-15)";
-    if (geteuid() == 0 && getpwnam(USER) == NULL)
-        return "it does not run as root, and there is no user " USER;
-    return NULL;
+    for (; *added != NULL; added++)
+        arguments[count++] = (char *)*added;
+    return count;
 }
 
-static bool
-become_user(const struct passwd *user)
-{
-    return user == NULL ||
-           (initgroups(user->pw_name, user->pw_gid) == 0 &&
-            setgid(user->pw_gid) == 0 && setuid(user->pw_uid) == 0);
-}
-
-/* Becomes the program, in the folder, with what it says kept in a log. */
-static _Noreturn void
-become(const char *directory, const struct passwd *user, char *const *arguments)
-{
-    int log = -1;
-
-    if (become_user(user) && chdir(directory) == 0)
-        log = open("log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (log < 0 || dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
-        _exit(127);
-    bench_guard_follow(SIGQUIT); /* a change of user ended it */
-    execv(arguments[0], arguments);
-    _exit(127);
-}
-
+/* Starts a program in the folder, with what it says kept in a log. */
 static pid_t
-start(const char *directory, const struct passwd *user, char *const *arguments)
+start(const char *directory, const char *const *program)
 {
-    const pid_t child = bench_guard_fork(SIGQUIT);
+    char *arguments[ARGUMENTS_MAX] = {NULL};
+    size_t count = 0;
+    char path[4200];
+    pid_t child;
+    int log;
 
-    if (child == 0)
-        become(directory, user, arguments);
+    if (geteuid() == 0)
+        count = add_arguments(arguments, count, as_user);
+    (void)add_arguments(arguments, count, program);
+    (void)snprintf(path, sizeof(path), "%s/log", directory);
+    log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (log < 0)
+        bench_fail(path, strerror(errno));
+    child = bench_guard_start(arguments, directory,
+                              (const int[]){STDIN_FILENO, log, log}, SIGQUIT);
+    (void)close(log);
     return child;
-}
-
-static bool
-make_cluster(const char *directory, const struct passwd *user)
-{
-    char *const arguments[] = {
-        INITDB,       "--pgdata=data", "--username",
-        USER,         "--auth=trust",  "--encoding=UTF8",
-        "--locale=C", "--no-sync",     "--no-instructions",
-        NULL};
-    const pid_t child = start(directory, user, arguments);
-    int status;
-
-    return waitpid(child, &status, 0) == child && status == 0;
-}
-
-static pid_t
-start_server(const char *directory, const struct passwd *user)
-{
-    char *arguments[2 * SETTINGS + 8] = {POSTGRES, "-D", "data", "-k",
-                                         (char *)directory};
-    size_t count = 5;
-
-    for (size_t i = 0; i < SETTINGS; i++) {
-        arguments[count++] = "-c";
-        arguments[count++] = (char *)settings[i];
-    }
-    return start(directory, user, arguments);
 }
 
 const char *
@@ -119,6 +94,10 @@ bench_postgres_start(struct bench_postgres_server *server,
 {
     const struct passwd *user = geteuid() == 0 ? getpwnam(USER) : NULL;
 
+    if (access(INITDB, X_OK) != 0 || access(POSTGRES, X_OK) != 0)
+        return "PostgreSQL 15 is not installed (Debian: postgresql-15)";
+    if (geteuid() == 0 && user == NULL)
+        return "it does not run as root, and there is no user " USER;
     (void)snprintf(server->directory, sizeof(server->directory), "%s-server",
                    directory);
     if (strlen(server->directory) > SOCKET_PATH_MAX)
@@ -128,30 +107,26 @@ bench_postgres_start(struct bench_postgres_server *server,
     if (user != NULL &&
         chown(server->directory, user->pw_uid, user->pw_gid) != 0)
         return "its folder cannot be given to the user " USER;
-    if (!make_cluster(server->directory, user))
+    if (bench_guard_await(start(server->directory, make_cluster)) != 0)
         return "initdb failed (can the user " USER " get to --dir?)";
-    server->process = start_server(server->directory, user);
+    server->process = start(server->directory, serve);
     return NULL;
 }
 
 bool
 bench_postgres_has_ended(struct bench_postgres_server *server)
 {
-    if (server->process == 0 ||
-        waitpid(server->process, NULL, WNOHANG) != server->process)
-        return server->process == 0;
-    server->process = 0;
-    return true;
+    if (server->process != 0 &&
+        waitpid(server->process, NULL, WNOHANG) == server->process)
+        server->process = 0;
+    return server->process == 0;
 }
 
 /* At once; what is under way is given up. */
 void
 bench_postgres_stop(struct bench_postgres_server *server)
 {
-    if (server->process == 0)
-        return;
-    (void)kill(server->process, SIGINT);
-    while (waitpid(server->process, NULL, 0) < 0 && errno == EINTR)
-        ;
+    if (server->process != 0)
+        bench_guard_stop(server->process, SIGINT);
     server->process = 0;
 }

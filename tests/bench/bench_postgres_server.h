@@ -18,11 +18,8 @@ struct bench_postgres_server {
     char directory[4096]; /* where the socket is */
 };
 
-/* Returns why it cannot run here, or NULL. */
-const char *bench_postgres_missing(void);
-
 /* Creates a cluster next to `directory` and starts the server. Returns NULL, or
- * why it does not run. It may not accept connections yet. */
+ * why it cannot run here. It may not accept connections yet. */
 const char *bench_postgres_start(struct bench_postgres_server *server,
                                  const char *directory);
 

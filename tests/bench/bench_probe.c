@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bench_figures.h"
+#include "bench_turns.h"
 
 #include <stdlib.h>
 
@@ -19,6 +20,7 @@
 #define HASH_BITS 40
 
 enum way { SCAN, TREE, SLICES, WAYS };
+enum { ABSENT, PRESENT }; /* times of a turn: of values */
 
 /* Questions a round: about as long for each way. */
 static const unsigned question_counts[WAYS] = {500, 500, 20000};
@@ -32,6 +34,7 @@ struct parts {
     uint64_t *answer; /* a bit for each */
     size_t answer_size;
     double build_seconds[WAYS];
+    uint64_t turn_count;
 };
 
 /* ---------------------------------------------------------------- parts --- */
@@ -163,39 +166,39 @@ false_positives(const struct parts *parts)
     return (double)count / COMPARISONS;
 }
 
+/* Questions are others in each round. */
+static void
+take_turn(void *context, unsigned way, double times[BENCH_TIMES])
+{
+    struct parts *parts = context;
+    const uint64_t round = parts->turn_count++ / WAYS;
+
+    times[ABSENT] = ask(parts, (enum way)way, false, round + 1000);
+    times[PRESENT] = ask(parts, (enum way)way, true, round);
+}
+
 /* All names of figures have the suffix. */
 static void
 measure(const struct bench_options *options, struct bench_figures *figures,
         uint32_t count, uint64_t value_count, const char *suffix)
 {
     static const char *const names[WAYS] = {"scan", "tree", "slices"};
-    double *times[2][WAYS]; /* absent, present */
-    double absent[WAYS];
     struct parts parts = {0};
+    struct bench_turns turns;
+    double absent[WAYS];
 
     parts_make(&parts, count, value_count);
     bench_figure(figures, 2, false_positives(&parts), "false_positives%s",
                  suffix);
+    bench_turns_take(&turns, options->rounds, WAYS, take_turn, &parts);
     for (unsigned way = 0; way < WAYS; way++) {
-        times[0][way] = bench_allocate(options->rounds, sizeof(double));
-        times[1][way] = bench_allocate(options->rounds, sizeof(double));
-    }
-    for (unsigned round = 0; round < options->rounds; round++) {
-        for (enum way way = 0; way < WAYS; way++) {
-            times[0][way][round] = ask(&parts, way, false, round + 1000);
-            times[1][way][round] = ask(&parts, way, true, round);
-        }
-    }
-    for (unsigned way = 0; way < WAYS; way++) {
-        absent[way] = bench_median(times[0][way], options->rounds);
+        absent[way] = bench_turns_median(&turns, way, ABSENT);
         bench_figure(figures, 3, absent[way], "%s%s_us", names[way], suffix);
-        bench_figure(figures, 3, bench_median(times[1][way], options->rounds),
+        bench_figure(figures, 3, bench_turns_median(&turns, way, PRESENT),
                      "%s%s_present_us", names[way], suffix);
         if (way != SCAN)
             bench_figure(figures, 1, parts.build_seconds[way],
                          "%s%s_build_seconds", names[way], suffix);
-        free(times[0][way]);
-        free(times[1][way]);
     }
     bench_figure(figures, 1, absent[SCAN] / absent[SLICES],
                  "scan_over_slices%s", suffix);
@@ -206,6 +209,7 @@ measure(const struct bench_options *options, struct bench_figures *figures,
     bench_figure(figures, 0,
                  (double)hierarchy_sizes(parts.hierarchies[SLICES]).bytes,
                  "slices%s_size", suffix);
+    bench_turns_release(&turns);
     parts_release(&parts);
 }
 

@@ -5,8 +5,6 @@
  */
 #include "bench_questions.h"
 
-#include <stdlib.h>
-
 /* What a way may take of a round, in seconds: once to warm, once measured. Less
  * for few rows, to be done soon. */
 #define WAY_TIME_MAX 1.5
@@ -73,26 +71,19 @@ ask(const struct bench_way *way, unsigned repeats)
     return spent / (double)asked * 1e6;
 }
 
-void
-bench_measure(struct bench_way *ways, size_t count, unsigned rounds)
+/* Warms, and measures. */
+static void
+take_turn(void *context, unsigned number, double times[BENCH_TIMES])
 {
-    for (size_t i = 0; i < count; i++)
-        ways[i].times = bench_allocate(rounds, sizeof(*ways[i].times));
-    for (unsigned round = 0; round < rounds; round++) {
-        for (size_t i = 0; i < count; i++) {
-            struct bench_way *way = &ways[(i + round) % count];
+    const struct bench_way *way = (const struct bench_way *)context + number;
 
-            bench_progress("round %u of %u: %s", round + 1, rounds, way->name);
-            (void)ask(way, 1);
-            way->times[round] = ask(way, way->repeats);
-        }
-    }
-    bench_progress("%s", "");
+    (void)ask(way, 1);
+    times[0] = ask(way, way->repeats);
 }
 
 void
-bench_ways_release(struct bench_way *ways, size_t count)
+bench_measure(struct bench_turns *turns, unsigned rounds,
+              struct bench_way *ways, unsigned count)
 {
-    for (size_t i = 0; i < count; i++)
-        free(ways[i].times);
+    bench_turns_take(turns, rounds, count, take_turn, ways);
 }

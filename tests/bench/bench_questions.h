@@ -8,6 +8,7 @@
 #define BENCH_QUESTIONS_H
 
 #include "bench_rows.h"
+#include "bench_turns.h"
 
 enum bench_kind {
     BENCH_FIVE,   /* group5 = 'x', of 5 rows */
@@ -42,15 +43,14 @@ struct bench_way {
     uint64_t questions; /* different ones */
     void *context;
     uint64_t rows; /* that were generated */
-    double *times; /* microseconds for a question, of each round */
 };
 
 /*
- * Measures all ways in turns, each round beginning with another. A way is
- * first asked all its questions once, so that what it reads is in memory. A
- * slow way gets fewer questions. Wrong answers end the program.
+ * Measures all ways in turns: times[0] is the microseconds for a question. A
+ * way is first asked all its questions once, so that what it reads is in
+ * memory. A slow way gets fewer questions. Wrong answers end the program.
  */
-void bench_measure(struct bench_way *ways, size_t count, unsigned rounds);
-void bench_ways_release(struct bench_way *ways, size_t count);
+void bench_measure(struct bench_turns *turns, unsigned rounds,
+                   struct bench_way *ways, unsigned count);
 
 #endif

@@ -4,14 +4,15 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bench_report.h"
+#include "bench_guard.h"
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define PATH_SIZE 4096
@@ -171,6 +172,14 @@ bench_table_number(struct bench_table *table, double number)
         bench_table_text(table, "%.3g", number);
 }
 
+void
+bench_table_numbers(struct bench_table *table, const double *numbers,
+                    size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        bench_table_number(table, numbers[i]);
+}
+
 /* Returns the cell after `cell`. */
 static const char *
 next_cell(const char *cell)
@@ -246,23 +255,19 @@ write_csv(const struct bench_report *report, const struct bench_table *table)
     bench_close_written(file, table->name);
 }
 
-/* Reads the value after `name` and a colon in a file of /proc, or "unknown". */
+#define PROCESSOR_SIZE 256
+
+/* Reads the name of the processors, or says that they are some. */
 static void
-read_fact(const char *path, const char *name, char *fact, size_t size)
+read_processor(char name[PROCESSOR_SIZE])
 {
-    FILE *file = fopen(path, "re");
+    FILE *file = fopen("/proc/cpuinfo", "re");
     char line[512];
 
-    (void)snprintf(fact, size, "unknown");
+    (void)snprintf(name, PROCESSOR_SIZE, "processors");
     while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
-        char *colon = strchr(line, ':');
-
-        if (colon == NULL || strncmp(line, name, strlen(name)) != 0)
-            continue;
-        colon += 1 + strspn(colon + 1, " \t");
-        colon[strcspn(colon, "\n")] = '\0';
-        (void)snprintf(fact, size, "%s", colon);
-        break;
+        if (sscanf(line, "model name : %255[^\n]", name) == 1)
+            break;
     }
     if (file != NULL)
         (void)fclose(file);
@@ -271,17 +276,18 @@ read_fact(const char *path, const char *name, char *fact, size_t size)
 void
 bench_report_machine(struct bench_report *report)
 {
+    const double memory =
+        (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     struct utsname system;
-    char processor[256];
-    char memory[256];
+    char processor[PROCESSOR_SIZE];
 
-    read_fact("/proc/cpuinfo", "model name", processor, sizeof(processor));
-    read_fact("/proc/meminfo", "MemTotal", memory, sizeof(memory));
+    read_processor(processor);
     if (uname(&system) != 0)
         bench_fail("uname", strerror(errno));
     bench_report_text(report,
-                      "Machine: %ld x %s, %s of memory, %s %s; compiled by %s.",
-                      sysconf(_SC_NPROCESSORS_ONLN), processor, memory,
+                      "Machine: %ld x %s, %.1f GB of memory, %s %s; compiled "
+                      "by %s.",
+                      sysconf(_SC_NPROCESSORS_ONLN), processor, memory / 1e9,
                       system.sysname, system.release, COMPILER);
 }
 
@@ -334,26 +340,15 @@ static bool
 draw(const struct bench_report *report, const struct bench_plot *plot)
 {
     char script[PATH_SIZE];
-    pid_t child;
-    int status;
+    char *arguments[] = {"gnuplot", script, NULL};
+    int code;
 
     (void)snprintf(script, sizeof(script), "%s.gnuplot", plot->name);
-    (void)fflush(NULL);
-    child = fork();
-    if (child < 0)
-        bench_fail("gnuplot", strerror(errno));
-    if (child == 0) {
-        if (chdir(report->directory) == 0)
-            execlp("gnuplot", "gnuplot", script, (char *)NULL);
-        _exit(127);
-    }
-    if (waitpid(child, &status, 0) != child)
-        bench_fail("gnuplot", strerror(errno));
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-        return false;
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    code = bench_guard_await(bench_guard_start(arguments, report->directory,
+                                               BENCH_GUARD_INHERITED, SIGKILL));
+    if (code != 0 && code != BENCH_GUARD_MISSING)
         bench_fail(script, "gnuplot rejects it");
-    return true;
+    return code == 0;
 }
 
 static void

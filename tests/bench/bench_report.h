@@ -37,6 +37,8 @@ void bench_table_text(struct bench_table *table, const char *format, ...)
 
 /* Adds a number with three significant digits. NAN: an empty cell. */
 void bench_table_number(struct bench_table *table, double number);
+void bench_table_numbers(struct bench_table *table, const double *numbers,
+                         size_t count);
 
 enum bench_plot_kind { BENCH_LINES, BENCH_BARS };
 

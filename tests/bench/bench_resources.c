@@ -83,19 +83,11 @@ count_descriptors(void)
 /* ---------------------------------------------------------------- tasks --- */
 
 static void
-load(const struct experiment *it, struct bench_store *store, struct need *need)
-{
-    (void)need;
-    bench_store_load(store, it->rows);
-}
-
-static void
-scan(const struct experiment *it, struct bench_store *store, struct need *need)
+scan(const struct experiment *it, struct bench_store *store)
 {
     struct colander_predicate *where = bench_sound(colander_where(
         "likes", COLANDER_GE, colander_integer(0), &bench_error));
 
-    (void)need;
     if (bench_store_scan(store, where, NULL, NULL) != it->rows)
         bench_fail("scan", "it did not find all rows");
 }
@@ -127,26 +119,28 @@ add_to_bulk(void *context, struct colander_slice key, struct colander_slice row)
 }
 
 static void
-write_small(const struct experiment *it, struct bench_store *store,
-            struct need *need)
+write_small(const struct experiment *it, struct bench_store *store)
 {
     struct colander_bulk *bulk;
 
-    (void)need;
     bench_check(colander_bulk_create(store->family, &bulk, &bench_error));
-    bench_make_rows(it->rows, it->rows / 1000 * ROWS_OF_SMALL_SST, add_to_bulk,
-                    bulk);
+    bench_make_rows(it->rows, 0, it->rows / 1000 * ROWS_OF_SMALL_SST,
+                    add_to_bulk, bulk);
     bench_check(colander_bulk_commit(bulk, NULL, &bench_error));
     colander_bulk_destroy(bulk);
 }
 
 static void
-do_nothing(const struct experiment *it, struct bench_store *store,
-           struct need *need)
+work(const struct experiment *it, struct bench_store *store, struct need *need)
 {
-    (void)it;
-    (void)store;
-    (void)need;
+    if (it->task == LOAD)
+        bench_store_load(store, it->rows);
+    else if (it->task == SCAN)
+        scan(it, store);
+    else if (it->task == FIND)
+        find(it, store, need);
+    else if (it->task == BULK)
+        write_small(it, store);
 }
 
 static void
@@ -155,9 +149,6 @@ run_task(void *context, void *result)
     const struct experiment *it = context;
     const enum task task = it->task;
     struct need *need = result;
-    static void (*const works[TASKS])(
-        const struct experiment *it, struct bench_store *store,
-        struct need *need) = {load, scan, find, write_small, do_nothing};
     const bool is_small = task == BULK || task == OPEN;
     struct colander_options options;
     const uint64_t before = count_descriptors();
@@ -170,7 +161,7 @@ run_task(void *context, void *result)
     bench_store_open(&store, is_small ? it->small : it->path, &options, NULL);
     if (task != OPEN)
         began = bench_now();
-    works[task](it, &store, need);
+    work(it, &store, need);
     need->seconds = bench_now() - began;
     need->last = memory_now();
     need->descriptors = count_descriptors() - before;

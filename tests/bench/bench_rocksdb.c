@@ -5,8 +5,6 @@
  */
 #include "bench_rocksdb.h"
 
-#include "core/bytes.h"
-
 #include <rocksdb/c.h>
 #include <stdlib.h>
 #include <time.h>
@@ -14,81 +12,31 @@
 
 enum { ROWS, ENTRIES, FAMILIES };
 
-#define COLUMNS_MAX 250
+#define COLUMNS_MAX 0xf0 /* above this a byte would continue a number */
 #define READ_AT_ONCE 64
-#define CACHE_SHARD_BITS 2
 #define FORCE_OPTIMIZED 3 /* rocksdb::BottommostLevelCompaction */
 
 struct bench_rocksdb {
-    enum bench_index index;
     rocksdb_t *db;
     rocksdb_options_t *options;
     rocksdb_column_family_handle_t *families[FAMILIES];
-    int family_count;
+    int family_count; /* 1: no index */
     rocksdb_writebatch_t *batch;
     uint64_t put_count;
     rocksdb_writeoptions_t *writing;
     rocksdb_readoptions_t *reading;
     rocksdb_readoptions_t *walking; /* with a bound, borrowed from `bound` */
-    bool is_one_by_one;
 
-    const char *only[COLUMNS_MAX]; /* indexed columns; none: all */
-    size_t only_count;
-    const char *key_name;       /* not indexed */
-    char *columns[COLUMNS_MAX]; /* BY_COLUMN: a column's byte is its place */
+    char *columns[COLUMNS_MAX]; /* a column's byte in an entry is its place */
     size_t column_count;
+    bool is_limited;           /* to these columns */
+    const char *adding;        /* the only one of them for now; NULL: all */
+    const char *key_name;      /* not indexed */
     struct colander_slice key; /* of the row whose entries are added */
     struct colander_buffer entry;
     struct colander_buffer bound;
     struct bench_rows found; /* keys, without rows */
 };
-
-/* What core/engine/open.cc sets by default, as far as it matters. */
-static rocksdb_options_t *
-options_create(void)
-{
-    rocksdb_options_t *options = rocksdb_options_create();
-    rocksdb_block_based_table_options_t *table =
-        rocksdb_block_based_options_create();
-    rocksdb_lru_cache_options_t *caching = rocksdb_lru_cache_options_create();
-    struct colander_options ours;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    rocksdb_cache_t *cache;
-
-    colander_options_init(&ours);
-    /* In the 64 parts that 64 MiB would have, the Bloom filter of an SST hardly
-     * fits into one, and is read from disk for every row. */
-    rocksdb_lru_cache_options_set_capacity(caching, ours.cache_size);
-    rocksdb_lru_cache_options_set_num_shard_bits(caching, CACHE_SHARD_BITS);
-    cache = rocksdb_cache_create_lru_opts(caching);
-    rocksdb_options_set_create_if_missing(options, 1);
-    rocksdb_options_set_max_background_jobs(options,
-                                            cores < 2 ? 2 : (int)cores);
-    rocksdb_options_set_db_write_buffer_size(options, ours.write_buffer_size);
-    rocksdb_options_set_write_buffer_size(options, ours.write_buffer_size);
-    rocksdb_options_set_arena_block_size(options, 64 << 10);
-    rocksdb_options_set_bytes_per_sync(options, 1 << 20);
-    rocksdb_options_set_compression(options, rocksdb_lz4_compression);
-    rocksdb_options_set_target_file_size_base(options, 64 << 20);
-    rocksdb_options_set_max_bytes_for_level_base(options, 256 << 20);
-    rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 1);
-    rocksdb_options_set_optimize_filters_for_hits(options, 1);
-    rocksdb_options_set_memtable_prefix_bloom_size_ratio(options, 1.0 / 64);
-    rocksdb_options_set_memtable_whole_key_filtering(options, 1);
-    rocksdb_block_based_options_set_block_cache(table, cache);
-    rocksdb_block_based_options_set_block_size(table, 16 << 10);
-    rocksdb_block_based_options_set_format_version(table, 5);
-    rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1);
-    rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(
-        table, 1);
-    rocksdb_block_based_options_set_filter_policy(
-        table, rocksdb_filterpolicy_create_bloom_full(10));
-    rocksdb_options_set_block_based_table_factory(options, table);
-    rocksdb_block_based_options_destroy(table);
-    rocksdb_cache_destroy(cache);
-    rocksdb_lru_cache_options_destroy(caching);
-    return options;
-}
 
 static void
 check(char *message)
@@ -97,19 +45,58 @@ check(char *message)
         bench_fail("rocksdb", message);
 }
 
+/* What core/engine/open.cc sets by default, as far as it matters. In the 64
+ * parts that 64 MiB of cache would have, the Bloom filter of an SST hardly fits
+ * into one, and is read from disk for every row. */
+static rocksdb_options_t *
+options_create(void)
+{
+    rocksdb_options_t *plain = rocksdb_options_create();
+    rocksdb_options_t *options = rocksdb_options_create();
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    struct colander_options ours;
+    char *message = NULL;
+
+    colander_options_init(&ours);
+    bench_print(&text,
+                "create_if_missing=true;create_missing_column_families=true;"
+                "max_background_jobs=%ld;"
+                "db_write_buffer_size=%zu;write_buffer_size=%zu;"
+                "arena_block_size=64K;bytes_per_sync=1M;"
+                "compression=kLZ4Compression;target_file_size_base=64M;"
+                "max_bytes_for_level_base=256M;"
+                "level_compaction_dynamic_level_bytes=true;"
+                "optimize_filters_for_hits=true;"
+                "memtable_prefix_bloom_size_ratio=%f;"
+                "memtable_whole_key_filtering=true;"
+                "block_based_table_factory={"
+                "block_cache={capacity=%zu;num_shard_bits=2};block_size=16K;"
+                "format_version=5;cache_index_and_filter_blocks=true;"
+                "pin_l0_filter_and_index_blocks_in_cache=true;"
+                "filter_policy=bloomfilter:10:false}",
+                cores < 2 ? 2 : cores, (size_t)ours.write_buffer_size,
+                (size_t)ours.write_buffer_size, 1.0 / 64,
+                (size_t)ours.cache_size);
+    rocksdb_get_options_from_string(plain, (const char *)text.data, options,
+                                    &message);
+    check(message);
+    rocksdb_options_destroy(plain);
+    colander_buffer_release(&text);
+    return options;
+}
+
 struct bench_rocksdb *
-bench_rocksdb_open(const char *path, enum bench_index index)
+bench_rocksdb_open(const char *path, bool has_index)
 {
     static const char *const names[FAMILIES] = {"default", "entries"};
     struct bench_rocksdb *it = bench_allocate(1, sizeof(*it));
     const rocksdb_options_t *each[FAMILIES];
     char *message = NULL;
 
-    it->index = index;
     it->options = options_create();
-    it->family_count = index == BENCH_INDEX_NONE ? 1 : FAMILIES;
+    it->family_count = has_index ? FAMILIES : 1;
     each[ROWS] = each[ENTRIES] = it->options;
-    rocksdb_options_set_create_missing_column_families(it->options, 1);
     it->db = rocksdb_open_column_families(it->options, path, it->family_count,
                                           names, each, it->families, &message);
     check(message);
@@ -141,10 +128,34 @@ bench_rocksdb_close(struct bench_rocksdb *it)
 
 /* --------------------------------------------------------------- index --- */
 
+/* Returns column_count if it has no number. */
+static size_t
+find_column(const struct bench_rocksdb *it, const char *name)
+{
+    size_t i = 0;
+
+    while (i < it->column_count && strcmp(it->columns[i], name) != 0)
+        i++;
+    return i;
+}
+
+static uint8_t
+column_number(struct bench_rocksdb *it, const char *name)
+{
+    const size_t i = find_column(it, name);
+
+    if (i == COLUMNS_MAX)
+        bench_fail("index", "too many columns");
+    if (i == it->column_count)
+        it->columns[it->column_count++] = bench_copy(name);
+    return (uint8_t)i;
+}
+
 void
 bench_rocksdb_index_column(struct bench_rocksdb *it, const char *column)
 {
-    it->only[it->only_count++] = column;
+    it->is_limited = true;
+    (void)column_number(it, column);
 }
 
 void
@@ -156,65 +167,24 @@ bench_rocksdb_leave_out(struct bench_rocksdb *it, const char *key_name)
 bool
 bench_rocksdb_has_index(const struct bench_rocksdb *it, const char *column)
 {
-    if (it->index == BENCH_INDEX_NONE)
+    if (it->family_count == 1)
         return false;
-    if (it->only_count == 0)
-        return it->key_name == NULL || strcmp(column, it->key_name) != 0;
-    for (size_t i = 0; i < it->only_count; i++) {
-        if (strcmp(it->only[i], column) == 0)
-            return true;
-    }
-    return false;
+    if (it->is_limited)
+        return find_column(it, column) < it->column_count;
+    return it->key_name == NULL || strcmp(column, it->key_name) != 0;
 }
 
-static uint8_t
-column_number(struct bench_rocksdb *it, const char *name)
-{
-    size_t i = 0;
-
-    while (i < it->column_count && strcmp(it->columns[i], name) != 0)
-        i++;
-    if (i == COLUMNS_MAX)
-        bench_fail("index", "too many columns");
-    if (i == it->column_count)
-        it->columns[it->column_count++] = bench_copy(name);
-    return (uint8_t)i;
-}
-
-/* Begins an entry, up to the key or, of any column, up to the column. Strings
- * end with a zero byte, numbers have 8 bytes. Returns false for null. */
+/* Begins an entry, up to the key or, of any column, up to the column: the value
+ * as Colander's keys have it. Returns false for what no key can have: null and
+ * very long texts, which are not asked for. */
 static bool
 begin_entry(struct bench_rocksdb *it, const char *column,
             const struct colander_value *value)
 {
-    uint8_t first = (uint8_t)('a' + value->type);
-    uint8_t number[8];
-
-    if (it->index == BENCH_INDEX_BY_COLUMN)
-        first = column_number(it, column);
-    colander_buffer_clear(&it->entry);
-    bench_append(&it->entry, &first, 1);
-    switch (value->type) {
-    case COLANDER_STRING:
-        bench_append(&it->entry, value->bytes.data, value->bytes.size);
-        bench_append(&it->entry, "", 1);
-        break;
-    case COLANDER_BOOLEAN:
-        bench_append(&it->entry, value->boolean ? "t" : "f", 1);
-        break;
-    case COLANDER_DOUBLE:
-        bench_append(&it->entry, &value->number, sizeof(value->number));
-        break;
-    case COLANDER_INTEGER:
-    case COLANDER_UNSIGNED:
-        bytes_put_be64(number, (uint64_t)value->integer ^ UINT64_C(1) << 63);
-        bench_append(&it->entry, number, sizeof(number));
-        break;
-    default:
+    if (colander_key_encode(value, 1, &it->entry, NULL) != COLANDER_OK)
         return false;
-    }
-    if (it->index == BENCH_INDEX_BY_VALUE && column != NULL)
-        bench_append(&it->entry, column, strlen(column) + 1);
+    if (column != NULL)
+        bench_append(&it->entry, (uint8_t[]){column_number(it, column)}, 1);
     return true;
 }
 
@@ -223,7 +193,9 @@ put_entry(void *context, const char *path, const struct colander_value *value)
 {
     struct bench_rocksdb *it = context;
 
-    if (!bench_rocksdb_has_index(it, path) || !begin_entry(it, path, value))
+    if (!bench_rocksdb_has_index(it, path) ||
+        (it->adding != NULL && strcmp(path, it->adding) != 0) ||
+        !begin_entry(it, path, value))
         return;
     bench_append(&it->entry, it->key.data, it->key.size);
     rocksdb_writebatch_put_cf(it->batch, it->families[ENTRIES],
@@ -236,7 +208,7 @@ put_entries(struct bench_rocksdb *it, struct colander_slice key,
             struct colander_slice row)
 {
     it->key = key;
-    if (it->index != BENCH_INDEX_NONE)
+    if (it->family_count > 1)
         bench_scalars_visit(row, put_entry, it);
 }
 
@@ -253,26 +225,17 @@ bench_rocksdb_commit(struct bench_rocksdb *it)
 }
 
 void
-bench_rocksdb_put(struct bench_rocksdb *it, struct colander_slice key,
+bench_rocksdb_put(void *context, struct colander_slice key,
                   struct colander_slice row)
 {
+    struct bench_rocksdb *it = context;
+
     rocksdb_writebatch_put_cf(it->batch, it->families[ROWS],
                               (const char *)key.data, key.size,
                               (const char *)row.data, row.size);
     put_entries(it, key, row);
     if (++it->put_count % BENCH_BATCH == 0)
         bench_rocksdb_commit(it);
-}
-
-void
-bench_rocksdb_put_singly(struct bench_rocksdb *it, struct colander_slice key,
-                         struct colander_slice row)
-{
-    char *message = NULL;
-
-    rocksdb_put(it->db, it->writing, (const char *)key.data, key.size,
-                (const char *)row.data, row.size, &message);
-    check(message);
 }
 
 void
@@ -387,22 +350,11 @@ put_entries_of(void *context, struct colander_slice key,
 void
 bench_rocksdb_add_column(struct bench_rocksdb *it, const char *column)
 {
-    const char *first = it->only[0];
-    const size_t count = it->only_count;
-
-    it->only[0] = column;
-    it->only_count = 1;
+    bench_rocksdb_index_column(it, column);
+    it->adding = column;
     bench_rocksdb_scan(it, put_entries_of, it);
     bench_rocksdb_commit(it);
-    it->only[0] = first;
-    it->only_count = count;
-    bench_rocksdb_index_column(it, column);
-}
-
-void
-bench_rocksdb_read_at_once(struct bench_rocksdb *it, bool at_once)
-{
-    it->is_one_by_one = !at_once;
+    it->adding = NULL;
 }
 
 /* Sets the bound to the first bytes after all that begin with the entry, whose
@@ -441,14 +393,13 @@ walk_entries(struct bench_rocksdb *it, bool is_any)
     for (rocksdb_iter_seek(iterator, (const char *)it->entry.data,
                            it->entry.size);
          rocksdb_iter_valid(iterator) != 0; rocksdb_iter_next(iterator)) {
+        /* of any column, its byte follows the value */
+        const size_t before = it->entry.size + is_any;
         size_t size;
-        size_t before = it->entry.size;
         const char *entry = rocksdb_iter_key(iterator, &size);
-        struct colander_slice key;
+        const struct colander_slice key =
+            colander_slice_of(entry + before, size - before);
 
-        if (is_any) /* the column follows the value */
-            before += strlen(entry + before) + 1;
-        key = colander_slice_of(entry + before, size - before);
         /* a row that has the value in two columns has two entries */
         if (!is_any || !is_found(it, key))
             bench_rows_add(&it->found, key, colander_slice_of("", 0));
@@ -456,15 +407,6 @@ walk_entries(struct bench_rocksdb *it, bool is_any)
     rocksdb_iter_get_error(iterator, &message);
     check(message);
     rocksdb_iter_destroy(iterator);
-}
-
-static void
-take_row(rocksdb_pinnableslice_t *row, char *message)
-{
-    check(message);
-    if (row == NULL)
-        bench_fail("index", "an entry without its row");
-    rocksdb_pinnableslice_destroy(row);
 }
 
 /* Entries of one column are in order of keys. */
@@ -483,16 +425,13 @@ read_rows(struct bench_rocksdb *it, uint64_t first, size_t count,
         keys[i] = (const char *)key.data;
         sizes[i] = key.size;
     }
-    if (!it->is_one_by_one)
-        rocksdb_batched_multi_get_cf(it->db, it->reading, it->families[ROWS],
-                                     count, keys, sizes, rows, messages,
-                                     is_sorted);
+    rocksdb_batched_multi_get_cf(it->db, it->reading, it->families[ROWS], count,
+                                 keys, sizes, rows, messages, is_sorted);
     for (size_t i = 0; i < count; i++) {
-        if (it->is_one_by_one)
-            rows[i] =
-                rocksdb_get_pinned_cf(it->db, it->reading, it->families[ROWS],
-                                      keys[i], sizes[i], &messages[i]);
-        take_row(rows[i], messages[i]);
+        check(messages[i]);
+        if (rows[i] == NULL)
+            bench_fail("index", "an entry without its row");
+        rocksdb_pinnableslice_destroy(rows[i]);
     }
 }
 

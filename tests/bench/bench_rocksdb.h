@@ -10,39 +10,28 @@
 #include "bench_lines.h"
 #include "bench_questions.h"
 
-enum bench_index {
-    BENCH_INDEX_NONE,      /* there is only the family of rows */
-    BENCH_INDEX_BY_COLUMN, /* a byte for the column, value, key */
-    BENCH_INDEX_BY_VALUE,  /* value, column, key: the rows that have a value in
-                            * any column are one range, too */
-};
-
 struct bench_rocksdb;
 
-/* Creates a database with Colander's default settings. */
-struct bench_rocksdb *bench_rocksdb_open(const char *path,
-                                         enum bench_index index);
+/* Creates a database with Colander's default settings, with or without the
+ * index. An entry is a value, the column and the key, so that the rows that
+ * have a value in one column are a range, and those in any column, too. */
+struct bench_rocksdb *bench_rocksdb_open(const char *path, bool has_index);
 void bench_rocksdb_close(struct bench_rocksdb *it);
 
 /* Limits the index to this column and others named so; else it has all but
- * `key_name` (NULL: all). Both are borrowed until close. */
+ * `key_name` (NULL: all), which is borrowed until close. */
 void bench_rocksdb_index_column(struct bench_rocksdb *it, const char *column);
 void bench_rocksdb_leave_out(struct bench_rocksdb *it, const char *key_name);
 bool bench_rocksdb_has_index(const struct bench_rocksdb *it,
                              const char *column);
 
-/* Puts a row and its index entries, and commits each BENCH_BATCH rows. */
-void bench_rocksdb_put(struct bench_rocksdb *it, struct colander_slice key,
-                       struct colander_slice row);
+/* Puts a row into the struct bench_rocksdb, with its index entries, and commits
+ * each BENCH_BATCH rows. */
+bench_take_keyed bench_rocksdb_put;
 void bench_rocksdb_commit(struct bench_rocksdb *it);
 
 /* Commits and flushes. */
 void bench_rocksdb_flush(struct bench_rocksdb *it);
-
-/* Writes a row without a batch and without index. */
-void bench_rocksdb_put_singly(struct bench_rocksdb *it,
-                              struct colander_slice key,
-                              struct colander_slice row);
 
 /* As colander_family_compact does it. */
 void bench_rocksdb_compact(struct bench_rocksdb *it);
@@ -61,13 +50,11 @@ void bench_rocksdb_scan(struct bench_rocksdb *it, bench_take_keyed *take,
 /* Adds the entries of all rows to the index of a further column. */
 void bench_rocksdb_add_column(struct bench_rocksdb *it, const char *column);
 
-/* Reads the rows that the index has for a value and returns their number.
+/* Reads, by MultiGet, the rows that the index has for a value and returns their
+ * number.
  * `column` NULL: of any column. */
 uint64_t bench_rocksdb_find(struct bench_rocksdb *it, const char *column,
                             const struct colander_value *value);
-
-/* Whether a find reads rows by MultiGet (the default) or one by one. */
-void bench_rocksdb_read_at_once(struct bench_rocksdb *it, bool at_once);
 
 /* A way of answering. The context is a struct bench_rocksdb. */
 bench_answer bench_index_rows;

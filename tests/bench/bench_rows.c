@@ -20,23 +20,6 @@ bench_round_rows(const struct bench_options *options, uint64_t suggested)
     return rows - rows % 20;
 }
 
-void
-bench_maker_init(struct bench_maker *maker, uint64_t rows)
-{
-    memset(maker, 0, sizeof(*maker));
-    maker->rows = rows;
-    maker->builder = colander_row_builder_create();
-    if (maker->builder == NULL)
-        bench_fail("rows", "no memory");
-}
-
-void
-bench_maker_release(struct bench_maker *maker)
-{
-    colander_buffer_release(&maker->key);
-    colander_row_builder_destroy(maker->builder);
-}
-
 struct colander_value
 bench_made_key(uint64_t number)
 {
@@ -68,53 +51,51 @@ group_of(uint64_t number, uint64_t rows, uint64_t size)
     return number / rows * groups + number % rows % groups;
 }
 
-void
-bench_make(struct bench_maker *maker, uint64_t number,
-           struct colander_slice *key, struct colander_slice *row)
+/* Makes a row, borrowed until the builder is next used. */
+static struct colander_slice
+make_row(struct colander_row_builder *builder, uint64_t rows, uint64_t number)
 {
     static const char *const languages[] = {"en", "pl", "de", "fr", "ja"};
-    struct colander_row_builder *builder = maker->builder;
-    const struct colander_value part = bench_made_key(number);
     const uint64_t id = bench_mix(8 * number + 2) >> 1;
     const uint64_t language = bench_mix(8 * number + 3) % 5;
     const uint64_t likes = bench_mix(8 * number + 4) % 1000;
+    struct colander_slice row;
     char user[40];
     char text[40];
 
-    bench_check(colander_key_encode(&part, 1, &maker->key, &bench_error));
-    *key = colander_buffer_slice(&maker->key);
     (void)snprintf(text, sizeof(text), "text %016" PRIx64,
                    bench_mix(8 * number + 1));
     colander_row_builder_add(builder, "id", colander_integer((int64_t)id));
     colander_row_builder_add(
-        builder, "group5",
-        bench_made_group5(group_of(number, maker->rows, 5), user));
+        builder, "group5", bench_made_group5(group_of(number, rows, 5), user));
     colander_row_builder_add(builder, "lang",
                              colander_text(languages[language]));
     colander_row_builder_add(builder, "likes",
                              colander_integer((int64_t)likes));
-    colander_row_builder_add(
-        builder, "group20",
-        bench_made_group20(group_of(number, maker->rows, 20)));
+    colander_row_builder_add(builder, "group20",
+                             bench_made_group20(group_of(number, rows, 20)));
     colander_row_builder_add(builder, "text", colander_text(text));
-    bench_check(colander_row_builder_finish(builder, row, &bench_error));
+    bench_check(colander_row_builder_finish(builder, &row, &bench_error));
+    return row;
 }
 
 void
-bench_make_rows(uint64_t rows, uint64_t end, bench_take_keyed *take,
-                void *context)
+bench_make_rows(uint64_t rows, uint64_t first, uint64_t end,
+                bench_take_keyed *take, void *context)
 {
-    struct bench_maker maker;
+    struct colander_row_builder *builder = colander_row_builder_create();
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
 
-    bench_maker_init(&maker, rows);
-    for (uint64_t i = 0; i < end; i++) {
-        struct colander_slice key;
-        struct colander_slice row;
+    if (builder == NULL)
+        bench_fail("rows", "no memory");
+    for (uint64_t i = first; i < end; i++) {
+        const struct colander_value part = bench_made_key(i);
 
-        bench_make(&maker, i, &key, &row);
-        take(context, key, row);
+        bench_check(colander_key_encode(&part, 1, &key, &bench_error));
+        take(context, colander_buffer_slice(&key), make_row(builder, rows, i));
     }
-    bench_maker_release(&maker);
+    colander_buffer_release(&key);
+    colander_row_builder_destroy(builder);
 }
 
 /* ----------------------------------------------------------- kept rows --- */

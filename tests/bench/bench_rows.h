@@ -13,24 +13,10 @@
 
 #include "bench.h"
 
-struct bench_maker {
-    struct colander_row_builder *builder;
-    struct colander_buffer key;
-    uint64_t rows; /* n */
-};
-
-/* `rows` is a result of bench_round_rows. */
-void bench_maker_init(struct bench_maker *maker, uint64_t rows);
-void bench_maker_release(struct bench_maker *maker);
-
 /* Returns the number of rows that --rows asks for, or else `suggested`, rounded
  * to whole groups: a multiple of 20. Fails below 1,000. */
 uint64_t bench_round_rows(const struct bench_options *options,
                           uint64_t suggested);
-
-/* Key and row are borrowed until the maker is next used. */
-void bench_make(struct bench_maker *maker, uint64_t number,
-                struct colander_slice *key, struct colander_slice *row);
 
 /* The key, and the values of `group5` and `group20`. A text needs 40 bytes. */
 struct colander_value bench_made_key(uint64_t number);
@@ -41,9 +27,9 @@ struct colander_value bench_made_group20(uint64_t group);
 typedef void bench_take_keyed(void *context, struct colander_slice key,
                               struct colander_slice row);
 
-/* Makes rows 0 to `end` - 1 of `rows`. */
-void bench_make_rows(uint64_t rows, uint64_t end, bench_take_keyed *take,
-                     void *context);
+/* Makes rows `first` to `end` - 1 of `rows`, a result of bench_round_rows. */
+void bench_make_rows(uint64_t rows, uint64_t first, uint64_t end,
+                     bench_take_keyed *take, void *context);
 
 /* ---------------------------------------------------------- kept rows --- */
 

@@ -10,8 +10,6 @@
 #include "bench_figures.h"
 #include "bench_store.h"
 
-#define HASH_BITS 32 /* the default */
-
 /* One family under measurement. */
 struct experiment {
     struct bench_store store;
@@ -62,7 +60,7 @@ measure(struct experiment *it, uint32_t rows_per_segment)
 
     bench_progress("building filters of %s rows per segment",
                    bench_segment_name(rows_per_segment));
-    bench_store_refilter(&it->store, rows_per_segment, HASH_BITS);
+    bench_store_refilter(&it->store, rows_per_segment);
     bench_progress("%s", "");
     stats = bench_store_stats(&it->store);
     bench_figures_open(it->figures, NULL, '{');
@@ -95,7 +93,7 @@ bench_space(const struct bench_options *options)
     for (size_t i = 0; i < options->file_count; i++)
         bench_data_read(options, options->files[i], put_numbered, &it);
     if (options->file_count == 0)
-        bench_make_rows(generated, generated, put, &it);
+        bench_make_rows(generated, 0, generated, put, &it);
     if (it.store.put_count == 0)
         bench_fail("space", "there are no rows");
     bench_store_settle(&it.store);

@@ -68,19 +68,17 @@ bench_store_put_rows(struct bench_store *store, const struct bench_rows *rows)
 void
 bench_store_load(struct bench_store *store, uint64_t rows)
 {
-    bench_make_rows(rows, rows, bench_store_put, store);
+    bench_make_rows(rows, 0, rows, bench_store_put, store);
     bench_store_settle(store);
 }
 
 void
-bench_store_refilter(struct bench_store *store, uint32_t rows_per_segment,
-                     uint32_t hash_bits)
+bench_store_refilter(struct bench_store *store, uint32_t rows_per_segment)
 {
     struct colander_filter_options filters;
 
     colander_filter_options_init(&filters);
     filters.rows_per_segment = rows_per_segment;
-    filters.hash_bits = hash_bits;
     bench_check(
         colander_family_set_filters(store->family, &filters, &bench_error));
     bench_check(colander_family_refilter(store->family, NULL, &bench_error));

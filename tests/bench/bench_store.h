@@ -35,8 +35,7 @@ void bench_store_put_rows(struct bench_store *store,
 void bench_store_load(struct bench_store *store, uint64_t rows);
 
 /* Rebuilds all filters, and waits until the store is idle. */
-void bench_store_refilter(struct bench_store *store, uint32_t rows_per_segment,
-                          uint32_t hash_bits);
+void bench_store_refilter(struct bench_store *store, uint32_t rows_per_segment);
 
 /* Waits until the store is idle. Returns the time, as bench_now has it, since
  * which it is: it waits a while longer to be sure. */

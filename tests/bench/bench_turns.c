@@ -7,31 +7,29 @@
 
 #include <stdlib.h>
 
-static void
-take_turn(struct bench_turns *turns, unsigned way, unsigned round)
+static double *
+times_of(const struct bench_turns *turns, unsigned way, unsigned time)
 {
-    char *directory = bench_make_directory(turns->options);
-    double times[BENCH_TIMES] = {0};
-
-    bench_progress("round %u of %u: %s", round + 1, turns->options->rounds,
-                   turns->names[way]);
-    turns->turn(turns, way, directory, times);
-    for (unsigned i = 0; i < BENCH_TIMES; i++)
-        turns->times[way][i][round] = times[i];
-    bench_remove_directory(directory);
+    return turns->times + (size_t)(way * BENCH_TIMES + time) * turns->rounds;
 }
 
 void
-bench_turns_take(struct bench_turns *turns)
+bench_turns_take(struct bench_turns *turns, unsigned rounds, unsigned way_count,
+                 bench_turn *turn, void *context)
 {
-    for (unsigned way = 0; way < turns->way_count; way++) {
-        for (unsigned i = 0; i < BENCH_TIMES; i++)
-            turns->times[way][i] =
-                bench_allocate(turns->options->rounds, sizeof(double));
-    }
-    for (unsigned round = 0; round < turns->options->rounds; round++) {
-        for (unsigned turn = 0; turn < turns->way_count; turn++)
-            take_turn(turns, (turn + round) % turns->way_count, round);
+    turns->rounds = rounds;
+    turns->times = bench_allocate((size_t)way_count * BENCH_TIMES * rounds,
+                                  sizeof(double));
+    for (unsigned i = 0; i < rounds * way_count; i++) {
+        const unsigned round = i / way_count;
+        const unsigned way = (i + round) % way_count;
+        double times[BENCH_TIMES] = {0};
+
+        bench_progress("round %u of %u, way %u of %u", round + 1, rounds,
+                       way + 1, way_count);
+        turn(context, way, times);
+        for (unsigned time = 0; time < BENCH_TIMES; time++)
+            times_of(turns, way, time)[round] = times[time];
     }
     bench_progress("%s", "");
 }
@@ -39,23 +37,19 @@ bench_turns_take(struct bench_turns *turns)
 void
 bench_turns_release(struct bench_turns *turns)
 {
-    for (unsigned way = 0; way < turns->way_count; way++) {
-        for (unsigned i = 0; i < BENCH_TIMES; i++)
-            free(turns->times[way][i]);
-    }
+    free(turns->times);
 }
 
 double
-bench_turns_median(const struct bench_turns *turns, unsigned way,
-                   enum bench_time time)
+bench_turns_median(const struct bench_turns *turns, unsigned way, unsigned time)
 {
-    return bench_median(turns->times[way][time], turns->options->rounds);
+    return bench_median(times_of(turns, way, time), turns->rounds);
 }
 
 double
 bench_turns_ratio(const struct bench_turns *turns, unsigned way, unsigned other,
-                  enum bench_time time)
+                  unsigned time)
 {
-    return bench_ratio(turns->times[way][time], turns->times[other][time],
-                       turns->options->rounds);
+    return bench_ratio(times_of(turns, way, time), times_of(turns, other, time),
+                       turns->rounds);
 }

@@ -19,7 +19,7 @@
 #define EPOCH_MS INT64_C(1288834974657) /* since 1970 */
 #define GAP_MS 400                      /* between two tweets */
 
-struct bench_tweets {
+struct tweets {
     char (*words)[WORD_SIZE];
     char (*places)[WORD_SIZE];
     uint64_t random;
@@ -27,21 +27,21 @@ struct bench_tweets {
 };
 
 static uint64_t
-next_random(struct bench_tweets *tweets)
+next_random(struct tweets *tweets)
 {
     return bench_mix(tweets->random++);
 }
 
 /* Above 0, up to 1. */
 static double
-next_share(struct bench_tweets *tweets)
+next_share(struct tweets *tweets)
 {
     return (double)((next_random(tweets) >> 11) + 1) * 0x1p-53;
 }
 
 /* Below `count`; n is picked about 1 / (n + 1) as often as 0. */
 static size_t
-next_rank(struct bench_tweets *tweets, size_t count)
+next_rank(struct tweets *tweets, size_t count)
 {
     double rank = exp(next_share(tweets) * log((double)count + 1)) - 1;
 
@@ -52,7 +52,7 @@ next_rank(struct bench_tweets *tweets, size_t count)
 
 /* One word in some sixty has a letter that is not ASCII in each syllable. */
 static void
-make_word(struct bench_tweets *tweets, char *word, unsigned syllables)
+make_word(struct tweets *tweets, char *word, unsigned syllables)
 {
     static const char *const first[] = {"b", "d", "f",  "g",  "k",  "l", "m",
                                         "n", "p", "r",  "s",  "t",  "v", "w",
@@ -73,34 +73,22 @@ make_word(struct bench_tweets *tweets, char *word, unsigned syllables)
     }
 }
 
-struct bench_tweets *
-bench_tweets_create(void)
+static void
+make_words(struct tweets *tweets)
 {
-    struct bench_tweets *tweets = bench_allocate(1, sizeof(*tweets));
-
     tweets->words = bench_allocate(WORDS, sizeof(*tweets->words));
     tweets->places = bench_allocate(PLACES, sizeof(*tweets->places));
     for (unsigned i = 0; i < WORDS; i++)
         make_word(tweets, tweets->words[i], i < 100 ? 1 : i < 3000 ? 2 : 3);
     for (unsigned i = 0; i < PLACES; i++)
         make_word(tweets, tweets->places[i], 3);
-    return tweets;
-}
-
-void
-bench_tweets_destroy(struct bench_tweets *tweets)
-{
-    colander_buffer_release(&tweets->line);
-    free(tweets->words);
-    free(tweets->places);
-    free(tweets);
 }
 
 /* --------------------------------------------------------------- lines --- */
 
 /* One word in forty is a hash tag; one text in fifty ends with a quote. */
 static void
-add_text(struct bench_tweets *tweets)
+add_text(struct tweets *tweets)
 {
     const unsigned count = 6 + (unsigned)(next_random(tweets) % 9);
 
@@ -116,7 +104,7 @@ add_text(struct bench_tweets *tweets)
 }
 
 static uint64_t
-next_likes(struct bench_tweets *tweets)
+next_likes(struct tweets *tweets)
 {
     double likes = 2 * (pow(next_share(tweets), -1 / 1.1) - 1);
 
@@ -124,7 +112,7 @@ next_likes(struct bench_tweets *tweets)
 }
 
 static const char *
-next_language(struct bench_tweets *tweets)
+next_language(struct tweets *tweets)
 {
     static const char *const languages[] = {"en", "ja", "pl", "de", "fr"};
     uint64_t random = next_random(tweets) % 8;
@@ -133,7 +121,7 @@ next_language(struct bench_tweets *tweets)
 }
 
 static void
-add_time(struct bench_tweets *tweets, int64_t ms)
+add_time(struct tweets *tweets, int64_t ms)
 {
     time_t second = (ms + EPOCH_MS) / 1000;
     struct tm fields;
@@ -145,8 +133,8 @@ add_time(struct bench_tweets *tweets, int64_t ms)
     bench_print(&tweets->line, "\"time\":\"%s\"}\n", text);
 }
 
-struct colander_slice
-bench_tweet(struct bench_tweets *tweets, uint64_t number)
+static void
+make_tweet(struct tweets *tweets, uint64_t number)
 {
     size_t user;
     int64_t ms;
@@ -166,24 +154,25 @@ bench_tweet(struct bench_tweets *tweets, uint64_t number)
                 next_likes(tweets), next_language(tweets),
                 tweets->places[next_rank(tweets, PLACES)]);
     add_time(tweets, ms);
-    return colander_buffer_slice(&tweets->line);
 }
 
 void
 bench_tweets_write(const char *path, uint64_t count)
 {
-    struct bench_tweets *tweets = bench_tweets_create();
+    struct tweets tweets = {.random = 0};
     FILE *file = bench_open_new(path);
 
+    make_words(&tweets);
     for (uint64_t i = 0; i < count; i++) {
-        struct colander_slice line = bench_tweet(tweets, i);
-
-        (void)fwrite(line.data, 1, line.size, file);
+        make_tweet(&tweets, i);
+        (void)fwrite(tweets.line.data, 1, tweets.line.size, file);
         if (i % 100000 == 0)
             bench_progress("writing: %.1f of %.1f M tweets", (double)i / 1e6,
                            (double)count / 1e6);
     }
     bench_close_written(file, path);
     bench_progress("%s", "");
-    bench_tweets_destroy(tweets);
+    colander_buffer_release(&tweets.line);
+    free(tweets.words);
+    free(tweets.places);
 }

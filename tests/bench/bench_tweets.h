@@ -19,14 +19,6 @@
 /* The bytes before a tweet's id, which stands first. */
 #define BENCH_TWEET_ID_AT 6
 
-struct bench_tweets;
-
-struct bench_tweets *bench_tweets_create(void);
-void bench_tweets_destroy(struct bench_tweets *tweets);
-
-/* A line with its end; borrowed until the next. */
-struct colander_slice bench_tweet(struct bench_tweets *tweets, uint64_t number);
-
 /* Writes tweets 0 to `count` - 1 into a new file. */
 void bench_tweets_write(const char *path, uint64_t count);
 

@@ -8,17 +8,14 @@
 #include "bench_lines.h"
 #include "bench_tweets.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #define WORD_BYTES                                                             \
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 #define LATER_MIN 20
 #define LATER_MAX 10000
 #define LATER_SHARE 100 /* later rows are one hundredth */
-#define ROWS_OF_VALUE 5 /* of the added column */
 
 static struct bench_work *
 create(const char *directory, char *name)
@@ -39,88 +36,65 @@ bench_work_key(const struct bench_work *work, struct colander_slice line)
     return strtoll((const char *)line.data + work->key_at, NULL, 10);
 }
 
-static void
-finish(struct bench_work *work)
-{
-    struct stat status;
-
-    if (stat(work->lines_path, &status) != 0)
-        bench_fail(work->lines_path, strerror(errno));
-    work->lines_size = (uint64_t)status.st_size;
-    bench_work_pick(work);
-}
-
 /* ---------------------------------------------------------- later rows --- */
 
-static void
-count_later(struct bench_work *work)
+static uint64_t
+count_later(const struct bench_work *work)
 {
-    uint64_t count = work->row_count / LATER_SHARE;
+    const uint64_t share = work->row_count / LATER_SHARE;
+    const uint64_t count = share > LATER_MAX ? LATER_MAX : share;
 
     if (work->row_count < LATER_MIN)
         bench_fail(work->name, "it has less than 20 rows");
     if (count < LATER_MIN)
-        count = LATER_MIN;
-    if (count > LATER_MAX)
-        count = LATER_MAX;
-    work->later_count = count - count % ROWS_OF_VALUE;
+        return LATER_MIN;
+    return count - count % BENCH_WORK_ADDED_ROWS;
 }
 
+/* Writes the first rows again, under keys above all others, with one more
+ * column after the key. Returns the bytes of all rows. */
 static uint64_t
-later_values(const struct bench_work *work)
+write_later(struct bench_work *work)
 {
-    return work->later_count / ROWS_OF_VALUE;
-}
+    const uint64_t values = work->later_count / BENCH_WORK_ADDED_ROWS;
+    struct colander_slice lines = bench_map(work->lines_path);
+    struct colander_slice rest = lines;
+    struct colander_slice line;
+    FILE *later = bench_open_new(work->later_path);
 
-/* Writes later row `number`: a line under another key, with one more column
- * after the key. */
-static void
-write_later(const struct bench_work *work, FILE *file, uint64_t number,
-            int64_t key, struct colander_slice line)
-{
-    const char *text = (const char *)line.data;
-    const char *comma = memchr(text, ',', line.size);
+    for (uint64_t i = 0; i < work->later_count; i++) {
+        const char *comma;
 
-    if (comma == NULL)
-        bench_fail(work->name, "a row has no column");
-    (void)fprintf(file,
-                  "{\"%s\":%" PRId64 ",\"" BENCH_WORK_ADDED_COLUMN
-                  "\":\"added %" PRIu64 "\"%.*s",
-                  work->key_name, key, number % later_values(work),
-                  (int)(line.size - (size_t)(comma - text)), comma);
-}
-
-static void
-add_question(struct bench_work *work, uint64_t value)
-{
-    struct bench_work_questions *added = &work->kinds[BENCH_WORK_ADDED];
-    struct bench_work_question *question = &added->questions[added->count];
-    char text[40];
-
-    if (added->count == BENCH_WORK_QUESTIONS_MAX)
-        return;
-    (void)snprintf(text, sizeof(text), "added %" PRIu64, value);
-    question->column = BENCH_WORK_ADDED_COLUMN;
-    question->value = bench_copy(text);
-    question->expected = ROWS_OF_VALUE;
-    added->count++;
+        (void)bench_next_line(&rest, &line);
+        comma = memchr(line.data, ',', line.size);
+        if (comma == NULL)
+            bench_fail(work->name, "a row has no column");
+        (void)fprintf(
+            later,
+            "{\"%s\":%" PRIu64 ",\"" BENCH_WORK_ADDED_COLUMN
+            "\":\"" BENCH_WORK_ADDED_VALUE "\"%.*s\n",
+            work->key_name, INT64_MAX - work->later_count + i, i % values,
+            (int)((const char *)line.data + line.size - comma), comma);
+    }
+    bench_close_written(later, work->later_path);
+    bench_unmap(lines);
+    return lines.size;
 }
 
 static void
-add_questions(struct bench_work *work)
+finish(struct bench_work *work)
 {
-    for (uint64_t i = 0; i < later_values(work); i++)
-        add_question(work, i);
+    work->later_count = count_later(work);
+    work->lines_size = write_later(work);
+    bench_work_pick(work);
 }
 
-/* ---------------------------------------------------------------- made --- */
+/* -------------------------------------------------------- made and read --- */
 
 struct bench_work *
 bench_work_make(const char *directory, uint64_t rows)
 {
     struct bench_work *work = create(directory, bench_copy("made"));
-    struct bench_tweets *tweets = bench_tweets_create();
-    FILE *later = bench_open_new(work->later_path);
 
     work->key_name = "id";
     work->key_at = BENCH_TWEET_ID_AT;
@@ -128,20 +102,9 @@ bench_work_make(const char *directory, uint64_t rows)
     work->chosen = bench_copy("user");
     work->other = bench_copy("time");
     bench_tweets_write(work->lines_path, rows);
-    count_later(work);
-    for (uint64_t i = 0; i < work->later_count; i++) {
-        const struct colander_slice line = bench_tweet(tweets, rows + i);
-
-        write_later(work, later, i, bench_work_key(work, line), line);
-    }
-    bench_close_written(later, work->later_path);
-    bench_tweets_destroy(tweets);
-    add_questions(work);
     finish(work);
     return work;
 }
-
-/* ---------------------------------------------------------------- read --- */
 
 struct writing {
     struct bench_work *work;
@@ -167,24 +130,6 @@ write_row(void *context, struct colander_slice key, struct colander_slice row)
                                          row, &bench_error));
     bench_append(&writing->json, "\n", 1);
     (void)fwrite(writing->json.data, 1, writing->json.size, writing->file);
-}
-
-/* Writes the first rows again, with other keys and the added column. */
-static void
-write_first_again(struct bench_work *work)
-{
-    struct colander_slice lines = bench_map(work->lines_path);
-    struct colander_slice rest = lines;
-    struct colander_slice line;
-    FILE *later = bench_open_new(work->later_path);
-
-    for (uint64_t i = 0; i < work->later_count; i++) {
-        (void)bench_next_line(&rest, &line);
-        line.size++; /* its end */
-        write_later(work, later, i, (int64_t)(work->row_count + i), line);
-    }
-    bench_close_written(later, work->later_path);
-    bench_unmap(lines);
 }
 
 /* Returns the name of a file up to its first dot, as a link can have it. */
@@ -217,9 +162,6 @@ bench_work_read(const struct bench_options *options, const char *path)
     bench_close_written(writing.file, work->lines_path);
     colander_buffer_release(&writing.key);
     colander_buffer_release(&writing.json);
-    count_later(work);
-    write_first_again(work);
-    add_questions(work);
     finish(work);
     return work;
 }

@@ -15,6 +15,8 @@
 
 #include "bench.h"
 
+#include <inttypes.h>
+
 #define BENCH_WORK_PATHS_MAX 250
 #define BENCH_WORK_QUESTIONS_MAX 200
 
@@ -75,11 +77,13 @@ void bench_work_release(struct bench_work *work);
 int64_t bench_work_key(const struct bench_work *work,
                        struct colander_slice line);
 
-/* The name of the column that later rows have. */
+/* The column that later rows have, and its values by their number. */
 #define BENCH_WORK_ADDED_COLUMN "added_later"
+#define BENCH_WORK_ADDED_VALUE "added %" PRIu64
+#define BENCH_WORK_ADDED_ROWS 5 /* of a value */
 
-/* Sets paths and questions, except those about the column added later, and the
- * columns asked about if the work has none. Only bench_work.c calls it. */
+/* Sets paths and questions, and the columns asked about if the work has none.
+ * Only bench_work.c calls it. */
 void bench_work_pick(struct bench_work *work);
 
 #endif

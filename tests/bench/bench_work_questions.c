@@ -1,9 +1,9 @@
 /*
  * Questions about the rows of a work, picked and counted.
  *
- * All rows are read twice: for the paths that they have and a hash of each text
- * in them, and for the texts of the values that are picked. Values in about
- * five rows are preferred.
+ * All rows are read for the paths that they have and a hash of each text in
+ * them, and those of the values that are picked again, for their texts. Values
+ * in about five rows are preferred.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,58 +21,42 @@
 /* A text in a row. */
 struct seen {
     uint64_t hash;
+    uint64_t line; /* bytes of the file before its line */
     uint32_t path;
-    uint32_t row;
 };
 
 /* A value that may be asked about. */
 struct picked {
-    uint64_t hash;
-    uint64_t rows; /* that have it */
-};
-
-/* A question whose text is not known yet. */
-struct wanted {
-    uint64_t hash;
-    struct bench_work_question *question;
+    const struct seen *seen; /* the first */
+    uint64_t rows;           /* that have it */
 };
 
 struct picking {
     struct bench_work *work;
-    uint32_t row; /* being read */
+    struct colander_json_reader *reader;
+    struct colander_slice lines;
+    uint64_t line; /* being read */
     struct seen *seen;
     size_t seen_count;
     size_t seen_capacity;
     struct picked *picked; /* of one kind */
     size_t picked_count;
     size_t picked_capacity;
-    struct wanted wanted[BENCH_WORK_KINDS * BENCH_WORK_QUESTIONS_MAX];
-    size_t wanted_count;
 };
 
 /* ------------------------------------------------------------ all rows --- */
 
 static void
-visit_rows(struct picking *it, bench_take_scalar *take)
+visit_line(struct picking *it, struct colander_slice line,
+           bench_take_scalar *take, void *context)
 {
-    struct colander_json_reader *reader = colander_json_reader_create();
-    struct colander_slice lines = bench_map(it->work->lines_path);
-    struct colander_slice rest = lines;
-    struct colander_slice line;
+    struct colander_slice key;
+    struct colander_slice row;
+    bool has_key;
 
-    if (reader == NULL)
-        bench_fail(it->work->name, "no memory");
-    for (it->row = 0; bench_next_line(&rest, &line); it->row++) {
-        struct colander_slice key;
-        struct colander_slice row;
-        bool has_key;
-
-        bench_check(colander_json_reader_row(reader, line, &key, &has_key, &row,
-                                             &bench_error));
-        bench_scalars_visit(row, take, it);
-    }
-    bench_unmap(lines);
-    colander_json_reader_destroy(reader);
+    bench_check(colander_json_reader_row(it->reader, line, &key, &has_key, &row,
+                                         &bench_error));
+    bench_scalars_visit(row, take, context);
 }
 
 /* SQLite looks for a name as it is in the text, where these characters are
@@ -136,7 +120,7 @@ see_scalar(void *context, const char *path, const struct colander_value *value)
     bench_check(array_reserve(&it->seen, it->seen_count, &it->seen_capacity, 1,
                               &bench_error));
     it->seen[it->seen_count++] =
-        (struct seen){colander_value_hash(value), number, it->row};
+        (struct seen){colander_value_hash(value), it->line, number};
 }
 
 static int
@@ -147,8 +131,8 @@ compare_seen(const void *a, const void *b)
 
     if (left->hash != right->hash)
         return left->hash < right->hash ? -1 : 1;
-    if (left->row != right->row)
-        return left->row < right->row ? -1 : 1;
+    if (left->line != right->line)
+        return left->line < right->line ? -1 : 1;
     return (left->path > right->path) - (left->path < right->path);
 }
 
@@ -165,10 +149,10 @@ count_rows(const struct picking *it, size_t first, size_t path, size_t *next)
 
     for (; i < it->seen_count && it->seen[i].hash == it->seen[first].hash;
          i++) {
-        if (it->seen[i].row == last ||
+        if (it->seen[i].line == last ||
             (path != BENCH_WORK_PATHS_MAX && it->seen[i].path != path))
             continue;
-        last = it->seen[i].row;
+        last = it->seen[i].line;
         count++;
     }
     *next = i;
@@ -223,10 +207,37 @@ compare_picked(const void *a, const void *b)
 
     if (distance(left) != distance(right))
         return distance(left) < distance(right) ? -1 : 1;
-    return (left->hash > right->hash) - (left->hash < right->hash);
+    return (left->seen->hash > right->seen->hash) -
+           (left->seen->hash < right->seen->hash);
 }
 
-/* Picks the values of a kind. Their texts follow. */
+/* A text that is looked for in its row. */
+struct wanted {
+    uint64_t hash;
+    char *text; /* NULL: not yet */
+};
+
+static void
+take_text(void *context, const char *path, const struct colander_value *value)
+{
+    struct wanted *wanted = context;
+
+    (void)path;
+    if (wanted->text == NULL && is_usable(value) &&
+        colander_value_hash(value) == wanted->hash)
+        wanted->text =
+            strndup((const char *)value->bytes.data, value->bytes.size);
+}
+
+static void
+add_question(struct bench_work_questions *questions, const char *column,
+             char *value, uint64_t expected)
+{
+    questions->questions[questions->count++] =
+        (struct bench_work_question){column, value, expected};
+}
+
+/* Picks the values of a kind. */
 static void
 pick_values(struct picking *it, enum bench_work_kind kind, const char *column)
 {
@@ -236,108 +247,92 @@ pick_values(struct picking *it, enum bench_work_kind kind, const char *column)
 
     it->picked_count = 0;
     for (size_t i = 0; i < it->seen_count;) {
-        const uint64_t hash = it->seen[i].hash;
+        const struct seen *seen = &it->seen[i];
         const uint64_t rows = count_rows(it, i, path, &i);
 
         if (rows == 0)
             continue;
         bench_check(array_reserve(&it->picked, it->picked_count,
                                   &it->picked_capacity, 1, &bench_error));
-        it->picked[it->picked_count++] = (struct picked){hash, rows};
+        it->picked[it->picked_count++] = (struct picked){seen, rows};
     }
     if (it->picked_count == 0)
         bench_fail(it->work->name, "there is no value to ask for");
     qsort(it->picked, it->picked_count, sizeof(*it->picked), compare_picked);
-    while (questions->count < it->picked_count &&
-           questions->count < BENCH_WORK_QUESTIONS_MAX) {
-        const struct picked *picked = &it->picked[questions->count];
-        struct bench_work_question *question =
-            &questions->questions[questions->count++];
+    for (size_t i = 0; i < it->picked_count && i < BENCH_WORK_QUESTIONS_MAX;
+         i++) {
+        const struct seen *seen = it->picked[i].seen;
+        struct colander_slice rest = colander_slice_of(
+            it->lines.data + seen->line, it->lines.size - seen->line);
+        struct wanted wanted = {seen->hash, NULL};
+        struct colander_slice line;
 
-        *question = (struct bench_work_question){column, NULL, picked->rows};
-        it->wanted[it->wanted_count++] =
-            (struct wanted){picked->hash, question};
-    }
-}
-
-/* Of whatever begins with a hash. */
-static int
-compare_hashes(const void *a, const void *b)
-{
-    const uint64_t *left = a;
-    const uint64_t *right = b;
-
-    return (*left > *right) - (*left < *right);
-}
-
-static void
-take_text(void *context, const char *path, const struct colander_value *value)
-{
-    struct picking *it = context;
-    const uint64_t hash = is_usable(value) ? colander_value_hash(value) : 0;
-    struct wanted *wanted = bsearch(&hash, it->wanted, it->wanted_count,
-                                    sizeof(*wanted), compare_hashes);
-
-    if (wanted == NULL || strcmp(path, it->work->key_name) == 0)
-        return;
-    while (wanted > it->wanted && wanted[-1].hash == hash)
-        wanted--;
-    for (; wanted < it->wanted + it->wanted_count && wanted->hash == hash;
-         wanted++) {
-        if (wanted->question->value == NULL)
-            wanted->question->value =
-                strndup((const char *)value->bytes.data, value->bytes.size);
+        (void)bench_next_line(&rest, &line);
+        visit_line(it, line, take_text, &wanted);
+        add_question(questions, column, wanted.text, it->picked[i].rows);
     }
 }
 
 /* Adds questions for values that no row has. They look like words of rows. */
 static void
-pick_absent(struct picking *it, enum bench_work_kind kind, const char *column)
+pick_absent(struct bench_work *work, enum bench_work_kind kind,
+            const char *column)
 {
-    struct bench_work_questions *questions = &it->work->kinds[kind];
-
-    while (questions->count < BENCH_WORK_QUESTIONS_MAX) {
+    for (uint64_t i = 0; i < BENCH_WORK_QUESTIONS_MAX; i++) {
         char text[40];
-        struct colander_value value;
-        uint64_t hash;
 
-        (void)snprintf(
-            text, sizeof(text), "none%" PRIx64,
-            bench_mix(kind * BENCH_WORK_QUESTIONS_MAX + questions->count));
-        value = colander_text(text);
-        hash = colander_value_hash(&value);
-        if (bsearch(&hash, it->seen, it->seen_count, sizeof(*it->seen),
-                    compare_hashes) != NULL)
-            bench_fail(it->work->name, "a row has an absent value");
-        questions->questions[questions->count++] =
-            (struct bench_work_question){column, bench_copy(text), 0};
+        (void)snprintf(text, sizeof(text), "none%" PRIx64,
+                       bench_mix(kind * BENCH_WORK_QUESTIONS_MAX + i));
+        add_question(&work->kinds[kind], column, bench_copy(text), 0);
+    }
+}
+
+static void
+pick_added(struct bench_work *work)
+{
+    for (uint64_t i = 0; i < work->later_count / BENCH_WORK_ADDED_ROWS &&
+                         i < BENCH_WORK_QUESTIONS_MAX;
+         i++) {
+        char text[40];
+
+        (void)snprintf(text, sizeof(text), BENCH_WORK_ADDED_VALUE, i);
+        add_question(&work->kinds[BENCH_WORK_ADDED], BENCH_WORK_ADDED_COLUMN,
+                     bench_copy(text), BENCH_WORK_ADDED_ROWS);
     }
 }
 
 void
 bench_work_pick(struct bench_work *work)
 {
-    struct picking *it = bench_allocate(1, sizeof(*it));
+    struct picking it = {.work = work,
+                         .reader = colander_json_reader_create(),
+                         .lines = bench_map(work->lines_path)};
+    struct colander_slice rest = it.lines;
+    struct colander_slice line;
 
-    it->work = work;
+    if (it.reader == NULL)
+        bench_fail(work->name, "no memory");
     bench_progress("%s: looking for columns", work->name);
-    visit_rows(it, see_scalar);
-    qsort(it->seen, it->seen_count, sizeof(*it->seen), compare_seen);
+    while (bench_next_line(&rest, &line)) {
+        it.line = (uint64_t)(line.data - it.lines.data);
+        visit_line(&it, line, see_scalar, &it);
+    }
+    qsort(it.seen, it.seen_count, sizeof(*it.seen), compare_seen);
     if (work->chosen == NULL) {
-        work->chosen = choose_column(it, NULL);
-        work->other = choose_column(it, work->chosen);
+        work->chosen = choose_column(&it, NULL);
+        work->other = choose_column(&it, work->chosen);
     }
     bench_progress("%s: picking values", work->name);
-    pick_values(it, BENCH_WORK_CHOSEN, work->chosen);
-    pick_values(it, BENCH_WORK_OTHER, work->other);
-    pick_values(it, BENCH_WORK_ANY, NULL);
-    pick_absent(it, BENCH_WORK_ABSENT_CHOSEN, work->chosen);
-    pick_absent(it, BENCH_WORK_ABSENT_OTHER, work->other);
-    pick_absent(it, BENCH_WORK_ABSENT_ANY, NULL);
-    qsort(it->wanted, it->wanted_count, sizeof(it->wanted[0]), compare_hashes);
-    visit_rows(it, take_text);
+    pick_values(&it, BENCH_WORK_CHOSEN, work->chosen);
+    pick_values(&it, BENCH_WORK_OTHER, work->other);
+    pick_values(&it, BENCH_WORK_ANY, NULL);
+    pick_absent(work, BENCH_WORK_ABSENT_CHOSEN, work->chosen);
+    pick_absent(work, BENCH_WORK_ABSENT_OTHER, work->other);
+    pick_absent(work, BENCH_WORK_ABSENT_ANY, NULL);
+    pick_added(work);
     bench_progress("%s", "");
-    free(it->picked);
-    free(it->seen);
-    free(it);
+    bench_unmap(it.lines);
+    colander_json_reader_destroy(it.reader);
+    free(it.picked);
+    free(it.seen);
 }

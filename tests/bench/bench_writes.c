@@ -15,7 +15,14 @@
 #include "bench_store.h"
 #include "bench_turns.h"
 
-#define WAYS_MAX 3
+/* Seconds of a turn, in the order of its steps. */
+enum time {
+    FLUSHED,
+    COMPACTED,
+    ELAPSED,
+    PROCESSOR, /* of all threads, for that */
+    CLOSED,
+};
 
 /* One way of writing all rows. */
 struct writing {
@@ -23,12 +30,12 @@ struct writing {
     enum { INTO_STORE, INTO_ROCKSDB, BY_BULK } how;
     bool has_filters;
     bool compacts;
-    enum bench_index index; /* INTO_ROCKSDB */
+    bool has_index; /* INTO_ROCKSDB */
 };
 
 struct experiment {
+    const struct bench_options *options;
     const struct writing *writings;
-    const char *names[WAYS_MAX];
     struct bench_rows rows;
     struct bench_turns turns;
 };
@@ -68,16 +75,16 @@ write_into_store(const struct writing *writing, const struct bench_rows *rows,
     else
         bench_store_put_rows(&it, rows);
     bench_check(colander_family_flush(it.family, &bench_error));
-    times[BENCH_FLUSHED] = bench_now() - start;
+    times[FLUSHED] = bench_now() - start;
     if (writing->compacts)
         bench_check(colander_family_compact(it.family, &bench_error));
-    times[BENCH_COMPACTED] = bench_now() - start;
+    times[COMPACTED] = bench_now() - start;
     if (writing->has_filters)
         bench_check(colander_family_await_filters(it.family, &bench_error));
-    times[BENCH_ELAPSED] = bench_now() - start;
-    times[BENCH_PROCESSOR] = bench_processor_now() - processor;
+    times[ELAPSED] = bench_now() - start;
+    times[PROCESSOR] = bench_processor_now() - processor;
     bench_store_close(&it);
-    times[BENCH_CLOSED] = bench_now() - opened;
+    times[CLOSED] = bench_now() - opened;
 }
 
 static void
@@ -85,33 +92,34 @@ write_into_rocksdb(const struct writing *writing, const struct bench_rows *rows,
                    const char *path, double times[BENCH_TIMES])
 {
     const double opened = bench_now();
-    struct bench_rocksdb *it = bench_rocksdb_open(path, writing->index);
+    struct bench_rocksdb *it = bench_rocksdb_open(path, writing->has_index);
     const double processor = bench_processor_now();
     const double start = bench_now();
 
     for (uint64_t i = 0; i < rows->count; i++)
         bench_rocksdb_put(it, bench_key(rows, i), bench_row(rows, i));
     bench_rocksdb_flush(it);
-    times[BENCH_FLUSHED] = bench_now() - start;
+    times[FLUSHED] = bench_now() - start;
     if (writing->compacts)
         bench_rocksdb_compact(it);
-    times[BENCH_COMPACTED] = times[BENCH_ELAPSED] = bench_now() - start;
-    times[BENCH_PROCESSOR] = bench_processor_now() - processor;
+    times[COMPACTED] = times[ELAPSED] = bench_now() - start;
+    times[PROCESSOR] = bench_processor_now() - processor;
     bench_rocksdb_close(it);
-    times[BENCH_CLOSED] = bench_now() - opened;
+    times[CLOSED] = bench_now() - opened;
 }
 
 static void
-write_rows(const struct bench_turns *turns, unsigned way, const char *path,
-           double times[BENCH_TIMES])
+write_rows(void *context, unsigned way, double times[BENCH_TIMES])
 {
-    const struct experiment *it = turns->context;
+    const struct experiment *it = context;
     const struct writing *writing = &it->writings[way];
+    char *path = bench_make_directory(it->options);
 
     if (writing->how == INTO_ROCKSDB)
         write_into_rocksdb(writing, &it->rows, path, times);
     else
         write_into_store(writing, &it->rows, path, times);
+    bench_remove_directory(path);
 }
 
 /* ------------------------------------------------------------- figures --- */
@@ -123,14 +131,9 @@ measure(struct experiment *it, const struct bench_options *options,
 {
     const uint64_t rows = bench_round_rows(options, 1000000);
 
-    *it = (struct experiment){
-        .writings = writings,
-        .turns = {options, it->names, way_count, write_rows, it, {{0}}},
-    };
-    for (unsigned i = 0; i < way_count; i++)
-        it->names[i] = writings[i].name;
-    bench_make_rows(rows, rows, bench_rows_add, &it->rows);
-    bench_turns_take(&it->turns);
+    *it = (struct experiment){.options = options, .writings = writings};
+    bench_make_rows(rows, 0, rows, bench_rows_add, &it->rows);
+    bench_turns_take(&it->turns, options->rounds, way_count, write_rows, it);
     return bench_figures_begin(options, name, it->rows.count);
 }
 
@@ -143,7 +146,7 @@ end(struct experiment *it, struct bench_figures *figures)
 }
 
 static double
-rate(const struct experiment *it, unsigned way, enum bench_time time)
+rate(const struct experiment *it, unsigned way, enum time time)
 {
     return (double)it->rows.count / bench_turns_median(&it->turns, way, time);
 }
@@ -152,24 +155,22 @@ void
 bench_bulk(const struct bench_options *options)
 {
     static const struct writing writings[] = {
-        {"bulk", BY_BULK, true, false, BENCH_INDEX_NONE},
-        {"put", INTO_STORE, true, false, BENCH_INDEX_NONE},
-        {"compacted", INTO_STORE, true, true, BENCH_INDEX_NONE},
+        {"bulk", BY_BULK, true, false, false},
+        {"put", INTO_STORE, true, false, false},
+        {"compacted", INTO_STORE, true, true, false},
     };
     struct experiment it;
     struct bench_figures *figures = measure(&it, options, "bulk", writings, 3);
 
     for (unsigned i = 1; i < 3; i++) {
-        bench_figure(figures, 3,
-                     bench_turns_ratio(&it.turns, i, 0, BENCH_ELAPSED),
+        bench_figure(figures, 3, bench_turns_ratio(&it.turns, i, 0, ELAPSED),
                      "bulk_over_%s", writings[i].name);
-        bench_figure(figures, 3,
-                     bench_turns_ratio(&it.turns, i, 0, BENCH_PROCESSOR),
+        bench_figure(figures, 3, bench_turns_ratio(&it.turns, i, 0, PROCESSOR),
                      "processor_bulk_over_%s", writings[i].name);
     }
     for (unsigned i = 0; i < 3; i++)
-        bench_figure(figures, 0, rate(&it, i, BENCH_ELAPSED),
-                     "%s_rows_per_second", writings[i].name);
+        bench_figure(figures, 0, rate(&it, i, ELAPSED), "%s_rows_per_second",
+                     writings[i].name);
     end(&it, figures);
 }
 
@@ -177,17 +178,17 @@ void
 bench_ingest(const struct bench_options *options)
 {
     static const struct writing writings[] = {
-        {"filters", INTO_STORE, true, true, BENCH_INDEX_NONE},
-        {"plain", INTO_STORE, false, true, BENCH_INDEX_NONE},
-        {"index", INTO_ROCKSDB, false, true, BENCH_INDEX_BY_COLUMN},
+        {"filters", INTO_STORE, true, true, false},
+        {"plain", INTO_STORE, false, true, false},
+        {"index", INTO_ROCKSDB, false, true, true},
     };
     static const struct {
         const char *prefix;
-        enum bench_time time;
-    } ratios[] = {{"", BENCH_COMPACTED},
-                  {"loaded_", BENCH_ELAPSED},
-                  {"flushed_", BENCH_FLUSHED},
-                  {"processor_", BENCH_PROCESSOR}};
+        enum time time;
+    } ratios[] = {{"", COMPACTED},
+                  {"loaded_", ELAPSED},
+                  {"flushed_", FLUSHED},
+                  {"processor_", PROCESSOR}};
     struct experiment it;
     struct bench_figures *figures =
         measure(&it, options, "ingest", writings, 3);
@@ -199,9 +200,9 @@ bench_ingest(const struct bench_options *options)
                 "%sfilters_over_%s", ratios[j].prefix, writings[i].name);
     }
     for (unsigned i = 0; i < 3; i++) {
-        bench_figure(figures, 0, rate(&it, i, BENCH_COMPACTED),
-                     "%s_rows_per_second", writings[i].name);
-        bench_figure(figures, 0, rate(&it, i, BENCH_FLUSHED),
+        bench_figure(figures, 0, rate(&it, i, COMPACTED), "%s_rows_per_second",
+                     writings[i].name);
+        bench_figure(figures, 0, rate(&it, i, FLUSHED),
                      "flushed_%s_rows_per_second", writings[i].name);
     }
     end(&it, figures);
@@ -212,16 +213,15 @@ void
 bench_put(const struct bench_options *options)
 {
     static const struct writing writings[] = {
-        {"colander", INTO_STORE, false, false, BENCH_INDEX_NONE},
-        {"rocksdb", INTO_ROCKSDB, false, false, BENCH_INDEX_NONE},
+        {"colander", INTO_STORE, false, false, false},
+        {"rocksdb", INTO_ROCKSDB, false, false, false},
     };
     struct experiment it;
     struct bench_figures *figures = measure(&it, options, "put", writings, 2);
 
-    bench_figure(figures, 0, rate(&it, 0, BENCH_CLOSED), "rows_per_second");
-    bench_figure(figures, 0, rate(&it, 1, BENCH_CLOSED),
-                 "bare_rows_per_second");
-    bench_figure(figures, 3, bench_turns_ratio(&it.turns, 1, 0, BENCH_CLOSED),
+    bench_figure(figures, 0, rate(&it, 0, CLOSED), "rows_per_second");
+    bench_figure(figures, 0, rate(&it, 1, CLOSED), "bare_rows_per_second");
+    bench_figure(figures, 3, bench_turns_ratio(&it.turns, 1, 0, CLOSED),
                  "put_over_bare");
     end(&it, figures);
 }

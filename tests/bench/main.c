@@ -5,13 +5,13 @@
  */
 #include "bench.h"
 #include "bench_guard.h"
+#include "tests/support/temporary.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static const struct experiment {
@@ -154,7 +154,6 @@ run_quickly(const struct experiment *experiment, const char *directory)
         .report_directory = report,
     };
     pid_t child;
-    int status;
 
     (void)snprintf(report, sizeof(report), "%s/%s", directory,
                    experiment->name);
@@ -163,9 +162,7 @@ run_quickly(const struct experiment *experiment, const char *directory)
         experiment->run(&options);
         exit(0);
     }
-    if (waitpid(child, &status, 0) != child)
-        bench_fail("waitpid", strerror(errno));
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return bench_guard_await(child) == 0;
 }
 
 /* Runs all experiments, each in a process of its own with few rows, also after
@@ -216,7 +213,7 @@ clean(void *context)
 {
     const struct task *task = context;
 
-    bench_remove_files(task->options.directory);
+    temporary_remove(task->options.directory);
 }
 
 /* Removes all stores, however it ends. */

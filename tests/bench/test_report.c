@@ -5,10 +5,9 @@
  */
 #include "bench_report.h"
 #include "support/cases.h"
+#include "support/temporary.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 static const struct bench_plot lines = {"lines", BENCH_LINES, "x", "y",
                                         1,       1,           true};
@@ -16,7 +15,7 @@ static const struct bench_plot bars = {"bars", BENCH_BARS, "x",  "y_z",
                                        1,      2,          false};
 
 struct files {
-    char directory[64];
+    char directory[TEMPORARY_SIZE];
     char text[8192]; /* of the file read last */
 };
 
@@ -43,9 +42,7 @@ make_report(void **state)
     struct files *files = calloc(1, sizeof(*files));
     struct bench_report *report;
 
-    (void)snprintf(files->directory, sizeof(files->directory),
-                   "/tmp/colander-report-XXXXXX");
-    assert_non_null(mkdtemp(files->directory));
+    temporary_make(files->directory);
     report = bench_report_open(files->directory, "Title");
     bench_report_section(report, "Section");
     bench_report_text(report, "Text of %d %%.", 7);
@@ -61,7 +58,7 @@ remove_report(void **state)
 {
     struct files *files = *state;
 
-    bench_remove_files(files->directory);
+    temporary_remove(files->directory);
     free(files);
     return 0;
 }
@@ -69,7 +66,7 @@ remove_report(void **state)
 static const char *
 read_file(struct files *files, const char *name)
 {
-    char path[128];
+    char path[TEMPORARY_SIZE + 32];
     FILE *file;
     size_t size;
 
@@ -128,7 +125,7 @@ TEST(gnuplot_reads_the_csv_file)
 TEST(plots_are_drawn_or_excused)
 {
     const char *text = read_file(state, "report.md");
-    char path[128];
+    char path[TEMPORARY_SIZE + 32];
 
     (void)snprintf(path, sizeof(path), "%s/lines.svg",
                    ((const struct files *)state)->directory);
