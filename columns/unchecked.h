@@ -12,10 +12,6 @@
 
 #include "columns/columns.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* As colander_batch_put, without the row check. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_batch_put_checked(struct colander_batch *batch,
@@ -28,9 +24,5 @@ COLANDER_API COLANDER_CHECKED enum colander_code
 colander_bulk_add_checked(struct colander_bulk *bulk, struct colander_slice key,
                           struct colander_slice row,
                           struct colander_error *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -11,10 +11,6 @@
 
 #include "core/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Returns how many bytes of `text`, from its beginning, are UTF-8. Exported for
  * the layers above. */
 COLANDER_API size_t colander_utf8_size(struct colander_slice text);
@@ -29,9 +25,5 @@ size_t utf8_character_size(const uint8_t *data, size_t size);
 /* Returns how much of a text fits `max` bytes without a cut inside a character.
  * If the bytes are not text, that is `max` or up to 3 fewer. */
 size_t utf8_cut(const uint8_t *data, size_t size, size_t max);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -138,10 +138,10 @@ open_once(struct fixture *fixture, enum colander_open_mode mode)
     return recovery;
 }
 
-/* ------------------------------------------------------------------- file ---
- */
+/* ------------------------------------------------------------ the file --- */
 
-static const struct colander_recovery dropped_once = {300, "000004.log", true};
+static const struct colander_recovery dropped_once = {300, "000004.log", true,
+                                                      ""};
 
 static const uint8_t golden[80] =
     "colander dropped 1\n\0\0\0\0\0\x2c\x01\0\0\0\0\0\0\1\0\0\0\0\0\0\0"
@@ -203,10 +203,10 @@ ENGINE_TEST(report_has_these_bytes_and_no_others)
 ENGINE_TEST(reports_of_different_logs_are_added)
 {
     static const struct colander_recovery added[][2] = {
-        {{0, "", false}, {300, "000004.log", true}},
-        {{200, "000004.log", false}, {300, "000004.log", true}},
-        {{400, "000004.log", false}, {400, "000004.log", true}},
-        {{50, "000009.log", false}, {350, "000004.log", true}},
+        {{0, "", false, ""}, {300, "000004.log", true, ""}},
+        {{200, "000004.log", false, ""}, {300, "000004.log", true, ""}},
+        {{400, "000004.log", false, ""}, {400, "000004.log", true, ""}},
+        {{50, "000009.log", false, ""}, {350, "000004.log", true, ""}},
     };
     const int directory = open(fixture->directory, O_RDONLY | O_DIRECTORY);
 

@@ -143,7 +143,6 @@ take_find(struct explanation *explanation, struct colander_family *family)
 
 FIXTURE_TEST(many_columns_are_told_by_name_or_number)
 {
-    struct store_fixture *fixture = *state;
     struct explanation explanation = {.request = &request};
     const char *matched;
     size_t commas = 0;
@@ -169,7 +168,6 @@ FIXTURE_TEST(many_columns_are_told_by_name_or_number)
 
 FIXTURE_TEST(names_of_matched_columns_are_printable)
 {
-    struct store_fixture *fixture = *state;
     struct explanation explanation = {.request = &request};
 
     OK(put_text(fixture, kept_family(fixture, "f"), "k", "a\nb",
