@@ -433,9 +433,9 @@ colander_family_count(struct colander_family *family,
                       struct colander_error *err);
 
 /* Gets one of the columns that have matched so far: column number `index`, from
- * 0, and the number of returned rows in which it matched. Returns false if there
- * is no such column. Without reports_columns there are none. *path is borrowed
- * until the cursor moves or is closed. */
+ * 0, and the number of returned rows in which it matched. Returns false if
+ * there is no such column. Without reports_columns there are none. *path is
+ * borrowed until the cursor moves or is closed. */
 COLANDER_API bool colander_cursor_matched(const struct colander_cursor *cursor,
                                           size_t index, const char **path,
                                           uint64_t *row_count);

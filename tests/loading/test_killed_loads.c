@@ -141,7 +141,7 @@ load(char **argv)
     struct colander_load_options options;
     struct colander_load *load;
     struct colander_store *store;
-    SCOPED_FAMILY family = NULL;
+    struct colander_family *family;
     struct colander_error err;
     const char *files[] = {argv[2]};
 
@@ -159,6 +159,7 @@ load(char **argv)
         return 1;
     }
     colander_load_destroy(load);
+    colander_family_close(family);
     return colander_store_close(store, &err) == COLANDER_OK ? 0 : 1;
 }
 
