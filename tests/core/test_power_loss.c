@@ -208,7 +208,7 @@ ENGINE_TEST(rows_before_those_lost_with_the_power_are_there)
     (void)snprintf(path, sizeof(path), "%s/progress", fixture->directory);
     progress = history_map(path, sizeof(*progress));
     assert_non_null(progress);
-    for (uint64_t runs = random_runs(60); runs > 0; runs--) {
+    for (uint64_t runs = random_runs(25); runs > 0; runs--) {
         const bool is_kill = random_below(&random, 4) == 0;
         const uint64_t up_to = random_below(&random, 3) == 0 ? 100 : 3000;
         const char *arguments[] = {"test",

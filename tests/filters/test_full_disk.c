@@ -86,7 +86,7 @@ TEST(a_disk_with_room_for_some_bytes)
     runs_init(&runs, __func__);
     make_killed(&runs, "--full", "room", UINT64_MAX);
     run_once(&runs, "--full", "room", UINT64_MAX, false);
-    fill_at_points(&runs, "room", random_runs(10),
+    fill_at_points(&runs, "room", random_runs(6),
                    atomic_load(&runs.progress->written) * 5 / 4);
     assert_true(runs.failed_count > 0);
 }
@@ -110,7 +110,7 @@ TEST(a_small_file_system_that_fills_up)
         skip();
     }
     make_killed(&runs, "--full", "room", UINT64_MAX);
-    fill_at_points(&runs, "tmpfs", random_runs(15), DISK_SIZE / 2);
+    fill_at_points(&runs, "tmpfs", random_runs(8), DISK_SIZE / 2);
     assert_true(runs.failed_count > 0);
     ZERO(umount2(disk, MNT_DETACH));
     runs_release(&runs);

@@ -214,7 +214,7 @@ write_and_kill(struct killing *killing)
 FIXTURE_TEST(finds_are_right_after_every_kill)
 {
     struct killing killing = begin_killing(fixture, __func__);
-    const uint64_t runs = 10 * random_runs(2); /* quick ones */
+    const uint64_t runs = 5 * random_runs(2); /* quick ones */
 
     for (uint64_t i = 0; i < runs; i++) {
         write_and_kill(&killing);
@@ -231,7 +231,7 @@ FIXTURE_TEST(nothing_acknowledged_is_lost_with_the_power)
     struct killing killing = begin_killing(fixture, __func__);
     unsigned unmade = 0;
 
-    for (uint64_t runs = random_runs(12); runs > 0; runs--) {
+    for (uint64_t runs = random_runs(6); runs > 0; runs--) {
         const bool is_new = random_below(&killing.random, 4) == 0;
 
         if (is_new)
