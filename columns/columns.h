@@ -16,8 +16,7 @@
  *          rows.h        rows, and the paths to their values
  *          predicates.h  conditions on rows
  *          json.h        rows to and from JSON
- *          bulk.h        writing the first rows of a family, several times
- *                        faster
+ *          bulk.h        filling an empty family fast
  *          upkeep.h      checking, backing up and salvaging a store
  *          limits.h      limits on rows, keys and batches
  *          core.h        options, errors, buffers and slices, snapshots
@@ -48,8 +47,9 @@ struct colander_store;
 
 /* Opens the store at `path` (copied). Creates it if it is missing, unless
  * `options` forbid that. `options` NULL means the defaults. On success *store
- * is the caller's to close; on failure it is NULL. If another process has the
- * store open, fails at once with BUSY, and the message names that process. */
+ * is the caller's to close; on failure it is NULL. Never waits: if another
+ * process has the store open for writing, or for reading while `options` ask
+ * for writing, fails with BUSY and names that process. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_store_open(const char *path, const struct colander_options *options,
                     struct colander_store **store, struct colander_error *err);
@@ -68,9 +68,9 @@ colander_store_close(struct colander_store *store, struct colander_error *err);
 COLANDER_API const char *
 colander_store_path(const struct colander_store *store);
 
-/* Sets `options` to the options in force. colander_store_options is the call to
- * use: `struct_size` lets programs that were compiled with an older header run
- * with a newer library. */
+/* Sets `options` to the options in force. Call colander_store_options instead,
+ * which passes `struct_size`. So programs that were compiled with an older
+ * header run with a newer library. */
 COLANDER_API void
 colander_store_options_sized(const struct colander_store *store,
                              struct colander_options *options,
@@ -83,8 +83,8 @@ colander_store_options(const struct colander_store *store,
     colander_store_options_sized(store, options, sizeof(*options));
 }
 
-/* Reports in `recovery` what the open dropped: writes at the end of a
- * write-ahead log that are incomplete. (Damage before the end of a log makes
+/* Reports in `recovery` what was dropped when the store was opened: incomplete
+ * writes at the end of a write-ahead log. (Damage before the end of a log makes
  * colander_store_open fail with CORRUPT.) */
 COLANDER_API void colander_store_recovery(const struct colander_store *store,
                                           struct colander_recovery *recovery);
@@ -127,10 +127,10 @@ COLANDER_API void colander_family_close(struct colander_family *family);
 COLANDER_API const char *
 colander_family_name(const struct colander_family *family);
 
-/* Returns whether the handle's family exists. The first call with a handle,
- * colander_family_open included, that finds or creates a family with the name
- * binds the handle to it. Once that family is dropped, returns false forever,
- * even if a new family has the name. */
+/* Returns whether the handle's family exists. A handle is bound to a family by
+ * the first call, which may be colander_family_open, that finds or creates one
+ * with its name. Once that family is dropped, returns false forever, even if a
+ * new family has the name. */
 COLANDER_API bool colander_family_exists(struct colander_family *family);
 
 /* Creates the family without writing a row. Also succeeds if it exists. */
@@ -139,7 +139,7 @@ colander_family_create(struct colander_family *family,
                        struct colander_error *err);
 
 /* Deletes the family with its rows. Fails with NOT_FOUND if it does not exist.
- * Calls with this handle and others that are bound to the family then fail with
+ * Calls with this and other handles that are bound to the family then fail with
  * DROPPED, even if a new family gets the same name. Open cursors continue. A
  * snapshot does not preserve the family. */
 COLANDER_API COLANDER_CHECKED enum colander_code
@@ -168,10 +168,10 @@ colander_family_sizes(struct colander_family *family,
 
 /*
  * Finds up to `count` keys that split the family into parts of about equal
- * size, for example to read it with several threads or to sample it. Stores
- * keys of rows in keys[0], ..., keys[*found - 1], in ascending order: the first
- * keys of all parts but the first. *found is less than `count` if the family is
- * too small for more parts.
+ * size, for example to read it with several threads or to sample it. Stores the
+ * first key of each part but the first in keys[0], ..., keys[*found - 1], in
+ * ascending order: so there are *found + 1 parts. *found is less than `count`
+ * if the family is too small for more parts.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_split_keys(struct colander_family *family,
@@ -196,9 +196,9 @@ colander_family_put_json(struct colander_family *family, const char *json,
                          const struct colander_write_options *options,
                          struct colander_error *err);
 
-/* Writes `row` if there is no row under `key`. Sets *is_inserted to whether it
- * did. If several threads insert the same key, it is true for exactly one of
- * them. */
+/* Writes `row` if there is no row under `key`. Sets *is_inserted to true if it
+ * wrote the row. If several threads insert the same key, exactly one writes it.
+ */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_insert(struct colander_family *family,
                        struct colander_slice key, struct colander_slice row,
@@ -222,9 +222,10 @@ COLANDER_API COLANDER_CHECKED enum colander_code colander_family_delete(
  * A range of keys: those that meet all bounds. An empty slice sets no bound.
  *
  * `prefix` consists of whole parts: the key {"sensor-7"} is a prefix of
- * {"sensor-7", 5} and of itself, but not of {"sensor-70"}. `from` is the least
- * key and `to` the greatest; keys that begin with all parts of `to` are also in
- * the range. Neither needs to be the key of a row. `exact` is the only key.
+ * {"sensor-7", 5} and of itself, but not of {"sensor-70"}. The range begins at
+ * `from` and ends at `to`, both included; keys that begin with all parts of
+ * `to` are also in it. Neither needs to be the key of a row. `exact` is the
+ * only key.
  */
 struct colander_key_range {
     struct colander_slice prefix;
@@ -301,9 +302,10 @@ COLANDER_API size_t colander_batch_count(const struct colander_batch *batch);
  * afterwards. On failure it is unchanged, and families that it would have
  * created may exist without rows.
  *
- * If it fails with IO, for example on a full disk, the outcome is unknown and
- * the store may refuse writes, until it is opened again: then all writes of the
- * batch are stored, or none (docs/reliability.md).
+ * After a failure with IO, for example on a full disk, it is unknown whether
+ * the batch is stored, and the store may refuse writes. Close the store and
+ * open it again: it then has all writes of the batch, or none
+ * (docs/reliability.md).
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_batch_commit(struct colander_batch *batch,
@@ -364,8 +366,8 @@ struct colander_query {
     bool keys_only;        /* returns rows without columns: only keys */
     bool reports_columns;  /* returns which columns matched; slower */
     bool is_timed;         /* measures the times in colander_explain; slower */
-    uint32_t thread_count; /* for a large result. 0, the default: a thread for
-                              each core. 1: only the caller's thread */
+    uint32_t thread_count; /* that read a large result: 0, the default, is one
+                              for each core; 1 is only the caller's */
 };
 
 /* Sets the defaults: every row, all columns, now, in key order. */
@@ -432,10 +434,10 @@ colander_family_count(struct colander_family *family,
                       const struct colander_query *query, uint64_t *count,
                       struct colander_error *err);
 
-/* Gets one of the columns that have matched so far: column number `index`, from
- * 0, and the number of returned rows in which it matched. Returns false if
- * there is no such column. Without reports_columns there are none. *path is
- * borrowed until the cursor moves or is closed. */
+/* Sets *path to number `index`, from 0, of the columns that have matched so
+ * far, and *row_count to the number of returned rows in which it matched.
+ * Returns false if there is no such column. Without reports_columns there are
+ * none. *path is borrowed until the cursor moves or is closed. */
 COLANDER_API bool colander_cursor_matched(const struct colander_cursor *cursor,
                                           size_t index, const char **path,
                                           uint64_t *row_count);
@@ -468,8 +470,8 @@ struct colander_explain {
 
     uint64_t file_count;      /* SST files of the family */
     uint64_t files_pruned;    /* ruled out by the hierarchy in memory */
-    uint64_t files_located;   /* ruled out by their filters on disk */
-    uint64_t files_read;      /* that may contain matching rows */
+    uint64_t files_located;   /* of the others: ruled out by filters on disk */
+    uint64_t files_read;      /* the rest: may contain matching rows */
     uint64_t files_unsure;    /* of those read: without a usable filter */
     uint64_t segments_read;   /* runs of rows read to find candidates */
     uint64_t recent_found;    /* candidates among rows in no SST file yet */

@@ -69,7 +69,7 @@ csv_fail_quote(bool is_closed, struct colander_error *err)
                              "neither a delimiter nor the end of the line "
                              "follows a quote that closes");
     return COLANDER_FAIL(err, COLANDER_INVALID,
-                         "a quote that opens is never closed");
+                         "an opening quote is never closed");
 }
 
 char

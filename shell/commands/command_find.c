@@ -119,11 +119,12 @@ static const struct argument_option options[] = {
     OPTION_LIST("where", "EXPRESSION",
                 "a Lua expression is true: 'likes > 2 * #tags'"),
     OPTION_GROUP(
-        "keys (a VALUE, or a list such as '[\"sensor-7\",1600000000]')"),
+        "keys (a VALUE, or an array such as '[\"sensor-7\",1600000000]')"),
     OPTION("key", "K", "the row with this key"),
     OPTION("prefix", "K", "rows whose key begins with these parts"),
     OPTION("from", "K", "rows from this key on"),
-    OPTION("to", "K", "rows up to this key, and keys that begin with it"),
+    OPTION("to", "K",
+           "rows up to this key, and those whose key begins with it"),
     OPTION_GROUP("output"),
     OPTION_LIST("select", "COL[,COL]", "print only these columns"),
     OPTION("limit", "N", "print at most N rows"),
@@ -148,8 +149,8 @@ const struct command command_find = {
         "  COL=VALUE             the column equals VALUE\n"
         "  COL!=VALUE            it exists, and has another value\n"
         "  COL<VALUE  COL<=VALUE  COL>VALUE  COL>=VALUE\n"
-        "                        it has the type of VALUE, and is less, at\n"
-        "                        most, greater, at least VALUE\n"
+        "                        it has the type of VALUE, and the comparison\n"
+        "                        is true\n"
         "  COL=[VALUE,VALUE]     it equals one of them\n"
         "  COL~TEXT              it is a text that begins with TEXT\n"
         "  COL?                  it exists\n"

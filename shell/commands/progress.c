@@ -123,7 +123,7 @@ progress_add_summary(const struct progress *progress,
     if (stats->reject_count > 0)
         report_add(report, "; %s rejected", THOUSANDS(stats->reject_count));
     if (stats->kept_count > 0)
-        report_add(report, "; %s had a row already",
+        report_add(report, "; %s skipped (key exists)",
                    THOUSANDS(stats->kept_count));
     if (stats->files_skipped > 0)
         report_add(report, "; %s loaded before",

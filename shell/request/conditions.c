@@ -102,7 +102,7 @@ compare(const struct condition *condition, const struct literals *literals,
 
     if (literals->is_list && comparison != COLANDER_EQ) {
         COLANDER_FAIL(err, COLANDER_INVALID,
-                      "a list needs = (write a text that begins with '[' in "
+                      "an array needs = (write a text that begins with '[' in "
                       "double quotes)");
         return NULL;
     }

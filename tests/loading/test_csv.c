@@ -150,7 +150,7 @@ TEST(bad_records_are_refused_with_the_place)
         {"a,b", TEXT("x,y\xff"), "column 'b': byte 0xff is not UTF-8", 3},
         {"a,b", TEXT("\"\xed\xa0\x80\",y"),
          "column 'a': byte 0xed is not UTF-8", 1},
-        {"a,b", TEXT("1,\"y"), "a quote that opens is never closed", 2},
+        {"a,b", TEXT("1,\"y"), "an opening quote is never closed", 2},
         {"a,b", TEXT("\"1\"y,2"),
          "neither a delimiter nor the end of the line follows a "
          "quote that closes",

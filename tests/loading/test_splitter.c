@@ -200,7 +200,7 @@ TEST(faults_are_reported_with_their_byte)
          "neither a delimiter nor the end of the line follows a quote "
          "that closes",
          2},
-        {RECORDS_CSV, "x\ny,\"\nz", "a quote that opens is never closed", 2},
+        {RECORDS_CSV, "x\ny,\"\nz", "an opening quote is never closed", 2},
         {RECORDS_MSGPACK, "\x81\x01\xc1",
          "0xc1 is not msgpack, so the rest of the file cannot be read", 2},
         {RECORDS_MSGPACK, "\x81\x01", "the file ends inside a value", 2},

@@ -207,7 +207,8 @@ TEST(a_mistake_is_told_with_its_place)
         {"user=[1],\"x\":2", 8, NULL},
         {"user=[1]]", 8, NULL},
         {"user!=[1]", 6,
-         "a list needs = (write a text that begins with '[' in double quotes)"},
+         "an array needs = (write a text that begins with '[' in double "
+         "quotes)"},
         {"likes<=null", 7, "null has no order: use = or !="},
         {"likes=18446744073709551616", 6, OUT_OF_RANGE},
         {"likes=-18446744073709551616", 6, OUT_OF_RANGE},

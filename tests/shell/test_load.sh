@@ -172,7 +172,7 @@ has replace '{"_key":1,"k":1,"a":1}
 {"_key":2,"k":2,"b":2}
 {"_key":3,"k":3,"b":3}'
 load 0 keep second.jsonl --key k --on-duplicate keep
-says '1 row loaded; 2 had a row already'
+says '1 row loaded; 2 skipped (key exists)'
 has keep '{"_key":1,"k":1,"a":1}
 {"_key":2,"k":2,"a":1}
 {"_key":3,"k":3,"b":2}'
