@@ -83,8 +83,9 @@ colander_store_options(const struct colander_store *store,
     colander_store_options_sized(store, options, sizeof(*options));
 }
 
-/* Reports in `recovery` what was dropped when the store was opened: incomplete
- * writes at the end of a write-ahead log. (Damage before the end of a log makes
+/* Reports in `recovery` what was dropped when the store was opened: a write at
+ * the end of the write-ahead log that is incomplete, or the writes after one
+ * that a power failure lost. (Any other damage of a log makes
  * colander_store_open fail with CORRUPT.) */
 COLANDER_API void colander_store_recovery(const struct colander_store *store,
                                           struct colander_recovery *recovery);

@@ -4,7 +4,8 @@
  *
  * An open that cuts a log may fail later, or be killed. The next one finds a
  * log that looks complete. So the report is on the disk before anything is
- * dropped, and is removed when an open for writing has succeeded.
+ * dropped, and is removed when a store was opened for writing. If several opens
+ * are killed, its number of bytes may be too high.
  *
  * Life: read -> write -> (logs are cut, RocksDB opens) -> remove
  *
@@ -33,7 +34,7 @@ COLANDER_CHECKED enum colander_code
 drop_report_write(int directory, const struct colander_recovery *recovery,
                   struct colander_error *err);
 
-/* Removes the report. After a power failure it may be back. */
+/* Removes the report. A failure is ignored. */
 void drop_report_remove(int directory);
 
 #ifdef __cplusplus

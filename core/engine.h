@@ -43,6 +43,10 @@ COLANDER_CHECKED enum colander_code
 engine_open(const char *path, const struct colander_options *options,
             struct engine **engine, struct colander_error *err);
 
+/* Ends an open with an observer (core/sst.h): nothing else can make it fail, so
+ * no later open reports what this one dropped. */
+void engine_opened(struct engine *engine);
+
 /*
  * Flushes every family and closes. Fails with BUSY, and leaves the engine open,
  * while a family reference, batch, cursor or snapshot is open. Any other

@@ -37,7 +37,7 @@ extern "C" {
  * knows. If `drops`, removes writes after a hole that the power left: bytes of
  * the log and later logs. Otherwise they only do not count in the ledger.
  * `recovery` includes what earlier opens dropped and did not report. If
- * `drops`, it is on the disk before anything is removed: see drop_report.h.
+ * `drops`, it is on the disk before any write is dropped: see drop_report.h.
  * Fails with CORRUPT, naming file and byte, or IO. */
 COLANDER_CHECKED enum colander_code
 logs_check(int directory, const char *name, struct ledger *ledger, bool drops,

@@ -73,7 +73,8 @@ struct sst_observer {
 
 /*
  * As engine_open, with an observer (copied; NULL: none), whose context must
- * live until the engine is closed. A read-only open makes no calls.
+ * live until the engine is closed. A read-only open makes no calls. Call
+ * engine_opened when the layers above are open as well.
  */
 COLANDER_CHECKED enum colander_code
 engine_open_observed(const char *path, const struct colander_options *options,

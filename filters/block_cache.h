@@ -54,8 +54,9 @@ void block_cache_add(struct block_cache *cache, struct cached_block *block,
 /* NULL is allowed. */
 void block_cache_release(struct block_cache *cache, struct cached_block *block);
 
-/* Removes the blocks of a file. */
-void block_cache_forget(struct block_cache *cache, uint64_t file);
+/* Removes the blocks of a file, which has `count` of them. */
+void block_cache_forget(struct block_cache *cache, uint64_t file,
+                        uint32_t count);
 
 struct block_cache_sizes {
     uint64_t bytes;

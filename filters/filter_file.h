@@ -82,7 +82,7 @@ filter_writer_create(const char *path, struct filter_writer **writer,
                      struct colander_error *err);
 
 /* Adds a block of the current part. Blocks of one kind come in order of
- * `first`; kinds come in any order. After IO only destroy is allowed. */
+ * `first`; kinds come in any order. After a failure only destroy is allowed. */
 COLANDER_CHECKED enum colander_code
 filter_writer_block(struct filter_writer *writer, enum filter_block_kind kind,
                     struct colander_slice block, uint32_t first,

@@ -32,7 +32,7 @@ enum {
 
 /* By letter, with what is read as a plain number. Without parts there is
  * none. */
-static const struct conversion {
+static const struct letter {
     const char *pattern; /* that it stands for; NULL: none */
     size_t member;       /* of the time, for a number of */
     unsigned parts;
@@ -99,7 +99,7 @@ static bool scan_pattern(struct colander_slice pattern,
 static bool
 scan_conversion(uint8_t letter, struct reading *reading)
 {
-    const struct conversion *conversion = &conversions[letter];
+    const struct letter *conversion = &conversions[letter];
     struct time_scanner *scanner = reading->scanner;
     struct civil_time *time = reading->time;
     int32_t index = 0;

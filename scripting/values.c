@@ -174,10 +174,11 @@ add_elements(lua_State *L, int index, struct colander_row_builder *builder,
         key_count++;
     }
     if (key_count != count)
-        failure_misuse(L,
-                       "column '%s': a table must be an array (1 to n) or a "
-                       "map (names), and this one has %d elements and %d keys",
-                       push_path(L, place), (int)count, (int)key_count);
+        failure_misuse(
+            L,
+            "column '%.255s': a table must be an array (1 to n) or a "
+            "map (names), and this one has %d elements and %d keys",
+            push_path(L, place), (int)count, (int)key_count);
 }
 
 /* A column of a table. Its name and its value are on the stack. */
@@ -218,7 +219,8 @@ push_columns(lua_State *L, int index, struct colander_buffer *columns,
         const char *type = luaL_typename(L, -2);
 
         if (lua_type(L, -2) != LUA_TSTRING)
-            failure_misuse(L, "column '%s': a name must be a string, not a %s",
+            failure_misuse(L,
+                           "column '%.255s': a name must be a string, not a %s",
                            push_path(L, place), type);
         column.name.data =
             (const uint8_t *)lua_tolstring(L, -2, &column.name.size);
@@ -270,7 +272,7 @@ add_table(lua_State *L, int index, struct colander_row_builder *builder,
 {
     if (place->depth > COLANDER_ROW_DEPTH_MAX)
         failure_misuse(L,
-                       "column '%s': nested deeper than %d (does a table "
+                       "column '%.255s': nested deeper than %d (does a table "
                        "contain itself?)",
                        push_path(L, place), COLANDER_ROW_DEPTH_MAX);
     luaL_checkstack(L, 8, "a value is nested too deeply");
@@ -295,7 +297,7 @@ value_add(lua_State *L, int index, struct colander_row_builder *builder,
         return;
     }
     if (!value_get(L, index, &value))
-        failure_misuse(L, "column '%s': a %s cannot be stored",
+        failure_misuse(L, "column '%.255s': a %s cannot be stored",
                        push_path(L, place), luaL_typename(L, index));
     colander_row_builder_add_named(builder, place->name, value);
 }

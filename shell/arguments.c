@@ -40,9 +40,10 @@ fail_unknown(const struct argument_option *options, const char *word,
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "unknown option '%.*s' (write -%.*s)", (int)size,
                              word, (int)size, word);
-    return COLANDER_FAIL(err, COLANDER_INVALID,
-                         "unknown option '%.*s' (--help lists the options)",
-                         (int)size, word);
+    return COLANDER_FAIL(
+        err, COLANDER_INVALID, "unknown option '%.*s' (%s)", (int)size, word,
+        options->name == NULL ? "write -- before a word that begins with -"
+                              : "--help lists the options");
 }
 
 /* Adds the option argv[*index], and steps over its value. An old spelling

@@ -81,8 +81,7 @@ session_format(const struct session *session, const char *name,
 bool session_shows_counts(const struct session *session);
 
 /* Prints a message on standard error, after the command, file and line that it
- * is about. Returns `status`, so that giving up is one statement; FINE: it is
- * only a warning. */
+ * is about. Returns `status`, so that giving up is one statement. */
 enum session_exit session_complain(const struct session *session,
                                    enum session_exit status, const char *format,
                                    ...) COLANDER_FORMAT(3, 4);

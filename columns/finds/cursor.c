@@ -23,6 +23,7 @@ struct colander_cursor {
     struct engine_cursor *scan;           /* NULL: no scan */
     struct cursor_candidates *candidates; /* NULL: no candidates */
     struct selection selection;
+    bool is_exact;                     /* the range has only one key */
     bool is_selecting;                 /* not all columns */
     struct colander_buffer selected;   /* the row with only these columns */
     struct match_counts *match_counts; /* NULL: not asked for */
@@ -95,15 +96,20 @@ plan(struct colander_cursor *cursor, struct find_request *request,
     struct colander_explain *explain = &cursor->find.explain;
     const uint64_t start = find_clock(&cursor->find);
     uint64_t planned;
-    enum colander_code code;
+    enum colander_code code = COLANDER_OK;
 
     explain->reason = nothing_reason(cursor, request);
     if (explain->reason != NULL) {
         explain->plan = COLANDER_PLAN_NOTHING;
         return COLANDER_OK;
     }
-    code = cursor_candidates_open(&cursor->find, request, &cursor->candidates,
-                                  err);
+    if (cursor->is_exact) { /* reading one row costs less than any plan */
+        explain->plan = COLANDER_PLAN_SCAN;
+        explain->reason = "only one key is in the range";
+    } else {
+        code = cursor_candidates_open(&cursor->find, request,
+                                      &cursor->candidates, err);
+    }
     planned = find_clock(&cursor->find);
     explain->plan_time = planned - start;
     if (code != COLANDER_OK || explain->plan != COLANDER_PLAN_SCAN)
@@ -145,6 +151,7 @@ prepare(struct colander_cursor *cursor, const struct colander_query *query,
     cursor->find.thread_count = query->thread_count;
     cursor->find.is_timed = query->is_timed;
     cursor->is_reverse = query->is_reverse;
+    cursor->is_exact = query->keys.exact.size > 0;
     cursor->keys_only = query->keys_only;
     cursor->is_selecting = query->paths != NULL && !query->keys_only;
     if (query->reports_columns && query->where != NULL) {

@@ -133,7 +133,9 @@ store_open_hooked(const char *path, const struct colander_options *options,
     code = engine_open_observed(path, options, observer, &created->engine, err);
     if (code == COLANDER_OK) {
         code = hooks_opened(created, err);
-        if (code != COLANDER_OK)
+        if (code == COLANDER_OK)
+            engine_opened(created->engine);
+        else
             engine_give_up(created);
     }
     if (code != COLANDER_OK) {

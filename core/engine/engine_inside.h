@@ -336,8 +336,8 @@ enum colander_code check_writable(struct engine *engine,
 void install_observer(struct engine *engine,
                       const struct sst_observer *observer);
 
-/* Returns what is known of the SST that this thread writes, which its observer
- * learns if it is not used. */
+/* Returns what is known of the SST that this thread writes. It is reported to
+ * the observer if the SST fails or is not used. */
 struct sst_created &present_sst();
 
 /* Whether the SST at this path was written outside the database by us. */

@@ -330,6 +330,8 @@ check_logs(struct engine *engine, struct colander_error *err)
     if (code == COLANDER_OK)
         code = logs_check(engine->directory.fd, DIRECTORY_ENGINE, opened,
                           !engine->is_read_only(), &engine->recovery, err);
+    if (code != COLANDER_OK)
+        engine->recovery = {}; /* the next open finds it, or reads a report */
     describe_recovery(&engine->recovery);
     if (code == COLANDER_OK && !engine->is_read_only())
         code = ledger_settle(opened, err);
@@ -404,10 +406,6 @@ engine_create(const char *path, const struct colander_options *options,
     if (code == COLANDER_OK && !engine->is_read_only())
         code =
             directory_write_options(&engine->directory, &engine->options, err);
-    /* Only now: if this process is killed before, the next open reports it. */
-    if (code == COLANDER_OK && !engine->is_read_only() &&
-        engine->recovery.dropped_size > 0)
-        drop_report_remove(engine->directory.fd);
     if (code == COLANDER_OK)
         *out = engine.release();
     else if (engine->recovery.dropped_size > 0 && !engine->is_read_only())
@@ -442,7 +440,19 @@ enum colander_code
 engine_open(const char *path, const struct colander_options *options,
             struct engine **engine, struct colander_error *err)
 {
-    return engine_open_observed(path, options, nullptr, engine, err);
+    enum colander_code code =
+        engine_open_observed(path, options, nullptr, engine, err);
+
+    if (code == COLANDER_OK)
+        engine_opened(*engine);
+    return code;
+}
+
+void
+engine_opened(struct engine *engine)
+{
+    if (!engine->is_read_only() && engine->recovery.dropped_size > 0)
+        drop_report_remove(engine->directory.fd);
 }
 
 /* ------------------------------------------------------------- closing --- */

@@ -34,7 +34,7 @@ static_assert(SUM_AT - NAME_AT ==
               "the name fits");
 
 /* An open that was killed before it had cut the log leaves the same bytes to
- * the next. These count once. */
+ * the next. These count once, as the named log is cut last. */
 static void
 add(const uint8_t *report, struct colander_recovery *recovery)
 {
@@ -92,5 +92,7 @@ drop_report_write(int directory, const struct colander_recovery *recovery,
 void
 drop_report_remove(int directory)
 {
-    (void)unlinkat(directory, DROP_REPORT_FILE, 0);
+    if (unlinkat(directory, DROP_REPORT_FILE, 0) != 0 ||
+        files_sync_names(directory, ".", NULL) != COLANDER_OK)
+        return; /* then the report is given once more */
 }

@@ -329,15 +329,15 @@ cut_at_hole(const struct check *check, const struct logs *logs,
 
 /* Drops the ends of logs that no records follow. RocksDB drops them as well,
  * but may leave logs whose beginning is lost, which a process that is killed
- * would find damaged. */
+ * would find damaged. The first goes last: the report names it. */
 static enum colander_code
 drop_ends(const struct check *check, const struct logs *logs,
           struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
 
-    for (const struct log *log = logs->bad;
-         log < logs->list + logs->count && code == COLANDER_OK; log++) {
+    for (const struct log *log = logs->list + logs->count;
+         log-- > logs->bad && code == COLANDER_OK;) {
         if (log->may_end && !log->is_missing &&
             log->state.size > log->state.whole)
             code = files_cut(check->directory, log->name.text, log->state.whole,

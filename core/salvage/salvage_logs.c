@@ -11,6 +11,7 @@
 
 #include "core/array.h"
 #include "core/bytes.h"
+#include "core/drop_report.h"
 #include "core/log_records.h"
 
 #include <inttypes.h>
@@ -355,6 +356,21 @@ lose_missing(const struct salvage *salvage)
     }
 }
 
+/* Opens that failed may have cut logs, of which nothing else is left to see. */
+static void
+lose_dropped(const struct salvage *salvage)
+{
+    struct colander_recovery dropped = {.dropped_size = 0};
+    struct colander_error error;
+
+    if (drop_report_add(salvage->directory.fd, &dropped, &error) != COLANDER_OK)
+        salvage_lose(salvage, any_rows, DROP_REPORT_FILE, "%s", error.message);
+    else if (dropped.dropped_size > 0)
+        salvage_lose(salvage, any_rows, DROP_REPORT_FILE,
+                     "an open that failed dropped %" PRIu64 " bytes from %s on",
+                     dropped.dropped_size, dropped.dropped_file);
+}
+
 enum colander_code
 salvage_read_logs(struct salvage *salvage, struct colander_error *err)
 {
@@ -371,6 +387,7 @@ salvage_read_logs(struct salvage *salvage, struct colander_error *err)
     if (code != COLANDER_OK)
         return code;
     lose_missing(salvage);
+    lose_dropped(salvage);
     if (log->count > 1)
         qsort_r(log->entries, log->count, sizeof(*log->entries),
                 compare_entries, log->bytes.data);

@@ -138,14 +138,15 @@ bucket_of(struct shard *shard, uint64_t hash)
     return &shard->buckets[hash & (shard->bucket_count - 1)];
 }
 
-static struct block *
+/* Returns the link to the block; it links to NULL if there is none. */
+static struct block **
 table_find(struct shard *shard, uint64_t hash, uint64_t file, uint32_t index)
 {
-    struct block *block = *bucket_of(shard, hash);
+    struct block **link = bucket_of(shard, hash);
 
-    while (block != NULL && (block->file != file || block->index != index))
-        block = block->next;
-    return block;
+    while (*link != NULL && ((*link)->file != file || (*link)->index != index))
+        link = &(*link)->next;
+    return link;
 }
 
 static void
@@ -195,22 +196,6 @@ shard_shrink(struct shard *shard)
     }
 }
 
-/* Removes all blocks, or those of `file` unless it is NULL. */
-static void
-shard_forget(struct shard *shard, const uint64_t *file)
-{
-    for (size_t i = 0; i < shard->bucket_count; i++) {
-        struct block **link = &shard->buckets[i];
-
-        while (*link != NULL) {
-            if (file == NULL || (*link)->file == *file)
-                chain_remove(link);
-            else
-                link = &(*link)->next;
-        }
-    }
-}
-
 /* ---------------------------------------------------------------- cache --- */
 
 static bool
@@ -234,7 +219,10 @@ shard_init(struct shard *shard, size_t capacity)
 static void
 shard_release(struct shard *shard)
 {
-    shard_forget(shard, NULL);
+    for (size_t i = 0; i < shard->bucket_count; i++) {
+        while (shard->buckets[i] != NULL)
+            chain_remove(&shard->buckets[i]);
+    }
     free(shard->buckets);
     pthread_mutex_destroy(&shard->mutex);
 }
@@ -279,7 +267,7 @@ block_cache_find(struct block_cache *cache, uint64_t file, uint32_t index)
     struct block *block;
 
     lock(shard);
-    block = table_find(shard, hash, file, index);
+    block = *table_find(shard, hash, file, index);
     if (block != NULL) {
         atomic_fetch_add_explicit(&block->holders, 1, memory_order_relaxed);
         block->turns = 2;
@@ -340,7 +328,7 @@ block_cache_add(struct block_cache *cache, struct cached_block *block,
     atomic_fetch_add_explicit(&shard->bytes, added->cost, memory_order_relaxed);
     /* A block that can never fit belongs to its holder alone. */
     if (added->cost <= shard->capacity &&
-        table_find(shard, hash, file, index) == NULL)
+        *table_find(shard, hash, file, index) == NULL)
         shard_add(shard, added, hash);
     shard_shrink(shard);
     unlock(shard);
@@ -365,12 +353,18 @@ block_cache_release(struct block_cache *cache, struct cached_block *block)
 }
 
 void
-block_cache_forget(struct block_cache *cache, uint64_t file)
+block_cache_forget(struct block_cache *cache, uint64_t file, uint32_t count)
 {
-    for (size_t i = 0; i < cache->shard_count; i++) {
-        lock(&cache->shards[i]);
-        shard_forget(&cache->shards[i], &file);
-        unlock(&cache->shards[i]);
+    for (uint32_t index = 0; index < count; index++) {
+        const uint64_t hash = hash_of(file, index);
+        struct shard *shard = shard_of(cache, hash);
+        struct block **link;
+
+        lock(shard);
+        link = table_find(shard, hash, file, index);
+        if (*link != NULL)
+            chain_remove(link);
+        unlock(shard);
     }
 }
 

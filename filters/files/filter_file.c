@@ -53,7 +53,7 @@ filter_file_unref(struct filter_file *file)
                                                   memory_order_acq_rel) != 1)
         return;
     if (file->cache != NULL)
-        block_cache_forget(file->cache, file->salt);
+        block_cache_forget(file->cache, file->salt, file->place_count);
     free(file);
 }
 

@@ -1,5 +1,5 @@
 /*
- * Row ranges: ascending runs of rows, united and intersected.
+ * Row ranges: ascending runs of rows, ordered and intersected.
  *
  * They are intersected in place. The runs of `ranges` are moved to the end of
  * enough room for both, and the result is written from the beginning. Each run

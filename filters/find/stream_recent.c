@@ -16,7 +16,7 @@ struct recent_stream {
     struct stream stream;
     const struct recent_view *view;  /* borrowed; has the bytes of the keys */
     const struct settings *settings; /* borrowed while keys are collected */
-    struct colander_slice *keys;     /* at last ascending and distinct */
+    struct colander_slice *keys;     /* ascending and distinct once collected */
     size_t count;
     size_t capacity;
     size_t next;

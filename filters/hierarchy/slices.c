@@ -61,7 +61,7 @@ slices_place(struct slices *slices, const struct slice_class *class)
     return place;
 }
 
-/* Removes the class from the list, and retires it. */
+/* Removes the class from the list, and releases it. */
 static void
 slices_drop(struct slices *slices, struct slice_class *class)
 {

@@ -167,11 +167,12 @@ static const struct argument_option options[] = {
     OPTION("limit", "N", "write at most N rows"),
     OPTION_GROUP("conditions and keys, as in find"),
     OPTION_LIST("any", "VALUE", "some column equals VALUE"),
-    OPTION_LIST("where", "EXPRESSION", "an expression of Lua is true"),
+    OPTION_LIST("where", "EXPRESSION", "a Lua expression is true"),
     OPTION("key", "K", "the row with this key"),
     OPTION("prefix", "K", "rows whose key begins with these parts"),
     OPTION("from", "K", "rows from this key on"),
-    OPTION("to", "K", "rows up to this key"),
+    OPTION("to", "K",
+           "rows up to this key, and those whose key begins with it"),
     OPTIONS_END,
 };
 

@@ -114,7 +114,7 @@ run_find(struct session *session, const struct arguments *arguments)
 }
 
 static const struct argument_option options[] = {
-    OPTION_GROUP("more tests"),
+    OPTION_GROUP("more conditions"),
     OPTION_LIST("any", "VALUE", "some column, at any depth, equals VALUE"),
     OPTION_LIST("where", "EXPRESSION",
                 "a Lua expression is true: 'likes > 2 * #tags'"),

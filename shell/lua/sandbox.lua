@@ -2,7 +2,7 @@
 -- allow-list: what it does not name is missing.
 --
 -- SPDX-License-Identifier: MIT
-local load_any, collect, error = load, collectgarbage, error
+local load, collect, error = load, collectgarbage, error
 
 local allowed = {
     _G = [[_VERSION assert collectgarbage error getmetatable ipairs load next
@@ -20,8 +20,8 @@ local allowed = {
 }
 
 -- Lua's, but the mode is always "t".
-function load(chunk, name, _, ...)
-    return load_any(chunk, name, "t", ...)
+_G.load = function(chunk, name, _, ...)
+    return load(chunk, name, "t", ...)
 end
 
 -- Lua's, but scripts must not tune the collector.

@@ -215,7 +215,9 @@ hint_at_command(const struct session *session, struct colander_slice text)
     for (size_t i = 0; (command = command_at(session, i)) != NULL; i++) {
         const size_t size = strlen(command->name);
 
-        if (text.size > size && text.data[size] == ' ' &&
+        /* not `limit = 3`, which is Lua */
+        if (text.size > size + 1 && text.data[size] == ' ' &&
+            text.data[size + 1] != '=' &&
             memcmp(text.data, command->name, size) == 0)
             fprintf(stderr, "commands begin with a dot: .%s\n", command->name);
     }

@@ -296,7 +296,7 @@ ENGINE_TEST(logs_before_the_last_are_noted_when_the_power_is_lost)
                        random_next(&random));
         (void)snprintf(numbers[1], sizeof(numbers[1]), "%u", change);
         atomic_store(&progress->durable, 0);
-        assert_true(WIFSIGNALED(child_run(arguments)));
+        assert_int_equal(WTERMSIG(child_run(arguments)), SIGKILL);
         OK(ledger_open(directory, &ledger, NULL));
         for (uint64_t log = 1; log <= atomic_load(&progress->durable); log++)
             assert_int_equal(ledger_noted(ledger, LEDGER_WAL, log).written,

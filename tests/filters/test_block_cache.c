@@ -136,7 +136,7 @@ TEST(held_block_outlives_its_eviction_and_counts)
     assert_true(block_cache_sizes(cache).bytes >= HELD * BLOCK_SIZE);
     for (uint32_t i = 0; i < 1000; i++)
         block_cache_release(cache, put(cache, BLOCK_SIZE, 2, i));
-    block_cache_forget(cache, 1);
+    block_cache_forget(cache, 1, HELD);
     assert_true(block_cache_sizes(cache).bytes >= HELD * BLOCK_SIZE);
     for (uint32_t i = 0; i < HELD; i++) {
         assert_true(is_block(held[i], BLOCK_SIZE, 1, i));
@@ -186,7 +186,7 @@ TEST(second_block_under_a_name_is_its_holders_alone)
     block_cache_release(cache, first);
     assert_true(is_block(found, 10, 1, 1));
     block_cache_release(cache, found);
-    block_cache_forget(cache, 1);
+    block_cache_forget(cache, 1, 2);
     assert_int_equal(block_cache_sizes(cache).bytes, 0);
 }
 
@@ -196,7 +196,7 @@ TEST(forgetting_a_file_leaves_the_others)
 
     for (uint32_t i = 0; i < 1000; i++)
         block_cache_release(cache, put(cache, 100, i % 3, i));
-    block_cache_forget(cache, 1);
+    block_cache_forget(cache, 1, 1000);
     for (uint32_t i = 0; i < 1000; i++)
         assert_int_equal(has(cache, i % 3, i), i % 3 != 1);
 }
@@ -264,7 +264,8 @@ member(void *argument)
         indexes[i] = (uint32_t)random_below(&random, BLOCKS);
         held[i] = find_or_put(crowd, files[i], indexes[i]);
         if (step % 500 == 0)
-            block_cache_forget(crowd->cache, random_below(&random, FILES));
+            block_cache_forget(crowd->cache, random_below(&random, FILES),
+                               BLOCKS);
         if (step % 100 == 0)
             (void)block_cache_sizes(crowd->cache);
     }
@@ -287,7 +288,7 @@ TEST(threads_see_the_right_bytes_and_leave_the_capacity_kept)
     assert_int_equal(crowd.wrong, 0);
     assert_true(block_cache_sizes(crowd.cache).bytes <= capacity);
     for (uint64_t file = 0; file < FILES; file++)
-        block_cache_forget(crowd.cache, file);
+        block_cache_forget(crowd.cache, file, BLOCKS);
     assert_int_equal(block_cache_sizes(crowd.cache).bytes, 0);
     block_cache_destroy(crowd.cache);
 }

@@ -26,7 +26,7 @@ TEST(file_cut_anywhere_is_an_error)
         FAILS(filter_file_open(path, cache, &file, NULL), COLANDER_CORRUPT);
         assert_null(file);
         /* One that was opened before it shrank. */
-        block_cache_forget(cache, whole->salt);
+        block_cache_forget(cache, whole->salt, whole->place_count);
         assert_int_not_equal(model_compare_blocks(model, whole),
                              MODEL_DIFFERENT);
         FAILS(filter_file_check(whole, NULL), COLANDER_CORRUPT);
@@ -231,7 +231,7 @@ TEST(block_of_another_place_or_file_is_found)
     here = file_bytes_read(path);
     file = open_model();
     assert_int_equal(model_compare_blocks(model, file), MODEL_SAME);
-    block_cache_forget(cache, file->salt);
+    block_cache_forget(cache, file->salt, file->place_count);
     bytes_overwrite(path, 24, here.data + 42, 18); /* of another place */
     assert_int_equal(model_compare_blocks(model, file), MODEL_ERROR);
     bytes_overwrite(path, 24, there.data + 24, 18); /* of another file */
