@@ -18,9 +18,6 @@
 
 #include "core/engine.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 struct bulk_files;
 
 /* Fails with READ_ONLY, DROPPED, or INVALID if the family has a key. Keeps a
@@ -90,9 +87,5 @@ bulk_reader_next(struct bulk_reader *reader, bool *is_row,
 
 /* NULL is allowed. */
 void bulk_reader_close(struct bulk_reader *reader);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -15,10 +15,6 @@
 
 #include "core/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define DROP_REPORT_FILE "DROPPED"
 #define DROP_REPORT_NEW DROP_REPORT_FILE ".new"
 
@@ -35,9 +31,5 @@ drop_report_write(int directory, const struct colander_recovery *recovery,
 
 /* Removes the report. After a power failure it may be back. */
 void drop_report_remove(int directory);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

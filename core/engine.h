@@ -15,10 +15,6 @@
 
 #include "core/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* -------------------------------------------------------------- engine --- */
 
 /* Sets `options` to those that a program has `given` (NULL: the defaults).
@@ -257,9 +253,5 @@ size_t engine_batch_size(const struct engine_batch *batch);
 
 /* Empties the batch. */
 void engine_batch_clear(struct engine_batch *batch);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

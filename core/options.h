@@ -11,10 +11,6 @@
 
 #include "core/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The newest store format that this code reads, and the one it writes. */
 #define OPTIONS_FORMAT 1
 
@@ -51,9 +47,5 @@ options_encode(const struct colander_options *options,
 COLANDER_CHECKED enum colander_code
 options_decode(struct colander_slice record, struct colander_options *options,
                struct colander_error *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

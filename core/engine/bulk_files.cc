@@ -13,9 +13,12 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/bulk_files.h"
 #include "core/engine/engine_inside.h"
+
+extern "C" {
+#include "core/bulk_files.h"
 #include "core/files.h"
+}
 
 #include <rocksdb/sst_file_reader.h>
 #include <rocksdb/sst_file_writer.h>

@@ -3,8 +3,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/backup.h"
 #include "core/engine/engine_inside.h"
+
+extern "C" {
+#include "core/backup.h"
+}
 
 #include <rocksdb/version.h>
 

@@ -3,15 +3,18 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/drop_report.h"
 #include "core/engine/cache.h"
 #include "core/engine/engine_inside.h"
 #include "core/engine/event_log.h"
 #include "core/engine/store_files.h"
 #include "core/engine/table_factory.h"
+
+extern "C" {
+#include "core/drop_report.h"
 #include "core/logs.h"
 #include "core/options.h"
 #include "core/tables.h"
+}
 
 #include <rocksdb/convenience.h>
 #include <rocksdb/filter_policy.h>

@@ -2,9 +2,11 @@
 #include "core/engine/store_files.h"
 #include "core/engine/table_factory.h"
 
+extern "C" {
 #include "core/files.h"
 #include "core/log_records.h"
 #include "core/log_tail.h"
+}
 
 #include <algorithm>
 #include <map>
