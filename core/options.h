@@ -34,8 +34,7 @@ options_merge_kept(struct colander_options *options,
                    const struct colander_options *kept,
                    struct colander_error *err);
 
-/* Replaces the content of `record` by the kept options, which must be complete.
- */
+/* Replaces `record` by the kept options, which must be complete. */
 COLANDER_CHECKED enum colander_code
 options_encode(const struct colander_options *options,
                struct colander_buffer *record, struct colander_error *err);

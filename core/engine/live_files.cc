@@ -77,8 +77,7 @@ engine_sst_places(struct engine *engine,
 /* Above this size of logs a backup flushes first. */
 static const uint64_t log_size_max = 16 << 20;
 
-/* Flushes if logs are large: backups share SST files, and copy logs each time.
- */
+/* Flushes if logs are large: backups share SST files, but copy all logs. */
 static enum colander_code
 flush_much(struct engine *engine, struct colander_error *err)
 {

@@ -49,8 +49,7 @@ set_database_options(const struct colander_options &options,
                            ? options.thread_count
                            : std::thread::hardware_concurrency();
 
-    /* logs_check has made sure that this mode drops only what is to be dropped.
-     */
+    /* logs_check made sure that this mode drops only what is to be dropped. */
     database->wal_recovery_mode =
         rocksdb::WALRecoveryMode::kPointInTimeRecovery;
     database->max_background_jobs = static_cast<int>(std::max(2u, threads));
@@ -179,8 +178,7 @@ class SignalsBlocked
     sigset_t before_;
 };
 
-/* RocksDB returns a plain pointer up to version 10, and a unique_ptr from 11.
- */
+/* RocksDB returns a plain pointer up to version 10, then a unique_ptr. */
 static rocksdb::Status
 open_rocksdb(const rocksdb::Options &options, bool is_read_only,
              const std::string &path,

@@ -48,8 +48,7 @@ count_lines(const char *bytes, size_t size)
     }
 }
 
-/* While the pager runs, Ctrl-C is meant for it, but reaches this process too.
- */
+/* While the pager runs, Ctrl-C is meant for it but reaches this process too. */
 static void
 pass_interrupt(int number)
 {
