@@ -24,9 +24,7 @@ extern "C" {
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
 
-#include <cinttypes>
 #include <cstdlib>
-#include <cstring>
 #include <shared_mutex>
 #include <utility>
 

@@ -14,7 +14,6 @@ extern "C" {
 #include <algorithm>
 #include <cinttypes>
 #include <deque>
-#include <shared_mutex>
 
 /* Prevents the deletion of files of the database during its life. (A reader
  * deletes none, and has no such call.) */

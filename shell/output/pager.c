@@ -7,7 +7,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include "shell/pager.h"
-#include "shell/output.h"
 
 #include <errno.h>
 #include <limits.h>
