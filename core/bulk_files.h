@@ -40,11 +40,11 @@ const char *bulk_files_path(const struct bulk_files *files);
 COLANDER_CHECKED enum colander_code
 bulk_files_install(struct bulk_files *files, struct colander_error *err);
 
-/* Excludes files from joining. `places` are ascending indexes in the order in
- * which files were finished. On failure some may be excluded. */
+/* Excludes a file from joining. `place` counts the finished files before it
+ * that were not withdrawn. */
 COLANDER_CHECKED enum colander_code
-bulk_files_withdraw(struct bulk_files *files, const size_t *places,
-                    size_t count, struct colander_error *err);
+bulk_files_withdraw(struct bulk_files *files, size_t place,
+                    struct colander_error *err);
 
 /* An SST in progress. */
 struct bulk_sst;
