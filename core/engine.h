@@ -166,7 +166,7 @@ engine_rows_read(struct engine_rows *rows, struct engine_family *family,
 bool engine_rows_get(const struct engine_rows *rows, size_t index,
                      struct colander_slice *value);
 
-/* Returns the memory that keeping the value may take: its block or its own. */
+/* Returns the memory that a kept value may take: its block's or its own. */
 size_t engine_rows_size(const struct engine_rows *rows, size_t index);
 
 /* Releases all values. */
