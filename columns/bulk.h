@@ -77,8 +77,7 @@ colander_bulk_progress(const struct colander_bulk *bulk,
                        struct colander_bulk_progress *progress);
 
 /* Makes the current or next add or commit fail with CANCELLED, except in a
- * commit's last step. May be called from any thread, and from a signal handler.
- */
+ * commit's last step. May be called from any thread and any signal handler. */
 COLANDER_API void colander_bulk_cancel(struct colander_bulk *bulk);
 
 /* Frees the bulk, and removes what was not committed. NULL is allowed. */

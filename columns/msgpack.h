@@ -15,10 +15,6 @@
 
 #include "columns/columns.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct msgpack_reader {
     const uint8_t *at;
     const uint8_t *end;
@@ -182,9 +178,5 @@ msgpack_container_begin(struct colander_buffer *out, size_t *start,
 COLANDER_CHECKED enum colander_code
 msgpack_container_end(struct colander_buffer *out, size_t start, bool is_map,
                       uint32_t count, struct colander_error *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

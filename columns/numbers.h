@@ -21,10 +21,6 @@
 
 #include "columns/values.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum colander_number_grammar {
     COLANDER_NUMBER_JSON,  /* 0, -17, 2.5, 1e5 */
     COLANDER_NUMBER_LOOSE, /* also +5, 007, 1., .5 */
@@ -46,9 +42,5 @@ COLANDER_API bool colander_number_integer(struct colander_slice text,
  * false if it is beyond all doubles. */
 COLANDER_API bool colander_number_double(struct colander_slice text,
                                          struct colander_value *value);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -84,8 +84,7 @@ colander_where_null(const char *path, struct colander_error *err)
     return colander_where(path, COLANDER_EQ, colander_null(), err);
 }
 
-/* Matches if any scalar of the row equals `value`, in any column at any depth.
- */
+/* Matches if any scalar in any column, at any depth, equals `value`. */
 COLANDER_API COLANDER_CHECKED struct colander_predicate *
 colander_where_any_column(struct colander_value value,
                           struct colander_error *err);

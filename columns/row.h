@@ -10,10 +10,6 @@
 #include "columns/names.h"
 #include "columns/path.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Reads the head of a row. Fails with `code` if the row is not a map. */
 COLANDER_CHECKED enum colander_code row_begin(struct msgpack_reader *reader,
                                               enum colander_code code,
@@ -43,9 +39,5 @@ COLANDER_CHECKED enum colander_code row_check_names(struct colander_slice row,
  * memory is short. */
 void row_error_context(struct colander_error *err,
                        const struct path_step *steps, size_t count);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -153,8 +153,7 @@ colander_row_select(struct colander_slice row, const char *const *paths,
                     size_t path_count, struct colander_buffer *out,
                     struct colander_error *err);
 
-/* Appends `name` to `text`, escaped as in a path. The caller adds dots and [].
- */
+/* Appends `name`, escaped as in a path. The caller adds dots and []. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_path_append_name(struct colander_buffer *text,
                           struct colander_slice name,

@@ -19,10 +19,6 @@
 #include "core/files.h"
 #include "core/ledger.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Checks an SST by its path. Copies are checked, because a backup of damage
  * would replace a good one. */
 typedef enum colander_code backup_check(const char *path,
@@ -67,9 +63,5 @@ COLANDER_CHECKED enum colander_code
 backup_restore(const char *directory, uint64_t number, const char *path,
                backup_check *check, struct colander_backup *restored,
                struct colander_error *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

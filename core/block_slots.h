@@ -15,10 +15,6 @@
 #include <pthread.h>
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define BLOCK_SLOT_ALIGNMENT 64u
 
 struct block_chunk;
@@ -40,9 +36,5 @@ void *block_slots_take(struct block_slots *slots);
 
 /* Returns a slot to `slots`. */
 void block_slots_give(struct block_slots *slots, void *slot);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

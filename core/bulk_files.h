@@ -18,9 +18,6 @@
 
 #include "core/engine.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 struct bulk_files;
 
 /* Fails with READ_ONLY, DROPPED, or INVALID if the family has a key. Keeps a
@@ -43,11 +40,11 @@ const char *bulk_files_path(const struct bulk_files *files);
 COLANDER_CHECKED enum colander_code
 bulk_files_install(struct bulk_files *files, struct colander_error *err);
 
-/* Excludes files from joining. `places` are ascending indexes in the order in
- * which files were finished. On failure some may be excluded. */
+/* Excludes a file from joining. `place` counts the finished files before it
+ * that were not withdrawn. */
 COLANDER_CHECKED enum colander_code
-bulk_files_withdraw(struct bulk_files *files, const size_t *places,
-                    size_t count, struct colander_error *err);
+bulk_files_withdraw(struct bulk_files *files, size_t place,
+                    struct colander_error *err);
 
 /* An SST in progress. */
 struct bulk_sst;
@@ -90,9 +87,5 @@ bulk_reader_next(struct bulk_reader *reader, bool *is_row,
 
 /* NULL is allowed. */
 void bulk_reader_close(struct bulk_reader *reader);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -19,10 +19,6 @@
 
 #include "core/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define DIRECTORY_RECORD "COLANDER"
 #define DIRECTORY_LOCK "LOCK"
 #define DIRECTORY_ENGINE "rocksdb"
@@ -83,9 +79,5 @@ void directory_remove_bulks(const struct directory *directory);
 
 /* Releases the lock. A closed one is allowed. */
 void directory_close(struct directory *directory);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -16,10 +16,6 @@
 
 #include "core/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define DROP_REPORT_FILE "DROPPED"
 #define DROP_REPORT_NEW DROP_REPORT_FILE ".new"
 
@@ -36,9 +32,5 @@ drop_report_write(int directory, const struct colander_recovery *recovery,
 
 /* Removes the report. A failure is ignored. */
 void drop_report_remove(int directory);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

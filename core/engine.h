@@ -15,10 +15,6 @@
 
 #include "core/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* -------------------------------------------------------------- engine --- */
 
 /* Sets `options` to those that a program has `given` (NULL: the defaults).
@@ -174,8 +170,7 @@ engine_rows_read(struct engine_rows *rows, struct engine_family *family,
 bool engine_rows_get(const struct engine_rows *rows, size_t index,
                      struct colander_slice *value);
 
-/* Returns the memory that keeping the value may take: its block's or its own.
- */
+/* Returns the memory that a kept value may take: its block's or its own. */
 size_t engine_rows_size(const struct engine_rows *rows, size_t index);
 
 /* Releases all values. */
@@ -261,9 +256,5 @@ size_t engine_batch_size(const struct engine_batch *batch);
 
 /* Empties the batch. */
 void engine_batch_clear(struct engine_batch *batch);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -9,10 +9,6 @@
 
 #include "core/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Reports errno: "cannot WHAT 'NAME': ...". Returns IO or NO_MEMORY. */
 enum colander_code files_fail(struct colander_error *err, const char *what,
                               const char *name);
@@ -105,9 +101,5 @@ void files_sync_parent(const char *path);
 /* Removes a file, or a directory with all that is in it, as far as possible.
  * Follows no links. */
 void files_remove(int directory, const char *name);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -32,10 +32,6 @@
 
 #include "core/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define LEDGER_FILE "LEDGER"
 
 enum ledger_kind { LEDGER_WAL, LEDGER_MANIFEST };
@@ -123,9 +119,5 @@ COLANDER_CHECKED bool ledger_forget(struct ledger *ledger,
                                     enum ledger_kind kind, uint64_t number);
 
 void ledger_close(struct ledger *ledger); /* NULL is allowed */
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -15,10 +15,6 @@
 
 #include "core/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct log_records;
 
 enum log_step { LOG_RECORD, LOG_GAP, LOG_END };
@@ -92,9 +88,5 @@ COLANDER_CHECKED enum colander_code log_check(int directory, const char *name,
 /* Reports that records follow the bad one at `byte`. Returns CORRUPT. */
 enum colander_code log_fail_damaged(const char *name, uint64_t byte,
                                     struct colander_error *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -9,10 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Starts zeroed. */
 struct log_tail {
     uint64_t size;
@@ -24,9 +20,5 @@ struct log_tail {
 
 /* Adds bytes, which may be cut anywhere. */
 void log_tail_add(struct log_tail *tail, const uint8_t *bytes, size_t size);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

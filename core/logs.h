@@ -28,10 +28,6 @@
 
 #include "core/ledger.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Checks the logs in the directory `name`, and adds what it finds to the
  * ledger. If the directory is missing, so are all logs that the ledger
  * knows. If `drops`, removes writes after a hole that the power left: bytes of
@@ -51,9 +47,5 @@ logs_check(int directory, const char *name, struct ledger *ledger, bool drops,
  * with the name of a MANIFEST that exists. */
 COLANDER_CHECKED enum colander_code
 logs_read_current(int directory, uint64_t *number, struct colander_error *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -11,10 +11,6 @@
 
 #include "core/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The newest store format that this code reads, and the one it writes. */
 #define OPTIONS_FORMAT 1
 
@@ -38,8 +34,7 @@ options_merge_kept(struct colander_options *options,
                    const struct colander_options *kept,
                    struct colander_error *err);
 
-/* Replaces the content of `record` by the kept options, which must be complete.
- */
+/* Replaces `record` by the kept options, which must be complete. */
 COLANDER_CHECKED enum colander_code
 options_encode(const struct colander_options *options,
                struct colander_buffer *record, struct colander_error *err);
@@ -51,9 +46,5 @@ options_encode(const struct colander_options *options,
 COLANDER_CHECKED enum colander_code
 options_decode(struct colander_slice record, struct colander_options *options,
                struct colander_error *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -28,10 +28,6 @@
 
 #include "core/engine.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Bytes that an observer stores in an SST to identify it. */
 #define SST_TAG_SIZE 16
 
@@ -237,9 +233,5 @@ COLANDER_CHECKED enum colander_code
 engine_batch_mark(struct engine_batch *batch, struct engine_family *family,
                   struct colander_slice name, struct colander_slice value,
                   struct colander_error *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -23,10 +23,6 @@
 
 #include <sys/types.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The version of RocksDB's format that is written and read. */
 #define TABLE_FORMAT 5
 
@@ -110,9 +106,5 @@ struct table_source {
 COLANDER_CHECKED enum colander_code
 table_check_properties(const struct table_source *source, const char **why,
                        struct colander_error *err);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

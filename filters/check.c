@@ -40,8 +40,7 @@ struct asking {
     struct row_range row;           /* where the row may be in the part */
     struct part_answer answers[ANSWERS];
     size_t answers_size;
-    struct colander_buffer end;            /* of the current row's range of keys
-                                            */
+    struct colander_buffer end;            /* of the row's range of keys */
     uint64_t path[COLANDER_ROW_DEPTH_MAX]; /* of the current value */
     enum colander_code code;
     struct colander_error *err;

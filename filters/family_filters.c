@@ -7,7 +7,6 @@
 #include "core/sized.h"
 #include "filters/live.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 enum colander_code

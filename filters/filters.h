@@ -83,8 +83,7 @@ colander_family_set_filters(struct colander_family *family,
                             const struct colander_filter_options *options,
                             struct colander_error *err);
 
-/* Returns the options in force. Release with colander_filter_options_release.
- */
+/* Returns the options in force; colander_filter_options_release frees them. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_get_filters_sized(struct colander_family *family,
                                   struct colander_filter_options *options,

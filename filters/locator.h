@@ -129,8 +129,7 @@ locator_hashes(const struct locator_shape *shape, struct colander_slice block,
 /* ----------------------------------- for locator_build and locator_find --- */
 
 /* A list consists of coarse units if these hold on average more fine ones than
- * LOCATOR_DENSE, or if more than one of LOCATOR_COMMON units holds the value.
- */
+ * LOCATOR_DENSE, or more than one of LOCATOR_COMMON units holds the value. */
 #define LOCATOR_DENSE 2
 #define LOCATOR_COMMON 256
 
@@ -139,8 +138,7 @@ locator_hashes(const struct locator_shape *shape, struct colander_slice block,
 #define LOCATOR_LONG (LOCATOR_SHORT_MAX + 1)
 #define LOCATOR_EVERYWHERE (LOCATOR_SHORT_MAX + 2)
 
-/* bytes of a number in the head of a block: the number of groups, or an offset
- */
+/* bytes of a number in the head of a block: a count of groups, or an offset */
 #define LOCATOR_NUMBER_SIZE 2
 
 /* Returns how many units of `unit_rows` rows cover all rows. */

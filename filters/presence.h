@@ -70,8 +70,7 @@ struct presence_shape presence_shape_for_rate(uint64_t value_count,
                                               double fp_rate);
 
 /* Returns as many blocks as fit `bits` (1 to PRESENCE_BLOCKS_MAX), with the
- * number of probes that minimizes the false-positive rate. hash_bits as above.
- */
+ * number of probes with the lowest false-positive rate. hash_bits as above. */
 struct presence_shape presence_shape_for_bits(uint64_t value_count,
                                               uint64_t bits);
 
@@ -126,8 +125,7 @@ void presence_add(struct presence *presence, uint64_t value_hash);
 
 bool presence_may_hold(const struct presence *presence, uint64_t value_hash);
 
-/* Returns the odd number that remains when a block count is halved repeatedly.
- */
+/* Returns the largest odd divisor of a block count. */
 static inline uint32_t
 presence_odd_blocks(uint32_t block_count)
 {

@@ -31,8 +31,7 @@ struct recent;
 /* Returns NULL if memory is short. */
 struct recent *recent_create(void);
 
-/* Requires that no write is active and all views are released. NULL is allowed.
- */
+/* Requires that no write is active, and all views released. NULL is allowed. */
 void recent_destroy(struct recent *recent);
 
 /* A value of a row: its hash and the tag of its column. */

@@ -95,8 +95,7 @@ load_settings(struct filters *filters, uint32_t id, struct colander_error *err)
                                          err);
         }
     }
-    if (filters->is_read_only) /* the rows of the log are not in the recent rows
-                                */
+    if (filters->is_read_only) /* the log's rows are not in the recent rows */
         atomic_store(&family->is_recent_all, false);
     colander_buffer_release(&record);
     return code;

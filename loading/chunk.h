@@ -103,8 +103,7 @@ struct chunk_spot {
     uint64_t begin; /* where that begins in the file */
 };
 
-/* Moves a spot forward to byte `at`, or starts again at the chunk's beginning.
- */
+/* Moves a spot forward to byte `at`, or starts again at the beginning. */
 void chunk_spot_move(struct chunk_spot *spot, const struct chunk *chunk,
                      size_t at);
 

@@ -96,8 +96,7 @@ convert(struct conversion *conversion, const struct value_reading *reading,
 
 /* ----------------------------------------------------------------- row --- */
 
-/* Copies the row up to `from`, and the value in place of the bytes up to `to`.
- */
+/* Copies the row up to `from`, then the value instead of the bytes to `to`. */
 static enum colander_code
 replace(struct conversion *conversion, const uint8_t *from, const uint8_t *to,
         const struct colander_value *value, struct colander_error *err)

@@ -39,8 +39,7 @@ void csv_header_destroy(struct csv_header *header);
 size_t csv_header_names_size(const struct csv_header *header);
 
 /* Returns the delimiter of a file with this first line: comma, tab or
- * semicolon, whichever is most frequent outside quotes; comma if there is none.
- */
+ * semicolon, whichever is most frequent outside quotes; by default comma. */
 char csv_delimiter(struct colander_slice line);
 
 /* Fails because a field in quotes is not closed, or is closed too early. */

@@ -66,8 +66,7 @@ csv_field_cut(const uint8_t **at, const uint8_t *end, char delimiter,
     return true;
 }
 
-/* Sets `text` to that of a field, borrowed from the record or from `scratch`.
- */
+/* Sets `text` to that of a field, borrowed from the record or `scratch`. */
 COLANDER_CHECKED enum colander_code
 csv_field_text(const struct csv_field *field, struct colander_buffer *scratch,
                struct colander_slice *text, struct colander_error *err);

@@ -8,7 +8,6 @@
 #include "loading/reader.h"
 #include "loading/writer.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>

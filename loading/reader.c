@@ -293,8 +293,7 @@ forget_pieces(struct reader *reader)
     colander_buffer_clear(&reader->chunk->keys);
 }
 
-/* Fills one chunk. Returns false if it was the last, or the ring was stopped.
- */
+/* Fills one chunk. Returns false if it was the last, or the ring stopped. */
 static bool
 fill_one(struct reader *reader)
 {

@@ -101,8 +101,7 @@ get_named(struct colander_slice row, const char *text,
     return code;
 }
 
-/* Fails because there is no column at `path`; its name may have a point in it.
- */
+/* Fails because there is no column at `path`; its name may have a point. */
 static enum colander_code
 fail_without_column(struct colander_slice row, const char *path,
                     struct colander_error *err)

@@ -3,7 +3,6 @@
 #include "loading/guess.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 enum colander_code
 source_read(struct source *source, struct colander_buffer *text, size_t size,

@@ -1,8 +1,6 @@
 /* See splitter.h. SPDX-License-Identifier: MIT */
 #include "loading/splitter_formats.h"
 
-#include <assert.h>
-
 void
 splitter_init(struct splitter *splitter, enum record_format format,
               char delimiter)

@@ -4,7 +4,6 @@
 #include "columns/numbers.h"
 
 #include <math.h>
-#include <strings.h>
 
 #include "loading/times.h"
 

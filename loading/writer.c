@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 struct writer {
@@ -436,8 +435,7 @@ writer_finish(struct writer *writer, const atomic_bool *is_cancelled,
     pthread_t thread;
     int failed;
 
-    /* Resume points count only once there are rows, so they are written first.
-     */
+    /* Resume points count only if there are rows, so they are written first. */
     colander_write_options_init(&synced);
     synced.durability = COLANDER_SYNC;
     if (colander_batch_count(writer->batch) > 0)

@@ -13,8 +13,7 @@
 #include "scripting/types.h"
 #include "scripting/values.h"
 
-/* Compares the operands as predicates do. Returns whether they have an order.
- */
+/* Compares operands as predicates do. Returns whether they have an order. */
 static bool
 have_order(lua_State *L, int *order)
 {

@@ -5,7 +5,6 @@
 #include "scripting/failure.h"
 #include "scripting/fields.h"
 #include "scripting/module.h"
-#include "scripting/rows.h"
 #include "scripting/scratch.h"
 #include "scripting/types.h"
 #include "scripting/values.h"

@@ -18,8 +18,7 @@
 #include <lua.h>
 
 /* Returns the bytes of the row, or of the table of columns, at `index`. Valid
- * as long as the row, or until the scratch is used. Anything else is an error.
- */
+ * as long as the row, or until the scratch is used. All else is an error. */
 struct colander_slice row_check(lua_State *L, int index);
 
 /* Returns whether there is a row at `index`, not a table. */

@@ -2,7 +2,6 @@
 #include "scripting/types.h"
 
 #include "scripting/failure.h"
-#include "scripting/scripting.h"
 
 #define OWNER_TYPE TYPE_PREFIX "owner"
 

@@ -47,8 +47,7 @@ const char *handle_family_name(lua_State *L, int index);
 #define QUERY_TYPE TYPE_PREFIX "query"
 
 /* Adds methods and metamethods (NULL: none) to the type of handles `name`, and
- * creates the type first if it does not exist. Each type has the method close.
- */
+ * creates the type if it does not exist. Each type has the method close. */
 void type_extend(lua_State *L, const char *name, const luaL_Reg *methods,
                  const luaL_Reg *metamethods);
 
@@ -74,8 +73,7 @@ void type_define(lua_State *L, const char *name, const luaL_Reg *metamethods,
 /* Returns whether the value at `index` is a table with this metatable. */
 bool type_is_table(lua_State *L, int index, const char *name);
 
-/* Sets a field of the table on top to `function`, whose upvalue 1 is `number`.
- */
+/* Sets a field of the table on top to `function` with upvalue 1 `number`. */
 void type_set_function(lua_State *L, const char *name, lua_CFunction function,
                        int number);
 

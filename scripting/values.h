@@ -47,8 +47,7 @@ struct colander_value value_expect(lua_State *L, int index, const char *what);
 bool value_is_array(lua_State *L, int index);
 
 /* Adds the columns of the table at `index` to the builder, in the order of
- * their names. A value that cannot be stored is an error that names its path.
- */
+ * their names. A value that cannot be stored is an error with its path. */
 void value_add_columns(lua_State *L, int index,
                        struct colander_row_builder *builder);
 
@@ -62,8 +61,7 @@ void value_change_columns(lua_State *L, int index, struct colander_slice row,
 /* Encodes the key at `index`, a scalar or an array of scalars, into `key`. */
 void value_key(lua_State *L, int index, struct colander_buffer *key);
 
-/* Pushes a key: its only part, or an array of its parts. Writes to `scratch`.
- */
+/* Pushes a key: its only part, or an array of parts. Writes to `scratch`. */
 void value_push_key(lua_State *L, struct colander_slice key,
                     struct colander_buffer *scratch);
 

@@ -227,8 +227,7 @@ arguments_shift(struct arguments *arguments)
 
 /* --------------------------------------------------------------- lists --- */
 
-/* Returns the end of the path that begins at `path`: its comma or terminator.
- */
+/* Returns the end of the path at `path`: its comma or terminator. */
 static char *
 path_end(char *path)
 {

@@ -24,8 +24,7 @@ struct literals {
     struct colander_buffer text; /* bytes of the strings */
 };
 
-/* If it fails with INVALID, *offset is the byte of `source` with the mistake.
- */
+/* If it fails with INVALID, *offset is the place of the mistake in `source`. */
 COLANDER_CHECKED enum colander_code literals_parse(struct literals *literals,
                                                    const char *source,
                                                    size_t *offset,
@@ -38,8 +37,7 @@ literals_parse_text(struct literals *literals, const char *source,
 
 void literals_release(struct literals *literals);
 
-/* Replaces `key` by the key in `source`: one literal, or a list of its parts.
- */
+/* Replaces `key` by the key in `source`: one literal, or a list of parts. */
 COLANDER_CHECKED enum colander_code
 literals_parse_key(const char *source, struct colander_buffer *key,
                    size_t *offset, struct colander_error *err);

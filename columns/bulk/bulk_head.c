@@ -66,45 +66,26 @@ note_late(struct bulk_head *head, const struct row_run *run)
     }
 }
 
-/* Moves the files that stay to the front and keeps the order otherwise. `moved`
- * and `indexes` have room for all files. Sets *kept to how many stay. */
-static void
-divide(struct bulk_head *head, struct row_file *moved, size_t *indexes,
-       size_t *kept)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < head->count; i++) {
-        if (head->list[i].is_withdrawn) {
-            indexes[count] = i;
-            moved[count++] = head->list[i];
-        } else {
-            head->list[(*kept)++] = head->list[i];
-        }
-    }
-    memcpy(head->list + *kept, moved, count * sizeof(*moved));
-}
-
 enum colander_code
 bulk_head_settle(struct bulk_head *head, const struct row_run *last,
                  size_t *kept, struct colander_error *err)
 {
-    struct row_file *moved;
-    size_t *indexes;
-    enum colander_code code;
+    enum colander_code code = COLANDER_OK;
 
     *kept = 0;
-    if (head->count == 0)
-        return COLANDER_OK;
-    moved = malloc(head->count * (sizeof(*moved) + sizeof(*indexes)));
-    if (moved == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "no memory for a list of files");
-    indexes = (size_t *)(moved + head->count);
     note_late(head, last);
-    divide(head, moved, indexes, kept);
-    code = bulk_files_withdraw(head->files, indexes, head->count - *kept, err);
-    free(moved);
+    for (size_t i = 0; i < head->count && code == COLANDER_OK; i++) {
+        struct row_file *place = head->list + *kept;
+        const struct row_file file = *place;
+
+        if (!file.is_withdrawn) {
+            (*kept)++;
+            continue;
+        }
+        code = bulk_files_withdraw(head->files, *kept, err);
+        memmove(place, place + 1, (head->count - *kept - 1) * sizeof(*place));
+        head->list[head->count - 1] = file;
+    }
     return code;
 }
 

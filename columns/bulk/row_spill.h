@@ -39,8 +39,7 @@ COLANDER_CHECKED enum colander_code
 row_spill_add(struct row_spill *spill, const struct row_run *run,
               const atomic_bool *is_cancelled, struct colander_error *err);
 
-/* Returns the bytes of the runs from `first` on, and sets *rows to their rows.
- */
+/* Returns the bytes of the runs from `first` on. Sets *rows to their rows. */
 uint64_t row_spill_bytes(const struct row_spill *spill, size_t first,
                          uint64_t *rows);
 

@@ -53,8 +53,7 @@ struct spill_writer {
     uint64_t sample_step; /* bytes from one sample to the next */
 };
 
-/* Begins a region of approximately `expected` bytes at an offset of the file.
- */
+/* Begins a region of about `expected` bytes at an offset of the file. */
 void spill_writer_init(struct spill_writer *writer, struct spill_region *region,
                        int fd, uint64_t offset, uint64_t expected);
 

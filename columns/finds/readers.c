@@ -14,7 +14,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 
 /* In addition to the cursor's thread. More would have no group to read. */

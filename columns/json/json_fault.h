@@ -11,10 +11,6 @@
 
 #include "core/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct json_fault {
     enum colander_code code;
     const char *message; /* static storage */
@@ -28,9 +24,5 @@ struct json_fault {
  */
 bool json_fault_find(struct colander_slice text, bool is_row,
                      struct json_fault *fault);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

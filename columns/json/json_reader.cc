@@ -19,9 +19,11 @@
 #pragma GCC diagnostic ignored "-Wshadow"
 #include "columns/columns.h"
 #pragma GCC diagnostic pop
+extern "C" {
 #include "columns/json/json_fault.h"
 #include "columns/msgpack.h"
 #include "columns/row.h"
+}
 
 #include <msgpack.h>
 

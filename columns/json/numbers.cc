@@ -4,8 +4,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
+extern "C" {
 #include "columns/numbers.h"
 #include "columns/json/numbers_inside.h"
+}
 
 #include <algorithm>
 #include <charconv>

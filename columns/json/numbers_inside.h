@@ -8,19 +8,11 @@
 
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What is longest: -0.000ddddddddddddddddd. */
 #define NUMBER_TEXT_MAX 32
 
 /* Writes a finite number, with a point, so that it reads back as the same
  * double. Returns the size; there is no zero byte at the end. */
 size_t number_print(double number, char text[NUMBER_TEXT_MAX]);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -9,7 +9,6 @@
 #include "core/logs.h"
 #include "core/manifest.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>

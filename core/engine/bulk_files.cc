@@ -13,17 +13,18 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/bulk_files.h"
 #include "core/engine/engine_inside.h"
+
+extern "C" {
+#include "core/bulk_files.h"
 #include "core/files.h"
+}
 
 #include <rocksdb/sst_file_reader.h>
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
 
-#include <cinttypes>
 #include <cstdlib>
-#include <cstring>
 #include <shared_mutex>
 #include <utility>
 
@@ -312,27 +313,15 @@ bulk_sst_destroy(struct bulk_sst *sst)
 /* --------------------------------------------------------- withdrawing --- */
 
 enum colander_code
-bulk_files_withdraw(struct bulk_files *files, const size_t *places,
-                    size_t count, struct colander_error *err)
+bulk_files_withdraw(struct bulk_files *files, size_t place,
+                    struct colander_error *err)
 {
-    return guard(err, "withdraw SSTs", [&] {
-        std::vector<File> joining;
-        size_t next = 0;
+    return guard(err, "withdraw an SST", [&] {
+        const auto file = files->files.begin() + (ptrdiff_t)place;
 
-        joining.reserve(files->files.size());
-        files->withdrawn.reserve(files->withdrawn.size() + count);
-        for (size_t i = 0; i < files->files.size(); i++) {
-            File &file = files->files[i];
-
-            if (next == count || places[next] != i) {
-                joining.push_back(std::move(file));
-                continue;
-            }
-            forget(files->family, file);
-            files->withdrawn.push_back(std::move(file.path));
-            next++;
-        }
-        files->files = std::move(joining);
+        files->withdrawn.push_back(file->path);
+        forget(files->family, *file);
+        files->files.erase(file);
         return COLANDER_OK;
     });
 }

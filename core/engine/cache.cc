@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/engine/cache.h"
 
+extern "C" {
 #include "core/block_slots.h"
+}
 
 #include <rocksdb/memory_allocator.h>
 

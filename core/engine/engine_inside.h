@@ -30,12 +30,14 @@
 #ifndef COLANDER_CORE_ENGINE_ENGINE_INSIDE_H
 #define COLANDER_CORE_ENGINE_ENGINE_INSIDE_H
 
-#include "core/core.h"
-#include "core/directory.h"
 #include "core/engine/jobs.h"
 #include "core/engine/opened_files.h"
+
+extern "C" {
+#include "core/directory.h"
 #include "core/ledger.h"
 #include "core/sst.h"
+}
 
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>

@@ -6,7 +6,9 @@
 #ifndef COLANDER_CORE_ENGINE_EVENT_LOG_H
 #define COLANDER_CORE_ENGINE_EVENT_LOG_H
 
+extern "C" {
 #include "core/engine.h"
+}
 
 #include <rocksdb/options.h>
 

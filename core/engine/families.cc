@@ -49,8 +49,7 @@ colander_names_release(struct colander_names *names)
 
 /* With a Bloom filter, a get of a row that is not in the memtable skips the
  * search there, which takes half of its time. But a memtable allocates the
- * whole filter when it is created, which is too much for hundreds of families.
- */
+ * whole filter when it is created: too much for hundreds of families. */
 rocksdb::ColumnFamilyOptions
 family_options(const struct engine *engine, size_t count)
 {

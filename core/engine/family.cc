@@ -138,8 +138,7 @@ is_flushed(rocksdb::DB *db, rocksdb::ColumnFamilyHandle *handle)
     uint64_t entries = 0;
     uint64_t waiting = 0;
 
-    /* in this order: what leaves the memtable in between is counted as waiting
-     */
+    /* in this order: what leaves the memtable in between counts as waiting */
     return db->GetIntProperty(
                handle, rocksdb::DB::Properties::kNumEntriesActiveMemTable,
                &entries) &&

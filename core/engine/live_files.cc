@@ -3,15 +3,17 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/backup.h"
 #include "core/engine/engine_inside.h"
+
+extern "C" {
+#include "core/backup.h"
+}
 
 #include <rocksdb/version.h>
 
 #include <algorithm>
 #include <cinttypes>
 #include <deque>
-#include <shared_mutex>
 
 /* Prevents the deletion of files of the database during its life. (A reader
  * deletes none, and has no such call.) */
@@ -74,8 +76,7 @@ engine_sst_places(struct engine *engine,
 /* Above this size of logs a backup flushes first. */
 static const uint64_t log_size_max = 16 << 20;
 
-/* Flushes if logs are large: backups share SST files, and copy logs each time.
- */
+/* Flushes if logs are large: backups share SST files, but copy all logs. */
 static enum colander_code
 flush_much(struct engine *engine, struct colander_error *err)
 {

@@ -3,15 +3,18 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/drop_report.h"
 #include "core/engine/cache.h"
 #include "core/engine/engine_inside.h"
 #include "core/engine/event_log.h"
 #include "core/engine/store_files.h"
 #include "core/engine/table_factory.h"
+
+extern "C" {
+#include "core/drop_report.h"
 #include "core/logs.h"
 #include "core/options.h"
 #include "core/tables.h"
+}
 
 #include <rocksdb/convenience.h>
 #include <rocksdb/filter_policy.h>
@@ -46,8 +49,7 @@ set_database_options(const struct colander_options &options,
                            ? options.thread_count
                            : std::thread::hardware_concurrency();
 
-    /* logs_check has made sure that this mode drops only what is to be dropped.
-     */
+    /* logs_check made sure that this mode drops only what is to be dropped. */
     database->wal_recovery_mode =
         rocksdb::WALRecoveryMode::kPointInTimeRecovery;
     database->max_background_jobs = static_cast<int>(std::max(2u, threads));
@@ -176,8 +178,7 @@ class SignalsBlocked
     sigset_t before_;
 };
 
-/* RocksDB returns a plain pointer up to version 10, and a unique_ptr from 11.
- */
+/* RocksDB returns a plain pointer up to version 10, then a unique_ptr. */
 static rocksdb::Status
 open_rocksdb(const rocksdb::Options &options, bool is_read_only,
              const std::string &path,

@@ -12,7 +12,6 @@
 #include "core/engine/table_factory.h"
 
 #include <rocksdb/sst_file_reader.h>
-#include <rocksdb/version.h>
 
 #include <cinttypes>
 #include <shared_mutex>

@@ -2,9 +2,11 @@
 #include "core/engine/store_files.h"
 #include "core/engine/table_factory.h"
 
+extern "C" {
 #include "core/files.h"
 #include "core/log_records.h"
 #include "core/log_tail.h"
+}
 
 #include <algorithm>
 #include <map>
@@ -23,8 +25,7 @@ class Faults
   public:
     /* After a failure the MANIFEST may have what RocksDB takes for absent: a
      * record that could not be synced, or a new MANIFEST whose name could not.
-     * RocksDB would delete the SST files of a bulk, which the next open needs.
-     */
+     * RocksDB would delete SST files of a bulk, which the next open needs. */
     rocksdb::IOStatus
     ManifestDone(rocksdb::IOStatus status)
     {
@@ -242,8 +243,7 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
     /* The first sync of a write-ahead log is not noted: RocksDB syncs the
      * directory, which has its name, only after it. A MANIFEST is used only
      * when CURRENT names it. Syncs after a failed one are not noted either: the
-     * system may have dropped what it could not write, and then report success.
-     */
+     * system may have dropped what it could not write and report success. */
     rocksdb::IOStatus
     Synced(rocksdb::IOStatus status, uint64_t whole)
     {

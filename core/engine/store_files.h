@@ -7,7 +7,10 @@
 #define COLANDER_CORE_ENGINE_STORE_FILES_H
 
 #include "core/engine/opened_files.h"
+
+extern "C" {
 #include "core/ledger.h"
+}
 
 #include <rocksdb/file_system.h>
 

@@ -4,7 +4,10 @@
 #include <rocksdb/status.h>
 
 #include "core/engine/opened_files.h"
+
+extern "C" {
 #include "core/tables.h"
+}
 
 #include <cerrno>
 #include <cstring>

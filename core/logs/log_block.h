@@ -13,8 +13,6 @@
 
 #include "core/core.h"
 
-#include <assert.h>
-
 #define LOG_BLOCK_SIZE 32768
 #define LOG_HEAD_SIZE 7
 #define LOG_HEAD_SIZE_AT 4

@@ -4,6 +4,8 @@
 #include "core/bytes.h"
 #include "core/logs/log_block.h"
 
+#include <assert.h>
+
 static_assert(sizeof(((struct log_tail *)NULL)->head) == LOG_HEAD_SIZE,
               "a tail keeps one head");
 

@@ -321,8 +321,7 @@ read_edit(struct manifest *manifest, struct bytes_reader *in, struct edit *edit,
     return code;
 }
 
-/* Applies a record. Clears *is_edit and changes nothing if it is not an edit.
- */
+/* Applies a record. If it is not an edit, only clears *is_edit. */
 static enum colander_code
 apply(struct manifest *manifest, struct colander_slice record, bool *is_edit,
       struct colander_error *err)

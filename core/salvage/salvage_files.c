@@ -62,8 +62,7 @@ read_manifest(struct salvage *salvage, struct colander_error *err)
     return COLANDER_OK;
 }
 
-/* -------------------------------------------------------------- families ---
- */
+/* ------------------------------------------------------------- families --- */
 
 /* Returns the name of a family by that of its column family. NULL: the column
  * family is not one of a family. */

@@ -8,8 +8,7 @@
 /* The unit that a failing disk reads or not. */
 #define TABLE_SECTOR ((size_t)4096)
 
-/* --------------------------------------------------------------- reading ---
- */
+/* -------------------------------------------------------------- reading --- */
 
 static ssize_t
 read_some(const struct table_source *source, void *bytes, size_t size,
@@ -162,8 +161,7 @@ table_block_take(struct table_block *block, const uint8_t *stored, size_t size,
     return code != COLANDER_OK ? code : unpack(block, why, err);
 }
 
-/* --------------------------------------------------------------- entries ---
- */
+/* -------------------------------------------------------------- entries --- */
 
 /* Builds the next key from bytes of the last one and the rest. */
 static void
@@ -253,8 +251,7 @@ table_block_index_end(struct table_block *block, uint64_t known, uint64_t limit)
     return parsed == TABLE_PARSED_ALL && has_known && end <= limit ? end : 0;
 }
 
-/* ------------------------------------------------------------------ data ---
- */
+/* ----------------------------------------------------------------- data --- */
 
 struct table_key
 table_key_of(struct colander_slice key)

@@ -87,8 +87,7 @@ table_place_end(struct table_place place)
     return place.offset + place.size + TABLE_TRAILER_SIZE;
 }
 
-/* Steps to the next entry of an index. *place must be that of the entry before.
- */
+/* Steps to the next entry of an index. *place is that of the entry before. */
 enum table_parse table_block_next_place(struct table_block *block,
                                         struct colander_slice *key,
                                         struct table_place *place);

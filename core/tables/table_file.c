@@ -51,8 +51,7 @@ struct table_file {
     struct table_gap gap;
 };
 
-/* ------------------------------------------------------------------ life ---
- */
+/* ----------------------------------------------------------------- life --- */
 
 static enum colander_code
 open_file(struct table_file *table, int directory, const char *name,
@@ -130,8 +129,7 @@ table_file_close(struct table_file *table)
     free(table);
 }
 
-/* ------------------------------------------------------------------ keys ---
- */
+/* ----------------------------------------------------------------- keys --- */
 
 static const struct colander_slice no_key = {NULL, 0};
 
@@ -190,8 +188,7 @@ higher_of(struct colander_slice a, struct colander_slice b)
     return colander_slice_compare(a, b) < 0 ? b : a;
 }
 
-/* ------------------------------------------------------------------ gaps ---
- */
+/* ----------------------------------------------------------------- gaps --- */
 
 /* Begins a gap, or extends the present one. */
 static void
@@ -239,8 +236,7 @@ return_gap(struct table_file *table, struct table_gap *gap)
     table->gap_count++;
 }
 
-/* ---------------------------------------------------------------- blocks ---
- */
+/* --------------------------------------------------------------- blocks --- */
 
 /* Checks that the keys of the present block are above those before. Returns
  * NULL, or what is wrong. */
@@ -258,8 +254,7 @@ check_keys(const struct table_file *table, struct colander_slice first)
                : "its keys are not above those before it";
 }
 
-/* The same, with the bounds in the index. The last key is still in the block.
- */
+/* The same, with the bounds in the index. The last key is in the block. */
 static const char *
 check_indexed_keys(const struct table_file *table, size_t index,
                    struct colander_slice first)
@@ -281,8 +276,7 @@ check_indexed_keys(const struct table_file *table, size_t index,
     return check_keys(table, first);
 }
 
-/* Begins to return the entries of the present block. Its first key ends a gap.
- */
+/* Begins to return entries of the present block. Its first key ends a gap. */
 static void
 begin_block(struct table_file *table, struct table_place place,
             struct colander_slice first)
@@ -388,8 +382,7 @@ finish(struct table_file *table)
     }
 }
 
-/* ----------------------------------------------------------------- steps ---
- */
+/* ---------------------------------------------------------------- steps --- */
 
 /* Makes a gap of one entry. */
 static void

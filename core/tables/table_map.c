@@ -92,8 +92,7 @@ read_tail(struct reader *reader, struct table_place place, bool *is_read,
     return code;
 }
 
-/* ---------------------------------------------------------------- footer ---
- */
+/* --------------------------------------------------------------- footer --- */
 
 static enum colander_code
 read_footer(struct reader *reader, struct colander_error *err)
@@ -119,8 +118,7 @@ read_footer(struct reader *reader, struct colander_error *err)
     return code;
 }
 
-/* ------------------------------------------------------------- metaindex ---
- */
+/* ------------------------------------------------------------ metaindex --- */
 
 static bool
 begins_with(struct colander_slice bytes, const char *text)
@@ -217,8 +215,7 @@ read_metaindex(struct reader *reader, struct colander_error *err)
     return code;
 }
 
-/* ------------------------------------------------------------ properties ---
- */
+/* ----------------------------------------------------------- properties --- */
 
 static bool
 is_named(struct colander_slice name, const char *text)
@@ -312,8 +309,7 @@ read_properties(struct reader *reader, struct colander_error *err)
     return code;
 }
 
-/* ----------------------------------------------------------------- index ---
- */
+/* ---------------------------------------------------------------- index --- */
 
 /* Keeps the key of the last block. Keys are kept only if all are, in order. */
 static enum colander_code

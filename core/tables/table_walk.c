@@ -20,8 +20,7 @@ table_walk_release(struct table_walk *walk)
     memset(walk, 0, sizeof(*walk));
 }
 
-/* Finds the size of the block at walk->at, or 0. Leaves its bytes in the walk.
- */
+/* Finds the size of the block at walk->at, or 0. Its bytes stay in the walk. */
 static enum colander_code
 measure(struct table_walk *walk, size_t *size, struct colander_error *err)
 {

@@ -30,8 +30,7 @@ enum {
     SEEN_SPARSE = LOCATOR_SHORT_MAX + 1, /* every row is added */
     SEEN_DENSE,                          /* only the first row of each coarse
                                           * unit is added, */
-    SEEN_OMITTED,                        /* and others in that unit were omitted
-                                          */
+    SEEN_OMITTED,                        /* and others there were omitted */
 };
 
 _Static_assert(SEEN_OMITTED <= UINT8_MAX, "rows are counted in bytes");
@@ -115,8 +114,8 @@ entry_list_add(struct entry_list *list, uint64_t value_hash, unsigned tag,
     if (!is_new(list, &entry))
         return COLANDER_OK;
     if (list->count == list->capacity) {
-        enum colander_code code = array_reserve(&list->entries, list->count,
-                                                &list->capacity, 1, err);
+        enum colander_code code =
+            array_reserve(&list->entries, list->count, &list->capacity, 1, err);
 
         if (code != COLANDER_OK)
             return code;

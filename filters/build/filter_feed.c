@@ -31,8 +31,7 @@ struct filter_feed {
     enum colander_code reported; /* result of the lots that are done */
 
     /* The thread's. The caller may read them when the thread has ended, when
-     * there is none, or after `reported` is a failure: then they do not change.
-     */
+     * there is none, or `reported` is a failure: then they do not change. */
     enum colander_code code;
     struct colander_error err;
 };

@@ -44,8 +44,7 @@ struct builder {
     /* The current group. */
     uint64_t remainder; /* of its last hash */
     struct bit_writer lists;
-    struct colander_buffer list_ends; /* size_t each: where lists end in `lists`
-                                       */
+    struct colander_buffer list_ends; /* size_t each: list ends in `lists` */
 
     uint32_t *units; /* that hold the current value */
 };

@@ -161,8 +161,7 @@ can_plan_again(struct candidates *candidates, enum colander_code code,
         return false;
     if (!is_gone && code != COLANDER_CORRUPT)
         return false;
-    /* Is the filter damaged or the SST? Reading the SST without it will show.
-     */
+    /* Is the filter damaged or the SST? A read of the SST without it shows. */
     for (size_t i = 0; i < candidates->plan.stream_count; i++) {
         struct stream *stream = candidates->plan.streams[i];
 

@@ -208,8 +208,7 @@ find_zones(const struct asked *asked, const struct filter_query *query,
     return code;
 }
 
-/* ------------------------------------------------------- and, or, leaves ---
- */
+/* ------------------------------------------------------ and, or, leaves --- */
 
 static bool
 is_countable(const struct asked *asked, const struct filter_query *query)

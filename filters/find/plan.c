@@ -26,8 +26,7 @@ struct planning {
     size_t slot_words;
     uint64_t *value_slots; /* the same for each value; NULL: not kept */
     uint64_t row_count;    /* approximate rows that a scan would read */
-    bool is_whole_range;   /* the find has no bounds; rows are counted already
-                            */
+    bool is_whole_range;   /* the find has no bounds; the rows are counted */
     uint64_t cost;         /* of the candidates so far */
     uint64_t rows;         /* how many candidates */
 };

@@ -37,15 +37,13 @@ struct stream {
     bool has_failed;       /* `next` failed */
 };
 
-/* Opens a stream of the rows in `ranges` of part `index` of the file's filter.
- */
+/* Opens a stream of rows in `ranges` of part `index` of the file's filter. */
 COLANDER_CHECKED enum colander_code
 stream_open_part(const struct stream_find *find, struct sst_file *file,
                  uint32_t index, const struct row_ranges *ranges,
                  struct stream **stream, struct colander_error *err);
 
-/* Opens a stream of all matching rows of a file, which is first read by `next`.
- */
+/* Opens a stream of all matching rows of a file. The first `next` reads it. */
 COLANDER_CHECKED enum colander_code
 stream_open_sst(const struct stream_find *find, struct sst_file *file,
                 struct stream **stream, struct colander_error *err);

@@ -156,8 +156,7 @@ is_past(const struct part_stream *part, struct colander_slice key)
            !stream_has_key(part->stream.find, key);
 }
 
-/* Returns the next matching row of the segment. At its end, clears is_reading.
- */
+/* Returns the next match of the segment. At its end, clears is_reading. */
 static enum colander_code
 read_segment(struct part_stream *part, struct colander_error *err)
 {

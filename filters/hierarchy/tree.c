@@ -49,8 +49,7 @@ tree_size(const struct tree *tree)
     return size;
 }
 
-/* Returns the subtree with the largest presences that can be folded, or NULL.
- */
+/* Returns the subtree with the largest presences that can fold, or NULL. */
 static struct subtree *
 largest_subtree(struct tree *tree, const struct subtree *changed,
                 const struct tree_node *changed_root)
@@ -119,8 +118,7 @@ take_out_leaf(struct tree *tree, uint32_t slot)
         if (!tree_changer_take_out(&tree->changer, &root, slot))
             return false;
         if (root != subtree->root) {
-            /* A small node may have received a large child from its neighbour.
-             */
+            /* A small node may have got a large child from its neighbour. */
             if (root != NULL)
                 (void)keep_to_budget(tree, subtree, &root);
             tree_node_unref(subtree->root);

@@ -25,8 +25,7 @@ struct tree_node {
     struct presence presence;
     uint64_t size;       /* bytes of its presence and all below */
     uint64_t full_size;  /* the same if no leaf were folded */
-    uint64_t fold_count; /* how often the leaves below, or this one, were halved
-                          */
+    uint64_t fold_count; /* how often this leaf, or those below, were halved */
     uint32_t full_block_count; /* of the largest of them before folding */
     uint32_t part_count;       /* leaves below, or 1 */
     uint32_t reference_count;

@@ -23,8 +23,7 @@
 #define FETCH_AHEAD 16
 
 /* How many of a write's latest chunks are compared to find a repeated one. A
- * write to more families than this counts some chunks twice, which is harmless.
- */
+ * write to more families than this counts some chunks twice, harmlessly. */
 #define WRITE_LOOK_BACK 8
 
 struct recent {
@@ -383,8 +382,7 @@ recent_view_is_empty(const struct recent_view *view)
 
 /* ------------------------------------------------------------- finding --- */
 
-/* Starts fetching the sieve's word in chunk `index`, if there is such a chunk.
- */
+/* Starts fetching the sieve's word in chunk `index`, if there is one. */
 static inline void
 fetch(const struct recent_view *view, size_t index, uint64_t hash)
 {

@@ -21,8 +21,7 @@ struct candidate_write {
     uint32_t family_id;
     struct family_filters *family;
     struct settings *settings;
-    uint32_t skip_depth; /* depth of the unfiltered column being visited, or 0
-                          */
+    uint32_t skip_depth; /* of the unfiltered column being visited, or 0 */
     bool is_short;       /* memory was short */
 
     struct recent_value *values;

@@ -54,8 +54,7 @@ entry_hash(uint64_t hash)
     return (uint16_t)(hash >> 16);
 }
 
-/* Returns the slots: 16 bits of a hash, and its newest entry, from 1; 0: free.
- */
+/* Returns slots: 16 bits of a hash, and its newest entry, from 1; 0: free. */
 static inline const _Atomic uint32_t *
 slots_of(const struct recent_chunk *chunk, unsigned slot_bits)
 {

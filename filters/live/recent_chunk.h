@@ -94,8 +94,7 @@ recent_chunk_may_have(const struct recent_chunk *chunk, unsigned slot_bits,
 uint32_t recent_chunk_find(const struct recent_chunk *chunk, unsigned slot_bits,
                            uint64_t hash);
 
-/* Returns `entry`, or the next older one, that has the tag; 0: there is none.
- */
+/* Returns `entry`, or the next older one, that has the tag; 0: none. */
 uint32_t recent_chunk_match(const struct recent_chunk *chunk,
                             unsigned slot_bits, uint32_t entry, unsigned tag);
 

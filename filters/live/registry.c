@@ -132,8 +132,7 @@ find_gone(const struct registry *registry, uint64_t number)
 }
 
 /* Remembers a file that was removed. Its size is needed when it is deleted; and
- * while the store is being opened, a file may be listed after it was removed.
- */
+ * while the store is opened, a file may be listed after it was removed. */
 static void
 remember_gone(struct registry *registry, uint64_t number, uint64_t size)
 {

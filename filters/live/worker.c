@@ -12,7 +12,6 @@
 #include "filters/live.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 /* A filter that was rebuilt this often is left alone: the disk or the code that
  * builds it is at fault. A failure weighs more. */

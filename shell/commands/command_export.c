@@ -11,7 +11,6 @@
 #include "core/clock.h"
 #include "shell/command.h"
 #include "shell/find_run.h"
-#include "shell/interrupt.h"
 #include "shell/output.h"
 #include "shell/result_file.h"
 

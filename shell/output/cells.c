@@ -170,22 +170,6 @@ cells_pass_row_names(struct cells *cells, struct colander_slice row,
     return pass_members(cells, row, false, err);
 }
 
-static enum colander_code
-pass_key(struct cells *cells, const struct colander_result *result,
-         struct colander_error *err)
-{
-    const struct cell cell = {.kind = CELL_KEY};
-    enum colander_code code;
-
-    if (result == NULL)
-        return pass_missing(cells, CELL_KEY,
-                            colander_slice_text(COLANDER_KEY_COLUMN), err);
-    code = begin(cells, colander_slice_text(COLANDER_KEY_COLUMN), err);
-    if (code == COLANDER_OK)
-        code = append_key(cells, result->key, err);
-    return code == COLANDER_OK ? pass(cells, cell, err) : code;
-}
-
 /* Appends the paths: "user, text", or a JSON array of them. */
 static enum colander_code
 append_paths(struct cells *cells, const struct colander_columns *columns,
@@ -211,19 +195,22 @@ append_paths(struct cells *cells, const struct colander_columns *columns,
     return code;
 }
 
+/* Passes the key, or the paths that matched. */
 static enum colander_code
-pass_matches(struct cells *cells, const struct colander_result *result,
-             struct colander_error *err)
+pass_extra(struct cells *cells, const struct colander_result *result,
+           enum cell_kind kind, struct colander_error *err)
 {
-    const struct cell cell = {.kind = CELL_MATCHES};
+    const struct cell cell = {.kind = kind};
+    const struct colander_slice name = colander_slice_text(
+        kind == CELL_KEY ? COLANDER_KEY_COLUMN : CELLS_MATCHED_COLUMN);
     enum colander_code code;
 
     if (result == NULL)
-        return pass_missing(cells, CELL_MATCHES,
-                            colander_slice_text(CELLS_MATCHED_COLUMN), err);
-    code = begin(cells, colander_slice_text(CELLS_MATCHED_COLUMN), err);
+        return pass_missing(cells, kind, name, err);
+    code = begin(cells, name, err);
     if (code == COLANDER_OK)
-        code = append_paths(cells, &result->columns, err);
+        code = kind == CELL_KEY ? append_key(cells, result->key, err)
+                                : append_paths(cells, &result->columns, err);
     return code == COLANDER_OK ? pass(cells, cell, err) : code;
 }
 
@@ -246,9 +233,9 @@ cells_pass(struct cells *cells, const struct colander_result *result,
     cells->take = take;
     cells->taker = taker;
     if (!options->has_no_key)
-        code = pass_key(cells, result, err);
+        code = pass_extra(cells, result, CELL_KEY, err);
     if (code == COLANDER_OK && options->shows_matches)
-        code = pass_matches(cells, result, err);
+        code = pass_extra(cells, result, CELL_MATCHES, err);
     if (code == COLANDER_OK && result != NULL && options->path_count == 0)
         code = pass_members(cells, result->row, true, err);
     for (size_t i = 0; i < options->path_count && code == COLANDER_OK; i++) {

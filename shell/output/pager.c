@@ -7,7 +7,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include "shell/pager.h"
-#include "shell/output.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -48,8 +47,7 @@ count_lines(const char *bytes, size_t size)
     }
 }
 
-/* While the pager runs, Ctrl-C is meant for it, but reaches this process too.
- */
+/* While the pager runs, Ctrl-C is meant for it but reaches this process too. */
 static void
 pass_interrupt(int number)
 {

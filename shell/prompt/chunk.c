@@ -1,8 +1,6 @@
 /* See chunk.h. SPDX-License-Identifier: MIT */
 #include "shell/prompt/chunk.h"
 
-#include <lauxlib.h>
-
 /* Lua reads byte by byte, so it is known how far it came. */
 struct reading {
     const char *lead; /* before the text; "" when it was read */

@@ -22,8 +22,7 @@ enum chunk_state chunk_load(lua_State *L, struct colander_slice text,
                             const char *name);
 
 /* The brackets that the lines of a chunk leave open. While some are open, a
- * long chunk need not be loaded after each line to know that more must follow.
- */
+ * long chunk need not be loaded after each line to know that more follows. */
 struct brackets {
     long depth; /* of ( [ { */
     int level;  /* of the open long string or comment; -1: none */

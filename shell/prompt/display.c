@@ -6,7 +6,6 @@
 
 #include "scripting/scripting.h"
 
-#include <inttypes.h>
 #include <lauxlib.h>
 #include <unistd.h>
 

@@ -12,8 +12,7 @@
 /* Those that the program does not have, then one without a name. */
 extern const struct command dot_commands[];
 
-/* Runs a line that begins with a dot. Splits and quotes its words as sh does.
- */
+/* Runs a line that begins with a dot. Words are split and quoted as in sh. */
 COLANDER_CHECKED enum session_exit dot_commands_run(struct entries *entries,
                                                     const char *line);
 

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <histedit.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* See explanation.h. SPDX-License-Identifier: MIT */
 #include "shell/explanation.h"
 
-#include <inttypes.h>
-
 /* ---------------------------------------------------- matched columns --- */
 
 static void

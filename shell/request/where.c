@@ -16,7 +16,6 @@
 #include "shell/text.h"
 
 #include <lauxlib.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define CHUNK "where"          /* what Lua calls the expressions */

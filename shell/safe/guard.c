@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -49,8 +48,7 @@ limit(int resource, uint64_t soft, uint64_t hard)
     (void)setrlimit((__rlimit_resource_t)resource, &both);
 }
 
-/* Ends the child when its time is over, even if the parent waits or is stopped.
- */
+/* Ends the child when its time is over, even if the parent waits or stopped. */
 static void
 set_alarm(unsigned seconds)
 {
@@ -80,8 +78,7 @@ keep_environment(char **kept, size_t count_max)
     kept[count] = NULL;
 }
 
-/* Runs in the child before exec, so the limits hold from its first instruction.
- */
+/* Runs in the child before exec: the limits hold from its first instruction. */
 static void
 become(const char *const *words, const int fds[3], pid_t parent,
        const struct guard_limits *limits)
@@ -180,8 +177,7 @@ is_full(const struct stream *stream)
     return stream->at < stream->size;
 }
 
-/* Copies until both streams are closed, or a limit is exceeded. Returns which.
- */
+/* Copies until both streams close, or a limit is exceeded. Returns which. */
 static enum guard_end
 watch(struct guard *guard, int *number)
 {

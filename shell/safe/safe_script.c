@@ -18,8 +18,7 @@
 #define STORE_SIZE (96u << 20)      /* of an open store, with room to spare */
 #define CACHE_SIZE (8u << 20)       /* of blocks, in the child */
 
-/* The arguments of the child: program, mark, store, memory, format, kind, name.
- */
+/* Arguments of the child: program, mark, store, memory, format, kind, name. */
 enum {
     WORD_STORE = 2,
     WORD_MEMORY,
