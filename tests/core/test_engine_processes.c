@@ -17,12 +17,11 @@
 ENGINE_TEST(second_open_in_one_process_is_busy)
 {
     struct engine *second;
-    struct colander_error err;
 
     OK(open_with(fixture, NULL, NULL));
-    FAILS(engine_open(fixture->path, NULL, &second, &err), COLANDER_BUSY);
+    FAILS(engine_open(fixture->path, NULL, &second, why()), COLANDER_BUSY);
     assert_null(second);
-    assert_non_null(strstr(err.message, "open in this process already"));
+    assert_non_null(strstr(error_text(), "open in this process already"));
 }
 
 /*
@@ -92,13 +91,12 @@ static int
 trespass(const char *path)
 {
     struct engine *engine;
-    struct colander_error err;
 
     if (setgid(65534) != 0 || setuid(65534) != 0)
         return 1;
-    if (engine_open(path, NULL, &engine, &err) != COLANDER_IO)
+    if (engine_open(path, NULL, &engine, why()) != COLANDER_IO)
         return 2;
-    return strstr(err.message, "Permission denied") == NULL ? 3 : 0;
+    return strstr(error_text(), "Permission denied") == NULL ? 3 : 0;
 }
 
 static int
@@ -142,19 +140,18 @@ ENGINE_TEST(store_held_by_another_process_names_it)
         {COLANDER_OPEN_OR_CREATE, COLANDER_OPEN_READ_ONLY},
         {COLANDER_OPEN_READ_ONLY, COLANDER_OPEN_OR_CREATE},
     };
-    struct colander_error err;
     char expected[64];
     pid_t holder;
 
     OK(open_with(fixture, NULL, NULL));
     close_engine(fixture);
     for (size_t i = 0; i < 3; i++) {
-        FAILS(open_beside(fixture, modes[i][0], modes[i][1], &holder, &err),
+        FAILS(open_beside(fixture, modes[i][0], modes[i][1], &holder, why()),
               COLANDER_BUSY);
         (void)snprintf(expected, sizeof(expected), "is held by process %ld (",
                        (long)holder);
-        if (strstr(err.message, expected) == NULL)
-            fail_msg("'%s' is not in '%s'", expected, err.message);
+        if (strstr(error_text(), expected) == NULL)
+            fail_msg("'%s' is not in '%s'", expected, error_text());
     }
 }
 
@@ -222,14 +219,13 @@ damage_log(const struct fixture *fixture)
 
 ENGINE_TEST(damage_inside_the_log_is_not_passed_over)
 {
-    struct colander_error err;
     pid_t child =
         start_role("--write", fixture->path, COLANDER_OPEN_OR_CREATE, 0, 0);
 
     assert_true(WIFSIGNALED(wait_for(child)));
     damage_log(fixture);
-    FAILS(open_with(fixture, NULL, &err), COLANDER_CORRUPT);
-    FAILS(open_as(fixture, COLANDER_OPEN_READ_ONLY, &err), COLANDER_CORRUPT);
+    FAILS(open_with(fixture, NULL, why()), COLANDER_CORRUPT);
+    FAILS(open_as(fixture, COLANDER_OPEN_READ_ONLY, why()), COLANDER_CORRUPT);
 }
 
 ENGINE_TEST(store_of_somebody_else_is_not_permitted)
@@ -260,7 +256,6 @@ describe_files(const char *path, char *text, size_t size)
 
 ENGINE_TEST(reading_changes_nothing_on_disk)
 {
-    struct colander_error err;
     char before[4096];
     char after[4096];
     struct engine_family *family = open_with_family(fixture, "f");
@@ -271,9 +266,9 @@ ENGINE_TEST(reading_changes_nothing_on_disk)
     OK(open_as(fixture, COLANDER_OPEN_READ_ONLY, NULL));
     family = family_of(fixture, "f");
     assert_value(family, "k", "v");
-    FAILS(engine_family_drop(family, &err), COLANDER_READ_ONLY);
-    FAILS(engine_family_flush(family, &err), COLANDER_READ_ONLY);
-    FAILS(engine_family_open(fixture->engine, "g", true, &family, &err),
+    FAILS(engine_family_drop(family, why()), COLANDER_READ_ONLY);
+    FAILS(engine_family_flush(family, why()), COLANDER_READ_ONLY);
+    FAILS(engine_family_open(fixture->engine, "g", true, &family, why()),
           COLANDER_NOT_FOUND);
     close_engine(fixture);
     describe_files(fixture->path, after, sizeof(after));
