@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/engine.h"
+#include "support/children.h"
 #include "support/engine_fixture.h"
 
 #include <dirent.h>
@@ -24,39 +25,31 @@ ENGINE_TEST(second_open_in_one_process_is_busy)
     assert_non_null(strstr(error_text(), "open in this process already"));
 }
 
-/*
- * Other processes are this program again, started afresh with a role: a forked
- * child must not use RocksDB, whose threads stayed with its parent.
- */
 static pid_t
 start_role(const char *role, const char *path, enum colander_open_mode mode,
            int ready, int stop)
 {
     char numbers[3][16];
-    pid_t child;
+    const char *const arguments[] = {"test",     role,       path, numbers[0],
+                                     numbers[1], numbers[2], NULL};
 
     (void)snprintf(numbers[0], sizeof(numbers[0]), "%d", (int)mode);
     (void)snprintf(numbers[1], sizeof(numbers[1]), "%d", ready);
     (void)snprintf(numbers[2], sizeof(numbers[2]), "%d", stop);
-    child = fork();
-    if (child == 0) {
-        execl("/proc/self/exe", "test", role, path, numbers[0], numbers[1],
-              numbers[2], (char *)NULL);
-        _exit(127);
-    }
-    return child;
+    return child_start(arguments);
 }
 
-/* Role: holds the store until the pipe closes. */
-static int
-hold(const char *path, enum colander_open_mode mode, int ready, int stop)
+/* Holds the store until the pipe closes. */
+ROLE(hold)
 {
     struct colander_options options = usual_options();
+    const int ready = atoi(arguments[4]);
+    const int stop = atoi(arguments[5]);
     struct engine *engine;
     char byte = 'r';
 
-    options.mode = mode;
-    if (engine_open(path, &options, &engine, NULL) != COLANDER_OK)
+    options.mode = (enum colander_open_mode)atoi(arguments[3]);
+    if (engine_open(arguments[2], &options, &engine, NULL) != COLANDER_OK)
         return 1;
     if (write(ready, &byte, 1) != 1 || read(stop, &byte, 1) != 0)
         return 2;
@@ -65,14 +58,13 @@ hold(const char *path, enum colander_open_mode mode, int ready, int stop)
 
 #define WRITES 100
 
-/* Role: writes k0 ... k99 and is killed. */
-static int
-write_and_die(const char *path)
+/* Writes k0 ... k99 and is killed. */
+ROLE(write)
 {
     struct engine_family *family;
     struct engine *engine;
 
-    if (engine_open(path, NULL, &engine, NULL) != COLANDER_OK ||
+    if (engine_open(arguments[2], NULL, &engine, NULL) != COLANDER_OK ||
         engine_family_open(engine, "f", true, &family, NULL) != COLANDER_OK)
         return 1;
     for (int i = 0; i < WRITES; i++) {
@@ -86,15 +78,14 @@ write_and_die(const char *path)
     return 2;
 }
 
-/* Role, as nobody: says what opening a store of somebody else says. */
-static int
-trespass(const char *path)
+/* Opens the store of another user, which is not allowed. */
+ROLE(trespass)
 {
     struct engine *engine;
 
     if (setgid(65534) != 0 || setuid(65534) != 0)
         return 1;
-    if (engine_open(path, NULL, &engine, why()) != COLANDER_IO)
+    if (engine_open(arguments[2], NULL, &engine, why()) != COLANDER_IO)
         return 2;
     return strstr(error_text(), "Permission denied") == NULL ? 3 : 0;
 }
@@ -273,24 +264,4 @@ ENGINE_TEST(reading_changes_nothing_on_disk)
     close_engine(fixture);
     describe_files(fixture->path, after, sizeof(after));
     assert_string_equal(before, after);
-}
-
-static int
-play_role(char **argv)
-{
-    enum colander_open_mode mode = (enum colander_open_mode)atoi(argv[3]);
-
-    if (strcmp(argv[1], "--hold") == 0)
-        return hold(argv[2], mode, atoi(argv[4]), atoi(argv[5]));
-    if (strcmp(argv[1], "--write") == 0)
-        return write_and_die(argv[2]);
-    return trespass(argv[2]);
-}
-
-int
-main(int argc, char **argv)
-{
-    if (argc == 6)
-        return play_role(argv);
-    return tests_run(NULL, NULL);
 }

@@ -658,9 +658,7 @@ ENGINE_TEST(backup_of_a_reader_has_what_it_sees)
         assert_int_equal(open_as(fixture, COLANDER_OPEN_READ_ONLY, NULL),
                          COLANDER_OK);
         rows = count_rows(fixture, &last);
-        if (engine_backup(fixture->engine, backups, 0, NULL, &made, why()) !=
-            COLANDER_OK)
-            fail_msg("%s", error_text());
+        OK(engine_backup(fixture->engine, backups, 0, NULL, &made, why()));
         close_engine(fixture);
         temporary_remove(fixture->path);
         copy_store(backup, fixture->path);

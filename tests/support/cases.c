@@ -17,7 +17,7 @@ static size_t test_count;
 static struct {
     const char *word;
     int (*play)(char **arguments);
-} roles[2];
+} roles[3];
 static size_t role_count;
 
 void

@@ -285,9 +285,7 @@ check_store(const char *path, struct progress *progress, uint64_t *random)
     (void)snprintf(fixture.directory, sizeof(fixture.directory), "%s", path);
     fixture.builder = colander_row_builder_create();
     colander_options_init(&fixture.options);
-    if (colander_store_open(path, &fixture.options, &fixture.store, why()) !=
-        COLANDER_OK)
-        fail_msg("%s", error_text());
+    OK(colander_store_open(path, &fixture.options, &fixture.store, why()));
     families[0] = fixture_family(&fixture, "first");
     families[1] = fixture_family(&fixture, "second");
     check_groups(fixture.store, families, fixture.builder, progress, &counts);

@@ -117,8 +117,7 @@ next_index(struct salvage *salvage, struct colander_slice *row)
     struct colander_slice key;
     bool is_row;
 
-    if (salvage_next(salvage, &is_row, &key, row, why()) != COLANDER_OK)
-        fail_msg("%s", error_text());
+    OK(salvage_next(salvage, &is_row, &key, row, why()));
     return is_row ? decode_key(key) : KEYS;
 }
 
@@ -228,9 +227,7 @@ salvage_store(struct salvaging *salvaging, const char *path)
     salvaging->has_heard = false;
     salvaging->doubtful = 0;
     model_go_to(&salvaging->models[0], salvaging->seed, STEPS);
-    if (salvage_open(path, note_loss, salvaging, &salvage, why()) !=
-        COLANDER_OK)
-        fail_msg("%s", error_text());
+    OK(salvage_open(path, note_loss, salvaging, &salvage, why()));
     look_at_families(salvaging, salvage);
     salvage_close(salvage);
 }

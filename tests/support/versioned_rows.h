@@ -77,25 +77,24 @@ static inline void
 add_version(struct writer *writer, struct colander_row_builder *builder,
             struct colander_batch *batch, uint64_t index)
 {
-    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
+    const struct colander_slice key = integer_key(index, &bytes);
     uint64_t version =
         atomic_load(&writer->versions->rows[index].acknowledged) + 1;
     uint64_t choice = random_below(&writer->random, 8);
 
-    (void)integer_key(index, &key);
     if (choice >= 2)
         version += version % 2; /* a put */
     atomic_store(&writer->versions->rows[index].begun, version);
     if (version % 2 != 0)
-        DID(colander_batch_delete(batch, writer->family,
-                                  colander_buffer_slice(&key), why()));
+        DID(colander_batch_delete(batch, writer->family, key, why()));
     else if (choice < 5)
         DID(colander_batch_put(
-            batch, writer->family, colander_buffer_slice(&key),
+            batch, writer->family, key,
             version_row(builder, index, version, &writer->random), why()));
     else
         DID(colander_batch_patch(
-            batch, writer->family, colander_buffer_slice(&key),
+            batch, writer->family, key,
             version_row(builder, index, version, &writer->random), why()));
 }
 
@@ -155,9 +154,8 @@ make_and_drop(struct colander_store *store, uint64_t *random)
     SCOPED_FAMILY family = NULL;
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
 
-    (void)integer_key(0, &key);
     DID(colander_family_open(store, "passing", &family, why()));
-    DID(colander_family_put(family, colander_buffer_slice(&key),
+    DID(colander_family_put(family, integer_key(0, &key),
                             version_row(builder, 0, 0, random), NULL, why()));
     if (random_below(random, 2) == 0)
         DID(colander_family_flush(family, why()));
@@ -285,9 +283,8 @@ settle_versions(struct killing *killing, struct colander_family *family)
 
         if (begun == atomic_load(&versions->rows[i].acknowledged))
             continue;
-        (void)integer_key(i, &key);
         OK(colander_family_put(
-            family, colander_buffer_slice(&key),
+            family, integer_key(i, &key),
             version_row(killing->fixture->builder, i, next, &killing->random),
             NULL, NULL));
         history_settle(&versions->rows[i], next);
