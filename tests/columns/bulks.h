@@ -46,11 +46,9 @@ add_row(struct colander_bulk *bulk, uint64_t index, struct colander_slice row,
         struct model *model)
 {
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
-    struct colander_error err;
 
     key_of(index, &key);
-    ASSERT_OK(colander_bulk_add(bulk, colander_buffer_slice(&key), row, &err),
-              err);
+    OK(colander_bulk_add(bulk, colander_buffer_slice(&key), row, why()));
     if (model == NULL)
         return;
     colander_buffer_clear(&model->rows[index]);
@@ -125,19 +123,17 @@ static inline struct colander_bulk *
 begin(struct colander_family *family, const struct bulk_limits *limits)
 {
     struct colander_bulk *bulk;
-    struct colander_error err;
 
-    ASSERT_OK(bulk_create_limited(family, limits, &bulk, &err), err);
+    OK(bulk_create_limited(family, limits, &bulk, why()));
     return bulk;
 }
 
 static inline uint64_t
 commit(struct colander_bulk *bulk)
 {
-    struct colander_error err;
     uint64_t count;
 
-    ASSERT_OK(colander_bulk_commit(bulk, &count, &err), err);
+    OK(colander_bulk_commit(bulk, &count, why()));
     colander_bulk_destroy(bulk);
     return count;
 }

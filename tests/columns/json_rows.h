@@ -52,11 +52,10 @@ read_text(struct colander_slice text, struct read_row *got,
 static inline struct read_row
 read_fine(struct colander_slice text)
 {
-    struct colander_error err;
     struct read_row got;
 
-    ASSERT_OK(read_text(text, &got, &err), err);
-    ASSERT_OK(colander_row_check(got.row, &err), err);
+    OK(read_text(text, &got, why()));
+    OK(colander_row_check(got.row, why()));
     return got;
 }
 

@@ -336,11 +336,10 @@ static inline int
 world_teardown(void **state)
 {
     struct world *world = *state;
-    struct colander_error err;
 
     colander_family_close(world->families[0]);
     colander_family_close(world->families[1]);
-    ASSERT_OK(colander_store_close(world->store, &err), err);
+    OK(colander_store_close(world->store, why()));
     colander_row_builder_destroy(world->builder);
     colander_buffer_release(&world->naive.log);
     temporary_remove(world->directory);

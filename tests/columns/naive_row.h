@@ -28,12 +28,10 @@
 #define PLACES_MAX 4096
 static_assert(LDBL_MANT_DIG >= 64, "a long double holds every 64-bit integer");
 
-static uint64_t chance_state; /* set it from random_seed */
-
 static uint64_t
 chance(uint64_t below)
 {
-    return random_below(&chance_state, below);
+    return random_below(random_state(), below);
 }
 
 /* ------------------------------------------------------------ scalars --- */

@@ -16,9 +16,7 @@ static inline void
 encode(const struct colander_value *parts, size_t count,
        struct colander_buffer *key)
 {
-    struct colander_error err;
-
-    ASSERT_OK(colander_key_encode(parts, count, key, &err), err);
+    OK(colander_key_encode(parts, count, key, why()));
 }
 
 /* Returns whether the bytes are a key. Decode and key_is_valid must agree. */

@@ -15,18 +15,16 @@
 #include <float.h>
 #include <math.h>
 
-static uint64_t random_state;
-
 static inline uint64_t
 any_bits(void)
 {
-    return random_next(&random_state);
+    return random_next(random_state());
 }
 
 static inline unsigned
 below(unsigned end)
 {
-    return (unsigned)random_below(&random_state, end);
+    return (unsigned)random_below(random_state(), end);
 }
 
 static inline struct colander_value

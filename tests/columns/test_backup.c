@@ -134,11 +134,10 @@ rows_of(const char *path, const char *name)
     struct colander_options options = usual_options();
     struct colander_store *store;
     struct colander_family *family;
-    struct colander_error err;
     uint64_t count;
 
     options.mode = COLANDER_OPEN_READ_ONLY;
-    ASSERT_OK(colander_store_open(path, &options, &store, &err), err);
+    OK(colander_store_open(path, &options, &store, why()));
     OK(colander_family_open(store, name, &family, NULL));
     count = count_rows(family);
     colander_family_close(family);

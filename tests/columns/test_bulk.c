@@ -171,7 +171,6 @@ FIXTURE_TEST(largest_rows_fit_and_larger_ones_are_refused)
     struct colander_bulk *bulk = begin(family, &limits);
     SCOPED_MEMORY uint8_t *bytes = calloc(1, COLANDER_ROW_SIZE_MAX + 100);
     struct colander_slice row;
-    struct colander_error err;
 
     for (uint64_t i = 0; i < 3; i++) {
         row = fixture_row(fixture, "b",
@@ -182,9 +181,9 @@ FIXTURE_TEST(largest_rows_fit_and_larger_ones_are_refused)
     }
     bytes[0] = 0x80;
     FAILS(colander_bulk_add(bulk, colander_slice_text("no key"),
-                            colander_slice_of(bytes, 1), &err),
+                            colander_slice_of(bytes, 1), why()),
           COLANDER_INVALID);
-    assert_non_null(strstr(err.message, "rows"));
+    assert_non_null(strstr(error_text(), "rows"));
     assert_int_equal(commit(bulk), 6);
     assert_int_equal(count_rows(family), 6);
 }
@@ -193,18 +192,17 @@ FIXTURE_TEST(family_with_rows_is_refused)
 {
     struct colander_family *family = kept_family(fixture, "rows");
     struct colander_bulk *bulk;
-    struct colander_error err;
 
     OK(put_text(fixture, family, "a", "n", colander_integer(1), NULL));
-    FAILS(colander_bulk_create(family, &bulk, &err), COLANDER_INVALID);
+    FAILS(colander_bulk_create(family, &bulk, why()), COLANDER_INVALID);
     assert_null(bulk);
-    assert_non_null(strstr(err.message, "family 'rows' has rows"));
+    assert_non_null(strstr(error_text(), "family 'rows' has rows"));
     OK(colander_family_flush(family, NULL));
-    FAILS(colander_bulk_create(family, &bulk, &err), COLANDER_INVALID);
+    FAILS(colander_bulk_create(family, &bulk, why()), COLANDER_INVALID);
     assert_int_equal(count_directories(fixture), 0);
     fixture_reopen(fixture, COLANDER_OPEN_READ_ONLY);
     family = kept_family(fixture, "others");
-    FAILS(colander_bulk_create(family, &bulk, &err), COLANDER_READ_ONLY);
+    FAILS(colander_bulk_create(family, &bulk, why()), COLANDER_READ_ONLY);
 }
 
 /* Deleted rows, in the memtable and in files, do not hide those of the bulk,
@@ -276,16 +274,15 @@ FIXTURE_TEST(row_that_is_put_meanwhile_fails_the_commit)
     const struct bulk_limits small = small_limits();
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     struct colander_bulk *bulk = begin(family, &small);
-    struct colander_error err;
     uint64_t count;
 
     for (uint64_t i = 0; i < KEYS_MAX; i++)
         add_row(bulk, i, number_row(fixture, i), NULL);
     OK(put_text(fixture, family, "a", "n", colander_integer(1), NULL));
-    FAILS(colander_bulk_commit(bulk, &count, &err), COLANDER_INVALID);
-    assert_non_null(strstr(err.message, "has rows"));
+    FAILS(colander_bulk_commit(bulk, &count, why()), COLANDER_INVALID);
+    assert_non_null(strstr(error_text(), "has rows"));
     assert_int_equal(count_directories(fixture), 0);
-    FAILS(colander_bulk_commit(bulk, &count, &err), COLANDER_INVALID);
+    FAILS(colander_bulk_commit(bulk, &count, why()), COLANDER_INVALID);
     colander_bulk_destroy(bulk);
     assert_int_equal(count_rows(family), 1);
 }
@@ -320,12 +317,11 @@ FIXTURE_TEST(bulk_of_a_dropped_family_says_so)
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     struct colander_bulk *bulk = begin(family, &small);
     SCOPED_FAMILY again = NULL;
-    struct colander_error err;
 
     for (uint64_t i = 0; i < KEYS_MAX; i++)
         add_row(bulk, i, number_row(fixture, i), NULL);
     OK(colander_family_drop(family, NULL));
-    FAILS(colander_bulk_commit(bulk, NULL, &err), COLANDER_DROPPED);
+    FAILS(colander_bulk_commit(bulk, NULL, why()), COLANDER_DROPPED);
     colander_bulk_destroy(bulk);
     assert_int_equal(count_directories(fixture), 0);
     again = fixture_family(fixture, "rows");

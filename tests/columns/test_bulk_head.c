@@ -7,10 +7,10 @@
  */
 #include "bulks.h"
 #include "support/cases.h"
+#include "support/file_limit.h"
 #include "support/scoped.h"
 
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -329,26 +329,19 @@ FIXTURE_TEST(full_disk_is_told_while_rows_are_added)
     struct bulk_limits limits = small_limits();
     enum colander_code code = COLANDER_OK;
     struct colander_bulk *bulk;
-    struct colander_error err;
-    struct rlimit before;
-    struct rlimit limit;
 
     limits.sorter.run_size = 10000;
     limits.sst_size = 64 << 20;
-    (void)signal(SIGXFSZ, SIG_IGN);
     bulk = begin(family, &limits);
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
-    limit = before;
-    limit.rlim_cur = 1 << 20;
-    ZERO(setrlimit(RLIMIT_FSIZE, &limit));
+    limit_files(1 << 20);
     for (uint64_t i = 0; i < 20000 && code == COLANDER_OK; i++) {
         key_of(i, &key);
         code = colander_bulk_add(bulk, colander_buffer_slice(&key),
-                                 noise_row(fixture, i), &err);
+                                 noise_row(fixture, i), why());
     }
     colander_bulk_destroy(bulk);
-    ZERO(setrlimit(RLIMIT_FSIZE, &before));
+    limit_files(RLIM_INFINITY);
     assert_int_equal(code, COLANDER_IO);
-    assert_non_null(strstr(err.message, "family 'rows': cannot write an SST"));
+    assert_non_null(strstr(error_text(), "family 'rows': cannot write an SST"));
     assert_int_equal(count_directories(fixture), 0);
 }

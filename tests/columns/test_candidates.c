@@ -397,7 +397,6 @@ HOOKS_TEST(cancel_ends_a_find_by_candidates)
     struct colander_explain explain;
     struct colander_result result;
     struct colander_query query = usual_query();
-    struct colander_error err;
     bool is_row;
 
     put_numbered(world, 100);
@@ -406,10 +405,10 @@ HOOKS_TEST(cancel_ends_a_find_by_candidates)
     assert_true(is_row);
     colander_cursor_cancel(cursor);
     for (int i = 0; i < 2; i++) {
-        FAILS(colander_cursor_next(cursor, &is_row, &result, &err),
+        FAILS(colander_cursor_next(cursor, &is_row, &result, why()),
               COLANDER_CANCELLED);
         assert_false(is_row);
-        assert_string_equal(err.message, "the find was cancelled");
+        assert_string_equal(error_text(), "the find was cancelled");
     }
     colander_cursor_explain(cursor, &explain);
     assert_int_equal(explain.rows_returned, 1);
@@ -421,21 +420,20 @@ HOOKS_TEST(failures_of_the_hooks_end_the_find)
     struct colander_cursor *cursor;
     struct colander_result result;
     struct colander_query query = usual_query();
-    struct colander_error err;
     bool is_row = true;
 
     put_numbered(world, 100);
     world->naive.failure = COLANDER_IO;
     world->naive.fails_at = 2; /* not to open, but the first lot */
     cursor = find_ones(world, &query);
-    FAILS(colander_cursor_next(cursor, &is_row, &result, &err), COLANDER_IO);
-    assert_string_equal(err.message, "as it was asked to");
+    FAILS(colander_cursor_next(cursor, &is_row, &result, why()), COLANDER_IO);
+    assert_string_equal(error_text(), "as it was asked to");
     assert_false(is_row);
-    FAILS(colander_cursor_next(cursor, &is_row, &result, &err), COLANDER_IO);
-    assert_string_equal(err.message, "the find has failed before");
+    FAILS(colander_cursor_next(cursor, &is_row, &result, why()), COLANDER_IO);
+    assert_string_equal(error_text(), "the find has failed before");
     world->naive.fails_at = 1;
     colander_cursor_close(cursor);
-    FAILS(colander_family_find(world->families[0], &query, &cursor, &err),
+    FAILS(colander_family_find(world->families[0], &query, &cursor, why()),
           COLANDER_IO);
     assert_null(cursor);
     end_find(cursor, &query);

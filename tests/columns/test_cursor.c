@@ -143,12 +143,11 @@ FIXTURE_TEST(bad_range_is_refused)
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct colander_cursor *cursor;
     struct colander_query query = usual_query();
-    struct colander_error err;
 
     query.keys.from = colander_slice_text("plain text");
-    FAILS(colander_family_find(family, &query, &cursor, &err),
+    FAILS(colander_family_find(family, &query, &cursor, why()),
           COLANDER_INVALID);
-    assert_string_equal(err.message,
+    assert_string_equal(error_text(),
                         "the range's 'from' is not an encoded key");
     assert_null(cursor);
 }
@@ -181,7 +180,6 @@ FIXTURE_TEST(cancel_from_another_thread_ends_the_find)
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct reading reading = {.steps = 0};
     struct colander_query query = usual_query();
-    struct colander_error err;
     struct colander_explain explain;
     struct colander_result result;
     pthread_t thread;
@@ -198,9 +196,9 @@ FIXTURE_TEST(cancel_from_another_thread_ends_the_find)
     assert_int_equal(reading.steps, 1);
     colander_cursor_explain(reading.cursor, &explain);
     assert_int_equal(explain.rows_read, 0);
-    FAILS(colander_cursor_next(reading.cursor, &is_row, &result, &err),
+    FAILS(colander_cursor_next(reading.cursor, &is_row, &result, why()),
           COLANDER_CANCELLED);
-    assert_string_equal(err.message, "the find was cancelled");
+    assert_string_equal(error_text(), "the find was cancelled");
     colander_cursor_close(reading.cursor);
     colander_predicate_destroy((struct colander_predicate *)query.where);
 

@@ -201,7 +201,6 @@ TEST(filter_queries_hold_for_every_row_that_matches)
     uint64_t runs = random_runs(40000);
     struct counts counts = {{0, 0}, 0, 0};
 
-    chance_state = random_seed("filter_queries");
     for (uint64_t run = 0; run < runs; run += FILTER_QUERYS_PER_ROW) {
         struct colander_slice row = row_draw();
 

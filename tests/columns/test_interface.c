@@ -63,7 +63,6 @@ FIXTURE_TEST(json_is_put_under_its_key_or_a_new_one)
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     SCOPED_BUFFER json = COLANDER_BUFFER_EMPTY;
-    struct colander_error err;
     struct colander_key own;
     bool found;
 
@@ -83,9 +82,9 @@ FIXTURE_TEST(json_is_put_under_its_key_or_a_new_one)
     OK(colander_family_get(family, colander_buffer_slice(&key), NULL, &row,
                            &found, NULL));
     assert_true(found);
-    FAILS(colander_family_put_json(family, "{\"age\":}", NULL, NULL, &err),
+    FAILS(colander_family_put_json(family, "{\"age\":}", NULL, NULL, why()),
           COLANDER_INVALID);
-    assert_non_null(strstr(err.message, "byte 7"));
+    assert_non_null(strstr(error_text(), "byte 7"));
 }
 
 FIXTURE_TEST(one_json_value_is_read_as_columns_are)
@@ -94,7 +93,6 @@ FIXTURE_TEST(one_json_value_is_read_as_columns_are)
     struct colander_members members;
     struct colander_value value;
     struct colander_slice name;
-    struct colander_error err;
     bool is_member;
 
     OK(colander_json_reader_value(reader, colander_slice_text(" -7 "), &value,
@@ -114,14 +112,14 @@ FIXTURE_TEST(one_json_value_is_read_as_columns_are)
     assert_int_equal(value.integer, 1);
 
     FAILS(colander_json_reader_value(reader, colander_slice_text("1, 2"),
-                                     &value, &err),
+                                     &value, why()),
           COLANDER_INVALID);
-    assert_non_null(strstr(err.message, "byte 1"));
+    assert_non_null(strstr(error_text(), "byte 1"));
     FAILS(colander_json_reader_value(reader, colander_slice_text(""), &value,
-                                     &err),
+                                     why()),
           COLANDER_INVALID);
     FAILS(colander_json_reader_value(
-              reader, colander_slice_text("{\"a\":1,\"a\":2}"), &value, &err),
+              reader, colander_slice_text("{\"a\":1,\"a\":2}"), &value, why()),
           COLANDER_INVALID);
     colander_json_reader_destroy(reader);
 }
@@ -554,7 +552,6 @@ struct later_options {
 FIXTURE_TEST(options_of_a_later_program_work_until_it_sets_what_is_new)
 {
     struct later_options options;
-    struct colander_error err;
 
     fixture_close(fixture);
     memset(&options, 0xff, sizeof(options));
@@ -566,9 +563,9 @@ FIXTURE_TEST(options_of_a_later_program_work_until_it_sets_what_is_new)
     fixture_close(fixture);
     options.later = 1;
     FAILS(colander_store_open(fixture->directory, &options.known,
-                              &fixture->store, &err),
+                              &fixture->store, why()),
           COLANDER_INVALID);
-    assert_non_null(strstr(err.message, "does not know"));
+    assert_non_null(strstr(error_text(), "does not know"));
     fixture_open(fixture);
 }
 
@@ -613,15 +610,14 @@ FIXTURE_TEST(structs_that_were_not_initialized_are_refused)
     struct colander_cursor *cursor;
     struct colander_store *store;
     struct colander_query query;
-    struct colander_error err;
 
     memset(&query, 0, sizeof(query));
-    FAILS(colander_family_find(family, &query, &cursor, &err),
+    FAILS(colander_family_find(family, &query, &cursor, why()),
           COLANDER_INVALID);
-    assert_non_null(strstr(err.message, "not initialized"));
+    assert_non_null(strstr(error_text(), "not initialized"));
     assert_null(cursor);
     memset(&options, 0xff, sizeof(options));
-    FAILS(colander_store_open("elsewhere", &options, &store, &err),
+    FAILS(colander_store_open("elsewhere", &options, &store, why()),
           COLANDER_INVALID);
     assert_null(store);
 }

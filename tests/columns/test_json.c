@@ -118,13 +118,13 @@ TEST(doubles_read_back_as_the_same_double)
     SCOPED_BUFFER json = COLANDER_BUFFER_EMPTY;
 
     for (int i = 0; i < 200000; i++) {
-        uint64_t bits = random_next(&random_state);
+        uint64_t bits = random_next(random_state());
         double number;
 
         memcpy(&number, &bits, sizeof(number));
-        if (random_below(&random_state, 2) == 0)
+        if (random_below(random_state(), 2) == 0)
             number = ldexp((double)(int64_t)(bits >> 40),
-                           (int)random_below(&random_state, 80) - 60);
+                           (int)random_below(random_state(), 80) - 60);
         if (isfinite(number))
             assert_reads_back(number, &json);
     }
@@ -169,8 +169,8 @@ TEST(every_string_of_bytes_gives_valid_text)
 
     for (int i = 0; i < 100000; i++) {
         uint8_t bytes[8];
-        uint64_t bits = random_next(&random_state);
-        size_t size = random_below(&random_state, 9);
+        uint64_t bits = random_next(random_state());
+        size_t size = random_below(random_state(), 9);
         struct colander_value value = bytes_of(COLANDER_STRING, bytes, size);
 
         memcpy(bytes, &bits, sizeof(bytes));
@@ -376,11 +376,4 @@ TEST(a_damaged_key_or_row_is_corrupt_and_appends_nothing)
     assert_row_fails(key, colander_slice_text("\x81\xA1x"));
     assert_row_fails(key, colander_slice_text("\x07"));
     assert_row_fails(key, colander_slice_text(""));
-}
-
-int
-main(void)
-{
-    random_state = random_seed("columns_json");
-    return tests_run(NULL, NULL);
 }

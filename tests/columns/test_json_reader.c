@@ -52,16 +52,14 @@ static void
 assert_number(const char *text, struct colander_value wanted)
 {
     SCOPED_BUFFER json = COLANDER_BUFFER_EMPTY;
-    struct colander_error err;
     struct colander_value value;
     bool found;
 
     put_bytes(&json, "{\"n\":", 5);
     put_bytes(&json, text, strlen(text));
     put_bytes(&json, "}", 1);
-    ASSERT_OK(colander_row_get(read_fine(colander_buffer_slice(&json)).row, "n",
-                               &value, &found, &err),
-              err);
+    OK(colander_row_get(read_fine(colander_buffer_slice(&json)).row, "n",
+                        &value, &found, why()));
     assert_true(found);
     assert_int_equal(value.type, wanted.type);
     assert_memory_equal(&value.integer, &wanted.integer, 8);

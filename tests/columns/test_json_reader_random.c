@@ -13,8 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static uint64_t random_state;
-
 /* -------------------------------------------------------------- damage --- */
 
 /* With something of every kind. */
@@ -29,10 +27,9 @@ static const char long_text[] =
 static enum colander_code
 assert_agreement(struct colander_slice text)
 {
-    struct colander_error err;
     struct json_fault fault;
     struct read_row got;
-    enum colander_code code = read_text(text, &got, &err);
+    enum colander_code code = read_text(text, &got, why());
 
     assert_true(code == COLANDER_OK || code == COLANDER_INVALID ||
                 code == COLANDER_LIMIT);
@@ -42,9 +39,9 @@ assert_agreement(struct colander_slice text)
     } else if (json_fault_find(text, true, &fault)) {
         assert_int_equal(code, fault.code);
         assert_true(fault.at <= text.size);
-        assert_memory_equal(err.message, "byte ", 5);
+        assert_memory_equal(error_text(), "byte ", 5);
     } else {
-        assert_memory_equal(err.message, "column '", 8);
+        assert_memory_equal(error_text(), "column '", 8);
     }
     return code;
 }
@@ -68,10 +65,10 @@ TEST(damaged_texts_are_read_or_refused_safely)
 
     for (uint64_t i = 0; i < runs; i++) {
         memcpy(text, long_text, sizeof(text));
-        for (uint64_t n = random_below(&random_state, 3) + 1; n > 0; n--) {
-            size_t at = random_below(&random_state, sizeof(text));
+        for (uint64_t n = random_below(random_state(), 3) + 1; n > 0; n--) {
+            size_t at = random_below(random_state(), sizeof(text));
 
-            text[at] = pieces[random_below(&random_state, sizeof(pieces))];
+            text[at] = pieces[random_below(random_state(), sizeof(pieces))];
         }
         if (assert_agreement(colander_slice_of(text, sizeof(text))) ==
             COLANDER_OK)
@@ -89,16 +86,16 @@ add_random_text(struct colander_buffer *text)
         "a",  "_",    "key",         "\"",           "\\",
         "\n", "\x1f", "\xC5\xBC",    "\xE2\x82\xAC", "\xF0\x9F\x98\x80",
         "/",  "\x7f", "sensor-7 at", "\\u0041",      "\xEF\xBF\xBD"};
-    uint64_t count = random_below(&random_state, 6);
+    uint64_t count = random_below(random_state(), 6);
 
-    if (random_below(&random_state, 50) == 0)
-        count *= 20 + random_below(&random_state, 3000);
+    if (random_below(random_state(), 50) == 0)
+        count *= 20 + random_below(random_state(), 3000);
     for (; count > 0; count--) {
-        const char *piece = pieces[random_below(&random_state, COUNT(pieces))];
+        const char *piece = pieces[random_below(random_state(), COUNT(pieces))];
 
         put_bytes(text, piece, strlen(piece));
     }
-    if (random_below(&random_state, 8) == 0)
+    if (random_below(random_state(), 8) == 0)
         put_bytes(text, "\0", 1);
 }
 
@@ -106,11 +103,11 @@ add_random_text(struct colander_buffer *text)
 static struct colander_value
 random_scalar(struct colander_buffer *text)
 {
-    uint64_t bits = random_next(&random_state);
-    int shift = (int)random_below(&random_state, 64);
+    uint64_t bits = random_next(random_state());
+    int shift = (int)random_below(random_state(), 64);
     double number;
 
-    switch (random_below(&random_state, 8)) {
+    switch (random_below(random_state(), 8)) {
     case 0:
         return colander_null();
     case 1:
@@ -138,7 +135,7 @@ random_name(struct colander_buffer *name, unsigned number)
     char digits[16];
 
     colander_buffer_clear(name);
-    if (random_below(&random_state, 4) == 0)
+    if (random_below(random_state(), 4) == 0)
         add_random_text(name);
     name->size = name->size > 900 ? 0 : name->size;
     (void)snprintf(digits, sizeof(digits), "%u", number);
@@ -152,19 +149,19 @@ add_random_members(struct colander_row_builder *builder, bool is_map,
 {
     SCOPED_BUFFER name = COLANDER_BUFFER_EMPTY;
     SCOPED_BUFFER text = COLANDER_BUFFER_EMPTY;
-    unsigned count = (unsigned)random_below(&random_state, 6);
+    unsigned count = (unsigned)random_below(random_state(), 6);
 
-    if (random_below(&random_state, 30) == 0)
-        count += (unsigned)random_below(&random_state, 30);
-    if (depth == 1 && random_below(&random_state, 1000) == 0)
+    if (random_below(random_state(), 30) == 0)
+        count += (unsigned)random_below(random_state(), 30);
+    if (depth == 1 && random_below(random_state(), 1000) == 0)
         count += 70000;
     for (unsigned i = 0; i < count; i++) {
         struct colander_slice column = {NULL, 0};
 
         if (is_map)
             column = random_name(&name, i);
-        if (depth < 60 && random_below(&random_state, 5) == 0) {
-            bool is_inner_map = random_below(&random_state, 2) == 0;
+        if (depth < 60 && random_below(random_state(), 5) == 0) {
+            bool is_inner_map = random_below(random_state(), 2) == 0;
 
             if (is_inner_map && is_map)
                 colander_row_builder_begin_map_named(builder, column);
@@ -198,8 +195,8 @@ random_key(struct colander_buffer *key)
             do
                 parts[i] = random_scalar(&texts[i]);
             while (parts[i].type == COLANDER_NULL);
-    } while (colander_key_encode(parts, 1 + random_below(&random_state, 3), key,
-                                 NULL) != COLANDER_OK);
+    } while (colander_key_encode(parts, 1 + random_below(random_state(), 3),
+                                 key, NULL) != COLANDER_OK);
     for (size_t i = 0; i < 3; i++)
         colander_buffer_release(&texts[i]);
 }
@@ -211,17 +208,15 @@ TEST(rows_read_back_as_they_were_written)
     SCOPED_BUILDER builder = colander_row_builder_create();
 
     for (uint64_t i = random_runs(8000); i > 0; i--) {
-        struct colander_error err;
         struct colander_slice row;
         struct read_row got;
 
         add_random_members(builder, true, 1);
-        ASSERT_OK(colander_row_builder_finish(builder, &row, &err), err);
+        OK(colander_row_builder_finish(builder, &row, why()));
         random_key(&key);
         colander_buffer_clear(&json);
-        ASSERT_OK(colander_json_append_row(&json, colander_buffer_slice(&key),
-                                           row, &err),
-                  err);
+        OK(colander_json_append_row(&json, colander_buffer_slice(&key), row,
+                                    why()));
         got = read_fine(colander_buffer_slice(&json));
         assert_true(got.has_key);
         assert_bytes(got.key, colander_buffer_slice(&key));
@@ -239,19 +234,16 @@ TEST(any_row_read_back_is_the_same_text)
     SCOPED_BUFFER again = COLANDER_BUFFER_EMPTY;
 
     for (uint64_t i = random_runs(8000); i > 0; i--) {
-        struct colander_error err;
         struct read_row got;
 
-        random_row(&row, &random_state);
+        random_row(&row, random_state());
         random_key(&key);
         colander_buffer_clear(&json);
         colander_buffer_clear(&again);
-        ASSERT_OK(colander_json_append_row(&json, colander_buffer_slice(&key),
-                                           colander_buffer_slice(&row), &err),
-                  err);
+        OK(colander_json_append_row(&json, colander_buffer_slice(&key),
+                                    colander_buffer_slice(&row), why()));
         got = read_fine(colander_buffer_slice(&json));
-        ASSERT_OK(colander_json_append_row(&again, got.key, got.row, &err),
-                  err);
+        OK(colander_json_append_row(&again, got.key, got.row, why()));
         assert_bytes(colander_buffer_slice(&again),
                      colander_buffer_slice(&json));
     }
@@ -260,6 +252,5 @@ TEST(any_row_read_back_is_the_same_text)
 int
 main(void)
 {
-    random_state = random_seed("columns_json_reader_random");
     return tests_run(reader_create, reader_destroy);
 }

@@ -246,7 +246,6 @@ assert_corrupt(const char *hex, const char *message)
     SCOPED_BUFFER scratch = COLANDER_BUFFER_EMPTY;
     struct colander_value parts[PARTS_MAX];
     uint8_t bytes[64];
-    struct colander_error err;
     size_t size = 0;
     size_t count;
 
@@ -257,9 +256,9 @@ assert_corrupt(const char *hex, const char *message)
             bytes[size++] = (uint8_t)byte;
     }
     FAILS(colander_key_decode(colander_slice_of(bytes, size), parts, &count,
-                              &scratch, &err),
+                              &scratch, why()),
           COLANDER_CORRUPT);
-    assert_string_equal(err.message, message);
+    assert_string_equal(error_text(), message);
     assert_false(key_is_valid(colander_slice_of(bytes, size)));
 }
 
@@ -320,7 +319,6 @@ TEST(decode_keeps_the_limits)
     static uint8_t bytes[COLANDER_KEY_SIZE_MAX + 1];
     SCOPED_BUFFER scratch = COLANDER_BUFFER_EMPTY;
     struct colander_value parts[PARTS_MAX];
-    struct colander_error err;
     size_t count;
 
     memset(bytes, 0x09, sizeof(bytes));
@@ -333,9 +331,9 @@ TEST(decode_keeps_the_limits)
     bytes[0] = 0x30;
     bytes[COLANDER_KEY_SIZE_MAX] = 0;
     FAILS(colander_key_decode(colander_slice_of(bytes, sizeof(bytes)), parts,
-                              &count, &scratch, &err),
+                              &count, &scratch, why()),
           COLANDER_CORRUPT);
-    assert_string_equal(err.message, "key has 2049 bytes, 2048 are allowed");
+    assert_string_equal(error_text(), "key has 2049 bytes, 2048 are allowed");
     assert_false(key_is_valid(colander_slice_of(bytes, sizeof(bytes))));
 }
 

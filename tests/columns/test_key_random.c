@@ -326,10 +326,3 @@ TEST(what_decodes_encodes_to_the_same_bytes_and_the_rest_is_corrupt)
         }
     }
 }
-
-int
-main(void)
-{
-    random_state = random_seed("columns_key_random");
-    return tests_run(NULL, NULL);
-}

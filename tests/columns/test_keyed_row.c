@@ -7,20 +7,15 @@
 #include "support/cases.h"
 #include "support/scoped.h"
 
-static uint64_t random_state;
-
 /* What `parts` and `row` become. */
 static void
 append(struct colander_buffer *out, const struct colander_value *parts,
        size_t count, struct colander_slice row)
 {
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
-    struct colander_error err;
 
-    ASSERT_OK(colander_key_encode(parts, count, &key, &err), err);
-    ASSERT_OK(
-        colander_row_append_keyed(out, colander_buffer_slice(&key), row, &err),
-        err);
+    OK(colander_key_encode(parts, count, &key, why()));
+    OK(colander_row_append_keyed(out, colander_buffer_slice(&key), row, why()));
 }
 
 static void
@@ -119,7 +114,7 @@ TEST(a_stream_of_rows_is_read_by_others)
                                                colander_integer(i)};
         const msgpack_object_kv *columns;
 
-        random_row(&row, &random_state);
+        random_row(&row, random_state());
         append(&out, parts, 2, colander_buffer_slice(&row));
         assert_int_equal(msgpack_unpack_next(&unpacked, (const char *)out.data,
                                              out.size, &at),
@@ -154,11 +149,4 @@ TEST(damage_is_corrupt_and_appends_nothing)
     assert_corrupt(key, BYTES("\x05"));
     assert_corrupt(key, BYTES("\x81\xa1x"));
     assert_corrupt(key, BYTES("\x80\x80"));
-}
-
-int
-main(void)
-{
-    random_state = random_seed("keyed_row");
-    return tests_run(NULL, NULL);
 }

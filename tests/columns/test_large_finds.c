@@ -113,16 +113,15 @@ find(struct world *world, const struct colander_query *query,
     struct colander_query asked = *query;
     SCOPED_CURSOR cursor = NULL;
     struct colander_result result;
-    struct colander_error err;
     bool is_row = true;
 
     world->naive.seed = world->seed;
     asked.thread_count = thread_count;
     OK(colander_family_find(world->families[0], &asked, &cursor, NULL));
     while (is_row || told.errors > 0) {
-        if (colander_cursor_next(cursor, &is_row, &result, &err) !=
+        if (colander_cursor_next(cursor, &is_row, &result, why()) !=
             COLANDER_OK) {
-            tell(&told, err.message);
+            tell(&told, error_text());
             if (++told.errors == 5)
                 break;
         } else if (is_row) {

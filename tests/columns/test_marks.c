@@ -5,6 +5,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "support/cases.h"
+#include "support/children.h"
+#include "support/claims.h"
 #include "support/scoped.h"
 #include "support/store_fixture.h"
 
@@ -78,18 +80,18 @@ FIXTURE_TEST(a_mark_outside_the_limits_is_refused)
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     static uint8_t bytes[COLANDER_MARK_SIZE_MAX + 1];
     SCOPED_BATCH batch = NULL;
-    struct colander_error err;
 
     OK(colander_batch_create(fixture->store, &batch, NULL));
     FAILS(colander_batch_mark(batch, family, colander_slice_of(bytes, 0), NAME,
-                              &err),
+                              why()),
           COLANDER_INVALID);
     FAILS(colander_batch_mark(batch, family, NAME,
-                              colander_slice_of(bytes, sizeof(bytes)), &err),
+                              colander_slice_of(bytes, sizeof(bytes)), why()),
           COLANDER_LIMIT);
     FAILS(colander_batch_mark(
               batch, family,
-              colander_slice_of(bytes, COLANDER_MARK_NAME_MAX + 1), NAME, &err),
+              colander_slice_of(bytes, COLANDER_MARK_NAME_MAX + 1), NAME,
+              why()),
           COLANDER_LIMIT);
     assert_int_equal(colander_batch_count(batch), 0);
     OK(colander_batch_mark(
@@ -98,17 +100,8 @@ FIXTURE_TEST(a_mark_outside_the_limits_is_refused)
     OK(colander_batch_commit(batch, NULL, NULL));
 }
 
-/* What is no OK ends the program: the parent sees that it was not killed. */
-static void
-must(enum colander_code code)
-{
-    if (code != COLANDER_OK)
-        _exit(1);
-}
-
 /* Puts rows 1, 2, ... each in a batch with a mark that says so. */
-static void
-count_up(const char *directory)
+ROLE(count)
 {
     struct colander_options options = usual_options();
     struct colander_store *store;
@@ -118,19 +111,20 @@ count_up(const char *directory)
     static const uint8_t row[] = {0x80};
 
     options.write_buffer_size = 1 << 20; /* flushed again and again */
-    must(colander_store_open(directory, &options, &store, NULL));
-    must(colander_family_open(store, "f", &family, NULL));
-    must(colander_batch_create(store, &batch, NULL));
+    DID(colander_store_open(arguments[2], &options, &store, NULL));
+    DID(colander_family_open(store, "f", &family, NULL));
+    DID(colander_batch_create(store, &batch, NULL));
     for (int64_t i = 1; i > 0; i++) {
         const struct colander_value part = colander_integer(i);
 
-        must(colander_key_encode(&part, 1, &key, NULL));
-        must(colander_batch_put(batch, family, colander_buffer_slice(&key),
-                                colander_slice_of(row, 1), NULL));
-        must(colander_batch_mark(batch, family, NAME,
-                                 colander_slice_of(&i, sizeof(i)), NULL));
-        must(colander_batch_commit(batch, NULL, NULL));
+        DID(colander_key_encode(&part, 1, &key, NULL));
+        DID(colander_batch_put(batch, family, colander_buffer_slice(&key),
+                               colander_slice_of(row, 1), NULL));
+        DID(colander_batch_mark(batch, family, NAME,
+                                colander_slice_of(&i, sizeof(i)), NULL));
+        DID(colander_batch_commit(batch, NULL, NULL));
     }
+    return 1;
 }
 
 FIXTURE_TEST(a_killed_process_leaves_rows_and_mark_that_agree)
@@ -145,11 +139,8 @@ FIXTURE_TEST(a_killed_process_leaves_rows_and_mark_that_agree)
         pid_t child;
 
         fixture_close(fixture);
-        child = fork();
-        if (child == 0) {
-            execl("/proc/self/exe", "test_marks", fixture->directory, NULL);
-            _exit(1);
-        }
+        child = child_start((const char *const[]){"test_marks", "--count",
+                                                  fixture->directory, NULL});
         usleep((useconds_t)(100000 + 70000 * round));
         kill(child, SIGKILL);
         waitpid(child, &status, 0);
@@ -164,14 +155,4 @@ FIXTURE_TEST(a_killed_process_leaves_rows_and_mark_that_agree)
         if (colander_family_exists(family))
             OK(colander_family_drop(family, NULL));
     }
-}
-
-int
-main(int argc, char **argv)
-{
-    if (argc == 2) { /* the process that is killed */
-        count_up(argv[1]);
-        return 1;
-    }
-    return tests_run(NULL, NULL);
 }

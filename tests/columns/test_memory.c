@@ -95,15 +95,13 @@ check_and_find_names(struct colander_error *err)
  * always. */
 TEST(a_mistake_is_told_also_without_memory)
 {
-    struct colander_error err;
-
     for (long failing = 0; failing < 3; failing++) {
         allocations_left = failing;
-        FAILS(colander_row_check(BYTES("\x81\xa1x\xc1"), &err),
+        FAILS(colander_row_check(BYTES("\x81\xa1x\xc1"), why()),
               COLANDER_INVALID);
         allocations_left = -1;
         assert_string_equal(
-            err.message,
+            error_text(),
             failing == 0 ? "row has bytes that are not a value"
                          : "column 'x': row has bytes that are not a value");
     }

@@ -13,17 +13,16 @@
 TEST(a_name_of_many_maps_is_new_in_each)
 {
     struct names names;
-    struct colander_error err;
     bool is_new;
 
     names_init(&names);
     for (uint32_t map = 0; map < 400000; map++) {
-        ASSERT_OK(names_add(&names, map, BYTES("x"), &is_new, &err), err);
+        OK(names_add(&names, map, BYTES("x"), &is_new, why()));
         assert_true(is_new);
     }
     for (uint32_t map = 0; map < 400000; map++)
         assert_int_equal(names_find(&names, map, BYTES("x")), map);
-    ASSERT_OK(names_add(&names, 7, BYTES("x"), &is_new, &err), err);
+    OK(names_add(&names, 7, BYTES("x"), &is_new, why()));
     assert_false(is_new);
     names_release(&names);
 }
@@ -33,7 +32,6 @@ TEST(names_that_look_alike_are_told_apart)
 {
     char texts[40][10]; /* of the same first and last bytes */
     struct names names;
-    struct colander_error err;
     bool is_new;
 
     names_init(&names);
@@ -42,14 +40,11 @@ TEST(names_that_look_alike_are_told_apart)
 
         snprintf(text, sizeof(texts[i]), "abcd%cvwx", 'A' + (int)i);
         for (uint32_t j = 0; j < i; j++) {
-            ASSERT_OK(names_add(&names, 1, colander_slice_text(texts[j]),
-                                &is_new, &err),
-                      err);
+            OK(names_add(&names, 1, colander_slice_text(texts[j]), &is_new,
+                         why()));
             assert_false(is_new);
         }
-        ASSERT_OK(
-            names_add(&names, 1, colander_slice_text(text), &is_new, &err),
-            err);
+        OK(names_add(&names, 1, colander_slice_text(text), &is_new, why()));
         assert_true(is_new);
         assert_int_equal(names_find(&names, 1, colander_slice_text(text)), i);
         assert_int_equal(names_find(&names, 2, colander_slice_text(text)),

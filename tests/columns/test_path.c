@@ -18,10 +18,9 @@ static void
 assert_path_error(const char *text, const char *message)
 {
     struct path path;
-    struct colander_error err;
 
-    FAILS(colander_path_parse(text, &path, &err), COLANDER_INVALID);
-    assert_string_equal(err.message, message);
+    FAILS(colander_path_parse(text, &path, why()), COLANDER_INVALID);
+    assert_string_equal(error_text(), message);
     assert_null(path.steps);
     assert_int_equal(path.count, 0);
 }
@@ -31,9 +30,8 @@ static void
 assert_steps(const char *text, const char *const *steps, size_t count)
 {
     SCOPED(path_release) struct path path;
-    struct colander_error err;
 
-    ASSERT_OK(colander_path_parse(text, &path, &err), err);
+    OK(colander_path_parse(text, &path, why()));
     assert_int_equal(path.count, count);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(path.steps[i].is_element, steps[i] == NULL);
@@ -78,31 +76,29 @@ TEST(parse_refuses_one_step_too_many)
 {
     char text[2 * COLANDER_ROW_DEPTH_MAX + 4] = "a";
     struct path path;
-    struct colander_error err;
 
     for (int i = 1; i < COLANDER_ROW_DEPTH_MAX; i++)
         strcat(text, i % 2 ? "[]" : ".b");
-    ASSERT_OK(colander_path_parse(text, &path, &err), err);
+    OK(colander_path_parse(text, &path, why()));
     assert_int_equal(path.count, COLANDER_ROW_DEPTH_MAX);
     path_release(&path);
     strcat(text, ".b");
-    FAILS(colander_path_parse(text, &path, &err), COLANDER_INVALID);
-    assert_non_null(strstr(err.message, "more than 64 steps"));
+    FAILS(colander_path_parse(text, &path, why()), COLANDER_INVALID);
+    assert_non_null(strstr(error_text(), "more than 64 steps"));
 }
 
 TEST(parse_refuses_a_name_longer_than_any_column_has)
 {
     char text[2 + COLANDER_NAME_SIZE_MAX + 2] = "a.";
     struct path path;
-    struct colander_error err;
 
     memset(text + 2, 'n', COLANDER_NAME_SIZE_MAX);
-    ASSERT_OK(colander_path_parse(text, &path, &err), err);
+    OK(colander_path_parse(text, &path, why()));
     path_release(&path);
     text[2 + COLANDER_NAME_SIZE_MAX] = 'n';
-    FAILS(colander_path_parse(text, &path, &err), COLANDER_LIMIT);
+    FAILS(colander_path_parse(text, &path, why()), COLANDER_LIMIT);
     assert_non_null(
-        strstr(err.message, "a name of 1025 bytes, over the limit of 1024"));
+        strstr(error_text(), "a name of 1025 bytes, over the limit of 1024"));
     assert_null(path.steps);
 }
 
@@ -111,16 +107,15 @@ TEST(messages_cut_no_character_in_two)
 {
     char text[300] = "";
     struct path path;
-    struct colander_error err;
 
     memset(text, 'n', 199);
     strcat(text, "\xc3\xbc]");
-    FAILS(colander_path_parse(text, &path, &err), COLANDER_INVALID);
-    assert_non_null(strstr(err.message, "nnn': ']' without '['"));
+    FAILS(colander_path_parse(text, &path, why()), COLANDER_INVALID);
+    assert_non_null(strstr(error_text(), "nnn': ']' without '['"));
     text[198] = '\0';
     strcat(text, "\xc3\xbc]");
-    FAILS(colander_path_parse(text, &path, &err), COLANDER_INVALID);
-    assert_non_null(strstr(err.message, "nnn\xc3\xbc': ']' without '['"));
+    FAILS(colander_path_parse(text, &path, why()), COLANDER_INVALID);
+    assert_non_null(strstr(error_text(), "nnn\xc3\xbc': ']' without '['"));
 }
 
 TEST(names_stand_in_a_path_with_the_backslashes_they_need)
@@ -161,15 +156,14 @@ TEST(printed_paths_are_read_as_the_same_path)
     struct path_step steps[6];
     uint8_t bytes[36];
     struct path path, parsed;
-    struct colander_error err;
 
     for (int i = 0; i < 100000; i++) {
         random_steps(&path, steps, bytes, &seed);
         colander_buffer_clear(&text);
-        ASSERT_OK(path_append(&text, &path, &err), err);
+        OK(path_append(&text, &path, why()));
         put_byte(&text, 0);
         assert_int_equal(strlen((char *)text.data), text.size - 1);
-        ASSERT_OK(colander_path_parse((char *)text.data, &parsed, &err), err);
+        OK(colander_path_parse((char *)text.data, &parsed, why()));
         assert_int_equal(path_compare(&path, &parsed), 0);
         path_release(&parsed);
     }
@@ -211,10 +205,9 @@ static void
 assert_integer_at(const char *path, int64_t integer)
 {
     struct colander_value value;
-    struct colander_error err;
     bool found;
 
-    ASSERT_OK(colander_row_get(SAMPLE, path, &value, &found, &err), err);
+    OK(colander_row_get(SAMPLE, path, &value, &found, why()));
     assert_true(found);
     assert_int_equal(value.type, COLANDER_INTEGER);
     assert_int_equal(value.integer, integer);
@@ -224,10 +217,9 @@ static void
 assert_nothing_at(const char *path)
 {
     struct colander_value value;
-    struct colander_error err;
     bool found;
 
-    ASSERT_OK(colander_row_get(SAMPLE, path, &value, &found, &err), err);
+    OK(colander_row_get(SAMPLE, path, &value, &found, why()));
     assert_false(found);
 }
 
@@ -274,17 +266,16 @@ TEST(get_finds_nothing_where_nothing_is)
 TEST(get_says_corrupt_of_bytes_that_are_no_row)
 {
     struct colander_value value;
-    struct colander_error err;
     bool found;
 
-    FAILS(colander_row_get(BYTES("\x91\x01"), "a", &value, &found, &err),
+    FAILS(colander_row_get(BYTES("\x91\x01"), "a", &value, &found, why()),
           COLANDER_CORRUPT);
-    FAILS(colander_row_get(BYTES(""), "a", &value, &found, &err),
+    FAILS(colander_row_get(BYTES(""), "a", &value, &found, why()),
           COLANDER_CORRUPT);
-    FAILS(colander_row_get(BYTES("\x81\xa1"), "a", &value, &found, &err),
+    FAILS(colander_row_get(BYTES("\x81\xa1"), "a", &value, &found, why()),
           COLANDER_CORRUPT);
-    assert_string_equal(err.message, "row ends in the middle of a value");
-    FAILS(colander_row_get(BYTES("\x81\xa1x\x01"), "a[", &value, &found, &err),
+    assert_string_equal(error_text(), "row ends in the middle of a value");
+    FAILS(colander_row_get(BYTES("\x81\xa1x\x01"), "a[", &value, &found, why()),
           COLANDER_INVALID);
     assert_false(found);
 }
@@ -311,10 +302,9 @@ visit(const char *text, unsigned limit)
 {
     struct visits visits = {0, 0, limit, 0};
     SCOPED(path_release) struct path path;
-    struct colander_error err;
 
-    ASSERT_OK(colander_path_parse(text, &path, &err), err);
-    ASSERT_OK(path_visit(&path, SAMPLE, count_visit, &visits, &err), err);
+    OK(colander_path_parse(text, &path, why()));
+    OK(path_visit(&path, SAMPLE, count_visit, &visits, why()));
     return visits;
 }
 
@@ -351,10 +341,9 @@ TEST(visit_goes_on_behind_the_name_it_looked_for)
               "\241a\x92\x02\x03\x81\241a\x04\x80\xa1x\x05");
     struct visits visits = {0, 0, 99, 0};
     SCOPED(path_release) struct path path;
-    struct colander_error err;
 
-    ASSERT_OK(colander_path_parse("l[].a[]", &path, &err), err);
-    ASSERT_OK(path_visit(&path, row, count_visit, &visits, &err), err);
+    OK(colander_path_parse("l[].a[]", &path, why()));
+    OK(path_visit(&path, row, count_visit, &visits, why()));
     assert_int_equal(visits.sum, 123);
 }
 
@@ -365,7 +354,6 @@ TEST(what_is_in_many_arrays_is_passed_once)
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     struct visits visits = {0, 0, 99, 0};
     SCOPED(path_release) struct path path;
-    struct colander_error err;
 
     put_bytes(&row, "\x81\241a", 3);
     for (int i = 0; i < 39; i++) {
@@ -377,11 +365,10 @@ TEST(what_is_in_many_arrays_is_passed_once)
         put_bytes(&row, "\xa1p", 2);
     for (int i = 0; i < 39; i++)
         put_bytes(&row, "\x81\xa1x\x01", 4);
-    ASSERT_OK(colander_path_parse(text, &path, &err), err);
+    OK(colander_path_parse(text, &path, why()));
     skipped = 0;
-    ASSERT_OK(path_visit(&path, colander_buffer_slice(&row), count_visit,
-                         &visits, &err),
-              err);
+    OK(path_visit(&path, colander_buffer_slice(&row), count_visit, &visits,
+                  why()));
     assert_int_equal(visits.count, 2);
     assert_true(skipped <= row.size);
 }

@@ -48,13 +48,11 @@ where(const char *path, enum colander_comparison comparison,
 static bool
 holds(struct colander_predicate *predicate)
 {
-    struct colander_error err;
     bool is_match;
 
     assert_non_null(predicate);
-    ASSERT_OK(colander_predicate_evaluate(predicate, sample_row(), &is_match,
-                                          NULL, &err),
-              err);
+    OK(colander_predicate_evaluate(predicate, sample_row(), &is_match, NULL,
+                                   why()));
     colander_predicate_destroy(predicate);
     return is_match;
 }

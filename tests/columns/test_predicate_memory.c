@@ -75,7 +75,6 @@ static bool
 evaluate_with_matches(const struct colander_predicate *predicate)
 {
     SCOPED_MATCHES matches = colander_matches_create();
-    struct colander_error err;
     enum colander_code code;
     bool is_match;
 
@@ -83,7 +82,7 @@ evaluate_with_matches(const struct colander_predicate *predicate)
         return false;
     code = colander_predicate_evaluate(predicate,
                                        colander_slice_of(row, sizeof(row) - 1),
-                                       &is_match, matches, &err);
+                                       &is_match, matches, why());
     if (code == COLANDER_OK) {
         assert_true(is_match);
         assert_int_equal(colander_matches_columns(matches).count, 2);
@@ -270,16 +269,15 @@ TEST(matches_are_empty_and_not_cut_when_memory_is_short)
 TEST(memory_follows_the_paths_and_not_the_values)
 {
     SCOPED_MATCHES matches = colander_matches_create();
-    struct colander_error err;
 
     assert_non_null(matches);
     for (size_t offset = 0; offset < 100000; offset++) {
         struct colander_slice path =
             colander_slice_text(offset % 2 == 0 ? "list[]" : "list[][]");
 
-        OK(match_paths_add(matches, path, 200000 - offset, &err));
+        OK(match_paths_add(matches, path, 200000 - offset, why()));
     }
-    OK(match_paths_finish(matches, &err));
+    OK(match_paths_finish(matches, why()));
     assert_int_equal(matches->path_count, 2);
     assert_string_equal(matches->paths[0], "list[][]");
     assert_string_equal(matches->paths[1], "list[]");

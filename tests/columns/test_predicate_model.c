@@ -367,21 +367,20 @@ question_compare(const struct question *question, const struct layout *layout,
 {
     static bool is_noted[PLACES_MAX];
     static const char *paths[PLACES_MAX];
-    struct colander_error err;
-    struct colander_predicate *predicate = question_predicate(question, &err);
+    struct colander_predicate *predicate = question_predicate(question, why());
     struct colander_columns columns;
     bool expected, answer, answer_with_matches;
     size_t count = 0;
 
     if (predicate == NULL)
-        fail_msg("%s", err.message);
+        fail_msg("%s", error_text());
     memset(is_noted, 0, layout->count * sizeof(is_noted[0]));
     expected = is_true(question, layout, is_noted);
     if (expected)
         count = paths_expected(layout, is_noted, paths);
-    OK(colander_predicate_evaluate(predicate, row, &answer, NULL, &err));
+    OK(colander_predicate_evaluate(predicate, row, &answer, NULL, why()));
     OK(colander_predicate_evaluate(predicate, row, &answer_with_matches,
-                                   matches, &err));
+                                   matches, why()));
     colander_predicate_destroy(predicate);
 
     columns = colander_matches_columns(matches);
@@ -423,7 +422,6 @@ TEST(predicates_answer_as_a_naive_evaluator_does)
     struct colander_matches *matches = colander_matches_create();
     struct counts counts;
 
-    chance_state = random_seed("model");
     assert_non_null(matches);
     memset(&counts, 0, sizeof(counts));
     for (uint64_t run = 0; run < runs; run += QUESTIONS_PER_ROW) {
@@ -462,20 +460,19 @@ static void
 damage_compare(const struct question *question, struct colander_slice row,
                struct colander_matches *matches, uint64_t *corrupt_count)
 {
-    struct colander_error err;
-    SCOPED_PREDICATE predicate = question_predicate(question, &err);
+    SCOPED_PREDICATE predicate = question_predicate(question, why());
     bool answer, answer_with_matches;
     enum colander_code code;
 
     assert_non_null(predicate);
-    code = colander_predicate_evaluate(predicate, row, &answer, NULL, &err);
+    code = colander_predicate_evaluate(predicate, row, &answer, NULL, why());
     if (code != COLANDER_OK) {
         assert_int_equal(code, COLANDER_CORRUPT);
         assert_false(answer);
         *corrupt_count += 1;
     }
     code = colander_predicate_evaluate(predicate, row, &answer_with_matches,
-                                       matches, &err);
+                                       matches, why());
     if (code == COLANDER_OK) {
         assert_int_equal(answer, answer_with_matches);
     } else {
@@ -493,7 +490,6 @@ TEST(damaged_rows_are_answered_or_corrupt)
     struct colander_matches *matches = colander_matches_create();
     uint64_t corrupt_count = 0;
 
-    chance_state = random_seed("damage");
     assert_non_null(matches);
     for (uint64_t run = 0; run < runs; run += QUESTIONS_PER_ROW) {
         struct colander_slice row = row_draw();

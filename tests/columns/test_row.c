@@ -25,9 +25,7 @@ check(struct colander_slice row, struct colander_error *err)
 static void
 assert_fine(struct colander_slice row)
 {
-    struct colander_error err;
-
-    ASSERT_OK(check(row, &err), err);
+    OK(check(row, why()));
 }
 
 static void
@@ -64,12 +62,11 @@ TEST(check_finds_a_row_cut_off_at_every_byte)
 {
     uint64_t seed = random_seed("check_finds_a_row_cut_off_at_every_byte");
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
-    struct colander_error err;
 
     for (int i = 0; i < 300; i++) {
         random_row(&row, &seed);
         for (size_t size = 0; size < row.size; size++)
-            FAILS(check(colander_slice_of(row.data, size), &err),
+            FAILS(check(colander_slice_of(row.data, size), why()),
                   COLANDER_INVALID);
     }
 }
@@ -132,8 +129,6 @@ TEST(check_refuses_the_key_column_at_the_top_only)
 
 TEST(check_says_which_name_appears_twice)
 {
-    struct colander_error err;
-
     assert_invalid(BYTES("\x82\241a\x01\xd9\001a\x02"),
                    "column 'a': name appears twice");
     assert_invalid(BYTES("\x81\241a\x82\241b\x01\241b\x02"),
@@ -141,11 +136,8 @@ TEST(check_says_which_name_appears_twice)
     assert_invalid(BYTES("\x81\241a\x82\xa0\x01\xa0\x02"),
                    "column 'a.': name appears twice");
     /* the same names in two maps, one inside the other, and side by side */
-    ASSERT_OK(
-        check(
-            BYTES("\x82\241a\x81\241a\x01\241b\x92\x81\241a\x01\x81\241a\x01"),
-            &err),
-        err);
+    OK(check(BYTES("\x82\241a\x81\241a\x01\241b\x92\x81\241a\x01\x81\241a\x01"),
+             why()));
 }
 
 /* Maps named "m" inside each other, the innermost with "x" `count` times. */
@@ -163,21 +155,19 @@ nested_row(struct colander_buffer *row, unsigned levels, unsigned count)
 TEST(check_finds_a_name_twice_at_each_depth)
 {
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
-    struct colander_error err;
 
     for (unsigned levels = 1; levels <= COLANDER_ROW_DEPTH_MAX; levels++) {
         nested_row(&row, levels, 1);
         assert_fine(colander_buffer_slice(&row));
         nested_row(&row, levels, 2);
-        FAILS(check(colander_buffer_slice(&row), &err), COLANDER_INVALID);
-        assert_non_null(strstr(err.message, "x': name appears twice"));
+        FAILS(check(colander_buffer_slice(&row), why()), COLANDER_INVALID);
+        assert_non_null(strstr(error_text(), "x': name appears twice"));
     }
 }
 
 TEST(check_refuses_one_level_too_many)
 {
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
-    struct colander_error err;
 
     nested_row(&row, COLANDER_ROW_DEPTH_MAX, 0);
     assert_fine(colander_buffer_slice(&row));
@@ -188,9 +178,9 @@ TEST(check_refuses_one_level_too_many)
     put_bytes(&row, "\x81\xa1m", 3);
     for (int i = 0; i < 1000000; i++)
         put_byte(&row, 0x91);
-    FAILS(check(colander_buffer_slice(&row), &err), COLANDER_LIMIT);
-    assert_non_null(strstr(err.message, "column 'm[][]"));
-    assert_non_null(strstr(err.message, "[]': row has more than 64 levels"));
+    FAILS(check(colander_buffer_slice(&row), why()), COLANDER_LIMIT);
+    assert_non_null(strstr(error_text(), "column 'm[][]"));
+    assert_non_null(strstr(error_text(), "[]': row has more than 64 levels"));
 }
 
 TEST(check_refuses_one_byte_too_many)
@@ -211,7 +201,6 @@ TEST(check_refuses_a_name_one_byte_too_long)
 {
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     char name[COLANDER_NAME_SIZE_MAX + 1];
-    struct colander_error err;
 
     memset(name, 'n', sizeof(name));
     for (size_t size = COLANDER_NAME_SIZE_MAX; size <= sizeof(name); size++) {
@@ -223,9 +212,9 @@ TEST(check_refuses_a_name_one_byte_too_long)
         if (size == COLANDER_NAME_SIZE_MAX)
             assert_fine(colander_buffer_slice(&row));
     }
-    FAILS(check(colander_buffer_slice(&row), &err), COLANDER_LIMIT);
+    FAILS(check(colander_buffer_slice(&row), why()), COLANDER_LIMIT);
     assert_non_null(
-        strstr(err.message, "nnn...': name has 1025 bytes, 1024 at most"));
+        strstr(error_text(), "nnn...': name has 1025 bytes, 1024 at most"));
 }
 
 /* A row of `count` names in maps of `width`. */
@@ -256,15 +245,14 @@ TEST(check_refuses_one_name_too_many)
 {
     static const unsigned widths[] = {0, 1, 7, 40, COLANDER_ROW_NAMES_MAX};
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
-    struct colander_error err;
 
     for (size_t i = 0; i < COUNT(widths); i++) {
         wide_row(&row, COLANDER_ROW_NAMES_MAX, widths[i]);
         assert_fine(colander_buffer_slice(&row));
         wide_row(&row, COLANDER_ROW_NAMES_MAX + 1, widths[i]);
-        FAILS(check(colander_buffer_slice(&row), &err), COLANDER_LIMIT);
+        FAILS(check(colander_buffer_slice(&row), why()), COLANDER_LIMIT);
         assert_non_null(
-            strstr(err.message, "n100000': row has more than 100000 names"));
+            strstr(error_text(), "n100000': row has more than 100000 names"));
     }
 }
 
@@ -313,9 +301,8 @@ static struct colander_members
 members_of(struct colander_slice container)
 {
     struct colander_members members;
-    struct colander_error err;
 
-    ASSERT_OK(colander_members_init(&members, container, &err), err);
+    OK(colander_members_init(&members, container, why()));
     return members;
 }
 
@@ -324,11 +311,9 @@ static struct colander_value
 next_member(struct colander_members *members, struct colander_slice *name)
 {
     struct colander_value value;
-    struct colander_error err;
     bool is_member;
 
-    ASSERT_OK(colander_members_next(members, &is_member, name, &value, &err),
-              err);
+    OK(colander_members_next(members, &is_member, name, &value, why()));
     assert_true(is_member);
     return value;
 }
@@ -412,21 +397,20 @@ TEST(members_say_corrupt_of_what_is_no_container)
     struct colander_members members;
     struct colander_slice name;
     struct colander_value value;
-    struct colander_error err;
     bool is_member;
 
-    FAILS(colander_members_init(&members, BYTES("\x01"), &err),
+    FAILS(colander_members_init(&members, BYTES("\x01"), why()),
           COLANDER_CORRUPT);
-    FAILS(colander_members_init(&members, BYTES(""), &err), COLANDER_CORRUPT);
+    FAILS(colander_members_init(&members, BYTES(""), why()), COLANDER_CORRUPT);
     /* more members than bytes can hold: as many, or half as many again */
-    FAILS(colander_members_init(&members, BYTES("\x82\xa1x\x01"), &err),
+    FAILS(colander_members_init(&members, BYTES("\x82\xa1x\x01"), why()),
           COLANDER_CORRUPT);
-    FAILS(colander_members_init(&members, BYTES("\xde\0\x02\xa1x\x01"), &err),
+    FAILS(colander_members_init(&members, BYTES("\xde\0\x02\xa1x\x01"), why()),
           COLANDER_CORRUPT);
     members = members_of(BYTES("\x81\x01\x01"));
-    FAILS(colander_members_next(&members, &is_member, &name, &value, &err),
+    FAILS(colander_members_next(&members, &is_member, &name, &value, why()),
           COLANDER_CORRUPT);
-    assert_string_equal(err.message,
+    assert_string_equal(error_text(),
                         "container has a name that is not a string");
 }
 
@@ -436,7 +420,6 @@ TEST(members_refuse_a_value_that_is_too_deep)
     struct colander_members members;
     struct colander_slice name;
     struct colander_value value;
-    struct colander_error err;
     bool is_member;
 
     put_bytes(&row, "\x81\xa1m", 3);
@@ -449,8 +432,8 @@ TEST(members_refuse_a_value_that_is_too_deep)
     row.data[row.size - 1] = 0x91;
     put_byte(&row, 1);
     members = members_of(colander_buffer_slice(&row));
-    FAILS(colander_members_next(&members, &is_member, &name, &value, &err),
+    FAILS(colander_members_next(&members, &is_member, &name, &value, why()),
           COLANDER_CORRUPT);
-    assert_string_equal(err.message, "container has more than 64 levels");
+    assert_string_equal(error_text(), "container has more than 64 levels");
     assert_false(is_member);
 }

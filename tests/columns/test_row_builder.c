@@ -17,9 +17,8 @@ assert_built(struct colander_row_builder *builder,
              struct colander_slice expected)
 {
     struct colander_slice row;
-    struct colander_error err;
 
-    ASSERT_OK(colander_row_builder_finish(builder, &row, &err), err);
+    OK(colander_row_builder_finish(builder, &row, why()));
     ASSERT_SAME(row, expected);
 }
 
@@ -169,7 +168,6 @@ PREPARED_TEST(builder_grows_heads_as_the_count_needs)
     struct colander_members members, elements;
     struct colander_slice row, name;
     struct colander_value value;
-    struct colander_error err;
     char text[16];
     bool is_member;
 
@@ -184,13 +182,11 @@ PREPARED_TEST(builder_grows_heads_as_the_count_needs)
             snprintf(text, sizeof(text), "%u", j);
             colander_row_builder_add(builder, text, colander_integer(j));
         }
-        ASSERT_OK(colander_row_builder_finish(builder, &row, &err), err);
-        ASSERT_OK(colander_members_init(&members, row, &err), err);
+        OK(colander_row_builder_finish(builder, &row, why()));
+        OK(colander_members_init(&members, row, why()));
         assert_int_equal(members.left, count);
-        ASSERT_OK(
-            colander_members_next(&members, &is_member, &name, &value, &err),
-            err);
-        ASSERT_OK(colander_members_init(&elements, value.bytes, &err), err);
+        OK(colander_members_next(&members, &is_member, &name, &value, why()));
+        OK(colander_members_init(&elements, value.bytes, why()));
         assert_int_equal(elements.left, count);
         assert_int_equal(row.data[0],
                          count < 16 ? 0x80 | count : 0xdeu + (count > 65535));
@@ -199,9 +195,8 @@ PREPARED_TEST(builder_grows_heads_as_the_count_needs)
         while (elements.left > 0) {
             unsigned expected = count - elements.left;
 
-            ASSERT_OK(colander_members_next(&elements, &is_member, &name,
-                                            &value, &err),
-                      err);
+            OK(colander_members_next(&elements, &is_member, &name, &value,
+                                     why()));
             assert_int_equal(value.integer, expected);
         }
     }
@@ -312,7 +307,6 @@ PREPARED_TEST(builder_refuses_encoded_values_that_are_none)
 PREPARED_TEST(builder_refuses_one_level_too_many)
 {
     struct colander_slice row;
-    struct colander_error err;
 
     for (int levels = COLANDER_ROW_DEPTH_MAX - 1;
          levels <= COLANDER_ROW_DEPTH_MAX; levels++) {
@@ -321,7 +315,7 @@ PREPARED_TEST(builder_refuses_one_level_too_many)
         for (int i = 0; i < levels; i++)
             colander_row_builder_end(builder);
         if (levels < COLANDER_ROW_DEPTH_MAX)
-            ASSERT_OK(colander_row_builder_finish(builder, &row, &err), err);
+            OK(colander_row_builder_finish(builder, &row, why()));
     }
     assert_mistake(builder, COLANDER_LIMIT,
                    "column '" PATH_64 "': row has more than 64 levels");

@@ -70,19 +70,16 @@ assert_container(struct colander_slice container, const msgpack_object *theirs)
     struct colander_members members;
     struct colander_slice name;
     struct colander_value value;
-    struct colander_error err;
     uint32_t count = 0;
     bool is_member;
 
-    ASSERT_OK(colander_members_init(&members, container, &err), err);
+    OK(colander_members_init(&members, container, why()));
     assert_int_equal(theirs->type, members.is_map ? MSGPACK_OBJECT_MAP
                                                   : MSGPACK_OBJECT_ARRAY);
     for (;; count++) {
         const msgpack_object *other;
 
-        ASSERT_OK(
-            colander_members_next(&members, &is_member, &name, &value, &err),
-            err);
+        OK(colander_members_next(&members, &is_member, &name, &value, why()));
         if (!is_member)
             break;
         if (members.is_map) {
@@ -108,15 +105,12 @@ levels_of(struct colander_slice container)
     struct colander_members members;
     struct colander_slice name;
     struct colander_value value;
-    struct colander_error err;
     unsigned deepest = 0;
     bool is_member;
 
-    ASSERT_OK(colander_members_init(&members, container, &err), err);
+    OK(colander_members_init(&members, container, why()));
     for (;;) {
-        ASSERT_OK(
-            colander_members_next(&members, &is_member, &name, &value, &err),
-            err);
+        OK(colander_members_next(&members, &is_member, &name, &value, why()));
         if (!is_member)
             return 1 + deepest;
         if (value.type >= COLANDER_ARRAY) {
@@ -171,25 +165,23 @@ static bool
 read_all(struct bench *bench, struct colander_slice row)
 {
     const char *path = random_path(&bench->path, &bench->seed);
-    struct colander_error err;
     struct colander_value value;
-    enum colander_code code = colander_row_check(row, &err);
+    enum colander_code code = colander_row_check(row, why());
     bool is_row = code == COLANDER_OK;
     bool found;
 
     assert_true(is_row || code == COLANDER_INVALID || code == COLANDER_LIMIT);
-    code = colander_row_get(row, path, &value, &found, &err);
+    code = colander_row_get(row, path, &value, &found, why());
     assert_true(code == COLANDER_OK || (!is_row && code == COLANDER_CORRUPT));
-    code = colander_row_select(row, &path, 1, &bench->out, &err);
+    code = colander_row_select(row, &path, 1, &bench->out, why());
     assert_true(code == COLANDER_OK || (!is_row && code == COLANDER_CORRUPT));
     if (is_row)
-        ASSERT_OK(colander_row_check(colander_buffer_slice(&bench->out), &err),
-                  err);
+        OK(colander_row_check(colander_buffer_slice(&bench->out), why()));
     code = colander_row_patch(row, colander_buffer_slice(&bench->whole),
-                              &bench->out, &err);
+                              &bench->out, why());
     assert_true(code == COLANDER_OK || (!is_row && row.size > 0));
     code = colander_row_patch(colander_buffer_slice(&bench->whole), row,
-                              &bench->out, &err);
+                              &bench->out, why());
     assert_int_equal(code == COLANDER_OK, is_row);
     return is_row;
 }

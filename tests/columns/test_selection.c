@@ -17,10 +17,9 @@ assert_selected(struct colander_slice row, const char *const *paths,
                 size_t count, struct colander_slice expected)
 {
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
-    struct colander_error err;
 
     put_byte(&out, 0); /* content that must go */
-    ASSERT_OK(colander_row_select(row, paths, count, &out, &err), err);
+    OK(colander_row_select(row, paths, count, &out, why()));
     ASSERT_SAME(colander_buffer_slice(&out), expected);
 }
 
@@ -85,17 +84,17 @@ TEST(select_says_corrupt_of_bytes_that_are_no_row)
 {
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
     const char *path = "a.b";
-    struct colander_error err;
 
     put_byte(&out, 0);
-    FAILS(colander_row_select(BYTES("\x90"), &path, 1, &out, &err),
+    FAILS(colander_row_select(BYTES("\x90"), &path, 1, &out, why()),
           COLANDER_CORRUPT);
-    assert_string_equal(err.message, "row is not a map but of type array");
+    assert_string_equal(error_text(), "row is not a map but of type array");
     assert_int_equal(out.size, 0);
-    FAILS(colander_row_select(BYTES("\x80\x80"), &path, 1, &out, &err),
+    FAILS(colander_row_select(BYTES("\x80\x80"), &path, 1, &out, why()),
           COLANDER_CORRUPT);
-    FAILS(colander_row_select(BYTES("\x81\241a\x81\xa1"), &path, 1, &out, &err),
-          COLANDER_CORRUPT);
+    FAILS(
+        colander_row_select(BYTES("\x81\241a\x81\xa1"), &path, 1, &out, why()),
+        COLANDER_CORRUPT);
     assert_int_equal(out.size, 0);
 }
 
@@ -103,12 +102,11 @@ TEST(select_refuses_a_text_that_is_no_path)
 {
     const char *const paths[] = {"a", "b[", "c"};
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
-    struct colander_error err;
 
-    FAILS(colander_row_select(BYTES("\x80"), paths, 3, &out, &err),
+    FAILS(colander_row_select(BYTES("\x80"), paths, 3, &out, why()),
           COLANDER_INVALID);
-    assert_string_equal(err.message, "path 'b[': '[' must be followed by ']' "
-                                     "(a[] is any element of a) (position 2)");
+    assert_string_equal(error_text(), "path 'b[': '[' must be followed by ']' "
+                                      "(a[] is any element of a) (position 2)");
 }
 
 TEST(select_gives_heads_the_size_they_need)
@@ -117,7 +115,6 @@ TEST(select_gives_heads_the_size_they_need)
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
     const char *path = "l[].x";
-    struct colander_error err;
 
     for (size_t i = 0; i < COUNT(counts); i++) {
         size_t head_size = counts[i] < 16 ? 1 : counts[i] < 65536 ? 3 : 5;
@@ -127,11 +124,10 @@ TEST(select_gives_heads_the_size_they_need)
         put_number(&row, counts[i], 4);
         for (uint32_t j = 0; j < counts[i]; j++)
             put_bytes(&row, "\x81\xa1x\x01", 4);
-        ASSERT_OK(colander_row_select(colander_buffer_slice(&row), &path, 1,
-                                      &out, &err),
-                  err);
+        OK(colander_row_select(colander_buffer_slice(&row), &path, 1, &out,
+                               why()));
         assert_int_equal(out.size, 3 + head_size + 4 * counts[i]);
-        ASSERT_OK(colander_row_check(colander_buffer_slice(&out), &err), err);
+        OK(colander_row_check(colander_buffer_slice(&out), why()));
     }
 }
 
@@ -208,20 +204,18 @@ compare_with_model(struct colander_slice row, const char *const *texts,
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
     struct path paths[PATH_COUNT_MAX];
     struct chosen chosen = {{NULL}, 0};
-    struct colander_error err;
     msgpack_object object, cut;
     msgpack_zone zone;
 
     assert_true(msgpack_zone_init(&zone, 4096));
     for (; chosen.count < count; chosen.count++) {
-        ASSERT_OK(colander_path_parse(texts[chosen.count], &paths[chosen.count],
-                                      &err),
-                  err);
+        OK(colander_path_parse(texts[chosen.count], &paths[chosen.count],
+                               why()));
         chosen.paths[chosen.count] = &paths[chosen.count];
     }
     object = unpack(row, &zone);
     model_cut(&object, &chosen, 0, &cut, &zone);
-    ASSERT_OK(colander_row_select(row, texts, count, &out, &err), err);
+    OK(colander_row_select(row, texts, count, &out, why()));
     assert_says(colander_buffer_slice(&out), cut);
     while (count-- > 0)
         path_release(&paths[count]);

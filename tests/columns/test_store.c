@@ -60,10 +60,9 @@ FIXTURE_TEST(family_names_must_be_sensible)
 FIXTURE_TEST(dropping_what_is_not_there_is_not_found)
 {
     SCOPED_FAMILY family = fixture_family(fixture, "f");
-    struct colander_error err;
 
-    FAILS(colander_family_drop(family, &err), COLANDER_NOT_FOUND);
-    assert_string_equal(err.message, "family 'f': there is no such family");
+    FAILS(colander_family_drop(family, why()), COLANDER_NOT_FOUND);
+    assert_string_equal(error_text(), "family 'f': there is no such family");
 }
 
 FIXTURE_TEST(handles_of_a_dropped_family_say_so)
@@ -72,22 +71,21 @@ FIXTURE_TEST(handles_of_a_dropped_family_say_so)
     SCOPED_FAMILY fresh = NULL;
     SCOPED_BUFFER key = text_key("k");
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
-    struct colander_error err;
     bool found;
 
     OK(put_text(fixture, old, "k", "a", colander_integer(1), NULL));
     OK(colander_family_drop(old, NULL));
-    FAILS(put_text(fixture, old, "k", "a", colander_integer(2), &err),
+    FAILS(put_text(fixture, old, "k", "a", colander_integer(2), why()),
           COLANDER_DROPPED);
-    assert_string_equal(err.message, "family 'f' was dropped");
+    assert_string_equal(error_text(), "family 'f' was dropped");
     FAILS(colander_family_get(old, colander_buffer_slice(&key), NULL, &row,
-                              &found, &err),
+                              &found, why()),
           COLANDER_DROPPED);
     fresh = fixture_family(fixture, "f");
     assert_int_equal(count_rows(fresh), 0);
     OK(put_text(fixture, fresh, "k", "a", colander_integer(3), NULL));
     assert_row(fresh, "k", "{\"_key\":\"k\",\"a\":3}");
-    FAILS(put_text(fixture, old, "k", "a", colander_integer(4), &err),
+    FAILS(put_text(fixture, old, "k", "a", colander_integer(4), why()),
           COLANDER_DROPPED);
 }
 
@@ -96,16 +94,15 @@ FIXTURE_TEST(close_is_refused_while_something_is_open)
     struct colander_family *family = fixture_family(fixture, "f");
     SCOPED_SNAPSHOT snapshot = NULL;
     struct colander_batch *batch;
-    struct colander_error err;
 
-    FAILS(colander_store_close(fixture->store, &err), COLANDER_BUSY);
-    assert_non_null(strstr(err.message, "families and batches open: 1"));
+    FAILS(colander_store_close(fixture->store, why()), COLANDER_BUSY);
+    assert_non_null(strstr(error_text(), "families and batches open: 1"));
     OK(colander_batch_create(fixture->store, &batch, NULL));
     colander_family_close(family);
-    FAILS(colander_store_close(fixture->store, &err), COLANDER_BUSY);
+    FAILS(colander_store_close(fixture->store, why()), COLANDER_BUSY);
     colander_batch_destroy(batch);
     OK(colander_store_snapshot(fixture->store, &snapshot, NULL));
-    FAILS(colander_store_close(fixture->store, &err), COLANDER_BUSY);
+    FAILS(colander_store_close(fixture->store, why()), COLANDER_BUSY);
 }
 
 FIXTURE_TEST(read_only_store_refuses_every_write)
@@ -114,7 +111,6 @@ FIXTURE_TEST(read_only_store_refuses_every_write)
     struct colander_family *families[2];
     struct colander_batch *batch;
     struct colander_slice row;
-    struct colander_error err;
 
     families[0] = kept_family(fixture, "old");
     OK(put_text(fixture, families[0], "k", "a", colander_integer(1), NULL));
@@ -126,22 +122,22 @@ FIXTURE_TEST(read_only_store_refuses_every_write)
         struct colander_family *family = families[i];
         struct colander_slice bytes = colander_buffer_slice(&key);
 
-        FAILS(colander_family_put(family, bytes, row, NULL, &err),
+        FAILS(colander_family_put(family, bytes, row, NULL, why()),
               COLANDER_READ_ONLY);
-        FAILS(colander_family_patch(family, bytes, row, NULL, &err),
+        FAILS(colander_family_patch(family, bytes, row, NULL, why()),
               COLANDER_READ_ONLY);
-        FAILS(colander_family_delete(family, bytes, NULL, &err),
+        FAILS(colander_family_delete(family, bytes, NULL, why()),
               COLANDER_READ_ONLY);
-        FAILS(colander_family_delete_range(family, NULL, NULL, NULL, &err),
+        FAILS(colander_family_delete_range(family, NULL, NULL, NULL, why()),
               COLANDER_READ_ONLY);
-        FAILS(colander_family_create(family, &err), COLANDER_READ_ONLY);
+        FAILS(colander_family_create(family, why()), COLANDER_READ_ONLY);
         OK(colander_batch_create(fixture->store, &batch, NULL));
         OK(colander_batch_put(batch, family, bytes, row, NULL));
-        FAILS(colander_batch_commit(batch, NULL, &err), COLANDER_READ_ONLY);
+        FAILS(colander_batch_commit(batch, NULL, why()), COLANDER_READ_ONLY);
         assert_int_equal(colander_batch_count(batch), 1);
         colander_batch_destroy(batch);
     }
-    assert_non_null(strstr(err.message, "is open for reading only"));
+    assert_non_null(strstr(error_text(), "is open for reading only"));
     assert_row(families[0], "k", "{\"_key\":\"k\",\"a\":1}");
 }
 

@@ -29,11 +29,9 @@ number_row(struct world *world, const char *name, int64_t number)
 
 HOOKS_TEST(a_store_is_opened_and_closed_once)
 {
-    struct colander_error err;
-
     assert_told(&world->naive, "");
     OK(colander_family_flush(world->families[0], NULL));
-    FAILS(colander_store_close(world->store, &err), COLANDER_BUSY);
+    FAILS(colander_store_close(world->store, why()), COLANDER_BUSY);
     assert_told(&world->naive, ""); /* a family is open: nothing has begun */
     colander_family_close(world->families[0]);
     world->families[0] = NULL;
@@ -62,17 +60,16 @@ CLOSED_HOOKS_TEST(a_store_without_hooks_has_no_context)
 CLOSED_HOOKS_TEST(a_store_that_cannot_be_opened_is_closed)
 {
     struct colander_options options = usual_options();
-    struct colander_error err;
 
     options.mode = COLANDER_OPEN_EXISTING;
-    FAILS(world_open(world, &options, &err), COLANDER_NOT_FOUND);
+    FAILS(world_open(world, &options, why()), COLANDER_NOT_FOUND);
     assert_null(world->store);
     assert_told(&world->naive, "closed ");
 
     world->naive.fails_at = 1;
     world->naive.failure = COLANDER_CORRUPT;
-    FAILS(world_open(world, NULL, &err), COLANDER_CORRUPT);
-    assert_string_equal(err.message, "as it was asked to");
+    FAILS(world_open(world, NULL, why()), COLANDER_CORRUPT);
+    assert_string_equal(error_text(), "as it was asked to");
     assert_null(world->store);
     assert_told(&world->naive, "unopened closed ");
 

@@ -336,10 +336,3 @@ TEST(type_names_are_words)
     assert_string_equal(colander_type_name(COLANDER_MAP), "map");
     assert_string_equal(colander_type_name((enum colander_type)11), "unknown");
 }
-
-int
-main(void)
-{
-    random_state = random_seed("columns_value");
-    return tests_run(NULL, NULL);
-}

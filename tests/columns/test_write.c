@@ -20,7 +20,6 @@ FIXTURE_TEST(row_over_a_limit_is_refused_and_nothing_written)
     struct colander_slice bytes = colander_buffer_slice(&key);
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     SCOPED_BATCH batch = NULL;
-    struct colander_error err;
 
     /* {"a": <bin 32 of 16 MiB>} */
     OK(colander_buffer_append(&row, "\x81\241a\xc6\x01\x00\x00\x00", 8, NULL));
@@ -29,15 +28,15 @@ FIXTURE_TEST(row_over_a_limit_is_refused_and_nothing_written)
     row.size += COLANDER_ROW_SIZE_MAX;
     OK(colander_batch_create(fixture->store, &batch, NULL));
     FAILS(colander_family_put(family, bytes, colander_buffer_slice(&row), NULL,
-                              &err),
+                              why()),
           COLANDER_LIMIT);
     FAILS(colander_family_patch(family, bytes, colander_buffer_slice(&row),
-                                NULL, &err),
+                                NULL, why()),
           COLANDER_LIMIT);
     FAILS(colander_batch_put(batch, family, bytes, colander_buffer_slice(&row),
-                             &err),
+                             why()),
           COLANDER_LIMIT);
-    assert_memory_equal(err.message, "family 'f': ", 12);
+    assert_memory_equal(error_text(), "family 'f': ", 12);
     assert_int_equal(colander_batch_count(batch), 0);
     assert_false(colander_family_exists(family));
 }
@@ -47,16 +46,15 @@ FIXTURE_TEST(what_is_no_key_or_row_is_refused)
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_BUFFER key = text_key("k");
     struct colander_slice row = fixture_row(fixture, "a", colander_integer(1));
-    struct colander_error err;
 
     FAILS(
-        colander_family_put(family, colander_slice_text("k"), row, NULL, &err),
+        colander_family_put(family, colander_slice_text("k"), row, NULL, why()),
         COLANDER_INVALID);
-    assert_string_equal(err.message, "family 'f': the key is not encoded");
+    assert_string_equal(error_text(), "family 'f': the key is not encoded");
     FAILS(colander_family_put(family, colander_buffer_slice(&key),
-                              colander_slice_text("{}"), NULL, &err),
+                              colander_slice_text("{}"), NULL, why()),
           COLANDER_INVALID);
-    FAILS(colander_family_delete(family, colander_slice_of("", 0), NULL, &err),
+    FAILS(colander_family_delete(family, colander_slice_of("", 0), NULL, why()),
           COLANDER_INVALID);
     assert_false(colander_family_exists(family));
 }
@@ -66,7 +64,6 @@ FIXTURE_TEST(patch_that_would_outgrow_the_limits_changes_nothing)
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_BUFFER key = text_key("k");
     SCOPED_BUFFER noise = COLANDER_BUFFER_EMPTY;
-    struct colander_error err;
     struct colander_value half;
     uint64_t count;
 
@@ -76,11 +73,11 @@ FIXTURE_TEST(patch_that_would_outgrow_the_limits_changes_nothing)
         colander_slice_of(noise.data, COLANDER_ROW_SIZE_MAX / 2));
     OK(put_text(fixture, family, "k", "a", half, NULL));
     FAILS(colander_family_patch(family, colander_buffer_slice(&key),
-                                fixture_row(fixture, "b", half), NULL, &err),
+                                fixture_row(fixture, "b", half), NULL, why()),
           COLANDER_LIMIT);
     OK(colander_family_patch(family, colander_buffer_slice(&key),
                              fixture_row(fixture, "a", colander_integer(1)),
-                             NULL, &err));
+                             NULL, why()));
     assert_row(family, "k", "{\"_key\":\"k\",\"a\":1}");
     count = count_rows(family);
     assert_int_equal(count, 1);
@@ -94,7 +91,6 @@ FIXTURE_TEST(batch_with_a_dropped_family_writes_nothing)
     SCOPED_FAMILY doomed = fixture_family(fixture, "doomed");
     SCOPED_BUFFER key = text_key("k");
     SCOPED_BATCH batch = NULL;
-    struct colander_error err;
 
     OK(colander_family_create(doomed, NULL));
     OK(colander_batch_create(fixture->store, &batch, NULL));
@@ -105,11 +101,11 @@ FIXTURE_TEST(batch_with_a_dropped_family_writes_nothing)
                             fixture_row(fixture, "a", colander_integer(1)),
                             NULL));
     OK(colander_family_drop(doomed, NULL));
-    FAILS(colander_batch_commit(batch, NULL, &err), COLANDER_DROPPED);
+    FAILS(colander_batch_commit(batch, NULL, why()), COLANDER_DROPPED);
     assert_row(kept, "k", NULL);
     assert_int_equal(colander_batch_count(batch), 2);
     colander_batch_clear(batch);
-    OK(colander_batch_commit(batch, NULL, &err));
+    OK(colander_batch_commit(batch, NULL, why()));
     assert_row(kept, "k", NULL);
 }
 
@@ -119,13 +115,12 @@ FIXTURE_TEST(a_row_that_was_checked_is_put_as_it_is)
     SCOPED_BUFFER key = text_key("k");
     struct colander_slice row = fixture_row(fixture, "a", colander_integer(1));
     SCOPED_BATCH batch = NULL;
-    struct colander_error err;
 
     OK(colander_batch_create(fixture->store, &batch, NULL));
     FAILS(colander_batch_put_checked(batch, family, colander_slice_text("k"),
-                                     row, &err),
+                                     row, why()),
           COLANDER_INVALID);
-    assert_string_equal(err.message, "family 'f': the key is not encoded");
+    assert_string_equal(error_text(), "family 'f': the key is not encoded");
     OK(colander_batch_put_checked(batch, family, colander_buffer_slice(&key),
                                   row, NULL));
     assert_int_equal(colander_batch_count(batch), 1);
@@ -140,14 +135,13 @@ FIXTURE_TEST(batch_takes_families_of_its_own_store_only)
     char directory[TEMPORARY_SIZE];
     struct colander_store *other;
     struct colander_batch *batch;
-    struct colander_error err;
 
     temporary_make(directory);
     OK(colander_store_open(directory, NULL, &other, NULL));
     OK(colander_batch_create(other, &batch, NULL));
-    FAILS(
-        colander_batch_delete(batch, family, colander_buffer_slice(&key), &err),
-        COLANDER_INVALID);
+    FAILS(colander_batch_delete(batch, family, colander_buffer_slice(&key),
+                                why()),
+          COLANDER_INVALID);
     colander_batch_destroy(batch);
     OK(colander_store_close(other, NULL));
     temporary_remove(directory);
@@ -162,7 +156,6 @@ FIXTURE_TEST(a_batch_over_the_limit_keeps_what_it_has)
     SCOPED_MEMORY uint8_t *bytes = calloc(1, size);
     SCOPED_BATCH batch = NULL;
     struct colander_slice row;
-    struct colander_error err;
     size_t count;
 
     assert_non_null(bytes);
@@ -170,12 +163,12 @@ FIXTURE_TEST(a_batch_over_the_limit_keeps_what_it_has)
                       colander_binary(colander_slice_of(bytes, size)));
     OK(colander_batch_create(fixture->store, &batch, NULL));
     for (count = 0; count < COLANDER_BATCH_SIZE_MAX / size; count++)
-        OK(colander_batch_put(batch, family, at, row, &err));
-    FAILS(colander_batch_put(batch, family, at, row, &err), COLANDER_LIMIT);
+        OK(colander_batch_put(batch, family, at, row, why()));
+    FAILS(colander_batch_put(batch, family, at, row, why()), COLANDER_LIMIT);
     assert_int_equal(colander_batch_count(batch), count);
-    OK(colander_batch_delete(batch, family, at, &err)); /* for it is room */
+    OK(colander_batch_delete(batch, family, at, why())); /* for it is room */
     colander_batch_clear(batch);
-    OK(colander_batch_put(batch, family, at, row, &err));
+    OK(colander_batch_put(batch, family, at, row, why()));
     assert_int_equal(count_rows(family), 0);
 }
 

@@ -34,16 +34,15 @@ TEST(array_without_memory_stays)
 {
     static const size_t impossible[] = {SIZE_MAX, SIZE_MAX / 2,
                                         SIZE_MAX / sizeof(uint64_t)};
-    struct colander_error err;
     SCOPED_MEMORY uint64_t *numbers = NULL;
     uint64_t *before;
     size_t capacity = 0;
 
-    OK(array_reserve(&numbers, 0, &capacity, 3, &err));
+    OK(array_reserve(&numbers, 0, &capacity, 3, why()));
     numbers[0] = 7;
     before = numbers;
     for (size_t i = 0; i < 3; i++) {
-        FAILS(array_reserve(&numbers, 1, &capacity, impossible[i], &err),
+        FAILS(array_reserve(&numbers, 1, &capacity, impossible[i], why()),
               COLANDER_NO_MEMORY);
         assert_ptr_equal(numbers, before);
         assert_int_equal(capacity, 8);

@@ -130,9 +130,8 @@ static struct colander_recovery
 open_once(struct fixture *fixture, enum colander_open_mode mode)
 {
     struct colander_recovery recovery;
-    struct colander_error err;
 
-    ASSERT_OK(open_as(fixture, mode, &err), err);
+    OK(open_as(fixture, mode, why()));
     engine_recovery(fixture->engine, &recovery);
     close_engine(fixture);
     return recovery;

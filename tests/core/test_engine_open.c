@@ -14,32 +14,28 @@
 
 ENGINE_TEST(missing_store_is_not_found)
 {
-    struct colander_error err;
     char expected[600];
 
     (void)snprintf(expected, sizeof(expected),
                    "cannot open store '%s': there is no such store",
                    fixture->path);
-    FAILS(open_as(fixture, COLANDER_OPEN_EXISTING, &err), COLANDER_NOT_FOUND);
-    assert_string_equal(err.message, expected);
-    FAILS(open_as(fixture, COLANDER_OPEN_READ_ONLY, &err), COLANDER_NOT_FOUND);
+    FAILS(open_as(fixture, COLANDER_OPEN_EXISTING, why()), COLANDER_NOT_FOUND);
+    assert_string_equal(error_text(), expected);
+    FAILS(open_as(fixture, COLANDER_OPEN_READ_ONLY, why()), COLANDER_NOT_FOUND);
     assert_null(fixture->engine);
     assert_int_not_equal(access(fixture->path, F_OK), 0);
 }
 
 ENGINE_TEST(new_store_is_not_made_over_another)
 {
-    struct colander_error err;
-
-    OK(open_as(fixture, COLANDER_OPEN_NEW, &err));
+    OK(open_as(fixture, COLANDER_OPEN_NEW, why()));
     close_engine(fixture);
-    FAILS(open_as(fixture, COLANDER_OPEN_NEW, &err), COLANDER_EXISTS);
-    OK(open_as(fixture, COLANDER_OPEN_EXISTING, &err));
+    FAILS(open_as(fixture, COLANDER_OPEN_NEW, why()), COLANDER_EXISTS);
+    OK(open_as(fixture, COLANDER_OPEN_EXISTING, why()));
 }
 
 ENGINE_TEST(directory_of_somebody_else_is_left_alone)
 {
-    struct colander_error err;
     char file[TEMPORARY_SIZE + 32];
     DIR *stream;
     int count = 0;
@@ -47,9 +43,9 @@ ENGINE_TEST(directory_of_somebody_else_is_left_alone)
     (void)snprintf(file, sizeof(file), "%s/letter", fixture->path);
     ZERO(mkdir(fixture->path, 0755));
     ZERO(close(open(file, O_CREAT | O_WRONLY, 0644)));
-    FAILS(open_with(fixture, NULL, &err), COLANDER_INVALID);
-    assert_non_null(strstr(err.message, "it is not a store: it has files, but "
-                                        "no 'COLANDER'"));
+    FAILS(open_with(fixture, NULL, why()), COLANDER_INVALID);
+    assert_non_null(strstr(error_text(), "it is not a store: it has files, but "
+                                         "no 'COLANDER'"));
     stream = opendir(fixture->path);
     while (readdir(stream) != NULL)
         count++;
@@ -59,11 +55,9 @@ ENGINE_TEST(directory_of_somebody_else_is_left_alone)
 
 ENGINE_TEST(file_is_no_store)
 {
-    struct colander_error err;
-
     ZERO(close(open(fixture->path, O_CREAT | O_WRONLY, 0644)));
-    FAILS(open_with(fixture, NULL, &err), COLANDER_INVALID);
-    assert_non_null(strstr(err.message, "not a directory"));
+    FAILS(open_with(fixture, NULL, why()), COLANDER_INVALID);
+    assert_non_null(strstr(error_text(), "not a directory"));
 }
 
 ENGINE_TEST(unfinished_creation_is_finished)
@@ -80,7 +74,6 @@ ENGINE_TEST(unfinished_creation_is_finished)
 
 ENGINE_TEST(store_that_lost_its_record_is_not_taken_for_a_new_one)
 {
-    struct colander_error err;
     char record[TEMPORARY_SIZE + 32];
 
     OK(open_with(fixture, NULL, NULL));
@@ -88,9 +81,10 @@ ENGINE_TEST(store_that_lost_its_record_is_not_taken_for_a_new_one)
     close_engine(fixture);
     (void)snprintf(record, sizeof(record), "%s/COLANDER", fixture->path);
     ZERO(unlink(record));
-    FAILS(open_with(fixture, NULL, &err), COLANDER_CORRUPT);
-    assert_non_null(strstr(err.message, "it has a database but no 'COLANDER'"));
-    FAILS(open_as(fixture, COLANDER_OPEN_NEW, &err), COLANDER_CORRUPT);
+    FAILS(open_with(fixture, NULL, why()), COLANDER_CORRUPT);
+    assert_non_null(
+        strstr(error_text(), "it has a database but no 'COLANDER'"));
+    FAILS(open_as(fixture, COLANDER_OPEN_NEW, why()), COLANDER_CORRUPT);
     assert_int_not_equal(access(record, F_OK), 0);
 }
 
@@ -143,21 +137,19 @@ ENGINE_TEST(closed_standard_descriptors_are_not_given_to_files)
 
 ENGINE_TEST(store_without_its_database_is_corrupt)
 {
-    struct colander_error err;
     char path[TEMPORARY_SIZE + 32];
 
     OK(open_with(fixture, NULL, NULL));
     close_engine(fixture);
     (void)snprintf(path, sizeof(path), "%s/rocksdb", fixture->path);
     temporary_remove(path);
-    FAILS(open_with(fixture, NULL, &err), COLANDER_CORRUPT);
-    assert_non_null(strstr(err.message, "cannot open the database"));
-    FAILS(open_as(fixture, COLANDER_OPEN_READ_ONLY, &err), COLANDER_CORRUPT);
+    FAILS(open_with(fixture, NULL, why()), COLANDER_CORRUPT);
+    assert_non_null(strstr(error_text(), "cannot open the database"));
+    FAILS(open_as(fixture, COLANDER_OPEN_READ_ONLY, why()), COLANDER_CORRUPT);
 }
 
 ENGINE_TEST(damaged_record_is_corrupt_and_newer_is_too_new)
 {
-    struct colander_error err;
     char path[TEMPORARY_SIZE + 32];
     FILE *file;
 
@@ -167,12 +159,12 @@ ENGINE_TEST(damaged_record_is_corrupt_and_newer_is_too_new)
     file = fopen(path, "w");
     fputs("colander store 1\ncompression lz5\n", file);
     fclose(file);
-    FAILS(open_with(fixture, NULL, &err), COLANDER_CORRUPT);
-    assert_non_null(strstr(err.message, "damaged at line 2"));
+    FAILS(open_with(fixture, NULL, why()), COLANDER_CORRUPT);
+    assert_non_null(strstr(error_text(), "damaged at line 2"));
     file = fopen(path, "w");
     fputs("colander store 77\nchecksum f029aea3dc243d3d\n", file);
     fclose(file);
-    FAILS(open_with(fixture, NULL, &err), COLANDER_TOO_NEW);
+    FAILS(open_with(fixture, NULL, why()), COLANDER_TOO_NEW);
 }
 
 ENGINE_TEST(files_are_for_the_owner_alone)
@@ -243,16 +235,16 @@ ENGINE_TEST(options_are_kept_in_the_store)
 ENGINE_TEST(close_with_open_handles_is_busy_and_stays_open)
 {
     struct colander_snapshot *snapshot;
-    struct colander_error err;
 
     OK(open_with(fixture, NULL, NULL));
     (void)family_of(fixture, "f");
-    FAILS(engine_close(fixture->engine, &err), COLANDER_BUSY);
+    FAILS(engine_close(fixture->engine, why()), COLANDER_BUSY);
     close_families(fixture);
     OK(engine_snapshot_create(fixture->engine, &snapshot, NULL));
-    FAILS(engine_close(fixture->engine, &err), COLANDER_BUSY);
-    assert_non_null(strstr(
-        err.message, "families and cursors open: 0, batches and snapshots: 1"));
+    FAILS(engine_close(fixture->engine, why()), COLANDER_BUSY);
+    assert_non_null(
+        strstr(error_text(),
+               "families and cursors open: 0, batches and snapshots: 1"));
     colander_snapshot_release(snapshot);
     close_engine(fixture);
 }

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/engine.h"
+#include "support/children.h"
 #include "support/engine_fixture.h"
 
 #include <dirent.h>
@@ -17,47 +18,38 @@
 ENGINE_TEST(second_open_in_one_process_is_busy)
 {
     struct engine *second;
-    struct colander_error err;
 
     OK(open_with(fixture, NULL, NULL));
-    FAILS(engine_open(fixture->path, NULL, &second, &err), COLANDER_BUSY);
+    FAILS(engine_open(fixture->path, NULL, &second, why()), COLANDER_BUSY);
     assert_null(second);
-    assert_non_null(strstr(err.message, "open in this process already"));
+    assert_non_null(strstr(error_text(), "open in this process already"));
 }
 
-/*
- * Other processes are this program again, started afresh with a role: a forked
- * child must not use RocksDB, whose threads stayed with its parent.
- */
 static pid_t
 start_role(const char *role, const char *path, enum colander_open_mode mode,
            int ready, int stop)
 {
     char numbers[3][16];
-    pid_t child;
+    const char *const arguments[] = {"test",     role,       path, numbers[0],
+                                     numbers[1], numbers[2], NULL};
 
     (void)snprintf(numbers[0], sizeof(numbers[0]), "%d", (int)mode);
     (void)snprintf(numbers[1], sizeof(numbers[1]), "%d", ready);
     (void)snprintf(numbers[2], sizeof(numbers[2]), "%d", stop);
-    child = fork();
-    if (child == 0) {
-        execl("/proc/self/exe", "test", role, path, numbers[0], numbers[1],
-              numbers[2], (char *)NULL);
-        _exit(127);
-    }
-    return child;
+    return child_start(arguments);
 }
 
-/* Role: holds the store until the pipe closes. */
-static int
-hold(const char *path, enum colander_open_mode mode, int ready, int stop)
+/* Holds the store until the pipe closes. */
+ROLE(hold)
 {
     struct colander_options options = usual_options();
+    const int ready = atoi(arguments[4]);
+    const int stop = atoi(arguments[5]);
     struct engine *engine;
     char byte = 'r';
 
-    options.mode = mode;
-    if (engine_open(path, &options, &engine, NULL) != COLANDER_OK)
+    options.mode = (enum colander_open_mode)atoi(arguments[3]);
+    if (engine_open(arguments[2], &options, &engine, NULL) != COLANDER_OK)
         return 1;
     if (write(ready, &byte, 1) != 1 || read(stop, &byte, 1) != 0)
         return 2;
@@ -66,14 +58,13 @@ hold(const char *path, enum colander_open_mode mode, int ready, int stop)
 
 #define WRITES 100
 
-/* Role: writes k0 ... k99 and is killed. */
-static int
-write_and_die(const char *path)
+/* Writes k0 ... k99 and is killed. */
+ROLE(write)
 {
     struct engine_family *family;
     struct engine *engine;
 
-    if (engine_open(path, NULL, &engine, NULL) != COLANDER_OK ||
+    if (engine_open(arguments[2], NULL, &engine, NULL) != COLANDER_OK ||
         engine_family_open(engine, "f", true, &family, NULL) != COLANDER_OK)
         return 1;
     for (int i = 0; i < WRITES; i++) {
@@ -87,18 +78,16 @@ write_and_die(const char *path)
     return 2;
 }
 
-/* Role, as nobody: says what opening a store of somebody else says. */
-static int
-trespass(const char *path)
+/* Opens the store of another user, which is not allowed. */
+ROLE(trespass)
 {
     struct engine *engine;
-    struct colander_error err;
 
     if (setgid(65534) != 0 || setuid(65534) != 0)
         return 1;
-    if (engine_open(path, NULL, &engine, &err) != COLANDER_IO)
+    if (engine_open(arguments[2], NULL, &engine, why()) != COLANDER_IO)
         return 2;
-    return strstr(err.message, "Permission denied") == NULL ? 3 : 0;
+    return strstr(error_text(), "Permission denied") == NULL ? 3 : 0;
 }
 
 static int
@@ -142,19 +131,18 @@ ENGINE_TEST(store_held_by_another_process_names_it)
         {COLANDER_OPEN_OR_CREATE, COLANDER_OPEN_READ_ONLY},
         {COLANDER_OPEN_READ_ONLY, COLANDER_OPEN_OR_CREATE},
     };
-    struct colander_error err;
     char expected[64];
     pid_t holder;
 
     OK(open_with(fixture, NULL, NULL));
     close_engine(fixture);
     for (size_t i = 0; i < 3; i++) {
-        FAILS(open_beside(fixture, modes[i][0], modes[i][1], &holder, &err),
+        FAILS(open_beside(fixture, modes[i][0], modes[i][1], &holder, why()),
               COLANDER_BUSY);
         (void)snprintf(expected, sizeof(expected), "is held by process %ld (",
                        (long)holder);
-        if (strstr(err.message, expected) == NULL)
-            fail_msg("'%s' is not in '%s'", expected, err.message);
+        if (strstr(error_text(), expected) == NULL)
+            fail_msg("'%s' is not in '%s'", expected, error_text());
     }
 }
 
@@ -222,14 +210,13 @@ damage_log(const struct fixture *fixture)
 
 ENGINE_TEST(damage_inside_the_log_is_not_passed_over)
 {
-    struct colander_error err;
     pid_t child =
         start_role("--write", fixture->path, COLANDER_OPEN_OR_CREATE, 0, 0);
 
     assert_true(WIFSIGNALED(wait_for(child)));
     damage_log(fixture);
-    FAILS(open_with(fixture, NULL, &err), COLANDER_CORRUPT);
-    FAILS(open_as(fixture, COLANDER_OPEN_READ_ONLY, &err), COLANDER_CORRUPT);
+    FAILS(open_with(fixture, NULL, why()), COLANDER_CORRUPT);
+    FAILS(open_as(fixture, COLANDER_OPEN_READ_ONLY, why()), COLANDER_CORRUPT);
 }
 
 ENGINE_TEST(store_of_somebody_else_is_not_permitted)
@@ -260,7 +247,6 @@ describe_files(const char *path, char *text, size_t size)
 
 ENGINE_TEST(reading_changes_nothing_on_disk)
 {
-    struct colander_error err;
     char before[4096];
     char after[4096];
     struct engine_family *family = open_with_family(fixture, "f");
@@ -271,31 +257,11 @@ ENGINE_TEST(reading_changes_nothing_on_disk)
     OK(open_as(fixture, COLANDER_OPEN_READ_ONLY, NULL));
     family = family_of(fixture, "f");
     assert_value(family, "k", "v");
-    FAILS(engine_family_drop(family, &err), COLANDER_READ_ONLY);
-    FAILS(engine_family_flush(family, &err), COLANDER_READ_ONLY);
-    FAILS(engine_family_open(fixture->engine, "g", true, &family, &err),
+    FAILS(engine_family_drop(family, why()), COLANDER_READ_ONLY);
+    FAILS(engine_family_flush(family, why()), COLANDER_READ_ONLY);
+    FAILS(engine_family_open(fixture->engine, "g", true, &family, why()),
           COLANDER_NOT_FOUND);
     close_engine(fixture);
     describe_files(fixture->path, after, sizeof(after));
     assert_string_equal(before, after);
-}
-
-static int
-play_role(char **argv)
-{
-    enum colander_open_mode mode = (enum colander_open_mode)atoi(argv[3]);
-
-    if (strcmp(argv[1], "--hold") == 0)
-        return hold(argv[2], mode, atoi(argv[4]), atoi(argv[5]));
-    if (strcmp(argv[1], "--write") == 0)
-        return write_and_die(argv[2]);
-    return trespass(argv[2]);
-}
-
-int
-main(int argc, char **argv)
-{
-    if (argc == 6)
-        return play_role(argv);
-    return tests_run(NULL, NULL);
 }

@@ -4,11 +4,12 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/engine.h"
+#include "support/children.h"
+#include "support/file_limit.h"
 #include "support/scoped.h"
 #include "support/sst_fixture.h"
 
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 /* ------------------------------------------------------------ workload --- */
@@ -265,13 +266,12 @@ SST_TEST(no_row_is_missing_at_any_moment)
 
 /* Role: writes 1,000 rows and is killed. The parent reads them at an open, so
  * their values need nothing but the sequence. */
-static int
-write_and_die(const char *path)
+ROLE(write)
 {
     struct engine_family *family;
     struct engine *engine;
 
-    if (engine_open(path, NULL, &engine, NULL) != COLANDER_OK ||
+    if (engine_open(arguments[2], NULL, &engine, NULL) != COLANDER_OK ||
         engine_family_open(engine, "f", true, &family, NULL) != COLANDER_OK ||
         !write_rows(engine, family, NULL, 1000))
         return 1;
@@ -284,16 +284,10 @@ SST_TEST(rows_of_a_killed_process_are_told_before_open_returns)
     struct engine_family *family;
     struct told *told;
     struct rows rows;
-    pid_t child = fork();
-    int status;
+    const char *const arguments[] = {"test", "--write", fixture->base.path,
+                                     NULL};
 
-    if (child == 0) {
-        execl("/proc/self/exe", "test", "--write", fixture->base.path,
-              (char *)NULL);
-        _exit(127);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status));
+    assert_true(WIFSIGNALED(child_run(arguments)));
 
     fixture->options.mode = COLANDER_OPEN_READ_ONLY;
     open_watched(fixture);
@@ -318,16 +312,6 @@ SST_TEST(rows_of_a_killed_process_are_told_before_open_returns)
 }
 
 static void
-limit_files(rlim_t size)
-{
-    struct rlimit limit;
-
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-    limit.rlim_cur = size == 0 ? limit.rlim_max : size;
-    ZERO(setrlimit(RLIMIT_FSIZE, &limit));
-}
-
-static void
 forget_view(struct watch *watch)
 {
     for (struct told *told = watch->files; told != NULL; told = told->next)
@@ -343,7 +327,6 @@ SST_TEST(file_that_fails_is_told_with_what_is_known_of_it)
     struct watch *watch = &fixture->watch;
     struct engine_family *family;
 
-    (void)signal(SIGXFSZ, SIG_IGN);
     fixture->options.write_buffer_size = 8 << 20;
     for (size_t i = 0; i < 2; i++) {
         open_watched(fixture);
@@ -352,7 +335,7 @@ SST_TEST(file_that_fails_is_told_with_what_is_known_of_it)
         assert_true(write_rows(fixture->base.engine, family, NULL, counts[i]));
         limit_files(100000);
         FAILS(engine_family_flush(family, NULL), COLANDER_IO);
-        limit_files(0);
+        limit_files(RLIM_INFINITY);
         check_now(fixture, family);
         pthread_mutex_lock(&watch->mutex);
         assert_true(watch->failure_count > 0);
@@ -390,12 +373,4 @@ SST_TEST(flushed_is_told_up_to_the_newest_write_of_the_store)
     OK(engine_ssts(fixture->base.engine, list_add, &list, NULL));
     assert_int_equal(list.count, 1);
     assert_int_equal(list.files[0].last_sequence, first);
-}
-
-int
-main(int argc, char **argv)
-{
-    if (argc == 3)
-        return write_and_die(argv[2]);
-    return tests_run(NULL, NULL);
 }

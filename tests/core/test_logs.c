@@ -40,8 +40,7 @@ value_of(int number, char value[100000])
 
 /* Writes all rows and is killed. The first quarter is in an SST, the others in
  * logs, of which there are three, as another family was flushed. */
-_Noreturn static void
-write_rows(const char *path)
+ROLE(write)
 {
     struct fixture fixture = {.engine = NULL};
     struct engine_family *rows;
@@ -49,9 +48,9 @@ write_rows(const char *path)
     static char value[100000];
     char key[16];
 
-    (void)snprintf(fixture.path, sizeof(fixture.path), "%s", path);
+    (void)snprintf(fixture.path, sizeof(fixture.path), "%s", arguments[2]);
     if (open_with(&fixture, NULL, NULL) != COLANDER_OK)
-        _exit(1);
+        return 1;
     rows = family_of(&fixture, "rows");
     other = family_of(&fixture, "other");
     for (int i = 0; i < ROWS; i++) {
@@ -63,27 +62,26 @@ write_rows(const char *path)
              engine_family_flush(rows, NULL) != COLANDER_OK) ||
             (i % (ROWS / 4) == ROWS / 4 - 1 && i + 1 < ROWS &&
              engine_family_flush(other, NULL) != COLANDER_OK))
-            _exit(1);
+            return 1;
     }
     (void)kill(getpid(), SIGKILL);
-    _exit(1);
+    return 1;
 }
 
 /* Opens the store, writes a row behind all, and is killed. */
-_Noreturn static void
-write_behind(const char *path)
+ROLE(behind)
 {
     struct fixture fixture = {.engine = NULL};
     struct engine_family *rows;
 
-    (void)snprintf(fixture.path, sizeof(fixture.path), "%s", path);
+    (void)snprintf(fixture.path, sizeof(fixture.path), "%s", arguments[2]);
     if (open_with(&fixture, NULL, NULL) != COLANDER_OK)
-        _exit(1);
+        return 1;
     rows = family_of(&fixture, "rows");
     if (put(fixture.engine, rows, "99999", "behind", NULL) != COLANDER_OK)
-        _exit(1);
+        return 1;
     (void)kill(getpid(), SIGKILL);
-    _exit(1);
+    return 1;
 }
 
 static void
@@ -449,7 +447,6 @@ ENGINE_TEST(torn_log_before_that_of_a_killed_open_is_fine)
     char kept[TEMPORARY_SIZE + 16];
     struct log_file logs[LOGS_MAX];
     struct log_file *last;
-    struct colander_error err;
 
     make_killed(fixture, killed);
     (void)snprintf(kept, sizeof(kept), "%s/kept", fixture->directory);
@@ -466,7 +463,7 @@ ENGINE_TEST(torn_log_before_that_of_a_killed_open_is_fine)
         if (is_later)
             ZERO(truncate(last->path, last->size - 3));
         ledger_remove(fixture->path);
-        assert_int_equal(open_with(fixture, NULL, &err),
+        assert_int_equal(open_with(fixture, NULL, why()),
                          is_later ? COLANDER_CORRUPT : COLANDER_OK);
         if (!is_later) {
             assert_value(family_of(fixture, "rows"), "99999", "behind");
@@ -488,7 +485,6 @@ ENGINE_TEST(logs_that_are_not_there_are_told)
         struct log_file logs[LOGS_MAX];
         const struct log_file *log = &logs[i % 3];
         const struct log_file *other = &logs[(i + 1) % 3];
-        struct colander_error err;
 
         copy_store(killed, fixture->path);
         if (i >= 6) /* of swapped ones the order tells, too */
@@ -504,17 +500,16 @@ ENGINE_TEST(logs_that_are_not_there_are_told)
             ZERO(rename(aside, other->path));
         }
         for (unsigned mode = 0; mode < 2; mode++) {
-            err.message[0] = '\0';
             FAILS(
                 open_as(fixture,
                         mode ? COLANDER_OPEN_EXISTING : COLANDER_OPEN_READ_ONLY,
-                        &err),
+                        why()),
                 COLANDER_CORRUPT);
             if (i < 6)
                 assert_non_null(
-                    strstr(err.message, strrchr(log->path, '/') + 1));
+                    strstr(error_text(), strrchr(log->path, '/') + 1));
             else
-                assert_non_null(strstr(err.message, "log are older"));
+                assert_non_null(strstr(error_text(), "log are older"));
         }
         temporary_remove(fixture->path);
     }
@@ -547,7 +542,6 @@ ENGINE_TEST(stores_with_a_hole_before_synced_writes_are_refused)
     for (size_t i = 0; i < 6 * LOSSES; i++) {
         const struct log_file *log;
         struct log_file logs[LOGS_MAX];
-        struct colander_error err;
 
         copy_store(killed, fixture->path);
         ledger_of_another_boot(fixture->path);
@@ -559,8 +553,9 @@ ENGINE_TEST(stores_with_a_hole_before_synced_writes_are_refused)
             ledger_mark_only(fixture->path, number_of(log));
         }
         lose_of_log(log, lost_sizes[i / 6]);
-        FAILS(open_as(fixture, COLANDER_OPEN_EXISTING, &err), COLANDER_CORRUPT);
-        assert_non_null(strstr(err.message, strrchr(log->path, '/') + 1));
+        FAILS(open_as(fixture, COLANDER_OPEN_EXISTING, why()),
+              COLANDER_CORRUPT);
+        assert_non_null(strstr(error_text(), strrchr(log->path, '/') + 1));
         temporary_remove(fixture->path);
     }
 }
@@ -615,7 +610,6 @@ ENGINE_TEST(failed_open_reports_what_it_dropped)
     struct log_file tables[LOGS_MAX];
     struct log_file *last;
     struct colander_recovery recovery;
-    struct colander_error err;
 
     make_killed(fixture, killed);
     copy_store(killed, fixture->path);
@@ -627,10 +621,10 @@ ENGINE_TEST(failed_open_reports_what_it_dropped)
     (void)snprintf(aside, sizeof(aside), "%s/aside", fixture->directory);
     ZERO(rename(tables[0].path, aside));
     for (unsigned i = 0; i < 2; i++) {
-        assert_int_not_equal(open_with(fixture, NULL, &err), COLANDER_OK);
-        assert_non_null(strstr(err.message, "dropped "));
-        assert_non_null(strstr(err.message, "its last write is incomplete"));
-        assert_non_null(strstr(err.message, ".sst"));
+        assert_int_not_equal(open_with(fixture, NULL, why()), COLANDER_OK);
+        assert_non_null(strstr(error_text(), "dropped "));
+        assert_non_null(strstr(error_text(), "its last write is incomplete"));
+        assert_non_null(strstr(error_text(), ".sst"));
     }
     ZERO(rename(aside, tables[0].path));
     OK(open_as(fixture, COLANDER_OPEN_EXISTING, NULL));
@@ -653,7 +647,6 @@ ENGINE_TEST(backup_of_a_reader_has_what_it_sees)
     for (size_t i = 0; i < 3; i++) {
         struct log_file logs[LOGS_MAX];
         struct colander_backup made;
-        struct colander_error err;
         int rows;
         int last;
 
@@ -665,9 +658,7 @@ ENGINE_TEST(backup_of_a_reader_has_what_it_sees)
         assert_int_equal(open_as(fixture, COLANDER_OPEN_READ_ONLY, NULL),
                          COLANDER_OK);
         rows = count_rows(fixture, &last);
-        if (engine_backup(fixture->engine, backups, 0, NULL, &made, &err) !=
-            COLANDER_OK)
-            fail_msg("%s", err.message);
+        OK(engine_backup(fixture->engine, backups, 0, NULL, &made, why()));
         close_engine(fixture);
         temporary_remove(fixture->path);
         copy_store(backup, fixture->path);
@@ -748,14 +739,4 @@ ENGINE_TEST(a_log_that_came_back_is_not_needed)
     assert_value(rows, "00399", value);
     assert_value(rows, "99999", "behind");
     close_engine(fixture);
-}
-
-int
-main(int argc, char **argv)
-{
-    if (argc == 3 && strcmp(argv[1], "--write") == 0)
-        write_rows(argv[2]);
-    if (argc == 3 && strcmp(argv[1], "--behind") == 0)
-        write_behind(argv[2]);
-    return tests_run(NULL, NULL);
 }

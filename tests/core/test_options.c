@@ -78,14 +78,13 @@ TEST(truncated_record_is_damaged)
 {
     for (size_t size = 0; size < strlen(golden); size++) {
         struct colander_options options = usual_options();
-        struct colander_error err;
         SCOPED_MEMORY uint8_t *copy = malloc(size);
 
         if (size > 0)
             memcpy(copy, golden, size);
-        FAILS(options_decode(colander_slice_of(copy, size), &options, &err),
+        FAILS(options_decode(colander_slice_of(copy, size), &options, why()),
               COLANDER_CORRUPT);
-        assert_non_null(strstr(err.message, "damaged at line"));
+        assert_non_null(strstr(error_text(), "damaged at line"));
         assert_int_equal(options.block_size, 0);
     }
 }
@@ -124,51 +123,49 @@ TEST(newer_format_is_told_from_damage)
 {
     static const char body[] = "colander store 2\nwhat 5\n";
     struct colander_options options = usual_options();
-    struct colander_error err;
     char record[80];
 
-    FAILS(options_decode(colander_slice_text(body), &options, &err),
+    FAILS(options_decode(colander_slice_text(body), &options, why()),
           COLANDER_CORRUPT);
     (void)snprintf(record, sizeof(record), "%schecksum %016" PRIx64 "\n", body,
                    (uint64_t)XXH3_64bits(body, strlen(body)));
-    FAILS(options_decode(colander_slice_text(record), &options, &err),
+    FAILS(options_decode(colander_slice_text(record), &options, why()),
           COLANDER_TOO_NEW);
-    assert_string_equal(err.message, "the store has format 2, this version of "
-                                     "colander reads up to 1");
+    assert_string_equal(error_text(), "the store has format 2, this version of "
+                                      "colander reads up to 1");
 }
 
 TEST(option_out_of_range_is_named)
 {
     struct colander_options options = usual_options();
-    struct colander_error err;
 
-    OK(options_check(&options, &err));
+    OK(options_check(&options, why()));
     options.cache_size = 1000;
-    FAILS(options_check(&options, &err), COLANDER_INVALID);
-    assert_string_equal(err.message, "option 'cache_size' is 1000, not between "
-                                     "1048576 and 1099511627776");
+    FAILS(options_check(&options, why()), COLANDER_INVALID);
+    assert_string_equal(error_text(),
+                        "option 'cache_size' is 1000, not between "
+                        "1048576 and 1099511627776");
     colander_options_init(&options);
     options.block_size = 7;
-    FAILS(options_check(&options, &err), COLANDER_INVALID);
-    assert_non_null(strstr(err.message, "'block_size' is 7"));
+    FAILS(options_check(&options, why()), COLANDER_INVALID);
+    assert_non_null(strstr(error_text(), "'block_size' is 7"));
     colander_options_init(&options);
     options.compression = 9;
-    FAILS(options_check(&options, &err), COLANDER_INVALID);
+    FAILS(options_check(&options, why()), COLANDER_INVALID);
 }
 
 TEST(kept_options_stay_unless_asked_for)
 {
     struct colander_options kept = golden_options();
     struct colander_options options = usual_options();
-    struct colander_error err;
 
     options.block_size = 8192;
-    OK(options_merge_kept(&options, &kept, &err));
+    OK(options_merge_kept(&options, &kept, why()));
     assert_int_equal(options.block_size, 8192);
     assert_int_equal(options.sst_size, kept.sst_size);
     assert_int_equal(options.compression, COLANDER_COMPRESSION_ZSTD);
     options.compaction = COLANDER_COMPACTION_FIFO;
-    FAILS(options_merge_kept(&options, &kept, &err), COLANDER_INVALID);
-    assert_string_equal(err.message, "the store was created with universal "
-                                     "compaction, which cannot become fifo");
+    FAILS(options_merge_kept(&options, &kept, why()), COLANDER_INVALID);
+    assert_string_equal(error_text(), "the store was created with universal "
+                                      "compaction, which cannot become fifo");
 }

@@ -82,14 +82,13 @@ write_until_lost(char **arguments)
     uint64_t number = atomic_load(&progress->acknowledged);
     struct engine_family *families[2];
     struct fixture fixture = {.engine = NULL};
-    struct colander_error err;
 
     (void)snprintf(fixture.path, sizeof(fixture.path), "%s/store",
                    arguments[2]);
     power_loss_begin(fixture.path, strtoull(arguments[5], NULL, 10), NULL,
                      random, strcmp(arguments[1], "--kill") == 0);
-    if (open_with(&fixture, NULL, &err) != COLANDER_OK) {
-        (void)fprintf(stderr, "%s\n", err.message);
+    if (open_with(&fixture, NULL, why()) != COLANDER_OK) {
+        (void)fprintf(stderr, "%s\n", error_text());
         _exit(3);
     }
     atomic_store(&progress->has_opened, true);

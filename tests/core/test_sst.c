@@ -283,24 +283,23 @@ assert_told(struct sst_fixture *fixture, uint64_t number)
 {
     struct engine_family *family;
     static struct list list;
-    struct colander_error err;
     enum colander_code code;
     char name[24];
 
     (void)snprintf(name, sizeof(name), "%06d.sst", (int)number);
     fixture->options.mode = COLANDER_OPEN_READ_ONLY;
     code = engine_open(fixture->base.path, &fixture->options,
-                       &fixture->base.engine, &err);
+                       &fixture->base.engine, why());
     if (code == COLANDER_OK) {
         family = family_of(&fixture->base, "f");
         list.count = 0;
         OK(engine_ssts(fixture->base.engine, list_add, &list, NULL));
         assert_int_equal(list.count, FILES);
-        code = scan(family, &err);
+        code = scan(family, why());
         close_engine(&fixture->base);
     }
     assert_int_equal(code, COLANDER_CORRUPT);
-    assert_non_null(strstr(err.message, name));
+    assert_non_null(strstr(error_text(), name));
 }
 
 SST_TEST(wrong_properties_are_told_of_any_file)
@@ -340,16 +339,15 @@ damage_footer(const char *path, uint64_t *random)
         uint8_t damaged[FOOTER_SIZE];
         const uint64_t count = 1 + random_below(random, 12);
         size_t place = random_below(random, FOOTER_SIZE - count);
-        struct colander_error err;
         enum colander_code code;
 
         memcpy(damaged, footer, FOOTER_SIZE);
         for (uint64_t j = 0; j < count; j++)
             damaged[place++] = (uint8_t)random_next(random);
         assert_int_equal(pwrite(fd, damaged, FOOTER_SIZE, at), FOOTER_SIZE);
-        code = sst_check_file(path, &err);
+        code = sst_check_file(path, why());
         if (code != COLANDER_OK && code != COLANDER_CORRUPT)
-            fail_msg("%s", err.message);
+            fail_msg("%s", error_text());
     }
     close(fd);
 }

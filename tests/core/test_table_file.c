@@ -292,16 +292,15 @@ ENGINE_TEST(a_file_without_its_footer_is_known_whole)
 
 ENGINE_TEST(a_file_that_is_not_there_or_none_is_refused)
 {
-    struct colander_error err;
     struct table_file *table;
     int fd = open(fixture->directory, O_RDONLY | O_DIRECTORY);
 
     assert_true(fd >= 0);
-    FAILS(table_file_open(fd, "none.sst", &table, &err), COLANDER_NOT_FOUND);
-    assert_string_equal(err.message, "there is no 'none.sst'");
+    FAILS(table_file_open(fd, "none.sst", &table, why()), COLANDER_NOT_FOUND);
+    assert_string_equal(error_text(), "there is no 'none.sst'");
     assert_null(table);
-    assert_int_equal(table_file_open(fd, ".", &table, &err), COLANDER_CORRUPT);
-    assert_string_equal(err.message, "it is not a file");
+    assert_int_equal(table_file_open(fd, ".", &table, why()), COLANDER_CORRUPT);
+    assert_string_equal(error_text(), "it is not a file");
     table_file_close(NULL);
     close(fd);
 }

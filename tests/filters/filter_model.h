@@ -541,10 +541,8 @@ directory_remove(void **state)
 static void
 write_model(const struct model *model)
 {
-    struct colander_error err;
-
     (void)unlink(path);
-    ASSERT_OK(model_write(model, path, &err), err);
+    OK(model_write(model, path, why()));
 }
 
 /* Opens the file, which must be possible. */

@@ -203,11 +203,10 @@ check_moment(const char *path, enum colander_open_mode mode, uint64_t seed,
     struct colander_recovery recovery;
     struct colander_options options = usual_options();
     struct colander_store *store;
-    struct colander_error err;
     uint64_t random = seed;
 
     options.mode = mode;
-    ASSERT_OK(colander_store_open(path, &options, &store, &err), err);
+    OK(colander_store_open(path, &options, &store, why()));
     colander_store_recovery(store, &recovery);
     assert_int_equal(recovery.dropped_size, 0);
     OK(colander_family_open(store, "a", &families[0], NULL));
@@ -231,12 +230,10 @@ make_backup(struct store_fixture *fixture, struct writing *writing,
 {
     const uint64_t from = atomic_load(&writing->done);
     struct colander_backup made;
-    struct colander_error err;
     char path[2 * FILE_NAME_SIZE];
     uint64_t until;
 
-    ASSERT_OK(colander_store_backup(fixture->store, directory, 3, &made, &err),
-              err);
+    OK(colander_store_backup(fixture->store, directory, 3, &made, why()));
     until = atomic_load(&writing->begun);
     (void)snprintf(path, sizeof(path), "%s/%06" PRIu64, directory, made.number);
     (void)check_moment(path, COLANDER_OPEN_READ_ONLY, writing->seed, from,
@@ -248,10 +245,9 @@ static void
 check_restored(const char *directory, const char *path, uint64_t seed,
                uint64_t most)
 {
-    struct colander_error err;
     uint64_t steps;
 
-    ASSERT_OK(colander_backup_restore(directory, 0, path, NULL, &err), err);
+    OK(colander_backup_restore(directory, 0, path, NULL, why()));
     steps = check_moment(path, COLANDER_OPEN_READ_ONLY, seed, 0, most);
     (void)check_moment(path, COLANDER_OPEN_EXISTING, seed, steps, steps);
     (void)check_moment(path, COLANDER_OPEN_EXISTING, seed, steps, steps);

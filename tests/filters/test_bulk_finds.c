@@ -9,9 +9,11 @@
  */
 #include "columns/bulk/bulk_inside.h"
 #include "support/cases.h"
+#include "support/claims.h"
 
 #include "support/children.h"
 #include "support/compared_finds.h"
+#include "support/file_limit.h"
 #include "support/filter_files.h"
 #include "support/history.h"
 #include "support/scoped.h"
@@ -19,7 +21,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 #define KEYS 2000
@@ -44,9 +45,8 @@ begin(struct colander_family *family, uint64_t *random)
 {
     const struct bulk_limits limits = random_limits(random);
     struct colander_bulk *bulk;
-    struct colander_error err;
 
-    ASSERT_OK(bulk_create_limited(family, &limits, &bulk, &err), err);
+    OK(bulk_create_limited(family, &limits, &bulk, why()));
     return bulk;
 }
 
@@ -94,9 +94,7 @@ add_ordered_rows(struct store_fixture *fixture, struct colander_bulk *bulk,
 static void
 commit(struct colander_bulk *bulk)
 {
-    struct colander_error err;
-
-    ASSERT_OK(colander_bulk_commit(bulk, NULL, &err), err);
+    OK(colander_bulk_commit(bulk, NULL, why()));
     colander_bulk_destroy(bulk);
 }
 
@@ -284,23 +282,16 @@ fail_on_full_disk(struct store_fixture *fixture, bool in_order,
 {
     struct colander_family *family = kept_family(fixture, "rows");
     struct colander_bulk *bulk;
-    struct colander_error err;
-    struct rlimit before;
-    struct rlimit limit;
     enum colander_code code;
     char *files;
 
     OK(colander_family_create(family, NULL));
-    ZERO(getrlimit(RLIMIT_FSIZE, &before));
-    limit = before;
-    limit.rlim_cur = 3000;
-    (void)signal(SIGXFSZ, SIG_IGN);
     bulk = begin(family, random);
-    ZERO(setrlimit(RLIMIT_FSIZE, &limit));
-    code = fill(fixture, bulk, in_order, random, &err);
-    ZERO(setrlimit(RLIMIT_FSIZE, &before));
+    limit_files(3000);
+    code = fill(fixture, bulk, in_order, random, why());
+    limit_files(RLIM_INFINITY);
     assert_int_equal(code, COLANDER_IO);
-    FAILS(colander_bulk_commit(bulk, NULL, &err), COLANDER_IO);
+    FAILS(colander_bulk_commit(bulk, NULL, why()), COLANDER_IO);
     files = describe_files(fixture->directory);
     assert_null(strstr(files, "bulk-"));
     free(files);
@@ -381,27 +372,16 @@ FIXTURE_TEST(finds_are_right_while_bulks_are_committed)
 
 #define KILLED_KEYS 3000
 
-static void
-must(enum colander_code code, const struct colander_error *err)
-{
-    if (code == COLANDER_OK)
-        return;
-    fprintf(stderr, "a bulk failed: %s\n", err->message);
-    _exit(3);
-}
-
 /* Fills one family after the other by bulks, each with all keys. */
-_Noreturn static void
-bulk_until_killed(char **arguments)
+ROLE(bulk)
 {
     struct colander_row_builder *builder = colander_row_builder_create();
     struct colander_buffer key = COLANDER_BUFFER_EMPTY;
     struct colander_store *store;
-    struct colander_error err;
     uint64_t random = strtoull(arguments[3], NULL, 10);
     uint64_t names = random;
 
-    must(colander_store_open(arguments[2], NULL, &store, &err), &err);
+    DID(colander_store_open(arguments[2], NULL, &store, why()));
     for (;;) {
         const struct bulk_limits limits = random_limits(&random);
         const uint64_t step = random_below(&random, 2) == 0 ? 1 : 7;
@@ -410,20 +390,19 @@ bulk_until_killed(char **arguments)
         char name[24];
 
         snprintf(name, sizeof(name), "%llu", (unsigned long long)names++);
-        must(colander_family_open(store, name, &family, &err), &err);
-        must(bulk_create_limited(family, &limits, &bulk, &err), &err);
+        DID(colander_family_open(store, name, &family, why()));
+        DID(bulk_create_limited(family, &limits, &bulk, why()));
         for (uint64_t i = 0; i < KILLED_KEYS; i++) {
             struct colander_slice row;
 
             random_columns(builder, &random);
-            must(colander_row_builder_finish(builder, &row, &err), &err);
-            must(colander_bulk_add(bulk,
-                                   integer_key(i * step % KILLED_KEYS, &key),
-                                   row, &err),
-                 &err);
+            DID(colander_row_builder_finish(builder, &row, why()));
+            DID(colander_bulk_add(
+                bulk, integer_key(i * step % KILLED_KEYS, &key), row, why()));
         }
-        must(colander_bulk_commit(bulk, NULL, &err), &err);
+        DID(colander_bulk_commit(bulk, NULL, why()));
     }
+    return 1;
 }
 
 static void
@@ -502,12 +481,4 @@ FIXTURE_TEST(killed_bulk_is_there_as_a_whole_or_not_at_all)
     printf("%zu bulks were committed; %zu times something was left\n", filled,
            left);
     fixture_open(fixture);
-}
-
-int
-main(int argc, char **argv)
-{
-    if (argc == 4 && strcmp(argv[1], "--bulk") == 0)
-        bulk_until_killed(argv);
-    return tests_run(NULL, NULL);
 }

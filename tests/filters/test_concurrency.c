@@ -39,12 +39,11 @@ static void
 compact_once(struct actor *actor)
 {
     struct colander_family *family = some_family(actor);
-    struct colander_error err;
 
     if (random_below(&actor->random, 6) == 0)
-        DID(colander_family_compact(family, &err), &err);
+        DID(colander_family_compact(family, why()));
     else
-        DID(colander_family_flush(family, &err), &err);
+        DID(colander_family_flush(family, why()));
     pause_shortly();
 }
 
@@ -54,7 +53,6 @@ change_filters(struct actor *actor, struct colander_family *family)
     static const uint32_t rows[] = {0, 1, 16, COLANDER_SEGMENT_AUTO};
     static const char *const left_out[] = {"likes", "place"};
     struct colander_filter_options options = usual_filters();
-    struct colander_error err;
 
     options.is_on = random_below(&actor->random, 8) != 0;
     options.rows_per_segment = rows[random_below(&actor->random, 4)];
@@ -63,7 +61,7 @@ change_filters(struct actor *actor, struct colander_family *family)
                             : COLANDER_HIERARCHY_SLICES;
     options.unfiltered = left_out;
     options.unfiltered_count = random_below(&actor->random, 3);
-    DID(colander_family_set_filters(family, &options, &err), &err);
+    DID(colander_family_set_filters(family, &options, why()));
 }
 
 static void
@@ -71,17 +69,16 @@ refilter_once(struct actor *actor)
 {
     struct colander_family *family = some_family(actor);
     struct colander_filter_measure measure;
-    struct colander_error err;
 
     switch (random_below(&actor->random, 4)) {
     case 0:
-        DID(colander_family_refilter(family, NULL, &err), &err);
+        DID(colander_family_refilter(family, NULL, why()));
         break;
     case 1:
-        DID(colander_family_await_filters(family, &err), &err);
+        DID(colander_family_await_filters(family, why()));
         break;
     case 2:
-        DID(colander_family_measure_filters(family, 20, &measure, &err), &err);
+        DID(colander_family_measure_filters(family, 20, &measure, why()));
         break;
     default:
         change_filters(actor, family);
@@ -101,14 +98,11 @@ static void
 check_once(struct actor *actor)
 {
     struct colander_check check = {0};
-    struct colander_error err;
 
     DID(colander_store_check(actor->world->store, &check, tell_finding, NULL,
-                             &err),
-        &err);
+                             why()));
     DID(colander_store_check_filters(actor->world->store, false, &check,
-                                     tell_finding, NULL, &err),
-        &err);
+                                     tell_finding, NULL, why()));
     CLAIM(check.finding_count == 0);
     pause_shortly();
 }
@@ -139,19 +133,18 @@ watch_once(struct actor *actor)
     struct colander_filter_stats stats;
     struct colander_family_sizes sizes;
     SCOPED(colander_names_release) struct colander_names names;
-    struct colander_error err;
     size_t count;
 
     watch_bulk(actor);
-    DID(colander_family_filter_stats(family, &stats, &err), &err);
+    DID(colander_family_filter_stats(family, &stats, why()));
     CLAIM(stats.damaged_count == 0 && stats.loaded_count <= stats.filter_count);
-    DID(colander_family_get_filters(family, &options, &err), &err);
+    DID(colander_family_get_filters(family, &options, why()));
     colander_filter_options_release(&options);
-    DID(colander_family_sizes(family, &sizes, &err), &err);
-    DID(colander_family_split_keys(family, keys, 3, &count, &err), &err);
+    DID(colander_family_sizes(family, &sizes, why()));
+    DID(colander_family_split_keys(family, keys, 3, &count, why()));
     for (size_t i = 0; i < 3; i++)
         colander_buffer_release(&keys[i]);
-    DID(colander_store_families(actor->world->store, &names, &err), &err);
+    DID(colander_store_families(actor->world->store, &names, why()));
     CLAIM(names.count >= 3 && names.count <= 6);
 }
 

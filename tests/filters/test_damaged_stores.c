@@ -295,11 +295,3 @@ TEST(damaged_stores_are_right_or_say_what_is_damaged)
     model_release(&looking->models[1]);
     temporary_remove(directory);
 }
-
-int
-main(int argc, char **argv)
-{
-    if (argc == 4 && strcmp(argv[1], "--write") == 0)
-        return write_until_killed(argv[2], strtoull(argv[3], NULL, 10));
-    return tests_run(NULL, NULL);
-}

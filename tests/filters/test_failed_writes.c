@@ -6,6 +6,7 @@
  */
 #include "support/cases.h"
 #include "support/compared_finds.h"
+#include "support/file_limit.h"
 #include "support/filter_files.h"
 #include "support/plain_finds.h"
 #include "support/scoped.h"
@@ -13,7 +14,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <sys/resource.h>
 
 #define WRITERS 3
 #define KEYS 200 /* of each writer */
@@ -145,17 +145,6 @@ FIXTURE_TEST(failed_writes_beside_good_ones_leave_nothing)
 
 /* ------------------------------------------------------------- the disk --- */
 
-/* Files may not grow beyond `size` bytes; 0: as they like. */
-static void
-limit_files(rlim_t size)
-{
-    struct rlimit limit;
-
-    ZERO(getrlimit(RLIMIT_FSIZE, &limit));
-    limit.rlim_cur = size == 0 ? limit.rlim_max : size;
-    ZERO(setrlimit(RLIMIT_FSIZE, &limit));
-}
-
 /* Writes rows until the log may not grow, then some more that fail, too. The
  * values are the numbers of the rows. Gives how many went well. */
 static int64_t
@@ -188,14 +177,13 @@ FIXTURE_TEST(rows_that_the_disk_refused_are_not_found)
     struct colander_family *family = fixture_family(fixture, "rows");
     int64_t done;
 
-    (void)signal(SIGXFSZ, SIG_IGN);
     OK(put_text(fixture, family, "first", "n", colander_integer(-1), NULL));
     limit_files(60000);
     done = write_until_refused(fixture, family, COUNT);
     assert_in_range(done, 10, COUNT - 10);
     for (int64_t i = -1; i < COUNT; i += 3)
         assert_int_equal(count_equal(fixture, family, "n", i), i < done);
-    limit_files(0);
+    limit_files(RLIM_INFINITY);
     colander_family_close(family);
     assert_int_not_equal(colander_store_close(fixture->store, NULL),
                          COLANDER_BUSY); /* it may be unable to flush */

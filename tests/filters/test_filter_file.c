@@ -6,11 +6,11 @@
  */
 #include "filter_model.h"
 #include "support/cases.h"
+#include "support/file_limit.h"
 #include "support/scoped.h"
 
 #include <pthread.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 /* ---------------------------------------------------------- roundtrips --- */
@@ -41,16 +41,15 @@ TEST(a_place_without_a_block_is_an_error)
 {
     SCOPED_MODEL model = model_tiny();
     struct cached_block *block;
-    struct colander_error err;
     SCOPED_FILTER_FILE file = NULL;
     uint32_t first;
 
     write_model(model);
     file = open_model();
     FAILS(filter_file_block(file, &file->parts[0], FILTER_PRESENCE, 0, &block,
-                            &first, &err),
+                            &first, why()),
           COLANDER_CORRUPT);
-    assert_non_null(strstr(err.message, path));
+    assert_non_null(strstr(error_text(), path));
     /* The keys of the second part begin with unit 3. */
     FAILS(filter_file_block(file, &file->parts[1], FILTER_KEYS, 2, &block,
                             &first, NULL),
@@ -118,28 +117,27 @@ TEST(vanished_file_is_not_found_and_another_in_its_place_is_damage)
 {
     SCOPED_MODEL model = model_tiny();
     struct cached_block *block;
-    struct colander_error err;
     struct filter_file *file;
     uint32_t first;
 
     write_model(model);
     file = open_model();
     unlink(path);
-    FAILS(filter_file_check(file, &err), COLANDER_NOT_FOUND);
+    FAILS(filter_file_check(file, why()), COLANDER_NOT_FOUND);
     FAILS(filter_file_block(file, &file->parts[0], FILTER_LOCATOR, 0, &block,
-                            &first, &err),
+                            &first, why()),
           COLANDER_NOT_FOUND);
-    assert_non_null(strstr(err.message, path));
+    assert_non_null(strstr(error_text(), path));
     write_model(model);
-    FAILS(filter_file_check(file, &err), COLANDER_CORRUPT);
+    FAILS(filter_file_check(file, why()), COLANDER_CORRUPT);
     FAILS(filter_file_block(file, &file->parts[0], FILTER_LOCATOR, 0, &block,
-                            &first, &err),
+                            &first, why()),
           COLANDER_CORRUPT);
     assert_null(block);
     filter_file_unref(file);
     unlink(path);
-    FAILS(filter_file_open(path, cache, &file, &err), COLANDER_NOT_FOUND);
-    FAILS(filter_file_open(directory, cache, &file, &err), COLANDER_CORRUPT);
+    FAILS(filter_file_open(path, cache, &file, why()), COLANDER_NOT_FOUND);
+    FAILS(filter_file_open(directory, cache, &file, why()), COLANDER_CORRUPT);
 }
 
 /* -------------------------------------------------------------- writing --- */
@@ -149,7 +147,6 @@ TEST(full_disk_is_reported_and_leaves_no_file)
 {
     uint64_t random = 5;
     struct model *model = NULL;
-    struct rlimit before;
     size_t size = 0;
 
     while (size < 100000) {
@@ -164,22 +161,16 @@ TEST(full_disk_is_reported_and_leaves_no_file)
         file_bytes_free(&whole);
         unlink(path);
     }
-    (void)signal(SIGXFSZ, SIG_IGN);
-    ZERO(getrlimit(RLIMIT_FSIZE, &before));
     for (size_t limit = 0; limit < size; limit += 1 + size / 50) {
-        struct rlimit lower = before;
-        struct colander_error err;
         enum colander_code code;
 
-        lower.rlim_cur = limit;
-        ZERO(setrlimit(RLIMIT_FSIZE, &lower));
-        code = model_write(model, path, &err);
-        ZERO(setrlimit(RLIMIT_FSIZE, &before));
+        limit_files(limit);
+        code = model_write(model, path, why());
+        limit_files(RLIM_INFINITY);
         assert_int_equal(code, COLANDER_IO);
-        assert_non_null(strstr(err.message, path));
+        assert_non_null(strstr(error_text(), path));
         assert_int_equal(access(path, F_OK), -1);
     }
-    (void)signal(SIGXFSZ, SIG_DFL);
     write_model(model);
     unlink(path);
     model_destroy(model);

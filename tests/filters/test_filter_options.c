@@ -13,10 +13,9 @@ static void
 assert_refused(struct colander_family *family,
                const struct colander_filter_options *options, const char *word)
 {
-    struct colander_error err;
-
-    FAILS(colander_family_set_filters(family, options, &err), COLANDER_INVALID);
-    assert_non_null(strstr(err.message, word));
+    FAILS(colander_family_set_filters(family, options, why()),
+          COLANDER_INVALID);
+    assert_non_null(strstr(error_text(), word));
 }
 
 FIXTURE_TEST(bad_options_are_refused_by_name)

@@ -43,8 +43,7 @@ fill_disk(const char *ballast, uint64_t room)
 }
 
 /* A process on a disk with room for some bytes, which gets more in the end. */
-static int
-run_on_full_disk(char **arguments)
+ROLE(full)
 {
     const bool is_mounted = strcmp(arguments[4], "tmpfs") == 0;
     char ballast[TEMPORARY_SIZE + 32];
@@ -114,12 +113,4 @@ TEST(a_small_file_system_that_fills_up)
     assert_true(runs.failed_count > 0);
     ZERO(umount2(disk, MNT_DETACH));
     runs_release(&runs);
-}
-
-int
-main(int argc, char **argv)
-{
-    if (argc == 8 && strcmp(argv[1], "--full") == 0)
-        return run_on_full_disk(argv);
-    return tests_run(NULL, NULL);
 }

@@ -44,10 +44,7 @@ TEST(a_disk_that_fails_loses_and_invents_nothing)
     run_plans(&runs, "--run", plans, PLANS, random_runs(1));
 }
 
-int
-main(int argc, char **argv)
+ROLE(run)
 {
-    if (argc == 8 && strcmp(argv[1], "--run") == 0)
-        return run_process(argv, find_plan(plans, PLANS, argv[4]), NULL);
-    return tests_run(NULL, NULL);
+    return run_process(arguments, find_plan(plans, PLANS, arguments[4]), NULL);
 }

@@ -452,16 +452,15 @@ TEST(a_failure_of_the_sink_ends_the_build)
     struct locator_shape shape = {1 << 16, 1, 16, 32, 0};
     struct entries entries = {NULL, 0, 0};
     SCOPED_LOCATOR locator = {.entries = &entries, .blocks_left = 3};
-    struct colander_error err;
 
     for (uint32_t row = 0; row < shape.row_count; row++)
         entries_add(&entries, hash_of(0, row), 0, row);
     entries_sort(&entries, shape.hash_bits);
     locator_shape_fit(&shape, entries.count);
     FAILS(locator_build(&shape, entries.words, entries.count, keep_block,
-                        &locator, &err),
+                        &locator, why()),
           COLANDER_IO);
-    assert_string_equal(err.message, "no more blocks");
+    assert_string_equal(error_text(), "no more blocks");
     assert_int_equal(locator.count, 3);
 }
 

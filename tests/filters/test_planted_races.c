@@ -252,8 +252,7 @@ put_until_changed(struct store_fixture *fixture, struct colander_family *family)
     }
 }
 
-static int
-run_plant(const char *name)
+ROLE(plant)
 {
     struct store_fixture *fixture;
     struct colander_family *family;
@@ -268,7 +267,7 @@ run_plant(const char *name)
     shared = calloc(1, SIZE);
     assert_non_null(shared);
     for (size_t i = 0; i < PLANTS; i++) {
-        if (strcmp(plants[i].name, name) == 0)
+        if (strcmp(plants[i].name, arguments[2]) == 0)
             planted = &plants[i];
     }
     assert_non_null(planted);
@@ -365,12 +364,4 @@ TEST(locks_in_both_orders_are_reported)
 TEST(what_a_mutex_guards_is_not_reported)
 {
     assert_reported(NULL);
-}
-
-int
-main(int argc, char **argv)
-{
-    if (argc == 3 && strcmp(argv[1], "--plant") == 0)
-        return run_plant(argv[2]);
-    return tests_run(NULL, NULL);
 }

@@ -59,15 +59,14 @@ write_large(char **arguments)
     memset(text, 'a', size);
     text[size] = '\0';
     colander_row_builder_add(builder, "text", colander_text(text));
-    must(colander_row_builder_finish(builder, &row, NULL), NULL);
+    DID(colander_row_builder_finish(builder, &row, NULL));
     (void)integer_key(1, &key);
-    must(colander_store_open(arguments[2], NULL, &store, NULL), NULL);
-    must(colander_family_open(store, "rows", &family, NULL), NULL);
+    DID(colander_store_open(arguments[2], NULL, &store, NULL));
+    DID(colander_family_open(store, "rows", &family, NULL));
     power_loss_begin(arguments[2], strtoull(arguments[5], NULL, 10), NULL, 1,
                      true);
-    must(colander_family_put(family, colander_buffer_slice(&key), row, NULL,
-                             NULL),
-         NULL);
+    DID(colander_family_put(family, colander_buffer_slice(&key), row, NULL,
+                            NULL));
     _exit(3);
 }
 
@@ -80,8 +79,8 @@ open_and_close(char **arguments)
 
     power_loss_begin(arguments[2], strtoull(arguments[5], NULL, 10), NULL, 1,
                      true);
-    must(colander_store_open(arguments[2], NULL, &store, NULL), NULL);
-    must(colander_store_close(store, NULL), NULL);
+    DID(colander_store_open(arguments[2], NULL, &store, NULL));
+    DID(colander_store_close(store, NULL));
     _exit(3);
 }
 
@@ -331,15 +330,13 @@ flip_bit_of_manifest(const char *store, off_t before_end)
 static void
 assert_refused(struct store_fixture *fixture)
 {
-    struct colander_error err;
-
     for (int mode = COLANDER_OPEN_OR_CREATE; mode <= COLANDER_OPEN_READ_ONLY;
          mode += COLANDER_OPEN_READ_ONLY - COLANDER_OPEN_OR_CREATE) {
         fixture->options.mode = (enum colander_open_mode)mode;
         FAILS(colander_store_open(fixture->directory, &fixture->options,
-                                  &fixture->store, &err),
+                                  &fixture->store, why()),
               COLANDER_CORRUPT);
-        assert_non_null(strstr(err.message, "MANIFEST-"));
+        assert_non_null(strstr(error_text(), "MANIFEST-"));
     }
 }
 

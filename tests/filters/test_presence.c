@@ -14,10 +14,9 @@ static struct presence
 presence_of(const struct presence_shape *shape, const uint64_t *hashes,
             size_t count)
 {
-    struct colander_error err;
     struct presence presence;
 
-    OK(presence_init(&presence, shape, &err));
+    OK(presence_init(&presence, shape, why()));
     for (size_t i = 0; i < count; i++)
         presence_add(&presence, hashes[i]);
     return presence;

@@ -157,7 +157,6 @@ TEST(keys_of_every_size_come_back_and_longer_ones_are_refused)
     static uint8_t bytes[UINT16_MAX + 1];
     const size_t sizes[] = {0, 1, 9, 2048, 9000, 40000, UINT16_MAX};
     const struct recent_value value = {hash_of(1), 1};
-    struct colander_error err;
 
     for (size_t i = 0; i < sizeof(bytes); i++)
         bytes[i] = (uint8_t)(i * 7);
@@ -173,9 +172,10 @@ TEST(keys_of_every_size_come_back_and_longer_ones_are_refused)
         OK(recent_find(view, value.hash, 1, expect_key, &key, NULL));
         assert_null(key.data);
         key = colander_slice_of(bytes, sizeof(bytes));
-        FAILS(recent_add(recent, &write, key, &value, 1, &err), COLANDER_LIMIT);
+        FAILS(recent_add(recent, &write, key, &value, 1, why()),
+              COLANDER_LIMIT);
         assert_string_equal(
-            err.message,
+            error_text(),
             "a key of 65536 bytes is too long for a recent row: at most 65535");
         recent_view_release(view);
         recent_write_end(&write, false, 0);

@@ -68,13 +68,12 @@ static void
 code_keys(void)
 {
     struct row_keys_coder coder;
-    struct colander_error err;
 
     release_blocks();
     row_keys_coder_init(&coder, keep_block, &blocks);
     for (size_t i = 0; i < keys.count; i++)
-        OK(row_keys_coder_add(&coder, keys.list[i], &err));
-    OK(row_keys_coder_finish(&coder, &err));
+        OK(row_keys_coder_add(&coder, keys.list[i], why()));
+    OK(row_keys_coder_finish(&coder, why()));
     row_keys_coder_release(&coder);
 }
 

@@ -298,11 +298,3 @@ TEST(blocks_out_of_order_are_told)
 {
     assert_true(each_sst(__func__, salvage_exchanged) > 0);
 }
-
-int
-main(int argc, char **argv)
-{
-    if (argc == 4 && strcmp(argv[1], "--write") == 0)
-        return write_until_killed(argv[2], strtoull(argv[3], NULL, 10));
-    return tests_run(NULL, NULL);
-}

@@ -46,11 +46,3 @@ TEST(what_is_not_told_is_as_it_was)
                (unsigned long long)salvaging->partial[i]);
     salvaging_end(salvaging, directory);
 }
-
-int
-main(int argc, char **argv)
-{
-    if (argc == 4 && strcmp(argv[1], "--write") == 0)
-        return write_until_killed(argv[2], strtoull(argv[3], NULL, 10));
-    return tests_run(NULL, NULL);
-}

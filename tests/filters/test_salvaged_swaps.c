@@ -206,11 +206,3 @@ TEST(swapped_bulks_are_told)
 {
     swapped_files_are_told(__func__, ".sst", bring_rows);
 }
-
-int
-main(int argc, char **argv)
-{
-    if (argc == 4 && strcmp(argv[1], "--write") == 0)
-        return write_until_killed(argv[2], strtoull(argv[3], NULL, 10));
-    return tests_run(NULL, NULL);
-}

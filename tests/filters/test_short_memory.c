@@ -92,8 +92,7 @@ load_records(struct scenario *it)
             fail_msg("%llu records", (unsigned long long)count);
 }
 
-static int
-run_short(char **arguments)
+ROLE(short)
 {
     make_file(arguments[2]);
     return run_process(arguments, find_plan(plans, PLANS, arguments[4]),
@@ -107,12 +106,4 @@ TEST(what_memory_does_not_suffice_for_is_told_and_loses_nothing)
     runs_init(&runs, __func__);
     run_plans(&runs, "--short", plans, PLANS, random_runs(10));
     assert_int_equal(runs.stopped_count, 0);
-}
-
-int
-main(int argc, char **argv)
-{
-    if (argc == 8 && strcmp(argv[1], "--short") == 0)
-        return run_short(argv);
-    return tests_run(NULL, NULL);
 }

@@ -140,12 +140,11 @@ look_at_store(struct small_store *it, const char *path, uint64_t kind,
     struct colander_options options = usual_options();
     struct colander_family *family;
     struct colander_store *store;
-    struct colander_error err;
     bool is_fine;
 
     options.mode = mode;
-    if (colander_store_open(path, &options, &store, &err) != COLANDER_OK) {
-        assert_true(err.message[0] != '\0');
+    if (colander_store_open(path, &options, &store, why()) != COLANDER_OK) {
+        assert_true(error_text()[0] != '\0');
         it->refused_count++;
         return;
     }

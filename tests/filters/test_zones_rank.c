@@ -31,7 +31,6 @@ point_of(struct zone_rank rank)
 
 TEST(points_never_stand_against_the_order_of_values)
 {
-    random_state = random_seed(__func__);
     fill_bytes();
     for (uint64_t run = 0; run < random_runs(300000); run++) {
         struct colander_value a = any_scalar();

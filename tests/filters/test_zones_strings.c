@@ -102,7 +102,6 @@ TEST(spans_hold_what_is_between_their_ends)
 {
     uint8_t place[TEXT_MAX];
 
-    random_state = random_seed(__func__);
     for (uint64_t run = 0; run < random_runs(100000); run++) {
         struct colander_value asked;
         struct zone_rank rank;
@@ -138,7 +137,6 @@ TEST(points_never_stand_against_the_order_of_strings)
 {
     uint8_t places[2][TEXT_MAX];
 
-    random_state = random_seed(__func__);
     for (uint64_t run = 0; run < random_runs(500000); run++) {
         struct colander_value a;
         struct colander_value b;

@@ -386,7 +386,6 @@ find_ask(struct colander_slice block, const struct ask *ask)
 static inline int
 model_setup(void **state)
 {
-    random_state = random_seed("zones");
     fill_bytes();
     builder = zones_builder_create();
     return 0;

@@ -18,12 +18,10 @@
 #include "support/cases.h"
 #include "support/random.h"
 
-static uint64_t random_state;
-
 static inline uint64_t
 below(uint64_t end)
 {
-    return random_below(&random_state, end);
+    return random_below(random_state(), end);
 }
 
 /* Bytes of values: none is longer, and of each length there are many. */
@@ -105,7 +103,7 @@ static const int64_t integers[] = {
 static inline struct colander_value
 any_number(void)
 {
-    uint64_t bits = random_next(&random_state);
+    uint64_t bits = random_next(random_state());
     int64_t base = integers[below(COUNT(integers))];
     struct colander_value value;
 

@@ -12,12 +12,6 @@
 #include "support/random.h"
 #include "support/scoped.h"
 
-#define ASSERT_OK(call, err)                                                   \
-    do {                                                                       \
-        if ((call) != COLANDER_OK)                                             \
-            fail_msg("%s", (err).message);                                     \
-    } while (0)
-
 struct typed_path {
     const char *path; /* NULL ends a list */
     struct value_reading reading;
@@ -27,13 +21,10 @@ static struct colander_schema *
 schema_of(const struct typed_path *columns)
 {
     struct colander_schema *schema = schema_create();
-    struct colander_error err;
 
     assert_non_null(schema);
     for (; columns->path != NULL; columns++)
-        ASSERT_OK(
-            schema_add_column(schema, columns->path, &columns->reading, &err),
-            err);
+        OK(schema_add_column(schema, columns->path, &columns->reading, why()));
     return schema;
 }
 
@@ -47,18 +38,16 @@ check(struct colander_schema *schema, const char *json, const char *expected)
     struct conversion conversion = {0};
     struct colander_slice key, row, converted;
     struct colander_value value = colander_null();
-    struct colander_error err;
     bool has_key;
 
-    ASSERT_OK(colander_json_reader_row(reader, colander_slice_text(json), &key,
-                                       &has_key, &row, &err),
-              err);
-    ASSERT_OK(conversion_row(&conversion, schema, row, &converted, &err), err);
-    ASSERT_OK(colander_row_check(converted, &err), err);
+    OK(colander_json_reader_row(reader, colander_slice_text(json), &key,
+                                &has_key, &row, why()));
+    OK(conversion_row(&conversion, schema, row, &converted, why()));
+    OK(colander_row_check(converted, why()));
     value.type = COLANDER_MAP;
     value.bytes = converted;
-    ASSERT_OK(colander_json_append_value(&shown, &value, &err), err);
-    ASSERT_OK(colander_buffer_append(&shown, "", 1, &err), err);
+    OK(colander_json_append_value(&shown, &value, why()));
+    OK(colander_buffer_append(&shown, "", 1, why()));
     assert_string_equal((char *)shown.data, expected);
     if (strcmp(json, expected) == 0)
         assert_ptr_equal(converted.data, row.data);
@@ -178,12 +167,10 @@ TEST(every_encoding_is_converted_in_place)
     });
     struct conversion conversion = {0};
     struct colander_slice converted;
-    struct colander_error err;
 
-    ASSERT_OK(conversion_row(&conversion, schema,
-                             colander_slice_of(row, sizeof(row) - 1),
-                             &converted, &err),
-              err);
+    OK(conversion_row(&conversion, schema,
+                      colander_slice_of(row, sizeof(row) - 1), &converted,
+                      why()));
     assert_int_equal(converted.size, 24);
     assert_memory_equal(converted.data,
                         "\xdf\0\0\0\3\xd9\1a\xa1"
@@ -393,19 +380,16 @@ TEST(random_rows_are_converted_as_one_path_at_a_time_would)
         struct model_column columns[COLUMN_COUNT];
         SCOPED_SCHEMA schema = random_schema(&seed, columns);
         struct conversion conversion = {0};
-        struct colander_error err;
 
         for (int k = 0; k < 50; k++) {
             struct colander_slice row, converted, expected;
             char path[256] = "";
 
             add_random(builder, &seed, 1, true);
-            ASSERT_OK(colander_row_builder_finish(builder, &row, &err), err);
+            OK(colander_row_builder_finish(builder, &row, why()));
             add_model(model, columns, row, path, 0);
-            ASSERT_OK(colander_row_builder_finish(model, &expected, &err), err);
-            ASSERT_OK(
-                conversion_row(&conversion, schema, row, &converted, &err),
-                err);
+            OK(colander_row_builder_finish(model, &expected, why()));
+            OK(conversion_row(&conversion, schema, row, &converted, why()));
             assert_true(colander_slice_equal(converted, expected));
             assert_true(converted.data != row.data ||
                         converted.size == row.size);

@@ -19,9 +19,8 @@ static struct csv_header *
 header_of(struct colander_slice names, const struct colander_schema *schema)
 {
     struct csv_header *header;
-    struct colander_error err;
 
-    ASSERT_OK(csv_header_create(names, ',', schema, &header, &err), err);
+    OK(csv_header_create(names, ',', schema, &header, why()));
     return header;
 }
 
@@ -35,10 +34,9 @@ assert_row_of(struct colander_slice names, const struct colander_schema *schema,
     SCOPED_BUFFER no_key = COLANDER_BUFFER_EMPTY;
     SCOPED_BUFFER text = COLANDER_BUFFER_EMPTY;
     struct parsed_row parsed;
-    struct colander_error err;
 
     OK(colander_key_text("-", &no_key, NULL));
-    ASSERT_OK(csv_reader_row(&reader, record, &parsed, &err), err);
+    OK(csv_reader_row(&reader, record, &parsed, why()));
     OK(colander_row_check(parsed.row, NULL));
     if (!parsed.has_key)
         parsed.key = colander_buffer_slice(&no_key);
@@ -50,17 +48,16 @@ assert_row_of(struct colander_slice names, const struct colander_schema *schema,
 }
 
 static void
-assert_refused(const char *names, struct colander_slice record, const char *why,
-               size_t where)
+assert_refused(const char *names, struct colander_slice record,
+               const char *message, size_t where)
 {
     struct csv_header *header = header_of(colander_slice_text(names), NULL);
     struct csv_reader reader = {.header = header};
     struct parsed_row parsed;
-    struct colander_error err;
 
-    assert_int_not_equal(csv_reader_row(&reader, record, &parsed, &err),
+    assert_int_not_equal(csv_reader_row(&reader, record, &parsed, why()),
                          COLANDER_OK);
-    assert_string_equal(err.message, why);
+    assert_string_equal(error_text(), message);
     assert_int_equal(parsed.fault, where);
     csv_reader_release(&reader);
     csv_header_destroy(header);
@@ -176,15 +173,14 @@ TEST(a_row_that_is_too_large_is_refused)
 
 static void
 assert_no_header(struct colander_slice names, enum colander_code code,
-                 const char *why)
+                 const char *message)
 {
     struct csv_header *header;
-    struct colander_error err;
 
-    assert_int_equal(csv_header_create(names, ',', NULL, &header, &err), code);
+    assert_int_equal(csv_header_create(names, ',', NULL, &header, why()), code);
     assert_null(header);
-    if (strstr(err.message, why) == NULL)
-        fail_msg("'%s' does not say '%s'", err.message, why);
+    if (strstr(error_text(), message) == NULL)
+        fail_msg("'%s' does not say '%s'", error_text(), message);
 }
 
 TEST(lines_that_are_no_names_are_refused)

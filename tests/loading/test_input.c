@@ -137,9 +137,8 @@ static void
 assert_reads_as(const char *path, struct colander_slice text)
 {
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
-    struct colander_error err;
 
-    ASSERT_OK(read_all(path, &out, &err), err);
+    OK(read_all(path, &out, why()));
     assert_true(colander_slice_equal(colander_buffer_slice(&out), text));
 }
 
@@ -198,35 +197,33 @@ INPUT_TEST(what_stands_behind_compressed_bytes_is_an_error)
 {
     SCOPED_BUFFER file = COLANDER_BUFFER_EMPTY;
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
-    struct colander_error err;
 
     add_gzip(&file, "abc", 3);
     append(&file, "\0x", 2);
     write_file(place->path, file.data, file.size);
-    FAILS(read_all(place->path, &out, &err), COLANDER_CORRUPT);
+    FAILS(read_all(place->path, &out, why()), COLANDER_CORRUPT);
     assert_int_equal(out.size, 3);
-    assert_non_null(strstr(err.message, "follow the gzip data"));
+    assert_non_null(strstr(error_text(), "follow the gzip data"));
 
     colander_buffer_clear(&file);
     add_zstd(&file, "abc", 3);
     append(&file, "xxxxxxxx", 8);
     write_file(place->path, file.data, file.size);
-    FAILS(read_all(place->path, &out, &err), COLANDER_CORRUPT);
+    FAILS(read_all(place->path, &out, why()), COLANDER_CORRUPT);
     assert_int_equal(out.size, 3);
-    assert_non_null(strstr(err.message, "follow the zstd data"));
+    assert_non_null(strstr(error_text(), "follow the zstd data"));
 }
 
 INPUT_TEST(a_window_that_is_too_large_is_refused)
 {
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
-    struct colander_error err;
 
     /* a frame of a window of 2^28 bytes, with an empty last block */
     write_file(place->path, "\x28\xb5\x2f\xfd\x00\x90\x01\x00\x00", 9);
-    FAILS(read_all(place->path, &out, &err), COLANDER_LIMIT);
-    assert_non_null(strstr(err.message, "128 MiB"));
+    FAILS(read_all(place->path, &out, why()), COLANDER_LIMIT);
+    assert_non_null(strstr(error_text(), "128 MiB"));
     write_file(place->path, "\x28\xb5\x2f\xfd\x00\x88\x01\x00\x00", 9);
-    OK(read_all(place->path, &out, &err));
+    OK(read_all(place->path, &out, why()));
 }
 
 /* ------------------------------------------------------------ damaged --- */
@@ -333,15 +330,15 @@ INPUT_TEST(bytes_are_stepped_over)
 
 INPUT_TEST(what_is_no_file_is_told)
 {
-    struct colander_error err;
     struct input *input;
 
-    FAILS(input_open("/no/such/file", &never, &input, &err),
+    FAILS(input_open("/no/such/file", &never, &input, why()),
           COLANDER_NOT_FOUND);
-    assert_string_equal(err.message, "cannot open: No such file or directory");
+    assert_string_equal(error_text(), "cannot open: No such file or directory");
     assert_null(input);
-    FAILS(input_open(place->directory, &never, &input, &err), COLANDER_INVALID);
-    assert_string_equal(err.message, "is a directory: name the files in it");
+    FAILS(input_open(place->directory, &never, &input, why()),
+          COLANDER_INVALID);
+    assert_string_equal(error_text(), "is a directory: name the files in it");
     assert_null(input);
 }
 

@@ -9,6 +9,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "support/cases.h"
+#include "support/children.h"
+#include "support/claims.h"
 #include "support/random.h"
 #include "support/scoped.h"
 #include "support/store_fixture.h"
@@ -134,33 +136,26 @@ make_file(struct load_fixture *it, enum way way)
 /* ------------------------------------------------------------ the load --- */
 
 /* The process that is killed. */
-static int
-load(char **argv)
+ROLE(load)
 {
     struct colander_options store_options = usual_options();
     struct colander_load_options options;
     struct colander_load *load;
     struct colander_store *store;
     struct colander_family *family;
-    struct colander_error err;
-    const char *files[] = {argv[2]};
+    const char *files[] = {arguments[3]};
 
     store_options.write_buffer_size = 1 << 20;
     colander_load_options_init(&options);
-    options.rejects = argv[3];
-    options.resumes = strcmp(argv[4], "resume") == 0;
-    if (colander_store_open(argv[1], &store_options, &store, &err) !=
-            COLANDER_OK ||
-        colander_family_open(store, "f", &family, &err) != COLANDER_OK ||
-        colander_load_create(store, family, &options, &load, &err) !=
-            COLANDER_OK ||
-        colander_load_run(load, files, 1, &err) != COLANDER_OK) {
-        fprintf(stderr, "%s\n", err.message);
-        return 1;
-    }
+    options.rejects = arguments[4];
+    options.resumes = strcmp(arguments[5], "resume") == 0;
+    DID(colander_store_open(arguments[2], &store_options, &store, why()));
+    DID(colander_family_open(store, "f", &family, why()));
+    DID(colander_load_create(store, family, &options, &load, why()));
+    DID(colander_load_run(load, files, 1, why()));
     colander_load_destroy(load);
     colander_family_close(family);
-    return colander_store_close(store, &err) == COLANDER_OK ? 0 : 1;
+    return colander_store_close(store, why()) == COLANDER_OK ? 0 : 1;
 }
 
 /* Starts it, and kills it after so many microseconds; whether it was through
@@ -168,15 +163,13 @@ load(char **argv)
 static bool
 run_for(const struct load_fixture *it, bool resumes, uint64_t microseconds)
 {
-    pid_t child = fork();
+    const char *const arguments[] = {"test",      "--load",
+                                     it->store,   it->file,
+                                     it->rejects, resumes ? "resume" : "anew",
+                                     NULL};
+    const pid_t child = child_start(arguments);
     int status;
 
-    if (child == 0) {
-        execl("/proc/self/exe", "load", it->store, it->file, it->rejects,
-              resumes ? "resume" : "anew", NULL);
-        _exit(1);
-    }
-    assert_true(child > 0);
     if (microseconds > 0) {
         usleep((useconds_t)microseconds);
         kill(child, SIGKILL);
@@ -319,12 +312,4 @@ TEST(a_load_that_is_killed_and_resumed_loads_each_record_once)
            kill_count);
     colander_buffer_release(&it.bad);
     temporary_remove(it.directory);
-}
-
-int
-main(int argc, char **argv)
-{
-    if (argc == 5)
-        return load(argv);
-    return tests_run(NULL, NULL);
 }

@@ -19,10 +19,9 @@ assert_row(struct colander_slice record, const char *key_json,
 {
     struct msgpack_rows rows = {.key = COLANDER_BUFFER_EMPTY};
     SCOPED_BUFFER json = COLANDER_BUFFER_EMPTY;
-    struct colander_error err;
     struct parsed_row parsed;
 
-    ASSERT_OK(msgpack_rows_row(&rows, record, &parsed, &err), err);
+    OK(msgpack_rows_row(&rows, record, &parsed, why()));
     assert_true(colander_slice_equal(parsed.row, expected));
     assert_int_equal(parsed.has_key, key_json != NULL);
     if (parsed.has_key) {
@@ -35,7 +34,7 @@ assert_row(struct colander_slice record, const char *key_json,
 
 static void
 assert_refused(struct colander_slice record, enum colander_code code,
-               const char *why, size_t where)
+               const char *message, size_t where)
 {
     struct msgpack_rows rows = {.key = COLANDER_BUFFER_EMPTY};
     struct colander_error err;
@@ -43,8 +42,8 @@ assert_refused(struct colander_slice record, enum colander_code code,
 
     assert_int_equal(msgpack_rows_row(&rows, record, &parsed, &err), code);
     assert_int_equal(err.code, code);
-    if (strstr(err.message, why) == NULL)
-        fail_msg("'%s' does not say '%s'", err.message, why);
+    if (strstr(err.message, message) == NULL)
+        fail_msg("'%s' does not say '%s'", err.message, message);
     assert_int_equal(parsed.fault, where);
     msgpack_rows_release(&rows);
 }

@@ -46,11 +46,10 @@ write_file(const void *text, size_t size)
 static struct colander_schema *
 read_fine(const char *text)
 {
-    struct colander_error err;
     struct colander_schema *schema;
 
     write_file(text, strlen(text));
-    ASSERT_OK(colander_schema_open(SCHEMA_FILE, &schema, &err), err);
+    OK(colander_schema_open(SCHEMA_FILE, &schema, why()));
     assert_string_equal(schema->name, SCHEMA_FILE);
     return schema;
 }
@@ -58,15 +57,14 @@ read_fine(const char *text)
 static void
 check_refused_bytes(const void *text, size_t size, const char *message)
 {
-    struct colander_error err;
     struct colander_schema *schema;
     char expected[700];
 
     write_file(text, size);
-    FAILS(colander_schema_open(SCHEMA_FILE, &schema, &err), COLANDER_INVALID);
+    FAILS(colander_schema_open(SCHEMA_FILE, &schema, why()), COLANDER_INVALID);
     assert_null(schema);
     snprintf(expected, sizeof(expected), SCHEMA_FILE "%s", message);
-    assert_string_equal(err.message, expected);
+    assert_string_equal(error_text(), expected);
     FAILS(colander_schema_open(SCHEMA_FILE, &schema, NULL), COLANDER_INVALID);
 }
 
@@ -136,10 +134,9 @@ TEST(every_known_schema_reads)
 
     for (; colander_schema_known(count) != NULL; count++) {
         const char *name = colander_schema_known(count);
-        struct colander_error err;
         SCOPED_SCHEMA schema = NULL;
 
-        ASSERT_OK(colander_schema_open(name, &schema, &err), err);
+        OK(colander_schema_open(name, &schema, why()));
         assert_string_equal(schema->name, name);
         assert_true(schema->key.count > 0);
     }
@@ -267,12 +264,11 @@ TEST(names_of_csv_are_paths_of_one_name)
         {NAME("w\xfe\x64"), 5},
     };
     SCOPED_SCHEMA schema = schema_create();
-    struct colander_error err;
 
     for (size_t i = 0; i < 6; i++) {
         const struct value_reading reading = {(enum value_type)i, NULL};
 
-        OK(schema_add_column(schema, paths[i], &reading, &err));
+        OK(schema_add_column(schema, paths[i], &reading, why()));
     }
     for (size_t i = 0; i < COUNT(names); i++) {
         const struct value_reading *found =
@@ -489,16 +485,15 @@ TEST(delimiters_are_one_character)
                                              "\\r", "\\0", "\xC3\xA4"};
 
     for (size_t i = 0; i < COUNT(delimiters); i++) {
-        struct colander_error err;
         struct colander_schema *schema;
         char text[100];
 
         snprintf(text, sizeof(text), "return { delimiter = \"%s\" }",
                  delimiters[i]);
         write_file(text, strlen(text));
-        FAILS(colander_schema_open(SCHEMA_FILE, &schema, &err),
+        FAILS(colander_schema_open(SCHEMA_FILE, &schema, why()),
               COLANDER_INVALID);
-        assert_non_null(strstr(err.message, ":1: delimiter: "));
+        assert_non_null(strstr(error_text(), ":1: delimiter: "));
     }
 }
 
@@ -549,7 +544,6 @@ TEST(a_long_name_is_not_searched_for)
 TEST(deep_calls_and_brackets_end)
 {
     static char text[300000];
-    struct colander_error err;
     struct colander_schema *schema;
 
     check_refused("local function f() return 1 + f() end return f()",
@@ -557,10 +551,10 @@ TEST(deep_calls_and_brackets_end)
     strcpy(text, "return ");
     memset(text + strlen(text), '{', 200000);
     write_file(text, strlen(text));
-    FAILS(colander_schema_open(SCHEMA_FILE, &schema, &err), COLANDER_INVALID);
+    FAILS(colander_schema_open(SCHEMA_FILE, &schema, why()), COLANDER_INVALID);
     memset(text + strlen("return "), '(', 200000);
     write_file(text, strlen(text));
-    FAILS(colander_schema_open(SCHEMA_FILE, &schema, &err), COLANDER_INVALID);
+    FAILS(colander_schema_open(SCHEMA_FILE, &schema, why()), COLANDER_INVALID);
 }
 
 static int
@@ -587,7 +581,6 @@ TEST(any_bytes_are_refused_as_text)
 {
     static const char zeros[] = "return {}\0\0";
     static char text[1 << 12];
-    struct colander_error err;
     struct colander_schema *schema;
 
     check_refused_bytes(zeros, sizeof(zeros) - 1, ":1: <eof> expected");
@@ -600,43 +593,43 @@ TEST(any_bytes_are_refused_as_text)
     snprintf(text, sizeof(text),
              "return { types = { ['%02000d'] = '%02000d' }}", 1, 1);
     write_file(text, strlen(text));
-    FAILS(colander_schema_open(SCHEMA_FILE, &schema, &err), COLANDER_INVALID);
-    assert_true(strlen(err.message) < sizeof(err.message));
+    FAILS(colander_schema_open(SCHEMA_FILE, &schema, why()), COLANDER_INVALID);
+    assert_true(strlen(error_text()) < sizeof(why()->message));
 }
 
 TEST(large_files_are_refused)
 {
     static char text[(1 << 20) + 1];
-    struct colander_error err;
     struct colander_schema *schema;
 
     memset(text, ' ', sizeof(text));
     memcpy(text, "return {}", 9);
     write_file(text, sizeof(text) - 1);
-    OK(colander_schema_open(SCHEMA_FILE, &schema, &err));
+    OK(colander_schema_open(SCHEMA_FILE, &schema, why()));
     colander_schema_close(schema);
     write_file(text, sizeof(text));
-    FAILS(colander_schema_open(SCHEMA_FILE, &schema, &err), COLANDER_INVALID);
-    assert_string_equal(err.message,
+    FAILS(colander_schema_open(SCHEMA_FILE, &schema, why()), COLANDER_INVALID);
+    assert_string_equal(error_text(),
                         "schema '" SCHEMA_FILE "' is larger than 1 MiB");
-    FAILS(colander_schema_open("/dev/zero", &schema, &err), COLANDER_INVALID);
+    FAILS(colander_schema_open("/dev/zero", &schema, why()), COLANDER_INVALID);
 }
 
 TEST(missing_schemas_are_reported)
 {
-    struct colander_error err;
     struct colander_schema *schema;
 
-    FAILS(colander_schema_open("twet", &schema, &err), COLANDER_INVALID);
-    assert_non_null(strstr(err.message, "no schema is called 'twet': there "
-                                        "are air-quality, sensor, tweet"));
-    FAILS(colander_schema_open("", &schema, &err), COLANDER_INVALID);
-    FAILS(colander_schema_open("./tweet", &schema, &err), COLANDER_NOT_FOUND);
+    FAILS(colander_schema_open("twet", &schema, why()), COLANDER_INVALID);
+    assert_non_null(strstr(error_text(), "no schema is called 'twet': there "
+                                         "are air-quality, sensor, tweet"));
+    FAILS(colander_schema_open("", &schema, why()), COLANDER_INVALID);
+    FAILS(colander_schema_open("./tweet", &schema, why()), COLANDER_NOT_FOUND);
     assert_string_equal(
-        err.message, "cannot read schema './tweet': No such file or directory");
-    FAILS(colander_schema_open("tweet.lua", &schema, &err), COLANDER_NOT_FOUND);
-    FAILS(colander_schema_open("/", &schema, &err), COLANDER_IO);
-    assert_string_equal(err.message, "cannot read schema '/': Is a directory");
+        error_text(),
+        "cannot read schema './tweet': No such file or directory");
+    FAILS(colander_schema_open("tweet.lua", &schema, why()),
+          COLANDER_NOT_FOUND);
+    FAILS(colander_schema_open("/", &schema, why()), COLANDER_IO);
+    assert_string_equal(error_text(), "cannot read schema '/': Is a directory");
 }
 
 int

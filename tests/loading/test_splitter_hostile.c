@@ -105,8 +105,8 @@ cut_stream(enum record_format format, struct stream stream,
             colander_slice_of(window + from, to - from);
         bool is_end = stream.at == stream_size(&stream);
         struct split_record ended;
-        struct colander_error err;
-        enum split split = splitter_next(&splitter, text, is_end, &ended, &err);
+        enum split split =
+            splitter_next(&splitter, text, is_end, &ended, why());
 
         from += ended.size;
         outcome->is_broken = split == SPLIT_BROKEN;
@@ -120,7 +120,7 @@ cut_stream(enum record_format format, struct stream stream,
         text = colander_slice_of(window + from, to - from);
         if (text.size > RECORD_SIZE_MAX) {
             given_up++;
-            if (splitter_give_up(&splitter, text, &ended, &err))
+            if (splitter_give_up(&splitter, text, &ended, why()))
                 count(outcome, SPLIT_BAD);
             from += ended.size;
         }

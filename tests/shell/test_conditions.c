@@ -40,14 +40,13 @@ sample(struct colander_row_builder *builder)
 
 /* Whether the sample row meets the predicate, which is destroyed. */
 static bool
-meets(struct colander_predicate *predicate, const char *text,
-      const struct colander_error *err)
+meets(struct colander_predicate *predicate, const char *text)
 {
     SCOPED_BUILDER builder = colander_row_builder_create();
     bool is_match = false;
 
     if (predicate == NULL)
-        fail_msg("'%s': %s", text, err->message);
+        fail_msg("'%s': %s", text, error_text());
     OK(colander_predicate_evaluate(predicate, sample(builder), &is_match, NULL,
                                    NULL));
     colander_predicate_destroy(predicate);
@@ -58,11 +57,9 @@ static void
 check_all(const char *const *texts, bool expected)
 {
     for (; *texts != NULL; texts++) {
-        struct colander_error err;
         size_t offset;
 
-        if (meets(condition_parse(*texts, &offset, &err), *texts, &err) !=
-            expected)
+        if (meets(condition_parse(*texts, &offset, why()), *texts) != expected)
             fail_msg("'%s' is wrong", *texts);
     }
 }
@@ -142,11 +139,10 @@ TEST(any_finds_typed_values_at_every_depth)
     };
 
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct colander_error err;
         size_t offset;
 
-        if (meets(condition_parse_any(cases[i].text, &offset, &err),
-                  cases[i].text, &err) != cases[i].expected)
+        if (meets(condition_parse_any(cases[i].text, &offset, why()),
+                  cases[i].text) != cases[i].expected)
             fail_msg("--any '%s' is wrong", cases[i].text);
     }
 }
@@ -261,26 +257,24 @@ TEST(a_wrong_path_is_told_at_its_place)
 TEST(a_mistake_far_inside_a_path_is_told_at_its_place)
 {
     char text[1000];
-    struct colander_error err;
     size_t offset = 0;
 
     memset(text, 'a', sizeof(text));
     memcpy(text + sizeof(text) - 4, "]=x", 4);
-    assert_null(condition_parse(text, &offset, &err));
-    assert_string_equal(err.message, "']' without '['");
+    assert_null(condition_parse(text, &offset, why()));
+    assert_string_equal(error_text(), "']' without '['");
     assert_int_equal(offset, sizeof(text) - 4);
 }
 
 TEST(what_the_library_calls_a_question_is_not_told)
 {
-    struct colander_error err;
     size_t offset = 0;
 
-    assert_null(condition_parse("user=\xFF", &offset, &err));
-    assert_string_equal(err.message, "string is not UTF-8");
+    assert_null(condition_parse("user=\xFF", &offset, why()));
+    assert_string_equal(error_text(), "string is not UTF-8");
     assert_int_equal(offset, 5);
-    assert_null(condition_parse_any("\xFF", &offset, &err));
-    assert_string_equal(err.message, "string is not UTF-8");
+    assert_null(condition_parse_any("\xFF", &offset, why()));
+    assert_string_equal(error_text(), "string is not UTF-8");
 }
 
 /* Whatever is cut off, the answer is a predicate or a mistake within it. */
@@ -291,12 +285,11 @@ TEST(every_beginning_is_read_or_refused)
 
     for (size_t size = 0; size < sizeof(text); size++) {
         SCOPED_MEMORY char *cut = strndup(text, size);
-        struct colander_error err;
         SCOPED_PREDICATE predicate = NULL;
         size_t offset = 0;
 
         assert_non_null(cut);
-        predicate = condition_parse(cut, &offset, &err);
+        predicate = condition_parse(cut, &offset, why());
         assert_true(predicate != NULL || offset <= size);
         if (size + 1 == sizeof(text))
             assert_non_null(predicate);

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "colander.h"
+#include "core/clock.h"
 #include "support/cases.h"
 #include "support/temporary.h"
 #include "support/terminal.h"
@@ -84,15 +85,6 @@ count_rows(const char *family_name)
 
 /* ---------------------------------------------------------- a keyboard --- */
 
-static double
-now_seconds(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 DIRECTORY_TEST(progress_is_shown_and_ctrl_c_stops_so_that_resume_goes_on)
 {
     const char *const words[] = {"colander", "load",    store_path,
@@ -127,7 +119,7 @@ DIRECTORY_TEST(progress_is_shown_ten_times_a_second_at_most)
     const char *const words[] = {"colander", "load",    store_path,
                                  "f",        file_path, NULL};
     struct terminal terminal;
-    double start = now_seconds();
+    double start = clock_seconds();
     size_t shown = 0;
 
     write_rows(ROWS);
@@ -136,7 +128,7 @@ DIRECTORY_TEST(progress_is_shown_ten_times_a_second_at_most)
     for (size_t i = 0; i < terminal.shown.size; i++)
         shown += terminal.shown.data[i] == '%';
     assert_int_equal(terminal_finish(&terminal), 0);
-    assert_in_range(shown, 1, (size_t)((now_seconds() - start) * 10) + 1);
+    assert_in_range(shown, 1, (size_t)((clock_seconds() - start) * 10) + 1);
 }
 
 DIRECTORY_TEST(ctrl_c_ends_a_wait_for_input)

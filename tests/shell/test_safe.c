@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "colander.h"
+#include "core/clock.h"
 #include "support/cases.h"
 #include "support/scoped.h"
 #include "support/temporary.h"
@@ -43,15 +44,6 @@ struct run {
     char err[65536];
 };
 
-static double
-now_seconds(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static void
 read_file(const char *path, char *text, size_t size)
 {
@@ -72,7 +64,7 @@ read_file(const char *path, char *text, size_t size)
 static void
 run_program(struct run *run, const char *const *words)
 {
-    const double start = now_seconds();
+    const double start = clock_seconds();
     struct rusage usage;
     int status = 0;
     pid_t pid;
@@ -91,7 +83,7 @@ run_program(struct run *run, const char *const *words)
     assert_int_equal(wait4(pid, &status, 0, &usage), pid);
     run->status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     run->memory_kb = usage.ru_maxrss;
-    run->seconds = now_seconds() - start;
+    run->seconds = clock_seconds() - start;
     read_file(out_path, run->out, sizeof(run->out));
     read_file(err_path, run->err, sizeof(run->err));
 }

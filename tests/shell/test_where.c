@@ -101,11 +101,10 @@ assert_all(const struct sample *sample, const char *const *texts, size_t count,
            bool expected)
 {
     for (size_t i = 0; i < count; i++) {
-        struct colander_error err;
         bool accepts = false;
 
-        if (ask(sample, texts[i], &accepts, &err) != COLANDER_OK)
-            fail_msg("'%s' fails: %s", texts[i], err.message);
+        if (ask(sample, texts[i], &accepts, why()) != COLANDER_OK)
+            fail_msg("'%s' fails: %s", texts[i], error_text());
         if (accepts != expected)
             fail_msg("'%s' is %s", texts[i], accepts ? "true" : "false");
     }
@@ -253,11 +252,11 @@ TEST(mistakes_have_a_place)
 
     assert_non_null(where);
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct colander_error err;
         size_t offset = 99;
 
-        FAILS(where_add(where, cases[i].text, &offset, &err), COLANDER_INVALID);
-        assert_string_equal(err.message, cases[i].message);
+        FAILS(where_add(where, cases[i].text, &offset, why()),
+              COLANDER_INVALID);
+        assert_string_equal(error_text(), cases[i].message);
         assert_int_equal(offset, cases[i].offset);
     }
     where_destroy(where);
@@ -299,23 +298,21 @@ TEST(errors_name_the_row_and_the_expression)
     };
 
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct colander_error err;
         bool accepts;
 
-        assert_int_equal(ask(state, cases[i].text, &accepts, &err),
+        assert_int_equal(ask(state, cases[i].text, &accepts, why()),
                          cases[i].code);
-        assert_string_equal(err.message, cases[i].message);
+        assert_string_equal(error_text(), cases[i].message);
     }
 }
 
 TEST(an_endless_expression_is_interrupted)
 {
-    struct colander_error err;
     bool accepts;
 
     interrupt_install();
     assert_int_equal(raise(SIGINT), 0);
-    FAILS(ask(state, "(function() while true do end end)()", &accepts, &err),
+    FAILS(ask(state, "(function() while true do end end)()", &accepts, why()),
           COLANDER_CANCELLED);
     interrupt_forget();
     interrupt_ends_program();

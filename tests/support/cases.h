@@ -22,6 +22,8 @@
 
 #include <cmocka.h>
 
+#include "support/why.h"
+
 #define TEST(name) TEST_WITH(void *state, name, NULL, NULL)
 
 /* A test with what its `setup` made, which is its parameter:
@@ -46,8 +48,17 @@
                                                                                \
     static void name(parameter)
 
-/* The call succeeds. */
-#define OK(call) assert_int_equal((call), COLANDER_OK)
+/* The call succeeds. A failure prints the message that is in `why()`. */
+#define OK(call) assert_ok((call), #call, __FILE__, __LINE__)
+
+static inline void
+assert_ok(enum colander_code code, const char *call, const char *file, int line)
+{
+    if (code == COLANDER_OK)
+        return;
+    print_error("%s is %s: %s\n", call, colander_code_name(code), error_text());
+    _fail(file, line);
+}
 
 /* The call returns 0, as those of the system that succeed. */
 #define ZERO(call) assert_int_equal((call), 0)
@@ -55,19 +66,32 @@
 /* The call fails with `code`. */
 #define FAILS(call, code) assert_int_equal((call), (code))
 
-/* The call succeeds. A failure prints the message of `err`, which it fills. */
-#define ASSERT_OK(call, err)                                                   \
-    do {                                                                       \
-        if ((call) != COLANDER_OK)                                             \
-            fail_msg("%s", (err).message);                                     \
-    } while (0)
-
 /* The two slices have the same bytes. */
 #define ASSERT_SAME(a, b) assert_true(colander_slice_equal((a), (b)))
+
+/* What the program does when it is run again (children.h) with `--name` as its
+ * first argument:
+ *
+ *     ROLE(write)
+ *     {
+ *         write_until_killed(arguments[2]);
+ *     }
+ */
+#define ROLE(name)                                                             \
+    static int role_##name(char **arguments);                                  \
+                                                                               \
+    __attribute__((constructor)) static void add_role_##name(void)             \
+    {                                                                          \
+        tests_add_role("--" #name, role_##name);                               \
+    }                                                                          \
+                                                                               \
+    static int role_##name(char **arguments)
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 void tests_add(struct CMUnitTest test, int line);
+
+void tests_add_role(const char *word, int (*play)(char **arguments));
 
 /* Runs all tests. Returns how many failed. */
 int tests_run(CMFixtureFunction setup, CMFixtureFunction teardown);

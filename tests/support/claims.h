@@ -7,7 +7,7 @@
 #ifndef TESTS_SUPPORT_CLAIMS_H
 #define TESTS_SUPPORT_CLAIMS_H
 
-#include "core/core.h"
+#include "support/why.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -16,10 +16,9 @@
  * then stays as it is. */
 #define CLAIM(claim) claim_holds((claim), __FILE__, __LINE__, #claim, "")
 
-/* The call succeeds; it fills `err`. */
-#define DID(call, err)                                                         \
-    claim_holds((call) == COLANDER_OK, __FILE__, __LINE__, #call,              \
-                (err)->message)
+/* The call succeeds. A failure prints the message that is in `why()`. */
+#define DID(call)                                                              \
+    claim_holds((call) == COLANDER_OK, __FILE__, __LINE__, #call, error_text())
 
 static inline void
 claim_holds(bool holds, const char *file, int line, const char *claim,

@@ -36,10 +36,9 @@ assert_counts_add_up(const struct colander_explain *explain)
 static inline bool
 next_row(struct colander_cursor *cursor, struct colander_result *result)
 {
-    struct colander_error err;
     bool is_row;
 
-    DID(colander_cursor_next(cursor, &is_row, result, &err), &err);
+    DID(colander_cursor_next(cursor, &is_row, result, why()));
     return is_row;
 }
 
@@ -65,12 +64,11 @@ compare_find(struct colander_family *family, const struct colander_query *find,
 {
     struct colander_cursor *cursors[2];
     struct colander_result results[2];
-    struct colander_error err;
     uint64_t count = 0;
     bool is_row;
 
-    DID(colander_family_find(family, find, &cursors[0], &err), &err);
-    DID(colander_family_find(family, scan, &cursors[1], &err), &err);
+    DID(colander_family_find(family, find, &cursors[0], why()));
+    DID(colander_family_find(family, scan, &cursors[1], why()));
     for (;;) {
         is_row = next_row(cursors[0], &results[0]);
         CLAIM(next_row(cursors[1], &results[1]) == is_row);
@@ -123,9 +121,8 @@ compare_random_finds(struct colander_store *store,
 {
     while (count-- > 0) {
         SCOPED_SNAPSHOT now = NULL;
-        struct colander_error err;
 
-        DID(colander_store_snapshot(store, &now, &err), &err);
+        DID(colander_store_snapshot(store, &now, why()));
         compare_random_find(family, now, key_count, random, counts);
     }
 }
@@ -165,9 +162,8 @@ compare_equal(struct colander_store *store, struct colander_family *family,
               struct find_counts *counts)
 {
     SCOPED_SNAPSHOT now = NULL;
-    struct colander_error err;
 
-    DID(colander_store_snapshot(store, &now, &err), &err);
+    DID(colander_store_snapshot(store, &now, why()));
     return compare_equal_at(family, now, path, value, counts);
 }
 

@@ -36,11 +36,10 @@ static inline void
 look_at_backup(struct actor *actor, struct world *backup, const char *path)
 {
     struct colander_options options = usual_options();
-    struct colander_error err;
     struct actor reader = *actor;
 
     options.mode = COLANDER_OPEN_READ_ONLY;
-    DID(colander_store_open(path, &options, &backup->store, &err), &err);
+    DID(colander_store_open(path, &options, &backup->store, why()));
     reader.world = backup;
     backup->rows = open_family(&reader, "rows");
     backup->left = open_family(&reader, "left");
@@ -54,7 +53,7 @@ look_at_backup(struct actor *actor, struct world *backup, const char *path)
     colander_family_close(backup->rows);
     colander_family_close(backup->left);
     colander_family_close(backup->right);
-    DID(colander_store_close(backup->store, &err), &err);
+    DID(colander_store_close(backup->store, why()));
     actor->random = reader.random;
 }
 
@@ -64,12 +63,10 @@ back_up_once(struct actor *actor)
     const char *directory = play_of(actor)->backups;
     struct world *backup = calloc(1, sizeof(*backup));
     struct colander_backup made;
-    struct colander_error err;
     char path[2 * TEMPORARY_SIZE];
 
     note_acknowledged(actor->world, backup);
-    DID(colander_store_backup(actor->world->store, directory, 2, &made, &err),
-        &err);
+    DID(colander_store_backup(actor->world->store, directory, 2, &made, why()));
     note_begun(actor->world, backup);
     (void)snprintf(path, sizeof(path), "%s/%06llu", directory,
                    (unsigned long long)made.number);

@@ -41,9 +41,8 @@ static inline struct colander_family *
 open_family(struct actor *actor, const char *name)
 {
     struct colander_family *family;
-    struct colander_error err;
 
-    DID(colander_family_open(actor->world->store, name, &family, &err), &err);
+    DID(colander_family_open(actor->world->store, name, &family, why()));
     return family;
 }
 
@@ -52,12 +51,11 @@ static inline struct colander_slice
 plain_row(struct actor *actor, uint64_t n, uint64_t generation)
 {
     struct colander_slice row;
-    struct colander_error err;
 
     colander_row_builder_add(actor->builder, "n", colander_integer((int64_t)n));
     colander_row_builder_add(actor->builder, "generation",
                              colander_integer(-1 - (int64_t)generation));
-    DID(colander_row_builder_finish(actor->builder, &row, &err), &err);
+    DID(colander_row_builder_finish(actor->builder, &row, why()));
     return row;
 }
 
@@ -99,19 +97,16 @@ load_batches(struct actor *actor, struct colander_family *family,
 {
     SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
     SCOPED_BATCH batch = NULL;
-    struct colander_error err;
 
-    DID(colander_batch_create(actor->world->store, &batch, &err), &err);
+    DID(colander_batch_create(actor->world->store, &batch, why()));
     for (uint64_t i = 0; i < LOADED; i++) {
         DID(colander_batch_put(batch, family, integer_key(i, &bytes),
-                               plain_row(actor, i, generation), &err),
-            &err);
+                               plain_row(actor, i, generation), why()));
         if (i % LOAD_BATCH != LOAD_BATCH - 1)
             continue;
         DID(colander_batch_mark(batch, family, colander_slice_of("place", 5),
-                                integer_key(i + 1, &bytes), &err),
-            &err);
-        DID(colander_batch_commit(batch, NULL, &err), &err);
+                                integer_key(i + 1, &bytes), why()));
+        DID(colander_batch_commit(batch, NULL, why()));
     }
 }
 
@@ -132,22 +127,21 @@ load_bulk(struct actor *actor, struct colander_family *family,
     SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
     struct colander_bulk *bulk;
     enum colander_code code = COLANDER_OK;
-    struct colander_error err;
 
-    DID(colander_bulk_create(family, &bulk, &err), &err);
+    DID(colander_bulk_create(family, &bulk, why()));
     show_bulk(play_of(actor), bulk);
     for (uint64_t i = 0; i < LOADED && code == COLANDER_OK; i++) {
         const uint64_t n = generation % 2 == 0 ? i : LOADED - 1 - i;
 
         code = colander_bulk_add(bulk, integer_key(n, &bytes),
-                                 plain_row(actor, n, generation), &err);
+                                 plain_row(actor, n, generation), why());
     }
     if (code == COLANDER_OK)
-        code = colander_bulk_commit(bulk, NULL, &err);
+        code = colander_bulk_commit(bulk, NULL, why());
     show_bulk(play_of(actor), NULL);
     colander_bulk_destroy(bulk);
     if (code != COLANDER_CANCELLED)
-        DID(code, &err);
+        DID(code);
     return code == COLANDER_OK;
 }
 
@@ -158,11 +152,10 @@ load_once(struct actor *actor)
     struct colander_family *family = open_family(actor, "loaded");
     const uint64_t generation = play_of(actor)->generation++;
     bool is_loaded = true;
-    struct colander_error err;
     uint64_t count;
 
     if (colander_family_exists(family)) {
-        DID(colander_family_drop(family, &err), &err);
+        DID(colander_family_drop(family, why()));
         colander_family_close(family);
         family = open_family(actor, "loaded");
     }
@@ -229,21 +222,19 @@ make_and_drop(struct actor *actor)
     struct colander_family *family = open_family(actor, "passing");
     SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
     struct colander_batch *batch;
-    struct colander_error err;
     uint64_t count;
 
-    DID(colander_batch_create(actor->world->store, &batch, &err), &err);
+    DID(colander_batch_create(actor->world->store, &batch, why()));
     for (uint64_t i = 0; i < PASSING; i++)
         DID(colander_batch_put(batch, family, integer_key(i, &bytes),
-                               plain_row(actor, i, actor->turn_count), &err),
-            &err);
-    DID(colander_batch_commit(batch, NULL, &err), &err);
+                               plain_row(actor, i, actor->turn_count), why()));
+    DID(colander_batch_commit(batch, NULL, why()));
     colander_batch_destroy(batch);
     if (random_below(&actor->random, 2) == 0)
-        DID(colander_family_flush(family, &err), &err);
+        DID(colander_family_flush(family, why()));
     CLAIM(count_generation(family, NULL, actor->turn_count, NULL, &count));
     CLAIM(count == PASSING);
-    DID(colander_family_drop(family, &err), &err);
+    DID(colander_family_drop(family, why()));
     CLAIM(!count_generation(family, NULL, actor->turn_count, NULL, &count));
     colander_family_close(family);
     family = open_family(actor, "passing");

@@ -83,10 +83,9 @@ static inline uint64_t
 number_in(struct colander_slice row, const char *path)
 {
     struct colander_value value;
-    struct colander_error err;
     bool is_found;
 
-    DID(colander_row_get(row, path, &value, &is_found, &err), &err);
+    DID(colander_row_get(row, path, &value, &is_found, why()));
     return is_found ? (uint64_t)value.integer : UINT64_MAX;
 }
 
@@ -103,7 +102,6 @@ static inline struct colander_slice
 version_row(struct actor *actor, uint64_t index, uint64_t version)
 {
     struct colander_slice row;
-    struct colander_error err;
     char text[48];
 
     colander_row_builder_add(actor->builder, "version",
@@ -111,7 +109,7 @@ version_row(struct actor *actor, uint64_t index, uint64_t version)
     colander_row_builder_add(actor->builder, "number",
                              colander_integer((int64_t)version));
     random_columns(actor->builder, &actor->random);
-    DID(colander_row_builder_finish(actor->builder, &row, &err), &err);
+    DID(colander_row_builder_finish(actor->builder, &row, why()));
     return row;
 }
 
@@ -127,7 +125,6 @@ write_version(struct actor *actor, struct colander_batch *batch, uint64_t index)
     uint64_t version = told(&versions->begun) + 1;
     struct colander_slice row = {NULL, 0};
     enum colander_code code;
-    struct colander_error err;
 
     if (choice >= 2)
         version += version % 2; /* no delete */
@@ -135,16 +132,16 @@ write_version(struct actor *actor, struct colander_batch *batch, uint64_t index)
     if (version % 2 == 0)
         row = version_row(actor, index, version);
     if (version % 2 != 0)
-        code = batch == NULL ? colander_family_delete(rows, key, NULL, &err)
-                             : colander_batch_delete(batch, rows, key, &err);
+        code = batch == NULL ? colander_family_delete(rows, key, NULL, why())
+                             : colander_batch_delete(batch, rows, key, why());
     else if (choice < 5)
-        code = batch == NULL ? colander_family_put(rows, key, row, NULL, &err)
-                             : colander_batch_put(batch, rows, key, row, &err);
+        code = batch == NULL ? colander_family_put(rows, key, row, NULL, why())
+                             : colander_batch_put(batch, rows, key, row, why());
     else
         code = batch == NULL
-                   ? colander_family_patch(rows, key, row, NULL, &err)
-                   : colander_batch_patch(batch, rows, key, row, &err);
-    DID(code, &err);
+                   ? colander_family_patch(rows, key, row, NULL, why())
+                   : colander_batch_patch(batch, rows, key, row, why());
+    DID(code);
     if (batch == NULL)
         tell(&versions->acknowledged, version);
 }
@@ -155,11 +152,10 @@ write_batch(struct actor *actor)
     const uint64_t count = 1 + random_below(&actor->random, BATCH_MAX);
     const uint64_t first = random_below(&actor->random, KEYS / WRITERS - count);
     struct history *versions = actor->world->versions;
-    struct colander_error err;
 
     for (uint64_t i = first; i < first + count; i++)
         write_version(actor, actor->batch, i * WRITERS + actor->number);
-    DID(colander_batch_commit(actor->batch, NULL, &err), &err);
+    DID(colander_batch_commit(actor->batch, NULL, why()));
     for (uint64_t i = first; i < first + count; i++) {
         struct history *one = &versions[i * WRITERS + actor->number];
 
@@ -178,15 +174,14 @@ write_pair(struct actor *actor)
     SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
     struct colander_slice key = integer_key(index, &bytes);
     struct colander_slice row;
-    struct colander_error err;
 
     colander_row_builder_add(actor->builder, "stamp",
                              colander_integer((int64_t)stamp));
-    DID(colander_row_builder_finish(actor->builder, &row, &err), &err);
-    DID(colander_batch_put(actor->batch, world->left, key, row, &err), &err);
-    DID(colander_batch_patch(actor->batch, world->right, key, row, &err), &err);
+    DID(colander_row_builder_finish(actor->builder, &row, why()));
+    DID(colander_batch_put(actor->batch, world->left, key, row, why()));
+    DID(colander_batch_patch(actor->batch, world->right, key, row, why()));
     tell(&world->stamps[index].begun, stamp);
-    DID(colander_batch_commit(actor->batch, NULL, &err), &err);
+    DID(colander_batch_commit(actor->batch, NULL, why()));
     tell(&world->stamps[index].acknowledged, stamp);
 }
 
@@ -206,15 +201,13 @@ write_patch(struct actor *actor)
     const uint64_t patch = told(&patches->begun) + 1;
     SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
     struct colander_slice row;
-    struct colander_error err;
 
     colander_row_builder_add(actor->builder, patched_column(actor->number),
                              colander_integer((int64_t)patch));
-    DID(colander_row_builder_finish(actor->builder, &row, &err), &err);
+    DID(colander_row_builder_finish(actor->builder, &row, why()));
     tell(&patches->begun, patch);
     DID(colander_family_patch(actor->world->left, integer_key(PATCHED, &bytes),
-                              row, NULL, &err),
-        &err);
+                              row, NULL, why()));
     tell(&patches->acknowledged, patch);
 }
 
@@ -247,9 +240,8 @@ static inline struct colander_snapshot *
 take_snapshot(struct world *world)
 {
     struct colander_snapshot *snapshot;
-    struct colander_error err;
 
-    DID(colander_store_snapshot(world->store, &snapshot, &err), &err);
+    DID(colander_store_snapshot(world->store, &snapshot, why()));
     return snapshot;
 }
 
@@ -279,12 +271,10 @@ get_number(struct colander_family *family, uint64_t index,
     SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     uint64_t number = UINT64_MAX;
-    struct colander_error err;
     bool is_found;
 
     DID(colander_family_get(family, integer_key(index, &bytes), &read, &row,
-                            &is_found, &err),
-        &err);
+                            &is_found, why()));
     if (is_found)
         number = number_in(colander_buffer_slice(&row), path);
     return number;
@@ -391,7 +381,6 @@ check_scan(struct actor *actor)
     SCOPED_SNAPSHOT now = NULL;
     SCOPED_CURSOR cursor = NULL;
     struct colander_query query = usual_query();
-    struct colander_error err;
     uint64_t done[KEYS];
     bool is_row;
 
@@ -399,7 +388,7 @@ check_scan(struct actor *actor)
         done[i] = told(&world->versions[i].acknowledged);
     now = take_snapshot(world);
     query.snapshot = now;
-    DID(colander_family_find(world->rows, &query, &cursor, &err), &err);
+    DID(colander_family_find(world->rows, &query, &cursor, why()));
     is_row = next_row(cursor, &result);
     for (uint64_t i = 0; i < KEYS; i++) {
         uint64_t version = UINT64_MAX;

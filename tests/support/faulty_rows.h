@@ -172,14 +172,13 @@ check_groups(struct colander_store *store,
              const struct progress *progress, struct find_counts *counts)
 {
     for (uint64_t group = 0; group < GROUPS; group++) {
-        struct colander_error err;
         uint64_t found = 0;
         uint64_t version;
         char text[48];
 
-        if (find_version(families, builder, progress, group, &version, &err) !=
+        if (find_version(families, builder, progress, group, &version, why()) !=
             COLANDER_OK)
-            fail_msg("a get failed: %s", err.message);
+            fail_msg("a get failed: %s", error_text());
         for (size_t i = 0; i < FAMILIES; i++)
             found += compare_equal(store, families[i], "version",
                                    version_text(group, version, text), counts);
@@ -282,14 +281,11 @@ check_store(const char *path, struct progress *progress, uint64_t *random)
     struct store_fixture fixture = {.store = NULL};
     struct find_counts counts = {.row_count = 0};
     struct colander_family *families[FAMILIES];
-    struct colander_error err;
 
     (void)snprintf(fixture.directory, sizeof(fixture.directory), "%s", path);
     fixture.builder = colander_row_builder_create();
     colander_options_init(&fixture.options);
-    if (colander_store_open(path, &fixture.options, &fixture.store, &err) !=
-        COLANDER_OK)
-        fail_msg("%s", err.message);
+    OK(colander_store_open(path, &fixture.options, &fixture.store, why()));
     families[0] = fixture_family(&fixture, "first");
     families[1] = fixture_family(&fixture, "second");
     check_groups(fixture.store, families, fixture.builder, progress, &counts);

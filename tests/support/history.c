@@ -42,9 +42,8 @@ struct colander_slice
 integer_key(uint64_t index, struct colander_buffer *key)
 {
     const struct colander_value part = colander_integer((int64_t)index);
-    struct colander_error err;
 
     colander_buffer_clear(key);
-    DID(colander_key_encode(&part, 1, key, &err), &err);
+    DID(colander_key_encode(&part, 1, key, why()));
     return colander_buffer_slice(key);
 }

@@ -8,6 +8,7 @@
 #define TESTS_SUPPORT_KILLED_STORE_H
 
 #include "support/children.h"
+#include "support/claims.h"
 #include "support/filter_files.h"
 #include "support/model_steps.h"
 #include "support/scoped.h"
@@ -20,13 +21,6 @@
 
 /* From here on steps are in logs only. */
 #define LOGGED 2400
-
-static inline void
-must(enum colander_code code)
-{
-    if (code != COLANDER_OK)
-        _exit(3);
-}
 
 /* Puts a row of no model under each key: what comes later is over it. */
 static inline void
@@ -41,8 +35,8 @@ write_old_rows(struct colander_family *family, uint64_t seed)
             make_step(seed, random_below(&seed, STEPS), builder, &step);
         while (step.is_delete);
         encode_key(i, &key);
-        must(colander_family_put(family, colander_buffer_slice(&key), step.row,
-                                 NULL, NULL));
+        DID(colander_family_put(family, colander_buffer_slice(&key), step.row,
+                                NULL, NULL));
     }
 }
 
@@ -55,10 +49,10 @@ delete_others(struct colander_family *family, const struct model *model)
     for (uint64_t i = 0; i < KEYS; i++) {
         encode_key(i, &key);
         if (model == NULL || !model->is_there[i])
-            must(colander_family_delete(family, colander_buffer_slice(&key),
-                                        NULL, NULL));
+            DID(colander_family_delete(family, colander_buffer_slice(&key),
+                                       NULL, NULL));
     }
-    must(colander_family_flush(family, NULL));
+    DID(colander_family_flush(family, NULL));
 }
 
 /* What a bulk brings: the steps of another seed, the last of each key, and rows
@@ -73,22 +67,22 @@ write_bulk(struct colander_store *store, uint64_t seed)
     uint64_t count;
 
     model_go_to(model, seed + 1, STEPS);
-    must(colander_family_open(store, "bulk", &family, NULL));
+    DID(colander_family_open(store, "bulk", &family, NULL));
     write_old_rows(family, seed + 2);
-    must(colander_family_flush(family, NULL));
+    DID(colander_family_flush(family, NULL));
     delete_others(family, NULL);
-    must(colander_bulk_create(family, &bulk, NULL));
+    DID(colander_bulk_create(family, &bulk, NULL));
     for (uint64_t i = 0; i < KEYS; i++) {
         encode_key(i, &key);
         if (model->rows[i].size > 0) /* also the row of a last delete */
-            must(colander_bulk_add(bulk, colander_buffer_slice(&key),
-                                   colander_buffer_slice(&model->rows[i]),
-                                   NULL));
+            DID(colander_bulk_add(bulk, colander_buffer_slice(&key),
+                                  colander_buffer_slice(&model->rows[i]),
+                                  NULL));
     }
-    must(colander_bulk_commit(bulk, &count, NULL));
+    DID(colander_bulk_commit(bulk, &count, NULL));
     colander_bulk_destroy(bulk);
     delete_others(family, model);
-    must(colander_family_await_filters(family, NULL));
+    DID(colander_family_await_filters(family, NULL));
 }
 
 /* A family of that name that is dropped: it is another. */
@@ -97,11 +91,11 @@ write_dropped(struct colander_store *store, const char *name, uint64_t seed)
 {
     SCOPED_FAMILY family = NULL;
 
-    must(colander_family_open(store, name, &family, NULL));
+    DID(colander_family_open(store, name, &family, NULL));
     write_old_rows(family, seed);
-    must(colander_family_flush(family, NULL));
+    DID(colander_family_flush(family, NULL));
     write_old_rows(family, seed + 1);
-    must(colander_family_drop(family, NULL));
+    DID(colander_family_drop(family, NULL));
 }
 
 static inline void
@@ -110,17 +104,18 @@ write_step(struct colander_family *family, const struct step *step,
 {
     encode_key(step->key, key);
     if (step->is_delete)
-        must(colander_family_delete(family, colander_buffer_slice(key), NULL,
-                                    NULL));
+        DID(colander_family_delete(family, colander_buffer_slice(key), NULL,
+                                   NULL));
     else
-        must(colander_family_put(family, colander_buffer_slice(key), step->row,
-                                 NULL, NULL));
+        DID(colander_family_put(family, colander_buffer_slice(key), step->row,
+                                NULL, NULL));
 }
 
 /* The program as it is killed: --write <store> <seed>. */
-static inline int
-write_until_killed(const char *path, uint64_t seed)
+ROLE(write)
 {
+    const char *path = arguments[2];
+    const uint64_t seed = strtoull(arguments[3], NULL, 10);
     struct colander_row_builder *builder = colander_row_builder_create();
     struct colander_buffer key = COLANDER_BUFFER_EMPTY;
     struct colander_options options = usual_options();
@@ -131,26 +126,26 @@ write_until_killed(const char *path, uint64_t seed)
 
     options.sst_size = 64 << 10;
     options.block_size = 4 << 10;
-    must(colander_store_open(path, &options, &store, NULL));
+    DID(colander_store_open(path, &options, &store, NULL));
     write_bulk(store, seed);
-    must(colander_family_open(store, "unknown", &other, NULL));
+    DID(colander_family_open(store, "unknown", &other, NULL));
     write_old_rows(other, seed + 5);
-    must(colander_family_flush(other, NULL));
+    DID(colander_family_flush(other, NULL));
     colander_family_close(other);
     write_dropped(store, "rows", seed + 3);
-    must(colander_family_open(store, "rows", &family, NULL));
-    must(colander_family_open(store, "other", &other, NULL));
+    DID(colander_family_open(store, "rows", &family, NULL));
+    DID(colander_family_open(store, "other", &other, NULL));
     for (uint64_t i = 0; i < STEPS; i++) {
         make_step(seed, i, builder, &step);
         write_step(family, &step, &key);
         if (i % 300 == 299 && i < LOGGED)
-            must(colander_family_flush(family, NULL));
+            DID(colander_family_flush(family, NULL));
         if (i == LOGGED / 2)
-            must(colander_family_compact(family, NULL));
+            DID(colander_family_compact(family, NULL));
         if (i % 200 == 0 && i >= LOGGED) { /* another log */
             make_step(seed, 0, builder, &step);
             write_step(other, &step, &key);
-            must(colander_family_flush(other, NULL));
+            DID(colander_family_flush(other, NULL));
         }
     }
     assert_all_loaded(family);

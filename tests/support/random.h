@@ -6,7 +6,9 @@
 #ifndef TESTS_SUPPORT_RANDOM_H
 #define TESTS_SUPPORT_RANDOM_H
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +29,19 @@ random_seed(const char *test)
     printf("%s: COLANDER_SEED=%" PRIu64 "\n", test, seed);
     fflush(stdout);
     return seed;
+}
+
+/* The state of a program that has one for all its tests. */
+static inline uint64_t *
+random_state(void)
+{
+    static uint64_t state;
+    static bool is_seeded;
+
+    if (!is_seeded)
+        state = random_seed(program_invocation_short_name);
+    is_seeded = true;
+    return &state;
 }
 
 /* AddressSanitizer makes a test some four times as slow. */

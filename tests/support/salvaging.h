@@ -115,11 +115,9 @@ static inline uint64_t
 next_index(struct salvage *salvage, struct colander_slice *row)
 {
     struct colander_slice key;
-    struct colander_error err;
     bool is_row;
 
-    if (salvage_next(salvage, &is_row, &key, row, &err) != COLANDER_OK)
-        fail_msg("%s", err.message);
+    OK(salvage_next(salvage, &is_row, &key, row, why()));
     return is_row ? decode_key(key) : KEYS;
 }
 
@@ -224,14 +222,12 @@ static inline void
 salvage_store(struct salvaging *salvaging, const char *path)
 {
     struct salvage *salvage;
-    struct colander_error err;
 
     salvaging->loss_count = 0;
     salvaging->has_heard = false;
     salvaging->doubtful = 0;
     model_go_to(&salvaging->models[0], salvaging->seed, STEPS);
-    if (salvage_open(path, note_loss, salvaging, &salvage, &err) != COLANDER_OK)
-        fail_msg("%s", err.message);
+    OK(salvage_open(path, note_loss, salvaging, &salvage, why()));
     look_at_families(salvaging, salvage);
     salvage_close(salvage);
 }

@@ -263,13 +263,10 @@ open_watched(struct sst_fixture *fixture)
         .flushed = on_flushed,
     };
 
-    struct colander_error err;
-
     /* Sequences of rows that went with their family may be used again. */
     memset(fixture->watch.flushed, 0, sizeof(fixture->watch.flushed));
-    ASSERT_OK(engine_open_observed(fixture->base.path, &fixture->options,
-                                   &observer, &fixture->base.engine, &err),
-              err);
+    OK(engine_open_observed(fixture->base.path, &fixture->options, &observer,
+                            &fixture->base.engine, why()));
 }
 
 static inline int
@@ -357,6 +354,25 @@ write_rows(struct engine *engine, struct engine_family *family,
     return write_batch(engine, family, random, 0, count);
 }
 
+/* All that it gives; it is closed. */
+static inline struct rows
+rows_of_cursor(struct engine_cursor *cursor)
+{
+    struct rows rows = {0};
+    struct colander_slice key;
+    struct colander_slice value;
+    bool is_row;
+
+    for (;;) {
+        OK(engine_cursor_next(cursor, &is_row, &key, &value, NULL));
+        if (!is_row)
+            break;
+        rows_add(&rows, row_of(key, value, true));
+    }
+    engine_cursor_close(cursor);
+    return rows;
+}
+
 typedef enum colander_code
 cursor_open_function(struct engine_family *family,
                      const struct engine_cursor_options *options,
@@ -367,20 +383,10 @@ rows_at(struct engine_family *family, const struct colander_snapshot *snapshot,
         cursor_open_function *open)
 {
     const struct engine_cursor_options at = {.snapshot = snapshot};
-    SCOPED_ENGINE_CURSOR cursor = NULL;
-    struct rows rows = {0};
-    struct colander_slice key;
-    struct colander_slice value;
-    bool is_row;
+    struct engine_cursor *cursor;
 
     OK(open(family, &at, &cursor, NULL));
-    for (;;) {
-        OK(engine_cursor_next(cursor, &is_row, &key, &value, NULL));
-        if (!is_row)
-            break;
-        rows_add(&rows, row_of(key, value, true));
-    }
-    return rows;
+    return rows_of_cursor(cursor);
 }
 
 /* Marks the rows that are among `told`; both in order of keys. */
@@ -455,20 +461,9 @@ static inline struct rows
 rows_of_sst(struct sst *sst, const struct colander_snapshot *snapshot)
 {
     struct engine_cursor *cursor;
-    struct rows rows = {0};
-    struct colander_slice key;
-    struct colander_slice value;
-    bool is_row;
 
     OK(sst_cursor_open(sst, snapshot, false, &cursor, NULL));
-    for (;;) {
-        OK(engine_cursor_next(cursor, &is_row, &key, &value, NULL));
-        if (!is_row)
-            break;
-        rows_add(&rows, row_of(key, value, true));
-    }
-    engine_cursor_close(cursor);
-    return rows;
+    return rows_of_cursor(cursor);
 }
 
 /* That an SST holds what was told of it. */

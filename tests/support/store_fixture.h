@@ -29,12 +29,11 @@ struct store_fixture {
 static inline void
 fixture_open(struct store_fixture *fixture)
 {
-    struct colander_error err;
     const enum colander_code code = colander_store_open(
-        fixture->directory, &fixture->options, &fixture->store, &err);
+        fixture->directory, &fixture->options, &fixture->store, why());
 
     if (code != COLANDER_OK)
-        fail_msg("cannot open '%s': %s", fixture->directory, err.message);
+        fail_msg("cannot open '%s': %s", fixture->directory, error_text());
 }
 
 static inline void

@@ -39,16 +39,6 @@ struct writer {
     uint64_t number; /* it writes every WRITERS-th key */
 };
 
-/* What is no OK ends the program: the parent sees that it was not killed. */
-static inline void
-must(enum colander_code code, const struct colander_error *err)
-{
-    if (code == COLANDER_OK)
-        return;
-    fprintf(stderr, "a write failed: %s\n", err == NULL ? "" : err->message);
-    _exit(3);
-}
-
 /* A text that takes several blocks of a log, or is written to it in pieces. */
 static inline void
 add_large(struct colander_row_builder *builder, uint64_t *random)
@@ -58,7 +48,7 @@ add_large(struct colander_row_builder *builder, uint64_t *random)
     SCOPED_MEMORY char *text = malloc(size + 1);
 
     if (text == NULL)
-        must(COLANDER_NO_MEMORY, NULL);
+        DID(COLANDER_NO_MEMORY);
     memset(text, 'a' + (int)random_below(random, 26), size);
     text[size] = '\0';
     colander_row_builder_add(builder, "large", colander_text(text));
@@ -78,7 +68,7 @@ version_row(struct colander_row_builder *builder, uint64_t index,
     random_columns(builder, random);
     if (random_below(random, 200) == 0)
         add_large(builder, random);
-    must(colander_row_builder_finish(builder, &row, NULL), NULL);
+    DID(colander_row_builder_finish(builder, &row, NULL));
     return row;
 }
 
@@ -87,30 +77,25 @@ static inline void
 add_version(struct writer *writer, struct colander_row_builder *builder,
             struct colander_batch *batch, uint64_t index)
 {
-    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
+    const struct colander_slice key = integer_key(index, &bytes);
     uint64_t version =
         atomic_load(&writer->versions->rows[index].acknowledged) + 1;
     uint64_t choice = random_below(&writer->random, 8);
-    struct colander_error err;
 
-    (void)integer_key(index, &key);
     if (choice >= 2)
         version += version % 2; /* a put */
     atomic_store(&writer->versions->rows[index].begun, version);
     if (version % 2 != 0)
-        must(colander_batch_delete(batch, writer->family,
-                                   colander_buffer_slice(&key), &err),
-             &err);
+        DID(colander_batch_delete(batch, writer->family, key, why()));
     else if (choice < 5)
-        must(colander_batch_put(
-                 batch, writer->family, colander_buffer_slice(&key),
-                 version_row(builder, index, version, &writer->random), &err),
-             &err);
+        DID(colander_batch_put(
+            batch, writer->family, key,
+            version_row(builder, index, version, &writer->random), why()));
     else
-        must(colander_batch_patch(
-                 batch, writer->family, colander_buffer_slice(&key),
-                 version_row(builder, index, version, &writer->random), &err),
-             &err);
+        DID(colander_batch_patch(
+            batch, writer->family, key,
+            version_row(builder, index, version, &writer->random), why()));
 }
 
 static inline void
@@ -119,11 +104,10 @@ write_batch(struct writer *writer, struct colander_row_builder *builder,
 {
     uint64_t count = 1 + random_below(&writer->random, BATCH_MAX);
     uint64_t first = random_below(&writer->random, KEYS / WRITERS - count);
-    struct colander_error err;
 
     for (uint64_t i = first; i < first + count; i++)
         add_version(writer, builder, batch, i * WRITERS + writer->number);
-    must(colander_batch_commit(batch, NULL, &err), &err);
+    DID(colander_batch_commit(batch, NULL, why()));
     for (uint64_t i = first; i < first + count; i++) {
         uint64_t index = i * WRITERS + writer->number;
 
@@ -138,9 +122,8 @@ write_forever(void *context)
     struct writer *writer = context;
     struct colander_row_builder *builder = colander_row_builder_create();
     struct colander_batch *batch;
-    struct colander_error err;
 
-    must(colander_batch_create(writer->store, &batch, &err), &err);
+    DID(colander_batch_create(writer->store, &batch, why()));
     for (;;) {
         write_batch(writer, builder, batch);
         if (random_below(&writer->random, 8) == 0)
@@ -155,13 +138,12 @@ change_filters(struct colander_family *family, uint64_t *random)
     static const uint32_t rows[] = {0, 1, 16, COLANDER_SEGMENT_AUTO};
     static const char *const left_out[] = {"likes", "place"};
     struct colander_filter_options options = usual_filters();
-    struct colander_error err;
 
     options.is_on = random_below(random, 4) != 0;
     options.rows_per_segment = rows[random_below(random, 4)];
     options.unfiltered = left_out;
     options.unfiltered_count = random_below(random, 3);
-    must(colander_family_set_filters(family, &options, &err), &err);
+    DID(colander_family_set_filters(family, &options, why()));
 }
 
 /* Another family comes, has a row, and goes. */
@@ -171,16 +153,13 @@ make_and_drop(struct colander_store *store, uint64_t *random)
     SCOPED_BUILDER builder = colander_row_builder_create();
     SCOPED_FAMILY family = NULL;
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
-    struct colander_error err;
 
-    (void)integer_key(0, &key);
-    must(colander_family_open(store, "passing", &family, &err), &err);
-    must(colander_family_put(family, colander_buffer_slice(&key),
-                             version_row(builder, 0, 0, random), NULL, &err),
-         &err);
+    DID(colander_family_open(store, "passing", &family, why()));
+    DID(colander_family_put(family, integer_key(0, &key),
+                            version_row(builder, 0, 0, random), NULL, why()));
     if (random_below(random, 2) == 0)
-        must(colander_family_flush(family, &err), &err);
-    must(colander_family_drop(family, &err), &err);
+        DID(colander_family_flush(family, why()));
+    DID(colander_family_drop(family, why()));
 }
 
 /* Flushes, compacts and the like, until it is killed. */
@@ -188,18 +167,16 @@ static inline void
 disturb_forever(struct colander_store *store, struct colander_family *family,
                 uint64_t random)
 {
-    struct colander_error err;
-
     for (;;) {
         switch (random_below(&random, 11)) {
         case 10:
             make_and_drop(store, &random);
             break;
         case 0:
-            must(colander_family_compact(family, &err), &err);
+            DID(colander_family_compact(family, why()));
             break;
         case 1:
-            must(colander_family_refilter(family, NULL, &err), &err);
+            DID(colander_family_refilter(family, NULL, why()));
             break;
         case 2:
             change_filters(family, &random);
@@ -207,7 +184,7 @@ disturb_forever(struct colander_store *store, struct colander_family *family,
         case 3:
         case 4:
         case 5:
-            must(colander_family_flush(family, &err), &err);
+            DID(colander_family_flush(family, why()));
             break;
         default:
             pause_shortly();
@@ -223,15 +200,14 @@ write_until_killed(char **arguments, const struct colander_options *options)
     struct writer writers[WRITERS];
     struct colander_store *store;
     struct colander_family *family;
-    struct colander_error err;
     struct versions *versions = history_map(arguments[3], sizeof(*versions));
     uint64_t random = strtoull(arguments[4], NULL, 10);
     pthread_t thread;
 
     if (versions == NULL)
         return 3;
-    must(colander_store_open(arguments[2], options, &store, &err), &err);
-    must(colander_family_open(store, "rows", &family, &err), &err);
+    DID(colander_store_open(arguments[2], options, &store, why()));
+    DID(colander_family_open(store, "rows", &family, why()));
     atomic_store(&versions->is_open, true);
     for (uint64_t i = 0; i < WRITERS; i++) {
         writers[i] =
@@ -307,9 +283,8 @@ settle_versions(struct killing *killing, struct colander_family *family)
 
         if (begun == atomic_load(&versions->rows[i].acknowledged))
             continue;
-        (void)integer_key(i, &key);
         OK(colander_family_put(
-            family, colander_buffer_slice(&key),
+            family, integer_key(i, &key),
             version_row(killing->fixture->builder, i, next, &killing->random),
             NULL, NULL));
         history_settle(&versions->rows[i], next);

@@ -1,0 +1,27 @@
+/*
+ * Files that may not grow: what a full disk is to a program.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef TESTS_SUPPORT_FILE_LIMIT_H
+#define TESTS_SUPPORT_FILE_LIMIT_H
+
+#include "support/cases.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+/* From now on writes behind the first `size` bytes of a file fail;
+ * RLIM_INFINITY: none. */
+static inline void
+limit_files(rlim_t size)
+{
+    struct rlimit limit;
+
+    (void)signal(SIGXFSZ, SIG_IGN);
+    ZERO(getrlimit(RLIMIT_FSIZE, &limit));
+    limit.rlim_cur = size < limit.rlim_max ? size : limit.rlim_max;
+    ZERO(setrlimit(RLIMIT_FSIZE, &limit));
+}
+
+#endif
