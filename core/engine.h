@@ -26,21 +26,25 @@ options_accept(struct colander_options *options,
 
 /* An open store of families. */
 struct engine;
+struct sst_observer;
 
 /* A reference-counted family of keys with values. */
 struct engine_family;
 
 /*
  * Opens the store at `path` (copied). NULL as `options` means the defaults. The
- * caller closes *engine; on failure it is NULL. Never waits: fails with BUSY
- * and names the process that has the store open.
+ * observer (core/sst.h) is copied; NULL: none. Its context must live until the
+ * engine is closed, and a read-only open makes no calls. The caller closes
+ * *engine; on failure it is NULL. Never waits: fails with BUSY and names the
+ * process that has the store open.
  */
 COLANDER_CHECKED enum colander_code
 engine_open(const char *path, const struct colander_options *options,
-            struct engine **engine, struct colander_error *err);
+            const struct sst_observer *observer, struct engine **engine,
+            struct colander_error *err);
 
-/* Ends an open with an observer (core/sst.h): nothing else can make it fail, so
- * no later open reports what this one dropped. */
+/* Call when the layers above are open as well: no later open reports what this
+ * one dropped. */
 void engine_opened(struct engine *engine);
 
 /*

@@ -67,16 +67,6 @@ struct sst_observer {
     void (*flushed)(void *context, uint32_t family, uint64_t sequence);
 };
 
-/*
- * As engine_open, with an observer (copied; NULL: none), whose context must
- * live until the engine is closed. A read-only open makes no calls. Call
- * engine_opened when the layers above are open as well.
- */
-COLANDER_CHECKED enum colander_code
-engine_open_observed(const char *path, const struct colander_options *options,
-                     const struct sst_observer *observer,
-                     struct engine **engine, struct colander_error *err);
-
 /* A live file. */
 struct sst_info {
     uint32_t family;

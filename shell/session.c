@@ -7,30 +7,24 @@
 #include <stdarg.h>
 #include <unistd.h>
 
-static void
-report_dropped(const struct session *session)
-{
-    struct colander_recovery recovery;
-
-    colander_store_recovery(session->store, &recovery);
-    if (recovery.dropped_size > 0)
-        session_complain(session, SESSION_FINE, "'%s': %s", session->path,
-                         recovery.message);
-}
-
 enum colander_code
 session_open_with(struct session *session, const char *path,
                   const struct colander_options *options,
                   struct colander_error *err)
 {
+    struct colander_recovery recovery;
     enum colander_code code;
 
     session->path = path;
     session->is_read_only = options->mode == COLANDER_OPEN_READ_ONLY;
     code = colander_store_open(path, options, &session->store, err);
-    if (code == COLANDER_OK)
-        report_dropped(session);
-    return code;
+    if (code != COLANDER_OK)
+        return code;
+    colander_store_recovery(session->store, &recovery);
+    if (recovery.dropped_size > 0)
+        session_complain(session, SESSION_FINE, "'%s': %s", path,
+                         recovery.message);
+    return COLANDER_OK;
 }
 
 enum colander_code

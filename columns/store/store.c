@@ -130,7 +130,7 @@ store_open_hooked(const char *path, const struct colander_options *options,
         if (hooks->observer.created != NULL)
             observer = &created->hooks.observer;
     }
-    code = engine_open_observed(path, options, observer, &created->engine, err);
+    code = engine_open(path, options, observer, &created->engine, err);
     if (code == COLANDER_OK) {
         code = hooks_opened(created, err);
         if (code == COLANDER_OK)

@@ -416,9 +416,9 @@ engine_create(const char *path, const struct colander_options *options,
 }
 
 enum colander_code
-engine_open_observed(const char *path, const struct colander_options *options,
-                     const struct sst_observer *observer,
-                     struct engine **engine, struct colander_error *err)
+engine_open(const char *path, const struct colander_options *options,
+            const struct sst_observer *observer, struct engine **engine,
+            struct colander_error *err)
 {
     struct colander_options defaults;
     enum colander_code code;
@@ -434,18 +434,6 @@ engine_open_observed(const char *path, const struct colander_options *options,
         });
     if (code != COLANDER_OK)
         colander_error_context(err, "cannot open store '%s'", path);
-    return code;
-}
-
-enum colander_code
-engine_open(const char *path, const struct colander_options *options,
-            struct engine **engine, struct colander_error *err)
-{
-    enum colander_code code =
-        engine_open_observed(path, options, nullptr, engine, err);
-
-    if (code == COLANDER_OK)
-        engine_opened(*engine);
     return code;
 }
 

@@ -6,6 +6,7 @@
 #include "core/salvage/salvage_inside.h"
 
 #include "core/array.h"
+#include "core/drop_report.h"
 #include "core/family_name.h"
 
 #include <stdarg.h>
@@ -28,7 +29,8 @@ void
 salvage_lose(const struct salvage *salvage, struct salvage_loss rows,
              const char *name, const char *format, ...)
 {
-    const bool is_record = strcmp(name, DIRECTORY_RECORD) == 0;
+    const bool is_outside = strcmp(name, DIRECTORY_RECORD) == 0 ||
+                            strcmp(name, DROP_REPORT_FILE) == 0;
     char file[sizeof(struct numbered_name) + sizeof(DIRECTORY_ENGINE)];
     char what[400];
     va_list values;
@@ -37,7 +39,7 @@ salvage_lose(const struct salvage *salvage, struct salvage_loss rows,
     (void)vsnprintf(what, sizeof(what), format, values);
     va_end(values);
     (void)snprintf(file, sizeof(file), "%s%s",
-                   is_record ? "" : DIRECTORY_ENGINE "/", name);
+                   is_outside ? "" : DIRECTORY_ENGINE "/", name);
     rows.file = file;
     rows.what = what;
     salvage->report(salvage->context, &rows);

@@ -147,7 +147,7 @@ const struct command command_find = {
         "\n"
         "conditions:\n"
         "  COL=VALUE             the column equals VALUE\n"
-        "  COL!=VALUE            it exists, and has another value\n"
+        "  COL!=VALUE            it has another value, not a map or an array\n"
         "  COL<VALUE  COL<=VALUE  COL>VALUE  COL>=VALUE\n"
         "                        it has the type of VALUE, and the comparison\n"
         "                        is true\n"

@@ -206,7 +206,7 @@ remember(struct line_input *input, const struct entry *entry)
     free(text);
 }
 
-/* If a chunk that is not Lua begins with a command, says how to write that. */
+/* If a chunk that is not Lua begins with a command, hints. `limit =` is Lua. */
 static void
 hint_at_command(const struct session *session, struct colander_slice text)
 {
@@ -215,7 +215,6 @@ hint_at_command(const struct session *session, struct colander_slice text)
     for (size_t i = 0; (command = command_at(session, i)) != NULL; i++) {
         const size_t size = strlen(command->name);
 
-        /* not `limit = 3`, which is Lua */
         if (text.size > size + 1 && text.data[size] == ' ' &&
             text.data[size + 1] != '=' &&
             memcmp(text.data, command->name, size) == 0)

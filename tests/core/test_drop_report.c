@@ -13,6 +13,7 @@
 #include "support/random.h"
 
 #include "core/drop_report.h"
+#include "core/salvage.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -65,16 +66,17 @@ open_until_lost(char **arguments)
 /* ---------------------------------------------------------------- stores ---
  */
 
-/* The path of a write-ahead log with bytes, the first or the last. */
+/* The path of a file with bytes, such as "*.log", the first or the last. */
 static void
-find_log(const char *store, bool is_last, char path[TEMPORARY_SIZE + 64])
+find_file(const char *store, const char *name, bool is_last,
+          char path[TEMPORARY_SIZE + 64])
 {
     char pattern[TEMPORARY_SIZE + 64];
     struct stat status;
     glob_t found;
 
     path[0] = '\0';
-    (void)snprintf(pattern, sizeof(pattern), "%s/rocksdb/*.log", store);
+    (void)snprintf(pattern, sizeof(pattern), "%s/rocksdb/%s", store, name);
     ZERO(glob(pattern, 0, NULL, &found));
     for (size_t i = 0; i < found.gl_pathc; i++) {
         ZERO(stat(found.gl_pathv[i], &status));
@@ -99,7 +101,7 @@ make_torn(struct fixture *fixture, enum loss loss)
     int fd;
 
     assert_int_equal(WTERMSIG(child_run(arguments)), SIGKILL);
-    find_log(fixture->path, loss != GAP, path);
+    find_file(fixture->path, "*.log", loss != GAP, path);
     fd = open(path, O_RDWR);
     ZERO(fstat(fd, &status));
     if (loss == GAP)
@@ -303,6 +305,33 @@ ENGINE_TEST(what_a_lost_open_dropped_is_reported)
         assert_int_equal(dropped.has_gap, loss == GAP);
         for (size_t i = 0; i < COUNT(files); i++)
             lose_at_each_change(fixture, files[i], &dropped, &random);
+        temporary_remove(fixture->path);
+    }
+}
+
+static void
+find_dropped(void *found, const struct salvage_loss *loss)
+{
+    *(bool *)found |= strcmp(loss->file, DROP_REPORT_FILE) == 0;
+}
+
+/* After an open that failed, logs and ledger agree: only the report is left. */
+ENGINE_TEST(salvage_reports_what_a_failed_open_dropped)
+{
+    for (enum loss loss = CUT; loss < LOSSES; loss++) {
+        char path[TEMPORARY_SIZE + 64];
+        struct salvage *salvage;
+        bool is_found = false;
+
+        make_torn(fixture, loss);
+        find_file(fixture->path, "*.sst", false, path);
+        ZERO(unlink(path));
+        assert_int_not_equal(open_as(fixture, COLANDER_OPEN_EXISTING, NULL),
+                             COLANDER_OK);
+        OK(salvage_open(fixture->path, find_dropped, &is_found, &salvage,
+                        why()));
+        assert_true(is_found);
+        salvage_close(salvage);
         temporary_remove(fixture->path);
     }
 }

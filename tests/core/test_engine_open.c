@@ -96,7 +96,7 @@ ENGINE_TEST(path_may_be_relative_and_have_any_name)
     assert_non_null(getcwd(here, sizeof(here)));
     ZERO(chdir(fixture->directory));
     ZERO(mkdir("OPTIONS-x", 0755));
-    OK(engine_open("OPTIONS-x/OPTIONS-y", NULL, &fixture->engine, NULL));
+    OK(engine_open("OPTIONS-x/OPTIONS-y", NULL, NULL, &fixture->engine, NULL));
     ZERO(chdir(here));
     family = family_of(fixture, "f");
     OK(put(fixture->engine, family, "k", "v", NULL));

@@ -20,7 +20,8 @@ ENGINE_TEST(second_open_in_one_process_is_busy)
     struct engine *second;
 
     OK(open_with(fixture, NULL, NULL));
-    FAILS(engine_open(fixture->path, NULL, &second, why()), COLANDER_BUSY);
+    FAILS(engine_open(fixture->path, NULL, NULL, &second, why()),
+          COLANDER_BUSY);
     assert_null(second);
     assert_non_null(strstr(error_text(), "open in this process already"));
 }
@@ -49,7 +50,7 @@ ROLE(hold)
     char byte = 'r';
 
     options.mode = (enum colander_open_mode)atoi(arguments[3]);
-    if (engine_open(arguments[2], &options, &engine, NULL) != COLANDER_OK)
+    if (engine_open(arguments[2], &options, NULL, &engine, NULL) != COLANDER_OK)
         return 1;
     if (write(ready, &byte, 1) != 1 || read(stop, &byte, 1) != 0)
         return 2;
@@ -64,7 +65,7 @@ ROLE(write)
     struct engine_family *family;
     struct engine *engine;
 
-    if (engine_open(arguments[2], NULL, &engine, NULL) != COLANDER_OK ||
+    if (engine_open(arguments[2], NULL, NULL, &engine, NULL) != COLANDER_OK ||
         engine_family_open(engine, "f", true, &family, NULL) != COLANDER_OK)
         return 1;
     for (int i = 0; i < WRITES; i++) {
@@ -85,7 +86,7 @@ ROLE(trespass)
 
     if (setgid(65534) != 0 || setuid(65534) != 0)
         return 1;
-    if (engine_open(arguments[2], NULL, &engine, why()) != COLANDER_IO)
+    if (engine_open(arguments[2], NULL, NULL, &engine, why()) != COLANDER_IO)
         return 2;
     return strstr(error_text(), "Permission denied") == NULL ? 3 : 0;
 }

@@ -271,7 +271,7 @@ ROLE(write)
     struct engine_family *family;
     struct engine *engine;
 
-    if (engine_open(arguments[2], NULL, &engine, NULL) != COLANDER_OK ||
+    if (engine_open(arguments[2], NULL, NULL, &engine, NULL) != COLANDER_OK ||
         engine_family_open(engine, "f", true, &family, NULL) != COLANDER_OK ||
         !write_rows(engine, family, NULL, 1000))
         return 1;

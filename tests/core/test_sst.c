@@ -288,7 +288,7 @@ assert_told(struct sst_fixture *fixture, uint64_t number)
 
     (void)snprintf(name, sizeof(name), "%06d.sst", (int)number);
     fixture->options.mode = COLANDER_OPEN_READ_ONLY;
-    code = engine_open(fixture->base.path, &fixture->options,
+    code = engine_open(fixture->base.path, &fixture->options, NULL,
                        &fixture->base.engine, why());
     if (code == COLANDER_OK) {
         family = family_of(&fixture->base, "f");

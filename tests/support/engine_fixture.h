@@ -64,7 +64,12 @@ static inline enum colander_code
 open_with(struct fixture *fixture, const struct colander_options *options,
           struct colander_error *err)
 {
-    return engine_open(fixture->path, options, &fixture->engine, err);
+    const enum colander_code code =
+        engine_open(fixture->path, options, NULL, &fixture->engine, err);
+
+    if (code == COLANDER_OK)
+        engine_opened(fixture->engine);
+    return code;
 }
 
 static inline enum colander_code

@@ -265,8 +265,8 @@ open_watched(struct sst_fixture *fixture)
 
     /* Sequences of rows that went with their family may be used again. */
     memset(fixture->watch.flushed, 0, sizeof(fixture->watch.flushed));
-    OK(engine_open_observed(fixture->base.path, &fixture->options, &observer,
-                            &fixture->base.engine, why()));
+    OK(engine_open(fixture->base.path, &fixture->options, &observer,
+                   &fixture->base.engine, why()));
 }
 
 static inline int
