@@ -58,7 +58,7 @@ setup(void **state)
 {
     struct steps *it = calloc(1, sizeof(*it));
 
-    OK(fixture_setup((void **)&it->store));
+    ZERO(fixture_setup((void **)&it->store));
     it->family = fixture_family(it->store, "f");
     it->key_count = KEY_COUNT;
     it->random = random_seed("store steps");

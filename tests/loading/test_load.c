@@ -31,7 +31,7 @@ setup(void **state)
 {
     struct load_fixture *it = calloc(1, sizeof(*it));
 
-    OK(fixture_setup((void **)&it->store));
+    ZERO(fixture_setup((void **)&it->store));
     it->family = fixture_family(it->store, "f");
     temporary_make(it->directory);
     snprintf(it->file, sizeof(it->file), "%s/file", it->directory);
