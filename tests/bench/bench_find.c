@@ -33,18 +33,19 @@ enum {
 /* 400 questions read 2,000 rows, each in a block of its own: with the blocks
  * of the index that is about 40 of the 64 MiB of cache. */
 static const struct bench_way all_ways[WAYS] = {
-    [FIND] = {"find", bench_find_rows, BENCH_FIVE, 5, 400, NULL},
-    [FIND20] = {"find20", bench_find_rows, BENCH_TWENTY, 10, 100, NULL},
-    [ABSENT] = {"absent", bench_find_rows, BENCH_ABSENT, 5, 400, NULL},
-    [ANY] = {"any", bench_find_rows, BENCH_ANY, 5, 400, NULL},
-    [WIDE] = {"wide", bench_find_rows, BENCH_FIVE, 1, 4000, NULL},
-    [INDEX] = {"index", bench_index_rows, BENCH_FIVE, 5, 400, NULL},
-    [INDEX20] = {"index20", bench_index_rows, BENCH_TWENTY, 10, 100, NULL},
+    [FIND] = {"find", bench_find_rows, BENCH_FIVE, 5, 400, NULL, 0},
+    [FIND20] = {"find20", bench_find_rows, BENCH_TWENTY, 10, 100, NULL, 0},
+    [ABSENT] = {"absent", bench_find_rows, BENCH_ABSENT, 5, 400, NULL, 0},
+    [ANY] = {"any", bench_find_rows, BENCH_ANY, 5, 400, NULL, 0},
+    [WIDE] = {"wide", bench_find_rows, BENCH_FIVE, 1, 4000, NULL, 0},
+    [INDEX] = {"index", bench_index_rows, BENCH_FIVE, 5, 400, NULL, 0},
+    [INDEX20] = {"index20", bench_index_rows, BENCH_TWENTY, 10, 100, NULL, 0},
     [INDEX_ABSENT] = {"index_absent", bench_index_rows, BENCH_ABSENT, 5, 400,
-                      NULL},
-    [INDEX_WIDE] = {"index_wide", bench_index_rows, BENCH_FIVE, 1, 4000, NULL},
-    [GET] = {"get", bench_get_row, BENCH_KEY, 5, 2000, NULL},
-    [SCAN] = {"scan", bench_scan_rows, BENCH_FIVE, 1, 1, NULL},
+                      NULL, 0},
+    [INDEX_WIDE] = {"index_wide", bench_index_rows, BENCH_FIVE, 1, 4000, NULL,
+                    0},
+    [GET] = {"get", bench_get_row, BENCH_KEY, 5, 2000, NULL, 0},
+    [SCAN] = {"scan", bench_scan_rows, BENCH_FIVE, 1, 1, NULL, 0},
 };
 
 struct experiment {
