@@ -264,14 +264,14 @@ FIXTURE_TEST(finds_equal_scans_while_rows_and_files_change)
     struct colander_filter_options options = usual_filters();
 
     run_store(fixture, "changing", &options, change_files,
-              random_runs(1500) / 4);
+              random_runs(900) / 4);
 }
 
 FIXTURE_TEST(finds_equal_scans_while_filters_are_spoiled)
 {
     struct colander_filter_options options = usual_filters();
 
-    run_store(fixture, "spoiled", &options, spoil_files, random_runs(1500) / 4);
+    run_store(fixture, "spoiled", &options, spoil_files, random_runs(900) / 4);
 }
 
 FIXTURE_TEST(finds_equal_scans_with_segments_and_a_tree)
@@ -283,7 +283,7 @@ FIXTURE_TEST(finds_equal_scans_with_segments_and_a_tree)
     options.hierarchy = COLANDER_HIERARCHY_TREE;
     options.tree_order = 2;
     run_store(fixture, "segments", &options, spoil_files,
-              random_runs(1500) / 4);
+              random_runs(900) / 4);
 }
 
 FIXTURE_TEST(finds_equal_scans_with_columns_left_out_and_files_only)
@@ -294,12 +294,12 @@ FIXTURE_TEST(finds_equal_scans_with_columns_left_out_and_files_only)
     options.unfiltered = left_out;
     options.unfiltered_count = 2;
     run_store(fixture, "left_out", &options, spoil_files,
-              random_runs(1500) / 8);
+              random_runs(900) / 8);
     colander_filter_options_init(&options);
     options.rows_per_segment = 0;
     options.filter_bits = 20000;
     options.memory_budget = 1 << 16;
-    run_store(fixture, "files", &options, spoil_files, random_runs(1500) / 8);
+    run_store(fixture, "files", &options, spoil_files, random_runs(900) / 8);
 }
 
 FIXTURE_TEST(finds_equal_scans_while_options_change)
@@ -307,7 +307,7 @@ FIXTURE_TEST(finds_equal_scans_while_options_change)
     struct colander_filter_options options = usual_filters();
 
     run_store(fixture, "options", &options, change_options,
-              random_runs(1500) * 5 / 3);
+              random_runs(900) * 5 / 3);
     /* they may be off */
     OK(colander_family_set_filters(kept_family(fixture, "options"), &options,
                                    NULL));
@@ -343,7 +343,7 @@ write_and_flush(void *context)
 /* It is in a file of the view before it leaves the recent rows. */
 FIXTURE_TEST(row_is_found_at_every_moment_of_its_flush)
 {
-    const uint64_t runs = random_runs(75);
+    const uint64_t runs = random_runs(45);
     struct flushing flushing = {.fixture = fixture,
                                 .count = runs < 5000 ? runs : 5000};
     int64_t number = 0;
