@@ -282,8 +282,7 @@ FIXTURE_TEST(finds_equal_scans_with_segments_and_a_tree)
     options.hash_bits = 16;
     options.hierarchy = COLANDER_HIERARCHY_TREE;
     options.tree_order = 2;
-    run_store(fixture, "segments", &options, spoil_files,
-              random_runs(900) / 4);
+    run_store(fixture, "segments", &options, spoil_files, random_runs(900) / 4);
 }
 
 FIXTURE_TEST(finds_equal_scans_with_columns_left_out_and_files_only)
@@ -293,8 +292,7 @@ FIXTURE_TEST(finds_equal_scans_with_columns_left_out_and_files_only)
 
     options.unfiltered = left_out;
     options.unfiltered_count = 2;
-    run_store(fixture, "left_out", &options, spoil_files,
-              random_runs(900) / 8);
+    run_store(fixture, "left_out", &options, spoil_files, random_runs(900) / 8);
     colander_filter_options_init(&options);
     options.rows_per_segment = 0;
     options.filter_bits = 20000;
