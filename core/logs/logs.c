@@ -7,6 +7,7 @@
 #include "core/log_records.h"
 #include "core/manifest.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -224,6 +225,7 @@ judge_bad(const struct check *check, struct logs *logs,
 {
     enum colander_code code;
 
+    assert(logs->bad != NULL);
     if (!logs->bad->may_end)
         return fail_bad(logs->bad, err);
     code = find_need(check, logs->bad->number, &logs->has_hole, err);
@@ -358,12 +360,11 @@ static enum colander_code
 check_order(const struct check *check, struct logs *logs,
             struct colander_error *err)
 {
-    const struct log *end = logs->list + logs->count;
     enum colander_code code = COLANDER_OK;
 
-    for (const struct log *log = logs->list;
-         log < end && code == COLANDER_OK && !logs->has_hole; log++)
-        code = add_log(check, logs, log, err);
+    for (size_t i = 0;
+         i < logs->count && code == COLANDER_OK && !logs->has_hole; i++)
+        code = add_log(check, logs, &logs->list[i], err);
     if (code == COLANDER_OK && logs->has_hole)
         code = cut_at_hole(check, logs, err);
     else if (code == COLANDER_OK && logs->bad != NULL)

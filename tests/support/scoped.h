@@ -20,7 +20,7 @@
 
 /* A pointer, or NULL, that `release` takes. */
 #define SCOPED_DEFINE(type, release)                                           \
-    static inline void scoped_##release(type **pointer)                        \
+    static inline void scoped_##release(__typeof__(type) **pointer)            \
     {                                                                          \
         release(*pointer);                                                     \
     }
