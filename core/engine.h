@@ -43,8 +43,7 @@ engine_open(const char *path, const struct colander_options *options,
             const struct sst_observer *observer, struct engine **engine,
             struct colander_error *err);
 
-/* Call when the layers above are open as well: no later open reports what this
- * one dropped. */
+/* The layers above are open too: no later open reports what was dropped. */
 void engine_opened(struct engine *engine);
 
 /*

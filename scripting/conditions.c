@@ -94,8 +94,8 @@ stack_join(lua_State *L, struct stack *stack, size_t first, bool is_all)
     if (count == 1)
         return;
     stack->count = first; /* taken, even on failure */
-    joined = is_all ? colander_all_of(stack->items + first, count, &err)
-                    : colander_any_of(stack->items + first, count, &err);
+    joined = (is_all ? colander_all_of : colander_any_of)(
+        count > 0 ? &stack->items[first] : NULL, count, &err);
     stack_add(L, stack, joined, &err);
 }
 
