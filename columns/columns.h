@@ -21,7 +21,7 @@
  *          limits.h      limits on rows, keys and batches
  *          core.h        options, errors, buffers and slices, snapshots
  * Example: examples/hello.c stores rows and finds some
- * Bytes:   columns/FORMAT.md
+ * Format:  columns/FORMAT.md has the bytes of keys and rows
  *
  * SPDX-License-Identifier: MIT
  */
@@ -47,9 +47,9 @@ struct colander_store;
 
 /* Opens the store at `path` (copied). Creates it if it is missing, unless
  * `options` forbid that. `options` NULL means the defaults. On success *store
- * is the caller's to close; on failure it is NULL. Never waits: if another
- * process has the store open for writing, or for reading while `options` ask
- * for writing, fails with BUSY and names that process. */
+ * is the caller's to close; on failure it is NULL. Never waits: fails with
+ * BUSY, and names the other process, if one has the store open for writing; to
+ * open for writing, also if one has it open for reading. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_store_open(const char *path, const struct colander_options *options,
                     struct colander_store **store, struct colander_error *err);
@@ -83,10 +83,10 @@ colander_store_options(const struct colander_store *store,
     colander_store_options_sized(store, options, sizeof(*options));
 }
 
-/* Reports in `recovery` what was dropped when the store was opened: a write at
- * the end of the write-ahead log that is incomplete, or the writes after one
- * that a power failure lost. (Any other damage of a log makes
- * colander_store_open fail with CORRUPT.) */
+/* Reports in `recovery` what was dropped when the store was opened: an
+ * incomplete write at the end of the write-ahead log or, if a power failure
+ * lost a write in it, all writes after that one. (Any other damage of a log
+ * makes colander_store_open fail with CORRUPT.) */
 COLANDER_API void colander_store_recovery(const struct colander_store *store,
                                           struct colander_recovery *recovery);
 
@@ -128,10 +128,10 @@ COLANDER_API void colander_family_close(struct colander_family *family);
 COLANDER_API const char *
 colander_family_name(const struct colander_family *family);
 
-/* Returns whether the handle's family exists. A handle is bound to a family by
- * the first call, which may be colander_family_open, that finds or creates one
- * with its name. Once that family is dropped, returns false forever, even if a
- * new family has the name. */
+/* Returns whether the handle's family exists. The first call that finds or
+ * creates a family with the handle's name binds the handle to that family; this
+ * may already be colander_family_open. Once that family is dropped, returns
+ * false forever, even if a new family has the name. */
 COLANDER_API bool colander_family_exists(struct colander_family *family);
 
 /* Creates the family without writing a row. Also succeeds if it exists. */
@@ -170,9 +170,9 @@ colander_family_sizes(struct colander_family *family,
 /*
  * Finds up to `count` keys that split the family into parts of about equal
  * size, for example to read it with several threads or to sample it. Stores the
- * first key of each part but the first in keys[0], ..., keys[*found - 1], in
- * ascending order: so there are *found + 1 parts. *found is less than `count`
- * if the family is too small for more parts.
+ * first keys of the second and all later parts, in ascending order, in keys[0],
+ * ..., keys[*found - 1]: so there are *found + 1 parts. *found is less than
+ * `count` if the family is too small for more parts.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_split_keys(struct colander_family *family,
@@ -225,8 +225,8 @@ COLANDER_API COLANDER_CHECKED enum colander_code colander_family_delete(
  * `prefix` consists of whole parts: the key {"sensor-7"} is a prefix of
  * {"sensor-7", 5} and of itself, but not of {"sensor-70"}. The range begins at
  * `from` and ends at `to`, both included; keys that begin with all parts of
- * `to` are also in it. Neither needs to be the key of a row. `exact` is the
- * only key.
+ * `to` are also in it. Neither needs to be the key of a row. With `exact`, the
+ * range has no other key.
  */
 struct colander_key_range {
     struct colander_slice prefix;
@@ -367,8 +367,8 @@ struct colander_query {
     bool keys_only;        /* returns rows without columns: only keys */
     bool reports_columns;  /* returns which columns matched; slower */
     bool is_timed;         /* measures the times in colander_explain; slower */
-    uint32_t thread_count; /* that read a large result: 0, the default, is one
-                              for each core; 1 is only the caller's */
+    uint32_t thread_count; /* threads for a large result, with the caller's;
+                              default 0: one per core */
 };
 
 /* Sets the defaults: every row, all columns, now, in key order. */
@@ -435,10 +435,11 @@ colander_family_count(struct colander_family *family,
                       const struct colander_query *query, uint64_t *count,
                       struct colander_error *err);
 
-/* Sets *path to number `index`, from 0, of the columns that have matched so
- * far, and *row_count to the number of returned rows in which it matched.
- * Returns false if there is no such column. Without reports_columns there are
- * none. *path is borrowed until the cursor moves or is closed. */
+/* Describes one of the columns that have matched so far: `index` counts them
+ * from 0. Sets *path to the column's path, and *row_count to the number of
+ * returned rows in which it matched; returns false if there is no such column.
+ * Requires reports_columns. *path is borrowed until the cursor moves or is
+ * closed. */
 COLANDER_API bool colander_cursor_matched(const struct colander_cursor *cursor,
                                           size_t index, const char **path,
                                           uint64_t *row_count);
@@ -458,9 +459,8 @@ COLANDER_API const char *colander_plan_name(enum colander_plan plan);
 /*
  * The plan of a find and its work so far. The counts add up:
  *     file_count      = files_pruned + files_located + files_read
- *     candidate_count = rows_returned + rows_gone + rows_false, plus
- *                       candidates that are not verified yet
- *                       (with COLANDER_PLAN_CANDIDATES)
+ * and, with COLANDER_PLAN_CANDIDATES, when all candidates are verified:
+ *     candidate_count = rows_returned + rows_gone + rows_false
  */
 struct colander_explain {
     size_t struct_size; /* bytes that the library filled */
@@ -471,7 +471,7 @@ struct colander_explain {
 
     uint64_t file_count;      /* SST files of the family */
     uint64_t files_pruned;    /* ruled out by the hierarchy in memory */
-    uint64_t files_located;   /* of the others: ruled out by filters on disk */
+    uint64_t files_located;   /* others: filters on disk located no match */
     uint64_t files_read;      /* the rest: may contain matching rows */
     uint64_t files_unsure;    /* of those read: without a usable filter */
     uint64_t segments_read;   /* runs of rows read to find candidates */

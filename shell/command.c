@@ -23,8 +23,7 @@ static const char shell_overview[] =
     "\n"
     "Ctrl-C stops what runs, Tab completes names. docs/shell.md and "
     "docs/lua.md\n"
-    "are the manuals.\n"
-    "\n";
+    "are the manuals.\n\n";
 
 static bool
 is_shell(const struct session *session)

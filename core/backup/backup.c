@@ -104,9 +104,11 @@ copy_file(struct backup *backup, const struct backup_file *file,
 {
     enum colander_code code = store_copy_file(&backup->copy, file, err);
 
+    if (code == COLANDER_NOT_FOUND && file->kind == BACKUP_OPTIONAL_FILE)
+        return COLANDER_OK;
     if (code == COLANDER_NOT_FOUND)
-        return file->kind == BACKUP_OPTIONAL_FILE ? COLANDER_OK
-                                                  : COLANDER_CORRUPT;
+        return COLANDER_FAIL(err, COLANDER_CORRUPT, "'%s' is missing",
+                             file->name);
     if (code == COLANDER_OK &&
         (file->kind == BACKUP_WAL || file->kind == BACKUP_MANIFEST))
         code = check_log(backup, file, err);

@@ -248,11 +248,10 @@ run_load(struct session *session, const struct arguments *arguments)
                                     &command.load, &err);
     if (code != COLANDER_OK)
         status = session_misused(session, &err);
-    else if (has_files)
-        status = load_files(&command, arguments->words + 1,
-                            arguments->word_count - 1);
     else
-        status = load_files(&command, standard_input, 1);
+        status = load_files(&command,
+                            has_files ? arguments->words + 1 : standard_input,
+                            has_files ? arguments->word_count - 1 : 1);
     colander_load_destroy(command.load);
     colander_family_close(family);
     colander_schema_close(command.schema);

@@ -102,8 +102,8 @@ compare(const struct condition *condition, const struct literals *literals,
 
     if (literals->is_list && comparison != COLANDER_EQ) {
         COLANDER_FAIL(err, COLANDER_INVALID,
-                      "an array needs = (write a text that begins with '[' in "
-                      "double quotes)");
+                      "only = takes an array (write a text that begins with "
+                      "'[' in double quotes)");
         return NULL;
     }
     if (literals->is_list)

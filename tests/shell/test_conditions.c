@@ -203,7 +203,7 @@ TEST(a_mistake_is_told_with_its_place)
         {"user=[1],\"x\":2", 8, NULL},
         {"user=[1]]", 8, NULL},
         {"user!=[1]", 6,
-         "an array needs = (write a text that begins with '[' in double "
+         "only = takes an array (write a text that begins with '[' in double "
          "quotes)"},
         {"likes<=null", 7, "null has no order: use = or !="},
         {"likes=18446744073709551616", 6, OUT_OF_RANGE},
