@@ -164,6 +164,7 @@ refuses_backup(struct backups *backups, enum colander_code code,
     assert_int_equal(colander_store_backup(backups->fixture->store,
                                            backups->directory, 0, NULL, err),
                      code);
+    assert_int_equal(err->code, code);
     if (strstr(err->message, part) == NULL)
         fail_msg("'%s' is not in: %s", part, err->message);
 }
@@ -311,6 +312,10 @@ PREPARED_TEST(a_damaged_store_has_no_new_backup)
                    backups->fixture->directory);
     run(command);
     refuses_backup(backups, COLANDER_CORRUPT, ".sst");
+    (void)snprintf(command, sizeof(command), "rm '%s'/rocksdb/*.sst",
+                   backups->fixture->directory);
+    run(command);
+    refuses_backup(backups, COLANDER_CORRUPT, ".sst' is missing");
     assert_int_equal(count_of("ls -A '%s' | wc -l", backups->directory), 2);
     assert_int_equal(rows_of_backup(backups, 1, "rows"), 1000);
 }

@@ -153,6 +153,8 @@ support.with_store(function(store)
     assert(family:put(read) == "k" and tostring(family:get("k")) == '{"_key":"k"}')
     read.q = print
     fails({"column 'q': a function cannot be stored"}, family.put, family, read)
+    fails({"x': a function cannot be stored"}, family.put, family, -- cut before
+          {[("x"):rep(1000)] = print})
     read.q = {r = {1, {s = print}}}
     fails({"column 'q.r[2].s': a function"}, family.put, family, read)
 end)

@@ -74,6 +74,8 @@ prints '{"_key":"t000001","likes":313}'
 run 0 find "$demo" tweets --key t000001 --where 'likes == 314' --explain
 prints ''
 says_some '^where    0 rows accepted, 1 rejected in '
+run 0 find "$demo" tweets --key t000001 likes=313 --explain
+says_some '^because  only one key is in the range$'
 run 0 find "$demo" tweets --key t000001 --where true --limit 0
 prints ''
 
