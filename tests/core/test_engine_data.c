@@ -103,7 +103,7 @@ ENGINE_TEST(cursor_outlives_the_drop_of_its_family)
     assert_true(!is_row && key.data == NULL);
 }
 
-/* What a thread does to its family until it is refused. */
+/* What a thread does to its family until it fails. */
 enum work { WRITE, WRITE_AND_FLUSH, WRITE_AND_COMPACT };
 
 struct writer {
@@ -131,8 +131,8 @@ write_until_refused(void *context)
     return NULL;
 }
 
-/* A write, flush or compaction that met a drop used to stop all writes of the
- * store for ever. */
+/* A write, flush or compaction that ran into a drop used to block all writes to
+ * the store forever. */
 static void
 drop_beside(struct fixture *fixture, const enum work works[3], int rounds)
 {

@@ -1,5 +1,5 @@
 /*
- * Opening and closing: what is on disk, what is left behind.
+ * Opening and closing an engine: what is on disk, and what remains.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -173,7 +173,7 @@ ENGINE_TEST(files_are_for_the_owner_alone)
     struct engine_family *family;
 
     umask(0);
-    ZERO(mkdir(fixture->path, 0755)); /* there before us */
+    ZERO(mkdir(fixture->path, 0755)); /* it existed before */
     family = open_with_family(fixture, "f");
     OK(put(fixture->engine, family, "k", "v", NULL));
     OK(engine_family_flush(family, NULL));

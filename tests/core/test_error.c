@@ -1,5 +1,5 @@
 /*
- * Errors: contexts before causes, in the room there is.
+ * Errors: contexts precede causes, within the space available.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,5 +1,5 @@
 /*
- * What an observer is told of SST files, against what the store shows.
+ * What an observer is notified of about SST files, compared with the store.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -59,13 +59,13 @@ drop(struct work *work, size_t which)
     uint32_t id = engine_family_id(work->families[which]);
 
     OK(engine_family_drop(work->families[which], NULL));
-    /* What a compaction had made by then stays until the store is closed. */
+    /* The compaction's output so far stays until the store is closed. */
     pthread_mutex_lock(&watch->mutex);
     watch->is_dropped[id] = true;
     pthread_mutex_unlock(&watch->mutex);
     close_families(&work->fixture->base);
     open_families(work);
-    for (size_t i = 0; i < SNAPSHOTS; i++) { /* of what there was before */
+    for (size_t i = 0; i < SNAPSHOTS; i++) { /* of earlier states */
         colander_snapshot_release(work->snapshots[i]);
         work->snapshots[i] = NULL;
     }
@@ -183,7 +183,8 @@ SST_TEST(replaced_file_leaves_the_view_though_a_cursor_keeps_it)
     check_now(fixture, family);
 }
 
-/* Whether RocksDB has moved a file to another level as it is. */
+/* Returns whether RocksDB moved a file to another level without rewriting
+ * it. */
 static bool
 has_moved(struct sst_fixture *fixture)
 {
@@ -201,7 +202,7 @@ SST_TEST(moved_file_stays_in_view_and_its_entries_are_counted)
 
     open_watched(fixture);
     family = family_of(&fixture->base, "f");
-    for (uint32_t i = 0; i < 60; i++) { /* none overlaps another */
+    for (uint32_t i = 0; i < 60; i++) { /* their ranges do not overlap */
         assert_true(write_batch(fixture->base.engine, family, NULL, i * 1000,
                                 1 + i * 10));
         OK(engine_family_flush(family, NULL));
@@ -211,7 +212,7 @@ SST_TEST(moved_file_stays_in_view_and_its_entries_are_counted)
     assert_true(has_moved(fixture));
     assert_in_range(check_files(fixture), 30, 60);
     close_engine(&fixture->base);
-    open_watched(fixture); /* now RocksDB knows the entries of 20 at first */
+    open_watched(fixture); /* RocksDB now knows the entries of 20 at first */
     family = family_of(&fixture->base, "f");
     assert_in_range(check_files(fixture), 30, 60);
     check_now(fixture, family);
@@ -253,7 +254,7 @@ SST_TEST(no_row_is_missing_at_any_moment)
     open_watched(fixture);
     writing.family = family_of(&fixture->base, "f");
     ZERO(pthread_create(&thread, NULL, write_on, &writing));
-    while (!writing.is_done) { /* writes go on while it flushes */
+    while (!writing.is_done) { /* writes continue during the flush */
         OK(engine_family_flush(writing.family, NULL));
         check_now(fixture, writing.family);
     }
@@ -264,8 +265,8 @@ SST_TEST(no_row_is_missing_at_any_moment)
 /* --------------------------------------------------- crashes and failure ---
  */
 
-/* Role: writes 1,000 rows and is killed. The parent reads them at an open, so
- * their values need nothing but the sequence. */
+/* Role: writes 1,000 rows and is killed. The parent reads them when it opens
+ * the store, so their values depend only on the sequence. */
 ROLE(write)
 {
     struct engine_family *family;
@@ -297,7 +298,7 @@ SST_TEST(rows_of_a_killed_process_are_told_before_open_returns)
     free(rows.rows);
     close_engine(&fixture->base);
     assert_int_equal(fixture->watch.event_count,
-                     0); /* a reader tells nothing */
+                     0); /* a reader reports nothing */
 
     fixture->options.mode = COLANDER_OPEN_EXISTING;
     open_watched(fixture);
@@ -318,9 +319,9 @@ forget_view(struct watch *watch)
         told->is_in_view = false;
 }
 
-/* A file that RocksDB's buffer holds (1 MiB) fails after its writer has
- * finished, when it is synced; a larger one before, and then RocksDB does not
- * say which file it was. */
+/* A file that fits in RocksDB's buffer (1 MiB) fails when it is synced, after
+ * its writer has finished. A larger one fails earlier, and then RocksDB does
+ * not report which file it was. */
 SST_TEST(file_that_fails_is_told_with_what_is_known_of_it)
 {
     static const uint32_t counts[] = {2000, 15000};
@@ -346,7 +347,7 @@ SST_TEST(file_that_fails_is_told_with_what_is_known_of_it)
         if (engine_close(fixture->base.engine, NULL) != COLANDER_OK)
             print_message("its close fails, too\n");
         fixture->base.engine = NULL;
-        forget_view(watch); /* what the close made in vain */
+        forget_view(watch); /* what the close failed to write */
         open_watched(fixture);
         family = family_of(&fixture->base, "f");
         check_now(fixture, family);

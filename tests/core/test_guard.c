@@ -1,5 +1,6 @@
 /*
- * The border to C++: no exception passes it, and what RocksDB says has a code.
+ * The border to C++: no exception crosses it, and each RocksDB status maps to a
+ * code.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The message begins so; RocksDB has the rest. */
+/* The message begins with this; RocksDB supplies the rest. */
 static void
 assert_told(enum thrown thrown, enum colander_code code, const char *message)
 {

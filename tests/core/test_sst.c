@@ -1,5 +1,5 @@
 /*
- * One SST read by itself, and the store's own records.
+ * One SST read on its own, and the engine's own records.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,7 +13,7 @@
 
 /* ------------------------------------------------------------- one file --- */
 
-/* The one SST of a family of `count` rows. */
+/* Opens the only SST of a family of `count` rows. */
 static struct sst *
 make_sst(struct sst_fixture *fixture, struct engine_family *family,
          uint32_t count, uint64_t *number)
@@ -52,7 +52,7 @@ SST_TEST(sst_cursor_seeks_and_sees_what_its_snapshot_sees)
     free(rows.rows);
 
     OK(sst_cursor_open(sst, NULL, false, &cursor, NULL));
-    for (uint8_t last = 9; last >= 7; last -= 2) { /* twice, so also back */
+    for (uint8_t last = 9; last >= 7; last -= 2) { /* and backwards */
         OK(engine_cursor_seek(cursor, colander_slice_of(middle, 4), false,
                               NULL));
         for (uint8_t i = 5; i < last; i++) {
@@ -136,7 +136,7 @@ SST_TEST(deleted_sst_is_not_found_but_an_open_one_reads_on)
     sst_close(sst);
 }
 
-/* Flips bits of the SST, from `offset` on. */
+/* Flips bits of the SST from `offset` on. */
 static void
 damage(const struct sst_fixture *fixture, uint64_t number, off_t offset,
        size_t size)
@@ -199,8 +199,8 @@ SST_TEST(sst_shares_the_cache_and_damage_is_never_an_early_end)
 #define FOOTER_SIZE 53
 #define FOOTER_TAIL_SIZE 12 /* version, and what all such files end with */
 
-/* Makes each bit of a file wrong, one after the other. Only in the footer some
- * may mean nothing, where it says what it leads to, with zeros behind that. */
+/* Flips each bit of a file in turn. Only in the footer may a bit have no
+ * meaning: where its block handles are padded with zeros. */
 static void
 damage_each_bit(const char *path)
 {
@@ -234,12 +234,12 @@ damage_each_bit(const char *path)
     close(fd);
 }
 
-/* RocksDB opens the first files of a store when it is opened, and reads the
- * properties of others without opening them. */
+/* RocksDB opens the first files of a store when it opens the store, and reads
+ * the properties of the others without opening them. */
 #define FILES 24
 
-/* Makes that bit of the properties wrong, or right again, by which RocksDB 7.8
- * ends the process. */
+/* Flips, or restores, the bit of the properties that makes RocksDB 7.8 end the
+ * process. */
 static void
 flip_bit_of_properties(const struct sst_fixture *fixture, uint64_t number)
 {
@@ -325,8 +325,8 @@ SST_TEST(wrong_properties_are_told_of_any_file)
     }
 }
 
-/* Makes bytes of the footer wrong, by which it may say that blocks are anywhere
- * and of any size. */
+/* Damages bytes of the footer, so that it may place blocks anywhere and of any
+ * size. */
 static void
 damage_footer(const char *path, uint64_t *random)
 {
@@ -365,7 +365,7 @@ SST_TEST(every_wrong_bit_is_told)
     (void)snprintf(path, sizeof(path), "%s/one.sst", fixture->base.path);
     golden_write(path, GOLDEN_SIZE);
     damage_each_bit(path);
-    rocksdb_write_sst(path, keys, rows, 2); /* as those of a bulk are */
+    rocksdb_write_sst(path, keys, rows, 2); /* like those of a bulk */
     damage_each_bit(path);
     damage_footer(path, &random);
 }

@@ -1,5 +1,5 @@
 /*
- * SST files read without RocksDB: they have what RocksDB says that they have.
+ * SST files read without RocksDB have the entries that RocksDB reports.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,7 +15,7 @@
 /* ------------------------------------------------------------ comparison ---
  */
 
-/* What RocksDB says of a family, and what its files say. */
+/* The entries of a family as RocksDB and as its files have them. */
 struct comparison {
     struct kept_entries told;
     struct kept_entries read;
@@ -70,7 +70,7 @@ read_whole(void *context, const char *path, uint64_t entry_count)
     comparison->file_count++;
 }
 
-/* Gives how many entries were compared. */
+/* Returns the number of entries compared. */
 static size_t
 compare_family(struct engine_family *family, bool is_external)
 {
@@ -235,7 +235,7 @@ ENGINE_TEST(a_file_made_once_is_read)
     }
 }
 
-/* A block of two entries, each of a key of one byte. */
+/* A block of two entries, each with a key of one byte. */
 static const char *
 check_two(uint8_t first, uint8_t first_sequence, uint8_t second,
           uint8_t second_sequence)
@@ -273,7 +273,7 @@ TEST(entries_that_do_not_ascend_are_not_believed)
     assert_string_equal(check_two('a', 1, 'a', 1), expected);
 }
 
-/* What the footer leads to is found without it. */
+/* What the footer points to is found without it. */
 ENGINE_TEST(a_file_without_its_footer_is_known_whole)
 {
     SCOPED(reading_release) struct reading reading;

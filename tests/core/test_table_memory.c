@@ -1,8 +1,8 @@
 /*
- * SST files read while memory is short, which is told as what it is and never
- * as damage, or from a disk that fails, which is damage of what cannot be read.
+ * SST files read while memory is short, which is reported as such and never as
+ * damage, or from a failing disk, where whatever cannot be read is damaged.
  *
- * The linker sends every read of this program here: see CMakeLists.txt.
+ * The linker redirects every read of this program here: see CMakeLists.txt.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -35,7 +35,7 @@ __wrap_pread(int fd, void *bytes, size_t size, off_t at)
 /* ----------------------------------------------------------------- tests ---
  */
 
-/* Reads all; gives how many entries and gaps there were. */
+/* Reads all; sets the numbers of entries and gaps. */
 static enum colander_code
 read_steps(const char *path, unsigned *steps, unsigned *gaps,
            struct colander_error *err)
@@ -59,7 +59,7 @@ read_steps(const char *path, unsigned *steps, unsigned *gaps,
     return code;
 }
 
-/* Reads with each sector failing. */
+/* Reads with each sector failing in turn. */
 static void
 fail_each_sector(const char *path)
 {
@@ -79,8 +79,8 @@ fail_each_sector(const char *path)
     }
 }
 
-/* Reads with the first allocation failing, then with the second, until nothing
- * fails; gives how often something did. */
+/* Reads with the first allocation failing, then the second, until none fails.
+ * Returns how many runs had a failure. */
 static long
 failures_of(const char *path)
 {
