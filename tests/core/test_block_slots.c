@@ -22,8 +22,7 @@ compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The number of chunks with a free slot. The first one of a chunk is the
- * next. */
+/* Chunks with a free slot form a list, linked at their beginning. */
 static size_t
 chunk_count(struct block_slots *all)
 {

@@ -183,8 +183,7 @@ SST_TEST(replaced_file_leaves_the_view_though_a_cursor_keeps_it)
     check_now(fixture, family);
 }
 
-/* Returns whether RocksDB moved a file to another level without rewriting
- * it. */
+/* Returns whether RocksDB moved a file to another level unchanged. */
 static bool
 has_moved(struct sst_fixture *fixture)
 {

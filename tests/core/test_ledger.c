@@ -494,8 +494,7 @@ NOTED_TEST(a_slot_stays_until_the_other_is_synced)
     }
 }
 
-/* A mark that is not relied on may be written later. For the rest of a log of
- * writes the record may lag. */
+/* Only a mark that is not relied on may reach the disk later. */
 NOTED_TEST(a_sync_is_on_the_disk_or_an_error)
 {
     const struct fault faults[] = {{FAULT_WRITE, 0, EIO, false, false},

@@ -1,5 +1,5 @@
 /*
- * Backups that are made while rows are written, and looked at as stores.
+ * Backups made while rows are written, and opened as stores to check them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,7 +9,7 @@
 #include "support/concurrent_families.h"
 #include "support/filter_files.h"
 
-/* What was acknowledged by now. */
+/* Copies what is acknowledged by now. */
 static inline void
 note_acknowledged(struct world *world, struct world *backup)
 {
@@ -21,7 +21,7 @@ note_acknowledged(struct world *world, struct world *backup)
              told(&world->stamps[i].acknowledged));
 }
 
-/* And what was begun. */
+/* Copies what is begun by now. */
 static inline void
 note_begun(struct world *world, struct world *backup)
 {
@@ -31,7 +31,7 @@ note_begun(struct world *world, struct world *backup)
         tell(&backup->stamps[i].begun, told(&world->stamps[i].begun));
 }
 
-/* As readers look at the store. */
+/* Checks the backup as readers check the store. */
 static inline void
 look_at_backup(struct actor *actor, struct world *backup, const char *path)
 {

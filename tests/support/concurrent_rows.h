@@ -2,10 +2,10 @@
  * Rows that threads write while others read them, and what each reader may see
  * of them.
  *
- * Families: "rows", in which each row tells its version and has one writer;
- * "left" and "right", of whose rows batches write two at once. All that a
- * reader claims follows from what was acknowledged before it looked, and what
- * was begun when it had.
+ * Families: "rows", in which each row contains its version and has one writer;
+ * "left" and "right", to which batches write two rows at once. A reader checks
+ * only what follows from what was acknowledged before its read, and what was
+ * begun by the end of it.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,18 +20,16 @@
 #include <pthread.h>
 
 #define WRITERS 2
-#define KEYS 240      /* of "rows"; a writer has every WRITERS-th */
+#define KEYS 240      /* of "rows"; a writer has every WRITERS-th one */
 #define PAIRS 40      /* of "left" and "right" */
 #define PATCHED PAIRS /* a row of "left" that all writers patch */
 #define BATCH_MAX 12
-#define HOT                                                                    \
-    8 /* keys of "rows" that are written and read as often as others           \
-       */
+#define HOT 8 /* keys of "rows" that are used as often as all the others */
 
 /*
- * What threads tell each other must put nothing in order between what they do
- * in the store: a sanitizer would take it for the store's own locks, and say
- * nothing where these are missing. A processor may need the order.
+ * The numbers that threads share must not order what they do in the store: a
+ * sanitizer would take that for the store's own locks, and miss where these are
+ * missing. A processor may need the order.
  */
 #ifdef __SANITIZE_THREAD__
 #define TOLD memory_order_relaxed
@@ -64,21 +62,21 @@ struct world {
     struct history patches[WRITERS];
 };
 
-/* A thread's own. */
+/* The state of a thread. */
 struct actor {
     struct world *world;
-    uint64_t number; /* among those that do the same */
+    uint64_t number; /* among those with the same job */
     uint64_t random;
     struct colander_row_builder *builder;
-    struct colander_batch *batch;   /* of a writer */
-    uint64_t seen[KEYS];            /* a reader: versions of rows, */
+    struct colander_batch *batch;   /* for a writer */
+    uint64_t seen[KEYS];            /* for a reader: versions of rows, */
     uint64_t seen_stamps[PAIRS];    /* stamps of pairs, */
     uint64_t seen_patches[WRITERS]; /* and patches, as read outside snapshots */
     struct find_counts finds;
     uint64_t turn_count;
 };
 
-/* A column that is an integer; UINT64_MAX: there is none. */
+/* Returns an integer column; UINT64_MAX: it is missing. */
 static inline uint64_t
 number_in(struct colander_slice row, const char *path)
 {
@@ -89,7 +87,7 @@ number_in(struct colander_slice row, const char *path)
     return is_found ? (uint64_t)value.integer : UINT64_MAX;
 }
 
-/* One of the rows; half of the time one that all others ask for as well. */
+/* A random row; half of the time one of the few that all threads ask for. */
 static inline uint64_t
 some_row(uint64_t *random)
 {
@@ -113,7 +111,7 @@ version_row(struct actor *actor, uint64_t index, uint64_t version)
     return row;
 }
 
-/* Adds the next version of a row to the batch, or (NULL) writes it. */
+/* Adds the next version of a row to the batch, or writes it if that is NULL. */
 static inline void
 write_version(struct actor *actor, struct colander_batch *batch, uint64_t index)
 {
@@ -127,7 +125,7 @@ write_version(struct actor *actor, struct colander_batch *batch, uint64_t index)
     enum colander_code code;
 
     if (choice >= 2)
-        version += version % 2; /* no delete */
+        version += version % 2; /* not a delete */
     tell(&versions->begun, version);
     if (version % 2 == 0)
         row = version_row(actor, index, version);
@@ -163,7 +161,7 @@ write_batch(struct actor *actor)
     }
 }
 
-/* The same stamp, into two families at once. */
+/* Writes the same stamp to two families at once. */
 static inline void
 write_pair(struct actor *actor)
 {
@@ -193,7 +191,7 @@ patched_column(uint64_t writer)
     return names[writer];
 }
 
-/* Of a row that the other writers patch, too: none of the patches is lost. */
+/* Patches a row that other writers patch, too: no patch may be lost. */
 static inline void
 write_patch(struct actor *actor)
 {
@@ -245,7 +243,7 @@ take_snapshot(struct world *world)
     return snapshot;
 }
 
-/* Any question: named and any columns, ranges of values and of keys. */
+/* Asks any question: named and any columns, ranges of values and of keys. */
 static inline void
 check_question(struct actor *actor)
 {
@@ -253,7 +251,7 @@ check_question(struct actor *actor)
                          &actor->random, &actor->finds);
 }
 
-/* How many rows have the value, found and scanned. */
+/* Finds and scans rows with the value. Returns their number. */
 static inline uint64_t
 count_value(struct actor *actor, struct colander_family *family,
             const struct colander_snapshot *snapshot, const char *path,
@@ -262,7 +260,7 @@ count_value(struct actor *actor, struct colander_family *family,
     return compare_equal_at(family, snapshot, path, value, &actor->finds);
 }
 
-/* The number in a column of a row; UINT64_MAX: there is none. */
+/* Returns the number in a column of a row; UINT64_MAX: it is missing. */
 static inline uint64_t
 get_number(struct colander_family *family, uint64_t index,
            const struct colander_snapshot *snapshot, const char *path)
@@ -280,8 +278,8 @@ get_number(struct colander_family *family, uint64_t index,
     return number;
 }
 
-/* A row that is there has a version that was acknowledged by `done` or begun
- * by now; one that is not was deleted then. */
+/* A row that exists has a version that was acknowledged by `done` or begun by
+ * now. A missing row was deleted then. */
 static inline void
 claim_version(struct history *versions, uint64_t done, uint64_t version)
 {
@@ -293,8 +291,8 @@ claim_version(struct history *versions, uint64_t done, uint64_t version)
         CLAIM(version % 2 == 0 && version >= done && version <= begun);
 }
 
-/* What was acknowledged is there, and is found by its value at once; what it
- * replaced is not, nor what is being written beside it. */
+/* What was acknowledged exists, and is found by its value at once. What it
+ * replaced is not found, nor is what is being written meanwhile. */
 static inline void
 check_version(struct actor *actor)
 {
@@ -316,7 +314,7 @@ check_version(struct actor *actor)
               (other == version));
 }
 
-/* Rows that are read outside snapshots: none goes back. */
+/* Reads rows outside snapshots: none goes back to an older version. */
 static inline void
 check_now(struct actor *actor)
 {
@@ -349,7 +347,7 @@ check_now(struct actor *actor)
     }
 }
 
-/* Both rows of a batch, or neither, and by value as well. */
+/* Both rows of a batch are visible, or neither, by key and by value. */
 static inline void
 check_pair(struct actor *actor)
 {
@@ -370,8 +368,8 @@ check_pair(struct actor *actor)
     CLAIM(counts[0] == counts[1] && counts[0] >= (left != UINT64_MAX));
 }
 
-/* All rows of a snapshot: in order, none older than was acknowledged, and none
- * missing. */
+/* Reads all rows of a snapshot: they are in order, none is older than what was
+ * acknowledged, and none is missing. */
 static inline void
 check_scan(struct actor *actor)
 {

@@ -1,7 +1,7 @@
 /*
- * What a process does that meets faults: a store is made, written, flushed,
- * compacted, asked, and so on; closed, opened, and written again. Each call
- * ends well or tells an error, and what is read is right.
+ * What a process does while faults occur: it creates a store, writes, flushes,
+ * compacts, queries and so on; closes it, opens it, and writes again. Each call
+ * succeeds or reports an error, and what is read is right.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -29,9 +29,9 @@ struct scenario {
     struct colander_store *store;
     struct colander_family *families[FAMILIES];
     uint64_t random;
-    bool is_memory; /* what fails is our memory */
-    bool is_read;   /* reads do */
-    bool is_full;   /* the disk itself fails */
+    bool is_memory; /* our memory allocations fail */
+    bool is_read;   /* reads fail */
+    bool is_full;   /* the disk is full */
     bool is_mended;
     scenario_step *also; /* NULL: nothing */
 };
@@ -39,8 +39,8 @@ struct scenario {
 /* ---------------------------------------------------------------- errors ---
  */
 
-/* An error is of the kind that the fault makes, says something, and is told of
- * no sound disk. True: there was none. */
+/* Checks an error: it is of the fault's kind, has a message, and occurs only
+ * with a fault. Returns true if there is no error. */
 static inline bool
 went_well(struct scenario *it, enum colander_code code,
           const struct colander_error *err)
@@ -62,7 +62,7 @@ went_well(struct scenario *it, enum colander_code code,
     return false;
 }
 
-/* The same of reading: once the fault is mended all can be read. */
+/* The same for reads: once the fault is repaired, all data can be read. */
 static inline bool
 read_well(struct scenario *it, enum colander_code code,
           const struct colander_error *err)
@@ -120,7 +120,7 @@ write_batch(struct scenario *it, uint64_t group, uint64_t version,
     return code;
 }
 
-/* A group of one row. */
+/* Returns a group of one row. */
 static inline enum colander_code
 write_row(struct scenario *it, uint64_t group, uint64_t version,
           struct colander_error *err)
@@ -159,7 +159,7 @@ write_group(struct scenario *it, uint64_t group)
 /* ----------------------------------------------------------------- finds ---
  */
 
-/* What a find gives, as one number. */
+/* Hashes the rows that a find returns. */
 static inline enum colander_code
 digest_find(struct colander_family *family, const struct colander_query *query,
             uint64_t *digest, struct colander_error *err)
@@ -182,8 +182,8 @@ digest_find(struct colander_family *family, const struct colander_query *query,
     return code;
 }
 
-/* A random predicate, or a version of a group; and the same hidden behind two
- * negations, through which filters do not see. */
+/* A random predicate, or a version of a group; and the same inside two
+ * negations, which hide it from filters. */
 static inline void
 make_predicates(struct scenario *it, struct colander_predicate *made[2])
 {
@@ -208,7 +208,7 @@ make_predicates(struct scenario *it, struct colander_predicate *made[2])
     assert_non_null(made[1]);
 }
 
-/* A find gives what a scan gives, or tells an error. */
+/* A find returns what a scan returns, or reports an error. */
 static inline void
 find_rows(struct scenario *it, struct colander_family *family)
 {
@@ -265,9 +265,9 @@ add_to_bulk(struct scenario *it, struct colander_bulk *bulk,
     return code;
 }
 
-/* RocksDB 7.8 looks at the ends of SST files that join a family, and ends the
- * process when it cannot read the second one (docs/reliability.md): so reads do
- * not fail meanwhile. */
+/* RocksDB 7.8 reads the footers of SST files that join a family, and ends the
+ * process if it cannot read the second one (docs/reliability.md). So no reads
+ * fail meanwhile. */
 static inline enum colander_code
 commit_bulk(struct scenario *it, struct colander_bulk *bulk,
             struct colander_error *err)
@@ -304,7 +304,7 @@ load_bulk(struct scenario *it)
     (void)went_well(it, code, &err);
 }
 
-/* What an earlier process has loaded goes. */
+/* Removes what an earlier process loaded. */
 static inline void
 drop_bulk(struct scenario *it)
 {
@@ -323,7 +323,7 @@ drop_bulk(struct scenario *it)
     }
 }
 
-/* A family comes, has a row, and goes. */
+/* Creates a family, writes a row to it, and drops it. */
 static inline void
 make_and_drop(struct scenario *it)
 {
@@ -359,7 +359,7 @@ change_filters(struct scenario *it)
         it, colander_family_set_filters(it->families[0], &options, &err), &err);
 }
 
-/* Filters that are found missing or damaged may be those that the fault hit;
+/* Filters that are missing or damaged may be those that the fault affected;
  * none may deny a value. */
 static inline void
 ignore_finding(void *context, const char *file, const char *what)
@@ -488,7 +488,7 @@ count_descriptors(void)
     return count;
 }
 
-/* With faults, which are mended in the end. */
+/* With faults, which are repaired at the end. */
 static inline void
 run_with_faults(struct scenario *it)
 {
@@ -506,8 +506,8 @@ run_with_faults(struct scenario *it)
     atomic_store(&it->progress->is_met, faults_were_met());
 }
 
-/* And without, with the same handles: what is read is right, and what is
- * written fails or is there. Kills the process, or closes the store. */
+/* Then without faults, with the same handles: what is read is right, and what
+ * is written fails or is stored. Kills the process, or closes the store. */
 static inline void
 run_mended(struct scenario *it, bool is_killed)
 {

@@ -1,8 +1,8 @@
 /*
- * A store whose SST files are watched, and short ways to check them.
+ * A store whose SST files are watched, and shortcuts for checking them.
  *
- * The observer here keeps each file's rows as they were told. A row's value
- * begins with the sequence of its write, so every version is a row of its own.
+ * The observer keeps the rows of each file as they were reported. A row's value
+ * begins with the sequence of its write, so every version is a different row.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,7 +18,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* With a store whose SST files are watched. */
+/* A test with a store whose SST files are watched. */
 #define SST_TEST(name)                                                         \
     TEST_WITH(struct sst_fixture *fixture, name, sst_setup, sst_teardown)
 
@@ -58,12 +58,12 @@ row_of(struct colander_slice key, struct colander_slice value, bool is_put)
 
 /* ------------------------------------------------------------ observer --- */
 
-/* One SST as it was told, from its first row on. */
+/* An SST as it was reported, from its first row on. */
 struct told {
     struct told *next;
     struct watch *watch;
     struct rows rows;
-    struct sst_created file; /* its tag: where this struct is */
+    struct sst_created file; /* its tag points to this struct */
     bool is_in_view;
     bool is_deleted;
 };
@@ -82,7 +82,7 @@ struct watch {
     atomic_int fault_count;
 };
 
-/* Callbacks come from RocksDB's threads, where nothing can be asserted. */
+/* Callbacks run in RocksDB's threads, where cmocka cannot assert. */
 static inline void
 expect(struct watch *watch, bool holds, const char *claim)
 {
@@ -185,7 +185,7 @@ find_told(struct watch *watch, uint64_t number)
     return told;
 }
 
-/* The one that was begun last. */
+/* Returns the one that was begun last. */
 static inline struct told *
 newest_told(struct watch *watch)
 {
@@ -263,7 +263,7 @@ open_watched(struct sst_fixture *fixture)
         .flushed = on_flushed,
     };
 
-    /* Sequences of rows that went with their family may be used again. */
+    /* Sequences of rows dropped with their family may be reused. */
     memset(fixture->watch.flushed, 0, sizeof(fixture->watch.flushed));
     OK(engine_open(fixture->base.path, &fixture->options, &observer,
                    &fixture->base.engine, why()));
@@ -310,8 +310,9 @@ sst_teardown(void **state)
     return is_fine ? 0 : -1;
 }
 
-/* Writes `count` random rows in one batch, a part of them deletes, or the keys
- * `first`, `first` + 1, ... when `random` is NULL. False: it failed. */
+/* Writes `count` random rows in one batch, some of them deletes, or, if
+ * `random` is NULL, the keys `first`, `first` + 1, ... Returns false on
+ * failure. */
 static inline bool
 write_batch(struct engine *engine, struct engine_family *family,
             uint64_t *random, uint32_t first, uint32_t count)
@@ -354,7 +355,7 @@ write_rows(struct engine *engine, struct engine_family *family,
     return write_batch(engine, family, random, 0, count);
 }
 
-/* All that it gives; it is closed. */
+/* Reads the cursor to its end, and closes it. */
 static inline struct rows
 rows_of_cursor(struct engine_cursor *cursor)
 {
@@ -389,7 +390,7 @@ rows_at(struct engine_family *family, const struct colander_snapshot *snapshot,
     return rows_of_cursor(cursor);
 }
 
-/* Marks the rows that are among `told`; both in order of keys. */
+/* Marks the rows that are among `reported`; both are in key order. */
 static inline void
 cover(const struct rows *rows, bool *is_covered, const struct rows *told)
 {
@@ -407,8 +408,8 @@ cover(const struct rows *rows, bool *is_covered, const struct rows *told)
     }
 }
 
-/* The promise: what `snapshot` (taken before) shows is unflushed, or in a file
- * in view; and what was told to be flushed is in one. */
+/* The guarantee: what `snapshot` (taken before) shows is unflushed, or in a
+ * file in view; and whatever was reported flushed is in one. */
 static inline void
 check_family(struct sst_fixture *fixture, struct engine_family *family,
              const struct colander_snapshot *snapshot)
@@ -456,7 +457,7 @@ check_now(struct sst_fixture *fixture, struct engine_family *family)
 
 /* -------------------------------------------------------- quiet stores --- */
 
-/* The rows of an SST as its own cursor gives them. */
+/* Returns the rows of an SST as its cursor returns them. */
 static inline struct rows
 rows_of_sst(struct sst *sst, const struct colander_snapshot *snapshot)
 {
@@ -466,7 +467,7 @@ rows_of_sst(struct sst *sst, const struct colander_snapshot *snapshot)
     return rows_of_cursor(cursor);
 }
 
-/* That an SST holds what was told of it. */
+/* Asserts that an SST has the rows that were reported. */
 static inline void
 check_sst(struct sst *sst, const struct told *told)
 {
@@ -531,8 +532,8 @@ is_view_live(struct watch *watch, const struct list *list)
     return is_same && count == list->count;
 }
 
-/* Waits until nothing moves: then the files in view are those that live, and
- * hold what was told of them. Gives how many. */
+/* Waits until nothing changes: then the files in view are the live files, with
+ * the rows that were reported. Returns their number. */
 static inline size_t
 check_files(struct sst_fixture *fixture)
 {
@@ -553,7 +554,7 @@ check_files(struct sst_fixture *fixture)
         const struct told *told;
 
         code = sst_open(fixture->base.engine, number, &sst, NULL);
-        if (code == COLANDER_NOT_FOUND) /* it was not so quiet */
+        if (code == COLANDER_NOT_FOUND) /* something changed */
             continue;
         assert_int_equal(code, COLANDER_OK);
         pthread_mutex_lock(&fixture->watch.mutex);
@@ -565,7 +566,7 @@ check_files(struct sst_fixture *fixture)
     return list->count;
 }
 
-/* Waits for the callback of a flush: the flush itself does not. */
+/* Waits for the callback of a flush; the flush itself does not wait for it. */
 static inline void
 wait_until_flushed(struct watch *watch, uint32_t family, uint64_t sequence)
 {
