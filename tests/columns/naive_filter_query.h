@@ -1,5 +1,5 @@
 /*
- * Questions answered by looking at every value of a row.
+ * Filter queries answered by checking every value of a row.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -68,7 +68,7 @@ value_is_asked(const struct filter_query *query,
     return false;
 }
 
-/* Whether a row with these values may match. */
+/* Returns whether a row with these values may match. */
 static inline bool
 filter_query_holds(const struct filter_query *query,
                    const struct row_list *list)

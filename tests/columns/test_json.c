@@ -1,9 +1,8 @@
 /*
  * JSON: rows and values as text.
  *
- * Rows are packed by msgpack-c, so that nothing here depends on how this
+ * msgpack-c packs the rows, so that these tests do not depend on how this
  * project builds them.
- *
  * SPDX-License-Identifier: MIT
  */
 #include "columns/utf8.h"
@@ -35,7 +34,7 @@ assert_json(struct colander_value value, const char *text)
     assert_text(&json, text);
 }
 
-/* It fails, and what was in the buffer is all that is. */
+/* Asserts that it fails, and leaves the buffer unchanged. */
 static void
 assert_json_fails(struct colander_value value, enum colander_code code)
 {
@@ -294,7 +293,7 @@ TEST(a_truncated_container_is_corrupt_and_appends_nothing)
     msgpack_packer_init(&packer, &bytes, msgpack_sbuffer_write);
     pack_nested(&packer);
     for (size_t size = 0; size < bytes.size; size++) {
-        SCOPED_MEMORY char *cut = malloc(size + 1); /* never of no bytes */
+        SCOPED_MEMORY char *cut = malloc(size + 1); /* never 0 bytes */
 
         assert_non_null(cut);
         memcpy(cut + 1, bytes.data, size);

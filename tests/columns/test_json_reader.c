@@ -1,5 +1,5 @@
 /*
- * JSON read into rows: what is read, what is refused, and with which words.
+ * JSON read into rows: what is accepted, what is rejected, and the messages.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,7 +20,7 @@ assert_row(const char *text, struct colander_slice row)
     assert_int_equal(got.key.size, 0);
 }
 
-/* It fails, and the reader reads on. */
+/* Asserts that it fails, and that the reader continues after it. */
 static void
 assert_fails(struct colander_slice text, enum colander_code code,
              const char *message)

@@ -1,6 +1,6 @@
 /*
- * Large results read by several threads: row for row, error for error and count
- * for count what one thread gives.
+ * Large results read by several threads have the same rows, errors and counts
+ * as with one thread.
  *
  * COLANDER_SEED repeats a run, COLANDER_RUNS sets the number of finds.
  *
@@ -52,7 +52,7 @@ put_rows(struct world *world, uint64_t count)
         put_row(world, i, (uint8_t)(i % 8), (uint32_t)(i % 50));
 }
 
-/* Puts bytes that are no row under the key, past all checks. */
+/* Puts bytes that are not a row under the key, without any check. */
 static void
 spoil_row(struct world *world, uint64_t number)
 {
@@ -80,7 +80,7 @@ setup(void **state)
 
 /* ---------------------------------------------------------------- finds --- */
 
-/* All that a find tells. */
+/* Everything that a find reports. */
 struct told {
     struct colander_buffer text; /* rows, columns and errors, in order */
     uint64_t rows;
@@ -103,8 +103,8 @@ note_result(struct told *told, const struct colander_result *result)
     told->rows++;
 }
 
-/* Reads the whole find, and on behind errors, of which some come again and
- * again. */
+/* Reads the whole find, and continues after errors, some of which repeat
+ * forever. */
 static struct told
 find(struct world *world, const struct colander_query *query,
      uint32_t thread_count)
@@ -134,7 +134,7 @@ find(struct world *world, const struct colander_query *query,
     return told;
 }
 
-/* What a scan and the predicate say of an undamaged store. */
+/* What a scan with the predicate returns from an undamaged store. */
 static struct told
 scan(struct world *world, const struct colander_query *query)
 {
@@ -168,7 +168,7 @@ assert_told_same(const struct told *told, const struct told *expected)
                 colander_buffer_slice(&expected->text));
 }
 
-/* Asserts that any number of threads tells the same, also in its counts. */
+/* Asserts that any number of threads reports the same, and the same counts. */
 static struct told
 find_with_all(struct world *world, const struct colander_query *query)
 {
@@ -198,7 +198,7 @@ draw(struct world *world)
         return colander_where("n", COLANDER_LE, colander_integer(n), NULL);
     case 2:
         return colander_where_any_column(colander_integer(n), NULL);
-    case 3: /* half of the candidates are none */
+    case 3: /* half of the candidates do not match */
         operands[0] = colander_where_exists("n", NULL);
         operands[1] = colander_not(
             colander_where("n", COLANDER_LT, colander_integer(n), NULL), NULL);
@@ -306,7 +306,7 @@ LARGE_TEST(a_damaged_row_is_told_in_its_place)
     colander_predicate_destroy((struct colander_predicate *)query.where);
 }
 
-/* Spoils the middle of the only SST file, none of which is cached. */
+/* Damages the middle of the only SST file, none of which is cached. */
 static void
 spoil_sst(const struct world *world)
 {
@@ -399,7 +399,7 @@ LARGE_TEST(cancel_from_another_thread_ends_the_reading)
 
 /* -------------------------------------------------------------- threads --- */
 
-/* The threads of this process; *blocked: signals that the newest blocks. */
+/* Counts the threads of this process; *blocked: signals the newest blocks. */
 static size_t
 count_threads(unsigned long long *blocked)
 {
@@ -467,7 +467,7 @@ LARGE_TEST(threads_are_made_for_large_results_and_take_no_signals)
             assert_true(blocked >> (SIGUSR1 - 1) & 1);
         }
         colander_cursor_close(cursor);
-        while (count_threads(&blocked) > before) /* seen for a moment more */
+        while (count_threads(&blocked) > before) /* may still be listed */
             sched_yield();
     }
     colander_predicate_destroy((struct colander_predicate *)query.where);

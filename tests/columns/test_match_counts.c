@@ -1,5 +1,5 @@
 /*
- * The columns that matched in a find: counted, and bounded.
+ * The columns that matched in a find are counted, up to a limit.
  *
  * SPDX-License-Identifier: MIT
  */

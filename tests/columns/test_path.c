@@ -1,5 +1,5 @@
 /*
- * Paths: their text, and where they lead in a row.
+ * Paths: their text, and what they find in a row.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -102,8 +102,8 @@ TEST(parse_refuses_a_name_longer_than_any_column_has)
     assert_null(path.steps);
 }
 
-/* U+00FC is two bytes, of which the 200th is the first. */
-TEST(messages_cut_no_character_in_two)
+/* U+00FC has two bytes, and the 200th byte is its first. */
+TEST(messages_do_not_cut_characters)
 {
     char text[300] = "";
     struct path path;
@@ -284,7 +284,7 @@ struct visits {
     int64_t sum;
     unsigned count;
     unsigned limit;
-    size_t last; /* offset of the value given last */
+    size_t last; /* offset of the value returned last */
 };
 
 static bool
@@ -317,7 +317,7 @@ TEST(visit_gives_every_value_in_the_order_of_the_row)
     assert_int_equal(visit("none[]", 99).count, 0);
 }
 
-TEST(visit_stops_when_told)
+TEST(visit_stops_on_request)
 {
     assert_int_equal(visit("matrix[][]", 2).sum, 12);
     assert_int_equal(visit("matrix[][]", 1).count, 1);

@@ -7,7 +7,7 @@
 #include "support/cases.h"
 #include "support/scoped.h"
 
-/* Names of 64 maps inside each other. */
+/* The names of 64 nested maps. */
 #define PATH_8 "m.m.m.m.m.m.m.m"
 #define PATH_32 PATH_8 "." PATH_8 "." PATH_8 "." PATH_8
 #define PATH_64 PATH_32 "." PATH_32
@@ -135,12 +135,12 @@ TEST(check_says_which_name_appears_twice)
                    "column 'a.b': name appears twice");
     assert_invalid(BYTES("\x81\241a\x82\xa0\x01\xa0\x02"),
                    "column 'a.': name appears twice");
-    /* the same names in two maps, one inside the other, and side by side */
+    /* the same names in two maps, nested and side by side */
     OK(check(BYTES("\x82\241a\x81\241a\x01\241b\x92\x81\241a\x01\x81\241a\x01"),
              why()));
 }
 
-/* Maps named "m" inside each other, the innermost with "x" `count` times. */
+/* Nested maps named "m", the innermost with "x" `count` times. */
 static void
 nested_row(struct colander_buffer *row, unsigned levels, unsigned count)
 {
@@ -289,7 +289,7 @@ TEST(check_cuts_a_long_path_between_characters)
     while (row.size < 4 + 1000)
         put_bytes(&row, "\xe2\x82\xac", 3);
     put_byte(&row, 0xc1);
-    for (int i = 0; i < 99; i++) /* the 100th ends behind 300 bytes */
+    for (int i = 0; i < 99; i++) /* the 100th ends after 300 bytes */
         strcat(message, "\xe2\x82\xac");
     strcat(message, "...': row has bytes that are not a value");
     assert_invalid(colander_buffer_slice(&row), message);
@@ -306,7 +306,7 @@ members_of(struct colander_slice container)
     return members;
 }
 
-/* Steps to the next member, which must be there. */
+/* Moves to the next member, which must exist. */
 static struct colander_value
 next_member(struct colander_members *members, struct colander_slice *name)
 {
@@ -402,7 +402,7 @@ TEST(members_say_corrupt_of_what_is_no_container)
     FAILS(colander_members_init(&members, BYTES("\x01"), why()),
           COLANDER_CORRUPT);
     FAILS(colander_members_init(&members, BYTES(""), why()), COLANDER_CORRUPT);
-    /* more members than bytes can hold: as many, or half as many again */
+    /* the count exceeds the bytes: all of it, or half as many again */
     FAILS(colander_members_init(&members, BYTES("\x82\xa1x\x01"), why()),
           COLANDER_CORRUPT);
     FAILS(colander_members_init(&members, BYTES("\xde\0\x02\xa1x\x01"), why()),

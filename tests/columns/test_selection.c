@@ -1,5 +1,5 @@
 /*
- * Rows cut down to chosen columns.
+ * Rows reduced to chosen columns.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,7 +18,7 @@ assert_selected(struct colander_slice row, const char *const *paths,
 {
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
 
-    put_byte(&out, 0); /* content that must go */
+    put_byte(&out, 0); /* old content that must be removed */
     OK(colander_row_select(row, paths, count, &out, why()));
     ASSERT_SAME(colander_buffer_slice(&out), expected);
 }
@@ -150,7 +150,7 @@ step_fits(const struct path_step *step, const msgpack_object *name)
 static bool model_cut(const msgpack_object *value, const struct chosen *chosen,
                       size_t depth, msgpack_object *cut, msgpack_zone *zone);
 
-/* Cuts the member `name` (NULL: an element) with the paths that lead to it. */
+/* Selects in the member `name` (NULL: an element) with the paths into it. */
 static bool
 model_member(const msgpack_object *name, const msgpack_object *value,
              const struct chosen *chosen, size_t depth, msgpack_object *cut,

@@ -1,7 +1,6 @@
 /*
- * What the hooks of a store are told: of the store's life, and of each row
- * written.
- *
+ * What the hooks of a store are notified of: the opening and closing of the
+ * store, and each row written.
  * SPDX-License-Identifier: MIT
  */
 #include "core/engine.h"
@@ -73,7 +72,7 @@ CLOSED_HOOKS_TEST(a_store_that_cannot_be_opened_is_closed)
     assert_null(world->store);
     assert_told(&world->naive, "unopened closed ");
 
-    OK(world_open(world, NULL, NULL)); /* nothing holds the store any more */
+    OK(world_open(world, NULL, NULL)); /* nothing holds the store open */
     assert_told(&world->naive, "opened ");
 }
 
@@ -93,7 +92,7 @@ HOOKS_TEST(a_close_that_is_busy_opens_again)
     assert_told(&world->naive, "note{\"_key\":\"k\",\"n\":1} written ");
     colander_family_close(world->families[0]);
 
-    /* When it will not open again the store goes on without it. */
+    /* If it does not open again, the store continues without it. */
     world->naive.fails_at = 1;
     world->naive.failure = COLANDER_NO_MEMORY;
     FAILS(colander_store_close(world->store, NULL), COLANDER_BUSY);
@@ -154,14 +153,14 @@ HOOKS_TEST(a_batch_is_one_write)
                                "note{\"_key\":\"k\",\"a\":1,\"b\":2} "
                                "note{\"_key\":\"o\",\"c\":3} written ");
 
-    /* Deletes alone, and nothing at all, are no write to speak of. */
+    /* Deletes alone, or an empty batch, are not reported as writes. */
     OK(colander_batch_delete(batch, world->families[0], k, NULL));
     OK(colander_batch_commit(batch, NULL, NULL));
     OK(colander_batch_commit(batch, NULL, NULL));
     assert_told(&world->naive, "");
 }
 
-HOOKS_TEST(what_fails_is_told_as_unwritten)
+HOOKS_TEST(what_fails_is_reported_as_unwritten)
 {
     SCOPED_BUFFER key = text_key("k");
     const struct colander_slice k = colander_buffer_slice(&key);
@@ -181,7 +180,7 @@ HOOKS_TEST(what_fails_is_told_as_unwritten)
     colander_batch_destroy(batch);
     colander_family_close(gone);
 
-    /* A row that may not be stored never gets so far. */
+    /* An invalid row is rejected earlier. */
     FAILS(colander_family_put(world->families[0], k,
                               colander_slice_of("\x81\xa4_key\x01", 7), NULL,
                               NULL),
@@ -211,7 +210,7 @@ HOOKS_TEST(a_row_that_cannot_be_noted_is_not_written)
     assert_told(&world->naive, "note{\"_key\":\"k\",\"a\":0} "
                                "note{\"_key\":\"k\",\"a\":1} unwritten ");
     assert_row(world->families[0], "k", NULL);
-    assert_int_equal(colander_batch_count(batch), 3); /* to be tried again */
+    assert_int_equal(colander_batch_count(batch), 3); /* can be tried again */
     OK(colander_batch_commit(batch, NULL, NULL));
     assert_row(world->families[0], "k", "{\"_key\":\"k\",\"a\":2}");
 }

@@ -1,5 +1,5 @@
 /*
- * UTF-8: what is text and what is not.
+ * UTF-8: what is valid text and what is not.
  *
  * SPDX-License-Identifier: MIT
  */
