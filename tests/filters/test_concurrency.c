@@ -1,12 +1,12 @@
 /*
- * Everything at once: readers, writers, loads, families that come and go,
- * compactions, filters that are changed and made anew, checks, figures. Every
- * answer is checked (concurrent_rows.h; invariants I2, I5, I6), and under
- * ThreadSanitizer every access (tests/tsan/README.md).
+ * Everything at once: readers, writers, loads, families that are created and
+ * dropped, compactions, filters that are changed and rebuilt, checks,
+ * statistics. Every answer is checked (concurrent_rows.h; invariants I2, I5,
+ * I6), and under ThreadSanitizer every access (tests/tsan/README.md).
  *
- * COLANDER_RUNS sets how often readers look, COLANDER_SECONDS how long they do
- * at least. Threads take turns as they like, so a seed repeats only what each
- * of them does.
+ * COLANDER_RUNS sets the number of reads, COLANDER_SECONDS the minimum
+ * duration. Threads are scheduled freely, so a seed repeats only what each of
+ * them does.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,11 +20,11 @@
 
 #define READERS 8
 #define ACTORS_MAX 24
-#define SEVERAL 5 /* turns that each thread has at least */
+#define SEVERAL 5 /* turns that each thread takes at least */
 
 /* -------------------------------------------------------- housekeeping --- */
 
-/* Any of the families that stay. */
+/* Returns one of the permanent families. */
 static struct colander_family *
 some_family(struct actor *actor)
 {
@@ -86,7 +86,7 @@ refilter_once(struct actor *actor)
     pause_shortly();
 }
 
-/* What files are there changes meanwhile: none is damaged. */
+/* The set of files changes meanwhile, but none is damaged. */
 static void
 tell_finding(void *context, const char *file, const char *what)
 {
@@ -179,8 +179,8 @@ drop_once(struct actor *actor)
     drop_brief(actor);
 }
 
-/* Who does what, in turns until it is over. What else a store is to bear beside
- * all this is a line here and its function. */
+/* The jobs of the threads, which take turns until the end. To test another job,
+ * add a line here and its function. */
 static const struct part {
     const char *name;
     uint64_t count; /* threads */
@@ -235,7 +235,7 @@ release_actor(struct actor *actor)
     colander_batch_destroy(actor->batch);
 }
 
-/* Whether readers and all others have done enough. */
+/* Returns whether readers and all others have done enough. */
 static bool
 is_enough(struct play *play, struct thread *threads, size_t count,
           uint64_t runs, time_t until)
@@ -319,7 +319,7 @@ open_families(struct play *play, struct store_fixture *fixture)
     OK(colander_family_create(play->world.right, NULL));
 }
 
-/* Nobody writes any more: all is as it was acknowledged, and found. */
+/* Checks after all writes that everything acknowledged is there, and found. */
 static void
 check_all(struct play *play, uint64_t random)
 {

@@ -19,8 +19,8 @@ number_key(int64_t number)
     return key;
 }
 
-/* Rows 0, 10, ... below DENSE have the value, and all from there on: the filter
- * has the keys of the former, the latter are read from the file. */
+/* Rows 0, 10, ... below DENSE have the value, and all rows from there on. The
+ * filter has the keys of the former; the latter are read from the file. */
 #define REPLACED_ROWS 4000
 #define DENSE 500
 #define DENSE_END 560

@@ -1,12 +1,12 @@
 /*
- * Stores on a disk that fills up, and is given room again (invariants I2, I5,
- * I6): each call ends well or tells an error, what was acknowledged is there,
- * and opened again the store can be written.
+ * Stores on a disk that fills up, and then has free space again (invariants I2,
+ * I5, I6): each call succeeds or reports an error, what was acknowledged
+ * exists, and a store that is opened again can be written.
  *
- * The disk fills up at 25 points of what a process does: at some in a file
- * system in memory, where this program may mount one, at others as far as
- * system calls tell. The process is this program, begun anew. COLANDER_RUNS
- * sets at how many points of each.
+ * The disk fills up at 25 points of a process: at some of them in a file system
+ * in memory, if this program may mount one, at the others in simulated system
+ * calls. The process is this program, started again. COLANDER_RUNS sets the
+ * number of points of each kind.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,7 +26,7 @@ ballast_path(const char *store, char path[TEMPORARY_SIZE + 32])
     (void)snprintf(path, TEMPORARY_SIZE + 32, "%s.ballast", store);
 }
 
-/* Leaves so many bytes of room on the disk; 0: none. */
+/* Leaves this many bytes free on the disk; 0: none. */
 static void
 fill_disk(const char *ballast, uint64_t room)
 {
@@ -42,7 +42,7 @@ fill_disk(const char *ballast, uint64_t room)
     close(fd);
 }
 
-/* A process on a disk with room for some bytes, which gets more in the end. */
+/* A process on a nearly full disk, which gets more space at the end. */
 ROLE(full)
 {
     const bool is_mounted = strcmp(arguments[4], "tmpfs") == 0;
@@ -66,8 +66,7 @@ ROLE(full)
     return process_end(&process);
 }
 
-/* The disk fills up at evenly spread points, up to one where it has room for
- * all. */
+/* Fills the disk at evenly spread points, up to one where everything fits. */
 static void
 fill_at_points(struct runs *runs, const char *what, uint64_t points,
                uint64_t most)

@@ -1,6 +1,6 @@
 /*
- * Salvage of stores with one damage, in any of their files: whatever is not
- * reported as lost is unchanged. COLANDER_RUNS sets how often.
+ * Salvage of stores with one damaged file: whatever is not reported as lost is
+ * unchanged. COLANDER_RUNS sets the number of damages.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -34,7 +34,7 @@ TEST(what_is_not_told_is_as_it_was)
     char directory[TEMPORARY_SIZE];
     struct salvaging *salvaging = salvaging_begin(__func__, directory);
 
-    /* Of a store that is well nothing is lost. */
+    /* Nothing is lost from an intact store. */
     salvage_store(salvaging, salvaging->killed);
     assert_int_equal(salvaging->loss_count, 0);
     list_files(salvaging->killed, &files);

@@ -1,5 +1,5 @@
 /*
- * Zones: points keep the order of values. For strings: test_zones_strings.c.
+ * Zones: points keep the order of values. For strings see test_zones_strings.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -47,8 +47,8 @@ TEST(points_never_stand_against_the_order_of_values)
     }
 }
 
-/* So that a point says something. */
-TEST(points_tell_values_apart_that_differ_early)
+/* Otherwise a point would be useless. */
+TEST(points_distinguish_values_that_differ_early)
 {
     const struct colander_value ascending[] = {
         colander_null(),
