@@ -60,7 +60,7 @@ naive_log(struct naive *naive, const char *text)
 
 /* Asserts what was logged since the last call. */
 static inline void
-assert_told(struct naive *naive, const char *expected)
+assert_logged(struct naive *naive, const char *expected)
 {
     OK(colander_buffer_append(&naive->log, "", 1, NULL));
     assert_string_equal((char *)naive->log.data, expected);
@@ -326,7 +326,7 @@ world_setup(void **state)
     (void)world_setup_closed(state);
     world = *state;
     OK(world_open(world, NULL, NULL));
-    assert_told(&world->naive, "opened ");
+    assert_logged(&world->naive, "opened ");
     assert_ptr_equal(store_hooks_context(world->store), &world->naive);
     OK(colander_family_open(world->store, "f", &world->families[0], NULL));
     return 0;

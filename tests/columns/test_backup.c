@@ -284,7 +284,7 @@ PREPARED_TEST(the_oldest_go_and_the_others_stay_whole)
     assert_int_equal(back_up(backups, 0).number, 4);
 }
 
-PREPARED_TEST(what_killed_processes_leave_is_no_backup_and_goes)
+PREPARED_TEST(what_killed_processes_leave_is_removed)
 {
     add_file(backups, "rows", 0);
     (void)back_up(backups, 0);

@@ -321,7 +321,7 @@ FIXTURE_TEST(long_keys_with_much_in_common_are_written)
 
 /* A file size limit acts like a full disk: a long load must fail early. The
  * limit leaves space for RocksDB's own log. */
-FIXTURE_TEST(full_disk_is_told_while_rows_are_added)
+FIXTURE_TEST(full_disk_is_reported_while_rows_are_added)
 {
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;

@@ -439,7 +439,7 @@ HOOKS_TEST(failures_of_the_hooks_end_the_find)
     end_find(cursor, &query);
 }
 
-HOOKS_TEST(a_find_goes_on_when_its_family_is_dropped)
+HOOKS_TEST(a_find_continues_when_its_family_is_dropped)
 {
     struct colander_cursor *cursor;
     struct colander_result result;

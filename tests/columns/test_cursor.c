@@ -41,7 +41,7 @@ next_json(struct colander_cursor *cursor, struct colander_result *result)
     return json;
 }
 
-FIXTURE_TEST(find_gives_rows_columns_and_counts)
+FIXTURE_TEST(find_returns_rows_columns_and_counts)
 {
     static const char *const paths[] = {"b", "c.d"};
     SCOPED_FAMILY family = fixture_family(fixture, "f");

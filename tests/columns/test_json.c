@@ -162,7 +162,7 @@ TEST(bytes_that_are_no_text_become_replacement_characters)
                 "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
 }
 
-TEST(every_string_of_bytes_gives_valid_text)
+TEST(every_string_of_bytes_becomes_valid_text)
 {
     SCOPED_BUFFER json = COLANDER_BUFFER_EMPTY;
 

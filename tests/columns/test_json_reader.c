@@ -120,7 +120,7 @@ assert_key(const char *text, const struct colander_value *parts, size_t count,
     assert_bytes(got.row, row);
 }
 
-TEST(the_key_is_taken_out_wherever_it_stands)
+TEST(the_key_is_taken_out_wherever_it_is)
 {
     const struct colander_slice row = BYTES("\x82\241a\x01\241b\x02");
     const struct colander_value key = colander_text("k1");
@@ -243,7 +243,7 @@ static const struct {
     {"{\"a\":[{\"b\":1,\"b\":1}]}", "column 'a[].b': name appears twice"},
 };
 
-TEST(faults_are_told_with_their_place)
+TEST(faults_are_reported_with_their_place)
 {
     for (size_t i = 0; i < COUNT(faults); i++)
         assert_fails(colander_slice_text(faults[i].text), COLANDER_INVALID,

@@ -63,7 +63,7 @@ millisecond_now(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-TEST(a_generated_key_tells_when_it_was_made)
+TEST(a_generated_key_has_the_time_of_its_creation)
 {
     uint64_t before = millisecond_now();
     char ulid[ULID_SIZE + 1];

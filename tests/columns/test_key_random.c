@@ -184,7 +184,7 @@ assert_canonical(const struct colander_value *value)
         assert_true(floor(value->number) != value->number);
 }
 
-TEST(decode_gives_back_the_tuple_in_canonical_form)
+TEST(decode_returns_the_tuple_in_canonical_form)
 {
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     SCOPED_BUFFER scratch = COLANDER_BUFFER_EMPTY;

@@ -63,7 +63,7 @@ FIXTURE_TEST(a_mark_is_kept_replaced_and_removed)
     assert_mark(family, NULL);
 }
 
-FIXTURE_TEST(marks_go_with_their_family)
+FIXTURE_TEST(marks_are_removed_with_their_family)
 {
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_FAMILY again = NULL;

@@ -92,7 +92,7 @@ check_and_find_names(struct colander_error *err)
 
 /* The path of a mistake is reported if there is memory for it. The mistake
  * itself always is. */
-TEST(a_mistake_is_told_also_without_memory)
+TEST(a_mistake_is_reported_even_without_memory)
 {
     for (long failing = 0; failing < 3; failing++) {
         allocations_left = failing;

@@ -118,7 +118,7 @@ TEST(messages_do_not_cut_characters)
     assert_non_null(strstr(error_text(), "nnn\xc3\xbc': ']' without '['"));
 }
 
-TEST(names_stand_in_a_path_with_the_backslashes_they_need)
+TEST(names_in_a_path_have_the_backslashes_they_need)
 {
     SCOPED_BUFFER text = COLANDER_BUFFER_EMPTY;
 
@@ -223,7 +223,7 @@ assert_nothing_at(const char *path)
     assert_false(found);
 }
 
-TEST(get_gives_the_value_at_a_path)
+TEST(get_returns_the_value_at_a_path)
 {
     struct colander_value value;
     bool found;
@@ -240,7 +240,7 @@ TEST(get_gives_the_value_at_a_path)
     ASSERT_SAME(value.bytes, BYTES("\x82\xa4name\xa1x\243a.b\x01"));
 }
 
-TEST(get_gives_the_first_of_several)
+TEST(get_returns_the_first_of_several)
 {
     assert_integer_at("list[].x", 1);
     assert_integer_at("list[].y", 2);
@@ -308,7 +308,7 @@ visit(const char *text, unsigned limit)
     return visits;
 }
 
-TEST(visit_gives_every_value_in_the_order_of_the_row)
+TEST(visit_visits_every_value_in_the_order_of_the_row)
 {
     assert_int_equal(visit("matrix[][]", 99).sum, 123);
     assert_int_equal(visit("list[].x", 99).sum, 13);
@@ -333,7 +333,7 @@ TEST(visit_says_where_in_the_row_each_value_is)
     assert_int_equal(sample.data[visit("matrix[][]", 2).last], 2);
 }
 
-TEST(visit_goes_on_behind_the_name_it_looked_for)
+TEST(visit_continues_after_the_name_it_looked_for)
 {
     /* {"l":[{"a":[1],"b":[8]},[9],{"b":9,"a":[2,3]},{"a":4},{}],"x":5} */
     const struct colander_slice row =

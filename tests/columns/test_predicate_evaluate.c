@@ -341,7 +341,7 @@ wide_row(struct colander_row_builder *builder, int count)
     return row;
 }
 
-TEST(thousands_of_paths_are_told_in_order)
+TEST(thousands_of_paths_are_reported_in_order)
 {
     SCOPED_MATCHES matches = colander_matches_create();
     SCOPED_PREDICATE predicate =

@@ -93,20 +93,20 @@ evaluate_with_matches(const struct colander_predicate *predicate)
     return code == COLANDER_OK;
 }
 
-TEST(matches_are_told_or_memory_is_short)
+TEST(matches_are_reported_or_memory_is_short)
 {
     struct colander_predicate *predicates[2] = {
         expression(NULL), colander_where_any_column(colander_integer(1), NULL)};
-    bool is_told;
+    bool had_memory;
 
     for (int i = 0; i < 2; i++) {
         long failed = 0;
 
         do {
             allocations_left = failed++;
-            is_told = evaluate_with_matches(predicates[i]);
+            had_memory = evaluate_with_matches(predicates[i]);
             allocations_left = -1;
-        } while (!is_told);
+        } while (!had_memory);
         assert_true(failed > 4);
         colander_predicate_destroy(predicates[i]);
     }
@@ -140,7 +140,7 @@ static const char nested[] =
 
 TEST(a_trail_builds_the_path_of_elements_once)
 {
-    static const char *const told[] = {"a", "a[]", "a[][]", "a[].x"};
+    static const char *const expected[] = {"a", "a[]", "a[][]", "a[].x"};
     struct row_trail trail;
     struct row_walk walk;
     struct colander_value value;
@@ -158,7 +158,7 @@ TEST(a_trail_builds_the_path_of_elements_once)
         OK(row_trail_follow(&trail, &walk, &path, &is_new, NULL));
         if (!is_new || count == 4)
             continue;
-        ASSERT_SAME(path, colander_slice_text(told[count]));
+        ASSERT_SAME(path, colander_slice_text(expected[count]));
         count++;
     }
     assert_int_equal(count, 4);

@@ -318,7 +318,7 @@ next_member(struct colander_members *members, struct colander_slice *name)
     return value;
 }
 
-TEST(members_give_integers_by_what_they_are)
+TEST(members_return_integers_by_their_sign)
 {
     static const struct {
         const char *bytes;
@@ -352,7 +352,7 @@ TEST(members_give_integers_by_what_they_are)
     assert_true(value.natural == UINT64_C(1) << 63);
 }
 
-TEST(members_give_timestamps_of_all_encodings)
+TEST(members_return_timestamps_of_all_encodings)
 {
     static const int64_t seconds[] = {4294967295, 0x3ffffffff, -1};
     static const uint32_t nanoseconds[] = {0, 999999999, 5};
@@ -372,7 +372,7 @@ TEST(members_give_timestamps_of_all_encodings)
     }
 }
 
-TEST(members_give_names_and_whole_containers)
+TEST(members_return_names_and_whole_containers)
 {
     struct colander_members members =
         members_of(BYTES("\x82\241a\x92\x01\x80\241b\xca\x3f\x00\x00\x00"));

@@ -109,7 +109,7 @@ TEST(select_refuses_a_text_that_is_no_path)
                                       "(a[] is any element of a) (position 2)");
 }
 
-TEST(select_gives_heads_the_size_they_need)
+TEST(select_writes_heads_of_the_size_they_need)
 {
     static const uint32_t counts[] = {1, 15, 16, 17, 65535, 65536};
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;

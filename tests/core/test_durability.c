@@ -104,7 +104,7 @@ ENGINE_TEST(ledger_is_synced_before_a_log_is_created)
 
 /* ------------------------------------------------------ a failing close --- */
 
-ENGINE_TEST(close_tells_what_it_could_not_flush_and_nothing_is_lost)
+ENGINE_TEST(close_reports_a_failed_flush_and_nothing_is_lost)
 {
     struct engine_family *family;
     uint64_t noise = 1;

@@ -51,7 +51,7 @@ ENGINE_TEST(bad_family_names_are_refused)
     (void)family_of(fixture, longest);
 }
 
-ENGINE_TEST(dropped_family_refuses_writes_and_the_store_goes_on)
+ENGINE_TEST(dropped_family_refuses_writes_and_the_store_works)
 {
     struct engine_family *again;
     struct engine_batch *batch;

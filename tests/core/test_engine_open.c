@@ -34,7 +34,7 @@ ENGINE_TEST(new_store_is_not_made_over_another)
     OK(open_as(fixture, COLANDER_OPEN_EXISTING, why()));
 }
 
-ENGINE_TEST(directory_of_somebody_else_is_left_alone)
+ENGINE_TEST(foreign_directory_is_left_alone)
 {
     char file[TEMPORARY_SIZE + 32];
     DIR *stream;

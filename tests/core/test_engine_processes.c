@@ -220,7 +220,7 @@ ENGINE_TEST(damage_inside_the_log_is_not_passed_over)
     FAILS(open_as(fixture, COLANDER_OPEN_READ_ONLY, why()), COLANDER_CORRUPT);
 }
 
-ENGINE_TEST(store_of_somebody_else_is_not_permitted)
+ENGINE_TEST(store_of_another_user_is_not_permitted)
 {
     if (geteuid() != 0)
         skip();

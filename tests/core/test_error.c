@@ -6,7 +6,7 @@
 #include "core/core.h"
 #include "support/cases.h"
 
-TEST(contexts_stand_outermost_first)
+TEST(contexts_are_outermost_first)
 {
     struct colander_error err;
 

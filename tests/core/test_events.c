@@ -109,7 +109,7 @@ run_work(struct sst_fixture *fixture, enum colander_compaction compaction)
     struct work work = {.fixture = fixture};
     uint64_t steps = random_runs(250);
 
-    work.random = random_seed("told_rows_are_the_rows_of_the_store");
+    work.random = random_seed("reported_rows_are_the_rows_of_the_store");
     fixture->options.compaction = compaction;
     open_watched(fixture);
     open_families(&work);
@@ -123,17 +123,17 @@ run_work(struct sst_fixture *fixture, enum colander_compaction compaction)
     release_all(&work);
 }
 
-SST_TEST(told_rows_are_the_rows_of_a_leveled_store)
+SST_TEST(reported_rows_are_the_rows_of_a_leveled_store)
 {
     run_work(fixture, COLANDER_COMPACTION_LEVELED);
 }
 
-SST_TEST(told_rows_are_the_rows_of_a_universal_store)
+SST_TEST(reported_rows_are_the_rows_of_a_universal_store)
 {
     run_work(fixture, COLANDER_COMPACTION_UNIVERSAL);
 }
 
-SST_TEST(told_rows_are_the_rows_of_a_fifo_store)
+SST_TEST(reported_rows_are_the_rows_of_a_fifo_store)
 {
     run_work(fixture, COLANDER_COMPACTION_FIFO);
 }
@@ -159,26 +159,26 @@ SST_TEST(replaced_file_leaves_the_view_though_a_cursor_keeps_it)
     struct watch *watch = &fixture->watch;
     struct engine_family *family;
     SCOPED_ENGINE_CURSOR cursor = NULL;
-    struct told *told;
+    struct seen_sst *seen;
     bool is_in_view = true;
 
     open_watched(fixture);
     family = family_of(&fixture->base, "f");
     assert_true(write_rows(fixture->base.engine, family, NULL, 100));
     OK(engine_family_flush(family, NULL));
-    told = newest_told(watch);
+    seen = newest_seen(watch);
     OK(engine_cursor_open(family, &all, &cursor, NULL));
     assert_true(write_rows(fixture->base.engine, family, NULL, 100));
     OK(engine_family_compact(family, NULL));
     for (int i = 0; i < 1000 && is_in_view; i++) {
         pthread_mutex_lock(&watch->mutex);
-        is_in_view = told->is_in_view;
+        is_in_view = seen->is_in_view;
         pthread_mutex_unlock(&watch->mutex);
         usleep(1000);
     }
     assert_false(is_in_view);
     pthread_mutex_lock(&watch->mutex);
-    assert_false(told->is_deleted);
+    assert_false(seen->is_deleted);
     pthread_mutex_unlock(&watch->mutex);
     check_now(fixture, family);
 }
@@ -279,10 +279,10 @@ ROLE(write)
     return 2;
 }
 
-SST_TEST(rows_of_a_killed_process_are_told_before_open_returns)
+SST_TEST(rows_of_a_killed_process_are_reported_before_open_returns)
 {
     struct engine_family *family;
-    struct told *told;
+    struct seen_sst *seen;
     struct rows rows;
     const char *const arguments[] = {"test", "--write", fixture->base.path,
                                      NULL};
@@ -301,10 +301,10 @@ SST_TEST(rows_of_a_killed_process_are_told_before_open_returns)
 
     fixture->options.mode = COLANDER_OPEN_EXISTING;
     open_watched(fixture);
-    told = newest_told(&fixture->watch);
-    assert_non_null(told);
-    assert_true(told->is_in_view);
-    assert_int_equal(told->rows.count, 1000);
+    seen = newest_seen(&fixture->watch);
+    assert_non_null(seen);
+    assert_true(seen->is_in_view);
+    assert_int_equal(seen->rows.count, 1000);
     family = family_of(&fixture->base, "f");
     rows = rows_at(family, NULL, engine_unflushed_cursor_open);
     assert_int_equal(rows.count, 0);
@@ -314,14 +314,14 @@ SST_TEST(rows_of_a_killed_process_are_told_before_open_returns)
 static void
 forget_view(struct watch *watch)
 {
-    for (struct told *told = watch->files; told != NULL; told = told->next)
-        told->is_in_view = false;
+    for (struct seen_sst *seen = watch->files; seen != NULL; seen = seen->next)
+        seen->is_in_view = false;
 }
 
 /* A file that fits in RocksDB's buffer (1 MiB) fails when it is synced, after
  * its writer has finished. A larger one fails earlier, and then RocksDB does
  * not report which file it was. */
-SST_TEST(file_that_fails_is_told_with_what_is_known_of_it)
+SST_TEST(failed_file_is_reported_with_what_is_known_of_it)
 {
     static const uint32_t counts[] = {2000, 15000};
     struct watch *watch = &fixture->watch;
@@ -354,7 +354,7 @@ SST_TEST(file_that_fails_is_told_with_what_is_known_of_it)
     }
 }
 
-SST_TEST(flushed_is_told_up_to_the_newest_write_of_the_store)
+SST_TEST(flushed_is_reported_up_to_the_newest_write)
 {
     struct engine_family *f;
     struct engine_family *g;

@@ -193,7 +193,7 @@ LEDGER_TEST(one_slot_stays_as_it_was_synced)
 }
 
 /* Not every byte costs a write: the file may lag by a sixteenth. */
-LEDGER_TEST(the_file_may_be_behind_what_is_known)
+LEDGER_TEST(the_file_may_lag_by_a_sixteenth)
 {
     settle(fixture);
     for (uint64_t size = 1600; size <= 1700; size++)

@@ -376,14 +376,14 @@ damage_many(struct fixture *fixture, const char *name, uint64_t runs,
     printf("%u were refused, %u have fewer rows\n", refused, fewer);
 }
 
-ENGINE_TEST(damaged_wals_are_told_or_their_end_is_dropped)
+ENGINE_TEST(damaged_wals_are_reported_or_their_end_is_dropped)
 {
     uint64_t random = random_seed(__func__);
 
     damage_many(fixture, ".log", random_runs(25), &random);
 }
 
-ENGINE_TEST(damaged_manifests_are_told_or_their_end_is_dropped)
+ENGINE_TEST(damaged_manifests_are_reported_or_their_end_is_dropped)
 {
     uint64_t random = random_seed(__func__);
 
@@ -396,7 +396,7 @@ ENGINE_TEST(logs_cut_anywhere_are_opened)
 {
     char killed[TEMPORARY_SIZE + 16];
     struct log_file logs[LOGS_MAX];
-    int untold = 0;
+    int unreported = 0;
     int rows = ROWS;
 
     make_killed(fixture, killed);
@@ -412,12 +412,12 @@ ENGINE_TEST(logs_cut_anywhere_are_opened)
         OK(open_as(fixture, COLANDER_OPEN_EXISTING, NULL));
         rows = count_rows(fixture, &last_row);
         engine_recovery(fixture->engine, &recovery);
-        untold += recovery.dropped_size == 0;
-        assert_in_range(untold, 0, 2 * (ROWS - rows) + 1);
+        unreported += recovery.dropped_size == 0;
+        assert_in_range(unreported, 0, 2 * (ROWS - rows) + 1);
         close_engine(fixture);
         temporary_remove(fixture->path);
     }
-    assert_true(untold > 0);
+    assert_true(unreported > 0);
 }
 
 /* None of the writes in the last log waited for a sync. RocksDB synced it while
@@ -474,7 +474,7 @@ ENGINE_TEST(torn_log_before_that_of_a_killed_open_is_fine)
 }
 
 /* A log that is missing, empty, or swapped with another. */
-ENGINE_TEST(logs_that_are_not_there_are_told)
+ENGINE_TEST(missing_logs_are_reported)
 {
     char killed[TEMPORARY_SIZE + 16];
     char aside[TEMPORARY_SIZE + 16];

@@ -200,7 +200,7 @@ ENGINE_TEST(a_cut_manifest_is_an_earlier_one)
 }
 
 /* Damages each byte: nothing after the damage counts as intact. */
-ENGINE_TEST(behind_damage_nothing_is_whole)
+ENGINE_TEST(nothing_after_damage_is_intact)
 {
     static struct loaded_manifest manifest;
     uint64_t random = random_seed(__func__);

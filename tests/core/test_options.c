@@ -89,7 +89,7 @@ TEST(truncated_record_is_damaged)
     }
 }
 
-TEST(changed_byte_never_goes_unseen)
+TEST(changed_byte_is_always_noticed)
 {
     for (size_t at = 0; at < strlen(golden); at++) {
         for (int bit = 0; bit < 8; bit++) {
@@ -106,7 +106,7 @@ TEST(changed_byte_never_goes_unseen)
     }
 }
 
-TEST(bytes_behind_the_record_are_damage)
+TEST(bytes_after_the_record_are_damage)
 {
     struct colander_options options = usual_options();
     char longer[sizeof(golden) + 1];
@@ -119,7 +119,7 @@ TEST(bytes_behind_the_record_are_damage)
 
 /* The checksum is last in every format. Without it the version number itself
  * may be damaged. */
-TEST(newer_format_is_told_from_damage)
+TEST(newer_format_is_distinguished_from_damage)
 {
     static const char body[] = "colander store 2\nwhat 5\n";
     struct colander_options options = usual_options();

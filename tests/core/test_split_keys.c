@@ -155,7 +155,7 @@ FAMILY_TEST(few_keys_and_none_are_not_parted)
     assert_int_equal(fixture->found, 0);
 }
 
-FAMILY_TEST(sizes_tell_the_files_of_each_level)
+FAMILY_TEST(sizes_have_the_files_of_each_level)
 {
     struct colander_family_sizes sizes;
     uint64_t count = 0;

@@ -22,7 +22,7 @@ make_sst(struct sst_fixture *fixture, struct engine_family *family,
 
     assert_true(write_rows(fixture->base.engine, family, NULL, count));
     OK(engine_family_flush(family, NULL));
-    *number = newest_told(&fixture->watch)->file.number;
+    *number = newest_seen(&fixture->watch)->file.number;
     OK(sst_open(fixture->base.engine, *number, &sst, NULL));
     return sst;
 }
@@ -109,7 +109,7 @@ SST_TEST(sst_cursor_walks_back_from_before_a_key)
 SST_TEST(deleted_sst_is_not_found_but_an_open_one_reads_on)
 {
     struct engine_family *family;
-    struct told *told;
+    struct seen_sst *seen;
     struct sst *other;
     struct sst *sst;
     uint64_t number;
@@ -118,12 +118,12 @@ SST_TEST(deleted_sst_is_not_found_but_an_open_one_reads_on)
     open_watched(fixture);
     family = family_of(&fixture->base, "f");
     sst = make_sst(fixture, family, 1000, &number);
-    told = newest_told(&fixture->watch);
+    seen = newest_seen(&fixture->watch);
     assert_true(write_rows(fixture->base.engine, family, NULL, 500));
     OK(engine_family_compact(family, NULL));
     for (int i = 0; i < 1000 && !is_deleted; i++) {
         pthread_mutex_lock(&fixture->watch.mutex);
-        is_deleted = told->is_deleted;
+        is_deleted = seen->is_deleted;
         pthread_mutex_unlock(&fixture->watch.mutex);
         usleep(1000);
     }
@@ -131,7 +131,7 @@ SST_TEST(deleted_sst_is_not_found_but_an_open_one_reads_on)
     FAILS(sst_open(fixture->base.engine, number, &other, NULL),
           COLANDER_NOT_FOUND);
     assert_null(other);
-    check_sst(sst, told);
+    check_sst(sst, seen);
     FAILS(engine_close(fixture->base.engine, NULL), COLANDER_BUSY);
     sst_close(sst);
 }
@@ -177,7 +177,7 @@ SST_TEST(sst_shares_the_cache_and_damage_is_never_an_early_end)
     rows = rows_at(family, NULL, engine_cursor_open);
     damage(fixture, number, 20000, 20000);
     check_sst(
-        sst, newest_told(&fixture->watch)); /* from blocks that the scan read */
+        sst, newest_seen(&fixture->watch)); /* from blocks that the scan read */
     sst_close(sst);
     free(rows.rows);
     close_engine(&fixture->base);
@@ -302,7 +302,7 @@ assert_told(struct sst_fixture *fixture, uint64_t number)
     assert_non_null(strstr(error_text(), name));
 }
 
-SST_TEST(wrong_properties_are_told_of_any_file)
+SST_TEST(wrong_properties_are_reported_for_any_file)
 {
     struct engine_family *family;
     static struct list list;
@@ -352,7 +352,7 @@ damage_footer(const char *path, uint64_t *random)
     close(fd);
 }
 
-SST_TEST(every_wrong_bit_is_told)
+SST_TEST(every_wrong_bit_is_reported)
 {
     const struct colander_slice keys[] = {colander_slice_text("a"),
                                           colander_slice_text("b")};

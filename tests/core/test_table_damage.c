@@ -408,7 +408,7 @@ TEST(what_damage_does_not_touch_is_read)
     printf("%" PRIu64 " damages, %zu lost entries\n", runs, lost_runs);
 }
 
-TEST(a_damaged_block_is_told_with_the_bounds_of_the_index)
+TEST(a_damaged_block_is_reported_with_the_bounds_of_the_index)
 {
     const uint64_t runs = random_runs(300);
     uint64_t random = random_seed(__func__);
@@ -440,7 +440,7 @@ TEST(a_damaged_block_is_told_with_the_bounds_of_the_index)
 }
 
 /* Any part of the file after the data may be missing. */
-TEST(no_entry_is_lost_when_what_is_behind_the_data_is_damaged)
+TEST(no_entry_is_lost_when_what_follows_the_data_is_damaged)
 {
     const uint64_t runs = random_runs(300);
     uint64_t random = random_seed(__func__);

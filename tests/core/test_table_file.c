@@ -17,7 +17,7 @@
 
 /* The entries of a family as RocksDB and as its files have them. */
 struct comparison {
-    struct kept_entries told;
+    struct kept_entries expected;
     struct kept_entries read;
     uint32_t family;
     char name[32];
@@ -26,8 +26,8 @@ struct comparison {
 };
 
 static void
-keep_told(void *context, struct colander_slice key, struct colander_slice value,
-          uint64_t sequence, int type)
+keep_expected(void *context, struct colander_slice key,
+              struct colander_slice value, uint64_t sequence, int type)
 {
     struct comparison *comparison = context;
     struct table_entry entry = {key, value,
@@ -35,7 +35,7 @@ keep_told(void *context, struct colander_slice key, struct colander_slice value,
                                 type == 1 ? TABLE_PUT : TABLE_DELETE};
 
     assert_true(type == 0 || type == 1 || type == 7);
-    keep_entry(&comparison->told, &entry);
+    keep_entry(&comparison->expected, &entry);
 }
 
 static void
@@ -80,17 +80,17 @@ compare_family(struct engine_family *family, bool is_external)
     comparison.family = engine_family_id(family);
     (void)snprintf(comparison.name, sizeof(comparison.name), "family/%s",
                    engine_family_name(family));
-    rocksdb_visit_entries(family, keep_told, &comparison);
+    rocksdb_visit_entries(family, keep_expected, &comparison);
     rocksdb_visit_files(family, read_whole, &comparison);
     assert_true(comparison.file_count > 0);
-    assert_int_equal(comparison.told.count, comparison.read.count);
+    assert_int_equal(comparison.expected.count, comparison.read.count);
     qsort(comparison.read.entries, comparison.read.count,
           sizeof(struct kept_entry), compare_entries);
-    for (size_t i = 0; i < comparison.told.count; i++)
-        assert_true(is_same_entry(&comparison.told.entries[i],
+    for (size_t i = 0; i < comparison.expected.count; i++)
+        assert_true(is_same_entry(&comparison.expected.entries[i],
                                   &comparison.read.entries[i]));
-    count = comparison.told.count;
-    entries_release(&comparison.told);
+    count = comparison.expected.count;
+    entries_release(&comparison.expected);
     entries_release(&comparison.read);
     return count;
 }

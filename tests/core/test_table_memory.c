@@ -121,12 +121,12 @@ fail_everywhere(size_t size)
     temporary_remove(directory);
 }
 
-TEST(failures_are_told_where_there_is_an_index)
+TEST(failures_are_reported_if_there_is_an_index)
 {
     fail_everywhere(GOLDEN_SIZE);
 }
 
-TEST(failures_are_told_where_there_is_none)
+TEST(failures_are_reported_if_there_is_no_index)
 {
     fail_everywhere(GOLDEN_SIZE - 100);
 }

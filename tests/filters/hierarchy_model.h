@@ -147,14 +147,14 @@ check_value(const struct hierarchy_version *version, const struct model *model,
     assert_int_equal(hierarchy_version_slots(version), slots_of(model));
     hierarchy_find(version, hash, slots);
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
-        bool is_told = (slots[slot / 64] >> slot % 64 & 1) != 0;
+        bool is_found = (slots[slot / 64] >> slot % 64 & 1) != 0;
         bool is_held = model->is_part[slot] &&
                        (model->values[slot][value / 64] >> value % 64 & 1) != 0;
 
-        if (is_held && !is_told)
-            fail_msg("slot %u holds value %u, and is denied", slot, value);
-        if (is_told && !model->is_part[slot])
-            fail_msg("slot %u is told, and is no part", slot);
+        if (is_held && !is_found)
+            fail_msg("slot %u holds value %u, but is denied", slot, value);
+        if (is_found && !model->is_part[slot])
+            fail_msg("slot %u is found, but is not a part", slot);
     }
 }
 

@@ -107,7 +107,7 @@ TEST(capacity_is_kept_when_nothing_is_held)
     }
 }
 
-TEST(blocks_in_use_stay_and_others_go)
+TEST(blocks_in_use_stay_and_others_are_removed)
 {
     SCOPED_CACHE cache = block_cache_create(8 << 20);
     const uint32_t used = 50;
@@ -160,7 +160,7 @@ TEST(release_of_the_last_holder_keeps_the_capacity)
     assert_true(block_cache_sizes(cache).bytes > 1 << 19);
 }
 
-TEST(block_larger_than_the_cache_is_handed_out_and_goes)
+TEST(block_larger_than_the_cache_is_returned_and_removed)
 {
     SCOPED_CACHE cache = block_cache_create(100000);
     struct cached_block *large = put(cache, 1 << 20, 3, 0);

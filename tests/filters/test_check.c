@@ -174,7 +174,7 @@ forge_filter(struct store_fixture *fixture, struct colander_family *family,
     ZERO(rename(forged, path));
 }
 
-FIXTURE_TEST(a_filter_that_denies_a_value_is_told)
+FIXTURE_TEST(a_filter_that_denies_a_value_is_reported)
 {
     struct colander_family *family = kept_family(fixture, "rows");
     uint64_t random = random_seed(__func__);

@@ -141,7 +141,7 @@ run_race(struct race *race, bool disturbs, uint64_t *random)
     race->base += VALUES; /* no row of the next family has these values */
 }
 
-FIXTURE_TEST(find_beside_a_drop_gives_all_rows_or_says_so)
+FIXTURE_TEST(find_during_a_drop_returns_all_rows_or_an_error)
 {
     struct race race = {.fixture = fixture};
     struct colander_family *kept = kept_family(race.fixture, "kept");

@@ -115,7 +115,7 @@ check_rows(struct writers *writers)
     }
 }
 
-FIXTURE_TEST(failed_writes_beside_good_ones_leave_nothing)
+FIXTURE_TEST(failed_writes_next_to_good_ones_leave_nothing)
 {
     struct writers writers = {.fixture = fixture};
     pthread_t threads[WRITERS];

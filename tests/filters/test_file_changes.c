@@ -170,10 +170,10 @@ FIXTURE_TEST(finds_equal_scans_in_a_fifo_store_that_dropped_files)
 
 /* Whether the engine's log has `text` followed by a number above 1. */
 static bool
-log_tells_many(const struct store_fixture *fixture, const char *text)
+log_has_many(const struct store_fixture *fixture, const char *text)
 {
     char path[TEMPORARY_SIZE + 16];
-    bool is_told = false;
+    bool is_found = false;
     char *line = NULL;
     size_t size = 0;
     FILE *log;
@@ -184,11 +184,11 @@ log_tells_many(const struct store_fixture *fixture, const char *text)
     while (getline(&line, &size, log) > 0) {
         const char *found = strstr(line, text);
 
-        is_told |= found != NULL && atoi(found + strlen(text)) > 1;
+        is_found |= found != NULL && atoi(found + strlen(text)) > 1;
     }
     free(line);
     fclose(log);
-    return is_told;
+    return is_found;
 }
 
 FIXTURE_TEST(finds_equal_scans_when_threads_share_a_compaction)
@@ -204,7 +204,7 @@ FIXTURE_TEST(finds_equal_scans_when_threads_share_a_compaction)
         OK(colander_family_compact(writing.family, NULL));
         compare_some(&writing, 60);
     }
-    assert_true(log_tells_many(fixture, "\"num_subcompactions\": "));
+    assert_true(log_has_many(fixture, "\"num_subcompactions\": "));
     assert_true(filter_stats(writing.family).file_count > 4);
     end(&writing);
 }

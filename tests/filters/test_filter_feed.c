@@ -235,7 +235,7 @@ feed_all(struct filter_feed *feed, const struct rows *rows, uint32_t bad)
     return code;
 }
 
-TEST(a_row_that_is_none_is_told_and_leaves_no_file)
+TEST(an_invalid_row_is_reported_and_leaves_no_file)
 {
     struct rows rows = rows_make(BYTES / ROW_SIZE, ROW_SIZE);
     const uint32_t bad[] = {5, rows.count / 2, rows.count - 1};

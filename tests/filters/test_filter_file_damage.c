@@ -200,7 +200,7 @@ TEST(number_out_of_range_is_refused)
     }
 }
 
-TEST(later_version_is_told_from_damage)
+TEST(later_version_is_distinguished_from_damage)
 {
     struct filter_file *file;
     uint8_t bytes[sizeof(golden)];

@@ -187,7 +187,7 @@ FIXTURE_TEST(families_without_rows_have_nothing_to_find)
     }
 }
 
-FIXTURE_TEST(family_of_a_dropped_name_begins_anew)
+FIXTURE_TEST(family_of_a_dropped_name_begins_empty)
 {
     static const char *const left_out[] = {"n"};
     struct colander_filter_options options;

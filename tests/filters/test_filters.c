@@ -238,7 +238,7 @@ assert_no_recent_rows(struct colander_family *family)
     assert_int_equal(filter_stats(family).recent_count, 0);
 }
 
-FIXTURE_TEST(recent_rows_go_when_all_is_flushed)
+FIXTURE_TEST(recent_rows_are_removed_when_all_is_flushed)
 {
     struct colander_family *families[3];
     uint64_t random = random_seed("recent");

@@ -444,7 +444,7 @@ run_history(struct store_fixture *fixture, const char *name, uint64_t hot_count,
     end_history(history);
 }
 
-FIXTURE_TEST(finds_at_old_snapshots_give_the_rows_of_their_moment)
+FIXTURE_TEST(finds_at_old_snapshots_return_the_rows_of_their_moment)
 {
     run_history(fixture, "many rows", KEYS_MAX, random_runs(2000));
 }
@@ -455,7 +455,7 @@ FIXTURE_TEST(rows_of_many_versions_are_found_by_the_version_of_the_snapshot)
     run_history(fixture, "few rows", 12, random_runs(2000));
 }
 
-FIXTURE_TEST(finds_at_old_snapshots_of_a_universal_store_give_the_same)
+FIXTURE_TEST(finds_at_old_snapshots_of_a_universal_store_return_the_same)
 {
     fixture->options.compaction = COLANDER_COMPACTION_UNIVERSAL;
     fixture_remake(fixture);

@@ -52,7 +52,7 @@ assert_next_row_is(struct colander_cursor *cursor, int64_t row)
     ASSERT_SAME(result.key, colander_buffer_slice(&key));
 }
 
-FIXTURE_TEST(find_goes_on_behind_its_last_row_when_files_are_replaced)
+FIXTURE_TEST(find_continues_after_its_last_row_when_files_are_replaced)
 {
     struct colander_family *family = kept_family(fixture, "rows");
     SCOPED_PREDICATE predicate =

@@ -101,8 +101,8 @@ TEST(a_small_file_system_that_fills_up)
     (void)snprintf(runs.store, sizeof(runs.store), "%s/store", disk);
     ZERO(mkdir(disk, 0700));
     if (mount("tmpfs", disk, "tmpfs", 0, size) != 0) {
-        printf("no file system can be mounted here (%s): only as far as system "
-               "calls tell\n",
+        printf("no file system can be mounted here (%s): only with simulated "
+               "system calls\n",
                strerror(errno));
         runs_release(&runs);
         skip();

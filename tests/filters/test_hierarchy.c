@@ -113,30 +113,30 @@ TEST(versions_answer_as_the_parts_they_have_and_keep_to_the_budget)
 
 /* Sums the slots returned for each of QUESTIONS absent values. */
 static double
-told_for_absent_values(struct fixture *fixture)
+found_for_absent_values(struct fixture *fixture)
 {
     struct hierarchy_version *version = published(fixture->hierarchy);
-    uint64_t told = 0;
+    uint64_t found = 0;
 
     for (unsigned question = 0; question < QUESTIONS; question++) {
         uint64_t slots[SLOT_WORDS] = {0};
 
         hierarchy_find(version, random_next(&fixture->random), slots);
         for (unsigned j = 0; j < SLOT_WORDS; j++)
-            told += presence_bit_count(slots[j]);
+            found += presence_bit_count(slots[j]);
     }
     hierarchy_version_release(version);
-    return (double)told;
+    return (double)found;
 }
 
 static void
-check_told(struct fixture *fixture, double expected)
+check_found(struct fixture *fixture, double expected)
 {
-    double told = told_for_absent_values(fixture);
+    double found = found_for_absent_values(fixture);
 
-    if (told > expected * 1.25 + 20 || told < expected * 0.7 - 20)
-        fail_msg("kind %u: %.0f expected, %.0f told", (unsigned)fixture->kind,
-                 expected, told);
+    if (found > expected * 1.25 + 20 || found < expected * 0.7 - 20)
+        fail_msg("kind %u: %.0f expected, %.0f found", (unsigned)fixture->kind,
+                 expected, found);
 }
 
 #define KEPT 9
@@ -152,7 +152,7 @@ add_sized(struct fixture *fixture, uint32_t slot, uint64_t values)
     return QUESTIONS * presence_expected_rate(&shape, extra + POOL / 4);
 }
 
-TEST(absent_values_are_told_as_often_as_expected)
+TEST(absent_values_are_found_as_often_as_expected)
 {
     uint64_t seed = random_seed("hierarchy rate");
 
@@ -165,14 +165,14 @@ TEST(absent_values_are_told_as_often_as_expected)
             expected[slot] = add_sized(fixture, slot, 448);
             all += expected[slot];
         }
-        check_told(fixture, all);
+        check_found(fixture, all);
         /* a narrower or rewritten part has nothing of what was there before,
          * neither if parts stay in their columns, nor if they move */
         for (uint32_t slot = 0; slot < SLOTS - KEPT; slot++) {
             fixture_remove(fixture, slot);
             all -= expected[slot];
         }
-        check_told(fixture, all);
+        check_found(fixture, all);
         for (uint32_t slot = 0; slot < KEPT; slot++) {
             expected[slot] = add_sized(fixture, slot, 448);
             all += expected[slot];
@@ -181,12 +181,12 @@ TEST(absent_values_are_told_as_often_as_expected)
             fixture_remove(fixture, slot);
             all -= expected[slot];
         }
-        check_told(fixture, all);
+        check_found(fixture, all);
         for (uint32_t slot = 0; slot < KEPT; slot++) {
             fixture_remove(fixture, slot);
             all += add_sized(fixture, slot, 10) - expected[slot];
         }
-        check_told(fixture, all);
+        check_found(fixture, all);
         fixture_destroy(fixture);
     }
 }
@@ -214,12 +214,12 @@ TEST(folding_is_shared_by_all_parts)
                 QUESTIONS * presence_expected_rate(&half, 400 + POOL / 4);
         }
         assert_true(hierarchy_sizes(fixture->hierarchy).fold_count > 0);
-        assert_true(told_for_absent_values(fixture) < expected * 1.3);
+        assert_true(found_for_absent_values(fixture) < expected * 1.3);
         for (uint32_t round = 0; round < 4 * SLOTS; round++) {
             fixture_remove(fixture, round % SLOTS);
             OK(fixture_add(fixture, round % SLOTS, &shape, 400));
             if (round % 64 == 0)
-                assert_true(told_for_absent_values(fixture) < expected * 1.3);
+                assert_true(found_for_absent_values(fixture) < expected * 1.3);
         }
         fixture_destroy(fixture);
     }
@@ -401,11 +401,11 @@ ask_once(struct shared *shared, struct model *model)
 
         hierarchy_find(version, fixture->pool[value], slots);
         for (uint32_t slot = 0; slot < SLOTS; slot++) {
-            bool is_told = (slots[slot / 64] >> slot % 64 & 1) != 0;
+            bool is_found = (slots[slot / 64] >> slot % 64 & 1) != 0;
             bool is_held = (model->values[slot][value / 64] >> value % 64 & 1);
 
-            if ((is_told && !model->is_part[slot]) ||
-                (!is_told && is_held && model->is_part[slot]))
+            if ((is_found && !model->is_part[slot]) ||
+                (!is_found && is_held && model->is_part[slot]))
                 atomic_fetch_add(&shared->wrong, 1);
         }
     }

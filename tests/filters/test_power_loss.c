@@ -147,7 +147,7 @@ is_store(const char *directory)
 }
 
 static void
-begin_anew(struct killing *killing)
+begin_again(struct killing *killing)
 {
     temporary_remove(killing->fixture->directory);
     memset(killing->versions, 0, sizeof(*killing->versions));
@@ -234,7 +234,7 @@ FIXTURE_TEST(nothing_acknowledged_is_lost_with_the_power)
         const bool is_new = random_below(&killing.random, 4) == 0;
 
         if (is_new)
-            begin_anew(&killing);
+            begin_again(&killing);
         write_and_lose(&killing, is_new);
         remove_saved(killing.fixture->directory);
         if (is_store(killing.fixture->directory))

@@ -225,7 +225,7 @@ TEST(a_shape_for_bits_fills_them_and_suits_the_values)
     assert_int_equal(shape.block_count, PRESENCE_BLOCKS_MAX);
 }
 
-TEST(a_shape_from_damaged_bytes_is_told_apart)
+TEST(a_shape_from_damaged_bytes_is_rejected)
 {
     const struct presence_shape good = {PRESENCE_BLOCKS_MAX, 12, 64};
     const struct presence_shape bad[] = {

@@ -100,7 +100,7 @@ TEST(hashes_too_similar_to_distinguish_are_all_found)
     recent_write_end(&write, false, 0);
 }
 
-TEST(thirty_two_bits_tell_hashes_apart)
+TEST(thirty_two_bits_distinguish_hashes)
 {
     SCOPED_RECENT recent = recent_create();
     struct recent_write write = {0};

@@ -212,7 +212,7 @@ check_search(struct row_keys_reader *reader, size_t block_index,
         assert_key(reader, list[index]);
 }
 
-TEST(blocks_give_the_keys_that_were_added)
+TEST(blocks_return_the_keys_that_were_added)
 {
     SCOPED_READER reader = ROW_KEYS_READER_EMPTY;
     uint64_t random = random_seed(__func__);

@@ -293,7 +293,7 @@ salvage_exchanged(struct salvaging *salvaging, const char *file)
     return 1;
 }
 
-TEST(blocks_out_of_order_are_told)
+TEST(blocks_out_of_order_are_reported)
 {
     assert_true(each_sst(__func__, salvage_exchanged) > 0);
 }

@@ -21,14 +21,14 @@ damage_once(struct salvaging *salvaging, const struct damageable *files)
     do_damage(salvaging->path, &damage, &salvaging->random);
     salvaging->damage = &damage;
     salvage_store(salvaging, salvaging->path);
-    printf("%zu losses told, %llu rows\n", salvaging->loss_count,
+    printf("%zu losses reported, %llu rows\n", salvaging->loss_count,
            (unsigned long long)salvaging->doubtful);
     salvaging->whole[damage.file_kind] += salvaging->loss_count == 0;
     salvaging->partial[damage.file_kind] += salvaging->loss_count > 0;
     temporary_remove(salvaging->path);
 }
 
-TEST(what_is_not_told_is_as_it_was)
+TEST(what_is_not_reported_is_unchanged)
 {
     static struct damageable files;
     char directory[TEMPORARY_SIZE];

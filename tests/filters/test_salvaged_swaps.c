@@ -124,7 +124,7 @@ look_at_rows(struct salvaging *salvaging)
     salvage_close(salvage);
     for (index = 0; index < ROWS; index++) {
         if (steps[index] != NEWER)
-            must_be_told(salvaging, "rows", index, "not the newest");
+            must_be_reported(salvaging, "rows", index, "not the newest");
     }
 }
 
@@ -164,8 +164,8 @@ swap_files(struct salvaging *salvaging, const char *kind)
 
 /* A store after its last write, when the rows are those written last. */
 static void
-swapped_files_are_told(const char *test, const char *kind,
-                       void (*write)(struct writing *writing, int64_t step))
+swapped_files_are_reported(const char *test, const char *kind,
+                           void (*write)(struct writing *writing, int64_t step))
 {
     char directory[TEMPORARY_SIZE];
     char path[TEMPORARY_SIZE + 16];
@@ -198,11 +198,11 @@ swapped_files_are_told(const char *test, const char *kind,
 /* The names of logs show which of their writes are in SST files. */
 TEST(swapped_logs_are_reported)
 {
-    swapped_files_are_told(__func__, ".log", put_rows);
+    swapped_files_are_reported(__func__, ".log", put_rows);
 }
 
 /* Rows of a bulk have no sequences of their own. */
 TEST(swapped_bulks_are_reported)
 {
-    swapped_files_are_told(__func__, ".sst", bring_rows);
+    swapped_files_are_reported(__func__, ".sst", bring_rows);
 }

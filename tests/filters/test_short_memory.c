@@ -99,7 +99,7 @@ ROLE(short)
                        load_records);
 }
 
-TEST(what_memory_does_not_suffice_for_is_told_and_loses_nothing)
+TEST(short_memory_is_reported_and_loses_nothing)
 {
     SCOPED(runs_release) struct runs runs;
 

@@ -254,7 +254,7 @@ check_find(struct steps *it, enum colander_code code)
         assert_int_equal(it->found, it->expected);
 }
 
-PREPARED_TEST(a_find_gives_all_rows_or_none)
+PREPARED_TEST(a_find_returns_all_rows_or_none)
 {
     const struct step step = {NULL, find, check_find};
     const struct colander_value one = colander_integer(1);
@@ -385,7 +385,7 @@ PREPARED_TEST(a_store_opens_or_memory_is_short)
 }
 
 static void
-tell(void *context, const char *file, const char *what)
+report(void *context, const char *file, const char *what)
 {
     (void)context;
     fail_msg("%s: %s", file, what);
@@ -396,11 +396,11 @@ check_store(struct steps *it, struct colander_error *err)
 {
     struct colander_check check = {0};
     enum colander_code code =
-        colander_store_check(it->store->store, &check, tell, NULL, err);
+        colander_store_check(it->store->store, &check, report, NULL, err);
 
     if (code == COLANDER_OK)
         code = colander_store_check_filters(it->store->store, false, &check,
-                                            tell, NULL, err);
+                                            report, NULL, err);
     return code;
 }
 
@@ -511,7 +511,7 @@ check_reopened(struct steps *it, enum colander_code code)
     assert_int_equal(count_rows(it->family), it->expected);
 }
 
-PREPARED_TEST(a_failed_call_is_told_and_loses_nothing)
+PREPARED_TEST(a_failed_call_is_reported_and_loses_nothing)
 {
     const struct step opens = {prepare_logged, open_store, check_reopened};
     const struct step flushes = {put_new_rows, flush, check_reopened};

@@ -29,7 +29,7 @@ point_of(struct zone_rank rank)
     return point;
 }
 
-TEST(points_never_stand_against_the_order_of_values)
+TEST(points_never_contradict_the_order_of_values)
 {
     fill_bytes();
     for (uint64_t run = 0; run < random_runs(300000); run++) {

@@ -61,7 +61,7 @@ TEST(names_and_bytes_decide)
         assert_guess(files[i].name, files[i].text, files[i].format);
 }
 
-TEST(json_is_told_from_lines_of_it)
+TEST(json_is_distinguished_from_lines_of_it)
 {
     static const char *const names[] = {NULL, "a.json", "-", "tweet.js",
                                         "a.txt.gz"};
@@ -80,7 +80,7 @@ TEST(json_is_told_from_lines_of_it)
     }
 }
 
-TEST(what_nothing_tells_is_asked_for)
+TEST(what_cannot_be_guessed_is_asked_for)
 {
     static const struct colander_slice texts[] = {
         TEXT("hello\nworld, you\n"),

@@ -159,7 +159,7 @@ some_text(void)
 #define INPUT_TEST(name)                                                       \
     TEST_WITH(struct resume_point *place, name, setup, teardown)
 
-INPUT_TEST(plain_bytes_are_given_as_they_are)
+INPUT_TEST(plain_bytes_are_returned_unchanged)
 {
     struct colander_slice text = some_text();
 
@@ -172,7 +172,7 @@ INPUT_TEST(plain_bytes_are_given_as_they_are)
     assert_reads_as(place->path, text);
 }
 
-INPUT_TEST(compressed_streams_one_behind_the_other_are_one)
+INPUT_TEST(concatenated_compressed_streams_are_one)
 {
     struct colander_slice text = some_text();
     SCOPED_BUFFER file = COLANDER_BUFFER_EMPTY;
@@ -193,7 +193,7 @@ INPUT_TEST(compressed_streams_one_behind_the_other_are_one)
     assert_reads_as(place->path, text);
 }
 
-INPUT_TEST(what_stands_behind_compressed_bytes_is_an_error)
+INPUT_TEST(bytes_after_compressed_ones_are_an_error)
 {
     SCOPED_BUFFER file = COLANDER_BUFFER_EMPTY;
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
@@ -328,7 +328,7 @@ INPUT_TEST(bytes_are_stepped_over)
 
 /* -------------------------------------------------- other than files --- */
 
-INPUT_TEST(what_is_no_file_is_told)
+INPUT_TEST(what_is_not_a_file_is_reported)
 {
     struct input *input;
 
@@ -358,7 +358,7 @@ write_slowly(void *path)
     return NULL;
 }
 
-INPUT_TEST(a_pipe_that_gives_bytes_one_by_one_is_read)
+INPUT_TEST(a_pipe_with_bytes_one_by_one_is_read)
 {
     pthread_t writer;
 
@@ -387,7 +387,7 @@ stop_later(void *context)
     return NULL;
 }
 
-INPUT_TEST(a_pipe_that_gives_nothing_is_stopped_or_cancelled)
+INPUT_TEST(a_silent_pipe_is_stopped_or_cancelled)
 {
     assert_int_equal(mkfifo(place->path, 0600), 0);
     for (int i = 0; i < 2; i++) {

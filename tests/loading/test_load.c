@@ -96,7 +96,7 @@ put_row(void *context, const struct colander_load_stats *figures)
 #define LOAD_TEST(name)                                                        \
     TEST_WITH(struct load_fixture *it, name, setup, teardown)
 
-LOAD_TEST(a_bulk_load_that_failed_is_none_to_go_on_from)
+LOAD_TEST(a_failed_bulk_load_cannot_be_resumed)
 {
     append(it->file, "{\"a\":1}\n{\"a\":2}\n");
     it->options.is_bulk = true;

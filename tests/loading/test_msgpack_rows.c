@@ -66,7 +66,7 @@ TEST(a_record_without_a_key_is_the_row)
                SLICE("\x81" A "\x81" KEY "\x01"));
 }
 
-TEST(the_key_is_taken_out_wherever_it_stands)
+TEST(the_key_is_taken_out_wherever_it_is)
 {
     assert_row(SLICE("\x81" KEY "\x05"), "5", SLICE("\x80"));
     assert_row(SLICE("\x82" KEY "\x05" A "\x01"), "5", SLICE("\x81" A "\x01"));

@@ -196,7 +196,7 @@ TEST(every_field_is_read)
     assert_int_equal(schema->rows_per_segment, 16);
 }
 
-TEST(one_text_goes_for_a_list)
+TEST(one_text_is_accepted_for_a_list)
 {
     SCOPED_SCHEMA schema = read_fine(
         "return { key = 'id', null = 'NA', unfiltered = 'text', "

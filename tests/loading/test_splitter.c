@@ -243,7 +243,7 @@ TEST(json_continues_from_its_state)
 }
 
 /* As a load that goes on between them would tell the second. */
-TEST(lines_of_one_fault_are_told_alike_wherever_one_begins)
+TEST(lines_of_one_fault_are_reported_alike_wherever_one_begins)
 {
     const char *text = "\"a\nx\",\"y\nz\"!\n";
     SCOPED(pieces_release) struct pieces whole;

@@ -162,7 +162,7 @@ TEST(a_record_of_any_size_is_one_bad_record)
 }
 
 /* An array of 65,535 numbers, each of 9 bytes. */
-TEST(a_head_may_lie_where_a_record_is_given_up)
+TEST(a_head_may_lie_where_a_record_is_abandoned)
 {
     struct stream stream = {"\x81\x01\xdc\xff\xff",
                             "\xcf"

@@ -161,7 +161,7 @@ TEST(any_finds_typed_values_at_every_depth)
     "double quotes)"
 #define TOO_LARGE "number is too large for a double"
 
-TEST(a_mistake_is_told_with_its_place)
+TEST(a_mistake_is_reported_with_its_place)
 {
     static const struct {
         const char *text;
@@ -229,7 +229,7 @@ TEST(a_mistake_is_told_with_its_place)
     }
 }
 
-TEST(a_wrong_path_is_told_at_its_place)
+TEST(a_wrong_path_is_reported_at_its_place)
 {
     static const struct {
         const char *text;
@@ -254,7 +254,7 @@ TEST(a_wrong_path_is_told_at_its_place)
 }
 
 /* However little of such a path the message has room for. */
-TEST(a_mistake_far_inside_a_path_is_told_at_its_place)
+TEST(a_mistake_far_inside_a_path_is_reported_at_its_place)
 {
     char text[1000];
     size_t offset = 0;
@@ -266,7 +266,7 @@ TEST(a_mistake_far_inside_a_path_is_told_at_its_place)
     assert_int_equal(offset, sizeof(text) - 4);
 }
 
-TEST(what_the_library_calls_a_question_is_not_told)
+TEST(library_names_are_not_in_messages)
 {
     size_t offset = 0;
 
@@ -296,7 +296,7 @@ TEST(every_beginning_is_read_or_refused)
     }
 }
 
-TEST(the_caret_stands_under_its_place)
+TEST(the_caret_is_under_its_place)
 {
     SCOPED_BUFFER text = COLANDER_BUFFER_EMPTY;
 

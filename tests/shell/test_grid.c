@@ -143,7 +143,7 @@ assert_left_out(const struct grid *grid, const char *expected)
     report_release(&report);
 }
 
-TEST(numbers_stand_right_and_texts_left)
+TEST(numbers_are_aligned_right_and_texts_left)
 {
     SCOPED_GRID grid = grid_create(80);
 
@@ -160,7 +160,7 @@ TEST(numbers_stand_right_and_texts_left)
     assert_left_out(grid, "");
 }
 
-TEST(what_does_not_fit_is_cut_or_left_out_and_told)
+TEST(what_does_not_fit_is_cut_or_left_out_and_reported)
 {
     SCOPED_GRID grid = grid_create(20);
 
@@ -175,7 +175,7 @@ TEST(what_does_not_fit_is_cut_or_left_out_and_told)
 }
 
 /* Also where the last cell of the line is half of a character. */
-TEST(a_text_far_wider_than_the_line_is_told_as_cut)
+TEST(a_text_far_wider_than_the_line_is_reported_as_cut)
 {
     static const char *const units[] = {"z", "\xE6\x97\xA5"};
 
@@ -196,7 +196,7 @@ TEST(a_text_far_wider_than_the_line_is_told_as_cut)
     }
 }
 
-TEST(later_rows_stand_under_the_first_heads)
+TEST(later_rows_are_under_the_first_heads)
 {
     SCOPED_GRID grid = grid_create(80);
 
@@ -211,7 +211,7 @@ TEST(later_rows_stand_under_the_first_heads)
     assert_left_out(grid, "columns not shown: late; values cut short: 1");
 }
 
-TEST(columns_beyond_the_most_are_told_together)
+TEST(columns_beyond_the_limit_are_reported_together)
 {
     SCOPED_GRID grid = grid_create(80);
     char name[16];

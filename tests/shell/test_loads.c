@@ -85,7 +85,7 @@ count_rows(const char *family_name)
 
 /* ---------------------------------------------------------- a keyboard --- */
 
-DIRECTORY_TEST(progress_is_shown_and_ctrl_c_stops_so_that_resume_goes_on)
+DIRECTORY_TEST(progress_is_shown_and_ctrl_c_stops_so_that_resume_continues)
 {
     const char *const words[] = {"colander", "load",    store_path,
                                  "f",        file_path, NULL};

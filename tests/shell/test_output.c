@@ -162,7 +162,7 @@ TEST(csv_has_the_columns_selected)
 }
 
 /* Nor is a column lost whose name is that of what a find adds. */
-TEST(csv_tells_the_columns_that_matched)
+TEST(csv_shows_the_columns_that_matched)
 {
     const char *const paths[] = {"a", "b"};
     struct shown shown;

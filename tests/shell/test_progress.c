@@ -64,7 +64,7 @@ TEST(the_rest_takes_as_long_as_what_this_load_has_read)
     assert_non_null(strstr(line, " rows/s, 0.0 MB/s, 33:"));
 }
 
-TEST(a_bulk_load_tells_no_rows_while_it_has_none)
+TEST(a_bulk_load_shows_no_rows_while_it_has_none)
 {
     struct colander_load_stats stats = {.bytes_read = 25000000,
                                         .bytes_all = 100000000,

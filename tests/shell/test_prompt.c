@@ -142,7 +142,7 @@ TEST(a_find_is_shown_as_a_table_with_its_counts)
     quit(&terminal);
 }
 
-TEST(expressions_show_what_they_give_and_statements_nothing)
+TEST(expressions_show_their_values_and_statements_nothing)
 {
     start(&terminal);
     enter(&terminal, "1 + 1, 'x'", "2\tx\r\n");
@@ -173,7 +173,7 @@ TEST(a_failure_leaves_the_prompt)
     assert_int_equal(terminal_finish(&terminal), 0);
 }
 
-TEST(a_chunk_goes_on_until_it_is_whole)
+TEST(a_chunk_continues_until_it_is_complete)
 {
     start(&terminal);
     show(&terminal, "for i = 1, 2 do\r", MORE);

@@ -296,7 +296,7 @@ TEST(an_expression_is_shown)
     assert_int_equal(run.status, 0);
 }
 
-TEST(what_is_wrong_is_told_with_its_place)
+TEST(mistakes_are_reported_with_their_place)
 {
     static struct run run;
 
@@ -375,7 +375,7 @@ exit_of(pid_t pid)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST(a_script_ends_when_nobody_reads_what_it_prints)
+TEST(a_script_ends_when_its_output_is_not_read)
 {
     int fds[2];
     pid_t pid;

@@ -14,11 +14,11 @@ static inline void
 note_acknowledged(struct world *world, struct world *backup)
 {
     for (uint64_t i = 0; i < KEYS; i++)
-        tell(&backup->versions[i].acknowledged,
-             told(&world->versions[i].acknowledged));
+        shared_store(&backup->versions[i].acknowledged,
+                     shared_load(&world->versions[i].acknowledged));
     for (uint64_t i = 0; i < PAIRS; i++)
-        tell(&backup->stamps[i].acknowledged,
-             told(&world->stamps[i].acknowledged));
+        shared_store(&backup->stamps[i].acknowledged,
+                     shared_load(&world->stamps[i].acknowledged));
 }
 
 /* Copies what is begun by now. */
@@ -26,9 +26,11 @@ static inline void
 note_begun(struct world *world, struct world *backup)
 {
     for (uint64_t i = 0; i < KEYS; i++)
-        tell(&backup->versions[i].begun, told(&world->versions[i].begun));
+        shared_store(&backup->versions[i].begun,
+                     shared_load(&world->versions[i].begun));
     for (uint64_t i = 0; i < PAIRS; i++)
-        tell(&backup->stamps[i].begun, told(&world->stamps[i].begun));
+        shared_store(&backup->stamps[i].begun,
+                     shared_load(&world->stamps[i].begun));
 }
 
 /* Checks the backup as readers check the store. */

@@ -27,8 +27,8 @@ struct play {
     struct colander_bulk *bulk;   /* under way; NULL: none */
     uint64_t generation;          /* of the load under way; the loader's */
     char backups[TEMPORARY_SIZE]; /* directory with them */
-    told_number cancelled_count;
-    told_number turn_count;
+    shared_number cancelled_count;
+    shared_number turn_count;
 };
 
 static inline struct play *
@@ -167,7 +167,8 @@ load_once(struct actor *actor)
     CLAIM(count == (is_loaded ? LOADED : 0));
     colander_family_close(family);
     if (!is_loaded)
-        atomic_fetch_add_explicit(&play_of(actor)->cancelled_count, 1, TOLD);
+        atomic_fetch_add_explicit(&play_of(actor)->cancelled_count, 1,
+                                  SHARED_ORDER);
 }
 
 /* Checks that the rows of the load are of one generation, as many as there may

@@ -32,23 +32,23 @@
  * missing. A processor may need the order.
  */
 #ifdef __SANITIZE_THREAD__
-#define TOLD memory_order_relaxed
+#define SHARED_ORDER memory_order_relaxed
 #else
-#define TOLD memory_order_seq_cst
+#define SHARED_ORDER memory_order_seq_cst
 #endif
 
-typedef _Atomic(uint64_t) told_number;
+typedef _Atomic(uint64_t) shared_number;
 
 static inline uint64_t
-told(told_number *number)
+shared_load(shared_number *number)
 {
-    return atomic_load_explicit(number, TOLD);
+    return atomic_load_explicit(number, SHARED_ORDER);
 }
 
 static inline void
-tell(told_number *number, uint64_t value)
+shared_store(shared_number *number, uint64_t value)
 {
-    atomic_store_explicit(number, value, TOLD);
+    atomic_store_explicit(number, value, SHARED_ORDER);
 }
 
 /* Odd versions of rows are deletes. */
@@ -120,13 +120,13 @@ write_version(struct actor *actor, struct colander_batch *batch, uint64_t index)
     SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
     struct colander_slice key = integer_key(index, &bytes);
     const uint64_t choice = random_below(&actor->random, 8);
-    uint64_t version = told(&versions->begun) + 1;
+    uint64_t version = shared_load(&versions->begun) + 1;
     struct colander_slice row = {NULL, 0};
     enum colander_code code;
 
     if (choice >= 2)
         version += version % 2; /* not a delete */
-    tell(&versions->begun, version);
+    shared_store(&versions->begun, version);
     if (version % 2 == 0)
         row = version_row(actor, index, version);
     if (version % 2 != 0)
@@ -141,7 +141,7 @@ write_version(struct actor *actor, struct colander_batch *batch, uint64_t index)
                    : colander_batch_patch(batch, rows, key, row, why());
     DID(code);
     if (batch == NULL)
-        tell(&versions->acknowledged, version);
+        shared_store(&versions->acknowledged, version);
 }
 
 static inline void
@@ -157,7 +157,7 @@ write_batch(struct actor *actor)
     for (uint64_t i = first; i < first + count; i++) {
         struct history *one = &versions[i * WRITERS + actor->number];
 
-        tell(&one->acknowledged, told(&one->begun));
+        shared_store(&one->acknowledged, shared_load(&one->begun));
     }
 }
 
@@ -168,7 +168,7 @@ write_pair(struct actor *actor)
     struct world *world = actor->world;
     const uint64_t index =
         random_below(&actor->random, PAIRS / WRITERS) * WRITERS + actor->number;
-    const uint64_t stamp = told(&world->stamps[index].begun) + 1;
+    const uint64_t stamp = shared_load(&world->stamps[index].begun) + 1;
     SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
     struct colander_slice key = integer_key(index, &bytes);
     struct colander_slice row;
@@ -178,9 +178,9 @@ write_pair(struct actor *actor)
     DID(colander_row_builder_finish(actor->builder, &row, why()));
     DID(colander_batch_put(actor->batch, world->left, key, row, why()));
     DID(colander_batch_patch(actor->batch, world->right, key, row, why()));
-    tell(&world->stamps[index].begun, stamp);
+    shared_store(&world->stamps[index].begun, stamp);
     DID(colander_batch_commit(actor->batch, NULL, why()));
-    tell(&world->stamps[index].acknowledged, stamp);
+    shared_store(&world->stamps[index].acknowledged, stamp);
 }
 
 static inline const char *
@@ -196,17 +196,17 @@ static inline void
 write_patch(struct actor *actor)
 {
     struct history *patches = &actor->world->patches[actor->number];
-    const uint64_t patch = told(&patches->begun) + 1;
+    const uint64_t patch = shared_load(&patches->begun) + 1;
     SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
     struct colander_slice row;
 
     colander_row_builder_add(actor->builder, patched_column(actor->number),
                              colander_integer((int64_t)patch));
     DID(colander_row_builder_finish(actor->builder, &row, why()));
-    tell(&patches->begun, patch);
+    shared_store(&patches->begun, patch);
     DID(colander_family_patch(actor->world->left, integer_key(PATCHED, &bytes),
                               row, NULL, why()));
-    tell(&patches->acknowledged, patch);
+    shared_store(&patches->acknowledged, patch);
 }
 
 static inline void
@@ -283,7 +283,7 @@ get_number(struct colander_family *family, uint64_t index,
 static inline void
 claim_version(struct history *versions, uint64_t done, uint64_t version)
 {
-    const uint64_t begun = told(&versions->begun);
+    const uint64_t begun = shared_load(&versions->begun);
 
     if (version == UINT64_MAX)
         CLAIM(done == 0 || done % 2 != 0 || begun > done);
@@ -299,7 +299,7 @@ check_version(struct actor *actor)
     struct world *world = actor->world;
     const uint64_t index = some_row(&actor->random);
     const char *path = random_below(&actor->random, 2) == 0 ? NULL : "version";
-    const uint64_t done = told(&world->versions[index].acknowledged);
+    const uint64_t done = shared_load(&world->versions[index].acknowledged);
     SCOPED_SNAPSHOT now = take_snapshot(world);
     const uint64_t version = get_number(world->rows, index, now, "number");
     char text[48];
@@ -321,8 +321,8 @@ check_now(struct actor *actor)
     struct world *world = actor->world;
     const uint64_t index = some_row(&actor->random);
     const uint64_t pair = random_below(&actor->random, PAIRS);
-    const uint64_t done = told(&world->versions[index].acknowledged);
-    const uint64_t stamped = told(&world->stamps[pair].acknowledged);
+    const uint64_t done = shared_load(&world->versions[index].acknowledged);
+    const uint64_t stamped = shared_load(&world->stamps[pair].acknowledged);
     uint64_t number = get_number(world->rows, index, NULL, "number");
 
     claim_version(&world->versions[index], done, number);
@@ -337,7 +337,7 @@ check_now(struct actor *actor)
     if (number != UINT64_MAX)
         actor->seen_stamps[pair] = number;
     for (uint64_t i = 0; i < WRITERS; i++) {
-        const uint64_t patched = told(&world->patches[i].acknowledged);
+        const uint64_t patched = shared_load(&world->patches[i].acknowledged);
 
         number = get_number(world->left, PATCHED, NULL, patched_column(i));
         if (number == UINT64_MAX)
@@ -353,7 +353,7 @@ check_pair(struct actor *actor)
 {
     struct world *world = actor->world;
     const uint64_t index = random_below(&actor->random, PAIRS);
-    const uint64_t stamped = told(&world->stamps[index].acknowledged);
+    const uint64_t stamped = shared_load(&world->stamps[index].acknowledged);
     SCOPED_SNAPSHOT now = take_snapshot(world);
     const uint64_t left = get_number(world->left, index, now, "stamp");
     const uint64_t right = get_number(world->right, index, now, "stamp");
@@ -383,7 +383,7 @@ check_scan(struct actor *actor)
     bool is_row;
 
     for (uint64_t i = 0; i < KEYS; i++)
-        done[i] = told(&world->versions[i].acknowledged);
+        done[i] = shared_load(&world->versions[i].acknowledged);
     now = take_snapshot(world);
     query.snapshot = now;
     DID(colander_family_find(world->rows, &query, &cursor, why()));

@@ -55,7 +55,8 @@ runs_init(struct runs *runs, const char *test)
 static inline void
 runs_release(struct runs *runs)
 {
-    printf("%llu runs; %llu calls told an error; %llu stores took no writes "
+    printf("%llu runs; %llu calls reported an error; %llu stores accepted no "
+           "writes "
            "until they were opened again\n",
            (unsigned long long)runs->run_count,
            (unsigned long long)runs->failed_count,
@@ -172,7 +173,7 @@ run_plans(struct runs *runs, const char *mode, const struct plan *plans,
 /* Prints where each thread of a hanging process is, if a debugger is
  * available. */
 static inline void
-tell_and_end(int number)
+report_and_end(int number)
 {
     char command[80];
     sigset_t again;
@@ -205,7 +206,7 @@ struct process {
 static inline void
 process_begin(struct process *process, char **arguments)
 {
-    (void)signal(SIGALRM, tell_and_end);
+    (void)signal(SIGALRM, report_and_end);
     (void)alarm(SECONDS_MAX);
     process->progress = history_map(arguments[3], sizeof(*process->progress));
     assert_non_null(process->progress);

@@ -207,7 +207,7 @@ check_bulk(struct colander_store *store, const struct progress *progress)
 }
 
 static inline void
-tell_finding(void *context, const char *file, const char *what)
+report_finding(void *context, const char *file, const char *what)
 {
     (void)context;
     printf("  %s: %s\n", file, what);
@@ -220,8 +220,8 @@ check_files(struct colander_store *store)
     struct colander_check check;
 
     memset(&check, 0, sizeof(check));
-    OK(colander_store_check(store, &check, tell_finding, NULL, NULL));
-    OK(colander_store_check_filters(store, false, &check, tell_finding, NULL,
+    OK(colander_store_check(store, &check, report_finding, NULL, NULL));
+    OK(colander_store_check_filters(store, false, &check, report_finding, NULL,
                                     NULL));
     if (check.finding_count > 0)
         fail_msg("%llu files are damaged",

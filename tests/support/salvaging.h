@@ -72,8 +72,8 @@ note_loss(void *context, const struct salvage_loss *loss)
 }
 
 static inline bool
-is_told(const struct salvaging *salvaging, const char *family,
-        struct colander_slice key)
+is_reported(const struct salvaging *salvaging, const char *family,
+            struct colander_slice key)
 {
     for (size_t i = 0; i < salvaging->loss_count; i++) {
         const struct lost *lost = &salvaging->losses[i];
@@ -95,17 +95,17 @@ is_told(const struct salvaging *salvaging, const char *family,
 
 /* The key of a family was, or should be, something else. */
 static inline void
-must_be_told(struct salvaging *salvaging, const char *family, uint64_t index,
-             const char *what)
+must_be_reported(struct salvaging *salvaging, const char *family,
+                 uint64_t index, const char *what)
 {
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
 
     encode_key(index, &key);
     salvaging->doubtful++;
-    if (!is_told(salvaging, family, colander_buffer_slice(&key))) {
+    if (!is_reported(salvaging, family, colander_buffer_slice(&key))) {
         for (size_t i = 0; i < salvaging->loss_count; i++)
-            printf("told: %s\n", salvaging->losses[i].text);
-        fail_msg("row %llu of '%s' is %s, and that is not told",
+            printf("reported: %s\n", salvaging->losses[i].text);
+        fail_msg("row %llu of '%s' is %s, which is not reported",
                  (unsigned long long)index, family, what);
     }
 }
@@ -134,15 +134,15 @@ compare_rows(struct salvaging *salvaging, struct salvage *salvage,
         assert_true(index >= at); /* in key order */
         for (; at < index; at++) {
             if (model->is_there[at])
-                must_be_told(salvaging, family, at, "missing");
+                must_be_reported(salvaging, family, at, "missing");
         }
         if (index == KEYS)
             return;
         if (!model->is_there[index])
-            must_be_told(salvaging, family, index, "back");
+            must_be_reported(salvaging, family, index, "back");
         else if (!colander_slice_equal(
                      row, colander_buffer_slice(&model->rows[index])))
-            must_be_told(salvaging, family, index, "another");
+            must_be_reported(salvaging, family, index, "another");
         at = index + 1;
     }
 }

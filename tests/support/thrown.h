@@ -15,7 +15,7 @@ extern "C" {
 enum thrown {
     THROWN_NOTHING,
     THROWN_BAD_ALLOC,
-    THROWN_RUNTIME_ERROR, /* "told" */
+    THROWN_RUNTIME_ERROR, /* "thrown" */
     THROWN_NUMBER,
     SAID_OK, /* a status of RocksDB's: */
     SAID_CORRUPTION,
