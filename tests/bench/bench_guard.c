@@ -85,7 +85,7 @@ bench_guard_stop(pid_t process, int signal)
     (void)bench_guard_await(process);
 }
 
-/* Also of those whose parent is gone: they became ours. */
+/* Also those whose parent has ended: they are now children of this process. */
 static void
 await_all(void)
 {

@@ -1,6 +1,6 @@
 /*
- * peers: the same rows and the same questions for Colander and for programs
- * and libraries that people keep such rows in.
+ * peers: the same rows and the same questions for Colander and for programs and
+ * libraries that such rows are commonly stored in.
  *
  * First generated rows, then those of each file given. All files are read
  * before anything is measured, so that an unusable one fails early.

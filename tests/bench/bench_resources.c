@@ -23,18 +23,18 @@
 #define ROWS_A_FIND 10         /* a million finds in ten million rows */
 #define SMALL_SST (64 << 10)   /* the least that options allow */
 #define ROWS_OF_SMALL_SST 1100 /* about */
-#define FILES_OPEN_MAX 1024    /* what a system gives a process */
+#define FILES_OPEN_MAX 1024    /* a common limit of a process */
 
 enum task { LOAD, SCAN, FIND, BULK, OPEN, TASKS };
 
 static const char *const names[TASKS] = {"load", "scan", "find", "bulk_small",
                                          "open_small"};
 
-/* What a process reports, and `most` of the system. */
+/* The results of a process, and `most` from the system. */
 struct need {
     double seconds; /* of the work itself */
-    double settled; /* MB that it had when it had begun... */
-    double last;    /* ...and in the end */
+    double settled; /* MB in use when it had begun... */
+    double last;    /* ...and at the end */
     double most;
     uint64_t files;       /* SST files of the store */
     uint64_t descriptors; /* of the store */

@@ -1,5 +1,5 @@
 /*
- * colander-bench: measures, and says how.
+ * colander-bench: runs experiments and prints their results.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -141,7 +141,7 @@ parse_options(int argc, char **argv, struct bench_options *options)
 
 /* ------------------------------------------------------------- quick --- */
 
-/* Runs an experiment in a child, which writes its files below `directory`. */
+/* Runs an experiment in a child, which writes its files in `directory`. */
 static bool
 run_quickly(const struct experiment *experiment, const char *directory)
 {
@@ -165,7 +165,7 @@ run_quickly(const struct experiment *experiment, const char *directory)
     return bench_guard_await(child) == 0;
 }
 
-/* Runs all experiments, each in a process of its own with few rows, also after
+/* Runs all experiments, each in a separate process with few rows, even after
  * one has failed. Returns 1 if one failed. Times do not matter. */
 static int
 run_all_quickly(const char *directory)
