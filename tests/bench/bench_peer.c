@@ -36,7 +36,7 @@ size_of(const char *path)
 {
     directory_size = 0;
     if (nftw(path, add_size, 16, FTW_PHYS) != 0)
-        bench_fail("cannot tell the size of", path);
+        bench_fail("cannot find the size of", path);
     return directory_size;
 }
 

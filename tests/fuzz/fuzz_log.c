@@ -1,8 +1,8 @@
 /*
  * Any bytes as a log of RocksDB's, or as the ledger: nothing crashes or reads
- * over the end, whatever the checksums.
+ * past the end, whatever the checksums.
  *
- * The first byte says which it is, and whether checksums are made right.
+ * The first byte selects the kind, and whether checksums are corrected.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,7 +22,7 @@
 /* ------------------------------------------------------------------ logs ---
  */
 
-/* Gives each piece the checksum that its bytes have. */
+/* Corrects the checksum of each fragment. */
 static void
 mend_pieces(uint8_t *log, size_t size)
 {
@@ -107,7 +107,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size < 1)
         return 0;
-    if (data[0] % 8 == 0) { /* seldom: it has a directory to itself */
+    if (data[0] % 8 == 0) { /* rarely: it needs a directory */
         open_ledger(data + 1, size - 1, data[0] & 8);
         return 0;
     }
