@@ -1,5 +1,5 @@
 /*
- * Explanations: all that a find has counted is told, and nothing else.
+ * Explanations: they show everything that a find has counted, and only that.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -120,7 +120,7 @@ TEST(a_scan_reports_the_rows_it_read)
                     "microsecond");
 }
 
-/* Takes what a find of "x" in any column has counted. */
+/* Returns what a find of "x" in any column has counted. */
 static void
 take_find(struct explanation *explanation, struct colander_family *family)
 {

@@ -1,5 +1,5 @@
 /*
- * The prompt, on a pseudo-terminal: what somebody at a keyboard meets.
+ * The prompt in a pseudo-terminal, as a user at a keyboard sees it.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -115,8 +115,8 @@ show(struct terminal *shell, const char *keys, const char *text)
     terminal_expect(shell, text);
 }
 
-/* Types Ctrl-C, and waits for the prompt; it would count with one shortly
- * before. */
+/* Types Ctrl-C, and waits for the prompt. It would count with another one
+ * shortly before. */
 static void
 interrupt(struct terminal *shell)
 {
@@ -199,7 +199,7 @@ TEST(tab_completes_what_there_is)
     show(&terminal, "\")\r", "\n9     Smith\r\n");
     terminal_expect(&terminal, PROMPT);
     show(&terminal, "string.fo\t", "string.format");
-    show(&terminal, "\x15.fam\t", ".families"); /* Ctrl-U: away with it */
+    show(&terminal, "\x15.fam\t", ".families"); /* Ctrl-U: clears the line */
     enter(&terminal, "", "sst_files");
     show(&terminal, ".export tweets --out\t", "--output");
     terminal_type(&terminal, "\x15");
@@ -317,7 +317,7 @@ TEST(long_results_go_through_a_pager_and_are_limited)
     terminal_expect(&terminal, PROMPT);
     enter(&terminal, ".pager nosuchpager", "");
     enter(&terminal, "tweets:find()", "[no pager 'nosuchpager'");
-    enter(&terminal, ".pager 'head -n 1 | tr n N'", ""); /* is left early */
+    enter(&terminal, ".pager 'head -n 1 | tr n N'", ""); /* exits early */
     enter(&terminal, "tweets:find()", "Number");
     quit(&terminal);
     setenv("PAGER", "", 1);
@@ -387,7 +387,7 @@ TEST(the_history_keeps_what_has_ended_the_program)
 
     start(&terminal);
     show(&terminal, "\x10", "print('bye ' .. 'then') os.exit(3)"); /* Ctrl-P */
-    terminal_type(&terminal, "\x15"); /* Ctrl-U: away with it */
+    terminal_type(&terminal, "\x15"); /* Ctrl-U: clears the line */
     enter(&terminal, "'still here'", "still here\r\n");
     quit(&terminal);
 }
