@@ -8,6 +8,7 @@
  * on one line of about 180 bytes. Ids ascend with gaps, beyond 2^53, and times
  * with them. Few users write most; few words make up most of a text, but texts
  * are hardly ever equal; likes have a long tail.
+ *
  * SPDX-License-Identifier: MIT
  */
 #ifndef BENCH_TWEETS_H

@@ -5,6 +5,7 @@
  * predicates often match, and in every width msgpack has for a value. It also
  * unpacks them, into a list of places: each value with its path as text, in the
  * order of the row. Scalars are compared as long doubles.
+ *
  * SPDX-License-Identifier: MIT
  */
 #ifndef TESTS_COLUMNS_NAIVE_ROW_H

@@ -2,6 +2,7 @@
  * Bulks whose rows arrive in key order, at least at first: files are written
  * while rows are added, and are kept unless later rows belong between their
  * keys.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "bulks.h"

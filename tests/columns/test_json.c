@@ -3,6 +3,7 @@
  *
  * msgpack-c packs the rows, so that these tests do not depend on how this
  * project builds them.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "columns/utf8.h"

@@ -2,6 +2,7 @@
  * Rows, keys, paths and JSON while memory is short: each allocation in turn
  * fails, which returns NO_MEMORY, changes nothing and leaks nothing (the leak
  * checker verifies that).
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "rows.h"

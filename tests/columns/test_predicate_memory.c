@@ -5,6 +5,7 @@
  *
  * Two sources are part of this program, so that tests can read their structs
  * and count visits.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "support/cases.h"

@@ -1,6 +1,7 @@
 /*
  * Rows sorted in bounded memory: damage to a run on disk is reported, and so is
  * a failure of each allocation in turn.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "columns/bulk/row_sorter.h"

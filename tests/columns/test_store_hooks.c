@@ -1,6 +1,7 @@
 /*
  * What the hooks of a store are notified of: the opening and closing of the
  * store, and each row written.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "core/engine.h"

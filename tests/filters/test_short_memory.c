@@ -9,6 +9,7 @@
  * RocksDB ends the process if it gets no memory, so its allocations do not
  * fail. The process is this program, started again. COLANDER_RUNS sets the
  * number of allocations at which each kind of failure is tried.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "support/cases.h"

@@ -2,6 +2,7 @@
  * Loads from the point of view of a user at a terminal, and with hostile input:
  * progress, Ctrl-C, resuming; and inputs that are hard to read, each of which
  * has a defined result, in bounded memory.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "colander.h"
