@@ -1,5 +1,5 @@
 /*
- * Work in a process of its own, watched by this one.
+ * Runs work in a separate process and watches it.
  *
  * SPDX-License-Identifier: MIT
  */

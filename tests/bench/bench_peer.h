@@ -37,7 +37,7 @@ struct bench_peer_way {
 };
 
 struct bench_peer {
-    bool is_server; /* asked in a process of its own, not in this one */
+    bool is_server; /* runs in a separate process */
     const struct bench_peer_way *ways;
     size_t way_count;
 

@@ -2,7 +2,7 @@
  * resources: memory and descriptors of processes that load a store, scan it,
  * query it many times, and open a store of many files.
  *
- * Each is a process of its own, with default options except for small files.
+ * Each is a separate process, with default options except for small files.
  * Memory is the peak of the process with its program, without the system's
  * cache of files.
  *
@@ -50,8 +50,7 @@ struct experiment {
     struct need needs[TASKS];
 };
 
-/* ------------------------------------------------------- of this process ---
- */
+/* ------------------------------------------------------ of this process --- */
 
 /* Returns the MB that it has in memory now. */
 static double

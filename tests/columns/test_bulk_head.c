@@ -191,7 +191,7 @@ FIXTURE_TEST(late_rows_keep_files_that_they_do_not_touch)
     assert_in_range(end_ordered(fixture, &ordered), ordered.files.count - 2,
                     ordered.files.count - 1);
 
-    begin_ordered(fixture, "behind", &ordered);
+    begin_ordered(fixture, "after", &ordered);
     add_late(fixture, &ordered, KEYS_MAX - 1);
     assert_int_equal(end_ordered(fixture, &ordered), ordered.files.count);
 

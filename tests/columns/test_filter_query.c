@@ -184,7 +184,7 @@ compare(const struct layout *layout, const struct row_list *list,
     check_shape(query, true);
     holds = filter_query_holds(query, list);
     if (is_match && !holds)
-        fail_msg("a row that matches is none of its filter query");
+        fail_msg("the filter query denies a row that matches");
     if (draw.is_exact)
         assert_int_equal(holds, is_match);
     counts->exact[is_match] += draw.is_exact;

@@ -20,8 +20,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* --------------------------------------------------------------- children ---
- */
+/* ------------------------------------------------------------- children --- */
 
 /* Writes rows to three logs and is killed: --write <store>. */
 _Noreturn static void
@@ -62,8 +61,7 @@ open_until_lost(char **arguments)
     _exit(open_with(&fixture, NULL, NULL) == COLANDER_OK ? 0 : 1);
 }
 
-/* ---------------------------------------------------------------- stores ---
- */
+/* --------------------------------------------------------------- stores --- */
 
 /* The path of the first or last file that matches, such as "*.log", and has
  * data. */
@@ -220,8 +218,7 @@ ENGINE_TEST(reports_of_different_logs_are_added)
     ZERO(close(directory));
 }
 
-/* ------------------------------------------------------------------ opens ---
- */
+/* ---------------------------------------------------------------- opens --- */
 
 /* Opens the store and loses power before a change of these files. Returns false
  * if the open made fewer changes. */

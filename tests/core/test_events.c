@@ -261,8 +261,7 @@ SST_TEST(no_row_is_missing_at_any_moment)
     (void)check_files(fixture);
 }
 
-/* --------------------------------------------------- crashes and failure ---
- */
+/* -------------------------------------------------- crashes and failure --- */
 
 /* Role: writes 1,000 rows and is killed. The parent reads them when it opens
  * the store, so their values depend only on the sequence. */

@@ -68,8 +68,7 @@ await(struct gates *gates, size_t index)
     pthread_mutex_unlock(&gates->mutex);
 }
 
-/* ------------------------------------------------------------- observer ---
- */
+/* ------------------------------------------------------------- observer --- */
 
 static void *
 begin(void *context, uint32_t family)

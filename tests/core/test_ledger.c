@@ -394,8 +394,7 @@ LEDGER_TEST(the_boot_is_that_of_the_newer_slot)
     }
 }
 
-/* ------------------------------------------------------ a disk that fails ---
- */
+/* ---------------------------------------------------- a disk that fails --- */
 
 #define LOG 15
 
@@ -446,7 +445,7 @@ NOTED_TEST(a_log_stays_while_no_thread_can_forget_it)
             assert_null(count);
         }
         assert_true(faults_were_met());
-        faults_mend();
+        faults_repair();
     }
     ledger_note_written(fixture->ledger, LEDGER_WAL, LOG, 200);
     assert_true(ledger_forget(fixture->ledger, LEDGER_WAL, LOG));
@@ -465,7 +464,7 @@ NOTED_TEST(notes_that_are_torn_leave_the_last_one)
         faults_begin(fixture->path, &fault);
         ledger_note_written(fixture->ledger, LEDGER_WAL, LOG, size);
         assert_true(faults_were_met());
-        faults_mend();
+        faults_repair();
     }
     reopen(fixture);
     assert_int_equal(least(fixture, LEDGER_WAL, LOG), 100);
@@ -486,7 +485,7 @@ NOTED_TEST(a_slot_stays_until_the_other_is_synced)
         assert_false(
             ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 3, size + 1));
         assert_false(ledger_forget(fixture->ledger, LEDGER_WAL, LOG));
-        faults_mend();
+        faults_repair();
         read_slots(fixture, after);
         assert_true(memcmp(before, after, LEDGER_SLOT) == 0 ||
                     memcmp(before + LEDGER_SLOT, after + LEDGER_SLOT,
@@ -509,14 +508,13 @@ NOTED_TEST(a_sync_is_on_the_disk_or_an_error)
         assert_false(i % 2 ? ledger_mark_synced(ledger, LOG + i, true)
                            : ledger_note_synced(ledger, LEDGER_MANIFEST, 3, 1));
         assert_true(faults_were_met());
-        faults_mend();
+        faults_repair();
         assert_true(i % 2 ? ledger_mark_synced(ledger, LOG + i, true)
                           : ledger_note_synced(ledger, LEDGER_MANIFEST, 3, 1));
     }
 }
 
-/* ---------------------------------------------------------- whole records ---
- */
+/* -------------------------------------------------------- whole records --- */
 
 /* The fragments of a record, as RocksDB writes them; checksums are not checked.
  * Returns the size of the log after it. */

@@ -69,7 +69,7 @@ ROLE(write)
 }
 
 /* Opens the store, writes a row after all others, and is killed. */
-ROLE(behind)
+ROLE(append)
 {
     struct fixture fixture = {.engine = NULL};
     struct engine_family *rows;
@@ -78,7 +78,7 @@ ROLE(behind)
     if (open_with(&fixture, NULL, NULL) != COLANDER_OK)
         return 1;
     rows = family_of(&fixture, "rows");
-    if (put(fixture.engine, rows, "99999", "behind", NULL) != COLANDER_OK)
+    if (put(fixture.engine, rows, "99999", "appended", NULL) != COLANDER_OK)
         return 1;
     (void)kill(getpid(), SIGKILL);
     return 1;
@@ -93,8 +93,7 @@ copy_store(const char *from, const char *to)
     ZERO(system(command));
 }
 
-/* ------------------------------------------------------------------ logs ---
- */
+/* ----------------------------------------------------------------- logs --- */
 
 struct log_file {
     char path[TEMPORARY_SIZE + 300];
@@ -131,8 +130,7 @@ number_of(const struct log_file *log)
     return strtoull(strrchr(log->path, '/') + 1, NULL, 10);
 }
 
-/* ---------------------------------------------------------------- damage ---
- */
+/* --------------------------------------------------------------- damage --- */
 
 enum damage { BIT, BYTE, ZEROS, CUT, CUT_AND_GARBAGE, DAMAGES };
 
@@ -191,8 +189,7 @@ damage_log(const struct log_file *log, enum damage damage, off_t at,
     write_at(log->path, bytes, size, at);
 }
 
-/* --------------------------------------------------------------- looking ---
- */
+/* -------------------------------------------------------------- looking --- */
 
 /* All rows are right. Returns their number; *last is the last of them. */
 static int
@@ -457,7 +454,7 @@ ENGINE_TEST(torn_log_before_that_of_a_killed_open_is_fine)
         if (!is_later)
             ZERO(truncate(last->path, last->size - 3));
         copy_store(last->path, kept);
-        run_until_killed("--behind", fixture->path);
+        run_until_killed("--append", fixture->path);
         assert_never_synced(fixture);
         copy_store(kept, last->path);
         if (is_later)
@@ -466,7 +463,7 @@ ENGINE_TEST(torn_log_before_that_of_a_killed_open_is_fine)
         assert_int_equal(open_with(fixture, NULL, why()),
                          is_later ? COLANDER_CORRUPT : COLANDER_OK);
         if (!is_later) {
-            assert_value(family_of(fixture, "rows"), "99999", "behind");
+            assert_value(family_of(fixture, "rows"), "99999", "appended");
             close_engine(fixture);
         }
         temporary_remove(fixture->path);
@@ -727,7 +724,7 @@ ENGINE_TEST(a_log_that_came_back_is_not_needed)
     make_killed(fixture, killed);
     copy_store(killed, fixture->path);
     assert_int_equal(list_logs(killed, ".log", logs), 3);
-    run_until_killed("--behind", fixture->path);
+    run_until_killed("--append", fixture->path);
     write_at(logs[2].path, "", 1, 5000);
     (void)snprintf(to, sizeof(to), "%s/rocksdb", fixture->path);
     copy_store(logs[2].path, to);
@@ -737,6 +734,6 @@ ENGINE_TEST(a_log_that_came_back_is_not_needed)
     rows = family_of(fixture, "rows");
     value_of(399, value);
     assert_value(rows, "00399", value);
-    assert_value(rows, "99999", "behind");
+    assert_value(rows, "99999", "appended");
     close_engine(fixture);
 }

@@ -20,8 +20,7 @@
 #define FILES_MAX 32
 #define PAGE_SIZE 4096
 
-/* ----------------------------------------------------------------- files ---
- */
+/* ---------------------------------------------------------------- files --- */
 
 /* A data block and its entries: from `first` up to but not including `end`. */
 struct known_block {
@@ -181,8 +180,7 @@ files_release(struct whole_files *files)
     temporary_remove(files->directory);
 }
 
-/* ---------------------------------------------------------------- damage ---
- */
+/* --------------------------------------------------------------- damage --- */
 
 enum damage { BIT, BYTE, PAGE, GARBAGE, CUT, NO_END, DAMAGES };
 
@@ -239,8 +237,7 @@ write_damaged(const struct whole_files *files,
     close(fd);
 }
 
-/* ------------------------------------------------------------ comparison ---
- */
+/* ----------------------------------------------------------- comparison --- */
 
 static bool
 is_in(const struct kept_gap *gap, struct colander_slice key)
@@ -363,8 +360,7 @@ check_tight(const struct whole_file *file, const struct reading *reading,
                 colander_slice_equal(all[i].key, all[block->first - 1].key));
 }
 
-/* ----------------------------------------------------------------- tests ---
- */
+/* ---------------------------------------------------------------- tests --- */
 
 TEST(what_damage_does_not_touch_is_read)
 {
@@ -451,8 +447,8 @@ TEST(no_entry_is_lost_when_what_follows_the_data_is_damaged)
     for (uint64_t run = 0; run < runs; run++) {
         const struct whole_file *file =
             &files.files[random_below(&random, files.count)];
-        const uint64_t behind = file->bytes.size - file->data_end;
-        const uint64_t at = file->data_end + random_below(&random, behind);
+        const uint64_t rest = file->bytes.size - file->data_end;
+        const uint64_t at = file->data_end + random_below(&random, rest);
         SCOPED(reading_release) struct reading reading;
 
         colander_buffer_clear(&bytes);

@@ -12,8 +12,7 @@
 
 #define FAMILIES 3
 
-/* ------------------------------------------------------------ comparison ---
- */
+/* ----------------------------------------------------------- comparison --- */
 
 /* The entries of a family as RocksDB and as its files have them. */
 struct comparison {
@@ -95,8 +94,7 @@ compare_family(struct engine_family *family, bool is_external)
     return count;
 }
 
-/* ----------------------------------------------------------------- tests ---
- */
+/* ---------------------------------------------------------------- tests --- */
 
 static void
 compare_random_store(uint64_t seed)

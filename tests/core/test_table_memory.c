@@ -32,8 +32,7 @@ __wrap_pread(int fd, void *bytes, size_t size, off_t at)
     return __real_pread(fd, bytes, size, at);
 }
 
-/* ----------------------------------------------------------------- tests ---
- */
+/* ---------------------------------------------------------------- tests --- */
 
 /* Reads all; sets the numbers of entries and gaps. */
 static enum colander_code

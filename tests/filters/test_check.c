@@ -51,14 +51,14 @@ note_finding(void *context, const char *file, const char *what)
 }
 
 static struct colander_check
-check(struct store_fixture *fixture, bool mends, struct findings *findings)
+check(struct store_fixture *fixture, bool repairs, struct findings *findings)
 {
     struct colander_check totals = {.file_count = 0};
 
     memset(findings, 0, sizeof(*findings));
     OK(colander_store_check(fixture->store, &totals, note_finding, findings,
                             NULL));
-    OK(colander_store_check_filters(fixture->store, mends, &totals,
+    OK(colander_store_check_filters(fixture->store, repairs, &totals,
                                     note_finding, findings, NULL));
     return totals;
 }

@@ -59,10 +59,10 @@ ROLE(full)
     else
         faults_begin_room(arguments[2], process.number);
     run_with_faults(&process.scenario);
-    faults_mend();
+    faults_repair();
     if (is_mounted)
         ZERO(unlink(ballast));
-    run_mended(&process.scenario, process.is_killed);
+    run_repaired(&process.scenario, process.is_killed);
     return process_end(&process);
 }
 

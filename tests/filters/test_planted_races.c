@@ -58,7 +58,7 @@ change_by_store(void)
 static void
 change_by_memcpy(void)
 {
-    memcpy(shared, "as long as it is no constant", 24);
+    memcpy(shared, "as long as it is not constant", 24);
 }
 
 static void

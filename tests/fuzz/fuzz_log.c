@@ -19,8 +19,7 @@
 
 #define LEDGER_SLOT 32768
 
-/* ------------------------------------------------------------------ logs ---
- */
+/* ----------------------------------------------------------------- logs --- */
 
 /* Corrects the checksum of each fragment. */
 static void
@@ -56,11 +55,10 @@ walk(const uint8_t *log, size_t size)
     expect(tail.size == size && tail.whole <= size);
 }
 
-/* ---------------------------------------------------------------- ledger ---
- */
+/* --------------------------------------------------------------- ledger --- */
 
 static void
-open_ledger(const uint8_t *bytes, size_t size, bool is_mended)
+open_ledger(const uint8_t *bytes, size_t size, bool is_repaired)
 {
     static int directory_fd = -1;
     static uint8_t slots[2 * LEDGER_SLOT];
@@ -74,7 +72,7 @@ open_ledger(const uint8_t *bytes, size_t size, bool is_mended)
     }
     memset(slots, 0, sizeof(slots));
     memcpy(slots, bytes, size < sizeof(slots) ? size : sizeof(slots));
-    if (is_mended) {
+    if (is_repaired) {
         const size_t count = slots[72];
         const size_t end = 80 + 24 * count;
 

@@ -68,8 +68,7 @@ make_store(void)
     golden_write(path, GOLDEN_SIZE);
 }
 
-/* ------------------------------------------------------------- salvaging ---
- */
+/* ------------------------------------------------------------ salvaging --- */
 
 static void
 look_at_loss(void *context, const struct salvage_loss *loss)

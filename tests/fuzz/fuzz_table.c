@@ -15,8 +15,7 @@
 
 #include <xxhash.h>
 
-/* ---------------------------------------------------------------- mending ---
- */
+/* -------------------------------------------------------------- repairs --- */
 
 /* A file in memory. */
 struct memory {
@@ -111,8 +110,7 @@ mend_blocks(uint8_t *bytes, size_t size)
     table_block_release(&block);
 }
 
-/* --------------------------------------------------------------- reading ---
- */
+/* -------------------------------------------------------------- reading --- */
 
 /* What is known of the entries so far. */
 struct seen {

@@ -79,8 +79,7 @@ load(struct load_fixture *it)
     return code;
 }
 
-/* ----------------------------------------------------------------- bulks ---
- */
+/* ---------------------------------------------------------------- bulks --- */
 
 /* Another thread puts a row, which conflicts with the bulk. */
 static void
@@ -110,8 +109,7 @@ LOAD_TEST(a_failed_bulk_load_cannot_be_resumed)
     assert_int_equal(it->figures.row_count, 2);
 }
 
-/* ---------------------------------------------------------- large records ---
- */
+/* -------------------------------------------------------- large records --- */
 
 static enum colander_code
 load_sized(struct load_fixture *it, const char *format, size_t size)

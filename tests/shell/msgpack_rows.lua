@@ -153,7 +153,7 @@ for key, row in db:family(name):find():limit(tonumber(limit)) do
     local size = head < 0x90 and head & 0x0f or head == 0xde and take "I2" or
         take "I4"
     local got = read() .. "=" .. read()
-    assert(got == wanted, ("key %s is no %s"):format(got, wanted))
+    assert(got == wanted, ("key %s is not %s"):format(got, wanted))
     local read_columns = {}
     for i = 2, size do
         read_columns[i - 1] = read() .. "=" .. read()
@@ -165,5 +165,5 @@ for key, row in db:family(name):find():limit(tonumber(limit)) do
     assert(read_row == stored, ("%s is not %s"):format(read_row, stored))
     count = count + 1
 end
-assert(at == #bytes + 1, "something stands behind the last row")
+assert(at == #bytes + 1, "something follows the last row")
 print(count)

@@ -1,7 +1,7 @@
 -- Reads files of records, implementing only docs/schemas.md and RFC 8259 and
 -- 4180, to check the result of a load. It does not use Colander.
 --
--- Lua's integers, floats, strings and booleans stand for themselves. A map is
+-- Lua's integers, floats, strings and booleans represent themselves. A map is
 -- {names = {...}, values = {[name] = value}}, so that its order is kept.
 --
 -- SPDX-License-Identifier: MIT
@@ -183,7 +183,7 @@ local function read_fields(line)
             stop = line:find(",", at, true) or #line + 1
             fields[i] = line:sub(at, stop - 1)
         end
-        assert(stop > #line or line:byte(stop) == 0x2c, "text behind a quote")
+        assert(stop > #line or line:byte(stop) == 0x2c, "text after a quote")
         at = stop + 1
     until at > #line + 1
     return fields, quoted

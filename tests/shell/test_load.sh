@@ -150,8 +150,8 @@ prints 3
 3
 "4,5
 "8"x,9' ] || complain "rejects of CSV are not as they were: $(cat rejects)"
-sed -e 's/^3/3,3/' -e 's/"//g' -e 's/x//' rejects >mended
-load 0 badcsv mended --format csv --key a
+sed -e 's/^3/3,3/' -e 's/"//g' -e 's/x//' rejects >repaired
+load 0 badcsv repaired --format csv --key a
 run 0 find s badcsv --count
 prints 6
 

@@ -176,8 +176,7 @@ DIRECTORY_TEST(a_load_that_fails_does_not_wait_for_more_of_its_pipe)
     close(in[1]);
 }
 
-/* --------------------------------------------------------- hostile input ---
- */
+/* -------------------------------------------------------- hostile input --- */
 
 /* Writes the input. A reader that has stopped reading is not an error. */
 typedef void hostile_input(FILE *file);

@@ -114,7 +114,7 @@ sleep 0.1 # it has nothing more to wait for
 kill -INT $!
 rest=$(wc -l <&3)
 wait $!
-[ $? = 130 ] || complain 'an endless expression is no 130'
+[ $? = 130 ] || complain 'an endless expression does not exit 130'
 [ "$rest" = 200 ] || complain "$rest rows, not 200, come last of 1000"
 last='an endless expression'
 says_some '^colander: find: interrupted$'

@@ -214,8 +214,7 @@ check_load(struct actor *actor)
     }
 }
 
-/* ----------------------------------------------- a family comes and goes ---
- */
+/* ---------------------------------------------- a family comes and goes --- */
 
 static inline void
 make_and_drop(struct actor *actor)

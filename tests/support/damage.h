@@ -11,8 +11,7 @@
 
 #define PATH_SIZE 600
 
-/* ----------------------------------------------------------------- files ---
- */
+/* ---------------------------------------------------------------- files --- */
 
 /* The files of a store, of the kinds to damage. */
 struct damageable {
@@ -78,8 +77,7 @@ copy_store(const char *from, const char *to)
     run(command);
 }
 
-/* ---------------------------------------------------------------- damage ---
- */
+/* --------------------------------------------------------------- damage --- */
 
 enum damage_kind { BIT, BYTE, PAGE, CUT, SWAP, DELETE, DAMAGES };
 

@@ -187,7 +187,7 @@ report_and_end(int number)
     (void)snprintf(command, sizeof(command),
                    "gdb -p %ld -batch -ex 'thread apply all backtrace' 2>&1",
                    (long)getpid());
-    faults_mend();
+    faults_repair();
     printf("hangs\n");
     (void)fflush(stdout);
     (void)system(command);
@@ -244,8 +244,8 @@ run_process(char **arguments, const struct plan *plan, scenario_step *also)
     }
     faults_begin(arguments[2], plan == NULL ? NULL : &fault);
     run_with_faults(&process.scenario);
-    faults_mend();
-    run_mended(&process.scenario, process.is_killed);
+    faults_repair();
+    run_repaired(&process.scenario, process.is_killed);
     return process_end(&process);
 }
 

@@ -32,12 +32,11 @@ struct scenario {
     bool is_memory; /* our memory allocations fail */
     bool is_read;   /* reads fail */
     bool is_full;   /* the disk is full */
-    bool is_mended;
+    bool is_repaired;
     scenario_step *also; /* NULL: nothing */
 };
 
-/* ---------------------------------------------------------------- errors ---
- */
+/* --------------------------------------------------------------- errors --- */
 
 /* Checks an error: it is of the fault's kind, has a message, and occurs only
  * with a fault. Returns true if there is no error. */
@@ -48,13 +47,13 @@ went_well(struct scenario *it, enum colander_code code,
     if (code == COLANDER_OK)
         return true;
     if (code != err->code || err->message[0] == '\0')
-        fail_msg("an error of code %d, which says %d: '%s'", (int)code,
+        fail_msg("an error of code %d, but with %d in it: '%s'", (int)code,
                  (int)err->code, err->message);
     if (!it->is_full && !faults_were_met())
         fail_msg("without a fault: %s", err->message);
     if (code != (it->is_memory ? COLANDER_NO_MEMORY : COLANDER_IO))
         fail_msg("an error of code %d: %s", (int)code, err->message);
-    if (it->is_memory && it->is_mended)
+    if (it->is_memory && it->is_repaired)
         fail_msg("with memory: %s", err->message);
     atomic_fetch_add(&it->progress->failed_count, 1);
     if (getenv("COLANDER_TALK") != NULL)
@@ -69,13 +68,13 @@ read_well(struct scenario *it, enum colander_code code,
 {
     const bool is_fine = went_well(it, code, err);
 
-    if (!is_fine && it->is_mended)
-        fail_msg("cannot be read after the fault was mended: %s", err->message);
+    if (!is_fine && it->is_repaired)
+        fail_msg("cannot be read after the fault was repaired: %s",
+                 err->message);
     return is_fine;
 }
 
-/* ---------------------------------------------------------------- writes ---
- */
+/* --------------------------------------------------------------- writes --- */
 
 static inline enum colander_code
 add_member(struct scenario *it, struct colander_batch *batch, uint64_t group,
@@ -156,8 +155,7 @@ write_group(struct scenario *it, uint64_t group)
         atomic_store(&it->progress->groups[group].acknowledged, version);
 }
 
-/* ----------------------------------------------------------------- finds ---
- */
+/* ---------------------------------------------------------------- finds --- */
 
 /* Hashes the rows that a find returns. */
 static inline enum colander_code
@@ -227,7 +225,7 @@ find_rows(struct scenario *it, struct colander_family *family)
         code = digest_find(family, &query, &digests[i], &err);
     }
     if (read_well(it, code, &err) && digests[0] != digests[1])
-        fail_msg("a find gives other rows than a scan");
+        fail_msg("a find returns other rows than a scan");
     colander_predicate_destroy(predicates[0]);
     colander_predicate_destroy(predicates[1]);
 }
@@ -247,8 +245,7 @@ read_groups(struct scenario *it, uint64_t step)
     }
 }
 
-/* --------------------------------------------------------------- the rest ---
- */
+/* ------------------------------------------------------------- the rest --- */
 
 static inline enum colander_code
 add_to_bulk(struct scenario *it, struct colander_bulk *bulk,
@@ -437,8 +434,7 @@ do_round(struct scenario *it, uint64_t round)
     read_groups(it, 5);
 }
 
-/* ------------------------------------------------------------ the process ---
- */
+/* ---------------------------------------------------------- the process --- */
 
 static inline bool
 open_store(struct scenario *it)
@@ -509,9 +505,9 @@ run_with_faults(struct scenario *it)
 /* Then without faults, with the same handles: what is read is right, and what
  * is written fails or is stored. Kills the process, or closes the store. */
 static inline void
-run_mended(struct scenario *it, bool is_killed)
+run_repaired(struct scenario *it, bool is_killed)
 {
-    it->is_mended = true;
+    it->is_repaired = true;
     if (it->store != NULL) {
         const uint64_t failed = atomic_load(&it->progress->failed_count);
 

@@ -70,7 +70,7 @@ faults_begin_room(const char *directory, uint64_t room)
 }
 
 void
-faults_mend(void)
+faults_repair(void)
 {
     atomic_store(&faults.is_on, false);
 }
@@ -179,8 +179,7 @@ write_size(int fd, size_t size)
     return faults.fault.is_short && is_first ? size / 2 : 0;
 }
 
-/* ------------------------------------------------------- the system calls ---
- */
+/* ----------------------------------------------------- the system calls --- */
 
 /* A call that returns `failure` when a fault of that kind is due, if it
  * concerns our files. */

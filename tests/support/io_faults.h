@@ -36,7 +36,7 @@ struct fault {
 };
 
 /* From now on calls for files in `directory`, an absolute path, are counted,
- * and fail if `fault` (copied) is not NULL. Call faults_mend() before the next
+ * and fail if `fault` (copied) is not NULL. Call faults_repair() before the next
  * one.
  *
  * The same for a disk with `room` bytes. Removing files frees no space. */
@@ -44,7 +44,7 @@ void faults_begin(const char *directory, const struct fault *fault);
 void faults_begin_room(const char *directory, uint64_t room);
 
 /* From now on nothing fails or is counted. */
-void faults_mend(void);
+void faults_repair(void);
 
 /* While a thread holds them, none of its calls fails or is counted. */
 void faults_hold(bool holds);

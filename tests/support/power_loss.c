@@ -60,8 +60,7 @@ give_up(const char *what)
     _exit(4);
 }
 
-/* ------------------------------------------------------------ the losing ---
- */
+/* ----------------------------------------------------------- the losing --- */
 
 /* Undoes a write, except for its first `kept` bytes. */
 static void
@@ -149,8 +148,7 @@ lose_power(void)
         (void)pause();
 }
 
-/* ------------------------------------------------------------- the noting ---
- */
+/* ----------------------------------------------------------- the noting --- */
 
 static char *
 keep_text(const char *text)
@@ -343,8 +341,7 @@ power_loss_begin(const char *directory, uint64_t number, const char *only,
     loss.is_on = true;
 }
 
-/* ------------------------------------------------------- the system calls ---
- */
+/* ----------------------------------------------------- the system calls --- */
 
 static int
 open_noted(int directory, const char *name, int flags, mode_t mode)

@@ -218,8 +218,7 @@ write_until_killed(char **arguments, const struct colander_options *options)
     return 3;
 }
 
-/* -------------------------------------------------------------- checking ---
- */
+/* ------------------------------------------------------------- checking --- */
 
 struct killing {
     struct store_fixture *fixture;
