@@ -397,7 +397,7 @@ PREPARED_TEST(the_name_of_the_directory_is_on_the_disk)
     watched[0] = '\0';
 }
 
-PREPARED_TEST(what_has_the_highest_number_is_no_backup)
+PREPARED_TEST(the_highest_number_is_not_a_backup)
 {
     add_file(backups, "rows", 0);
     (void)back_up(backups, 0);

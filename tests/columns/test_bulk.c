@@ -311,7 +311,7 @@ FIXTURE_TEST(of_two_bulks_of_a_family_one_is_committed)
     assert_int_equal(count_directories(fixture), 0);
 }
 
-FIXTURE_TEST(bulk_of_a_dropped_family_says_so)
+FIXTURE_TEST(bulk_of_a_dropped_family_reports_it)
 {
     const struct bulk_limits small = small_limits();
     SCOPED_FAMILY family = fixture_family(fixture, "rows");

@@ -198,7 +198,7 @@ assert_patched(struct colander_family *family, bool is_committed)
     assert_int_equal(count_rows(family), is_committed ? 10 : 1);
 }
 
-FIXTURE_TEST(patch_beside_a_commit_loses_nothing)
+FIXTURE_TEST(patch_during_a_commit_loses_nothing)
 {
     uint64_t random = random_seed(__func__);
 

@@ -402,7 +402,7 @@ FIXTURE_TEST(a_seek_to_the_row_at_hand_returns_it_again)
     }
 }
 
-FIXTURE_TEST(a_failed_seek_leaves_a_cursor_that_says_so)
+FIXTURE_TEST(a_failed_seek_leaves_a_cursor_that_reports_it)
 {
     SCOPED_FAMILY family = even_rows(fixture);
     SCOPED_PREDICATE where =

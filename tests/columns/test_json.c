@@ -153,7 +153,7 @@ TEST(strings_escape_only_what_must_be)
         "\"Zażółć \xE2\x80\xA8\xE2\x80\xA9 \xF0\x9F\x98\x80\"");
 }
 
-TEST(bytes_that_are_no_text_become_replacement_characters)
+TEST(invalid_text_becomes_replacement_characters)
 {
     assert_json(colander_text("a\xFFz"), "\"a\xEF\xBF\xBDz\"");
     assert_json(colander_text("\xC3"), "\"\xEF\xBF\xBD\"");

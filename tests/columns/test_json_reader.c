@@ -157,7 +157,7 @@ TEST(a_name_like_the_keys_deeper_is_a_column)
                BYTES("\x82\241a\x81\xa4_key\x01\xa5_keys\x02"));
 }
 
-TEST(what_is_no_key_is_refused)
+TEST(invalid_keys_are_rejected)
 {
     char text[3000];
 
@@ -359,7 +359,7 @@ TEST(rows_have_no_more_and_no_longer_names_than_they_may)
           COLANDER_LIMIT);
 }
 
-TEST(a_reader_that_is_none_may_be_destroyed)
+TEST(a_null_reader_may_be_destroyed)
 {
     colander_json_reader_destroy(NULL);
 }

@@ -347,7 +347,7 @@ count_matched(struct colander_error *err)
     return code;
 }
 
-TEST(whatever_is_done_is_done_or_memory_is_short)
+TEST(operations_succeed_or_memory_is_short)
 {
     static const struct {
         const char *name;

@@ -113,7 +113,7 @@ assert_double(const char *text)
         fail_msg("'%s': %a, not %a", text, value.number, expected);
 }
 
-TEST(doubles_are_the_nearest_and_those_beyond_all_are_refused)
+TEST(doubles_are_the_nearest_and_too_large_ones_are_rejected)
 {
     static const char *const texts[] = {
         "0",

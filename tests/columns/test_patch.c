@@ -127,7 +127,7 @@ TEST(patch_keeps_nulls_inside_arrays)
                    "{\"a\":[null,{\"b\":null}]}");
 }
 
-TEST(patch_makes_a_row_of_no_row)
+TEST(patch_makes_a_row_if_there_is_none)
 {
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
 

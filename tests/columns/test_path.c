@@ -56,7 +56,7 @@ TEST(parse_reads_names_and_elements)
     assert_steps("\\user", (const char *[]){"user"}, 1);
 }
 
-TEST(parse_says_what_is_wrong_and_where)
+TEST(parse_reports_the_mistake_and_its_place)
 {
     assert_path_error("a[3]", "path 'a[3]': '[' must be followed by ']' (a[] "
                               "is any element of a) (position 2)");
@@ -263,7 +263,7 @@ TEST(get_finds_nothing_where_nothing_is)
     assert_nothing_at(".x");
 }
 
-TEST(get_says_corrupt_of_bytes_that_are_no_row)
+TEST(get_reports_corrupt_for_an_invalid_row)
 {
     struct colander_value value;
     bool found;
@@ -324,7 +324,7 @@ TEST(visit_stops_on_request)
     assert_int_equal(visit("list[].x", 1).sum, 1);
 }
 
-TEST(visit_says_where_in_the_row_each_value_is)
+TEST(visit_reports_the_place_of_each_value_in_the_row)
 {
     const struct colander_slice sample = SAMPLE;
 

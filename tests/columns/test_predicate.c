@@ -47,7 +47,7 @@ TEST(between_values_of_two_types_is_invalid)
     assert_non_null(predicate);
 }
 
-TEST(arrays_and_maps_are_no_values_to_compare_with)
+TEST(arrays_and_maps_cannot_be_compared_with)
 {
     struct colander_value value = colander_text("\x90");
 
@@ -108,7 +108,7 @@ TEST(an_extension_of_the_type_of_timestamps_is_invalid)
     assert_non_null(predicate);
 }
 
-TEST(a_path_that_is_none_is_invalid)
+TEST(a_bad_path_is_invalid)
 {
     assert_null(colander_where_exists("a[", &err));
     assert_int_equal(err.code, COLANDER_INVALID);

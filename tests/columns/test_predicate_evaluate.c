@@ -165,7 +165,7 @@ TEST(one_element_is_enough)
     assert_false(holds(where("tags[]", COLANDER_EQ, colander_text("c"))));
 }
 
-TEST(a_path_without_brackets_looks_at_no_element)
+TEST(a_path_without_brackets_matches_no_element)
 {
     assert_false(holds(where("tags", COLANDER_EQ, colander_text("a"))));
     assert_false(holds(where("in.t.x", COLANDER_EQ, colander_text("a"))));
@@ -392,7 +392,7 @@ TEST(a_row_cut_anywhere_is_corrupt_to_who_reads_it_all)
     }
 }
 
-TEST(what_is_no_map_is_corrupt_to_every_predicate)
+TEST(anything_but_a_map_is_corrupt_to_every_predicate)
 {
     const struct colander_slice rows[] = {ROW(""), ROW("\x91\x01"),
                                           ROW("\241a"), ROW("\xc1")};

@@ -71,7 +71,7 @@ TEST(check_finds_a_row_cut_off_at_every_byte)
     }
 }
 
-TEST(check_says_what_is_not_a_row)
+TEST(check_reports_what_is_not_a_row)
 {
     assert_invalid(BYTES(""), "row ends in the middle of a value");
     assert_invalid(BYTES("\x91\x01"), "row is not a map but of type array");
@@ -106,7 +106,7 @@ TEST(check_refuses_an_impossible_timestamp)
                    "column 't': row has bytes that are not a value");
 }
 
-TEST(check_says_where_a_string_is_not_utf8)
+TEST(check_reports_where_a_string_is_not_utf8)
 {
     assert_invalid(BYTES("\x81\xa4user\x81\xa4name\xa2\xc3("),
                    "column 'user.name': string is not UTF-8 (store other "
@@ -127,7 +127,7 @@ TEST(check_refuses_the_key_column_at_the_top_only)
     assert_fine(BYTES("\x82\xa5_keys\x01\xa1u\x81\xa4_key\x01"));
 }
 
-TEST(check_says_which_name_appears_twice)
+TEST(check_reports_the_name_that_appears_twice)
 {
     assert_invalid(BYTES("\x82\241a\x01\xd9\001a\x02"),
                    "column 'a': name appears twice");
@@ -392,7 +392,7 @@ TEST(members_return_names_and_whole_containers)
     assert_false(is_member);
 }
 
-TEST(members_say_corrupt_of_what_is_no_container)
+TEST(members_report_corrupt_unless_a_container)
 {
     struct colander_members members;
     struct colander_slice name;

@@ -281,7 +281,7 @@ PREPARED_TEST(builder_keeps_to_the_rules_of_the_row_check)
                    "binary)");
 }
 
-PREPARED_TEST(builder_refuses_encoded_values_that_are_none)
+PREPARED_TEST(builder_rejects_invalid_encoded_values)
 {
     struct colander_value value = colander_string(BYTES("\x92\x01"));
 

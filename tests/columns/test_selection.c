@@ -80,7 +80,7 @@ TEST(select_goes_into_arrays)
     ASSERT_SELECTED(row, BYTES("\x80"), "list.x", "tags[].x", "list[][]");
 }
 
-TEST(select_says_corrupt_of_bytes_that_are_no_row)
+TEST(select_reports_corrupt_for_an_invalid_row)
 {
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
     const char *path = "a.b";
@@ -98,7 +98,7 @@ TEST(select_says_corrupt_of_bytes_that_are_no_row)
     assert_int_equal(out.size, 0);
 }
 
-TEST(select_refuses_a_text_that_is_no_path)
+TEST(select_rejects_a_text_that_is_not_a_path)
 {
     const char *const paths[] = {"a", "b[", "c"};
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;

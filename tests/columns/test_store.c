@@ -65,7 +65,7 @@ FIXTURE_TEST(dropping_what_is_not_there_is_not_found)
     assert_string_equal(error_text(), "family 'f': there is no such family");
 }
 
-FIXTURE_TEST(handles_of_a_dropped_family_say_so)
+FIXTURE_TEST(handles_of_a_dropped_family_report_it)
 {
     SCOPED_FAMILY old = fixture_family(fixture, "f");
     SCOPED_FAMILY fresh = NULL;

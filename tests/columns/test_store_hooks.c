@@ -264,7 +264,7 @@ HOOKS_TEST(a_plan_has_a_reason)
                 "the test says so");
 }
 
-CLOSED_HOOKS_TEST(scans_of_a_store_without_value_filters_say_so)
+CLOSED_HOOKS_TEST(scans_of_a_store_without_value_filters_report_it)
 {
     OK(store_open_hooked(world->directory, NULL, NULL, &world->store, NULL));
     OK(colander_family_open(world->store, "f", &world->families[0], NULL));

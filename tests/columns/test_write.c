@@ -41,7 +41,7 @@ FIXTURE_TEST(row_over_a_limit_is_refused_and_nothing_written)
     assert_false(colander_family_exists(family));
 }
 
-FIXTURE_TEST(what_is_no_key_or_row_is_refused)
+FIXTURE_TEST(invalid_keys_and_rows_are_rejected)
 {
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_BUFFER key = text_key("k");

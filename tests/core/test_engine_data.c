@@ -172,7 +172,7 @@ ENGINE_TEST(drop_stops_writers_and_nothing_else)
     drop_beside(fixture, works, 20);
 }
 
-ENGINE_TEST(drop_beside_flushes_and_compactions_stops_nothing)
+ENGINE_TEST(drop_during_flushes_and_compactions_stops_nothing)
 {
     static const enum work works[2][3] = {
         {WRITE_AND_FLUSH, WRITE_AND_FLUSH, WRITE_AND_FLUSH},

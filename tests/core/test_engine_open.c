@@ -53,7 +53,7 @@ ENGINE_TEST(foreign_directory_is_left_alone)
     assert_int_equal(count, 3); /* ., .., letter */
 }
 
-ENGINE_TEST(file_is_no_store)
+ENGINE_TEST(file_is_not_a_store)
 {
     ZERO(close(open(fixture->path, O_CREAT | O_WRONLY, 0644)));
     FAILS(open_with(fixture, NULL, why()), COLANDER_INVALID);

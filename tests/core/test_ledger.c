@@ -138,7 +138,7 @@ LEDGER_TEST(a_log_that_is_not_found_is_missing_once)
 
 /* Damage to a slot never makes a note valid that was not written, and one slot
  * is enough for what was synced. */
-LEDGER_TEST(damaged_slots_say_nothing)
+LEDGER_TEST(damaged_slots_are_ignored)
 {
     uint64_t random = random_seed(__func__);
     uint8_t slots[2 * LEDGER_SLOT];

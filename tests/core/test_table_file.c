@@ -288,7 +288,7 @@ ENGINE_TEST(a_file_without_its_footer_is_known_whole)
     assert_int_equal(reading.given.count, 9);
 }
 
-ENGINE_TEST(a_file_that_is_not_there_or_none_is_refused)
+ENGINE_TEST(a_missing_or_invalid_file_is_rejected)
 {
     struct table_file *table;
     int fd = open(fixture->directory, O_RDONLY | O_DIRECTORY);

@@ -268,7 +268,7 @@ damage_once(struct looking *looking, const struct damageable *files)
     temporary_remove(looking->path);
 }
 
-TEST(damaged_stores_are_right_or_say_what_is_damaged)
+TEST(damaged_stores_are_right_or_report_the_damage)
 {
     SCOPED_MEMORY struct looking *looking = calloc(1, sizeof(*looking));
     static struct damageable files;

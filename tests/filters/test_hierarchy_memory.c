@@ -68,7 +68,7 @@ remove_in_short_memory(struct fixture *fixture, uint32_t slot, long left)
     assert_int_equal(hierarchy_sizes(fixture->hierarchy).part_count, count - 1);
 }
 
-TEST(what_memory_does_not_suffice_for_changes_nothing)
+TEST(short_memory_changes_nothing)
 {
     uint64_t seed = random_seed("hierarchy memory");
 

@@ -147,7 +147,7 @@ FIXTURE_TEST(unindexed_columns_change_nothing_else)
     assert_true(measured.disk_false_positive_count <= 2);
 }
 
-FIXTURE_TEST(nothing_is_asked_where_there_is_no_filter)
+FIXTURE_TEST(nothing_is_asked_without_a_filter)
 {
     struct colander_filter_options options = defaults();
     struct colander_family *family = kept_family(fixture, "none");

@@ -373,7 +373,7 @@ flush_rows(void *context)
     return NULL;
 }
 
-TEST(an_acknowledged_row_is_found_beside_all_other_threads)
+TEST(an_acknowledged_row_is_found_despite_other_threads)
 {
     struct traffic traffic = {.recent = recent_create()};
     struct writer writers[WRITERS];

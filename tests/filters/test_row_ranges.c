@@ -125,7 +125,7 @@ TEST(the_highest_row_is_a_row_like_any_other)
     assert_int_equal(row_ranges_rows(&ranges), 3);
 }
 
-TEST(a_set_with_itself_stays_what_it_is)
+TEST(a_set_with_itself_does_not_change)
 {
     SCOPED_RANGES ranges = ROW_RANGES_EMPTY;
     struct model model = {{false}};

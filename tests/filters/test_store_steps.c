@@ -412,7 +412,7 @@ measure(struct steps *it, struct colander_error *err)
     return colander_family_measure_filters(it->family, 200, &measured, err);
 }
 
-PREPARED_TEST(want_of_memory_is_no_damage)
+PREPARED_TEST(lack_of_memory_is_not_damage)
 {
     const struct step checks = {NULL, check_store, NULL};
     const struct step measures = {NULL, measure, NULL};

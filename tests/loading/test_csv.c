@@ -183,7 +183,7 @@ assert_no_header(struct colander_slice names, enum colander_code code,
         fail_msg("'%s' does not say '%s'", error_text(), message);
 }
 
-TEST(lines_that_are_no_names_are_refused)
+TEST(lines_that_are_not_names_are_rejected)
 {
     SCOPED_MEMORY char *names = malloc(2000000);
 

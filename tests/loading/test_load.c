@@ -246,7 +246,7 @@ LOAD_TEST(a_broken_json_file_stops_at_its_byte_and_is_resumed_once_repaired)
 }
 
 /* It may still be an array after stray text is removed. */
-LOAD_TEST(a_file_that_begins_broken_is_resumed_as_what_it_becomes)
+LOAD_TEST(a_file_that_begins_broken_is_resumed_once_repaired)
 {
     uint64_t count;
 

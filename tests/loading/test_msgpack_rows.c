@@ -146,7 +146,7 @@ TEST(records_that_may_not_be_stored_are_refused_with_the_place)
     assert_refused(SLICE("\x80\x80"), COLANDER_INVALID, "", 0);
 }
 
-TEST(keys_that_are_none_are_refused_with_the_place)
+TEST(invalid_keys_are_rejected_with_their_place)
 {
     assert_refused(SLICE("\x82" A "\x01" KEY "\xc0"), COLANDER_INVALID, "", 4);
     assert_refused(SLICE("\x81" KEY "\x80"), COLANDER_INVALID, "", 1);

@@ -176,7 +176,7 @@ TEST(a_head_may_lie_where_a_record_is_abandoned)
     assert_int_equal(outcome.record_count, 1);
 }
 
-TEST(blanks_of_any_number_are_no_record)
+TEST(blanks_are_not_a_record)
 {
     static const struct {
         enum record_format format;

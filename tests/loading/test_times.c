@@ -76,7 +76,7 @@ TEST(rfc3339_is_read_as_people_write_it)
     check(NULL, "9999-12-31T23:59:59.999999999Z", "253402300799.999999999");
 }
 
-TEST(what_is_no_rfc3339_does_not_read)
+TEST(anything_but_rfc3339_is_rejected)
 {
     static const char *const texts[] = {
         "",

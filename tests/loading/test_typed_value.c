@@ -149,7 +149,7 @@ TEST(what_would_be_written_in_another_way_is_a_string)
               (struct expectation[]){{texts[i], NULL}, {NULL, NULL}});
 }
 
-TEST(a_zero_byte_is_no_end)
+TEST(a_zero_byte_is_not_an_end)
 {
     struct colander_value value =
         typed_value_guess(colander_slice_of("5\0006", 3));

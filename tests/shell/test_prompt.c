@@ -349,7 +349,7 @@ TEST(results_can_go_to_a_file)
     (void)fclose(file);
 }
 
-TEST(a_second_shell_runs_beside_the_first)
+TEST(a_second_shell_runs_next_to_the_first)
 {
     struct terminal terminals[2];
 
