@@ -46,8 +46,8 @@ void paper_entry_make(struct paper_entries *entries, uint64_t number,
 /* The mean bytes of a key and a row, encoded. */
 double paper_entry_size(struct paper_entries *entries);
 
-/* The rows that were found, or are to be: how many, and a sum over the hashes
- * of their keys, which does not depend on their order. */
+/* The rows that were found, or must be found: their number, and a sum over the
+ * hashes of their keys, which does not depend on their order. */
 struct paper_answer {
     uint64_t count;
     uint64_t key_sum;
@@ -237,7 +237,7 @@ struct paper_asked {
     size_t *places; /* room for all leaves */
 };
 
-#define PAPER_SCANS_MAX 3 /* that read the same whatever they look for */
+#define PAPER_SCANS_MAX 3 /* which read the same for any value */
 
 /* Sets *cold and *warm to milliseconds, the medians of lookups. Warm, each
  * lookup is made twice, and the second time counts. Of scans, which read the

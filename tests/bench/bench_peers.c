@@ -144,7 +144,7 @@ bench_peers(const struct bench_options *options)
 {
     struct experiment *it = bench_allocate(1, sizeof(*it));
 
-    it->directory = options->directory; /* short: a socket is there */
+    it->directory = options->directory; /* short, as its socket is there */
     it->report =
         bench_report_open(options->report_directory, "Colander and its peers");
     prepare(it, options);

@@ -1,5 +1,5 @@
 /*
- * Tweets made from their number.
+ * Tweets generated from their number.
  *
  * SPDX-License-Identifier: MIT
  */

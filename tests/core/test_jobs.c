@@ -170,9 +170,9 @@ await_stall(const struct writer *writer)
 /*
  * The flush of a family blocks writes. It is installed, and the family is
  * dropped before the flush has ended. Meanwhile the flush of another family
- * ends, which lets writes and the drop continue. A pointer to the family that
- * RocksDB read then would have been overwritten by glibc's free, and would
- * crash the process.
+ * ends, which lets writes and the drop continue. If RocksDB then read a pointer
+ * to the family, glibc's free would have overwritten it, and the process would
+ * crash.
  */
 ENGINE_TEST(a_family_may_be_dropped_while_its_flush_ends)
 {

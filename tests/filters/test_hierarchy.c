@@ -107,7 +107,7 @@ TEST(versions_answer_as_the_parts_they_have_and_keep_to_the_budget)
     }
 }
 
-/* ------------------------------------------------------- wrong maybes --- */
+/* ---------------------------------------------------- false positives --- */
 
 #define QUESTIONS 3000
 

@@ -143,10 +143,10 @@ stride(struct steps *it)
 
 /*
  * Takes the step with the first allocation or call failing, then with a later
- * one, until none is left that could; of allocations also with all that come
- * later failing. Returns how many there were, or up to 2 more. Filters and
- * hierarchies are not part of what was asked for: the step may do without them,
- * and succeed. COLANDER_RUNS makes each allocation and call fail in turn.
+ * one, until no later one could fail; for allocations also with all later ones
+ * failing. Returns their number, or up to 2 more. Filters and hierarchies are
+ * optional: the step may omit them and succeed. COLANDER_RUNS makes each
+ * allocation and call fail in turn.
  */
 static long
 failures_of(struct steps *it, const struct step *step,

@@ -214,7 +214,7 @@ check_load(struct actor *actor)
     }
 }
 
-/* ---------------------------------------------- a family comes and goes --- */
+/* ----------------------------------------------------- a dropped family --- */
 
 static inline void
 make_and_drop(struct actor *actor)

@@ -28,8 +28,8 @@
 
 /*
  * The numbers that threads share must not order what they do in the store: a
- * sanitizer would take that for the store's own locks, and miss where these are
- * missing. A processor may need the order.
+ * sanitizer would take them for the store's own locks, and not notice a missing
+ * one. A processor may need the order.
  */
 #ifdef __SANITIZE_THREAD__
 #define SHARED_ORDER memory_order_relaxed

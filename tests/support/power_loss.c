@@ -60,7 +60,7 @@ give_up(const char *what)
     _exit(4);
 }
 
-/* ----------------------------------------------------------- the losing --- */
+/* ------------------------------------------------------- losing changes --- */
 
 /* Undoes a write, except for its first `kept` bytes. */
 static void
@@ -148,7 +148,7 @@ lose_power(void)
         (void)pause();
 }
 
-/* ----------------------------------------------------------- the noting --- */
+/* ---------------------------------------------------- recording changes --- */
 
 static char *
 keep_text(const char *text)
