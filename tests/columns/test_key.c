@@ -160,7 +160,7 @@ TEST(text_is_the_tuple_of_one_string)
     FAILS(colander_key_text("\xFF", &key, NULL), COLANDER_INVALID);
 }
 
-/* ------------------------------------------------------ what is refused --- */
+/* --------------------------------------------------------- invalid keys --- */
 
 static void
 assert_encode_fails(const struct colander_value *parts, size_t count,

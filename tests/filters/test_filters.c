@@ -33,7 +33,7 @@ FIXTURE_TEST(flush_and_compaction_build_filters)
     assert_filters_of_ssts(fixture, &family, 1);
 }
 
-/* ------------------------------------------------------------- spoiling --- */
+/* --------------------------------------------------------------- damage --- */
 
 enum spoiling { MISSING, FLIPPED, CUT, EMPTY, FOREIGN, NEWER, SPOILINGS };
 

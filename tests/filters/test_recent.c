@@ -182,7 +182,7 @@ TEST(keys_of_every_size_come_back_and_longer_ones_are_refused)
     }
 }
 
-/* --------------------------------------------------------------- removal --- */
+/* ------------------------------------------------------------- removal --- */
 
 TEST(a_flush_may_come_before_the_write_is_over)
 {

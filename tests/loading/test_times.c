@@ -262,7 +262,7 @@ TEST(formats_are_checked)
         check_format(formats[i].format, formats[i].message);
 }
 
-/* ---------------------------------------------------------- the random --- */
+/* -------------------------------------------------------------- random --- */
 
 /* A second in the years 0 to 9999. */
 static time_t

@@ -254,7 +254,7 @@ TEST(times_have_a_format)
     check(&(struct value_reading){VALUE_TIME, "%d.%m.%Y\nunix"}, either);
 }
 
-/* ---------------------------------------------------------- the random --- */
+/* -------------------------------------------------------------- random --- */
 
 /* The same as the C library's value, which is exact. */
 static void

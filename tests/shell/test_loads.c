@@ -83,7 +83,7 @@ count_rows(const char *family_name)
     return count;
 }
 
-/* ---------------------------------------------------------- a keyboard --- */
+/* ------------------------------------------------------------ terminal --- */
 
 DIRECTORY_TEST(progress_is_shown_and_ctrl_c_stops_so_that_resume_continues)
 {

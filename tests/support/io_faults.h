@@ -36,10 +36,8 @@ struct fault {
 };
 
 /* From now on calls for files in `directory`, an absolute path, are counted,
- * and fail if `fault` (copied) is not NULL. Call faults_repair() before the next
- * one.
- *
- * The same for a disk with `room` bytes. Removing files frees no space. */
+ * and fail if `fault` (copied) is not NULL. Call faults_repair() before calling
+ * it again. */
 void faults_begin(const char *directory, const struct fault *fault);
 void faults_begin_room(const char *directory, uint64_t room);
 
