@@ -39,6 +39,8 @@ struct fault {
  * and fail if `fault` (copied) is not NULL. Call faults_repair() before calling
  * it again. */
 void faults_begin(const char *directory, const struct fault *fault);
+
+/* The same for a disk with `room` bytes. Removing files frees no space. */
 void faults_begin_room(const char *directory, uint64_t room);
 
 /* From now on nothing fails or is counted. */
