@@ -95,8 +95,7 @@ write_slots(const struct fixture *fixture, const uint8_t slots[2 * LEDGER_SLOT])
     (void)close(fd);
 }
 
-/* --------------------------------------------------------------------------
- */
+/* ----------------------------------------------------------------------- */
 
 #define LEDGER_TEST(name)                                                      \
     TEST_WITH(struct fixture *fixture, name, setup, teardown)

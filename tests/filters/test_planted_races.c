@@ -225,8 +225,7 @@ __wrap_registry_view(struct registry *registry, struct family_filters *family,
     return __real_registry_view(registry, family, view, err);
 }
 
-/* -------------------------------------------------------- the one that races
- */
+/* -------------------------------------------------- the racing program --- */
 
 static void *
 find_until_changed(void *context)
