@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef TESTS_COLUMNS_NAIVE_QUESTION_H
-#define TESTS_COLUMNS_NAIVE_QUESTION_H
+#ifndef TESTS_COLUMNS_NAIVE_FILTER_QUERY_H
+#define TESTS_COLUMNS_NAIVE_FILTER_QUERY_H
 
 #include "support/cases.h"
 

@@ -6,8 +6,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef TESTS_COLUMNS_NAIVE_EXTENSION_H
-#define TESTS_COLUMNS_NAIVE_EXTENSION_H
+#ifndef TESTS_COLUMNS_NAIVE_HOOKS_H
+#define TESTS_COLUMNS_NAIVE_HOOKS_H
 
 #include "naive_filter_query.h"
 

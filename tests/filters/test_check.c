@@ -99,7 +99,7 @@ FIXTURE_TEST(good_filters_deny_nothing)
     }
 }
 
-/* It was reported as damaged: half of it was read from the old file. */
+/* It used to be reported as damaged: half of the old file had been read. */
 FIXTURE_TEST(filter_that_is_rebuilt_meanwhile_is_not_damaged)
 {
     struct colander_family *family = kept_family(fixture, "rows");
@@ -134,7 +134,7 @@ put_only_row(struct store_fixture *fixture, struct colander_family *family,
 }
 
 /* Replaces the filter at `path` by one of the same SST that was built from
- * another row under `key`. */
+ * another row in place of that of `key`. */
 static void
 forge_filter(struct store_fixture *fixture, struct colander_family *family,
              const char *path, struct colander_slice key)

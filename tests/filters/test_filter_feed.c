@@ -57,7 +57,7 @@ pair_end(struct pair *pair)
     temporary_remove(pair->directory);
 }
 
-/* Creates rows with a binary of `size` bytes; every third is short. */
+/* Creates rows with a binary of `size` bytes; every third of half. */
 static struct rows
 rows_make(uint32_t count, size_t size)
 {

@@ -6,7 +6,7 @@
 source "$(dirname "$0")/lib"
 cd "$work" || exit 1
 
-# Lists files of rows and of filters by size and time of change.
+# Lists files of rows and of filters by size, time of change and checksum.
 old_files() {
     find s -name '*.sst' -o -name '*.filter' | sort >files
     xargs stat -c '%n %s %y %i' <files

@@ -56,7 +56,7 @@ for i = 1, 30 do
 end' || complain 'no store to report on'
 run 0 stats "$work/store" rows
 prints_some '^levels   (L[0-6] [0-9]+ \([0-9.]+ (kB|bytes)\)(, )?)+$'
-run 0 stats "$work/store" marks # no cells, but a column heading when printed
+run 0 stats "$work/store" marks # no cells, but one as printed
 prints_some $'^         \xef\xbf\xbd  100\\.0 %  integer$'
 run 0 stats "$work/store" rows --json
 prints_some '"levels":\[\{"level":[0-6],"sst_files":[1-9]'
