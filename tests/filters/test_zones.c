@@ -297,9 +297,8 @@ MODEL_TEST(prefixes_of_255_bytes_are_ignored)
     }
 }
 
-/* The very last row begins differently. What is kept of earlier rows was cut
- * after a longer prefix, so the bytes compared are used up by the shorter
- * one. */
+/* The last row shortens the common prefix, after earlier rows were cut behind a
+ * longer one. The difference takes up some of the bytes that are compared. */
 MODEL_TEST(a_prefix_that_ends_late_still_prunes)
 {
     enum { ROWS = 20 * ZONES_RUN, SIZE = 60 };

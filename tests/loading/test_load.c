@@ -81,7 +81,7 @@ load(struct load_fixture *it)
 
 /* ---------------------------------------------------------------- bulks --- */
 
-/* Another thread puts a row, which conflicts with the bulk. */
+/* Puts a row during the load, which conflicts with the bulk. */
 static void
 put_row(void *context, const struct colander_load_stats *figures)
 {
@@ -199,7 +199,7 @@ mark(struct load_fixture *it, const struct resume_point *place)
     OK(colander_batch_commit(batch, NULL, NULL));
 }
 
-/* This many bytes before the place would have to be read. */
+/* No load can have recorded such places. */
 LOAD_TEST(an_impossible_place_is_damage)
 {
     const struct resume_point places[] = {
