@@ -1,5 +1,5 @@
-# What is linked. RocksDB through pkg-config: its own CMake package asks for
-# the development files of everything that it was built with.
+# The libraries. RocksDB is found through pkg-config: its own CMake package
+# requires the development files of everything that it was built with.
 #
 # SPDX-License-Identifier: MIT
 find_package(PkgConfig REQUIRED)

@@ -1,11 +1,11 @@
-# A layer is a folder, and the static library of what is in it.
+# A layer is a folder, and a static library of its contents.
 #
 # SPDX-License-Identifier: MIT
 
 # colander_layer(NAME [BELOW LAYER...] [LIBRARIES TARGET...])
 #
 # Declares colander_NAME, from the sources of the current folder and of its
-# subfolders. BELOW are the layers that it may call, from the top one down.
+# subfolders. BELOW lists the layers that it may call, from the top one down.
 function(colander_layer name)
     cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "BELOW;LIBRARIES")
     list(TRANSFORM layer_BELOW PREPEND colander_)

@@ -1,11 +1,11 @@
-# The library that programs link: all layers as one, and the headers as
-# strangers see them.
+# The library that programs link: all layers as one, and the headers as clients
+# see them.
 #
 # SPDX-License-Identifier: MIT
 set(COLANDER_PUBLISHED ${PROJECT_BINARY_DIR}/include)
 
-# In the tree headers name each other by folder; published they stand side by
-# side in colander/, and their includes are rewritten to say so.
+# In the tree headers include each other by folder. Published, they are all in
+# colander/, and their includes are rewritten accordingly.
 function(colander_publish)
     set(headers colander.h core/core.h columns/limits.h columns/json.h
         columns/bulk.h columns/columns.h columns/predicates.h columns/rows.h
@@ -43,7 +43,7 @@ function(colander_library)
         VERSION ${PROJECT_VERSION} SOVERSION ${COLANDER_SOVERSION} LINK_DEPENDS ${map})
     target_link_options(colander PRIVATE -Wl,--version-script=${map})
     if(NOT "${CMAKE_C_FLAGS}" MATCHES "-fsanitize")
-        # A sanitizer's symbols are in the program, all others must be here.
+        # A sanitizer's symbols are in the program; all others must be here.
         target_link_options(colander PRIVATE -Wl,-z,defs)
     endif()
     target_link_libraries(colander PRIVATE ${libraries} Threads::Threads)

@@ -1,5 +1,6 @@
-# What is installed: libraries, headers, program, manual page, the schemas to be
-# read and copied, and the files by which pkg-config and CMake find the library. All of it may be moved as a whole.
+# What is installed: libraries, headers, program, manual page, the schemas, to
+# be read and copied, and the files by which pkg-config and CMake find the
+# library. All of it may be moved as a whole.
 #
 # SPDX-License-Identifier: MIT
 include(CMakePackageConfigHelpers)

@@ -1,5 +1,5 @@
-# How every target is compiled. Warnings are the presets' business, so that a
-# newer compiler does not break somebody's plain build.
+# How every target is compiled. Warnings are enabled by the presets, so that a
+# newer compiler does not break a user's plain build.
 #
 # SPDX-License-Identifier: MIT
 set(CMAKE_C_STANDARD 11)
@@ -18,6 +18,6 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
     set(CMAKE_BUILD_TYPE Release)
 endif()
 
-# Errors tell the file they were noticed in: as the tree names it, not as the
-# machine that built it does.
+# Errors name the source file relative to the tree, not by its path on the
+# machine that built it.
 add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)

@@ -1,5 +1,5 @@
-# Programs and libraries under ThreadSanitizer tell it of memory that they touch
-# through the C library: tests/tsan/README.md says why.
+# Programs and libraries under ThreadSanitizer report to it the memory that they
+# access through the C library: tests/tsan/README.md explains why.
 #
 # SPDX-License-Identifier: MIT
 if(NOT "${CMAKE_C_FLAGS}" MATCHES "-fsanitize=thread")
@@ -15,6 +15,6 @@ foreach(function memcpy memmove memset memcmp strlen pread pwrite realloc free
                  _ZdlPv _ZdlPvm _ZdaPv)
     add_link_options(LINKER:--wrap=${function})
 endforeach()
-# Every target from here on has them, wherever the library stands in its line.
+# Applies to every target from here on, in whatever order it links the library.
 add_link_options(LINKER:--undefined=__wrap_memcpy,--undefined=__wrap_realloc)
 link_libraries($<BUILD_INTERFACE:tsan_accesses>)

@@ -1,6 +1,6 @@
 /*
- * Any column: find a value without saying where it may be, and be told
- * where it was.
+ * Any column: find a value without saying where it may be, and see where it was
+ * found.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* Puts what `builder` holds; it is ready for the next row afterwards. */
+/* Puts the row of `builder`, which is then ready for the next row. */
 static enum colander_code
 put(struct colander_family *inbox, const char *id,
     struct colander_row_builder *builder, struct colander_error *err)
@@ -27,7 +27,7 @@ put(struct colander_family *inbox, const char *id,
     return code;
 }
 
-/* Four records that have nothing in common but, three of them, a value. */
+/* Four records with different columns; three of them share a value. */
 static enum colander_code
 put_records(struct colander_family *inbox, struct colander_row_builder *builder,
             struct colander_error *err)
@@ -60,7 +60,7 @@ put_records(struct colander_family *inbox, struct colander_row_builder *builder,
     return put(inbox, "ticket-4", builder, err);
 }
 
-/* A key of one string is printed as it is. */
+/* A key of one string is printed as that string. */
 static enum colander_code
 print_match(const struct colander_result *result, struct colander_error *err)
 {

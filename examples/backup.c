@@ -1,5 +1,5 @@
 /*
- * Backup: copy a store while it is in use, and look into the copy.
+ * Backup: copy a store while it is in use, and read the copy.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -34,8 +34,8 @@ put_rows(struct colander_family *numbers, struct colander_error *err)
     return code;
 }
 
-/* Prints how many rows a store has. A backup is one, to be opened for reading
- * as any other. */
+/* Prints the number of rows of a store. A backup is a store, which can be
+ * opened for reading. */
 static enum colander_code
 count_rows(const char *path, struct colander_error *err)
 {
@@ -62,7 +62,7 @@ count_rows(const char *path, struct colander_error *err)
     return code == COLANDER_OK ? close_code : code;
 }
 
-/* Two backups: the second shares with the first what has not changed. */
+/* Two backups: the second shares unchanged files with the first. */
 static enum colander_code
 back_up_twice(struct colander_store *store, struct colander_family *numbers,
               const char *directory, struct colander_error *err)

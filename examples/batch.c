@@ -1,5 +1,5 @@
 /*
- * Batch: writes to several families that happen together or not at all.
+ * Batch: write to several families atomically.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* A booking moves an amount, and leaves a line in the journal. */
+/* A booking moves an amount, and adds a line to the journal. */
 struct books {
     struct colander_family *accounts;
     struct colander_family *journal;

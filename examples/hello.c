@@ -1,5 +1,5 @@
 /*
- * Hello: stores three rows, then finds those with a value.
+ * Hello: store three rows, then find those with a value.
  *
  * SPDX-License-Identifier: MIT
  */

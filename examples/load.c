@@ -1,6 +1,6 @@
 /*
- * Load: a CSV file into a family, then all rows as JSON. A record that cannot
- * be read is reported, and the load continues.
+ * Load: load a CSV file into a family, then print all rows as JSON. A record
+ * that cannot be read is reported, and the load continues.
  *
  * SPDX-License-Identifier: MIT
  */

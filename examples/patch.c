@@ -1,8 +1,8 @@
 /*
  * Patch: change some columns of a row, and leave the others alone.
  *
- * A patch is a row itself: its columns replace those of the same name, maps
- * merge, and a null removes. Of two patches at once neither is lost.
+ * A patch is itself a row: its columns replace those of the same name, maps are
+ * merged, and a null removes a column. No concurrent patch is lost.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,9 +1,9 @@
 /*
- * Scan a prefix: keys of two parts, a sensor and a time, so that the readings
- * of one sensor stand together and in order.
+ * Scan a prefix: keys have two parts, a sensor and a time, so the readings of
+ * one sensor are adjacent and in order.
  *
- * A key orders as its parts do, and a prefix is whole parts: {"sensor-7"} is
- * no prefix of {"sensor-70", 5}.
+ * Keys are ordered by their parts, and a prefix consists of complete parts:
+ * {"sensor-7"} is not a prefix of {"sensor-70", 5}.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -85,7 +85,7 @@ print_all(struct colander_family *readings, const struct colander_query *query,
     return code;
 }
 
-/* First the readings from second 10 to 30, then the newest one. */
+/* The readings from second 10 to 30, and then the newest one. */
 static enum colander_code
 scan_sensor(struct colander_family *readings, const char *sensor,
             struct colander_error *err)

@@ -1,5 +1,5 @@
 /*
- * Snapshot: read a state of the store while it moves on.
+ * Snapshot: read a past state of the store while it changes.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,7 +26,7 @@ put_balance(struct colander_family *accounts, struct colander_slice key,
     return code;
 }
 
-/* Prints the row under `key` as it is in `snapshot` (NULL: now). */
+/* Prints the row under `key` as of `snapshot` (NULL: now). */
 static enum colander_code
 show(struct colander_family *accounts, struct colander_slice key,
      const char *when, const struct colander_snapshot *snapshot,
@@ -52,7 +52,7 @@ show(struct colander_family *accounts, struct colander_slice key,
     return code;
 }
 
-/* Whatever is written meanwhile, the snapshot shows what was. */
+/* The snapshot does not show later writes. */
 static enum colander_code
 read_the_past(struct colander_store *store, struct colander_family *accounts,
               struct colander_slice key, struct colander_error *err)

@@ -1,6 +1,6 @@
--- Fails when the shared library exports anything but the functions that the
--- front headers declare with COLANDER_API, or lacks one of them; and when the
--- comment before such a function does not begin with a verb: "Returns", "Opens".
+-- Fails if the shared library exports anything but the functions that the front
+-- headers declare with COLANDER_API, or lacks one of them; and if the comment
+-- of such a function does not begin with a verb: "Returns", "Opens".
 --
 -- Usage: lua5.4 check_exports.lua NM LIBRARY HEADER...
 --

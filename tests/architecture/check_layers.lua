@@ -13,9 +13,9 @@ local layers = {
     "core", "columns", "filters", "loading", "scripting", "shell",
 }
 
--- The front headers of a layer besides the one named like it. Those with
--- COLANDER_API in them are installed; the others are for the layers above. The
--- headers of a room are private to it, except those beside the room's folder.
+-- The front headers of a layer other than the one with its name. Those with
+-- COLANDER_API are installed; the others are for the layers above. The headers
+-- of a room are private to it, except those next to the room's folder.
 local published = {
     ["core/array.h"] = true,
     ["core/block_slots.h"] = true,
@@ -52,7 +52,7 @@ local function is_bridge(path)
     return path:find("%.cc$") or path:find("^core/engine/")
 end
 
--- In core only this one decompresses what RocksDB compressed.
+-- In core only this one decompresses RocksDB's blocks.
 local function is_codec(path)
     return path == "core/tables/table_codec.c" or not path:find("^core/")
 end
@@ -124,12 +124,12 @@ local function check_library(place, path, layer, included)
     end
 end
 
--- Flat: what they have is a line of stations, not a set of rooms.
+-- Flat: they are a sequence of stages, not a set of rooms.
 local source_count_max = 25
 local flat = { loading = true, scripting = true }
 
--- Which room a file belongs to; nil when it stands in the layer itself. A
--- header beside the rooms belongs to the room that has its source, or its name.
+-- The room that a file belongs to; nil if it is in the layer itself. A header
+-- next to the rooms belongs to the room with its source or its name.
 local function rooms_of(paths)
     local room_of, sources, rooms = {}, {}, {}
 

@@ -1,11 +1,11 @@
--- Fails on phrases that make a stranger read a sentence twice, and says what to
--- write instead. Reads headers, *.md and docs/colander.1; the string literals of
--- C and C++ files; Lua files of scripting/ and schemas/. Tests are not read,
--- nor is CHANGELOG.md, which is history.
+-- Fails on phrases that must be read twice, and suggests what to write instead.
+-- Reads headers, *.md and docs/colander.1; the string literals of C and C++
+-- files; Lua files of scripting/ and schemas/. Tests are not read, nor is
+-- CHANGELOG.md, which is history.
 --
 -- Usage: lua5.4 check_prose.lua TOP [--count]
 --
--- With --count it prints only how many there are, by folder.
+-- With --count it prints only the number of phrases, by folder.
 --
 -- SPDX-License-Identifier: MIT
 local phrases = {
@@ -79,8 +79,8 @@ local function is_english(phrase, text, from, to)
         after_no[text:match("^%s+(%a+)", to + 1)] ~= nil
 end
 
--- Reports the phrases of a text, in which only what is to be read is left; all
--- else is spaces, so that lines keep their numbers.
+-- Reports the phrases of a text whose other parts were replaced by spaces, so
+-- that lines keep their numbers.
 local function check_text(path, text)
     text = text:lower()
     for _, phrase in ipairs(phrases) do
@@ -106,7 +106,7 @@ local function blank(text)
     return (text:gsub("[^\n]", " "))
 end
 
--- The string literals of a C text. Those with only spaces between them are one.
+-- The string literals of a C text. Adjacent literals are joined.
 local function literals_of(text)
     local parts, at = {}, 1
 
@@ -131,7 +131,7 @@ local function literals_of(text)
             goto continue
         else
             to = (text:find("[/'\"]", at + 1) or #text + 1) - 1
-            -- what is between two literals of one text does not part them
+            -- code between two literals separates them, spaces do not
             local code = text:sub(at, to)
 
             parts[#parts + 1] = code:find("^%s*$") and code or
@@ -153,7 +153,7 @@ local function check_file(path)
 
     if path:find("%.cc?$") then
         text = literals_of(text)
-    else -- what begins the lines of comments parts no phrase
+    else -- the start of a comment line does not separate a phrase
         text = text:gsub("\n( *)%*", "\n%1 "):gsub("\n( *)%-%-", "\n%1  ")
         text = text:gsub('"\n( *)"', " \n%1 ")
     end

@@ -30,7 +30,7 @@ local function check(path, is_c)
         if line:find("%s$") then
             complain("%s:%d: spaces at the end", path, line_number)
         end
-        -- Characters, not bytes; a line that is no UTF-8 counts its bytes.
+        -- Characters, not bytes; a line that is not UTF-8 counts its bytes.
         local width = utf8.len(line) or #line
         if is_c and width > width_max then
             complain("%s:%d: %d columns", path, line_number, width)

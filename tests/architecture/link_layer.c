@@ -1,7 +1,7 @@
 /*
  * Linked with every object of one layer and only the layers below it, so that
- * an upward call is an undefined symbol: a plain link, which takes what it
- * needs, would hide it.
+ * an upward call is an undefined symbol. An ordinary link, which takes only
+ * what it needs, would hide it.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -45,15 +45,15 @@ bench_experiment bench_put;
 bench_experiment bench_resources;
 bench_experiment bench_space;
 
-/* Seconds on a clock that only goes forward. */
+/* Returns seconds on a monotonic clock. */
 static inline double
 bench_now(void)
 {
     return clock_seconds();
 }
 
-/* Seconds that processors worked for this process, in all threads, or for this
- * thread. */
+/* Returns the processor seconds used by this process, in all its threads, or by
+ * this thread. */
 double bench_processor_now(void);
 double bench_thread_now(void);
 

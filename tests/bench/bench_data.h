@@ -8,8 +8,8 @@
 
 #include "bench_rows.h"
 
-/* Reads all rows of a file as `colander load` does, in their order and under
- * new keys. In CSV, NA is null. Ends the program if a record is rejected. */
+/* Reads all rows of a file as `colander load` does, in their order and with new
+ * keys. In CSV, NA is null. Ends the program if a record is rejected. */
 void bench_data_read(const struct bench_options *options, const char *path,
                      bench_take_keyed *take, void *context);
 

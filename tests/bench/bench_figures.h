@@ -1,6 +1,7 @@
 /*
- * The figures of an experiment: each has a name, under which it is printed as
- * text at once and, with --json, as a member of one object on the last line.
+ * The figures of an experiment. Each has a name, under which it is printed as
+ * text immediately and, with --json, as a member of one object on the last
+ * line.
  *
  * Life: bench_figures_begin -> bench_figure*, bench_figure_text*, lists and
  *       groups -> bench_figures_end

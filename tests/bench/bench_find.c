@@ -1,10 +1,11 @@
 /*
- * find: rows by a value, in a compacted store that is warm, beside an index
- * made by hand over RocksDB's C API, a scan, and getting a row by its key.
+ * find: rows by a value, in a compacted and warm store, compared with an index
+ * maintained by hand over RocksDB's C API, a scan, and getting a row by its
+ * key.
  *
  * The index answers by walking its entries and reading the rows. All caches
- * have the default size. What is asked fits into them, except in the figures
- * `wide`.
+ * have the default size. The data that is asked for fits into them, except in
+ * the figures `wide`.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -30,8 +31,8 @@ enum {
     SETTING_WAYS = ANY + 1, /* the first ones, also with other filters */
 };
 
-/* 400 questions read 2,000 rows, each in a block of its own: with the blocks
- * of the index that is about 40 of the 64 MiB of cache. */
+/* 400 questions read 2,000 rows, each in another block. With the blocks of the
+ * index that is about 40 of the 64 MiB of cache. */
 static const struct bench_way all_ways[WAYS] = {
     [FIND] = {"find", bench_find_rows, BENCH_FIVE, 5, 400, NULL, 0},
     [FIND20] = {"find20", bench_find_rows, BENCH_TWENTY, 10, 100, NULL, 0},

@@ -1,6 +1,6 @@
 /*
  * growth: finds of 5 rows in stores of 1/64, 1/16, 1/4 and all of the rows. The
- * cost of a find should depend on what it finds, not on how much there is.
+ * cost of a find should depend on what it finds, not on the size of the store.
  *
  * SPDX-License-Identifier: MIT
  */

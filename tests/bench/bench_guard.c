@@ -1,5 +1,5 @@
 /*
- * Work in a process of its own, watched by this one.
+ * Runs work in a separate process and watches it.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -85,7 +85,7 @@ bench_guard_stop(pid_t process, int signal)
     (void)bench_guard_await(process);
 }
 
-/* Also of those whose parent is gone: they became ours. */
+/* Also those whose parent has ended: they are now children of this process. */
 static void
 await_all(void)
 {

@@ -1,7 +1,7 @@
 /*
  * live: finds of 5 rows while the store is idle, while a writer fills the
- * memtable as fast as it can, and beside the full memtable. Medians of single
- * finds: on few cores the writer takes turns with them.
+ * memtable as fast as it can, and with a full memtable. Medians of single
+ * finds: with few cores the writer takes turns with them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,9 +14,9 @@
 
 #define QUESTIONS 400
 #define FINDS 2000
-#define FINDS_MAX 1000000 /* beside the writer */
+#define FINDS_MAX 1000000 /* while the writer runs */
 
-/* The engine flushes when seven eighths of 64 MiB are used. Of few rows, a
+/* The engine flushes when seven eighths of 64 MiB are used. With few rows, a
  * smaller memtable counts as full. */
 #define FULL (52ull << 20)
 #define FULL_OF_ROW 1000ull /* bytes */
@@ -41,7 +41,7 @@ struct experiment {
     double *times; /* of FINDS_MAX finds */
 };
 
-/* Microseconds. */
+/* Returns microseconds. */
 static double
 find_once(struct experiment *it, uint64_t number)
 {

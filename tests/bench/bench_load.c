@@ -1,13 +1,13 @@
 /*
- * load: JSON lines into a store that is ready for finds (all in SST files, each
- * with its filter), in batches and as a bulk.
+ * load: JSON lines into a store until it is ready for finds (all in SST files,
+ * each with its filter), in batches and as a bulk.
  *
- * For comparison, finished rows are put through the bare C API of RocksDB,
- * which has neither text to read nor filters to build, in batches of 1,000.
- * `peers` compares with other databases.
+ * For comparison, finished rows are put through RocksDB's C API, in batches of
+ * 1,000, without any text to parse or filters to build. `peers` compares with
+ * other databases.
  *
  * Parsing the text into rows is also measured alone, on one processor. The peak
- * memory of a load is that of a process of its own.
+ * memory of a load is measured in a separate process.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -97,7 +97,7 @@ take_turn(void *context, unsigned way, double times[BENCH_TIMES])
     times[PROCESSOR] = bench_processor_now() - times[PROCESSOR];
 }
 
-/* A load and nothing else, for its peak memory. */
+/* Only a load, to measure its peak memory. */
 static void
 load_alone(void *context, void *result)
 {
@@ -116,7 +116,7 @@ rate(const struct experiment *it, enum way way, enum time time)
            bench_turns_median(&it->turns, way, time);
 }
 
-/* How much faster one way is. */
+/* Prints how much faster one way is. */
 static void
 print_ratio(struct bench_figures *figures, const struct experiment *it,
             enum way way, enum way other, const char *name)

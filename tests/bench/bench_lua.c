@@ -24,7 +24,7 @@ static const char script[] =
     "    return count, sum\n"
     "end\n";
 
-/* How many rows there are, and the sum of their `likes`. */
+/* The number of rows, and the sum of their `likes`. */
 struct tally {
     uint64_t count;
     int64_t sum;
@@ -42,7 +42,7 @@ struct experiment {
 
 /* -------------------------------------------------------------- tallies --- */
 
-/* Of the rows that answer `question`; NULL: of all. */
+/* Counts the rows that answer `question`; NULL: all rows. */
 static struct tally
 tally_in_lua(struct experiment *it, const struct bench_question *question)
 {
@@ -139,7 +139,7 @@ scan(void *context, unsigned way, double times[BENCH_TIMES])
     times[0] = bench_now() - start;
 }
 
-/* What is expected is found by a first scan, which warms, too. */
+/* A first scan determines the expected result, and warms the store. */
 static void
 measure_scans(struct experiment *it)
 {

@@ -4,8 +4,8 @@
  *
  * For each number of entries: the time to create a store without filters, with
  * the paper's and with Colander's; lookups in all ways. With the most entries:
- * trees of several orders over leaves of several sizes. With the number in the
- * middle: values that several entries have.
+ * trees of several orders over leaves of several sizes. With the middle number:
+ * values that several entries share. middle: values that several entries have.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -90,8 +90,9 @@ setting_release(struct setting *setting)
 
 /* ------------------------------------------------- numbers of entries --- */
 
-/* What came of one number of entries, by the filters of the store, and of the
- * lookups by the ways; the last way is a find by the paper's filters. */
+/* The results for one number of entries, by the filters of the store; and of
+ * the lookups by the ways, the last of which is a find with the paper's
+ * filters. */
 struct size {
     double insert[PAPER_DEFAULT_FILTERS + 1]; /* seconds */
     double create[PAPER_DEFAULT_FILTERS + 1];
@@ -100,7 +101,7 @@ struct size {
     double warm[PAPER_WAYS + 1];
 };
 
-/* Makes the store with filters of a kind. */
+/* Creates the store with filters of a kind. */
 static void
 size_make(struct setting *setting, struct experiment *it, uint64_t entries,
           enum paper_filters kind, struct size *size)
@@ -182,8 +183,8 @@ add_bytes(struct experiment *it, struct setting *setting, double node_mb)
                         paper_published_for(entries).megabytes, 3);
 }
 
-/* Leaves of one size, below trees of all orders; their times where the bits are
- * the most, as with fewer almost every SST is read. */
+/* Leaves of one size, below trees of all orders. Times are measured for the
+ * largest size, as with fewer bits almost every SST is read. */
 static void
 measure_orders(struct experiment *it, struct setting *setting, unsigned kind)
 {

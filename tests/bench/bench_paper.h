@@ -20,9 +20,9 @@
  * The entries of the paper's experiments: a key and a value that are strings,
  * about 29 bytes in all, as rows of one column; and lookups of them.
  *
- * Entry i is made from its number. Keys are in no order. Values are different
- * from each other, or drawn at random from a *domain*, whose size is a share of
- * the number of entries. Some values of a domain may then be in no entry.
+ * Entry i is generated from its number. Keys are in no order. Values are all
+ * different, or drawn at random from a *domain*, whose size is a share of the
+ * number of entries. Then some values of the domain may be in no entry.
  */
 
 #define PAPER_TEXT_SIZE 12 /* of a key or value, and a zero */
@@ -34,7 +34,7 @@ struct paper_entries {
     struct colander_buffer key;
 };
 
-/* `domain` in percent of the entries; 0: every value once. */
+/* `domain` in percent of the entries; 0: all values differ. */
 void paper_entries_init(struct paper_entries *entries, uint64_t count,
                         unsigned domain);
 void paper_entries_release(struct paper_entries *entries);
@@ -46,8 +46,8 @@ void paper_entry_make(struct paper_entries *entries, uint64_t number,
 /* The mean bytes of a key and a row, encoded. */
 double paper_entry_size(struct paper_entries *entries);
 
-/* The rows that were found, or are to be: how many, and a sum over the hashes
- * of their keys, which does not depend on their order. */
+/* The rows that were found, or must be found: their number, and a sum over the
+ * hashes of their keys, which does not depend on their order. */
 struct paper_answer {
     uint64_t count;
     uint64_t key_sum;
@@ -55,8 +55,8 @@ struct paper_answer {
 
 void paper_answer_add(struct paper_answer *answer, struct colander_slice key);
 
-/* What is looked up: the rows with a value, or the row under a key. Do not copy
- * it: value and key point into it. */
+/* A lookup of the rows with a value, or of the row under a key. Do not copy it:
+ * value and key point into it. */
 struct paper_lookup {
     struct colander_value value;
     struct colander_value key; /* of an entry picked at random */
@@ -67,8 +67,8 @@ struct paper_lookup {
     char key_text[PAPER_TEXT_SIZE];
 };
 
-/* `count` lookups picked at random, with what they must find: reads through
- * all entries. Free it. */
+/* `count` random lookups with their expected results, for which all entries are
+ * read. The caller frees them. */
 struct paper_lookup *paper_lookups_make(struct paper_entries *entries,
                                         size_t count);
 
@@ -90,12 +90,12 @@ struct paper_lookup *paper_lookups_make(struct paper_entries *entries,
 #define PAPER_CACHE_SIZE (8u << 20)
 #define PAPER_BLOCK_SIZE 4096u
 
-/* Of the tree, where nothing else is said: with them the paper reads 6 % of the
- * filters. */
+/* The bits of the tree, unless otherwise stated. With them the paper reads 6 %
+ * of the filters. */
 #define PAPER_FILTER_BITS 2000000u
 #define PAPER_ORDER 3u
 
-/* The filters that the store itself makes. */
+/* The filters that the store builds itself. */
 enum paper_filters {
     PAPER_NO_FILTERS,
     PAPER_TREE_FILTERS, /* as in the paper: presences alone, in a tree */
@@ -122,7 +122,7 @@ struct paper_store {
     double create_work;    /* seconds that processors worked for that */
 };
 
-/* A store with all entries, below `directory`. */
+/* Creates a store with all entries in `directory`. */
 void paper_store_create(struct paper_store *store, const char *directory,
                         enum paper_filters filters,
                         struct paper_entries *entries);
@@ -133,12 +133,12 @@ void paper_store_remove(struct paper_store *store);
 /* Lists the SST files, and the hashes of their values: 8 bytes an entry. */
 void paper_store_list(struct paper_store *store);
 
-/* Makes the store as it is in a new process, its files cold. What the store
- * keeps in memory of filters is loaded. The SST files stay the same ones. */
+/* Reopens the store as a new process would, with cold files. What it keeps in
+ * memory about filters is loaded. The SST files do not change. */
 void paper_store_cool(struct paper_store *store, double *cold_share);
 
 /* Makes the files of a folder, or a file, cold: the system drops them from its
- * memory, so that the next read is from the storage. Raises *share_max to the
+ * cache, so that the next read is from the storage. Raises *share_max to the
  * share of their pages that stayed in memory. */
 void paper_cool(double *share_max, const char *path);
 
@@ -152,10 +152,10 @@ void paper_store_read(struct paper_store *store, size_t index,
 /*
  * Leaf filters in a file, as the paper keeps them, and trees over them.
  *
- * A leaf is the Bloom filter (presence.h) of all values of one SST: all leaves
- * have the same number of bits. They stand one behind the other in a file, and
- * a question reads one by one call for all of its bytes. A tree has in memory
- * what is above the leaves, and nothing of them.
+ * A leaf is the Bloom filter (presence.h) of all values of one SST. All leaves
+ * have the same number of bits. They follow one another in a file, and a
+ * question reads all bytes of one by a single call. A tree keeps in memory only
+ * what is above the leaves.
  *
  * Life: leaves_make -> tree_make -> find ... -> tree_release, leaves_release
  */
@@ -194,15 +194,15 @@ void paper_tree_make(struct paper_tree *tree, struct paper_leaves *leaves,
                      uint32_t order);
 void paper_tree_release(struct paper_tree *tree);
 
-/* What a question looked at. */
+/* What a question has read. */
 struct paper_counts {
     uint64_t nodes_asked;     /* filters above the leaves */
     uint64_t leaves_read;     /* leaf filters, from the file */
     uint64_t leaves_matching; /* of them, those that may hold the value */
 };
 
-/* Leaves that may hold a value, by their places: room for all of them. Looks at
- * every leaf; counted is added. */
+/* Fills the places of leaves that may hold a value; `places` has space for all
+ * of them. Reads every leaf; adds to the counts. */
 size_t paper_leaves_find(struct paper_leaves *leaves, uint64_t hash,
                          size_t *places, struct paper_counts *counts);
 
@@ -214,7 +214,7 @@ size_t paper_tree_find(struct paper_tree *tree, uint64_t hash, size_t *places,
 
 /*
  * The ways of answering that the paper compares, and Colander's, measured warm
- * and cold. Each gives rows, and wrong ones end the program.
+ * and cold. Each returns rows, and wrong ones end the program.
  */
 
 enum paper_way {
@@ -228,7 +228,7 @@ enum paper_way {
 
 extern const char *const paper_way_names[PAPER_WAYS];
 
-/* What is asked; the tree may be NULL where the ways do without. */
+/* A question; the tree may be NULL if the ways do not use it. */
 struct paper_asked {
     struct paper_store *store;
     struct paper_leaves *leaves;
@@ -237,22 +237,21 @@ struct paper_asked {
     size_t *places; /* room for all leaves */
 };
 
-#define PAPER_SCANS_MAX 3 /* that read the same whatever they look for */
+#define PAPER_SCANS_MAX 3 /* which read the same for any value */
 
 /* Sets *cold and *warm to milliseconds, the medians of lookups. Warm, each
- * lookup is made twice, and the second time counts; of scans, which read the
- * same, all but the first. */
+ * lookup is made twice, and the second time counts. Of scans, which read the
+ * same, all but the first count. */
 void paper_measure(const struct paper_asked *asked, enum paper_way way,
                    struct paper_lookup *lookups, size_t count, double *cold,
                    double *warm);
 
-/* Counts what the tree looks at, without reading SST files: sums of all
- * lookups. */
+/* Sums what the tree reads for all lookups, without reading SST files. */
 struct paper_counts paper_count(const struct paper_asked *asked,
                                 const struct paper_lookup *lookups,
                                 size_t count);
 
-/* How many SST files hold a value, whatever filters say: the sum again. */
+/* Sums how many SST files hold a value, without using filters. */
 uint64_t paper_count_holding(const struct paper_store *store,
                              const struct paper_lookup *lookups, size_t count);
 
@@ -284,7 +283,7 @@ extern const struct paper_table_kind {
     struct bench_plot plot; /* no name: none */
 } paper_tables[PAPER_TABLES];
 
-/* What the paper has for a number of entries; NAN: nothing. */
+/* The paper's results for a number of entries; NAN: none. */
 struct paper_published {
     uint64_t entries;
     double lookup_ms;    /* of a non-key value */

@@ -5,7 +5,7 @@
  */
 #include "bench_paper.h"
 
-/* Which of the numbers made of an entry's number. */
+/* Which of the random numbers of an entry. */
 enum { KEY_NUMBER, VALUE_NUMBER, DRAWN_NUMBER, PICKED_NUMBER, NUMBERS };
 
 /* Eleven characters of 6 bits: different numbers, different texts. */

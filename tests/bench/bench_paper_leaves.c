@@ -15,8 +15,8 @@
 
 /* -------------------------------------------------------------- leaves --- */
 
-/* All leaves have one shape, or they could not be united: that for the mean
- * number of values. */
+/* All leaves have the same shape, so that they can be united: the shape for the
+ * mean number of values. */
 static struct presence_shape
 shape_for(const struct paper_store *store, uint64_t bits)
 {
@@ -89,8 +89,8 @@ paper_leaves_release(struct paper_leaves *leaves)
 
 /* ---------------------------------------------------------------- trees --- */
 
-/* Adds up what is above the leaves, and lets go of the leaves' bits: they are
- * in the file. Calls itself, no deeper than TREE_LEVELS_MAX. */
+/* Sums what is above the leaves, and frees the bits of the leaves, which are in
+ * the file. Recursive, at most TREE_LEVELS_MAX deep. */
 static void
 strip(struct paper_tree *tree, struct tree_node *node)
 {
@@ -159,7 +159,7 @@ ask_leaf(struct finding *finding, size_t place)
     finding->places[finding->count++] = place;
 }
 
-/* Calls itself, no deeper than TREE_LEVELS_MAX. */
+/* Recursive, at most TREE_LEVELS_MAX deep. */
 static void
 ask_node(struct finding *finding, const struct tree_node *node)
 {

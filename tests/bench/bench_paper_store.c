@@ -19,8 +19,8 @@
 
 /* -------------------------------------------------------- open, close --- */
 
-/* The sizes of levels, each ten times the one before, seven at most, are what
- * RocksDB has by itself. Random texts do not get smaller when compressed. */
+/* RocksDB's default level sizes apply: each level is ten times as large as the
+ * one before, seven at most. Random texts do not compress. */
 static void
 settings_of(struct colander_options *options)
 {
@@ -123,8 +123,8 @@ static struct {
     uint64_t kept;
 } pages;
 
-/* Counts the pages of a file, and how many of them are in memory: all, if that
- * is unknown. */
+/* Counts the pages of a file, and how many of them are in memory; if that is
+ * unknown, all. */
 static void
 count_pages(int file, size_t size)
 {
@@ -142,7 +142,7 @@ count_pages(int file, size_t size)
     free(kept);
 }
 
-/* Only what is on the storage can be dropped, so what is not is written. */
+/* Only pages on the storage can be dropped, so dirty ones are written first. */
 static int
 visit_file(const char *path, const struct stat *status, int kind,
            struct FTW *place)
@@ -183,7 +183,7 @@ engine_of(const struct paper_store *store)
     return store->store.store->engine;
 }
 
-/* The SST files of the store's own records are small and of another family. */
+/* The SST files of the store's own records are small, in another family. */
 struct listing {
     struct paper_store *store;
     uint32_t family;

@@ -1,6 +1,6 @@
 /*
  * The tables of the paper's experiments, and the paper's own figures.
- * docs/benchmarks.md says what they mean.
+ * docs/benchmarks.md explains them.
  *
  * SPDX-License-Identifier: MIT
  */

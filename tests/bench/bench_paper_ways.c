@@ -59,7 +59,7 @@ answer_by_leaves(const struct paper_asked *asked, bool by_tree,
     colander_predicate_destroy(predicate);
 }
 
-/* Answers, checks the answer, and gives the milliseconds. */
+/* Answers, checks the answer, and returns the milliseconds. */
 static double
 answer(const struct paper_asked *asked, enum paper_way way,
        const struct paper_lookup *lookup, struct paper_counts *counts)

@@ -1,8 +1,8 @@
 /*
  * How a peer is measured.
  *
- * Questions are asked twice, first so that what they read is in memory. Slow
- * ones are asked a few times, or once.
+ * Questions are asked twice, the first time so that what they read is in
+ * memory. Slow ones are asked a few times, or once.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -36,7 +36,7 @@ size_of(const char *path)
 {
     directory_size = 0;
     if (nftw(path, add_size, 16, FTW_PHYS) != 0)
-        bench_fail("cannot tell the size of", path);
+        bench_fail("cannot find the size of", path);
     return directory_size;
 }
 
@@ -84,7 +84,7 @@ seconds_of_asking(const struct bench_work *work)
     return seconds < ASKING ? seconds : ASKING;
 }
 
-/* How many questions can be asked in a third of the time, asking them. */
+/* Asks questions for a third of the time, and returns how many there can be. */
 static size_t
 warm(const struct measuring *measuring,
      const struct bench_work_questions *questions)
@@ -140,7 +140,7 @@ load(const struct measuring *measuring)
     return bench_now() - start;
 }
 
-/* Later rows come, and are asked for at once; then with what that needs. */
+/* Loads later rows and asks for them, first without and then with an index. */
 static void
 measure_added(const struct measuring *measuring, double *values)
 {

@@ -1,11 +1,11 @@
 /*
- * Peers: programs and libraries that keep rows as Colander does, behind one
+ * Peers: programs and libraries that store rows as Colander does, with a common
  * interface, so that all load the same file and answer the same questions.
  *
  * A peer answers in one or more ways: without an index, with one on the column
- * chosen beforehand, with one on all columns. Each way is opened in a folder of
- * its own. A peer has the best settings, and is asked in the way that its
- * manual advises. Without an index for a question it scans.
+ * chosen beforehand, with one on all columns. Each way is opened in a separate
+ * folder. A peer has the best settings, and is asked in the way that its manual
+ * recommends. Without an index for a question it scans.
  *
  * A failure ends the program (bench_fail), except that `open` may return why a
  * peer cannot run here. Then it is left out.
@@ -25,7 +25,7 @@
 #include "bench_report.h"
 #include "bench_work.h"
 
-/* How rows are found; `number` is of the ways that only one peer has. */
+/* How rows are found; `number` identifies the ways of a single peer. */
 struct bench_peer_way {
     const char *name; /* of the peer in this way, in tables */
     enum bench_peer_indexes {
@@ -37,7 +37,7 @@ struct bench_peer_way {
 };
 
 struct bench_peer {
-    bool is_server; /* asked in a process of its own, not in this one */
+    bool is_server; /* runs in a separate process */
     const struct bench_peer_way *ways;
     size_t way_count;
 
@@ -56,22 +56,22 @@ struct bench_peer {
      * all. */
     void (*index)(void *it);
 
-    /* Waits until all is done that load and index began, and tidies up as the
-     * peer would in time. It is not counted. May be NULL. */
+    /* Waits until everything that load and index began is done, and tidies up
+     * as the peer eventually would. It is not counted. May be NULL. */
     void (*settle)(void *it);
 
     /* Bytes on disk, of rows and indexes, without logs. NULL: all files. */
     uint64_t (*size)(void *it);
 
-    /* Gets ready for questions about a column (NULL: any), until the next call.
+    /* Prepares for questions about a column (NULL: any), until the next call.
      * May be NULL. */
     void (*prepare)(void *it, const char *column);
 
     /* Reads all rows that match, and returns their number. */
     uint64_t (*ask)(void *it, const struct bench_work_question *question);
 
-    /* Does what finds by a column need that was not there when the indexes
-     * were built. Returns false if that is nothing. May be NULL. */
+    /* Builds what finds by a column need that did not exist when the indexes
+     * were built. Returns false if nothing is needed. May be NULL. */
     bool (*add_column)(void *it, const char *column);
 
     void (*close)(void *it);

@@ -64,7 +64,7 @@ load(void *it, const char *path)
     colander_load_destroy(load);
 }
 
-/* Finds work without, but this way the cost of a load is counted in full. */
+/* Finds work without this, but with it the full cost of a load is counted. */
 static void
 make_filters(void *it)
 {

@@ -108,8 +108,8 @@ load(void *it, const char *path)
     commit(peer, 1);
 }
 
-/* Before a range is compacted, here one without keys, rows in memory are
- * written. Its C interface has no other way to do that. */
+/* Compacting a range, here one without keys, first writes the rows in memory.
+ * The C interface of LevelDB has no other way to do that. */
 static void
 flush(void *it)
 {
@@ -118,7 +118,7 @@ flush(void *it)
     leveldb_compact_range(peer->db, "", 0, "", 0);
 }
 
-/* It does not report that compactions are over, so all is compacted. */
+/* It does not report when compactions are over, so everything is compacted. */
 static void
 settle(void *it)
 {

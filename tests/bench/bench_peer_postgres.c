@@ -4,8 +4,8 @@
  *
  * Its ways are those that its manual has for documents: none; an index on one
  * expression; BRIN with Bloom filters of runs of pages on one expression; the
- * extension bloom, a signature of each row over all columns (up to 32, none of
- * arrays); and GIN with jsonb_path_ops over the whole document, which knows
+ * extension bloom, a signature of each row over all columns (up to 32, without
+ * arrays); and GIN with jsonb_path_ops over the whole document, which indexes
  * whole paths, so that a search in any column asks for each.
  *
  * SPDX-License-Identifier: MIT
@@ -47,8 +47,8 @@ static const struct bench_peer_way ways[] = {
     {"PostgreSQL, GIN", BENCH_PEER_ALL, GIN},
 };
 
-/* All ways share it, as a new cluster takes a second. It ends with the program.
- */
+/* Shared by all ways, as a new cluster takes a second. Ends with the
+ * program. */
 static struct bench_postgres_server server;
 
 static char version[80] = "PostgreSQL";
@@ -71,7 +71,7 @@ run(const struct peer *peer, const char *statement)
     PQclear(check(peer, PQexec(peer->connection, statement)));
 }
 
-/* The same, and the statement is freed. */
+/* The same; frees the statement. */
 static void
 run_made(const struct peer *peer, struct colander_buffer *statement)
 {
@@ -99,7 +99,7 @@ add_text(struct colander_buffer *statement, const char *path)
     bench_print(statement, "')");
 }
 
-/* Makes one more index. Only that of BLOOM has several columns. */
+/* Creates one more index. Only that of BLOOM has several columns. */
 static void
 make_index(struct peer *peer, const char *const *columns, size_t count)
 {
@@ -126,15 +126,15 @@ make_index(struct peer *peer, const char *const *columns, size_t count)
     run_made(peer, &statement);
 }
 
-/* Whether they fit one signature, and can be asked one by one. */
+/* Whether they fit one signature, and one can be asked for at a time. */
 static bool
 has_few_columns(const struct bench_work *work)
 {
     return !work->has_arrays && work->path_count <= COLUMNS_MAX;
 }
 
-/* Makes all indexes for the columns known beforehand. If there are too many for
- * one signature, those asked about get one each. */
+/* Creates all indexes for the columns known beforehand. If there are too many
+ * for one signature, those asked about get one each. */
 static void
 make_indexes(void *it)
 {
@@ -342,7 +342,7 @@ add_condition(struct colander_buffer *statement, enum way way, const char *path)
     }
 }
 
-/* Adds a condition for any column: one for each path, which finds by an index,
+/* Adds a condition for any column: one for each path, which can use an index,
  * and scans faster than a search at any depth. Texts are checked again, as a
  * number may have the same text as a string. */
 static void
@@ -361,9 +361,9 @@ add_any(struct colander_buffer *statement, enum way way,
         bench_print(statement, ANYWHERE);
 }
 
-/* The planner believes that BRIN and bloom cost as much as a scan, and is set
- * not to scan if there is one. Without one it must not be: it would then scan
- * without its other processes. */
+/* The planner overestimates the cost of BRIN and bloom as that of a scan, so
+ * scans are disabled if there is such an index. Without one they must not be,
+ * or it would scan without its parallel processes. */
 static void
 prepare(void *it, const char *column)
 {

@@ -129,7 +129,7 @@ report_table(struct bench_report *report, enum table_kind kind,
 
 /* --------------------------------------------------------------- words --- */
 
-/* Adds a line for a measure: which peers need less than Colander. */
+/* Adds a line for a measure: the peers that need less than Colander. */
 static void
 report_better(struct bench_report *report, unsigned measure,
               const struct bench_peer_figures *figures, size_t count)

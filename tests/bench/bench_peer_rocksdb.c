@@ -1,6 +1,6 @@
 /*
  * RocksDB alone: rows as msgpack under their keys, scanned, or found by an
- * index made by hand, written in one batch with the rows.
+ * index maintained by hand and written in one batch with the rows.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,14 +1,13 @@
 /*
  * SQLite: lines as JSON text in one table, scanned, or found by indexes on
  * expressions, on one column or on each. A search in any column is an OR over
- * all columns, which such indexes answer one by one. It scans for what lies in
- * arrays, as no index can have that.
+ * all columns, which such indexes answer one by one. It scans for values in
+ * arrays, which no index can have.
  *
- * Settings: the integer key ascends, so each row is added at the end; a
- * prepared statement; transactions of 10,000 rows; a log, which is synced as
- * little as a load's (what was committed survives a dead process); a cache of
- * 256 MiB; and two threads to sort with (each may fill as much memory as the
- * cache).
+ * Settings: the integer key ascends, so each row is appended; a prepared
+ * statement; transactions of 10,000 rows; a log, synced as little as a load's
+ * (what was committed survives a killed process); a cache of 256 MiB; and two
+ * threads to sort with (each may use as much memory as the cache).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -170,7 +169,7 @@ make_indexes(void *it)
     }
 }
 
-/* The log becomes part of the file, as it does from time to time. */
+/* The log is merged into the file, as it is from time to time. */
 static void
 settle(void *it)
 {

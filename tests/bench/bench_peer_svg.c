@@ -1,6 +1,6 @@
 /*
- * One picture of all peers: how long a query takes in a column that nobody
- * chose beforehand, on a logarithmic scale, beside what the load took.
+ * One picture of all peers: how long a query takes in a column that was not
+ * chosen beforehand, on a logarithmic scale, next to the cost of the load.
  *
  * SPDX-License-Identifier: MIT
  */

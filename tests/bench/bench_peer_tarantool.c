@@ -1,7 +1,7 @@
 /*
- * Tarantool's vinyl engine: an LSM tree of tuples, within a process that runs
- * Lua. It is a server. Here it is a child, which reads commands from its input
- * and answers on its output. That costs about as much as a socket.
+ * Tarantool's vinyl engine: an LSM tree of tuples, in a process that runs Lua.
+ * It is a server. Here it is a child process that reads commands from its input
+ * and answers on its output, which costs about as much as a socket.
  *
  * SPDX-License-Identifier: MIT
  */

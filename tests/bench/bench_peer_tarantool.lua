@@ -1,12 +1,12 @@
--- Tarantool's vinyl engine as a peer: run by the program tarantool, told what
--- to do line by line, each a JSON array, and answers each with a line: a number,
--- or what went wrong.
+-- Tarantool's vinyl engine as a peer, run by the program tarantool. Reads
+-- commands, one JSON array a line, and answers each with a line: a number, or
+-- an error message.
 --
 -- Usage: tarantool bench_peer_tarantool.lua FOLDER KEY WAY
 --
 -- A row is the tuple {key, document}. Ways: "none" scans; "one" has indexes on
--- paths into the document; "all" has the document's scalars beside it, under
--- one multikey index.
+-- paths into the document; "all" also stores the document's scalars, under one
+-- multikey index.
 --
 -- SPDX-License-Identifier: MIT
 local fiber = require("fiber")

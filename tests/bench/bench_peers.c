@@ -1,6 +1,6 @@
 /*
- * peers: the same rows and the same questions for Colander and for programs
- * and libraries that people keep such rows in.
+ * peers: the same rows and the same questions for Colander and for programs and
+ * libraries that such rows are commonly stored in.
  *
  * First generated rows, then those of each file given. All files are read
  * before anything is measured, so that an unusable one fails early.
@@ -144,7 +144,7 @@ bench_peers(const struct bench_options *options)
 {
     struct experiment *it = bench_allocate(1, sizeof(*it));
 
-    it->directory = options->directory; /* short: a socket is there */
+    it->directory = options->directory; /* short, as its socket is there */
     it->report =
         bench_report_open(options->report_directory, "Colander and its peers");
     prepare(it, options);

@@ -18,10 +18,10 @@
 #define INITDB "/usr/lib/postgresql/15/bin/initdb"
 #define POSTGRES "/usr/lib/postgresql/15/bin/postgres"
 #define USER "postgres"
-#define SOCKET_PATH_MAX 80 /* of its folder: the name comes behind it */
+#define SOCKET_PATH_MAX 80 /* of its folder: the name follows */
 #define ARGUMENTS_MAX 40
 
-/* Becomes the user, who loses what root may do, and ends with this process. */
+/* Runs as that user, without root's privileges, and ends with this process. */
 static const char *const as_user[] = {
     "setpriv",       "--reuid=" USER,    "--regid=" USER,
     "--init-groups", "--pdeathsig=QUIT", NULL,
@@ -33,7 +33,7 @@ static const char *const make_cluster[] = {
     NULL,
 };
 
-/* As little waiting for the disk as the other peers have; a cache as large as
+/* Waits for the disk as little as the other peers; a cache as large as
  * SQLite's. */
 static const char *const serve[] = {
     /* in the folder "data" */
@@ -65,7 +65,7 @@ add_arguments(char **arguments, size_t count, const char *const *added)
     return count;
 }
 
-/* Starts a program in the folder, with what it says kept in a log. */
+/* Starts a program in the folder, with its output in a log. */
 static pid_t
 start(const char *directory, const char *const *program)
 {
@@ -122,7 +122,7 @@ bench_postgres_has_ended(struct bench_postgres_server *server)
     return server->process == 0;
 }
 
-/* At once; what is under way is given up. */
+/* Ends immediately, and abandons what is under way. */
 void
 bench_postgres_stop(struct bench_postgres_server *server)
 {

@@ -2,8 +2,8 @@
  * A private server of PostgreSQL, on a socket in its own folder. It uses no
  * other server and does not listen on a network.
  *
- * PostgreSQL does not run as root. Then it runs as the user "postgres" of its
- * package, who gets the folder.
+ * PostgreSQL does not run as root. In that case it runs as the user "postgres"
+ * of its package, who owns the folder.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,7 +19,7 @@ struct bench_postgres_server {
 };
 
 /* Creates a cluster next to `directory` and starts the server. Returns NULL, or
- * why it cannot run here. It may not accept connections yet. */
+ * the reason why it cannot run here. It may not accept connections yet. */
 const char *bench_postgres_start(struct bench_postgres_server *server,
                                  const char *directory);
 

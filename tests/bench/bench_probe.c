@@ -1,8 +1,8 @@
 /*
- * probe: which of many parts may hold a value, by looking at one presence after
+ * probe: which of many parts may hold a value, by checking one presence after
  * the other, through the published tree, and bit-sliced. There are 1,024 parts
  * of 100,000 values (--rows), or 8,192 of a fifth, with 10 bits for each value.
- * Values are in no part, or in one. All is in memory and warm.
+ * Values are in no part, or in one. All data is in memory and warm.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -117,7 +117,7 @@ find(const struct parts *parts, enum way way, uint64_t hash)
         hierarchy_find(parts->versions[way], hash, parts->answer);
 }
 
-/* Asks for values that are not held, or that one part holds, the same of all
+/* Asks for values that no part holds, or that one part holds, the same in all
  * ways. Returns microseconds. */
 static double
 ask(const struct parts *parts, enum way way, bool is_held, uint64_t seed)
@@ -166,7 +166,7 @@ false_positives(const struct parts *parts)
     return (double)count / COMPARISONS;
 }
 
-/* Questions are others in each round. */
+/* Each round has different questions. */
 static void
 take_turn(void *context, unsigned way, double times[BENCH_TIMES])
 {

@@ -5,8 +5,8 @@
  */
 #include "bench_questions.h"
 
-/* What a way may take of a round, in seconds: once to warm, once measured. Less
- * for few rows, to be done soon. */
+/* The time of a way in a round, in seconds: once to warm, once measured. Less
+ * for few rows, to finish soon. */
 #define WAY_TIME_MAX 1.5
 #define WAY_TIME_OF_ROW 10e-6
 
@@ -42,8 +42,7 @@ bench_question_make(struct bench_question *question, enum bench_kind kind,
     }
 }
 
-/* Asks all questions of a way `repeats` times. Returns microseconds for each.
- */
+/* Asks all questions of a way `repeats` times. Returns microseconds for one. */
 static double
 ask(const struct bench_way *way, unsigned repeats)
 {

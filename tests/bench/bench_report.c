@@ -257,7 +257,7 @@ write_csv(const struct bench_report *report, const struct bench_table *table)
 
 #define PROCESSOR_SIZE 256
 
-/* Reads the name of the processors, or says that they are some. */
+/* Reads the name of the processors, or returns a generic one. */
 static void
 read_processor(char name[PROCESSOR_SIZE])
 {

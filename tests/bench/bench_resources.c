@@ -2,7 +2,7 @@
  * resources: memory and descriptors of processes that load a store, scan it,
  * query it many times, and open a store of many files.
  *
- * Each is a process of its own, with default options except for small files.
+ * Each is a separate process, with default options except for small files.
  * Memory is the peak of the process with its program, without the system's
  * cache of files.
  *
@@ -23,18 +23,18 @@
 #define ROWS_A_FIND 10         /* a million finds in ten million rows */
 #define SMALL_SST (64 << 10)   /* the least that options allow */
 #define ROWS_OF_SMALL_SST 1100 /* about */
-#define FILES_OPEN_MAX 1024    /* what a system gives a process */
+#define FILES_OPEN_MAX 1024    /* a common limit of a process */
 
 enum task { LOAD, SCAN, FIND, BULK, OPEN, TASKS };
 
 static const char *const names[TASKS] = {"load", "scan", "find", "bulk_small",
                                          "open_small"};
 
-/* What a process reports, and `most` of the system. */
+/* The results of a process, and `most` from the system. */
 struct need {
     double seconds; /* of the work itself */
-    double settled; /* MB that it had when it had begun... */
-    double last;    /* ...and in the end */
+    double settled; /* MB in use when it had begun... */
+    double last;    /* ...and at the end */
     double most;
     uint64_t files;       /* SST files of the store */
     uint64_t descriptors; /* of the store */
@@ -50,8 +50,7 @@ struct experiment {
     struct need needs[TASKS];
 };
 
-/* ------------------------------------------------------- of this process ---
- */
+/* ------------------------------------------------------ of this process --- */
 
 /* Returns the MB that it has in memory now. */
 static double

@@ -30,7 +30,7 @@ struct bench_rocksdb {
     char *columns[COLUMNS_MAX]; /* a column's byte in an entry is its place */
     size_t column_count;
     bool is_limited;           /* to these columns */
-    const char *adding;        /* the only one of them for now; NULL: all */
+    const char *adding;        /* add only this column's entries; NULL: all */
     const char *key_name;      /* not indexed */
     struct colander_slice key; /* of the row whose entries are added */
     struct colander_buffer entry;
@@ -45,9 +45,9 @@ check(char *message)
         bench_fail("rocksdb", message);
 }
 
-/* What core/engine/open.cc sets by default, as far as it matters. In the 64
- * parts that 64 MiB of cache would have, the Bloom filter of an SST hardly fits
- * into one, and is read from disk for every row. */
+/* The defaults of core/engine/open.cc that matter here. If the 64 MiB of cache
+ * had its usual 64 parts, the Bloom filter of an SST would hardly fit into one,
+ * and would be read from disk for every row. */
 static rocksdb_options_t *
 options_create(void)
 {
@@ -174,8 +174,8 @@ bench_rocksdb_has_index(const struct bench_rocksdb *it, const char *column)
     return it->key_name == NULL || strcmp(column, it->key_name) != 0;
 }
 
-/* Begins an entry, up to the key or, of any column, up to the column: the value
- * as Colander's keys have it. Returns false for what no key can have: null and
+/* Begins an entry, up to the key or, for any column, up to the column: the
+ * value as in Colander's keys. Returns false if no key can have it: null and
  * very long texts, which are not asked for. */
 static bool
 begin_entry(struct bench_rocksdb *it, const char *column,
@@ -265,7 +265,7 @@ bench_rocksdb_compact(struct bench_rocksdb *it)
     rocksdb_compactoptions_destroy(how);
 }
 
-/* Returns a property of a family, 0 of one that there is not. */
+/* Returns a property of a family, or 0 if it does not exist. */
 static uint64_t
 property(struct bench_rocksdb *it, int family, const char *name)
 {
@@ -400,7 +400,7 @@ walk_entries(struct bench_rocksdb *it, bool is_any)
         const struct colander_slice key =
             colander_slice_of(entry + before, size - before);
 
-        /* a row that has the value in two columns has two entries */
+        /* a row with the value in two columns has two entries */
         if (!is_any || !is_found(it, key))
             bench_rows_add(&it->found, key, colander_slice_of("", 0));
     }
@@ -409,7 +409,7 @@ walk_entries(struct bench_rocksdb *it, bool is_any)
     rocksdb_iter_destroy(iterator);
 }
 
-/* Entries of one column are in order of keys. */
+/* Entries of one column are in key order. */
 static void
 read_rows(struct bench_rocksdb *it, uint64_t first, size_t count,
           bool is_sorted)

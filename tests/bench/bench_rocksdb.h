@@ -1,6 +1,6 @@
 /*
- * RocksDB alone, through its C API: rows under their keys, and an index made by
- * hand, a second family of empty values.
+ * RocksDB alone, through its C API: rows under their keys, and an index
+ * maintained by hand, a second family of empty values.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,13 +13,13 @@
 struct bench_rocksdb;
 
 /* Creates a database with Colander's default settings, with or without the
- * index. An entry is a value, the column and the key, so that the rows that
- * have a value in one column are a range, and those in any column, too. */
+ * index. An entry is a value, the column and the key, so that the rows with a
+ * value in one column are a range, and so are those with it in any column. */
 struct bench_rocksdb *bench_rocksdb_open(const char *path, bool has_index);
 void bench_rocksdb_close(struct bench_rocksdb *it);
 
-/* Limits the index to this column and others named so; else it has all but
- * `key_name` (NULL: all), which is borrowed until close. */
+/* Limits the index to this column and others set this way; otherwise it has all
+ * but `key_name` (NULL: all), which is borrowed until close. */
 void bench_rocksdb_index_column(struct bench_rocksdb *it, const char *column);
 void bench_rocksdb_leave_out(struct bench_rocksdb *it, const char *key_name);
 bool bench_rocksdb_has_index(const struct bench_rocksdb *it,
@@ -33,7 +33,7 @@ void bench_rocksdb_commit(struct bench_rocksdb *it);
 /* Commits and flushes. */
 void bench_rocksdb_flush(struct bench_rocksdb *it);
 
-/* As colander_family_compact does it. */
+/* Compacts like colander_family_compact. */
 void bench_rocksdb_compact(struct bench_rocksdb *it);
 
 /* Waits until no compaction runs. */
@@ -50,9 +50,8 @@ void bench_rocksdb_scan(struct bench_rocksdb *it, bench_take_keyed *take,
 /* Adds the entries of all rows to the index of a further column. */
 void bench_rocksdb_add_column(struct bench_rocksdb *it, const char *column);
 
-/* Reads, by MultiGet, the rows that the index has for a value and returns their
- * number.
- * `column` NULL: of any column. */
+/* Reads, by MultiGet, the rows that the index has for a value, in any column if
+ * `column` is NULL. Returns their number. */
 uint64_t bench_rocksdb_find(struct bench_rocksdb *it, const char *column,
                             const struct colander_value *value);
 

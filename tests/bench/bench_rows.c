@@ -26,7 +26,7 @@ bench_made_key(uint64_t number)
     return colander_integer((int64_t)(bench_mix(8 * number) >> 1));
 }
 
-/* Names look alike, as users' names do, and are in no order. */
+/* Names are similar, like users' names, and in no order. */
 struct colander_value
 bench_made_group5(uint64_t group, char *text)
 {

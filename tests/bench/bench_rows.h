@@ -3,7 +3,7 @@
  *
  * Row i of n has six columns: `id` and `text`, in no other row; `group5` and
  * `group20`, in 5 and in 20 rows; `likes`, one of 1,000; `lang`, one of 5. Its
- * key is as good as random, so rows of a group are all over the store. The
+ * key is practically random, so rows of a group are all over the store. The
  * rows from n on have groups of their own.
  *
  * SPDX-License-Identifier: MIT
@@ -23,7 +23,7 @@ struct colander_value bench_made_key(uint64_t number);
 struct colander_value bench_made_group5(uint64_t group, char *text);
 struct colander_value bench_made_group20(uint64_t group);
 
-/* Gets a key and a row, encoded, borrowed for the call. */
+/* Receives an encoded key and row, borrowed for the call. */
 typedef void bench_take_keyed(void *context, struct colander_slice key,
                               struct colander_slice row);
 

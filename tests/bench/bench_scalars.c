@@ -23,7 +23,7 @@ append(struct visit *visit, size_t size, const char *text, size_t text_size)
     return size + text_size;
 }
 
-/* The path of a member of what is at the first `size` bytes of the path. */
+/* Appends a member's name to the first `size` bytes of the path. */
 static size_t
 extend(struct visit *visit, size_t size, struct colander_slice name,
        bool is_map)

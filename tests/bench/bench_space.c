@@ -1,7 +1,7 @@
 /*
  * space: the size of value filters on disk, compared with the rows as JSON
  * lines and as SST files. The rows are generated, or come from files (--data,
- * all in one family, keys are the record numbers). Options are the defaults,
+ * all in one family, with record numbers as keys). Options are the defaults,
  * with different rows per segment.
  *
  * SPDX-License-Identifier: MIT

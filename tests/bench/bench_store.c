@@ -1,5 +1,5 @@
 /*
- * A store of one family: made, loaded, asked.
+ * A store of one family: created, loaded, queried.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -85,8 +85,8 @@ bench_store_refilter(struct bench_store *store, uint32_t rows_per_segment)
     (void)bench_store_wait(store);
 }
 
-/* RocksDB does not report that compactions are over. They are if the files have
- * stayed the same, and processors have done next to nothing, for a while. Files
+/* RocksDB does not report that compactions are over. They are once the files
+ * have not changed, and processors have been nearly idle, for a while. Files
  * alone do not show it: a compaction adds all of its files at its end. */
 double
 bench_store_wait(struct bench_store *store)
@@ -213,7 +213,7 @@ bench_store_find(struct bench_store *store,
     return found;
 }
 
-/* Filters cannot help with a double denial. */
+/* Filters cannot help with a double negation. */
 uint64_t
 bench_store_scan(struct bench_store *store, struct colander_predicate *where,
                  bench_take_keyed *visit, void *context)

@@ -37,8 +37,8 @@ void bench_store_load(struct bench_store *store, uint64_t rows);
 /* Rebuilds all filters, and waits until the store is idle. */
 void bench_store_refilter(struct bench_store *store, uint32_t rows_per_segment);
 
-/* Waits until the store is idle. Returns the time, as bench_now has it, since
- * which it is: it waits a while longer to be sure. */
+/* Waits until the store is idle. Returns the time, by bench_now, when it became
+ * idle; it waits a while longer to be sure. */
 double bench_store_wait(struct bench_store *store);
 
 /* Commits, flushes, compacts, waits. */
@@ -60,7 +60,7 @@ uint64_t bench_store_find(struct bench_store *store,
                           bench_take_keyed *visit, void *context,
                           enum colander_plan *plan);
 
-/* The same without help of filters. `where` is taken. */
+/* The same without using filters. `where` is taken. */
 uint64_t bench_store_scan(struct bench_store *store,
                           struct colander_predicate *where,
                           bench_take_keyed *visit, void *context);

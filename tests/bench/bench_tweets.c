@@ -1,5 +1,5 @@
 /*
- * Tweets made from their number.
+ * Tweets generated from their number.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -50,7 +50,7 @@ next_rank(struct tweets *tweets, size_t count)
 
 /* --------------------------------------------------------------- words --- */
 
-/* One word in some sixty has a letter that is not ASCII in each syllable. */
+/* About one word in sixty has a non-ASCII letter in each syllable. */
 static void
 make_word(struct tweets *tweets, char *word, unsigned syllables)
 {

@@ -1,13 +1,13 @@
 /*
- * Tweets made from their number, as JSON lines: for the experiments that read
- * text.
+ * Tweets generated from their number, as JSON lines, for the experiments that
+ * read text.
  *
  *     {"id":1612345678901234567,"user":"...","text":"...","likes":3,
  *      "lang":"en","place":"...","time":"2023-01-01T00:00:00Z"}
  *
- * on one line of some 180 bytes. Ids ascend with gaps, beyond 2^53, and times
- * with them. Few users write most; few words make most of a text, which yet is
- * hardly ever that of another tweet; likes have a long tail.
+ * on one line of about 180 bytes. Ids ascend with gaps, beyond 2^53, and times
+ * with them. Few users write most; few words make up most of a text, but texts
+ * are hardly ever equal; likes have a long tail.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,7 +16,7 @@
 
 #include "bench.h"
 
-/* The bytes before a tweet's id, which stands first. */
+/* The bytes before a tweet's id, which is first. */
 #define BENCH_TWEET_ID_AT 6
 
 /* Writes tweets 0 to `count` - 1 into a new file. */

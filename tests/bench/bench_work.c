@@ -132,7 +132,7 @@ write_row(void *context, struct colander_slice key, struct colander_slice row)
     (void)fwrite(writing->json.data, 1, writing->json.size, writing->file);
 }
 
-/* Returns the name of a file up to its first dot, as a link can have it. */
+/* Returns the name of a file up to its first dot, suitable for a link. */
 static char *
 word_of(const char *path)
 {

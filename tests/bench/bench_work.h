@@ -2,9 +2,9 @@
  * Work for peers: rows as a file of JSON lines, and questions about them. The
  * answers are known because all rows were read once.
  *
- * A row's key is the number that stands first in its line, in a column that
- * has no other use. The columns asked about hold text. Which ones: for made
- * rows `user` and `time`; for others those whose values are in some few rows.
+ * A row's key is the number at the start of its line, in a column that has no
+ * other use. The columns asked about hold text: for generated rows `user` and
+ * `time`; for others those whose values are in a few rows.
  *
  * Life: bench_work_make or bench_work_read -> used -> bench_work_release
  *
@@ -55,8 +55,8 @@ struct bench_work {
     char *chosen;          /* columns; owned */
     char *other;
 
-    /* Where scalars are, the key left out, as in bench_scalars.h, in the order
-     * in which they were found; owned. */
+    /* The paths of scalars, without the key, as in bench_scalars.h, in the
+     * order in which they were found; owned. */
     char *paths[BENCH_WORK_PATHS_MAX];
     size_t path_count;
     bool has_arrays; /* there are paths through them */

@@ -1,9 +1,9 @@
 /*
  * Questions about the rows of a work, picked and counted.
  *
- * All rows are read for the paths that they have and a hash of each text in
- * them, and those of the values that are picked again, for their texts. Values
- * in about five rows are preferred.
+ * All rows are read for their paths and a hash of each text, and those with the
+ * values that are picked again, for their texts. Values in about five rows are
+ * preferred.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -59,8 +59,8 @@ visit_line(struct picking *it, struct colander_slice line,
     bench_scalars_visit(row, take, context);
 }
 
-/* SQLite looks for a name as it is in the text, where these characters are
- * escaped. And a name may not be empty. */
+/* SQLite searches for a name as it is in the text, where these characters are
+ * escaped. Also, a name must not be empty. */
 static bool
 can_be_asked(const char *path)
 {
@@ -138,8 +138,8 @@ compare_seen(const void *a, const void *b)
 
 /* ------------------------------------------------------------- picking --- */
 
-/* Returns the number of rows that have the value of `seen[first]`, at a path or
- * (BENCH_WORK_PATHS_MAX) at any, and sets *next after all that have it. */
+/* Returns the number of rows with the value of `seen[first]`, at a path or,
+ * with BENCH_WORK_PATHS_MAX, at any. Sets *next after all of its entries. */
 static uint64_t
 count_rows(const struct picking *it, size_t first, size_t path, size_t *next)
 {
@@ -159,8 +159,8 @@ count_rows(const struct picking *it, size_t first, size_t path, size_t *next)
     return count;
 }
 
-/* Takes the column with the most values in a few rows, or, if there are none,
- * the most values. */
+/* Takes the column with the most values in a few rows or, if there are none,
+ * with the most values. */
 static char *
 choose_column(const struct picking *it, const char *taken)
 {
@@ -197,8 +197,8 @@ distance(const struct picked *picked)
                                       : ROWS_WANTED - picked->rows;
 }
 
-/* Those nearest to the wanted number of rows first, then by hash, which is as
- * good as random. */
+/* Those closest to the wanted number of rows come first, then by hash, which is
+ * practically random. */
 static int
 compare_picked(const void *a, const void *b)
 {
@@ -211,7 +211,7 @@ compare_picked(const void *a, const void *b)
            (left->seen->hash < right->seen->hash);
 }
 
-/* A text that is looked for in its row. */
+/* A text to be found in its row. */
 struct wanted {
     uint64_t hash;
     char *text; /* NULL: not yet */

@@ -3,10 +3,10 @@
  * batches of 1,000 by one writer or by a bulk.
  *
  * Times are measured until all rows are in SST files, until these are fully
- * compacted and each has its filter on disk, until what the hierarchy needs of
- * those is in memory, which otherwise happens in the background, and until the
- * store is closed. The processor time of all threads says more on a machine
- * that is busy with other things.
+ * compacted and each has its filter on disk, until the hierarchy has loaded
+ * what it needs of them, which otherwise happens in the background, and until
+ * the store is closed. On a busy machine the processor time of all threads is
+ * more meaningful.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,5 +1,5 @@
 /*
- * colander-bench: measures, and says how.
+ * colander-bench: runs experiments and prints their results.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,8 +22,7 @@ static const struct experiment {
 } experiments[] = {
     {"bulk", bench_bulk, "a first load by a bulk, against batches of puts",
      2000},
-    {"find", bench_find, "rows by a value, against an index made by hand",
-     2000},
+    {"find", bench_find, "rows by a value, against a hand-made index", 2000},
     {"growth", bench_growth, "finds in stores of 1/64 to all of the rows",
      64000},
     {"ingest", bench_ingest, "writes with filters, without, and an index",
@@ -32,9 +31,8 @@ static const struct experiment {
     {"load", bench_load, "JSON lines, against RocksDB", 2000},
     {"lua", bench_lua, "a scan and finds by a script, against the same in C",
      2000},
-    {"paper", bench_paper, "the paper's tables and figures, made again", 20000},
-    {"peers", bench_peers, "Colander beside databases and stores, by one work",
-     2000},
+    {"paper", bench_paper, "the paper's tables and figures, reproduced", 20000},
+    {"peers", bench_peers, "Colander compared with databases and stores", 2000},
     {"probe", bench_probe, "which of many filters: by turns, tree, slices",
      100},
     {"resources", bench_resources, "memory and descriptors, also of many files",
@@ -141,7 +139,7 @@ parse_options(int argc, char **argv, struct bench_options *options)
 
 /* ------------------------------------------------------------- quick --- */
 
-/* Runs an experiment in a child, which writes its files below `directory`. */
+/* Runs an experiment in a child, which writes its files in `directory`. */
 static bool
 run_quickly(const struct experiment *experiment, const char *directory)
 {
@@ -165,7 +163,7 @@ run_quickly(const struct experiment *experiment, const char *directory)
     return bench_guard_await(child) == 0;
 }
 
-/* Runs all experiments, each in a process of its own with few rows, also after
+/* Runs all experiments, each in a separate process with few rows, even after
  * one has failed. Returns 1 if one failed. Times do not matter. */
 static int
 run_all_quickly(const char *directory)

@@ -1,5 +1,5 @@
 /*
- * Reports of colander-bench: the content of their files.
+ * Reports of colander-bench: the contents of their files.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,7 +19,7 @@ struct files {
     char text[8192]; /* of the file read last */
 };
 
-/* Reports a table of two lines, with what needs care in each file. */
+/* Reports a table of two lines, with text that each file must escape. */
 static void
 report_table(struct bench_report *report, const char *name,
              const struct bench_plot *plot)
@@ -121,7 +121,7 @@ TEST(gnuplot_reads_the_csv_file)
                      "3:xtic(1)\n");
 }
 
-/* Where there is no gnuplot, the report says so instead. */
+/* Without gnuplot, the report says so instead. */
 TEST(plots_are_drawn_or_excused)
 {
     const char *text = read_file(state, "report.md");

@@ -1,5 +1,5 @@
 /*
- * Bulks of rows under numbers, and what a family must have after them.
+ * Bulks of numbered rows, and what a family must contain after them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,7 +19,7 @@
 
 /* ---------------------------------------------------------------- model --- */
 
-/* Of each key the row that it must have, or none. */
+/* The row that each key must have, if any. */
 struct model {
     struct colander_buffer rows[KEYS_MAX];
     bool has[KEYS_MAX];
@@ -56,7 +56,7 @@ add_row(struct colander_bulk *bulk, uint64_t index, struct colander_slice row,
     model->has[index] = true;
 }
 
-/* The family has the rows of the model, in order, and no other. */
+/* The family has exactly the rows of the model, in order. */
 static inline void
 assert_model(struct colander_family *family, const struct model *model)
 {
@@ -91,7 +91,7 @@ model_count(const struct model *model)
 
 /* --------------------------------------------------------------- stores --- */
 
-/* How many directories of bulks the store has. */
+/* Returns the number of bulk directories in the store. */
 static inline size_t
 count_directories(const struct store_fixture *fixture)
 {
@@ -106,7 +106,7 @@ count_directories(const struct store_fixture *fixture)
     return count;
 }
 
-/* Limits at which a few rows make many runs and files. */
+/* Returns limits with which a few rows make many runs and files. */
 static inline struct bulk_limits
 small_limits(void)
 {

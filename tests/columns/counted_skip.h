@@ -1,5 +1,5 @@
 /*
- * Counts the bytes that a source skips which is included after this header.
+ * Counts the bytes that the source included after this header skips.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,5 +1,5 @@
 /*
- * A reader of JSON for tests, and what it reads.
+ * A JSON reader for tests, and the rows it reads.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -24,14 +24,14 @@ reader_destroy(void **state)
     return 0;
 }
 
-/* What was read; borrowed until the next. */
+/* A row that was read; borrowed until the next one. */
 struct read_row {
     struct colander_slice key;
     struct colander_slice row;
     bool has_key;
 };
 
-/* From a copy of its own size, so that a sanitizer sees a step behind it. */
+/* Reads a copy of exact size, so that a sanitizer detects an overrun. */
 static inline enum colander_code
 read_text(struct colander_slice text, struct read_row *got,
           struct colander_error *err)

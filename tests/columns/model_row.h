@@ -1,6 +1,6 @@
 /*
- * A naive model of rows: a fixed set of columns, a place for every key there
- * can be, and patches told by hand.
+ * A naive model of rows: a fixed set of columns, a slot for every possible key,
+ * and patches written out by hand.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -73,7 +73,7 @@ random_row(uint64_t *random, bool is_patch)
     return row;
 }
 
-/* RFC 7386, for cells: told by hand. */
+/* RFC 7386 for cells, written out by hand. */
 static inline void
 patch_cell(struct cell *cell, const struct cell *patch)
 {

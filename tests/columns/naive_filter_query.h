@@ -1,10 +1,10 @@
 /*
- * Questions answered by looking at every value of a row.
+ * Filter queries answered by checking every value of a row.
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef TESTS_COLUMNS_NAIVE_QUESTION_H
-#define TESTS_COLUMNS_NAIVE_QUESTION_H
+#ifndef TESTS_COLUMNS_NAIVE_FILTER_QUERY_H
+#define TESTS_COLUMNS_NAIVE_FILTER_QUERY_H
 
 #include "support/cases.h"
 
@@ -68,7 +68,7 @@ value_is_asked(const struct filter_query *query,
     return false;
 }
 
-/* Whether a row with these values may match. */
+/* Returns whether a row with these values may match. */
 static inline bool
 filter_query_holds(const struct filter_query *query,
                    const struct row_list *list)

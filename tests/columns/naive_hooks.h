@@ -1,13 +1,13 @@
 /*
- * Hooks of a store that keep every row it was told of, and give the
- * keys of those that may match; with some that do not, and some that are gone.
+ * Store hooks that keep every row they are notified of, and return the keys of
+ * rows that may match, with some that do not match or no longer exist.
  *
- * It writes down what it is told, so that tests can see it.
+ * A log of the calls lets tests check them.
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef TESTS_COLUMNS_NAIVE_EXTENSION_H
-#define TESTS_COLUMNS_NAIVE_EXTENSION_H
+#ifndef TESTS_COLUMNS_NAIVE_HOOKS_H
+#define TESTS_COLUMNS_NAIVE_HOOKS_H
 
 #include "naive_filter_query.h"
 
@@ -26,16 +26,16 @@ struct noted {
 struct naive {
     struct noted *rows;
     size_t count;
-    struct colander_buffer log; /* what it was told, in short */
-    uint64_t seed;              /* of all that it does at random */
+    struct colander_buffer log; /* a short log of the calls */
+    uint64_t seed;              /* for its random choices */
     bool is_open;
     size_t open_finds;
     size_t open_writes;
 
-    /* what it is to do */
-    bool scans;    /* finds nothing better */
-    bool is_exact; /* gives no more candidates than it must */
-    int fails_at;  /* of the calls that are counted: this one; 0: none */
+    /* behavior */
+    bool scans;    /* always asks for a scan */
+    bool is_exact; /* returns no more candidates than necessary */
+    int fails_at;  /* the number of the counted call that fails; 0: none */
     enum colander_code failure;
 };
 
@@ -46,10 +46,10 @@ struct candidate_write {
 struct candidates {
     struct naive *naive;
     const struct candidate_request *request;
-    struct colander_slice *keys; /* of the noted rows and of ghosts */
+    struct colander_slice *keys; /* of the noted rows and of missing ones */
     size_t count;
     size_t at;
-    uint8_t *given; /* the keys given last */
+    uint8_t *given; /* the keys returned last */
 };
 
 static inline void
@@ -58,9 +58,9 @@ naive_log(struct naive *naive, const char *text)
     OK(colander_buffer_append(&naive->log, text, strlen(text), NULL));
 }
 
-/* Asserts what it was told since the last time. */
+/* Asserts what was logged since the last call. */
 static inline void
-assert_told(struct naive *naive, const char *expected)
+assert_logged(struct naive *naive, const char *expected)
 {
     OK(colander_buffer_append(&naive->log, "", 1, NULL));
     assert_string_equal((char *)naive->log.data, expected);
@@ -166,7 +166,7 @@ naive_order(const void *left, const void *right)
                                   *(const struct colander_slice *)right);
 }
 
-/* Sorts the keys as the request has it, each once. */
+/* Sorts the keys in the order requested, without duplicates. */
 static inline void
 naive_sort(struct candidates *made)
 {
@@ -227,7 +227,7 @@ naive_open(void *context, const struct candidate_request *request,
     return COLANDER_OK;
 }
 
-/* What was given before is gone: who still looks at it is seen. */
+/* Frees what was returned before, so that a use of it is detected. */
 static inline enum colander_code
 naive_next(struct candidates *candidates, struct colander_slice *keys,
            size_t max, size_t *count, struct colander_error *err)
@@ -326,7 +326,7 @@ world_setup(void **state)
     (void)world_setup_closed(state);
     world = *state;
     OK(world_open(world, NULL, NULL));
-    assert_told(&world->naive, "opened ");
+    assert_logged(&world->naive, "opened ");
     assert_ptr_equal(store_hooks_context(world->store), &world->naive);
     OK(colander_family_open(world->store, "f", &world->families[0], NULL));
     return 0;
@@ -347,7 +347,7 @@ world_teardown(void **state)
     return 0;
 }
 
-/* The key of a row by its number, to be released. */
+/* Returns the key of a row by its number. The caller releases it. */
 static inline struct colander_buffer
 numbered_key(uint64_t number)
 {

@@ -1,11 +1,10 @@
 /*
- * Random rows, and what they hold as a naive reader sees it.
+ * Random rows, and their contents as a naive reader sees them.
  *
- * Rows are packed by msgpack-c from a small set of names and values, so that
- * questions often find something, in whatever widths msgpack has for a value.
- * They are unpacked by msgpack-c as well, and laid out as a list of places:
- * each value with its path as text, in the order of the row. Scalars have an
- * order of their own here, in long doubles.
+ * msgpack-c packs the rows, from a small set of names and values so that
+ * predicates often match, and in every width msgpack has for a value. It also
+ * unpacks them, into a list of places: each value with its path as text, in the
+ * order of the row. Scalars are compared as long doubles.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -173,7 +172,7 @@ numbers_order(long double a, long double b)
     return a == b ? 0 : a < b ? -1 : 1;
 }
 
-/* Of two scalars of one kin. */
+/* Compares two scalars of one kin. */
 static int
 scalar_order(const struct scalar *a, const struct scalar *b)
 {
@@ -207,7 +206,7 @@ scalar_equals(const struct scalar *a, const struct scalar *b)
 
 static const char *const names[] = {"a", "b", "c", "a.b", "back\\slash", "x[]"};
 
-/* In any of the forms that hold the integer, most of them too wide. */
+/* Packs the integer in any form that can hold it, often too wide. */
 static void
 pack_whole(msgpack_packer *packer, long double number)
 {
@@ -269,7 +268,7 @@ pack_big_endian(uint8_t *bytes, uint64_t bits, size_t size)
         bytes[size - 1 - i] = (uint8_t)(bits >> (8 * i));
 }
 
-/* In any of the three encodings that hold the instant. */
+/* Packs the instant in any of the three encodings that can hold it. */
 static void
 pack_instant(msgpack_packer *packer, const struct scalar *scalar)
 {
@@ -359,7 +358,7 @@ pack_map(msgpack_packer *packer, int depth)
     }
 }
 
-/* Of exactly its size; the caller frees it. */
+/* A copy of exact size, which the caller frees. */
 static struct colander_slice
 row_draw(void)
 {

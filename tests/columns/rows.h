@@ -1,6 +1,6 @@
 /*
- * Rows for tests: random ones in every encoding that msgpack has, damaged
- * ones, and what msgpack-c makes of them.
+ * Rows for tests: random ones in every msgpack encoding, damaged ones, and what
+ * msgpack-c reads from them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,8 +17,8 @@
 #include "columns/columns.h"
 #include "support/random.h"
 
-/* A string literal's bytes, zero bytes and all. The head of a name is octal
- * where a letter follows that is a hexadecimal digit: "\241a". */
+/* The bytes of a string literal, including zero bytes. The head of a name is
+ * octal if a letter follows that is a hexadecimal digit: "\241a". */
 #define BYTES(text) colander_slice_of((text), sizeof(text) - 1)
 
 /* ---------------------------------------------------------------- bytes --- */
@@ -37,7 +37,7 @@ put_byte(struct colander_buffer *out, unsigned byte)
     put_bytes(out, &one, 1);
 }
 
-/* `number` in `size` bytes, the highest first. */
+/* Appends `number` in `size` bytes, the highest first. */
 static inline void
 put_number(struct colander_buffer *out, uint64_t number, unsigned size)
 {
@@ -178,7 +178,7 @@ put_random_binary(struct colander_buffer *out, uint64_t *seed)
 static inline void put_random_map(struct colander_buffer *out, uint64_t *seed,
                                   unsigned levels);
 
-/* A value with at most `levels` containers inside each other. */
+/* A value with at most `levels` nested containers. */
 static inline void
 put_random_value(struct colander_buffer *out, uint64_t *seed, unsigned levels)
 {
@@ -223,7 +223,7 @@ put_random_map(struct colander_buffer *out, uint64_t *seed, unsigned levels)
     }
 }
 
-/* Replaces `out` by a row that may be stored. */
+/* Replaces `out` by a valid row. */
 static inline void
 random_row(struct colander_buffer *out, uint64_t *seed)
 {
@@ -261,7 +261,7 @@ damage_row(struct colander_buffer *row, uint64_t *seed)
     }
 }
 
-/* Replaces `text` by a path, with its terminator, that may well be in a row. */
+/* Replaces `text` by a zero-terminated path that is often in a row. */
 static inline const char *
 random_path(struct colander_buffer *text, uint64_t *seed)
 {
@@ -283,7 +283,7 @@ random_path(struct colander_buffer *text, uint64_t *seed)
 
 /* ------------------------------------------------------------ msgpack-c --- */
 
-/* What msgpack-c reads in `bytes`, all of them. Owned by `zone`. */
+/* Unpacks all of `bytes` with msgpack-c. Owned by `zone`. */
 static inline msgpack_object
 unpack(struct colander_slice bytes, msgpack_zone *zone)
 {
@@ -297,7 +297,7 @@ unpack(struct colander_slice bytes, msgpack_zone *zone)
     return object;
 }
 
-/* Asserts that `bytes` say the same as `object`, in whatever encodings. */
+/* Asserts that `bytes` have the same content as `object` in any encoding. */
 static inline void
 assert_says(struct colander_slice bytes, msgpack_object object)
 {
@@ -319,7 +319,7 @@ assert_says(struct colander_slice bytes, msgpack_object object)
     msgpack_zone_destroy(&zone);
 }
 
-/* The value of `name` in a map, or NULL. */
+/* Returns the value of `name` in a map, or NULL. */
 static inline msgpack_object *
 object_find(const msgpack_object *map, const msgpack_object *name)
 {
@@ -329,7 +329,7 @@ object_find(const msgpack_object *map, const msgpack_object *name)
     return NULL;
 }
 
-/* An empty map or array with room for `count` members. */
+/* An empty map or array with space for `count` members. */
 static inline msgpack_object
 object_container(msgpack_object_type type, uint32_t count, msgpack_zone *zone)
 {

@@ -1,5 +1,5 @@
 /*
- * Short ways to encode and decode keys.
+ * Shortcuts for encoding and decoding keys.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,7 +19,7 @@ encode(const struct colander_value *parts, size_t count,
     OK(colander_key_encode(parts, count, key, why()));
 }
 
-/* Returns whether the bytes are a key. Decode and key_is_valid must agree. */
+/* Returns whether the bytes are a key. Asserts that key_is_valid agrees. */
 static inline bool
 is_key(struct colander_slice bytes, struct colander_value *parts, size_t *count,
        struct colander_buffer *scratch)

@@ -1,6 +1,6 @@
 /*
- * Scalars for tests: short ways to make them, and random numbers near those
- * where numbers of one type meet those of another.
+ * Scalars for tests: shortcuts for creating them, and random numbers near the
+ * limits of the numeric types.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -55,7 +55,7 @@ double_of_bits(uint64_t bits)
     return number;
 }
 
-/* `number`, or a double next to it. */
+/* Returns `number`, or an adjacent double. */
 static inline double
 nudge(double number)
 {
@@ -90,7 +90,7 @@ random_double(void)
     }
 }
 
-/* A number that may equal the number `value`, or is next to it. */
+/* Returns a number that may equal the number `value`, or is adjacent to it. */
 static inline struct colander_value
 neighbour_of_number(struct colander_value value)
 {

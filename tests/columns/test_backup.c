@@ -1,6 +1,6 @@
 /*
- * Backups: what is shared between them, what stands in the way of one, and what
- * becomes of them.
+ * Backups: the files they share, what prevents a backup, and how they are
+ * restored and removed.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <sys/file.h>
 
-static char watched[PATH_MAX]; /* a directory */
+static char watched[PATH_MAX]; /* a directory whose syncs are counted */
 static unsigned watched_syncs;
 
 PUBLIC int
@@ -26,7 +26,7 @@ fsync(int fd)
     return REAL(fsync)(fd);
 }
 
-/* As on NFS. */
+/* Behaves as on NFS. */
 PUBLIC int
 flock(int fd, int operation)
 {
@@ -41,7 +41,7 @@ flock(int fd, int operation)
 struct backups {
     struct store_fixture *fixture;
     char place[TEMPORARY_SIZE];
-    char directory[PATH_SIZE]; /* of backups */
+    char directory[PATH_SIZE]; /* with the backups */
     char restored[PATH_SIZE];
     struct colander_error err;
 };
@@ -87,7 +87,7 @@ back_up(struct backups *backups, uint64_t keep_count)
     return made;
 }
 
-/* Rows n, n + 1 ... of a family, in an SST of their own. */
+/* Puts rows n, n + 1, ... of a family, and flushes them to an SST. */
 static void
 add_file(struct backups *backups, const char *name, int64_t first)
 {
@@ -102,7 +102,7 @@ add_file(struct backups *backups, const char *name, int64_t first)
     OK(colander_family_flush(family, NULL));
 }
 
-/* What the shell says to `command`, where %s is a directory. */
+/* The number that `command` prints in the shell; %s is a directory. */
 static unsigned
 count_of(const char *command, const char *directory)
 {
@@ -209,13 +209,12 @@ PREPARED_TEST(files_that_stay_are_copied_once)
     assert_int_equal(rows_of_backup(backups, 2, "rows"), 2000);
 }
 
-/* As in a store that was made anew, whose files are numbered from the first
- * again. */
+/* Like a store that was created again, whose file numbers restart. */
 PREPARED_TEST(another_file_of_the_same_name_is_copied)
 {
     add_file(backups, "rows", 0);
     (void)back_up(backups, 0);
-    /* The last bytes of it are others. */
+    /* Its last bytes differ. */
     in_backups(backups,
                "for f in 000001/rocksdb/*.sst; do "
                "cp $f x && s=$(stat -c %s x) && printf '\\001\\002\\003' | "
@@ -257,7 +256,7 @@ PREPARED_TEST(rows_in_the_log_and_marks_are_backed_up)
     OK(colander_store_close(store, NULL));
 }
 
-/* The log of a backup was cut between two records: its ledger knows. */
+/* The log of a backup was cut between two records. The ledger detects it. */
 PREPARED_TEST(a_backup_knows_how_far_its_logs_go)
 {
     struct colander_family *family = fixture_family(backups->fixture, "rows");
@@ -286,7 +285,7 @@ PREPARED_TEST(the_oldest_go_and_the_others_stay_whole)
     assert_int_equal(back_up(backups, 0).number, 4);
 }
 
-PREPARED_TEST(what_killed_processes_leave_is_no_backup_and_goes)
+PREPARED_TEST(what_killed_processes_leave_is_removed)
 {
     add_file(backups, "rows", 0);
     (void)back_up(backups, 0);
@@ -320,14 +319,14 @@ PREPARED_TEST(a_damaged_store_has_no_new_backup)
     assert_int_equal(rows_of_backup(backups, 1, "rows"), 1000);
 }
 
-/* What this process wrote was not torn, nor is a log without it empty. */
+/* A log of this process cannot be torn, nor be empty without damage. */
 PREPARED_TEST(a_log_with_a_bad_end_is_not_backed_up)
 {
     static const char *const damages[] = {
         "truncate -s 0 $f",
         "truncate -s 9 $f",
         "truncate -s -3 $f",
-        "truncate -s $(($(wc -c < $f) / 2)) $f", /* behind the first record */
+        "truncate -s $(($(wc -c < $f) / 2)) $f", /* after the first record */
         "printf x | dd of=$f bs=1 seek=40 conv=notrunc status=none",
         "rm $f"};
     struct colander_family *family = fixture_family(backups->fixture, "rows");
@@ -348,7 +347,7 @@ PREPARED_TEST(a_log_with_a_bad_end_is_not_backed_up)
     }
 }
 
-/* Another file under its name, which is whole in itself. */
+/* Another intact file under its name. */
 PREPARED_TEST(a_file_of_another_size_is_not_backed_up)
 {
     char command[2 * PATH_SIZE];
@@ -389,7 +388,7 @@ PREPARED_TEST(only_directories_of_backups_are_written)
     assert_int_equal(back_up(backups, 0).number, 1);
     memcpy(backups->directory, backups->fixture->directory, TEMPORARY_SIZE);
     refuses_backup(backups, COLANDER_INVALID, "it is in the store");
-    strcat(backups->directory, "/bulk-of-mine"); /* that an open removes */
+    strcat(backups->directory, "/bulk-of-mine"); /* which an open deletes */
     refuses_backup(backups, COLANDER_INVALID, "it is in the store");
     assert_int_equal(access(backups->directory, F_OK), -1);
 }
@@ -403,7 +402,7 @@ PREPARED_TEST(the_name_of_the_directory_is_on_the_disk)
     watched[0] = '\0';
 }
 
-PREPARED_TEST(what_has_the_highest_number_is_no_backup)
+PREPARED_TEST(the_highest_number_is_not_a_backup)
 {
     add_file(backups, "rows", 0);
     (void)back_up(backups, 0);
@@ -411,7 +410,7 @@ PREPARED_TEST(what_has_the_highest_number_is_no_backup)
     assert_int_equal(back_up(backups, 0).number, 2);
 }
 
-/* Held as another process holds it. */
+/* Locks the directory as another process would. */
 PREPARED_TEST(one_backup_is_made_at_a_time)
 {
     char path[2 * PATH_SIZE];
@@ -437,7 +436,7 @@ PREPARED_TEST(a_damaged_backup_is_not_restored)
                "dd of=$f bs=1 seek=500 conv=notrunc status=none; done");
     refuses_restore(backups, 0, COLANDER_CORRUPT, ".sst");
     assert_int_equal(count_of("ls -A '%s' | wc -l", backups->restored), 0);
-    refuses_restore(backups, 0, COLANDER_CORRUPT, ".sst"); /* so also again */
+    refuses_restore(backups, 0, COLANDER_CORRUPT, ".sst"); /* again */
 }
 
 PREPARED_TEST(a_backup_that_lacks_a_file_is_not_restored)
@@ -459,8 +458,8 @@ PREPARED_TEST(pipes_in_a_backup_are_not_waited_for)
     (void)alarm(0);
 }
 
-/* What a process has left that was killed while it restored: no logs yet. */
-PREPARED_TEST(a_restore_that_was_killed_is_no_store_and_is_begun_anew)
+/* As a process leaves it that is killed during a restore: no logs yet. */
+PREPARED_TEST(a_killed_restore_is_not_a_store_and_can_be_repeated)
 {
     const char *at = backups->restored;
     struct colander_family *family = fixture_family(backups->fixture, "rows");
@@ -482,7 +481,7 @@ PREPARED_TEST(a_restore_that_was_killed_is_no_store_and_is_begun_anew)
     assert_int_equal(count_of("ls '%s' | grep -c RESTORING | cat", at), 0);
 }
 
-PREPARED_TEST(a_store_is_made_where_nothing_is)
+PREPARED_TEST(a_store_is_restored_only_where_nothing_is)
 {
     char one[2 * PATH_SIZE];
 

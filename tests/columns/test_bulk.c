@@ -1,6 +1,6 @@
 /*
- * Bulks: all rows at once or none, of each key the latest, whatever the order
- * in which they come and the runs that they fill.
+ * Bulks: all rows become visible at once or none do. Of each key the latest row
+ * counts, in whatever order they are added and whatever runs they fill.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -49,7 +49,7 @@ FIXTURE_TEST(rows_in_any_order_are_the_latest_of_their_keys)
     assert_int_equal(count_directories(fixture), 0);
 }
 
-/* `step` and `first` make the order of the keys. */
+/* `step` and `first` determine the order of the keys. */
 static void
 bulk_in_order(struct store_fixture *fixture, const char *name, uint64_t first,
               uint64_t step, const struct bulk_limits *limits)
@@ -118,8 +118,8 @@ FIXTURE_TEST(empty_bulk_makes_an_empty_family)
     assert_int_equal(count_rows(family), 1);
 }
 
-/* The bulk goes below level 0, where RocksDB asserts that a FIFO family has
- * nothing when it is asked to compact one. */
+/* The bulk goes below level 0, which RocksDB asserts to be empty when it is
+ * asked to compact a FIFO family. */
 FIXTURE_TEST(fifo_family_with_a_bulk_can_be_compacted)
 {
     const struct bulk_limits usual = bulk_limits_usual();
@@ -205,8 +205,8 @@ FIXTURE_TEST(family_with_rows_is_refused)
     FAILS(colander_bulk_create(family, &bulk, why()), COLANDER_READ_ONLY);
 }
 
-/* Deleted rows, in the memtable and in files, do not hide those of the bulk,
- * nor come back; and a snapshot sees the state of its moment. */
+/* Deleted rows, in the memtable and in files, neither hide those of the bulk
+ * nor come back, and a snapshot keeps its state. */
 FIXTURE_TEST(deleted_rows_do_not_matter)
 {
     const struct bulk_limits small = small_limits();
@@ -311,7 +311,7 @@ FIXTURE_TEST(of_two_bulks_of_a_family_one_is_committed)
     assert_int_equal(count_directories(fixture), 0);
 }
 
-FIXTURE_TEST(bulk_of_a_dropped_family_says_so)
+FIXTURE_TEST(bulk_of_a_dropped_family_reports_it)
 {
     const struct bulk_limits small = small_limits();
     SCOPED_FAMILY family = fixture_family(fixture, "rows");

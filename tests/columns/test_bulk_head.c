@@ -1,7 +1,7 @@
 /*
- * Bulks whose rows come in the order of their keys, for as long as they do:
- * files are made while rows are added, and stay unless later rows belong
- * between theirs.
+ * Bulks whose rows arrive in key order, at least at first: files are written
+ * while rows are added, and are kept unless later rows belong between their
+ * keys.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,7 +16,7 @@
 
 #define FILES_MAX 256
 
-/* The SST files below a directory, by their inodes. */
+/* The inodes of the SST files in a directory. */
 struct files {
     ino_t inodes[FILES_MAX];
     size_t count;
@@ -51,7 +51,7 @@ list_files(const char *directory, struct files *files)
     closedir(listing);
 }
 
-/* Of the bulk, in its directory. */
+/* Lists the files in the bulk's directory. */
 static void
 list_bulk_files(const struct store_fixture *fixture, struct files *files)
 {
@@ -72,7 +72,7 @@ list_bulk_files(const struct store_fixture *fixture, struct files *files)
     closedir(listing);
 }
 
-/* Those of the bulk that are the database's now: they were linked. */
+/* Counts the files of the bulk that were linked into the database. */
 static size_t
 count_kept(const struct store_fixture *fixture, const struct files *before)
 {
@@ -105,15 +105,15 @@ wait_for_files(const struct store_fixture *fixture, size_t count,
     fail_msg("%zu files", files->count);
 }
 
-/* A bulk of even numbers in order, and what it must become. */
+/* A bulk of even numbers in order, and what it must result in. */
 struct ordered {
     struct colander_family *family;
     struct model *model;
     struct colander_bulk *bulk;
-    struct files files; /* when all were added */
+    struct files files; /* after all rows were added */
 };
 
-/* A row of 300 bytes that do not compress: some fifty fill a file. */
+/* A row of 300 incompressible bytes: about fifty fill a file. */
 static struct colander_slice
 noise_row(struct store_fixture *fixture, uint64_t number)
 {
@@ -148,7 +148,7 @@ add_late(struct store_fixture *fixture, struct ordered *ordered,
             ordered->model);
 }
 
-/* Commits, and says how many of the files are kept. */
+/* Commits. Returns how many of the files were kept. */
 static size_t
 end_ordered(struct store_fixture *fixture, struct ordered *ordered)
 {
@@ -171,7 +171,7 @@ FIXTURE_TEST(rows_in_order_are_in_files_before_the_commit)
     assert_int_equal(end_ordered(fixture, &ordered), ordered.files.count);
 }
 
-/* Withdrawn files are those between whose keys late rows belong. */
+/* A file is withdrawn only if late rows belong between its keys. */
 FIXTURE_TEST(late_rows_keep_files_that_they_do_not_touch)
 {
     struct ordered ordered;
@@ -191,7 +191,7 @@ FIXTURE_TEST(late_rows_keep_files_that_they_do_not_touch)
     assert_in_range(end_ordered(fixture, &ordered), ordered.files.count - 2,
                     ordered.files.count - 1);
 
-    begin_ordered(fixture, "behind", &ordered);
+    begin_ordered(fixture, "after", &ordered);
     add_late(fixture, &ordered, KEYS_MAX - 1);
     assert_int_equal(end_ordered(fixture, &ordered), ordered.files.count);
 
@@ -201,7 +201,7 @@ FIXTURE_TEST(late_rows_keep_files_that_they_do_not_touch)
     assert_int_equal(end_ordered(fixture, &ordered), 0);
 }
 
-/* Where there are files that have keys in common. */
+/* Level 0 would have files whose keys overlap. */
 static void
 assert_first_level_is_empty(struct colander_family *family)
 {
@@ -211,7 +211,7 @@ assert_first_level_is_empty(struct colander_family *family)
     assert_int_equal(sizes.levels[0].sst_count, 0);
 }
 
-/* Commits; then all rows that were added are done with. */
+/* Commits, and checks that all rows that were added have been built. */
 static uint64_t
 commit_all(struct colander_bulk *bulk)
 {
@@ -225,7 +225,7 @@ commit_all(struct colander_bulk *bulk)
     return count;
 }
 
-/* Rows in order, then parts of the keys again in whatever order. */
+/* Adds rows in order, then parts of the keys again in random order. */
 static void
 random_head(struct store_fixture *fixture, uint64_t *random, const char *name)
 {
@@ -293,8 +293,8 @@ FIXTURE_TEST(cancelled_and_forgotten_heads_leave_nothing)
     }
 }
 
-/* Keys are written without what they have in common with the one before: a file
- * grows by much less than they take. */
+/* A key is written without the prefix it shares with the one before, so a file
+ * grows by much less than its keys. */
 FIXTURE_TEST(long_keys_with_much_in_common_are_written)
 {
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
@@ -320,9 +320,9 @@ FIXTURE_TEST(long_keys_with_much_in_common_are_written)
     assert_int_equal(count_rows(family), 5000);
 }
 
-/* A file that may not grow is as a disk that is full: a long load is not to go
- * on to its end. The limit lets RocksDB write its own log. */
-FIXTURE_TEST(full_disk_is_told_while_rows_are_added)
+/* A file size limit acts like a full disk: a long load must fail early. The
+ * limit leaves space for RocksDB's own log. */
+FIXTURE_TEST(full_disk_is_reported_while_rows_are_added)
 {
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;

@@ -55,7 +55,7 @@ FIXTURE_TEST(commit_is_cancelled_while_it_builds)
     pthread_t thread;
 
     limits.sorter.run_size = 100000;
-    limits.sst_size = 1000; /* slow: a file for some dozen rows */
+    limits.sst_size = 1000; /* slow: about a dozen rows a file */
     bulk = begin(family, &limits);
     for (uint64_t i = 0; i < 100000; i++) {
         key_of(i * 7919 % 1000003, &key);
@@ -71,8 +71,8 @@ FIXTURE_TEST(commit_is_cancelled_while_it_builds)
 }
 
 /* Takes a snapshot, counts its rows, and again a moment later, until there are
- * some: a snapshot has all or none, whenever it is asked. In between there is
- * none: that is when the engine takes rows for visible to all. */
+ * some: a snapshot always has all rows or none. In between it holds no
+ * snapshot, as that is when the engine may make rows visible to all. */
 struct watcher {
     struct colander_store *store;
     struct colander_family *family;
@@ -149,7 +149,7 @@ FIXTURE_TEST(snapshots_see_all_rows_or_none)
     }
 }
 
-/* A patch of a row that the bulk has, after a while. */
+/* Patches a row of the bulk, after a while. */
 struct patcher {
     struct colander_family *family;
     struct timespec pause;
@@ -176,7 +176,7 @@ patch_later(void *context)
     return NULL;
 }
 
-/* The patched row has the column of the bulk, if that was committed. */
+/* If the bulk was committed, the patched row has its column. */
 static void
 assert_patched(struct colander_family *family, bool is_committed)
 {
@@ -198,7 +198,7 @@ assert_patched(struct colander_family *family, bool is_committed)
     assert_int_equal(count_rows(family), is_committed ? 10 : 1);
 }
 
-FIXTURE_TEST(patch_beside_a_commit_loses_nothing)
+FIXTURE_TEST(patch_during_a_commit_loses_nothing)
 {
     uint64_t random = random_seed(__func__);
 

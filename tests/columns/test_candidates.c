@@ -1,6 +1,6 @@
 /*
- * Stores with hooks: finds by candidates are those of a scan, and the
- * hooks are told of each write and of the store's life.
+ * Stores with hooks: finds by candidates return what a scan returns, and the
+ * hooks are notified of each write and of the store's opening and closing.
  *
  * COLANDER_SEED repeats a run, COLANDER_RUNS sets the number of finds.
  *
@@ -19,7 +19,7 @@ below(struct world *world, uint64_t limit)
     return random_below(&world->seed, limit);
 }
 
-/* A row of msgpack from what is left of `bytes`: {"n":N,"t":"tN","l":[..]} */
+/* A row of msgpack from the rest of `bytes`: {"n":N,"t":"tN","l":[..]} */
 static struct colander_buffer
 row_of(uint64_t n, uint64_t t, uint64_t l)
 {
@@ -114,8 +114,8 @@ draw(struct world *world, int depth)
     }
 }
 
-/* The rows of a find, as text: what a scan of all rows and the predicate say,
- * or, for `is_asked`, what the find says. */
+/* The result of a find as text: what scanning all rows with the predicate
+ * returns, or, with `is_asked`, what the find returns. */
 static void
 rows_as_text(struct colander_family *family, const struct colander_query *query,
              bool is_asked, struct colander_buffer *text, uint64_t *count)
@@ -169,7 +169,7 @@ check_explain(const struct colander_cursor *cursor, uint64_t rows,
         explain.plan_time + explain.read_time + explain.verify_time, 0);
 }
 
-/* Begins a find, changes the rows, and only then lets it give its rows. */
+/* Begins a find, changes the rows, and only then reads the result. */
 static void
 find_beside_writes(struct world *world, struct colander_family *family,
                    const struct colander_query *query,
@@ -269,7 +269,7 @@ put_numbered(struct world *world, uint64_t count)
     colander_buffer_clear(&world->naive.log);
 }
 
-/* A find of `n` = 1 among rows of which every other one has it. */
+/* A find of `n` = 1, which every other row has. */
 static struct colander_cursor *
 find_ones(struct world *world, struct colander_query *query)
 {
@@ -356,7 +356,7 @@ HOOKS_TEST(a_limit_keeps_the_reading_small)
     }
 }
 
-/* Rows are held while they are given out: large ones few at once. */
+/* A cursor holds the rows it reads ahead: few at once if they are large. */
 HOOKS_TEST(large_rows_are_held_few_at_once)
 {
     SCOPED_BUFFER row = row_of(1, 1, 1);
@@ -424,7 +424,7 @@ HOOKS_TEST(failures_of_the_hooks_end_the_find)
 
     put_numbered(world, 100);
     world->naive.failure = COLANDER_IO;
-    world->naive.fails_at = 2; /* not to open, but the first lot */
+    world->naive.fails_at = 2; /* the second call: the first batch of keys */
     cursor = find_ones(world, &query);
     FAILS(colander_cursor_next(cursor, &is_row, &result, why()), COLANDER_IO);
     assert_string_equal(error_text(), "as it was asked to");
@@ -439,7 +439,7 @@ HOOKS_TEST(failures_of_the_hooks_end_the_find)
     end_find(cursor, &query);
 }
 
-HOOKS_TEST(a_find_goes_on_when_its_family_is_dropped)
+HOOKS_TEST(a_find_continues_when_its_family_is_dropped)
 {
     struct colander_cursor *cursor;
     struct colander_result result;

@@ -1,5 +1,5 @@
 /*
- * Finds: what a cursor gives, and how it ends.
+ * Finds: what a cursor returns, and how it ends.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,7 +22,7 @@ put_numbers(struct store_fixture *fixture, struct colander_family *family,
     }
 }
 
-/* The next row as JSON, borrowed from a static buffer; "" at the end. */
+/* Returns the next row as JSON, in a static buffer; "" at the end. */
 static const char *
 next_json(struct colander_cursor *cursor, struct colander_result *result)
 {
@@ -41,7 +41,7 @@ next_json(struct colander_cursor *cursor, struct colander_result *result)
     return json;
 }
 
-FIXTURE_TEST(find_gives_rows_columns_and_counts)
+FIXTURE_TEST(find_returns_rows_columns_and_counts)
 {
     static const char *const paths[] = {"b", "c.d"};
     SCOPED_FAMILY family = fixture_family(fixture, "f");
@@ -80,7 +80,7 @@ FIXTURE_TEST(find_gives_rows_columns_and_counts)
     assert_string_equal(result.columns.paths[0], "a");
     assert_string_equal(result.columns.paths[1], "c.d");
     assert_string_equal(next_json(cursor, &result), "");
-    assert_string_equal(next_json(cursor, &result), ""); /* and stays so */
+    assert_string_equal(next_json(cursor, &result), ""); /* and so again */
     colander_cursor_explain(cursor, &explain);
     assert_int_equal(explain.plan, COLANDER_PLAN_SCAN);
     assert_int_equal(explain.rows_read, 11);
@@ -152,7 +152,7 @@ FIXTURE_TEST(bad_range_is_refused)
     assert_null(cursor);
 }
 
-/* A cursor that another thread steps through, again and again. */
+/* A cursor that another thread reads, again and again. */
 struct reading {
     struct colander_cursor *cursor;
     atomic_ullong steps;
@@ -186,7 +186,7 @@ FIXTURE_TEST(cancel_from_another_thread_ends_the_find)
     bool is_row;
 
     put_numbers(fixture, family, 2000);
-    /* It matches nothing, so that all happens inside one step. */
+    /* It matches nothing, so all work happens in a single step. */
     query.where = colander_where("n", COLANDER_EQ, colander_integer(-1), NULL);
     OK(colander_family_find(family, &query, &reading.cursor, NULL));
     colander_cursor_cancel(reading.cursor);
@@ -202,7 +202,7 @@ FIXTURE_TEST(cancel_from_another_thread_ends_the_find)
     colander_cursor_close(reading.cursor);
     colander_predicate_destroy((struct colander_predicate *)query.where);
 
-    /* And in the middle: steps are made until it is cancelled. */
+    /* And in the middle: reads rows until it is cancelled. */
     query.where = NULL;
     OK(colander_family_find(family, &query, &reading.cursor, NULL));
     reading.steps = 0;

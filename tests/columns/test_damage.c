@@ -1,5 +1,5 @@
 /*
- * Damaged SST files: a scan gives all rows or an error, never some (I2).
+ * Damaged SST files: a scan returns all rows or an error, never some (I2).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -41,7 +41,7 @@ find_files(const struct store_fixture *fixture)
     closedir(stream);
 }
 
-/* Changes one byte; the same call changes it back. */
+/* Flips one byte; the same call restores it. */
 static void
 flip(const char *path, off_t offset)
 {
@@ -55,7 +55,7 @@ flip(const char *path, off_t offset)
     ZERO(close(fd));
 }
 
-/* Rows in several files on two levels: old values and deletes beneath. */
+/* Writes rows to files on two levels: old values and deletes are below. */
 static void
 load(struct store_fixture *fixture, struct colander_family *family)
 {
@@ -92,7 +92,7 @@ load(struct store_fixture *fixture, struct colander_family *family)
     OK(colander_family_flush(family, NULL));
 }
 
-/* A number for all rows from `first` to `last`, and how the scan ended. */
+/* Sums all rows from `first` to `last`. Returns how the scan ended. */
 static enum colander_code
 scan(struct colander_family *family, bool is_reverse, int first, int last,
      uint64_t *sum)
@@ -128,13 +128,13 @@ scan(struct colander_family *family, bool is_reverse, int first, int last,
     return code;
 }
 
-/* The ranges that are scanned, and what an undamaged store gives for them. */
+/* The ranges that are scanned, and their sums in an undamaged store. */
 #define RANGES 4
 
 static const int ranges[RANGES][2] = {
     {0, ROWS}, {100, 1500}, {2750, 2990}, {4000, ROWS}};
 
-/* Opens the damaged store, scans both ways, closes; counts the errors. */
+/* Opens the damaged store, scans both ways and closes it. Counts errors. */
 static void
 scan_damaged(struct store_fixture *fixture, const uint64_t expected[RANGES],
              int *errors)
@@ -160,7 +160,7 @@ scan_damaged(struct store_fixture *fixture, const uint64_t expected[RANGES],
     fixture_close(fixture);
 }
 
-/* Loads a store of such options and damages one place at a time. */
+/* Loads a store with these options and damages one place at a time. */
 static void
 damage_often(struct store_fixture *fixture, uint64_t *random, uint64_t runs)
 {
@@ -186,14 +186,14 @@ damage_often(struct store_fixture *fixture, uint64_t *random, uint64_t runs)
         off_t offset;
 
         ZERO(stat(path, &status));
-        /* The first block of a file is where errors used to get lost. */
+        /* Errors in the first block of a file used to be lost. */
         offset = (off_t)random_below(
             random, run % 2 == 0 ? 500 : (uint64_t)status.st_size);
         flip(path, offset);
         scan_damaged(fixture, expected, &errors);
         flip(path, offset);
     }
-    /* A flip is seen by a scan over it, if not in padding or statistics. */
+    /* A scan detects a flip in its range, except in padding or statistics. */
     assert_true((uint64_t)errors > runs);
     fixture->options.mode = COLANDER_OPEN_EXISTING;
     fixture_open(fixture);

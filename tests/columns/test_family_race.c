@@ -1,5 +1,5 @@
 /*
- * Families opened while others drop them.
+ * Families that are opened while other threads drop them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -33,12 +33,12 @@ open_often(void *argument)
             colander_family_close(family);
         else
             race->failed++;
-        (void)sched_yield(); /* who drops waits for the same lock */
+        (void)sched_yield(); /* the dropping thread waits for the same lock */
     }
     return NULL;
 }
 
-/* A handle can be had at any moment, whether there is a family or not. */
+/* A handle can be obtained at any time, whether the family exists or not. */
 FIXTURE_TEST(a_family_opens_while_it_is_dropped)
 {
     struct race race = {.store = fixture->store};

@@ -1,5 +1,5 @@
 /*
- * Questions: what they say of predicates.
+ * Filter queries: what they require compared with their predicates.
  *
  * COLANDER_SEED repeats a run, COLANDER_RUNS sets the number of filter queries.
  *
@@ -15,8 +15,7 @@
 
 /* --------------------------------------------------------------- random --- */
 
-/* A predicate that is drawn. It is exact if its filter query says all it does.
- */
+/* A random predicate; exact if its filter query is equivalent to it. */
 struct draw {
     const struct layout *layout;
     bool is_exact;
@@ -135,7 +134,7 @@ predicate_draw(struct draw *draw, int depth)
 
 /* ---------------------------------------------------------------- model --- */
 
-/* What the header promises of the shape. */
+/* Checks what the header promises about the shape. */
 static void
 check_shape(const struct filter_query *query, bool is_root)
 {
@@ -165,9 +164,9 @@ check_shape(const struct filter_query *query, bool is_root)
 }
 
 struct counts {
-    uint64_t exact[2]; /* answers */
-    uint64_t open;     /* filter queries that leave out all */
-    uint64_t weaker;   /* true where the predicate is not */
+    uint64_t exact[2]; /* answers of each kind */
+    uint64_t open;     /* filter queries that exclude nothing */
+    uint64_t weaker;   /* true where the predicate is false */
 };
 
 static void
@@ -185,7 +184,7 @@ compare(const struct layout *layout, const struct row_list *list,
     check_shape(query, true);
     holds = filter_query_holds(query, list);
     if (is_match && !holds)
-        fail_msg("a row that matches is none of its filter query");
+        fail_msg("the filter query denies a row that matches");
     if (draw.is_exact)
         assert_int_equal(holds, is_match);
     counts->exact[is_match] += draw.is_exact;
@@ -275,7 +274,7 @@ TEST(ranges_of_one_place_are_one_range)
     colander_predicate_destroy(predicate);
 }
 
-/* One element may be in the one, another in the other. */
+/* One element may be in one range, another in the other. */
 TEST(ranges_of_several_elements_stay_apart)
 {
     struct colander_predicate *low = compared("a[]", COLANDER_GE, 7);
@@ -317,7 +316,7 @@ TEST(what_a_filter_query_cannot_express_is_left_out)
     colander_predicate_destroy(predicate);
 }
 
-/* As large and as deep as limits.h allows. */
+/* With the largest size and depth that limits.h permits. */
 TEST(the_largest_predicate_becomes_a_filter_query)
 {
     static struct colander_predicate *operands[9000];

@@ -1,6 +1,6 @@
 /*
- * The calls of the public interface that spare a program work: keys on the
- * stack, rows as JSON, inserts, seeks, and structs of another version.
+ * Convenience functions of the public interface: keys on the stack, rows as
+ * JSON, inserts, seeks, and structs of another version.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -41,7 +41,7 @@ FIXTURE_TEST(keys_on_the_stack_are_those_of_encode)
     ASSERT_SAME(colander_key_of_text(&key, "ann"),
                 colander_buffer_slice(&encoded));
 
-    /* What is not a key is not written, finds no row, and bounds no range. */
+    /* An invalid key is not written, finds no row, and bounds no range. */
     OK(colander_family_put_json(family, "{\"_key\":1}", NULL, NULL, NULL));
     FAILS(colander_family_put(family, colander_key_of(&key, &none, 1),
                               colander_slice_text("\x80"), NULL, NULL),
@@ -202,7 +202,7 @@ FIXTURE_TEST(an_insert_leaves_the_row_that_is_there)
 
 /* ---------------------------------------------------------------- seek --- */
 
-/* Rows 0, 2, 4, ... 198; every third has the value that is looked for. */
+/* Rows 0, 2, 4, ... 198; every third has the value to find. */
 static struct colander_family *
 even_rows(struct store_fixture *fixture)
 {
@@ -402,7 +402,7 @@ FIXTURE_TEST(a_seek_to_the_row_at_hand_returns_it_again)
     }
 }
 
-FIXTURE_TEST(a_failed_seek_leaves_a_cursor_that_says_so)
+FIXTURE_TEST(a_failed_seek_leaves_a_cursor_that_reports_it)
 {
     SCOPED_FAMILY family = even_rows(fixture);
     SCOPED_PREDICATE where =
@@ -463,7 +463,7 @@ FIXTURE_TEST(a_store_knows_its_path_and_is_flushed_as_a_whole)
     assert_int_equal(sizes.sst_count, 2);
 }
 
-/* The messages that a program received; all are kept, as far as they fit. */
+/* The messages that a program received, as far as they fit. */
 struct messages {
     char text[400];
     int count;
@@ -482,7 +482,7 @@ keep_message(void *context, enum colander_log_level level, const char *message)
     kept->count++;
 }
 
-/* A store that is well has nothing to report. */
+/* An undamaged store has nothing to report. */
 FIXTURE_TEST(nothing_is_logged_of_a_healthy_store)
 {
     struct messages kept = {"", 0};
@@ -507,8 +507,8 @@ FIXTURE_TEST(nothing_is_logged_of_a_healthy_store)
     fixture_open(fixture);
 }
 
-/* A killed process leaves a log, and at its end a write that is not complete:
- * opening the store drops it, with a warning. */
+/* A killed process leaves a log with an incomplete last write. Opening the
+ * store drops it, with a warning. */
 FIXTURE_TEST(warnings_reach_the_program)
 {
     struct colander_recovery recovery;
@@ -543,7 +543,7 @@ FIXTURE_TEST(warnings_reach_the_program)
 
 /* ------------------------------------------------ structs that may grow --- */
 
-/* Options as a program has them that was compiled with a later version. */
+/* The options of a program that was compiled with a later version. */
 struct later_options {
     struct colander_options known;
     uint64_t later;
@@ -587,7 +587,7 @@ FIXTURE_TEST(structs_of_an_earlier_program_are_completed)
     assert_int_equal(options.open_files_max, 512);
     assert_int_equal(options.fifo_size, UINT64_MAX); /* not written */
 
-    /* Such a query knows no limit: every row is found. */
+    /* Such a query has no limit: every row is found. */
     memset(&query, 0, sizeof(query));
     colander_query_init_sized(&query, query_size);
     assert_int_equal(query.limit, 0);

@@ -1,7 +1,7 @@
 /*
  * JSON: rows and values as text.
  *
- * Rows are packed by msgpack-c, so that nothing here depends on how this
+ * msgpack-c packs the rows, so that these tests do not depend on how this
  * project builds them.
  *
  * SPDX-License-Identifier: MIT
@@ -35,7 +35,7 @@ assert_json(struct colander_value value, const char *text)
     assert_text(&json, text);
 }
 
-/* It fails, and what was in the buffer is all that is. */
+/* Asserts that it fails, and leaves the buffer unchanged. */
 static void
 assert_json_fails(struct colander_value value, enum colander_code code)
 {
@@ -153,7 +153,7 @@ TEST(strings_escape_only_what_must_be)
         "\"Zażółć \xE2\x80\xA8\xE2\x80\xA9 \xF0\x9F\x98\x80\"");
 }
 
-TEST(bytes_that_are_no_text_become_replacement_characters)
+TEST(invalid_text_becomes_replacement_characters)
 {
     assert_json(colander_text("a\xFFz"), "\"a\xEF\xBF\xBDz\"");
     assert_json(colander_text("\xC3"), "\"\xEF\xBF\xBD\"");
@@ -163,7 +163,7 @@ TEST(bytes_that_are_no_text_become_replacement_characters)
                 "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
 }
 
-TEST(every_string_of_bytes_gives_valid_text)
+TEST(every_string_of_bytes_becomes_valid_text)
 {
     SCOPED_BUFFER json = COLANDER_BUFFER_EMPTY;
 
@@ -294,7 +294,7 @@ TEST(a_truncated_container_is_corrupt_and_appends_nothing)
     msgpack_packer_init(&packer, &bytes, msgpack_sbuffer_write);
     pack_nested(&packer);
     for (size_t size = 0; size < bytes.size; size++) {
-        SCOPED_MEMORY char *cut = malloc(size + 1); /* never of no bytes */
+        SCOPED_MEMORY char *cut = malloc(size + 1); /* never 0 bytes */
 
         assert_non_null(cut);
         memcpy(cut + 1, bytes.data, size);

@@ -1,5 +1,5 @@
 /*
- * JSON read into rows: what is read, what is refused, and with which words.
+ * JSON read into rows: what is accepted, what is rejected, and the messages.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,7 +20,7 @@ assert_row(const char *text, struct colander_slice row)
     assert_int_equal(got.key.size, 0);
 }
 
-/* It fails, and the reader reads on. */
+/* Asserts that it fails, and that the reader continues after it. */
 static void
 assert_fails(struct colander_slice text, enum colander_code code,
              const char *message)
@@ -120,7 +120,7 @@ assert_key(const char *text, const struct colander_value *parts, size_t count,
     assert_bytes(got.row, row);
 }
 
-TEST(the_key_is_taken_out_wherever_it_stands)
+TEST(the_key_is_taken_out_wherever_it_is)
 {
     const struct colander_slice row = BYTES("\x82\241a\x01\241b\x02");
     const struct colander_value key = colander_text("k1");
@@ -157,7 +157,7 @@ TEST(a_name_like_the_keys_deeper_is_a_column)
                BYTES("\x82\241a\x81\xa4_key\x01\xa5_keys\x02"));
 }
 
-TEST(what_is_no_key_is_refused)
+TEST(invalid_keys_are_rejected)
 {
     char text[3000];
 
@@ -243,7 +243,7 @@ static const struct {
     {"{\"a\":[{\"b\":1,\"b\":1}]}", "column 'a[].b': name appears twice"},
 };
 
-TEST(faults_are_told_with_their_place)
+TEST(faults_are_reported_with_their_place)
 {
     for (size_t i = 0; i < COUNT(faults); i++)
         assert_fails(colander_slice_text(faults[i].text), COLANDER_INVALID,
@@ -359,7 +359,7 @@ TEST(rows_have_no_more_and_no_longer_names_than_they_may)
           COLANDER_LIMIT);
 }
 
-TEST(a_reader_that_is_none_may_be_destroyed)
+TEST(a_null_reader_may_be_destroyed)
 {
     colander_json_reader_destroy(NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * JSON read into rows: random rows that the writer wrote, and texts that are
- * damaged at random.
+ * JSON read into rows: random rows printed as JSON, and texts that are damaged
+ * at random.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,7 +15,7 @@
 
 /* -------------------------------------------------------------- damage --- */
 
-/* With something of every kind. */
+/* A text with something of every kind. */
 static const char long_text[] =
     " {\"_key\":[\"s-1\",1600000000,-0.5],\"user\":{\"name\":\"Ann \\\"A\\\" "
     "\\ud83d\\ude00 \xC5\xBC\",\"id\":18446744073709551615,\"verified\":true},"
@@ -23,7 +23,7 @@ static const char long_text[] =
     "\"a longer text that takes more than one block of the parser, and ends\","
     "\"likes\":-12}\n";
 
-/* What refuses a text and what says why agree on every text. */
+/* The function that rejects a text and the one that explains why agree. */
 static enum colander_code
 assert_agreement(struct colander_slice text)
 {
@@ -99,7 +99,7 @@ add_random_text(struct colander_buffer *text)
         put_bytes(text, "\0", 1);
 }
 
-/* A scalar that JSON has; a string's bytes are in `text`. */
+/* A scalar that exists in JSON; a string's bytes are in `text`. */
 static struct colander_value
 random_scalar(struct colander_buffer *text)
 {
@@ -128,7 +128,7 @@ random_scalar(struct colander_buffer *text)
     }
 }
 
-/* A name that its number makes the only one. */
+/* A name that its number makes unique. */
 static struct colander_slice
 random_name(struct colander_buffer *name, unsigned number)
 {
@@ -224,8 +224,8 @@ TEST(rows_read_back_as_they_were_written)
     }
 }
 
-/* Rows of every type and encoding: what JSON cannot say comes back as what
- * the writer showed it as. */
+/* Rows of every type and encoding: what JSON has no type for is read as the
+ * text or number that was written for it. */
 TEST(any_row_read_back_is_the_same_text)
 {
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;

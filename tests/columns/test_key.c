@@ -1,5 +1,5 @@
 /*
- * Keys: their golden bytes, and what is refused.
+ * Keys: their golden bytes, and what is rejected.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,7 +10,7 @@
 
 /* ------------------------------------------------------ bytes of keys --- */
 
-/* Spaces in `hex` are for the eye. */
+/* Spaces in `hex` are for readability. */
 static void
 assert_bytes(struct colander_slice key, const char *hex)
 {
@@ -160,7 +160,7 @@ TEST(text_is_the_tuple_of_one_string)
     FAILS(colander_key_text("\xFF", &key, NULL), COLANDER_INVALID);
 }
 
-/* ------------------------------------------------------ what is refused --- */
+/* --------------------------------------------------------- invalid keys --- */
 
 static void
 assert_encode_fails(const struct colander_value *parts, size_t count,
@@ -223,7 +223,7 @@ TEST(encode_keeps_the_limits)
     assert_encode_fails(parts, 2, COLANDER_LIMIT,
                         "key part 2: key is longer than 2048 bytes");
     parts[1].bytes.size--;
-    text[0] = '\0'; /* its escape is one byte too many */
+    text[0] = '\0'; /* its escape is one byte too long */
     assert_encode_fails(parts, 2, COLANDER_LIMIT,
                         "key part 2: key is longer than 2048 bytes");
 }
@@ -355,7 +355,7 @@ TEST(decode_borrows_what_has_no_zero_byte)
         assert_int_equal(colander_value_compare(&parts[i], &decoded[i]), 0);
 }
 
-/* What was unescaped first would move if room were made part by part. */
+/* Unescaped parts would move if the buffer grew for each part. */
 TEST(decode_keeps_unescaped_parts_together)
 {
     static char text[600];

@@ -1,5 +1,5 @@
 /*
- * Keys that are generated: ULIDs.
+ * Generated keys: ULIDs.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -33,7 +33,7 @@ generate(char ulid[ULID_SIZE + 1])
                             &scratch, NULL) != COLANDER_OK ||
         count != 1 || parts[0].type != COLANDER_STRING ||
         parts[0].bytes.size != ULID_SIZE)
-        abort(); /* also in threads, where an assertion has nowhere to go */
+        abort(); /* in any thread, where cmocka cannot assert */
     memcpy(ulid, parts[0].bytes.data, ULID_SIZE);
     ulid[ULID_SIZE] = '\0';
 }
@@ -63,7 +63,7 @@ millisecond_now(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-TEST(a_generated_key_tells_when_it_was_made)
+TEST(a_generated_key_has_the_time_of_its_creation)
 {
     uint64_t before = millisecond_now();
     char ulid[ULID_SIZE + 1];
@@ -124,7 +124,7 @@ TEST(generated_keys_differ_between_threads)
         assert_true(strcmp(ulids[i - 1], ulids[i]) != 0);
 }
 
-/* What the child of a fork generates first. */
+/* Returns the first key that the child of a fork generates. */
 static void
 generate_in_child(ulid_text ulid)
 {
@@ -147,8 +147,8 @@ generate_in_child(ulid_text ulid)
     (void)close(ends[1]);
 }
 
-/* Counting on from the parent's last key, as its siblings do, a child would
- * make the keys that they make. */
+/* If it continued from the parent's last key, as its siblings do, a child would
+ * generate the same keys as they. */
 TEST(a_forked_child_draws_its_own_random_bits)
 {
     const size_t random_start = 10;
@@ -175,7 +175,7 @@ generate_until_over(void *unused)
     return NULL;
 }
 
-/* Its one key needs no memory: what it tests is our lock, not the heap's. */
+/* Its one key needs no memory, so it tests our lock, not the heap's. */
 static void
 assert_child_generates(struct colander_buffer *key)
 {
@@ -184,7 +184,7 @@ assert_child_generates(struct colander_buffer *key)
 
     assert_true(child >= 0);
     if (child == 0) {
-        (void)alarm(60); /* in place of waiting for ever */
+        (void)alarm(60); /* instead of waiting forever */
         _exit(colander_key_generate(key, NULL) != COLANDER_OK);
     }
     assert_int_equal(waitpid(child, &status, 0), child);

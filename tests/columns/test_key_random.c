@@ -1,5 +1,5 @@
 /*
- * Keys of random tuples: order, ranges, round trip, and damage.
+ * Keys of random tuples: order, ranges, round trips, and damage.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -25,7 +25,7 @@ random_integer(void)
     }
 }
 
-/* Much alike, so that prefixes and escapes meet; borrowed from static text. */
+/* Similar texts, with common prefixes and escapes; static. */
 static struct colander_value
 random_part(void)
 {
@@ -68,7 +68,7 @@ random_tuple(struct colander_value *parts, unsigned count_max)
     return count;
 }
 
-/* A number that may equal `value`, or is next to it. */
+/* Returns a number that may equal `value`, or is adjacent to it. */
 static struct colander_value
 neighbour_of(struct colander_value value)
 {
@@ -77,7 +77,7 @@ neighbour_of(struct colander_value value)
                : neighbour_of_number(value);
 }
 
-/* A tuple that shares its beginning with another. */
+/* Returns a tuple that shares its beginning with another. */
 static size_t
 related_tuple(struct colander_value *parts, const struct colander_value *other,
               size_t other_count, unsigned count_max)
@@ -184,7 +184,7 @@ assert_canonical(const struct colander_value *value)
         assert_true(floor(value->number) != value->number);
 }
 
-TEST(decode_gives_back_the_tuple_in_canonical_form)
+TEST(decode_returns_the_tuple_in_canonical_form)
 {
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     SCOPED_BUFFER scratch = COLANDER_BUFFER_EMPTY;
@@ -205,8 +205,8 @@ TEST(decode_gives_back_the_tuple_in_canonical_form)
     }
 }
 
-/* Gives in `shorter` the whole parts that `part` may look like when its end is
- * cut off: the floor of a fraction, and bytes up to a zero byte in them. */
+/* Sets `shorter` to the complete parts that a truncated `part` may look like:
+ * the floor of a fraction, and bytes up to a zero byte in them. */
 static size_t
 cut_parts(const struct colander_value *part, struct colander_value *shorter)
 {
@@ -227,7 +227,7 @@ cut_parts(const struct colander_value *part, struct colander_value *shorter)
     return count;
 }
 
-/* Whether the key of the tuple, cut to `size` bytes, is a whole tuple. */
+/* Returns whether the key of the tuple, cut to `size` bytes, is complete. */
 static bool
 is_whole(const struct colander_value *parts, size_t count, size_t size,
          struct colander_buffer *scratch)
@@ -263,7 +263,7 @@ TEST(a_truncated_key_is_corrupt_or_a_whole_shorter_tuple)
         encode(parts, count, &key);
         for (size_t size = 0; size < key.size; size++) {
             SCOPED_MEMORY uint8_t *cut =
-                malloc(size + 1); /* never of no bytes */
+                malloc(size + 1); /* never an allocation of 0 bytes */
             struct colander_slice bytes = colander_slice_of(cut + 1, size);
 
             assert_non_null(cut);
@@ -274,7 +274,7 @@ TEST(a_truncated_key_is_corrupt_or_a_whole_shorter_tuple)
     }
 }
 
-/* A key with some bytes changed, or bytes that begin like one. */
+/* A key with some changed bytes, or bytes that begin like a key. */
 static void
 random_hostile_bytes(struct colander_buffer *bytes)
 {

@@ -1,5 +1,5 @@
 /*
- * Rows with their key in them, as msgpack-c reads them.
+ * Rows that contain their key, as msgpack-c reads them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,7 +7,7 @@
 #include "support/cases.h"
 #include "support/scoped.h"
 
-/* What `parts` and `row` become. */
+/* Returns what `parts` and `row` are combined to. */
 static void
 append(struct colander_buffer *out, const struct colander_value *parts,
        size_t count, struct colander_slice row)
@@ -58,7 +58,7 @@ TEST(the_key_is_the_first_column_with_its_own_type)
                  BYTES("\x81\xa4_key\xd5\x05\x00\xff"));
 }
 
-/* Columns stay as they were encoded, also in forms that no builder makes. */
+/* Columns stay as they were encoded, even in forms that no builder creates. */
 TEST(columns_are_the_bytes_that_are_stored)
 {
     const struct colander_value part = colander_integer(7);
@@ -70,7 +70,7 @@ TEST(columns_are_the_bytes_that_are_stored)
                        "\x00\x01"));
 }
 
-/* The head grows where the key is one column too many for it. */
+/* The head grows if the key is one column too many for it. */
 TEST(a_row_of_any_size_has_room_for_its_key)
 {
     static const uint32_t counts[] = {0, 1, 14, 15, 16, 65534, 65535, 65536};
@@ -100,8 +100,8 @@ TEST(a_row_of_any_size_has_room_for_its_key)
     }
 }
 
-/* One after the other in one buffer, as a file of them is read. */
-TEST(a_stream_of_rows_is_read_by_others)
+/* Appended to one buffer, as a file of rows is read. */
+TEST(a_stream_of_rows_is_read_by_msgpack_c)
 {
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;

@@ -1,6 +1,6 @@
 /*
- * Large results read by several threads: row for row, error for error and count
- * for count what one thread gives.
+ * Large results read by several threads have the same rows, errors and counts
+ * as with one thread.
  *
  * COLANDER_SEED repeats a run, COLANDER_RUNS sets the number of finds.
  *
@@ -52,7 +52,7 @@ put_rows(struct world *world, uint64_t count)
         put_row(world, i, (uint8_t)(i % 8), (uint32_t)(i % 50));
 }
 
-/* Puts bytes that are no row under the key, past all checks. */
+/* Puts bytes that are not a row under the key, without any check. */
 static void
 spoil_row(struct world *world, uint64_t number)
 {
@@ -80,8 +80,8 @@ setup(void **state)
 
 /* ---------------------------------------------------------------- finds --- */
 
-/* All that a find tells. */
-struct told {
+/* Everything that a find reports. */
+struct found {
     struct colander_buffer text; /* rows, columns and errors, in order */
     uint64_t rows;
     int errors;
@@ -89,27 +89,27 @@ struct told {
 };
 
 static void
-tell(struct told *told, const char *text)
+note(struct found *found, const char *text)
 {
-    OK(colander_buffer_append(&told->text, text, strlen(text), NULL));
+    OK(colander_buffer_append(&found->text, text, strlen(text), NULL));
 }
 
 static void
-note_result(struct told *told, const struct colander_result *result)
+note_result(struct found *found, const struct colander_result *result)
 {
-    OK(colander_json_append_row(&told->text, result->key, result->row, NULL));
+    OK(colander_json_append_row(&found->text, result->key, result->row, NULL));
     for (size_t i = 0; i < result->columns.count; i++)
-        tell(told, result->columns.paths[i]);
-    told->rows++;
+        note(found, result->columns.paths[i]);
+    found->rows++;
 }
 
-/* Reads the whole find, and on behind errors, of which some come again and
- * again. */
-static struct told
+/* Reads the whole find, and continues after errors, some of which repeat
+ * forever. */
+static struct found
 find(struct world *world, const struct colander_query *query,
      uint32_t thread_count)
 {
-    struct told told = {COLANDER_BUFFER_EMPTY, 0, 0, {0}};
+    struct found found = {COLANDER_BUFFER_EMPTY, 0, 0, {0}};
     struct colander_query asked = *query;
     SCOPED_CURSOR cursor = NULL;
     struct colander_result result;
@@ -118,27 +118,27 @@ find(struct world *world, const struct colander_query *query,
     world->naive.seed = world->seed;
     asked.thread_count = thread_count;
     OK(colander_family_find(world->families[0], &asked, &cursor, NULL));
-    while (is_row || told.errors > 0) {
+    while (is_row || found.errors > 0) {
         if (colander_cursor_next(cursor, &is_row, &result, why()) !=
             COLANDER_OK) {
-            tell(&told, error_text());
-            if (++told.errors == 5)
+            note(&found, error_text());
+            if (++found.errors == 5)
                 break;
         } else if (is_row) {
-            note_result(&told, &result);
+            note_result(&found, &result);
         } else {
             break;
         }
     }
-    colander_cursor_explain(cursor, &told.explain);
-    return told;
+    colander_cursor_explain(cursor, &found.explain);
+    return found;
 }
 
-/* What a scan and the predicate say of an undamaged store. */
-static struct told
+/* What a scan with the predicate returns from an undamaged store. */
+static struct found
 scan(struct world *world, const struct colander_query *query)
 {
-    struct told told = {COLANDER_BUFFER_EMPTY, 0, 0, {0}};
+    struct found found = {COLANDER_BUFFER_EMPTY, 0, 0, {0}};
     struct colander_query all = *query;
     SCOPED_CURSOR cursor = NULL;
     struct colander_result result;
@@ -147,40 +147,40 @@ scan(struct world *world, const struct colander_query *query)
     all.where = NULL;
     all.limit = UINT64_MAX;
     OK(colander_family_find(world->families[0], &all, &cursor, NULL));
-    while (told.rows < query->limit) {
+    while (found.rows < query->limit) {
         OK(colander_cursor_next(cursor, &is_row, &result, NULL));
         if (!is_row)
             break;
         OK(colander_predicate_evaluate(query->where, result.row, &is_match,
                                        NULL, NULL));
         if (is_match)
-            note_result(&told, &result);
+            note_result(&found, &result);
     }
-    return told;
+    return found;
 }
 
 static void
-assert_told_same(const struct told *told, const struct told *expected)
+assert_found_same(const struct found *found, const struct found *expected)
 {
-    assert_int_equal(told->rows, expected->rows);
-    assert_int_equal(told->errors, expected->errors);
-    ASSERT_SAME(colander_buffer_slice(&told->text),
+    assert_int_equal(found->rows, expected->rows);
+    assert_int_equal(found->errors, expected->errors);
+    ASSERT_SAME(colander_buffer_slice(&found->text),
                 colander_buffer_slice(&expected->text));
 }
 
-/* Asserts that any number of threads tells the same, also in its counts. */
-static struct told
+/* Asserts that any number of threads reports the same, and the same counts. */
+static struct found
 find_with_all(struct world *world, const struct colander_query *query)
 {
-    struct told expected = find(world, query, 1);
+    struct found expected = find(world, query, 1);
 
     for (size_t i = 1; i < 4; i++) {
-        struct told told = find(world, query, thread_counts[i]);
+        struct found found = find(world, query, thread_counts[i]);
 
-        assert_told_same(&told, &expected);
-        assert_memory_equal(&told.explain, &expected.explain,
-                            sizeof(told.explain));
-        colander_buffer_release(&told.text);
+        assert_found_same(&found, &expected);
+        assert_memory_equal(&found.explain, &expected.explain,
+                            sizeof(found.explain));
+        colander_buffer_release(&found.text);
     }
     return expected;
 }
@@ -198,7 +198,7 @@ draw(struct world *world)
         return colander_where("n", COLANDER_LE, colander_integer(n), NULL);
     case 2:
         return colander_where_any_column(colander_integer(n), NULL);
-    case 3: /* half of the candidates are none */
+    case 3: /* half of the candidates do not match */
         operands[0] = colander_where_exists("n", NULL);
         operands[1] = colander_not(
             colander_where("n", COLANDER_LT, colander_integer(n), NULL), NULL);
@@ -216,7 +216,7 @@ check_random_find(struct world *world, const struct colander_snapshot *snapshot,
     SCOPED_BUFFER to =
         numbered_key(ROWS / 2 + random_below(&world->seed, ROWS / 2));
     struct colander_query query = usual_query();
-    struct told told, expected;
+    struct found found, expected;
 
     query.where = draw(world);
     query.is_reverse = random_below(&world->seed, 2) == 0;
@@ -229,19 +229,19 @@ check_random_find(struct world *world, const struct colander_snapshot *snapshot,
         query.keys.to = colander_buffer_slice(&to);
     world->naive.is_exact = random_below(&world->seed, 2) == 0;
     expected = scan(world, &query);
-    told = find_with_all(world, &query);
-    assert_told_same(&told, &expected);
-    assert_int_equal(told.explain.rows_returned, told.rows);
-    if (told.rows < query.limit)
-        assert_int_equal(told.explain.candidate_count,
-                         told.rows + told.explain.rows_false +
-                             told.explain.rows_gone);
-    *large += told.rows > 1000;
-    colander_buffer_release(&told.text);
+    found = find_with_all(world, &query);
+    assert_found_same(&found, &expected);
+    assert_int_equal(found.explain.rows_returned, found.rows);
+    if (found.rows < query.limit)
+        assert_int_equal(found.explain.candidate_count,
+                         found.rows + found.explain.rows_false +
+                             found.explain.rows_gone);
+    *large += found.rows > 1000;
+    colander_buffer_release(&found.text);
     colander_buffer_release(&expected.text);
     query.reports_columns = true;
-    told = find_with_all(world, &query);
-    colander_buffer_release(&told.text);
+    found = find_with_all(world, &query);
+    colander_buffer_release(&found.text);
     colander_predicate_destroy((struct colander_predicate *)query.where);
 }
 
@@ -285,28 +285,28 @@ query_of_all(void)
     return query;
 }
 
-LARGE_TEST(a_damaged_row_is_told_in_its_place)
+LARGE_TEST(a_damaged_row_is_reported_in_its_place)
 {
     struct colander_query query = query_of_all();
-    struct told told;
+    struct found found;
 
     put_rows(world, ROWS);
     spoil_row(world, 1234);
     spoil_row(world, 1235);
     spoil_row(world, 3210);
-    told = find_with_all(world, &query);
-    assert_int_equal(told.errors, 3);
-    assert_int_equal(told.rows, ROWS - 3);
-    colander_buffer_release(&told.text);
+    found = find_with_all(world, &query);
+    assert_int_equal(found.errors, 3);
+    assert_int_equal(found.rows, ROWS - 3);
+    colander_buffer_release(&found.text);
     query.is_reverse = true;
     query.reports_columns = true;
-    told = find_with_all(world, &query);
-    assert_int_equal(told.errors, 3);
-    colander_buffer_release(&told.text);
+    found = find_with_all(world, &query);
+    assert_int_equal(found.errors, 3);
+    colander_buffer_release(&found.text);
     colander_predicate_destroy((struct colander_predicate *)query.where);
 }
 
-/* Spoils the middle of the only SST file, none of which is cached. */
+/* Damages the middle of the only SST file, none of which is cached. */
 static void
 spoil_sst(const struct world *world)
 {
@@ -330,21 +330,21 @@ spoil_sst(const struct world *world)
     ZERO(close(fd));
 }
 
-LARGE_TEST(a_damaged_file_is_told_after_the_rows_before_it)
+LARGE_TEST(a_damaged_file_is_reported_after_the_rows_before_it)
 {
     struct colander_query query = query_of_all();
-    struct told told;
+    struct found found;
 
     for (uint64_t i = 0; i < ROWS; i++)
         put_row(world, i, 1, (uint32_t)random_below(&world->seed, 600));
     OK(colander_family_compact(world->families[0], NULL));
     spoil_sst(world);
-    told = find_with_all(world, &query);
-    assert_int_equal(told.errors, 5); /* the same one each time */
-    assert_in_range(told.rows, 700, ROWS - 700);
-    OK(colander_buffer_append(&told.text, "", 1, NULL));
-    assert_non_null(strstr((char *)told.text.data, "block checksum mismatch"));
-    colander_buffer_release(&told.text);
+    found = find_with_all(world, &query);
+    assert_int_equal(found.errors, 5); /* the same one each time */
+    assert_in_range(found.rows, 700, ROWS - 700);
+    OK(colander_buffer_append(&found.text, "", 1, NULL));
+    assert_non_null(strstr((char *)found.text.data, "block checksum mismatch"));
+    colander_buffer_release(&found.text);
     colander_predicate_destroy((struct colander_predicate *)query.where);
 }
 
@@ -399,7 +399,7 @@ LARGE_TEST(cancel_from_another_thread_ends_the_reading)
 
 /* -------------------------------------------------------------- threads --- */
 
-/* The threads of this process; *blocked: signals that the newest blocks. */
+/* Counts the threads of this process; *blocked: signals the newest blocks. */
 static size_t
 count_threads(unsigned long long *blocked)
 {
@@ -467,7 +467,7 @@ LARGE_TEST(threads_are_made_for_large_results_and_take_no_signals)
             assert_true(blocked >> (SIGUSR1 - 1) & 1);
         }
         colander_cursor_close(cursor);
-        while (count_threads(&blocked) > before) /* seen for a moment more */
+        while (count_threads(&blocked) > before) /* may still be listed */
             sched_yield();
     }
     colander_predicate_destroy((struct colander_predicate *)query.where);

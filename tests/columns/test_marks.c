@@ -1,6 +1,6 @@
 /*
- * Marks: written with rows or not at all, seen by no find, gone with their
- * family.
+ * Marks: written atomically with rows, invisible to finds, and removed with
+ * their family.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -63,7 +63,7 @@ FIXTURE_TEST(a_mark_is_kept_replaced_and_removed)
     assert_mark(family, NULL);
 }
 
-FIXTURE_TEST(marks_go_with_their_family)
+FIXTURE_TEST(marks_are_removed_with_their_family)
 {
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_FAMILY again = NULL;
@@ -100,7 +100,7 @@ FIXTURE_TEST(a_mark_outside_the_limits_is_refused)
     OK(colander_batch_commit(batch, NULL, NULL));
 }
 
-/* Puts rows 1, 2, ... each in a batch with a mark that says so. */
+/* Puts rows 1, 2, ... each in a batch with a mark that has its number. */
 ROLE(count)
 {
     struct colander_options options = usual_options();
@@ -144,7 +144,7 @@ FIXTURE_TEST(a_killed_process_leaves_rows_and_mark_that_agree)
         usleep((useconds_t)(100000 + 70000 * round));
         kill(child, SIGKILL);
         waitpid(child, &status, 0);
-        assert_true(WIFSIGNALED(status)); /* it did not fail by itself */
+        assert_true(WIFSIGNALED(status)); /* it was killed, it did not fail */
         fixture_open(fixture);
         family = fixture_family(fixture, "f");
         OK(colander_family_mark(family, NAME, &value, &found, NULL));

@@ -1,5 +1,5 @@
 /*
- * The columns that matched in a find: counted, and bounded.
+ * The columns that matched in a find are counted, up to a limit.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,11 +18,11 @@ add(struct match_counts *counts, const char *path)
     OK(match_counts_add(counts, columns, NULL));
 }
 
-TEST(only_the_first_paths_are_told_but_those_exactly)
+TEST(only_the_first_paths_are_counted_but_those_exactly)
 {
     struct match_counts *counts = match_counts_create();
     char path[32];
-    const char *told;
+    const char *text;
     uint64_t count;
     size_t index;
 
@@ -33,9 +33,9 @@ TEST(only_the_first_paths_are_told_but_those_exactly)
                 add(counts, path);
         }
     }
-    for (index = 0; match_counts_get(counts, index, &told, &count); index++) {
+    for (index = 0; match_counts_get(counts, index, &text, &count); index++) {
         (void)snprintf(path, sizeof(path), "column%zu", index);
-        assert_string_equal(told, path);
+        assert_string_equal(text, path);
         assert_int_equal(count, 1 + (index % 2 == 0) + (index % 3 == 0));
     }
     assert_int_equal(index, MATCH_COUNTS_PATHS_MAX);
@@ -46,7 +46,7 @@ TEST(long_paths_are_left_out_when_there_is_no_room)
 {
     struct match_counts *counts = match_counts_create();
     SCOPED_MEMORY char *path = calloc(1, 60001);
-    const char *told;
+    const char *text;
     uint64_t count;
     size_t size = 0, index;
 
@@ -57,10 +57,10 @@ TEST(long_paths_are_left_out_when_there_is_no_room)
     }
     add(counts, "");
     add(counts, "short");
-    for (index = 0; match_counts_get(counts, index, &told, &count); index++)
-        size += strlen(told) + 1;
+    for (index = 0; match_counts_get(counts, index, &text, &count); index++)
+        size += strlen(text) + 1;
     assert_int_equal(index, 6); /* four of the long ones */
-    assert_string_equal(told, "short");
+    assert_string_equal(text, "short");
     assert_true(size <= MATCH_COUNTS_SIZE_MAX);
     match_counts_destroy(counts);
 }

@@ -1,7 +1,7 @@
 /*
  * Rows, keys, paths and JSON while memory is short: each allocation in turn
- * fails, which is told as NO_MEMORY, changes nothing and loses nothing (the
- * leak checker sees that).
+ * fails, which returns NO_MEMORY, changes nothing and leaks nothing (the leak
+ * checker verifies that).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,8 +18,8 @@
 #include "support/failing_memory.h"
 
 /*
- * Does `work` with the first allocation failing, then with the second, until
- * it succeeds; gives how often it failed. Afterwards none fails.
+ * Calls `work` with the first allocation failing, then with the second, until
+ * it succeeds. Returns the number of failures. Afterwards none fails.
  */
 typedef enum colander_code some_work(struct colander_error *err);
 
@@ -42,7 +42,7 @@ failures_of(some_work *work)
     }
 }
 
-/* A row that small tables and buffers do not hold; made by row_create. */
+/* A row too large for small tables and buffers; created by row_create. */
 static struct colander_buffer large_row;
 
 static int
@@ -91,9 +91,9 @@ check_and_find_names(struct colander_error *err)
     return code;
 }
 
-/* The path of a mistake is told where there is memory for it; the mistake is
- * always. */
-TEST(a_mistake_is_told_also_without_memory)
+/* The path of a mistake is reported if there is memory for it. The mistake
+ * itself always is. */
+TEST(a_mistake_is_reported_even_without_memory)
 {
     for (long failing = 0; failing < 3; failing++) {
         allocations_left = failing;
@@ -145,7 +145,7 @@ build(struct colander_error *err)
     return code;
 }
 
-/* Of select and patch: what fails leaves nothing in `out`. */
+/* For select and patch: a failure leaves nothing in `out`. */
 static enum colander_code
 select_some(struct colander_error *err)
 {
@@ -197,7 +197,7 @@ append_name(struct colander_error *err)
 
 static char long_text[1000];
 
-/* Over a key that is there, and which a failure leaves as it is. */
+/* Decodes into a key with contents, which a failure leaves unchanged. */
 static enum colander_code
 encode_over(struct colander_error *err)
 {
@@ -243,7 +243,7 @@ decode_escaped(struct colander_error *err)
 
 /* ----------------------------------------------------------------- JSON --- */
 
-/* Appending fails with the text before it as it was. */
+/* Failing to append leaves the text before it unchanged. */
 static enum colander_code
 append_json_row(struct colander_error *err)
 {
@@ -262,7 +262,7 @@ append_json_row(struct colander_error *err)
 
 static struct colander_buffer large_json;
 
-/* A failure changes nothing: a reader that failed reads on. */
+/* A failure changes nothing: the reader continues after it. */
 static enum colander_code
 read_json_row(struct colander_error *err)
 {
@@ -347,7 +347,7 @@ count_matched(struct colander_error *err)
     return code;
 }
 
-TEST(whatever_is_done_is_done_or_memory_is_short)
+TEST(operations_succeed_or_memory_is_short)
 {
     static const struct {
         const char *name;

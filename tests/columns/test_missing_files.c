@@ -1,6 +1,6 @@
 /*
  * Files of a store that are missing for a while: what an open has noticed stays
- * known, and what repairs it still does.
+ * known, and repairs still work.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -59,7 +59,7 @@ open_code(struct store_fixture *fixture)
     return code;
 }
 
-/* As when a disk is not mounted: the logs that come back are still held against
+/* As if a disk was not mounted: logs that come back are still checked against
  * the ledger. */
 FIXTURE_TEST(a_database_that_was_away_is_checked_when_it_is_back)
 {
@@ -75,8 +75,8 @@ FIXTURE_TEST(a_database_that_was_away_is_checked_when_it_is_back)
     fixture_open(fixture);
 }
 
-/* An empty directory with the ledger of a store is no place for a new one. */
-FIXTURE_TEST(a_store_that_lost_all_but_its_ledger_is_not_made_anew)
+/* An empty directory with the ledger of a store is not used for a new one. */
+FIXTURE_TEST(a_store_that_lost_all_but_its_ledger_is_not_recreated)
 {
     kill_writer(fixture);
     run(fixture, "mkdir kept && mv rocksdb COLANDER kept/");

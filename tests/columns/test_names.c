@@ -8,7 +8,7 @@
 
 #include "columns/names.h"
 
-/* The hash of a name depends on its map, but has 32 bits: among so many maps
+/* The hash of a name depends on its map, but has 32 bits: with this many maps
  * some collide. */
 TEST(a_name_of_many_maps_is_new_in_each)
 {
@@ -27,10 +27,10 @@ TEST(a_name_of_many_maps_is_new_in_each)
     names_release(&names);
 }
 
-/* Few names are told apart by some of their bytes at first; more by a hash. */
-TEST(names_that_look_alike_are_told_apart)
+/* Few names are compared by some of their bytes first; many by a hash. */
+TEST(names_that_look_alike_are_distinguished)
 {
-    char texts[40][10]; /* of the same first and last bytes */
+    char texts[40][10]; /* with the same first and last bytes */
     struct names names;
     bool is_new;
 

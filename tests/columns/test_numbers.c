@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The size of the number that `text` begins with, in characters: "-" for none,
- * then w for whole. */
+/* Asserts the length of the number at the start of `text`, 0 if there is none,
+ * and whether it is an integer. */
 static void
 assert_size(const char *text, enum colander_number_grammar grammar,
             size_t expected, bool is_whole)
@@ -35,7 +35,7 @@ TEST(a_number_ends_where_its_grammar_says)
         const char *text;
         size_t json;
         size_t loose;
-        bool is_whole; /* in JSON, or else in the loose grammar */
+        bool is_whole; /* in JSON, or otherwise in the loose grammar */
     } golden[] = {
         {"0", 1, 1, true},      {"-0", 2, 2, true},
         {"17,", 2, 2, true},    {"-17]", 3, 3, true},
@@ -68,7 +68,7 @@ TEST(integers_are_exact_to_64_bits)
 {
     static const struct {
         const char *text;
-        enum colander_type type; /* COLANDER_NULL: it does not fit */
+        enum colander_type type; /* COLANDER_NULL: out of range */
         uint64_t bits;
     } golden[] = {
         {"0", COLANDER_INTEGER, 0},
@@ -113,7 +113,7 @@ assert_double(const char *text)
         fail_msg("'%s': %a, not %a", text, value.number, expected);
 }
 
-TEST(doubles_are_the_nearest_and_those_beyond_all_are_refused)
+TEST(doubles_are_the_nearest_and_too_large_ones_are_rejected)
 {
     static const char *const texts[] = {
         "0",
@@ -147,9 +147,9 @@ TEST(doubles_are_the_nearest_and_those_beyond_all_are_refused)
     memset(text, '0', 900);
     text[0] = '1';
     strcpy(text + 900, "e-890");
-    assert_double(text); /* long, and not large */
+    assert_double(text); /* long, but not large */
     strcpy(text + 900, ".0");
-    assert_double(text); /* beyond all, without an exponent */
+    assert_double(text); /* above all doubles, without an exponent */
     memset(text, '0', 900);
     text[1] = '.';
     strcpy(text + 900, "1");
@@ -158,7 +158,7 @@ TEST(doubles_are_the_nearest_and_those_beyond_all_are_refused)
     assert_double(text);
 }
 
-/* The fewest digits with which the C library writes what reads back. */
+/* The fewest digits with which the C library's text reads back the same. */
 static size_t
 count_digits(double number)
 {
@@ -173,7 +173,7 @@ count_digits(double number)
     return (size_t)size;
 }
 
-/* `number` is not below 0. */
+/* `number` must not be negative. */
 static void
 assert_printed(double number)
 {

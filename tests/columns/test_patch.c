@@ -15,8 +15,8 @@
 
 /* --------------------------------------------------- the RFC's examples --- */
 
-/* Reads the little JSON that the examples need: no spaces, one-letter and
- * "bar" strings, digits. Gives what is behind the value. */
+/* Parses the subset of JSON that the examples need: no spaces, one-letter
+ * strings and "bar", digits. Returns the rest of the text. */
 static const char *
 put_json(struct colander_buffer *out, const char *json)
 {
@@ -51,7 +51,7 @@ put_json(struct colander_buffer *out, const char *json)
     return json + 1;
 }
 
-/* The table of RFC 7386, appendix A, as far as both sides are objects. */
+/* The table of RFC 7386, appendix A, if both sides are objects. */
 static const char *const published[][3] = {
     {"{\"a\":\"b\"}", "{\"a\":\"c\"}", "{\"a\":\"c\"}"},
     {"{\"a\":\"b\"}", "{\"b\":\"c\"}", "{\"a\":\"b\",\"b\":\"c\"}"},
@@ -66,7 +66,7 @@ static const char *const published[][3] = {
     {"{}", "{\"a\":{\"bb\":{\"ccc\":null}}}", "{\"a\":{\"bb\":{}}}"},
 };
 
-/* Those where one side is no object stand one column deeper. */
+/* Examples with a side that is not an object are nested in a column. */
 static const char *const published_inside[][3] = {
     {"[\"a\",\"b\"]", "[\"c\",\"d\"]", "[\"c\",\"d\"]"},
     {"{\"a\":\"b\"}", "[\"c\"]", "[\"c\"]"},
@@ -86,7 +86,7 @@ assert_patched(const char *row_json, const char *patch_json,
     put_json(&row, row_json);
     put_json(&patch, patch_json);
     put_json(&expected, expected_json);
-    put_byte(&out, 0); /* content that must go */
+    put_byte(&out, 0); /* old content that must be removed */
     OK(colander_row_patch(colander_buffer_slice(&row),
                           colander_buffer_slice(&patch), &out, why()));
     ASSERT_SAME(colander_buffer_slice(&out), colander_buffer_slice(&expected));
@@ -106,7 +106,7 @@ TEST(patch_does_as_the_rfc_shows)
     }
 }
 
-TEST(patch_removes_a_column_told_null)
+TEST(patch_removes_a_column_set_to_null)
 {
     assert_patched("{\"x\":{\"a\":\"foo\"}}", "{\"x\":null}", "{}");
     assert_patched("{\"a\":1,\"b\":2,\"c\":3}", "{\"b\":null,\"d\":null}",
@@ -127,7 +127,7 @@ TEST(patch_keeps_nulls_inside_arrays)
                    "{\"a\":[null,{\"b\":null}]}");
 }
 
-TEST(patch_makes_a_row_of_no_row)
+TEST(patch_makes_a_row_if_there_is_none)
 {
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
 
@@ -149,7 +149,7 @@ assert_not_patched(struct colander_slice row, struct colander_slice patch,
     assert_int_equal(out.size, 0);
 }
 
-TEST(patch_tells_a_bad_patch_from_a_bad_row)
+TEST(patch_distinguishes_a_bad_patch_from_a_bad_row)
 {
     const struct colander_slice good = BYTES("\x81\241b\x01");
 
@@ -222,7 +222,7 @@ TEST(patch_changes_every_one_of_a_hundred_thousand_columns)
 
 /* ---------------------------------------------------------------- model --- */
 
-/* MergePatch of the RFC, word for word. `target` NULL: not there. */
+/* MergePatch of the RFC, verbatim. `target` NULL: undefined. */
 static msgpack_object
 model_merge(const msgpack_object *target, const msgpack_object *patch,
             msgpack_zone *zone)

@@ -1,5 +1,5 @@
 /*
- * Paths: their text, and where they lead in a row.
+ * Paths: their text, and what they find in a row.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -56,7 +56,7 @@ TEST(parse_reads_names_and_elements)
     assert_steps("\\user", (const char *[]){"user"}, 1);
 }
 
-TEST(parse_says_what_is_wrong_and_where)
+TEST(parse_reports_the_mistake_and_its_place)
 {
     assert_path_error("a[3]", "path 'a[3]': '[' must be followed by ']' (a[] "
                               "is any element of a) (position 2)");
@@ -102,8 +102,8 @@ TEST(parse_refuses_a_name_longer_than_any_column_has)
     assert_null(path.steps);
 }
 
-/* U+00FC is two bytes, of which the 200th is the first. */
-TEST(messages_cut_no_character_in_two)
+/* U+00FC has two bytes, and the 200th byte is its first. */
+TEST(messages_do_not_cut_characters)
 {
     char text[300] = "";
     struct path path;
@@ -118,7 +118,7 @@ TEST(messages_cut_no_character_in_two)
     assert_non_null(strstr(error_text(), "nnn\xc3\xbc': ']' without '['"));
 }
 
-TEST(names_stand_in_a_path_with_the_backslashes_they_need)
+TEST(names_in_a_path_have_the_backslashes_they_need)
 {
     SCOPED_BUFFER text = COLANDER_BUFFER_EMPTY;
 
@@ -223,7 +223,7 @@ assert_nothing_at(const char *path)
     assert_false(found);
 }
 
-TEST(get_gives_the_value_at_a_path)
+TEST(get_returns_the_value_at_a_path)
 {
     struct colander_value value;
     bool found;
@@ -240,7 +240,7 @@ TEST(get_gives_the_value_at_a_path)
     ASSERT_SAME(value.bytes, BYTES("\x82\xa4name\xa1x\243a.b\x01"));
 }
 
-TEST(get_gives_the_first_of_several)
+TEST(get_returns_the_first_of_several)
 {
     assert_integer_at("list[].x", 1);
     assert_integer_at("list[].y", 2);
@@ -263,7 +263,7 @@ TEST(get_finds_nothing_where_nothing_is)
     assert_nothing_at(".x");
 }
 
-TEST(get_says_corrupt_of_bytes_that_are_no_row)
+TEST(get_reports_corrupt_for_an_invalid_row)
 {
     struct colander_value value;
     bool found;
@@ -284,7 +284,7 @@ struct visits {
     int64_t sum;
     unsigned count;
     unsigned limit;
-    size_t last; /* offset of the value given last */
+    size_t last; /* offset of the value returned last */
 };
 
 static bool
@@ -308,7 +308,7 @@ visit(const char *text, unsigned limit)
     return visits;
 }
 
-TEST(visit_gives_every_value_in_the_order_of_the_row)
+TEST(visit_visits_every_value_in_the_order_of_the_row)
 {
     assert_int_equal(visit("matrix[][]", 99).sum, 123);
     assert_int_equal(visit("list[].x", 99).sum, 13);
@@ -317,14 +317,14 @@ TEST(visit_gives_every_value_in_the_order_of_the_row)
     assert_int_equal(visit("none[]", 99).count, 0);
 }
 
-TEST(visit_stops_when_told)
+TEST(visit_stops_on_request)
 {
     assert_int_equal(visit("matrix[][]", 2).sum, 12);
     assert_int_equal(visit("matrix[][]", 1).count, 1);
     assert_int_equal(visit("list[].x", 1).sum, 1);
 }
 
-TEST(visit_says_where_in_the_row_each_value_is)
+TEST(visit_reports_the_place_of_each_value_in_the_row)
 {
     const struct colander_slice sample = SAMPLE;
 
@@ -333,7 +333,7 @@ TEST(visit_says_where_in_the_row_each_value_is)
     assert_int_equal(sample.data[visit("matrix[][]", 2).last], 2);
 }
 
-TEST(visit_goes_on_behind_the_name_it_looked_for)
+TEST(visit_continues_after_the_name_it_looked_for)
 {
     /* {"l":[{"a":[1],"b":[8]},[9],{"b":9,"a":[2,3]},{"a":4},{}],"x":5} */
     const struct colander_slice row =

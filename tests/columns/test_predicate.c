@@ -1,5 +1,5 @@
 /*
- * Predicates: what is refused, who owns what, and how an answer is called off.
+ * Predicates: what is rejected, who owns what, and how a visit is stopped.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -47,7 +47,7 @@ TEST(between_values_of_two_types_is_invalid)
     assert_non_null(predicate);
 }
 
-TEST(arrays_and_maps_are_no_values_to_compare_with)
+TEST(arrays_and_maps_cannot_be_compared_with)
 {
     struct colander_value value = colander_text("\x90");
 
@@ -93,7 +93,7 @@ TEST(an_impossible_timestamp_is_invalid)
                    "predicate on 'a': timestamp has 1000000000 nanoseconds");
 }
 
-/* A row's is read as a timestamp, so nothing would ever equal it. */
+/* A row reads it as a timestamp, so nothing would ever equal it. */
 TEST(an_extension_of_the_type_of_timestamps_is_invalid)
 {
     struct colander_value value = colander_text("1234");
@@ -108,7 +108,7 @@ TEST(an_extension_of_the_type_of_timestamps_is_invalid)
     assert_non_null(predicate);
 }
 
-TEST(a_path_that_is_none_is_invalid)
+TEST(a_bad_path_is_invalid)
 {
     assert_null(colander_where_exists("a[", &err));
     assert_int_equal(err.code, COLANDER_INVALID);
@@ -122,7 +122,7 @@ TEST(an_unknown_comparison_is_invalid)
                    "predicate on 'a': unknown comparison 6");
 }
 
-/* That the others are destroyed is what the leak checker sees. */
+/* The leak checker verifies that the others are destroyed. */
 TEST(a_null_operand_fails_and_leaves_the_error)
 {
     struct colander_predicate *operands[3] = {NULL};
@@ -172,7 +172,7 @@ TEST(nesting_ends_at_the_limit)
 
 TEST(the_number_of_predicates_ends_at_the_limit)
 {
-    /* With the one that holds them they are as many as there may be. */
+    /* Together with the one that holds them they reach the limit. */
     static struct colander_predicate
         *operands[COLANDER_PREDICATE_NODES_MAX - 1];
     struct colander_predicate *predicate;

@@ -1,5 +1,5 @@
 /*
- * Predicates asked of rows: what matches, and which paths are told.
+ * Predicates evaluated on rows: what matches, and which paths are reported.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -44,7 +44,7 @@ where(const char *path, enum colander_comparison comparison,
     return colander_where(path, comparison, value, NULL);
 }
 
-/* Takes the predicate, as all_of and its like do. */
+/* Takes the predicate, as all_of and the like do. */
 static bool
 holds(struct colander_predicate *predicate)
 {
@@ -57,7 +57,7 @@ holds(struct colander_predicate *predicate)
     return is_match;
 }
 
-/* Takes the predicate. `expected` is all paths, each with a space behind. */
+/* Takes the predicate. `expected` is all paths, with a space after each. */
 static void
 assert_columns_of(struct colander_slice row,
                   struct colander_predicate *predicate, const char *expected)
@@ -96,7 +96,7 @@ TEST(numbers_are_equal_whatever_their_kind)
 
 TEST(integers_beyond_2_to_53_are_exact)
 {
-    const double near = 9007199254740992.0; /* 2^53: the double beside it */
+    const double near = 9007199254740992.0; /* 2^53: the adjacent double */
 
     assert_false(holds(where("big", COLANDER_EQ, colander_double(near))));
     assert_true(holds(where("big", COLANDER_GT, colander_double(near))));
@@ -165,7 +165,7 @@ TEST(one_element_is_enough)
     assert_false(holds(where("tags[]", COLANDER_EQ, colander_text("c"))));
 }
 
-TEST(a_path_without_brackets_looks_at_no_element)
+TEST(a_path_without_brackets_matches_no_element)
 {
     assert_false(holds(where("tags", COLANDER_EQ, colander_text("a"))));
     assert_false(holds(where("in.t.x", COLANDER_EQ, colander_text("a"))));
@@ -227,7 +227,7 @@ TEST(any_sees_scalars_at_every_depth)
 
 /* ------------------------------------------------------------- matches --- */
 
-TEST(any_tells_each_path_once_in_the_order_of_the_row)
+TEST(any_reports_each_path_once_in_the_order_of_the_row)
 {
     assert_columns(colander_where_any_column(colander_integer(1), NULL),
                    "tags[] a\\.b in.n ");
@@ -239,7 +239,7 @@ TEST(any_tells_each_path_once_in_the_order_of_the_row)
                       "l[] k ");
 }
 
-TEST(and_tells_what_made_each_operand_true)
+TEST(and_reports_what_made_each_operand_true)
 {
     struct colander_predicate *operands[] = {
         where("tags[]", COLANDER_EQ, colander_integer(1)),
@@ -254,7 +254,7 @@ TEST(and_tells_what_made_each_operand_true)
                    "user none tags[] in in.n ");
 }
 
-TEST(or_tells_all_operands_that_are_true)
+TEST(or_reports_all_operands_that_are_true)
 {
     struct colander_predicate *parts[] = {
         where("likes", COLANDER_EQ, colander_integer(7)),
@@ -270,8 +270,8 @@ TEST(or_tells_all_operands_that_are_true)
     assert_columns(colander_any_of(operands, 4, NULL), "user yes ");
 }
 
-/* The path counts from its first value that matched, not from its first. */
-TEST(paths_stand_where_their_first_match_is)
+/* A path is placed at its first match, not at its first value. */
+TEST(paths_are_ordered_by_their_first_match)
 {
     /* {"l":[{"x":1,"y":2},{"x":2}]} */
     const struct colander_slice row =
@@ -284,7 +284,7 @@ TEST(paths_stand_where_their_first_match_is)
     assert_columns_of(row, colander_all_of(operands, 2, NULL), "l[].y l[].x ");
 }
 
-TEST(not_and_missing_tell_nothing)
+TEST(not_and_missing_report_nothing)
 {
     struct colander_predicate *operands[] = {
         colander_not(where("user", COLANDER_EQ, colander_text("x")), NULL),
@@ -320,7 +320,7 @@ TEST(matches_are_empty_when_the_answer_is_no)
     assert_int_equal(colander_matches_columns(matches).count, 0);
 }
 
-/* A map of `count` columns named by their number; every value is [0,[0],0]. */
+/* A map of `count` numbered columns; every value is [0,[0],0]. */
 static struct colander_slice
 wide_row(struct colander_row_builder *builder, int count)
 {
@@ -341,7 +341,7 @@ wide_row(struct colander_row_builder *builder, int count)
     return row;
 }
 
-TEST(thousands_of_paths_are_told_in_order)
+TEST(thousands_of_paths_are_reported_in_order)
 {
     SCOPED_MATCHES matches = colander_matches_create();
     SCOPED_PREDICATE predicate =
@@ -392,7 +392,7 @@ TEST(a_row_cut_anywhere_is_corrupt_to_who_reads_it_all)
     }
 }
 
-TEST(what_is_no_map_is_corrupt_to_every_predicate)
+TEST(anything_but_a_map_is_corrupt_to_every_predicate)
 {
     const struct colander_slice rows[] = {ROW(""), ROW("\x91\x01"),
                                           ROW("\241a"), ROW("\xc1")};
@@ -426,8 +426,8 @@ TEST(a_row_too_deep_is_corrupt_to_any)
     assert_true(is_match);
 }
 
-/* Not asked for, but what the speed of a scan rests on. */
-TEST(damage_behind_the_answer_goes_unseen)
+/* Not promised, but the speed of a scan depends on it. */
+TEST(damage_after_the_answer_is_not_detected)
 {
     const struct colander_slice row = ROW("\x82\241a\x01\241b\xc1");
     struct colander_predicate *predicate =

@@ -1,10 +1,10 @@
 /*
- * Predicates and matches: what they cost. While memory is short each allocation
- * in turn fails, which is told as NO_MEMORY and loses nothing (the leak checker
- * sees that); and what is kept and looked at has a bound.
+ * What predicates and matches cost. While memory is short each allocation in
+ * turn fails, which returns NO_MEMORY and leaks nothing (the leak checker
+ * verifies that); and the memory and the visits are bounded.
  *
- * Two sources are part of this program: their structs are looked into, and
- * visits are counted.
+ * Two sources are part of this program, so that tests can read their structs
+ * and count visits.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -70,7 +70,7 @@ TEST(a_predicate_is_made_or_memory_is_short)
 /* {"a":"x","b":["x"],"c":1,"d":1} */
 static const char row[] = "\x84\241a\xa1x\241b\x91\xa1x\241c\x01\241d\x01";
 
-/* Whether it had the memory. */
+/* Returns false if there was no memory. */
 static bool
 evaluate_with_matches(const struct colander_predicate *predicate)
 {
@@ -94,20 +94,20 @@ evaluate_with_matches(const struct colander_predicate *predicate)
     return code == COLANDER_OK;
 }
 
-TEST(matches_are_told_or_memory_is_short)
+TEST(matches_are_reported_or_memory_is_short)
 {
     struct colander_predicate *predicates[2] = {
         expression(NULL), colander_where_any_column(colander_integer(1), NULL)};
-    bool is_told;
+    bool had_memory;
 
     for (int i = 0; i < 2; i++) {
         long failed = 0;
 
         do {
             allocations_left = failed++;
-            is_told = evaluate_with_matches(predicates[i]);
+            had_memory = evaluate_with_matches(predicates[i]);
             allocations_left = -1;
-        } while (!is_told);
+        } while (!had_memory);
         assert_true(failed > 4);
         colander_predicate_destroy(predicates[i]);
     }
@@ -141,7 +141,7 @@ static const char nested[] =
 
 TEST(a_trail_builds_the_path_of_elements_once)
 {
-    static const char *const told[] = {"a", "a[]", "a[][]", "a[].x"};
+    static const char *const expected[] = {"a", "a[]", "a[][]", "a[].x"};
     struct row_trail trail;
     struct row_walk walk;
     struct colander_value value;
@@ -159,14 +159,14 @@ TEST(a_trail_builds_the_path_of_elements_once)
         OK(row_trail_follow(&trail, &walk, &path, &is_new, NULL));
         if (!is_new || count == 4)
             continue;
-        ASSERT_SAME(path, colander_slice_text(told[count]));
+        ASSERT_SAME(path, colander_slice_text(expected[count]));
         count++;
     }
     assert_int_equal(count, 4);
     row_trail_release(&trail);
 }
 
-/* Asked again at each level they would be visited sixty times. */
+/* Visiting again at each level would visit it sixty times. */
 TEST(a_leaf_is_visited_twice_at_most_however_deep_it_is)
 {
     SCOPED_MATCHES matches = colander_matches_create();
@@ -191,8 +191,8 @@ TEST(a_leaf_is_visited_twice_at_most_however_deep_it_is)
     assert_int_equal(colander_matches_columns(matches).count, 1);
 }
 
-/* {n:{n:...{"0":1,"1":1,...}}}, names of 1,024 bytes that a path writes with
- * four characters each. */
+/* {n:{n:...{"0":1,"1":1,...}}}, with names of 1,024 bytes that take four
+ * characters each in a path. */
 static void
 put_long_names(struct colander_buffer *bytes, int depth, int count)
 {
@@ -204,14 +204,14 @@ put_long_names(struct colander_buffer *bytes, int depth, int count)
         OK(colander_buffer_append(bytes, level, sizeof(level), NULL));
     OK(colander_buffer_append(bytes, head, 3, NULL));
     for (int i = 0; i < count; i++) {
-        char member[16]; /* room for every int, says the compiler */
+        char member[16]; /* space for every int, for the compiler */
 
         (void)snprintf(member, sizeof(member), "\xa4%04d\x01", i);
         OK(colander_buffer_append(bytes, member, 6, NULL));
     }
 }
 
-/* All paths together would be 25 MB. */
+/* All paths together would take 25 MB. */
 TEST(the_bytes_kept_for_a_row_have_a_bound)
 {
     SCOPED_MATCHES matches = colander_matches_create();
@@ -265,7 +265,7 @@ TEST(matches_are_empty_and_not_cut_when_memory_is_short)
     assert_true(failed > 4);
 }
 
-/* A value per note would be a hundred times as much. */
+/* A value per note would take a hundred times as much. */
 TEST(memory_follows_the_paths_and_not_the_values)
 {
     SCOPED_MATCHES matches = colander_matches_create();

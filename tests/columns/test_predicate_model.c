@@ -1,9 +1,8 @@
 /*
  * Predicates against a naive evaluator.
  *
- * A question is answered by comparing the texts of paths and looking at every
- * place of the row (naive_row.h). Answers and matched paths have to be those
- * of the predicate.
+ * The evaluator compares the texts of paths and checks every place of the row
+ * (naive_row.h). The predicate must have the same answers and matched paths.
  *
  * COLANDER_SEED repeats a run, COLANDER_RUNS sets the number of questions.
  *
@@ -50,10 +49,10 @@ struct question {
     char path[128];
     struct scalar scalars[3];
     struct question *operands[3];
-    size_t count; /* of the scalars or operands */
+    size_t count; /* of scalars or operands */
 };
 
-/* A place to ask about, often, so that questions find something. */
+/* A place to ask about, often one in the row, so that questions match. */
 static const struct place *
 place_draw(const struct layout *layout)
 {
@@ -80,7 +79,7 @@ path_draw(struct question *question, const struct place *place)
     (void)snprintf(question->path, sizeof(question->path), "%s", path);
 }
 
-/* To one character, which in some texts has two bytes. */
+/* Cuts after one character, which may have two bytes. */
 static void
 scalar_shorten(struct scalar *scalar)
 {
@@ -100,7 +99,7 @@ is_allowed(enum kind kind, const struct scalar *scalar)
     return true;
 }
 
-/* Often the scalar at `place`, or one that has an order with it. */
+/* Often the scalar at `place`, or one that is comparable with it. */
 static struct scalar
 scalar_draw_for(enum kind kind, const struct place *place)
 {
@@ -170,7 +169,7 @@ question_destroy(struct question *question)
     free(question);
 }
 
-/* The same question as a predicate; NULL if one of its parts is. */
+/* The same question as a predicate; NULL if one of its parts is NULL. */
 static struct colander_predicate *
 question_predicate(const struct question *question, struct colander_error *err)
 {
@@ -304,7 +303,7 @@ leaf_is_true(const struct question *leaf, const struct layout *layout,
     return is_true || leaf->kind == MISSING;
 }
 
-/* Marks in `is_noted` (if any) the places that make it true. */
+/* Marks in `is_noted` (if not NULL) the places that make it true. */
 static bool
 is_true(const struct question *question, const struct layout *layout,
         bool *is_noted)
@@ -345,10 +344,10 @@ paths_expected(const struct layout *layout, const bool *is_noted,
 
 /* -------------------------------------------------------------- tests --- */
 
-/* In whatever depth. */
+/* Counted at any depth. */
 struct counts {
     uint64_t answers[KIND_COUNT][2];
-    uint64_t lists; /* of several paths */
+    uint64_t lists; /* with several paths */
 };
 
 static void
@@ -395,7 +394,7 @@ question_compare(const struct question *question, const struct layout *layout,
     counts->lists += count > 1;
 }
 
-/* Where a run is long enough, no kind may have gone without either answer. */
+/* In a long enough run, every kind has both answers. */
 static void
 counts_check(const struct counts *counts, uint64_t runs)
 {
@@ -442,7 +441,7 @@ TEST(predicates_answer_as_a_naive_evaluator_does)
     counts_check(&counts, runs);
 }
 
-/* Cuts the row short, changes bytes of it, or both. */
+/* Truncates the row, changes some of its bytes, or both. */
 static struct colander_slice
 row_damage(struct colander_slice row)
 {
@@ -481,8 +480,8 @@ damage_compare(const struct question *question, struct colander_slice row,
     }
 }
 
-/* The rows stand in memory of exactly their size, so that the sanitizer sees
- * a look beyond them. */
+/* The rows are in memory of exact size, so that the sanitizer detects a read
+ * past the end. */
 TEST(damaged_rows_are_answered_or_corrupt)
 {
     static struct layout layout;

@@ -1,6 +1,6 @@
 /*
- * Readers, lot by lot: groups in order, an end at any time, and memory that is
- * bounded.
+ * Reading in lots: groups are in order, a lot can end at any time, and memory
+ * is bounded.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,7 +22,7 @@ struct lots {
     atomic_bool is_cancelled;
 };
 
-/* Rows of `size` bytes, each of another letter. */
+/* Rows of `size` bytes, each with a different letter. */
 static void
 lots_init(struct lots *lots, struct store_fixture *fixture, size_t size)
 {
@@ -94,8 +94,8 @@ FIXTURE_TEST(reading_ahead_stops_when_it_holds_enough)
     lots_release(&lots);
 }
 
-/* Who still read the lot before would hand back groups of the one after. */
-FIXTURE_TEST(a_lot_that_is_ended_early_leaves_nothing_to_the_next)
+/* A reader still at the previous lot would return groups into the next one. */
+FIXTURE_TEST(a_lot_that_ends_early_leaves_nothing_for_the_next)
 {
     const struct row_group *group;
     struct readers *readers;

@@ -7,7 +7,7 @@
 #include "support/cases.h"
 #include "support/scoped.h"
 
-/* Names of 64 maps inside each other. */
+/* The names of 64 nested maps. */
 #define PATH_8 "m.m.m.m.m.m.m.m"
 #define PATH_32 PATH_8 "." PATH_8 "." PATH_8 "." PATH_8
 #define PATH_64 PATH_32 "." PATH_32
@@ -71,7 +71,7 @@ TEST(check_finds_a_row_cut_off_at_every_byte)
     }
 }
 
-TEST(check_says_what_is_not_a_row)
+TEST(check_reports_what_is_not_a_row)
 {
     assert_invalid(BYTES(""), "row ends in the middle of a value");
     assert_invalid(BYTES("\x91\x01"), "row is not a map but of type array");
@@ -106,7 +106,7 @@ TEST(check_refuses_an_impossible_timestamp)
                    "column 't': row has bytes that are not a value");
 }
 
-TEST(check_says_where_a_string_is_not_utf8)
+TEST(check_reports_where_a_string_is_not_utf8)
 {
     assert_invalid(BYTES("\x81\xa4user\x81\xa4name\xa2\xc3("),
                    "column 'user.name': string is not UTF-8 (store other "
@@ -127,7 +127,7 @@ TEST(check_refuses_the_key_column_at_the_top_only)
     assert_fine(BYTES("\x82\xa5_keys\x01\xa1u\x81\xa4_key\x01"));
 }
 
-TEST(check_says_which_name_appears_twice)
+TEST(check_reports_the_name_that_appears_twice)
 {
     assert_invalid(BYTES("\x82\241a\x01\xd9\001a\x02"),
                    "column 'a': name appears twice");
@@ -135,12 +135,12 @@ TEST(check_says_which_name_appears_twice)
                    "column 'a.b': name appears twice");
     assert_invalid(BYTES("\x81\241a\x82\xa0\x01\xa0\x02"),
                    "column 'a.': name appears twice");
-    /* the same names in two maps, one inside the other, and side by side */
+    /* the same names in two maps, nested and side by side */
     OK(check(BYTES("\x82\241a\x81\241a\x01\241b\x92\x81\241a\x01\x81\241a\x01"),
              why()));
 }
 
-/* Maps named "m" inside each other, the innermost with "x" `count` times. */
+/* Nested maps named "m", the innermost with "x" `count` times. */
 static void
 nested_row(struct colander_buffer *row, unsigned levels, unsigned count)
 {
@@ -289,7 +289,7 @@ TEST(check_cuts_a_long_path_between_characters)
     while (row.size < 4 + 1000)
         put_bytes(&row, "\xe2\x82\xac", 3);
     put_byte(&row, 0xc1);
-    for (int i = 0; i < 99; i++) /* the 100th ends behind 300 bytes */
+    for (int i = 0; i < 99; i++) /* the 100th ends after 300 bytes */
         strcat(message, "\xe2\x82\xac");
     strcat(message, "...': row has bytes that are not a value");
     assert_invalid(colander_buffer_slice(&row), message);
@@ -306,7 +306,7 @@ members_of(struct colander_slice container)
     return members;
 }
 
-/* Steps to the next member, which must be there. */
+/* Moves to the next member, which must exist. */
 static struct colander_value
 next_member(struct colander_members *members, struct colander_slice *name)
 {
@@ -318,7 +318,7 @@ next_member(struct colander_members *members, struct colander_slice *name)
     return value;
 }
 
-TEST(members_give_integers_by_what_they_are)
+TEST(members_return_integers_by_their_sign)
 {
     static const struct {
         const char *bytes;
@@ -352,7 +352,7 @@ TEST(members_give_integers_by_what_they_are)
     assert_true(value.natural == UINT64_C(1) << 63);
 }
 
-TEST(members_give_timestamps_of_all_encodings)
+TEST(members_return_timestamps_of_all_encodings)
 {
     static const int64_t seconds[] = {4294967295, 0x3ffffffff, -1};
     static const uint32_t nanoseconds[] = {0, 999999999, 5};
@@ -372,7 +372,7 @@ TEST(members_give_timestamps_of_all_encodings)
     }
 }
 
-TEST(members_give_names_and_whole_containers)
+TEST(members_return_names_and_whole_containers)
 {
     struct colander_members members =
         members_of(BYTES("\x82\241a\x92\x01\x80\241b\xca\x3f\x00\x00\x00"));
@@ -392,7 +392,7 @@ TEST(members_give_names_and_whole_containers)
     assert_false(is_member);
 }
 
-TEST(members_say_corrupt_of_what_is_no_container)
+TEST(members_report_corrupt_unless_a_container)
 {
     struct colander_members members;
     struct colander_slice name;
@@ -402,7 +402,7 @@ TEST(members_say_corrupt_of_what_is_no_container)
     FAILS(colander_members_init(&members, BYTES("\x01"), why()),
           COLANDER_CORRUPT);
     FAILS(colander_members_init(&members, BYTES(""), why()), COLANDER_CORRUPT);
-    /* more members than bytes can hold: as many, or half as many again */
+    /* the count exceeds the bytes: all of it, or half as many again */
     FAILS(colander_members_init(&members, BYTES("\x82\xa1x\x01"), why()),
           COLANDER_CORRUPT);
     FAILS(colander_members_init(&members, BYTES("\xde\0\x02\xa1x\x01"), why()),

@@ -1,5 +1,5 @@
 /*
- * Rows made column by column.
+ * Rows built column by column.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,7 +7,7 @@
 #include "support/cases.h"
 #include "support/scoped.h"
 
-/* Names of 64 maps inside each other. */
+/* The names of 64 nested maps. */
 #define PATH_8 "m.m.m.m.m.m.m.m"
 #define PATH_32 PATH_8 "." PATH_8 "." PATH_8 "." PATH_8
 #define PATH_64 PATH_32 "." PATH_32
@@ -22,7 +22,7 @@ assert_built(struct colander_row_builder *builder,
     ASSERT_SAME(row, expected);
 }
 
-/* Asserts the mistake, and that the builder is empty after it. */
+/* Asserts the error, and that the builder is empty after it. */
 static void
 assert_mistake(struct colander_row_builder *builder, enum colander_code code,
                const char *message)
@@ -153,8 +153,8 @@ PREPARED_TEST(builder_starts_a_new_row_after_finish)
     assert_mistake(builder, COLANDER_INVALID, "an end without a begin");
 }
 
-/* A row whose columns are all optional may have none of them. */
-PREPARED_TEST(builder_gives_a_row_without_columns_when_none_was_added)
+/* A row whose columns are all optional may be empty. */
+PREPARED_TEST(builder_returns_a_row_without_columns_if_none_was_added)
 {
     assert_built(builder, BYTES("\x80"));
     colander_row_builder_add(builder, "a", colander_integer(1));
@@ -202,7 +202,7 @@ PREPARED_TEST(builder_grows_heads_as_the_count_needs)
     }
 }
 
-PREPARED_TEST(builder_tells_of_members_in_the_wrong_place)
+PREPARED_TEST(builder_reports_members_in_the_wrong_place)
 {
     colander_row_builder_add(builder, NULL, colander_integer(1));
     assert_mistake(builder, COLANDER_INVALID, "no name for a member of a map");
@@ -216,7 +216,7 @@ PREPARED_TEST(builder_tells_of_members_in_the_wrong_place)
                    "a name for an element of an array");
 }
 
-PREPARED_TEST(builder_tells_of_begins_and_ends_that_do_not_match)
+PREPARED_TEST(builder_reports_begins_and_ends_that_do_not_match)
 {
     colander_row_builder_end(builder);
     assert_mistake(builder, COLANDER_INVALID, "an end without a begin");
@@ -225,7 +225,7 @@ PREPARED_TEST(builder_tells_of_begins_and_ends_that_do_not_match)
     assert_mistake(builder, COLANDER_INVALID, "2 begins without an end");
 }
 
-PREPARED_TEST(builder_tells_the_first_mistake_only)
+PREPARED_TEST(builder_reports_only_the_first_mistake)
 {
     colander_row_builder_add(builder, "a", colander_timestamp(1, 1000000000));
     colander_row_builder_end(builder);
@@ -234,7 +234,7 @@ PREPARED_TEST(builder_tells_the_first_mistake_only)
                    "column 'a': timestamp has 1000000000 nanoseconds");
 }
 
-PREPARED_TEST(builder_tells_the_whole_path_of_a_mistake)
+PREPARED_TEST(builder_reports_the_whole_path_of_a_mistake)
 {
     struct colander_value extension = colander_binary(BYTES("xyz"));
     char name[COLANDER_NAME_SIZE_MAX + 2];
@@ -246,7 +246,7 @@ PREPARED_TEST(builder_tells_the_whole_path_of_a_mistake)
     colander_row_builder_add(builder, "x", colander_integer(1));
     colander_row_builder_begin_array(builder, "");
     colander_row_builder_add(builder, NULL, colander_integer(1));
-    for (int i = 0; i < 20; i++) { /* a longer head for the map inside */
+    for (int i = 0; i < 20; i++) { /* a longer head for the inner map */
         colander_row_builder_begin_map(builder, NULL);
         for (char key[] = "a"; *key < 'r'; ++*key)
             colander_row_builder_add(builder, key, colander_null());
@@ -257,7 +257,7 @@ PREPARED_TEST(builder_tells_the_whole_path_of_a_mistake)
     assert_mistake(builder, COLANDER_INVALID,
                    "column 'a\\.b.[].t': extension type -1 is a timestamp");
 
-    /* of a name as long as this, and of its characters of 3 bytes, a part */
+    /* part of a long name of 3-byte characters is shown */
     for (size_t i = 0; i + 3 < sizeof(name); i += 3)
         memcpy(name + i, "\xe2\x82\xac", 4);
     colander_row_builder_begin_map(builder, "ab");
@@ -281,7 +281,7 @@ PREPARED_TEST(builder_keeps_to_the_rules_of_the_row_check)
                    "binary)");
 }
 
-PREPARED_TEST(builder_refuses_encoded_values_that_are_none)
+PREPARED_TEST(builder_rejects_invalid_encoded_values)
 {
     struct colander_value value = colander_string(BYTES("\x92\x01"));
 

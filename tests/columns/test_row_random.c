@@ -1,12 +1,12 @@
 /*
- * Random and damaged rows through everything that reads rows in place.
+ * Random and damaged rows, read by every function that reads rows in place.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "rows.h"
 #include "support/cases.h"
 
-/* Levels that msgpack-c unpacks. */
+/* The depth that msgpack-c unpacks. */
 #define THEIR_LEVELS 30
 
 static void
@@ -137,7 +137,7 @@ assert_unpacked_equal(struct colander_slice row)
 
 struct bench {
     uint64_t seed;
-    struct colander_buffer whole; /* a row that may be stored */
+    struct colander_buffer whole; /* a valid row */
     struct colander_buffer row;
     struct colander_buffer path;
     struct colander_buffer out;
@@ -159,8 +159,8 @@ bench_release(struct bench *bench)
     colander_buffer_release(&bench->out);
 }
 
-/* Reads `row` in every way: a row that passes the check must be read without
- * an error, and others read to an error or an answer. */
+/* Reads `row` in every way: a row that passes the check must be read without an
+ * error; others end in an error or an answer. */
 static bool
 read_all(struct bench *bench, struct colander_slice row)
 {

@@ -1,6 +1,6 @@
 /*
- * Rows sorted in bounded memory: what was damaged while it waited on disk is
- * told, as is memory that is short, at each allocation in turn.
+ * Rows sorted in bounded memory: damage to a run on disk is reported, and so is
+ * a failure of each allocation in turn.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -33,7 +33,7 @@ remove_directory(void **state)
     return 0;
 }
 
-/* Merges all; *count: how many rows there are. */
+/* Merges all runs; sets *count to the number of rows. */
 static enum colander_code
 merge_all(const struct row_sources *sources, size_t *count,
           struct colander_error *err)
@@ -70,7 +70,7 @@ flip(int fd, off_t offset)
     assert_int_equal(pwrite(fd, &byte, 1, offset), 1);
 }
 
-TEST(rows_that_were_damaged_on_disk_are_told)
+TEST(rows_that_were_damaged_on_disk_are_reported)
 {
     struct row_spill spill;
     struct row_sources sources;

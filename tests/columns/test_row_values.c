@@ -12,7 +12,7 @@
 
 #include "columns/row_walk.h"
 
-/* They stand in files: to change one is to change COLANDER_HASH_VERSION. */
+/* Files contain them: a change requires a new COLANDER_HASH_VERSION. */
 TEST(hashes_of_paths_are_the_promised_ones)
 {
     static const struct {
@@ -47,7 +47,7 @@ is_same(const struct colander_value *a, const struct colander_value *b)
     return a->type == b->type && colander_value_compare(a, b) == 0;
 }
 
-/* Compares with the walk, whose trail tells the path as text. */
+/* Compares with a walk that keeps the path as text. */
 static void
 compare_with_trail(struct colander_slice row, struct row_list *list)
 {
@@ -151,7 +151,7 @@ count_value(void *context, const struct row_value *value)
     ++*count;
 }
 
-/* In memory of exactly their size, so that the sanitizer sees a look beyond. */
+/* In memory of exact size, so that the sanitizer detects an overrun. */
 TEST(damaged_rows_are_corrupt_or_rows)
 {
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;

@@ -1,5 +1,5 @@
 /*
- * Rows cut down to chosen columns.
+ * Rows reduced to chosen columns.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,7 +18,7 @@ assert_selected(struct colander_slice row, const char *const *paths,
 {
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
 
-    put_byte(&out, 0); /* content that must go */
+    put_byte(&out, 0); /* old content that must be removed */
     OK(colander_row_select(row, paths, count, &out, why()));
     ASSERT_SAME(colander_buffer_slice(&out), expected);
 }
@@ -80,7 +80,7 @@ TEST(select_goes_into_arrays)
     ASSERT_SELECTED(row, BYTES("\x80"), "list.x", "tags[].x", "list[][]");
 }
 
-TEST(select_says_corrupt_of_bytes_that_are_no_row)
+TEST(select_reports_corrupt_for_an_invalid_row)
 {
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
     const char *path = "a.b";
@@ -98,7 +98,7 @@ TEST(select_says_corrupt_of_bytes_that_are_no_row)
     assert_int_equal(out.size, 0);
 }
 
-TEST(select_refuses_a_text_that_is_no_path)
+TEST(select_rejects_a_text_that_is_not_a_path)
 {
     const char *const paths[] = {"a", "b[", "c"};
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
@@ -109,7 +109,7 @@ TEST(select_refuses_a_text_that_is_no_path)
                                       "(a[] is any element of a) (position 2)");
 }
 
-TEST(select_gives_heads_the_size_they_need)
+TEST(select_writes_heads_of_the_size_they_need)
 {
     static const uint32_t counts[] = {1, 15, 16, 17, 65535, 65536};
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
@@ -150,7 +150,7 @@ step_fits(const struct path_step *step, const msgpack_object *name)
 static bool model_cut(const msgpack_object *value, const struct chosen *chosen,
                       size_t depth, msgpack_object *cut, msgpack_zone *zone);
 
-/* Cuts the member `name` (NULL: an element) with the paths that lead to it. */
+/* Selects in the member `name` (NULL: an element) with the paths into it. */
 static bool
 model_member(const msgpack_object *name, const msgpack_object *value,
              const struct chosen *chosen, size_t depth, msgpack_object *cut,

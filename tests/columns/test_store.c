@@ -1,5 +1,5 @@
 /*
- * Stores and families: what their handles promise.
+ * Stores and families: what their handles guarantee.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -65,7 +65,7 @@ FIXTURE_TEST(dropping_what_is_not_there_is_not_found)
     assert_string_equal(error_text(), "family 'f': there is no such family");
 }
 
-FIXTURE_TEST(handles_of_a_dropped_family_say_so)
+FIXTURE_TEST(handles_of_a_dropped_family_report_it)
 {
     SCOPED_FAMILY old = fixture_family(fixture, "f");
     SCOPED_FAMILY fresh = NULL;
@@ -152,7 +152,7 @@ struct writer {
     atomic_int surprises;
 };
 
-/* Writes through one handle until it is refused, then takes a new one. */
+/* Writes through one handle until it fails, then opens a new one. */
 static void *
 write_on(void *context)
 {
@@ -227,7 +227,7 @@ FIXTURE_TEST(dropping_under_writers_breaks_nothing_else)
 /* ------------------------------------------------- hundreds of families --- */
 
 #define MANY 300
-#define ROUNDS 70 /* more than the log may hold */
+#define ROUNDS 70 /* more than the log may contain */
 
 static long
 resident_kib(void)
@@ -244,7 +244,7 @@ resident_kib(void)
     return kib;
 }
 
-/* Open descriptors of files whose name ends so; an empty ending is any. */
+/* Counts open files whose name ends in this; an empty ending matches any. */
 static size_t
 open_descriptors(const char *ending)
 {
@@ -265,7 +265,7 @@ open_descriptors(const char *ending)
     return count;
 }
 
-/* Bytes of the files below the store whose name ends so. */
+/* Sums the sizes of the store's files whose name ends in this. */
 static uint64_t
 bytes_of(const struct store_fixture *fixture, const char *ending)
 {
@@ -289,7 +289,7 @@ bytes_of(const struct store_fixture *fixture, const char *ending)
     return bytes;
 }
 
-/* One KiB that does not compress. */
+/* Fills one KiB that does not compress. */
 static void
 fill_noise(uint8_t *noise, size_t size, uint64_t seed)
 {
@@ -299,7 +299,7 @@ fill_noise(uint8_t *noise, size_t size, uint64_t seed)
     }
 }
 
-/* I7: memory, descriptors and log follow the options. */
+/* I7: memory, descriptors and log stay within the options. */
 FIXTURE_TEST(hundreds_of_families_stay_within_the_options)
 {
     struct colander_family *families[MANY];
@@ -324,17 +324,17 @@ FIXTURE_TEST(hundreds_of_families_stay_within_the_options)
             OK(put_text(fixture, families[i], name, "noise",
                         colander_binary(colander_slice_of(noise, 1024)), NULL));
         }
-        /* SST files as the option says, beside those being written. */
+        /* SST files as the option says, and those being written. */
         assert_true(open_descriptors(".sst") < 64 + 16);
-        /* A flush of one family begins a log; one is kept until the others,
-         * which have rows in it, were flushed too: each once before, and once
-         * more while it waits. */
+        /* A flush of one family begins a log. It is kept until the other
+         * families with rows in it are flushed as well: each once before that,
+         * and once more while it waits. */
         assert_true(open_descriptors(".log") < 2 * MANY);
-        /* The log may be four buffers long, and a little over while flushes
-         * are under way. */
+        /* The log may be as large as four buffers, and a little more during
+         * flushes. */
         assert_true(bytes_of(fixture, ".log") < (4 * 4 + 4) << 20);
     }
-#ifndef __SANITIZE_ADDRESS__ /* whose own memory it would be */
+#ifndef __SANITIZE_ADDRESS__ /* it needs memory itself */
     assert_true(resident_kib() - resident_before < 160 << 10);
 #endif
     for (int i = 0; i < MANY; i++)

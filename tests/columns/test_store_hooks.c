@@ -1,6 +1,6 @@
 /*
- * What the hooks of a store are told: of the store's life, and of each row
- * written.
+ * What the hooks of a store are notified of: the opening and closing of the
+ * store, and each row written.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -29,15 +29,15 @@ number_row(struct world *world, const char *name, int64_t number)
 
 HOOKS_TEST(a_store_is_opened_and_closed_once)
 {
-    assert_told(&world->naive, "");
+    assert_logged(&world->naive, "");
     OK(colander_family_flush(world->families[0], NULL));
     FAILS(colander_store_close(world->store, why()), COLANDER_BUSY);
-    assert_told(&world->naive, ""); /* a family is open: nothing has begun */
+    assert_logged(&world->naive, ""); /* a family is open: nothing has begun */
     colander_family_close(world->families[0]);
     world->families[0] = NULL;
     OK(colander_store_close(world->store, NULL));
     world->store = NULL;
-    assert_told(&world->naive, "closing closed ");
+    assert_logged(&world->naive, "closing closed ");
 }
 
 CLOSED_HOOKS_TEST(a_store_without_hooks_has_no_context)
@@ -64,17 +64,17 @@ CLOSED_HOOKS_TEST(a_store_that_cannot_be_opened_is_closed)
     options.mode = COLANDER_OPEN_EXISTING;
     FAILS(world_open(world, &options, why()), COLANDER_NOT_FOUND);
     assert_null(world->store);
-    assert_told(&world->naive, "closed ");
+    assert_logged(&world->naive, "closed ");
 
     world->naive.fails_at = 1;
     world->naive.failure = COLANDER_CORRUPT;
     FAILS(world_open(world, NULL, why()), COLANDER_CORRUPT);
     assert_string_equal(error_text(), "as it was asked to");
     assert_null(world->store);
-    assert_told(&world->naive, "unopened closed ");
+    assert_logged(&world->naive, "unopened closed ");
 
-    OK(world_open(world, NULL, NULL)); /* nothing holds the store any more */
-    assert_told(&world->naive, "opened ");
+    OK(world_open(world, NULL, NULL)); /* nothing holds the store open */
+    assert_logged(&world->naive, "opened ");
 }
 
 HOOKS_TEST(a_close_that_is_busy_opens_again)
@@ -86,29 +86,29 @@ HOOKS_TEST(a_close_that_is_busy_opens_again)
     colander_family_close(world->families[0]);
     OK(colander_store_snapshot(world->store, &snapshot, NULL));
     FAILS(colander_store_close(world->store, NULL), COLANDER_BUSY);
-    assert_told(&world->naive, "closing opened ");
+    assert_logged(&world->naive, "closing opened ");
     OK(colander_family_open(world->store, "f", &world->families[0], NULL));
     OK(colander_family_put(world->families[0], k, number_row(world, "n", 1),
                            NULL, NULL));
-    assert_told(&world->naive, "note{\"_key\":\"k\",\"n\":1} written ");
+    assert_logged(&world->naive, "note{\"_key\":\"k\",\"n\":1} written ");
     colander_family_close(world->families[0]);
 
-    /* When it will not open again the store goes on without it. */
+    /* If it does not open again, the store continues without it. */
     world->naive.fails_at = 1;
     world->naive.failure = COLANDER_NO_MEMORY;
     FAILS(colander_store_close(world->store, NULL), COLANDER_BUSY);
-    assert_told(&world->naive, "closing unopened ");
+    assert_logged(&world->naive, "closing unopened ");
     OK(colander_family_open(world->store, "f", &world->families[0], NULL));
     OK(colander_family_put(world->families[0], k, number_row(world, "n", 2),
                            NULL, NULL));
     assert_row(world->families[0], "k", "{\"_key\":\"k\",\"n\":2}");
-    assert_told(&world->naive, "");
+    assert_logged(&world->naive, "");
     colander_snapshot_release(snapshot);
     colander_family_close(world->families[0]);
     world->families[0] = NULL;
     OK(colander_store_close(world->store, NULL));
     world->store = NULL;
-    assert_told(&world->naive, "closed ");
+    assert_logged(&world->naive, "closed ");
 }
 
 /* --------------------------------------------------------------- writes --- */
@@ -120,15 +120,16 @@ HOOKS_TEST(rows_are_noted_whole_and_once)
 
     OK(colander_family_put(world->families[0], k, number_row(world, "a", 1),
                            NULL, NULL));
-    assert_told(&world->naive, "note{\"_key\":\"k\",\"a\":1} written ");
+    assert_logged(&world->naive, "note{\"_key\":\"k\",\"a\":1} written ");
     OK(colander_family_patch(world->families[0], k, number_row(world, "b", 2),
                              NULL, NULL));
-    assert_told(&world->naive, "note{\"_key\":\"k\",\"a\":1,\"b\":2} written ");
+    assert_logged(&world->naive,
+                  "note{\"_key\":\"k\",\"a\":1,\"b\":2} written ");
     OK(colander_family_patch(world->families[0], k,
                              row_of(world, "a", colander_null()), NULL, NULL));
-    assert_told(&world->naive, "note{\"_key\":\"k\",\"b\":2} written ");
+    assert_logged(&world->naive, "note{\"_key\":\"k\",\"b\":2} written ");
     OK(colander_family_delete(world->families[0], k, NULL, NULL));
-    assert_told(&world->naive, "");
+    assert_logged(&world->naive, "");
 }
 
 HOOKS_TEST(a_batch_is_one_write)
@@ -148,20 +149,20 @@ HOOKS_TEST(a_batch_is_one_write)
     OK(colander_batch_patch(batch, world->families[0], k,
                             number_row(world, "b", 2), NULL));
     OK(colander_batch_put(batch, family, o, number_row(world, "c", 3), NULL));
-    assert_told(&world->naive, "");
+    assert_logged(&world->naive, "");
     OK(colander_batch_commit(batch, NULL, NULL));
-    assert_told(&world->naive, "note{\"_key\":\"k\",\"a\":1} "
-                               "note{\"_key\":\"k\",\"a\":1,\"b\":2} "
-                               "note{\"_key\":\"o\",\"c\":3} written ");
+    assert_logged(&world->naive, "note{\"_key\":\"k\",\"a\":1} "
+                                 "note{\"_key\":\"k\",\"a\":1,\"b\":2} "
+                                 "note{\"_key\":\"o\",\"c\":3} written ");
 
-    /* Deletes alone, and nothing at all, are no write to speak of. */
+    /* Deletes alone, or an empty batch, are not reported as writes. */
     OK(colander_batch_delete(batch, world->families[0], k, NULL));
     OK(colander_batch_commit(batch, NULL, NULL));
     OK(colander_batch_commit(batch, NULL, NULL));
-    assert_told(&world->naive, "");
+    assert_logged(&world->naive, "");
 }
 
-HOOKS_TEST(what_fails_is_told_as_unwritten)
+HOOKS_TEST(what_fails_is_reported_as_unwritten)
 {
     SCOPED_BUFFER key = text_key("k");
     const struct colander_slice k = colander_buffer_slice(&key);
@@ -176,17 +177,17 @@ HOOKS_TEST(what_fails_is_told_as_unwritten)
     OK(colander_batch_put(batch, gone, k, number_row(world, "a", 2), NULL));
     OK(colander_family_drop(gone, NULL));
     FAILS(colander_batch_commit(batch, NULL, NULL), COLANDER_DROPPED);
-    assert_told(&world->naive, "note{\"_key\":\"k\",\"a\":1} unwritten ");
+    assert_logged(&world->naive, "note{\"_key\":\"k\",\"a\":1} unwritten ");
     assert_row(world->families[0], "k", NULL);
     colander_batch_destroy(batch);
     colander_family_close(gone);
 
-    /* A row that may not be stored never gets so far. */
+    /* An invalid row is rejected earlier. */
     FAILS(colander_family_put(world->families[0], k,
                               colander_slice_of("\x81\xa4_key\x01", 7), NULL,
                               NULL),
           COLANDER_INVALID);
-    assert_told(&world->naive, "");
+    assert_logged(&world->naive, "");
 }
 
 HOOKS_TEST(a_row_that_cannot_be_noted_is_not_written)
@@ -200,7 +201,7 @@ HOOKS_TEST(a_row_that_cannot_be_noted_is_not_written)
     FAILS(colander_family_patch(world->families[0], k,
                                 number_row(world, "a", 1), NULL, NULL),
           COLANDER_NO_MEMORY);
-    assert_told(&world->naive, "note{\"_key\":\"k\",\"a\":1} unwritten ");
+    assert_logged(&world->naive, "note{\"_key\":\"k\",\"a\":1} unwritten ");
 
     OK(colander_batch_create(world->store, &batch, NULL));
     for (int i = 0; i < 3; i++)
@@ -208,10 +209,10 @@ HOOKS_TEST(a_row_that_cannot_be_noted_is_not_written)
                               number_row(world, "a", i), NULL));
     world->naive.fails_at = 2;
     FAILS(colander_batch_commit(batch, NULL, NULL), COLANDER_NO_MEMORY);
-    assert_told(&world->naive, "note{\"_key\":\"k\",\"a\":0} "
-                               "note{\"_key\":\"k\",\"a\":1} unwritten ");
+    assert_logged(&world->naive, "note{\"_key\":\"k\",\"a\":0} "
+                                 "note{\"_key\":\"k\",\"a\":1} unwritten ");
     assert_row(world->families[0], "k", NULL);
-    assert_int_equal(colander_batch_count(batch), 3); /* to be tried again */
+    assert_int_equal(colander_batch_count(batch), 3); /* can be tried again */
     OK(colander_batch_commit(batch, NULL, NULL));
     assert_row(world->families[0], "k", "{\"_key\":\"k\",\"a\":2}");
 }
@@ -263,7 +264,7 @@ HOOKS_TEST(a_plan_has_a_reason)
                 "the test says so");
 }
 
-CLOSED_HOOKS_TEST(scans_of_a_store_without_value_filters_say_so)
+CLOSED_HOOKS_TEST(scans_of_a_store_without_value_filters_report_it)
 {
     OK(store_open_hooked(world->directory, NULL, NULL, &world->store, NULL));
     OK(colander_family_open(world->store, "f", &world->families[0], NULL));

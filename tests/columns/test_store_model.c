@@ -1,5 +1,5 @@
 /*
- * A store against a naive model of it: random operations, no difference (I2).
+ * A store compared with a naive model: random operations (I2).
  *
  * The model is an array of model_row.h's rows per family. COLANDER_RUNS sets
  * the number of operations, COLANDER_SEED repeats a run.
@@ -121,14 +121,14 @@ do_batch(struct run *run)
         do_write(run, batch);
     assert_int_equal(colander_batch_count(batch), count);
     if (random_below(&run->random, 8) == 0)
-        run->now = before; /* destroyed without a commit: as if never made */
+        run->now = before; /* destroyed without a commit: no effect */
     else
         OK(colander_batch_commit(batch, NULL, NULL));
 }
 
 /* --------------------------------------------------------------- ranges --- */
 
-/* A random range as keys, and the indexes that it covers. */
+/* A random range as keys, and the indexes that it includes. */
 struct range {
     struct colander_buffer bytes[4]; /* prefix, from, to, exact */
     struct colander_key_range keys;
@@ -156,7 +156,7 @@ random_range(struct run *run, struct range *range)
     if (has_from)
         encode_key(from, &range->bytes[1]);
     if (has_to && random_below(&run->random, 4) == 0) {
-        /* All of a station, named by its first part alone. */
+        /* All keys of a station, by their first part alone. */
         OK(colander_key_text(text, &range->bytes[2], NULL));
         to = station * TIMES + TIMES - 1;
     } else if (has_to) {
@@ -205,7 +205,7 @@ do_delete_range(struct run *run)
 
 /* ---------------------------------------------------------------- reads --- */
 
-/* Now, or one of the snapshots. */
+/* The present, or one of the snapshots. */
 static const struct world *
 pick_world(struct run *run, const struct colander_snapshot **snapshot)
 {
@@ -356,7 +356,7 @@ do_snapshot(struct run *run)
     *run->then[place] = run->now;
 }
 
-/* Snapshots lose a dropped family, too: its handles say so. */
+/* A dropped family is missing in snapshots, too: its handles report it. */
 static void
 do_drop(struct run *run)
 {

@@ -1,5 +1,5 @@
 /*
- * UTF-8: what is text and what is not.
+ * UTF-8: what is valid text and what is not.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -33,7 +33,7 @@ TEST(utf8_accepts_just_what_unicode_does)
     }
 }
 
-TEST(utf8_is_checked_wherever_it_stands_in_a_text)
+TEST(utf8_is_checked_anywhere_in_a_text)
 {
     uint8_t text[40];
 

@@ -5,7 +5,7 @@
  */
 #include "some_values.h"
 
-/* As a careless caller may fill it: UNSIGNED also below 2^63. */
+/* A value as a careless caller may fill it: UNSIGNED also below 2^63. */
 static struct colander_value
 loose_unsigned(uint64_t natural)
 {
@@ -289,8 +289,8 @@ TEST(the_hash_of_bytes_depends_on_every_one_of_them)
     }
 }
 
-/* They stand in files: a change here needs a new COLANDER_HASH_VERSION. */
-TEST(hashes_of_version_1_stay_as_they_are)
+/* Files contain them: a change requires a new COLANDER_HASH_VERSION. */
+TEST(hashes_of_version_1_do_not_change)
 {
     char bytes[300] = {0};
     const struct {

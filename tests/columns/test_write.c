@@ -1,5 +1,5 @@
 /*
- * Writes: what is refused, what is atomic, what readers see meanwhile.
+ * Writes: what is rejected, what is atomic, what readers see meanwhile.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -41,7 +41,7 @@ FIXTURE_TEST(row_over_a_limit_is_refused_and_nothing_written)
     assert_false(colander_family_exists(family));
 }
 
-FIXTURE_TEST(what_is_no_key_or_row_is_refused)
+FIXTURE_TEST(invalid_keys_and_rows_are_rejected)
 {
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     SCOPED_BUFFER key = text_key("k");
@@ -166,7 +166,7 @@ FIXTURE_TEST(a_batch_over_the_limit_keeps_what_it_has)
         OK(colander_batch_put(batch, family, at, row, why()));
     FAILS(colander_batch_put(batch, family, at, row, why()), COLANDER_LIMIT);
     assert_int_equal(colander_batch_count(batch), count);
-    OK(colander_batch_delete(batch, family, at, why())); /* for it is room */
+    OK(colander_batch_delete(batch, family, at, why())); /* a delete fits */
     colander_batch_clear(batch);
     OK(colander_batch_put(batch, family, at, row, why()));
     assert_int_equal(count_rows(family), 0);
@@ -185,7 +185,7 @@ struct patcher {
     int failures;
 };
 
-/* Counts its own column of the one row up, patch by patch. */
+/* Increments its own column of the same row, patch by patch. */
 static void *
 patch_own_column(void *context)
 {
@@ -280,7 +280,7 @@ set_account(struct mover *mover, struct colander_batch *batch,
     return code;
 }
 
-/* Moves amounts between accounts of two families, a batch for each move. */
+/* Moves amounts between accounts of two families, in one batch each. */
 static void *
 move_amounts(void *context)
 {

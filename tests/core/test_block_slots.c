@@ -1,5 +1,5 @@
 /*
- * Slots of the block cache: each is its taker's alone, and used again.
+ * Slots of the block cache: each has one user at a time, and is reused.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,7 +22,7 @@ compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* How many chunks have a slot to take; the first of a chunk is the next one. */
+/* Chunks with a free slot form a list, linked at their beginning. */
 static size_t
 chunk_count(struct block_slots *all)
 {
@@ -64,6 +64,6 @@ TEST(slots_lie_apart_and_are_used_again)
     assert_memory_equal(slots, again, sizeof(slots));
     for (size_t i = 0; i < SLOTS; i++)
         block_slots_give(&all, again[i]);
-    assert_int_equal(chunk_count(&all), 1); /* the others are given back */
+    assert_int_equal(chunk_count(&all), 1); /* the others are freed */
     block_slots_release(&all);
 }

@@ -1,5 +1,5 @@
 /*
- * Numbers as bytes, and the reader that checks bounds.
+ * Numbers encoded as bytes, and the reader that checks bounds.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -88,7 +88,7 @@ TEST(reader_stays_bad_after_a_missing_byte)
         bytes_reader_of(colander_slice_of(counted, sizeof(counted)));
 
     assert_int_equal(bytes_read_le(&reader, 2), 0x0201);
-    assert_int_equal(bytes_read_text(&reader).size, 3); /* of the byte 3 */
+    assert_int_equal(bytes_read_text(&reader).size, 3); /* of the length 3 */
     assert_int_equal(reader.left.size, 2);
     assert_int_equal(bytes_read(&reader, UINT64_MAX).size, 0);
     assert_true(reader.is_bad);

@@ -78,7 +78,7 @@ TEST(heap_yields_its_elements_in_order)
         for (size_t left = count; left > 0;) {
             assert_true(numbers[heap[0]] >= last);
             last = numbers[heap[0]];
-            numbers[heap[0]] = UINT32_MAX; /* no element comes twice */
+            numbers[heap[0]] = UINT32_MAX; /* no element is returned twice */
             heap[0] = heap[--left];
             heap_sift_down(heap, sizeof(*heap), left, 0, is_before, numbers);
         }
@@ -101,7 +101,7 @@ count_of(const struct hash_index *index, uint32_t hash, uint32_t number)
 
 TEST(hash_index_finds_each_number_once)
 {
-    /* Of the hashes many are equal, and some wrap around the end. */
+    /* Many hashes are equal, and some probes wrap around the end. */
     struct hash_index index = {NULL, 0, 0};
 
     assert_int_equal(count_of(&index, 5, 0), 0);

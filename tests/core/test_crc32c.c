@@ -28,7 +28,7 @@ TEST(checksums_are_those_of_the_standard)
     assert_standard(crc32c_by_table);
 }
 
-/* A log that one machine has written is read by another. */
+/* A log written on one machine can be read on another. */
 TEST(all_processors_have_the_same_checksums)
 {
     uint64_t random = random_seed("crc32c");

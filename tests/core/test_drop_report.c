@@ -1,8 +1,7 @@
 /*
- * What an open drops from the logs is reported, also if that open fails, is
- * killed, or ends with the power: then the next one reports it.
- *
- * The process that is lost is this program again: see support/power_loss.h.
+ * Whatever an open drops from the logs is reported. If that open fails, is
+ * killed or loses power, the next one reports it. The process that loses power
+ * is this program run again: see support/power_loss.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,8 +20,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* --------------------------------------------------------------- children ---
- */
+/* ------------------------------------------------------------- children --- */
 
 /* Writes rows to three logs and is killed: --write <store>. */
 _Noreturn static void
@@ -49,8 +47,8 @@ write_rows(char **arguments)
     _exit(1);
 }
 
-/* Opens the store until it is lost: --lose <store> <files> <number> <seed>, or
- * killed: --kill ... */
+/* Opens the store until the power is lost: --lose <store> <files> <number>
+ * <seed>, or until it is killed: --kill ... */
 _Noreturn static void
 open_until_lost(char **arguments)
 {
@@ -63,10 +61,10 @@ open_until_lost(char **arguments)
     _exit(open_with(&fixture, NULL, NULL) == COLANDER_OK ? 0 : 1);
 }
 
-/* ---------------------------------------------------------------- stores ---
- */
+/* --------------------------------------------------------------- stores --- */
 
-/* The path of a file with bytes, such as "*.log", the first or the last. */
+/* The path of the first or last file that matches, such as "*.log", and has
+ * data. */
 static void
 find_file(const char *store, const char *name, bool is_last,
           char path[TEMPORARY_SIZE + 64])
@@ -87,9 +85,8 @@ find_file(const char *store, const char *name, bool is_last,
     assert_true(path[0] != '\0');
 }
 
-/* A store whose last write is torn: no boot is known and RocksDB drops it, or
- * it was lost with the power and the log is cut; or one that lost a write
- * before others. */
+/* A store whose last write is torn, and no boot is known, so RocksDB drops it;
+ * or that lost power and has a cut log; or that lost a write before others. */
 enum loss { TORN, CUT, GAP, LOSSES };
 
 static void
@@ -127,7 +124,7 @@ copy_store(const char *from, const char *to)
     ZERO(system(command));
 }
 
-/* Opens and closes the store. Returns what the open reports. */
+/* Opens and closes the store. Returns what the open reported. */
 static struct colander_recovery
 open_once(struct fixture *fixture, enum colander_open_mode mode)
 {
@@ -158,7 +155,7 @@ assert_same(const struct colander_recovery *a,
     assert_int_equal(a->has_gap, b->has_gap);
 }
 
-/* What is reported if the file has these bytes. */
+/* Returns what an open reports if the file has these bytes. */
 static struct colander_recovery
 report_of(int directory, const uint8_t *bytes, size_t size)
 {
@@ -200,7 +197,7 @@ ENGINE_TEST(report_has_these_bytes_and_no_others)
     ZERO(close(directory));
 }
 
-/* What is still in the same log counts once. */
+/* Drops from the same log are counted once. */
 ENGINE_TEST(reports_of_different_logs_are_added)
 {
     static const struct colander_recovery added[][2] = {
@@ -221,11 +218,10 @@ ENGINE_TEST(reports_of_different_logs_are_added)
     ZERO(close(directory));
 }
 
-/* ------------------------------------------------------------------ opens ---
- */
+/* ---------------------------------------------------------------- opens --- */
 
-/* The store is opened until it is lost before a change of these files. Returns
- * false if it was not lost. */
+/* Opens the store and loses power before a change of these files. Returns false
+ * if the open made fewer changes. */
 static bool
 lose_open(struct fixture *fixture, const char *files, uint64_t change,
           bool is_kill, uint64_t seed)
@@ -247,7 +243,7 @@ lose_open(struct fixture *fixture, const char *files, uint64_t change,
     return status != 0;
 }
 
-/* A new log may be torn as well if the power is lost. */
+/* If power is lost, a new log may be torn as well. */
 static void
 assert_reports(struct fixture *fixture, enum colander_open_mode mode,
                const struct colander_recovery *dropped, bool is_kill)
@@ -260,7 +256,7 @@ assert_reports(struct fixture *fixture, enum colander_open_mode mode,
     assert_true(recovery.has_gap || !dropped->has_gap);
 }
 
-/* Before each change of some files that the open makes. */
+/* Loses power before each change that the open makes to some files. */
 static void
 lose_at_each_change(struct fixture *fixture, const char *files,
                     const struct colander_recovery *dropped, uint64_t *random)
@@ -286,7 +282,7 @@ lose_at_each_change(struct fixture *fixture, const char *files,
     }
 }
 
-/* Also by a reader, and once only. */
+/* A reader reports it too, and only once. */
 ENGINE_TEST(what_a_lost_open_dropped_is_reported)
 {
     static const char *const files[] = {"LEDGER", ".log", "MANIFEST", "CURRENT",
@@ -315,7 +311,7 @@ find_dropped(void *found, const struct salvage_loss *loss)
     *(bool *)found |= strcmp(loss->file, DROP_REPORT_FILE) == 0;
 }
 
-/* After an open that failed, logs and ledger agree: only the report is left. */
+/* After a failed open, logs and ledger agree, so only the report remains. */
 ENGINE_TEST(salvage_reports_what_a_failed_open_dropped)
 {
     for (enum loss loss = CUT; loss < LOSSES; loss++) {

@@ -1,6 +1,6 @@
 /*
- * Durability (I6): when a write waits for the disk, and what close says when
- * the disk refuses.
+ * Durability (I6): when a write waits for the disk, and what close reports if
+ * the disk fails.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,9 +18,9 @@
 
 /* ------------------------------------------------------------ the disk --- */
 
-/* Syncs of log files, counted, and which file was synced first: this definition
- * stands before the C library's for everything in this program, RocksDB
- * included. */
+/* Counts syncs of log files, and notes which file was synced first. This
+ * definition replaces the C library's for the whole program, including
+ * RocksDB. */
 static atomic_int log_syncs;
 static atomic_int syncs;
 static char first_synced[512];
@@ -85,8 +85,8 @@ ENGINE_TEST(write_is_synced_as_it_or_the_store_says)
     }
 }
 
-/* Whether a log is whole is on the disk before another log has writes. A flush
- * begins a log, and syncs its SST and older logs later. */
+/* The ledger records on disk that a log is complete before another log has
+ * writes. A flush begins a new log, and syncs its SST and older logs later. */
 ENGINE_TEST(ledger_is_synced_before_a_log_is_created)
 {
     struct engine_family *family;
@@ -104,7 +104,7 @@ ENGINE_TEST(ledger_is_synced_before_a_log_is_created)
 
 /* ------------------------------------------------------ a failing close --- */
 
-ENGINE_TEST(close_tells_what_it_could_not_flush_and_nothing_is_lost)
+ENGINE_TEST(close_reports_a_failed_flush_and_nothing_is_lost)
 {
     struct engine_family *family;
     uint64_t noise = 1;

@@ -51,7 +51,7 @@ ENGINE_TEST(bad_family_names_are_refused)
     (void)family_of(fixture, longest);
 }
 
-ENGINE_TEST(dropped_family_refuses_writes_and_the_store_goes_on)
+ENGINE_TEST(dropped_family_refuses_writes_and_the_store_works)
 {
     struct engine_family *again;
     struct engine_batch *batch;
@@ -103,7 +103,7 @@ ENGINE_TEST(cursor_outlives_the_drop_of_its_family)
     assert_true(!is_row && key.data == NULL);
 }
 
-/* What a thread does to its family until it is refused. */
+/* What a thread does to its family until it fails. */
 enum work { WRITE, WRITE_AND_FLUSH, WRITE_AND_COMPACT };
 
 struct writer {
@@ -131,8 +131,8 @@ write_until_refused(void *context)
     return NULL;
 }
 
-/* A write, flush or compaction that met a drop used to stop all writes of the
- * store for ever. */
+/* A write, flush or compaction that ran into a drop used to block all writes to
+ * the store forever. */
 static void
 drop_beside(struct fixture *fixture, const enum work works[3], int rounds)
 {
@@ -172,7 +172,7 @@ ENGINE_TEST(drop_stops_writers_and_nothing_else)
     drop_beside(fixture, works, 20);
 }
 
-ENGINE_TEST(drop_beside_flushes_and_compactions_stops_nothing)
+ENGINE_TEST(drop_during_flushes_and_compactions_stops_nothing)
 {
     static const enum work works[2][3] = {
         {WRITE_AND_FLUSH, WRITE_AND_FLUSH, WRITE_AND_FLUSH},

@@ -1,5 +1,5 @@
 /*
- * Opening and closing: what is on disk, what is left behind.
+ * Opening and closing an engine: what is on disk, and what remains.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -34,7 +34,7 @@ ENGINE_TEST(new_store_is_not_made_over_another)
     OK(open_as(fixture, COLANDER_OPEN_EXISTING, why()));
 }
 
-ENGINE_TEST(directory_of_somebody_else_is_left_alone)
+ENGINE_TEST(foreign_directory_is_left_alone)
 {
     char file[TEMPORARY_SIZE + 32];
     DIR *stream;
@@ -53,7 +53,7 @@ ENGINE_TEST(directory_of_somebody_else_is_left_alone)
     assert_int_equal(count, 3); /* ., .., letter */
 }
 
-ENGINE_TEST(file_is_no_store)
+ENGINE_TEST(file_is_not_a_store)
 {
     ZERO(close(open(fixture->path, O_CREAT | O_WRONLY, 0644)));
     FAILS(open_with(fixture, NULL, why()), COLANDER_INVALID);
@@ -173,7 +173,7 @@ ENGINE_TEST(files_are_for_the_owner_alone)
     struct engine_family *family;
 
     umask(0);
-    ZERO(mkdir(fixture->path, 0755)); /* there before us */
+    ZERO(mkdir(fixture->path, 0755)); /* it existed before */
     family = open_with_family(fixture, "f");
     OK(put(fixture->engine, family, "k", "v", NULL));
     OK(engine_family_flush(family, NULL));

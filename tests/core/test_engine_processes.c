@@ -1,5 +1,5 @@
 /*
- * Several processes: who holds a store, who reads it, who was killed.
+ * Several processes: one holds a store, others read it or are killed.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -40,7 +40,7 @@ start_role(const char *role, const char *path, enum colander_open_mode mode,
     return child_start(arguments);
 }
 
-/* Holds the store until the pipe closes. */
+/* Holds the store open until the pipe closes. */
 ROLE(hold)
 {
     struct colander_options options = usual_options();
@@ -79,7 +79,7 @@ ROLE(write)
     return 2;
 }
 
-/* Opens the store of another user, which is not allowed. */
+/* Opens another user's store, which is not permitted. */
 ROLE(trespass)
 {
     struct engine *engine;
@@ -100,7 +100,7 @@ wait_for(pid_t child)
     return status;
 }
 
-/* What opening says while another process holds the store. */
+/* The result of opening while another process holds the store. */
 static enum colander_code
 open_beside(struct fixture *fixture, enum colander_open_mode theirs,
             enum colander_open_mode ours, pid_t *holder,
@@ -164,7 +164,7 @@ ENGINE_TEST(killed_holder_leaves_no_lock_and_no_loss)
         start_role("--write", fixture->path, COLANDER_OPEN_OR_CREATE, 0, 0);
 
     assert_true(WIFSIGNALED(wait_for(child)));
-    /* The row is in the write-ahead log only: reading must see it too. */
+    /* The row is only in the write-ahead log: readers must see it too. */
     for (int i = 0; i < 2; i++) {
         OK(open_as(fixture,
                    i == 0 ? COLANDER_OPEN_READ_ONLY : COLANDER_OPEN_EXISTING,
@@ -177,7 +177,7 @@ ENGINE_TEST(killed_holder_leaves_no_lock_and_no_loss)
     }
 }
 
-/* Changes a byte in the middle of the one log file that has any. */
+/* Changes a byte in the middle of the only log file with data. */
 static void
 damage_log(const struct fixture *fixture)
 {
@@ -220,7 +220,7 @@ ENGINE_TEST(damage_inside_the_log_is_not_passed_over)
     FAILS(open_as(fixture, COLANDER_OPEN_READ_ONLY, why()), COLANDER_CORRUPT);
 }
 
-ENGINE_TEST(store_of_somebody_else_is_not_permitted)
+ENGINE_TEST(store_of_another_user_is_not_permitted)
 {
     if (geteuid() != 0)
         skip();
@@ -232,7 +232,7 @@ ENGINE_TEST(store_of_somebody_else_is_not_permitted)
                      0);
 }
 
-/* Names, sizes and times of all files below the store, as one text. */
+/* Returns the names, sizes and times of all files in the store as one text. */
 static void
 describe_files(const char *path, char *text, size_t size)
 {

@@ -1,12 +1,12 @@
 /*
- * Errors: contexts before causes, in the room there is.
+ * Errors: contexts precede causes, within the space available.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "core/core.h"
 #include "support/cases.h"
 
-TEST(contexts_stand_outermost_first)
+TEST(contexts_are_outermost_first)
 {
     struct colander_error err;
 

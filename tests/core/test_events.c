@@ -1,5 +1,5 @@
 /*
- * What an observer is told of SST files, against what the store shows.
+ * What an observer is notified of about SST files, compared with the store.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -59,13 +59,13 @@ drop(struct work *work, size_t which)
     uint32_t id = engine_family_id(work->families[which]);
 
     OK(engine_family_drop(work->families[which], NULL));
-    /* What a compaction had made by then stays until the store is closed. */
+    /* The compaction's output so far stays until the store is closed. */
     pthread_mutex_lock(&watch->mutex);
     watch->is_dropped[id] = true;
     pthread_mutex_unlock(&watch->mutex);
     close_families(&work->fixture->base);
     open_families(work);
-    for (size_t i = 0; i < SNAPSHOTS; i++) { /* of what there was before */
+    for (size_t i = 0; i < SNAPSHOTS; i++) { /* of earlier states */
         colander_snapshot_release(work->snapshots[i]);
         work->snapshots[i] = NULL;
     }
@@ -109,7 +109,7 @@ run_work(struct sst_fixture *fixture, enum colander_compaction compaction)
     struct work work = {.fixture = fixture};
     uint64_t steps = random_runs(250);
 
-    work.random = random_seed("told_rows_are_the_rows_of_the_store");
+    work.random = random_seed("reported_rows_are_the_rows_of_the_store");
     fixture->options.compaction = compaction;
     open_watched(fixture);
     open_families(&work);
@@ -123,17 +123,17 @@ run_work(struct sst_fixture *fixture, enum colander_compaction compaction)
     release_all(&work);
 }
 
-SST_TEST(told_rows_are_the_rows_of_a_leveled_store)
+SST_TEST(reported_rows_are_the_rows_of_a_leveled_store)
 {
     run_work(fixture, COLANDER_COMPACTION_LEVELED);
 }
 
-SST_TEST(told_rows_are_the_rows_of_a_universal_store)
+SST_TEST(reported_rows_are_the_rows_of_a_universal_store)
 {
     run_work(fixture, COLANDER_COMPACTION_UNIVERSAL);
 }
 
-SST_TEST(told_rows_are_the_rows_of_a_fifo_store)
+SST_TEST(reported_rows_are_the_rows_of_a_fifo_store)
 {
     run_work(fixture, COLANDER_COMPACTION_FIFO);
 }
@@ -159,31 +159,31 @@ SST_TEST(replaced_file_leaves_the_view_though_a_cursor_keeps_it)
     struct watch *watch = &fixture->watch;
     struct engine_family *family;
     SCOPED_ENGINE_CURSOR cursor = NULL;
-    struct told *told;
+    struct seen_sst *seen;
     bool is_in_view = true;
 
     open_watched(fixture);
     family = family_of(&fixture->base, "f");
     assert_true(write_rows(fixture->base.engine, family, NULL, 100));
     OK(engine_family_flush(family, NULL));
-    told = newest_told(watch);
+    seen = newest_seen(watch);
     OK(engine_cursor_open(family, &all, &cursor, NULL));
     assert_true(write_rows(fixture->base.engine, family, NULL, 100));
     OK(engine_family_compact(family, NULL));
     for (int i = 0; i < 1000 && is_in_view; i++) {
         pthread_mutex_lock(&watch->mutex);
-        is_in_view = told->is_in_view;
+        is_in_view = seen->is_in_view;
         pthread_mutex_unlock(&watch->mutex);
         usleep(1000);
     }
     assert_false(is_in_view);
     pthread_mutex_lock(&watch->mutex);
-    assert_false(told->is_deleted);
+    assert_false(seen->is_deleted);
     pthread_mutex_unlock(&watch->mutex);
     check_now(fixture, family);
 }
 
-/* Whether RocksDB has moved a file to another level as it is. */
+/* Returns whether RocksDB moved a file to another level unchanged. */
 static bool
 has_moved(struct sst_fixture *fixture)
 {
@@ -201,7 +201,7 @@ SST_TEST(moved_file_stays_in_view_and_its_entries_are_counted)
 
     open_watched(fixture);
     family = family_of(&fixture->base, "f");
-    for (uint32_t i = 0; i < 60; i++) { /* none overlaps another */
+    for (uint32_t i = 0; i < 60; i++) { /* their ranges do not overlap */
         assert_true(write_batch(fixture->base.engine, family, NULL, i * 1000,
                                 1 + i * 10));
         OK(engine_family_flush(family, NULL));
@@ -211,7 +211,7 @@ SST_TEST(moved_file_stays_in_view_and_its_entries_are_counted)
     assert_true(has_moved(fixture));
     assert_in_range(check_files(fixture), 30, 60);
     close_engine(&fixture->base);
-    open_watched(fixture); /* now RocksDB knows the entries of 20 at first */
+    open_watched(fixture); /* RocksDB now knows the entries of 20 at first */
     family = family_of(&fixture->base, "f");
     assert_in_range(check_files(fixture), 30, 60);
     check_now(fixture, family);
@@ -253,7 +253,7 @@ SST_TEST(no_row_is_missing_at_any_moment)
     open_watched(fixture);
     writing.family = family_of(&fixture->base, "f");
     ZERO(pthread_create(&thread, NULL, write_on, &writing));
-    while (!writing.is_done) { /* writes go on while it flushes */
+    while (!writing.is_done) { /* writes continue during the flush */
         OK(engine_family_flush(writing.family, NULL));
         check_now(fixture, writing.family);
     }
@@ -261,11 +261,10 @@ SST_TEST(no_row_is_missing_at_any_moment)
     (void)check_files(fixture);
 }
 
-/* --------------------------------------------------- crashes and failure ---
- */
+/* -------------------------------------------------- crashes and failure --- */
 
-/* Role: writes 1,000 rows and is killed. The parent reads them at an open, so
- * their values need nothing but the sequence. */
+/* Role: writes 1,000 rows and is killed. The parent reads them when it opens
+ * the store, so their values depend only on the sequence. */
 ROLE(write)
 {
     struct engine_family *family;
@@ -279,10 +278,10 @@ ROLE(write)
     return 2;
 }
 
-SST_TEST(rows_of_a_killed_process_are_told_before_open_returns)
+SST_TEST(rows_of_a_killed_process_are_reported_before_open_returns)
 {
     struct engine_family *family;
-    struct told *told;
+    struct seen_sst *seen;
     struct rows rows;
     const char *const arguments[] = {"test", "--write", fixture->base.path,
                                      NULL};
@@ -297,14 +296,14 @@ SST_TEST(rows_of_a_killed_process_are_told_before_open_returns)
     free(rows.rows);
     close_engine(&fixture->base);
     assert_int_equal(fixture->watch.event_count,
-                     0); /* a reader tells nothing */
+                     0); /* a reader reports nothing */
 
     fixture->options.mode = COLANDER_OPEN_EXISTING;
     open_watched(fixture);
-    told = newest_told(&fixture->watch);
-    assert_non_null(told);
-    assert_true(told->is_in_view);
-    assert_int_equal(told->rows.count, 1000);
+    seen = newest_seen(&fixture->watch);
+    assert_non_null(seen);
+    assert_true(seen->is_in_view);
+    assert_int_equal(seen->rows.count, 1000);
     family = family_of(&fixture->base, "f");
     rows = rows_at(family, NULL, engine_unflushed_cursor_open);
     assert_int_equal(rows.count, 0);
@@ -314,14 +313,14 @@ SST_TEST(rows_of_a_killed_process_are_told_before_open_returns)
 static void
 forget_view(struct watch *watch)
 {
-    for (struct told *told = watch->files; told != NULL; told = told->next)
-        told->is_in_view = false;
+    for (struct seen_sst *seen = watch->files; seen != NULL; seen = seen->next)
+        seen->is_in_view = false;
 }
 
-/* A file that RocksDB's buffer holds (1 MiB) fails after its writer has
- * finished, when it is synced; a larger one before, and then RocksDB does not
- * say which file it was. */
-SST_TEST(file_that_fails_is_told_with_what_is_known_of_it)
+/* A file that fits in RocksDB's buffer (1 MiB) fails when it is synced, after
+ * its writer has finished. A larger one fails earlier, and then RocksDB does
+ * not report which file it was. */
+SST_TEST(failed_file_is_reported_with_what_is_known_of_it)
 {
     static const uint32_t counts[] = {2000, 15000};
     struct watch *watch = &fixture->watch;
@@ -346,7 +345,7 @@ SST_TEST(file_that_fails_is_told_with_what_is_known_of_it)
         if (engine_close(fixture->base.engine, NULL) != COLANDER_OK)
             print_message("its close fails, too\n");
         fixture->base.engine = NULL;
-        forget_view(watch); /* what the close made in vain */
+        forget_view(watch); /* what the close failed to write */
         open_watched(fixture);
         family = family_of(&fixture->base, "f");
         check_now(fixture, family);
@@ -354,7 +353,7 @@ SST_TEST(file_that_fails_is_told_with_what_is_known_of_it)
     }
 }
 
-SST_TEST(flushed_is_told_up_to_the_newest_write_of_the_store)
+SST_TEST(flushed_is_reported_up_to_the_newest_write)
 {
     struct engine_family *f;
     struct engine_family *g;

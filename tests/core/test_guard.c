@@ -1,5 +1,6 @@
 /*
- * The border to C++: no exception passes it, and what RocksDB says has a code.
+ * The border to C++: no exception crosses it, and each RocksDB status maps to a
+ * code.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,9 +10,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The message begins so; RocksDB has the rest. */
+/* The message begins with this; RocksDB supplies the rest. */
 static void
-assert_told(enum thrown thrown, enum colander_code code, const char *message)
+assert_tried(enum thrown thrown, enum colander_code code, const char *message)
 {
     struct colander_error err = {.code = COLANDER_OK};
 
@@ -23,17 +24,17 @@ assert_told(enum thrown thrown, enum colander_code code, const char *message)
 
 TEST(exceptions_become_errors)
 {
-    assert_told(THROWN_NOTHING, COLANDER_OK, "");
-    assert_told(THROWN_BAD_ALLOC, COLANDER_NO_MEMORY, "cannot try: no memory");
-    assert_told(THROWN_RUNTIME_ERROR, COLANDER_IO, "cannot try: told");
-    assert_told(THROWN_NUMBER, COLANDER_IO, "cannot try: unknown exception");
+    assert_tried(THROWN_NOTHING, COLANDER_OK, "");
+    assert_tried(THROWN_BAD_ALLOC, COLANDER_NO_MEMORY, "cannot try: no memory");
+    assert_tried(THROWN_RUNTIME_ERROR, COLANDER_IO, "cannot try: thrown");
+    assert_tried(THROWN_NUMBER, COLANDER_IO, "cannot try: unknown exception");
 }
 
 TEST(a_status_has_its_code)
 {
-    assert_told(SAID_OK, COLANDER_OK, "");
-    assert_told(SAID_CORRUPTION, COLANDER_CORRUPT, "cannot try: ");
-    assert_told(SAID_MEMORY_LIMIT, COLANDER_NO_MEMORY, "cannot try: ");
-    assert_told(SAID_DROPPED, COLANDER_DROPPED, "cannot try: ");
-    assert_told(SAID_NO_SPACE, COLANDER_IO, "cannot try: ");
+    assert_tried(SAID_OK, COLANDER_OK, "");
+    assert_tried(SAID_CORRUPTION, COLANDER_CORRUPT, "cannot try: ");
+    assert_tried(SAID_MEMORY_LIMIT, COLANDER_NO_MEMORY, "cannot try: ");
+    assert_tried(SAID_DROPPED, COLANDER_DROPPED, "cannot try: ");
+    assert_tried(SAID_NO_SPACE, COLANDER_IO, "cannot try: ");
 }

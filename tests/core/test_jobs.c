@@ -1,6 +1,6 @@
 /*
- * Families that are dropped while RocksDB's jobs end that were at work on them:
- * what jobs still need of a family stays until their end.
+ * Families dropped while RocksDB is finishing jobs on them: what the jobs still
+ * need of a family stays valid until they end.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,7 +15,7 @@
 
 #define ROW_SIZE (64 << 10)
 
-/* Where a job of a family waits. */
+/* Where a job of a family is held. */
 enum place { NOWHERE, CREATED, FLUSHED };
 
 struct gate {
@@ -30,7 +30,7 @@ struct gates {
     struct gate gates[2];
 };
 
-/* Holds the first job that comes by, until the gate is opened. */
+/* Holds the first job that arrives, until the gate is opened. */
 static void
 pass(struct gates *gates, uint32_t family, enum place place)
 {
@@ -68,8 +68,7 @@ await(struct gates *gates, size_t index)
     pthread_mutex_unlock(&gates->mutex);
 }
 
-/* ------------------------------------------------------------- observer ---
- */
+/* ------------------------------------------------------------- observer --- */
 
 static void *
 begin(void *context, uint32_t family)
@@ -153,7 +152,7 @@ flush(void *context)
     return NULL;
 }
 
-/* Until its writes wait for a flush. */
+/* Writes until the writes wait for a flush. */
 static void
 await_stall(const struct writer *writer)
 {
@@ -169,11 +168,11 @@ await_stall(const struct writer *writer)
 /* ----------------------------------------------------------------- test --- */
 
 /*
- * The flush of a family holds up writes; it is installed, and the family is
- * dropped before the flush has ended. That of another family ends meanwhile,
- * which is what lets writes, and the drop, go on. What RocksDB would read
- * of the family then is a pointer that glibc's free has overwritten: that ends
- * the process.
+ * The flush of a family blocks writes. It is installed, and the family is
+ * dropped before the flush has ended. Meanwhile the flush of another family
+ * ends, which lets writes and the drop continue. If RocksDB then read a pointer
+ * to the family, glibc's free would have overwritten it, and the process would
+ * crash.
  */
 ENGINE_TEST(a_family_may_be_dropped_while_its_flush_ends)
 {

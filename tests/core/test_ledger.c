@@ -1,6 +1,6 @@
 /*
- * The ledger: what it keeps, and that it never says more than is true, also on
- * a disk that fails.
+ * The ledger: what it records, and that it never claims more than is true, even
+ * on a disk that fails.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -24,7 +24,7 @@ struct fixture {
     char path[TEMPORARY_SIZE];
     int fd;
     struct ledger *ledger;
-    unsigned tries; /* of a thread */
+    unsigned tries; /* made by a thread */
 };
 
 static int
@@ -64,7 +64,7 @@ settle(struct fixture *fixture)
     OK(ledger_settle(fixture->ledger, NULL));
 }
 
-/* What must be there of the log; it is looked at with nothing there. */
+/* The size that must be intact of a log that is empty now. */
 static uint64_t
 least(struct fixture *fixture, enum ledger_kind kind, uint64_t number)
 {
@@ -74,7 +74,7 @@ least(struct fixture *fixture, enum ledger_kind kind, uint64_t number)
     return ledger_least(fixture->ledger, &entry);
 }
 
-/* The slots, in the file. */
+/* Reads the slots from the file. */
 static void
 read_slots(const struct fixture *fixture, uint8_t slots[2 * LEDGER_SLOT])
 {
@@ -95,8 +95,7 @@ write_slots(const struct fixture *fixture, const uint8_t slots[2 * LEDGER_SLOT])
     (void)close(fd);
 }
 
-/* --------------------------------------------------------------------------
- */
+/* ----------------------------------------------------------------------- */
 
 #define LEDGER_TEST(name)                                                      \
     TEST_WITH(struct fixture *fixture, name, setup, teardown)
@@ -130,15 +129,15 @@ LEDGER_TEST(a_log_that_is_not_found_is_missing_once)
             ledger_next(fixture->ledger, LEDGER_WAL, number - 1).is_found,
             number != 4);
 
-    settle(fixture); /* what is there counts now */
+    settle(fixture); /* what is written so far counts now */
     reopen(fixture);
     assert_int_equal(least(fixture, LEDGER_WAL, 4), 0);
     assert_int_equal(least(fixture, LEDGER_WAL, 5), 9);
 }
 
-/* Whatever happens to a slot, no note is believed that was not made, and one
- * slot is enough for what was synced. */
-LEDGER_TEST(damaged_slots_say_nothing)
+/* Damage to a slot never makes a note valid that was not written, and one slot
+ * is enough for what was synced. */
+LEDGER_TEST(damaged_slots_are_ignored)
 {
     uint64_t random = random_seed(__func__);
     uint8_t slots[2 * LEDGER_SLOT];
@@ -164,8 +163,8 @@ LEDGER_TEST(damaged_slots_say_nothing)
     }
 }
 
-/* Notes overwrite one slot only, which a power failure may tear, until the next
- * sync. */
+/* Until the next sync, notes overwrite only one slot, which a power failure may
+ * tear. */
 LEDGER_TEST(one_slot_stays_as_it_was_synced)
 {
     static uint8_t synced[2 * LEDGER_SLOT];
@@ -192,8 +191,8 @@ LEDGER_TEST(one_slot_stays_as_it_was_synced)
     }
 }
 
-/* Not every byte costs a write: the file may be a sixteenth behind. */
-LEDGER_TEST(the_file_may_be_behind_what_is_known)
+/* Not every byte costs a write: the file may lag by a sixteenth. */
+LEDGER_TEST(the_file_may_lag_by_a_sixteenth)
 {
     settle(fixture);
     for (uint64_t size = 1600; size <= 1700; size++)
@@ -212,7 +211,7 @@ LEDGER_TEST(the_file_may_be_behind_what_is_known)
     assert_int_equal(least(fixture, LEDGER_WAL, 9), 3200);
 }
 
-/* A note that was taken back does not come back with the older slot. */
+/* A note that was withdrawn does not reappear with the older slot. */
 LEDGER_TEST(what_was_forgotten_is_in_neither_slot)
 {
     uint8_t slots[2 * LEDGER_SLOT];
@@ -231,7 +230,7 @@ LEDGER_TEST(what_was_forgotten_is_in_neither_slot)
     }
 }
 
-/* How far a MANIFEST was synced is told by either slot. */
+/* Either slot records how far a MANIFEST was synced. */
 LEDGER_TEST(what_was_synced_of_a_manifest_is_in_both_slots)
 {
     uint8_t slots[2 * LEDGER_SLOT];
@@ -268,7 +267,7 @@ may_end(struct fixture *fixture, uint64_t number)
     return ledger_may_end(fixture->ledger, &entry, 0);
 }
 
-/* A log without a mark, known or not, was never synced. */
+/* A log without a mark, whether known or not, was never synced. */
 LEDGER_TEST(a_log_that_was_synced_is_marked)
 {
     settle(fixture);
@@ -308,7 +307,7 @@ make_old(uint8_t *slot, uint64_t count, uint64_t argument)
     }
 }
 
-/* Without a ledger, or with an old one, each log may have been synced, also
+/* Without a ledger, or with an old one, any log may have been synced, even
  * after it was found. */
 LEDGER_TEST(an_old_ledger_marks_all_logs)
 {
@@ -337,7 +336,8 @@ LEDGER_TEST(an_old_ledger_marks_all_logs)
     }
 }
 
-/* Of more logs than the file has room for, the newest are known. */
+/* If there are more logs than the file has room for, the newest are
+ * recorded. */
 LEDGER_TEST(many_logs_are_kept)
 {
     settle(fixture);
@@ -349,14 +349,14 @@ LEDGER_TEST(many_logs_are_kept)
     assert_int_equal(least(fixture, LEDGER_WAL, 1), 0);
     ledger_of_another_boot(fixture->path);
     reopen(fixture);
-    assert_false(may_end(fixture, 1)); /* there is no room for its mark */
+    assert_false(may_end(fixture, 1)); /* there is no space for its mark */
     assert_false(may_end(fixture, 2000));
     for (uint64_t number = 1; number <= 2000; number++)
         (void)ledger_found(fixture->ledger, LEDGER_WAL, number, number);
     settle(fixture);
     ledger_of_another_boot(fixture->path);
     reopen(fixture);
-    assert_false(may_end(fixture, 1)); /* nor after an open */
+    assert_false(may_end(fixture, 1)); /* nor after it is reopened */
 }
 
 static void
@@ -367,7 +367,7 @@ clear_boot(uint8_t *slot, uint64_t count, uint64_t generation)
         memset(slot + 32, 0, 40);
 }
 
-/* The boot of the older slot does not count, whichever is read first. */
+/* The boot in the older slot is ignored, whichever is read first. */
 LEDGER_TEST(the_boot_is_that_of_the_newer_slot)
 {
     uint8_t slots[2 * LEDGER_SLOT];
@@ -393,8 +393,7 @@ LEDGER_TEST(the_boot_is_that_of_the_newer_slot)
     }
 }
 
-/* ------------------------------------------------------ a disk that fails ---
- */
+/* ---------------------------------------------------- a disk that fails --- */
 
 #define LOG 15
 
@@ -409,7 +408,7 @@ setup_noted(void **state)
     return result;
 }
 
-/* How often it was said that the log may go. */
+/* Counts how often the log may be deleted. */
 static void *
 forget_often(void *argument)
 {
@@ -424,7 +423,7 @@ forget_often(void *argument)
 #define NOTED_TEST(name)                                                       \
     TEST_WITH(struct fixture *fixture, name, setup_noted, teardown)
 
-/* RocksDB removes a log by several threads at once, after errors. */
+/* After errors, RocksDB deletes a log from several threads at once. */
 NOTED_TEST(a_log_stays_while_no_thread_can_forget_it)
 {
     const enum fault_kind kinds[] = {FAULT_WRITE, FAULT_SYNC};
@@ -433,7 +432,7 @@ NOTED_TEST(a_log_stays_while_no_thread_can_forget_it)
         const struct fault fault = {kinds[i], 0, ENOSPC, false, true};
         pthread_t threads[2];
 
-        /* a sync that fails takes a while */
+        /* a failing sync takes a while */
         fixture->tries = kinds[i] == FAULT_SYNC ? 100 : 20000;
         faults_begin(fixture->path, &fault);
         for (size_t j = 0; j < 2; j++)
@@ -445,7 +444,7 @@ NOTED_TEST(a_log_stays_while_no_thread_can_forget_it)
             assert_null(count);
         }
         assert_true(faults_were_met());
-        faults_mend();
+        faults_repair();
     }
     ledger_note_written(fixture->ledger, LEDGER_WAL, LOG, 200);
     assert_true(ledger_forget(fixture->ledger, LEDGER_WAL, LOG));
@@ -453,7 +452,7 @@ NOTED_TEST(a_log_stays_while_no_thread_can_forget_it)
     assert_int_equal(least(fixture, LEDGER_WAL, LOG), 0);
 }
 
-/* Notes that are half written are not in the place of one that was synced. */
+/* Notes that are half written do not overwrite one that was synced. */
 NOTED_TEST(notes_that_are_torn_leave_the_last_one)
 {
     const struct fault fault = {FAULT_WRITE, 0, EIO, true, false};
@@ -464,13 +463,13 @@ NOTED_TEST(notes_that_are_torn_leave_the_last_one)
         faults_begin(fixture->path, &fault);
         ledger_note_written(fixture->ledger, LEDGER_WAL, LOG, size);
         assert_true(faults_were_met());
-        faults_mend();
+        faults_repair();
     }
     reopen(fixture);
     assert_int_equal(least(fixture, LEDGER_WAL, LOG), 100);
 }
 
-/* While the new one is not on the disk, a power failure may tear it. */
+/* While the new slot is not on disk, a power failure may tear it. */
 NOTED_TEST(a_slot_stays_until_the_other_is_synced)
 {
     const struct fault fault = {FAULT_SYNC, 0, EIO, false, true};
@@ -485,7 +484,7 @@ NOTED_TEST(a_slot_stays_until_the_other_is_synced)
         assert_false(
             ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 3, size + 1));
         assert_false(ledger_forget(fixture->ledger, LEDGER_WAL, LOG));
-        faults_mend();
+        faults_repair();
         read_slots(fixture, after);
         assert_true(memcmp(before, after, LEDGER_SLOT) == 0 ||
                     memcmp(before + LEDGER_SLOT, after + LEDGER_SLOT,
@@ -493,8 +492,7 @@ NOTED_TEST(a_slot_stays_until_the_other_is_synced)
     }
 }
 
-/* A mark that is not relied on may come later. Of the rest of a log of writes
- * less may be known. */
+/* Only a mark that is not relied on may reach the disk later. */
 NOTED_TEST(a_sync_is_on_the_disk_or_an_error)
 {
     const struct fault faults[] = {{FAULT_WRITE, 0, EIO, false, false},
@@ -509,17 +507,16 @@ NOTED_TEST(a_sync_is_on_the_disk_or_an_error)
         assert_false(i % 2 ? ledger_mark_synced(ledger, LOG + i, true)
                            : ledger_note_synced(ledger, LEDGER_MANIFEST, 3, 1));
         assert_true(faults_were_met());
-        faults_mend();
+        faults_repair();
         assert_true(i % 2 ? ledger_mark_synced(ledger, LOG + i, true)
                           : ledger_note_synced(ledger, LEDGER_MANIFEST, 3, 1));
     }
 }
 
-/* ---------------------------------------------------------- whole records ---
- */
+/* -------------------------------------------------------- whole records --- */
 
-/* The pieces of a record, as RocksDB makes them; checksums are not looked at.
- * Gives the size of the log then. */
+/* The fragments of a record, as RocksDB writes them; checksums are not checked.
+ * Returns the size of the log after it. */
 static size_t
 write_record(uint8_t *log, size_t at, size_t size)
 {
@@ -546,7 +543,7 @@ write_record(uint8_t *log, size_t at, size_t size)
     return at;
 }
 
-/* However a log is cut into what is written at once. */
+/* Whatever pieces a log is written in. */
 LEDGER_TEST(whole_records_are_known_from_the_bytes)
 {
     static uint8_t log[64 * LEDGER_SLOT];

@@ -1,7 +1,7 @@
 /*
- * Write-ahead logs and MANIFESTs that are damaged or torn: a store is opened
- * with all that was acknowledged, or not at all, or with something missing of
- * which it says so.
+ * Write-ahead logs and MANIFESTs that are damaged or torn: a store opens with
+ * everything acknowledged, or fails to open, or reports that something is
+ * missing.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -39,7 +39,7 @@ value_of(int number, char value[100000])
 }
 
 /* Writes all rows and is killed. The first quarter is in an SST, the others in
- * logs, of which there are three, as another family was flushed. */
+ * three logs, because another family was flushed. */
 ROLE(write)
 {
     struct fixture fixture = {.engine = NULL};
@@ -68,8 +68,8 @@ ROLE(write)
     return 1;
 }
 
-/* Opens the store, writes a row behind all, and is killed. */
-ROLE(behind)
+/* Opens the store, writes a row after all others, and is killed. */
+ROLE(append)
 {
     struct fixture fixture = {.engine = NULL};
     struct engine_family *rows;
@@ -78,7 +78,7 @@ ROLE(behind)
     if (open_with(&fixture, NULL, NULL) != COLANDER_OK)
         return 1;
     rows = family_of(&fixture, "rows");
-    if (put(fixture.engine, rows, "99999", "behind", NULL) != COLANDER_OK)
+    if (put(fixture.engine, rows, "99999", "appended", NULL) != COLANDER_OK)
         return 1;
     (void)kill(getpid(), SIGKILL);
     return 1;
@@ -93,15 +93,14 @@ copy_store(const char *from, const char *to)
     ZERO(system(command));
 }
 
-/* ------------------------------------------------------------------ logs ---
- */
+/* ----------------------------------------------------------------- logs --- */
 
 struct log_file {
     char path[TEMPORARY_SIZE + 300];
     off_t size;
 };
 
-/* The logs of a store that have something, in order, with `name` in theirs. */
+/* The non-empty logs of a store with `name` in their names, in order. */
 static size_t
 list_logs(const char *store, const char *name, struct log_file logs[LOGS_MAX])
 {
@@ -131,8 +130,7 @@ number_of(const struct log_file *log)
     return strtoull(strrchr(log->path, '/') + 1, NULL, 10);
 }
 
-/* ---------------------------------------------------------------- damage ---
- */
+/* --------------------------------------------------------------- damage --- */
 
 enum damage { BIT, BYTE, ZEROS, CUT, CUT_AND_GARBAGE, DAMAGES };
 
@@ -191,10 +189,9 @@ damage_log(const struct log_file *log, enum damage damage, off_t at,
     write_at(log->path, bytes, size, at);
 }
 
-/* --------------------------------------------------------------- looking ---
- */
+/* -------------------------------------------------------------- looking --- */
 
-/* All rows are right; gives how many there are. *last: the last of them. */
+/* All rows are right. Returns their number; *last is the last of them. */
 static int
 count_rows(struct fixture *fixture, int *last)
 {
@@ -229,9 +226,9 @@ count_rows(struct fixture *fixture, int *last)
     return count;
 }
 
-/* What an open made of it: rows; -1: it did not open, and names the file. Only
- * a log that was cut may lack something that nobody can tell of: when that was
- * just between two records. */
+/* The number of rows after an open; -1 if it fails and names the file. Only a
+ * cut log may lack rows without a report, if the cut was exactly between two
+ * records. */
 static int
 open_and_count(struct fixture *fixture, enum colander_open_mode mode,
                const char *file, bool is_cut)
@@ -266,7 +263,7 @@ run_until_killed(const char *option, const char *store)
     assert_true(WIFSIGNALED(child_run(arguments)));
 }
 
-/* A store that was written, and killed; its copy is `store`. */
+/* A store that was written by a killed process; its copy is `store`. */
 static void
 make_killed(struct fixture *fixture, char killed[TEMPORARY_SIZE + 16])
 {
@@ -289,7 +286,7 @@ ENGINE_TEST(killed_store_has_all_rows)
         open_and_count(fixture, COLANDER_OPEN_EXISTING, "/", false), ROWS);
 }
 
-/* It was opened with `rows` rows, and reports once what was dropped. */
+/* The store opened with `rows` rows, and reports once what was dropped. */
 static void
 assert_opens_quietly(struct fixture *fixture, int rows)
 {
@@ -303,8 +300,8 @@ assert_opens_quietly(struct fixture *fixture, int rows)
     close_engine(fixture);
 }
 
-/* With the ledger all is told but, in the last log, what was written since it
- * was last noted. */
+/* With the ledger everything is reported except, in the last log, what was
+ * written since it was last noted. */
 static void
 assert_noted(const struct log_file *log, off_t at, bool is_last, int rows)
 {
@@ -313,9 +310,9 @@ assert_noted(const struct log_file *log, off_t at, bool is_last, int rows)
                     at > log->size / 16 * 14);
 }
 
-/* Damages one log of those with `name` in theirs, in a copy of the store. Gives
- * how many rows are there then, or -1. After a restart of the machine, a log
- * that was never synced, the last one, ends where it is damaged. */
+/* Damages one log with `name` in its name, in a copy of the store. Returns the
+ * number of rows then, or -1. After a restart of the machine, a log that was
+ * never synced, the last one, ends where it is damaged. */
 static int
 damage_one(struct fixture *fixture, const char *killed, const char *name,
            uint64_t *random)
@@ -376,27 +373,27 @@ damage_many(struct fixture *fixture, const char *name, uint64_t runs,
     printf("%u were refused, %u have fewer rows\n", refused, fewer);
 }
 
-ENGINE_TEST(damaged_wals_are_told_or_their_end_is_dropped)
+ENGINE_TEST(damaged_wals_are_reported_or_their_end_is_dropped)
 {
     uint64_t random = random_seed(__func__);
 
     damage_many(fixture, ".log", random_runs(25), &random);
 }
 
-ENGINE_TEST(damaged_manifests_are_told_or_their_end_is_dropped)
+ENGINE_TEST(damaged_manifests_are_reported_or_their_end_is_dropped)
 {
     uint64_t random = random_seed(__func__);
 
     damage_many(fixture, "MANIFEST", random_runs(25), &random);
 }
 
-/* At each byte near the end of the last log, of which records are small. Only
- * a cut between two records, of which each row has two, cannot be told. */
+/* Cuts each byte near the end of the last log, which has small records. Each
+ * row has two records; only a cut between two records cannot be detected. */
 ENGINE_TEST(logs_cut_anywhere_are_opened)
 {
     char killed[TEMPORARY_SIZE + 16];
     struct log_file logs[LOGS_MAX];
-    int untold = 0;
+    int unreported = 0;
     int rows = ROWS;
 
     make_killed(fixture, killed);
@@ -412,16 +409,16 @@ ENGINE_TEST(logs_cut_anywhere_are_opened)
         OK(open_as(fixture, COLANDER_OPEN_EXISTING, NULL));
         rows = count_rows(fixture, &last_row);
         engine_recovery(fixture->engine, &recovery);
-        untold += recovery.dropped_size == 0;
-        assert_in_range(untold, 0, 2 * (ROWS - rows) + 1);
+        unreported += recovery.dropped_size == 0;
+        assert_in_range(unreported, 0, 2 * (ROWS - rows) + 1);
         close_engine(fixture);
         temporary_remove(fixture->path);
     }
-    assert_true(untold > 0);
+    assert_true(unreported > 0);
 }
 
-/* The last log has writes of which none waited: that RocksDB synced the empty
- * one at its beginning does not count. */
+/* None of the writes in the last log waited for a sync. RocksDB synced it while
+ * it was empty, which does not count. */
 static void
 assert_never_synced(const struct fixture *fixture)
 {
@@ -438,9 +435,9 @@ assert_never_synced(const struct fixture *fixture)
     close(fd);
 }
 
-/* An open that dropped the end of a log may be killed before that log goes.
- * What was written then goes on with the numbers of what was dropped; it does
- * not in a log that was damaged only later. */
+/* An open that dropped the end of a log may be killed before that log is
+ * deleted. Later writes continue with the numbers of those dropped. They do not
+ * if the log was damaged only later. */
 ENGINE_TEST(torn_log_before_that_of_a_killed_open_is_fine)
 {
     char killed[TEMPORARY_SIZE + 16];
@@ -457,7 +454,7 @@ ENGINE_TEST(torn_log_before_that_of_a_killed_open_is_fine)
         if (!is_later)
             ZERO(truncate(last->path, last->size - 3));
         copy_store(last->path, kept);
-        run_until_killed("--behind", fixture->path);
+        run_until_killed("--append", fixture->path);
         assert_never_synced(fixture);
         copy_store(kept, last->path);
         if (is_later)
@@ -466,15 +463,15 @@ ENGINE_TEST(torn_log_before_that_of_a_killed_open_is_fine)
         assert_int_equal(open_with(fixture, NULL, why()),
                          is_later ? COLANDER_CORRUPT : COLANDER_OK);
         if (!is_later) {
-            assert_value(family_of(fixture, "rows"), "99999", "behind");
+            assert_value(family_of(fixture, "rows"), "99999", "appended");
             close_engine(fixture);
         }
         temporary_remove(fixture->path);
     }
 }
 
-/* A log that is gone, or empty, or in the place of another. */
-ENGINE_TEST(logs_that_are_not_there_are_told)
+/* A log that is missing, empty, or swapped with another. */
+ENGINE_TEST(missing_logs_are_reported)
 {
     char killed[TEMPORARY_SIZE + 16];
     char aside[TEMPORARY_SIZE + 16];
@@ -487,7 +484,7 @@ ENGINE_TEST(logs_that_are_not_there_are_told)
         const struct log_file *other = &logs[(i + 1) % 3];
 
         copy_store(killed, fixture->path);
-        if (i >= 6) /* of swapped ones the order tells, too */
+        if (i >= 6) /* the order of swapped ones also shows it */
             ledger_remove(fixture->path);
         assert_int_equal(list_logs(fixture->path, ".log", logs), 3);
         if (i < 3) {
@@ -515,7 +512,7 @@ ENGINE_TEST(logs_that_are_not_there_are_told)
     }
 }
 
-/* Loses the log (-1), or what is after some bytes, or a byte of it. */
+/* Removes the log (-1), cuts it, or damages one byte of it. */
 static void
 lose_of_log(const struct log_file *log, off_t size)
 {
@@ -531,9 +528,8 @@ static const off_t lost_sizes[] = {-1, 0, 5, 18, 5000};
 
 #define LOSSES COUNT(lost_sizes)
 
-/* What was synced is damaged if it is not whole, and so is what precedes it:
- * logs of which another was flushed, and one before the log of a synced write.
- */
+/* What was synced is damaged if it is incomplete. So is everything before it:
+ * logs before one that was flushed, or before the log of a synced write. */
 ENGINE_TEST(stores_with_a_hole_before_synced_writes_are_refused)
 {
     char killed[TEMPORARY_SIZE + 16];
@@ -549,7 +545,7 @@ ENGINE_TEST(stores_with_a_hole_before_synced_writes_are_refused)
         log = &logs[i % 2];
         if (i % 3 == 1)
             ledger_mark_only(fixture->path, number_of(&logs[2]));
-        if (i % 3 == 2) { /* in the middle of what was synced only itself */
+        if (i % 3 == 2) { /* inside the synced part only that is marked */
             ledger_mark_only(fixture->path, number_of(log));
         }
         lose_of_log(log, lost_sizes[i / 6]);
@@ -560,9 +556,9 @@ ENGINE_TEST(stores_with_a_hole_before_synced_writes_are_refused)
     }
 }
 
-/* Of logs that were never synced, a lost machine may keep later writes and lose
- * earlier ones. The store has the rows before. Without a restart, that is
- * damage. */
+/* Of logs that were never synced, a power failure may keep later writes and
+ * lose earlier ones. The store keeps the rows before the gap. Without a
+ * restart, a gap is damage. */
 ENGINE_TEST(writes_after_one_that_was_lost_are_dropped)
 {
     char killed[TEMPORARY_SIZE + 16];
@@ -601,7 +597,7 @@ ENGINE_TEST(writes_after_one_that_was_lost_are_dropped)
     }
 }
 
-/* A failed open reports what it dropped, and so does the next. */
+/* A failed open reports what it dropped, and the next one does too. */
 ENGINE_TEST(failed_open_reports_what_it_dropped)
 {
     char killed[TEMPORARY_SIZE + 16];
@@ -634,7 +630,8 @@ ENGINE_TEST(failed_open_reports_what_it_dropped)
     assert_opens_quietly(fixture, ROWS);
 }
 
-/* A reader hides what follows the writes that were lost. So does its backup. */
+/* A reader hides the writes after those that were lost, and so does its
+ * backup. */
 ENGINE_TEST(backup_of_a_reader_has_what_it_sees)
 {
     char killed[TEMPORARY_SIZE + 16];
@@ -679,9 +676,9 @@ lose_last_record(const struct log_file *log)
     ZERO(truncate(log->path, (off_t)state.whole));
 }
 
-/* Two logs lose something: an earlier one its end, and a later one its first
- * writes. RocksDB would read over the zeros there. The rows are those before
- * the first loss, or none if the earlier log was ever synced. */
+/* Two logs lose data: an earlier one its end, and a later one its first writes,
+ * where RocksDB would skip the zeros. The rows are those before the first loss,
+ * or none if the earlier log was ever synced. */
 ENGINE_TEST(writes_after_two_that_were_lost_are_dropped)
 {
     char killed[TEMPORARY_SIZE + 16];
@@ -714,8 +711,8 @@ ENGINE_TEST(writes_after_two_that_were_lost_are_dropped)
     }
 }
 
-/* A lost machine may bring back a log that was removed, and not all of it. Its
- * rows are in SST files, and later ones in the log of the last process. */
+/* A power failure may restore part of a log that was removed. Its rows are in
+ * SST files, and later ones in the log of the last process. */
 ENGINE_TEST(a_log_that_came_back_is_not_needed)
 {
     char killed[TEMPORARY_SIZE + 16];
@@ -727,7 +724,7 @@ ENGINE_TEST(a_log_that_came_back_is_not_needed)
     make_killed(fixture, killed);
     copy_store(killed, fixture->path);
     assert_int_equal(list_logs(killed, ".log", logs), 3);
-    run_until_killed("--behind", fixture->path);
+    run_until_killed("--append", fixture->path);
     write_at(logs[2].path, "", 1, 5000);
     (void)snprintf(to, sizeof(to), "%s/rocksdb", fixture->path);
     copy_store(logs[2].path, to);
@@ -737,6 +734,6 @@ ENGINE_TEST(a_log_that_came_back_is_not_needed)
     rows = family_of(fixture, "rows");
     value_of(399, value);
     assert_value(rows, "00399", value);
-    assert_value(rows, "99999", "behind");
+    assert_value(rows, "99999", "appended");
     close_engine(fixture);
 }

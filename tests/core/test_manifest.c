@@ -1,6 +1,6 @@
 /*
- * The MANIFEST as it is read without RocksDB, against what RocksDB says; and
- * damaged anywhere.
+ * The MANIFEST read without RocksDB, compared with what RocksDB reports, and
+ * damaged at any place.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -73,7 +73,7 @@ open_database(const struct fixture *fixture, uint64_t *number)
     return directory;
 }
 
-/* Files of a dropped family go with it, without a word of each. */
+/* Files of a dropped family are removed with it, without a record for each. */
 static size_t
 live_count(const struct manifest *log)
 {
@@ -129,7 +129,7 @@ ENGINE_TEST(families_and_files_are_those_of_the_database)
     ZERO(close(directory));
 }
 
-/* A MANIFEST, and the directory that it is in. */
+/* A MANIFEST, and the directory it is in. */
 struct loaded_manifest {
     int directory;
     size_t size;
@@ -174,8 +174,8 @@ read_bytes(struct manifest *log, const struct loaded_manifest *manifest,
     assert_int_equal(unlinkat(directory, CUT, 0), 0);
 }
 
-/* A cut is an earlier moment: no file is there that never was, and what is
- * whole ends with an edit. */
+/* A cut MANIFEST shows an earlier state: it has no file that never existed, and
+ * its intact part ends with an edit. */
 ENGINE_TEST(a_cut_manifest_is_an_earlier_one)
 {
     static struct loaded_manifest manifest;
@@ -199,8 +199,8 @@ ENGINE_TEST(a_cut_manifest_is_an_earlier_one)
     ZERO(close(manifest.directory));
 }
 
-/* Any byte: nothing behind it counts as whole. */
-ENGINE_TEST(behind_damage_nothing_is_whole)
+/* Damages each byte: nothing after the damage counts as intact. */
+ENGINE_TEST(nothing_after_damage_is_intact)
 {
     static struct loaded_manifest manifest;
     uint64_t random = random_seed(__func__);
@@ -218,7 +218,7 @@ ENGINE_TEST(behind_damage_nothing_is_whole)
     ZERO(close(manifest.directory));
 }
 
-/* Of two records that were not synced, a lost machine may keep the second. */
+/* If two records were not synced, a power failure may keep only the second. */
 ENGINE_TEST(what_follows_the_synced_part_does_not_count)
 {
     static struct loaded_manifest manifest;

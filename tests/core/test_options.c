@@ -1,5 +1,5 @@
 /*
- * Options: their ranges, and the record of those that a store keeps.
+ * Options: their ranges, and the record of them that a store keeps.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -54,7 +54,7 @@ TEST(record_reads_back_as_it_was_written)
     assert_memory_equal(&written, &read, sizeof(read));
 }
 
-/* As core/FORMAT.md shows it. */
+/* The example of core/FORMAT.md. */
 TEST(record_of_the_defaults_is_as_documented)
 {
     static const char documented[] = "colander store 1\n"
@@ -73,7 +73,7 @@ TEST(record_of_the_defaults_is_as_documented)
     assert_memory_equal(record.data, documented, record.size);
 }
 
-/* Exact-size copies, so that a read past the end is seen by a sanitizer. */
+/* Copies of the exact size, so that a sanitizer detects a read past the end. */
 TEST(truncated_record_is_damaged)
 {
     for (size_t size = 0; size < strlen(golden); size++) {
@@ -89,7 +89,7 @@ TEST(truncated_record_is_damaged)
     }
 }
 
-TEST(changed_byte_never_goes_unseen)
+TEST(changed_byte_is_always_noticed)
 {
     for (size_t at = 0; at < strlen(golden); at++) {
         for (int bit = 0; bit < 8; bit++) {
@@ -106,7 +106,7 @@ TEST(changed_byte_never_goes_unseen)
     }
 }
 
-TEST(bytes_behind_the_record_are_damage)
+TEST(bytes_after_the_record_are_damage)
 {
     struct colander_options options = usual_options();
     char longer[sizeof(golden) + 1];
@@ -117,9 +117,9 @@ TEST(bytes_behind_the_record_are_damage)
           COLANDER_CORRUPT);
 }
 
-/* The checksum stands last in every format: without it the number may be what
- * is damaged. */
-TEST(newer_format_is_told_from_damage)
+/* The checksum is last in every format. Without it the version number itself
+ * may be damaged. */
+TEST(newer_format_is_distinguished_from_damage)
 {
     static const char body[] = "colander store 2\nwhat 5\n";
     struct colander_options options = usual_options();

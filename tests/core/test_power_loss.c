@@ -1,10 +1,11 @@
 /*
- * Stores of a machine that lost its power, where writes do not wait for the
- * disk: such a store opens with all rows up to one, and no later ones. Those
- * that were flushed, or written before a write that did wait, are there. Only a
- * store in which some writes waited may be refused.
+ * Stores after a power failure, if writes do not wait for the disk: such a
+ * store opens with all rows up to some row, and no later ones. Rows that were
+ * flushed, or written before a write that did wait, are included. A store may
+ * be refused only if some writes waited.
  *
- * The process that is lost is this program again: see support/power_loss.h.
+ * The process that loses power is this program run again: see
+ * support/power_loss.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,16 +27,16 @@
 
 #define VALUE_MAX 40000
 
-/* Rows are numbered. What is known of them, in memory that both share. */
+/* Rows are numbered. The progress is in memory that both processes share. */
 struct progress {
     _Atomic(uint64_t) acknowledged; /* all rows before this one */
     _Atomic(uint64_t) durable;
-    _Atomic(bool) has_opened; /* the process that was lost, its store */
+    _Atomic(bool) has_opened; /* in the process that lost power */
     bool had_gap;             /* before that process */
     bool waits;               /* some writes do */
 };
 
-/* The value of a row: seldom, several blocks of the log. */
+/* The value of a row; occasionally it takes several blocks of the log. */
 static void
 value_of(uint64_t number, char value[VALUE_MAX])
 {
@@ -49,7 +50,7 @@ value_of(uint64_t number, char value[VALUE_MAX])
     value[size] = '\0';
 }
 
-/* Of a row, one half is in each family. */
+/* Each family has one half of a row. */
 static void
 write_row(struct fixture *fixture, struct engine_family *const families[2],
           uint64_t number, bool waits)
@@ -73,7 +74,7 @@ write_row(struct fixture *fixture, struct engine_family *const families[2],
 }
 
 /* Writes rows until the power is lost: --write <directory> <progress> <seed>
- * <changes>, or is killed: --kill ... */
+ * <changes>, or until it is killed: --kill ... */
 _Noreturn static void
 write_until_lost(char **arguments)
 {
@@ -108,7 +109,7 @@ write_until_lost(char **arguments)
     }
 }
 
-/* Returns how many rows a family has, which are the first ones. */
+/* Returns the number of rows of a family, which are the first ones. */
 static uint64_t
 count_rows(struct fixture *fixture, const char *name)
 {
@@ -141,8 +142,8 @@ count_rows(struct fixture *fixture, const char *name)
     return count;
 }
 
-/* Opens the store for reading. Returns false if it is refused, as it may be if
- * some writes waited. */
+/* Opens the store for reading. Returns false if it is refused, which is
+ * permitted if some writes waited. */
 static bool
 check_store(struct fixture *fixture, struct progress *progress, bool is_kill,
             uint64_t *gaps)
@@ -170,13 +171,13 @@ check_store(struct fixture *fixture, struct progress *progress, bool is_kill,
     assert_in_range(first, second, second + 1);
     assert_true(second >= atomic_load(is_kill ? &progress->acknowledged
                                               : &progress->durable));
-    /* What is read now is on the disk. */
+    /* What can be read now is on disk. */
     atomic_store(&progress->acknowledged, second);
     atomic_store(&progress->durable, second);
     return true;
 }
 
-/* Removes what was removed or replaced, and might have come back. */
+/* Deletes what was removed or replaced, and might have come back. */
 static void
 remove_saved(const struct fixture *fixture)
 {
@@ -247,7 +248,7 @@ ENGINE_TEST(rows_before_those_lost_with_the_power_are_there)
     munmap(progress, sizeof(*progress));
 }
 
-/* Notes logs, and syncs the ledger before each, until the power is lost:
+/* Records logs, and syncs the ledger before each, until the power is lost:
  * --note <directory> <progress> <seed> <changes>. */
 _Noreturn static void
 note_until_lost(char **arguments)
@@ -270,8 +271,8 @@ note_until_lost(char **arguments)
     }
 }
 
-/* Of a log that ends between two records only the ledger knows that it was
- * longer: then the writes in the logs begun after it do not count. */
+/* If a log ends between two records, only the ledger knows that it was longer.
+ * Then the writes in later logs do not count. */
 ENGINE_TEST(logs_before_the_last_are_noted_when_the_power_is_lost)
 {
     uint64_t random = random_seed(__func__);

@@ -1,5 +1,5 @@
 /*
- * Keys that part a family into runs, and its files by level.
+ * Keys that split a family into ranges, and its files by level.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,8 +17,8 @@ struct family_fixture {
     size_t found;
 };
 
-/* Puts keys "<lead><number>" for the numbers from `first` to below `end`, with
- * values of `size` bytes. */
+/* Puts keys "<lead><number>" with numbers from `first` up to but not including
+ * `end`, and values of `size` bytes. */
 static void
 fill(struct family_fixture *fixture, const char *lead, unsigned first,
      unsigned end, size_t size)
@@ -32,7 +32,7 @@ fill(struct family_fixture *fixture, const char *lead, unsigned first,
         char key[100];
         struct colander_slice slice;
 
-        for (size_t k = 0; k < size; k++) /* files are as large as it is */
+        for (size_t k = 0; k < size; k++) /* does not compress */
             value[k] = (uint8_t)random_next(&random);
         snprintf(key, sizeof(key), "%s%06u", lead, i);
         slice = colander_slice_text(key);
@@ -55,7 +55,7 @@ spread(struct family_fixture *fixture, size_t count)
                                 &fixture->found, NULL));
 }
 
-/* The number of a key that was found. */
+/* Returns the number in a key that was found. */
 static unsigned
 number(const struct family_fixture *fixture, size_t index, const char *lead)
 {
@@ -68,7 +68,7 @@ number(const struct family_fixture *fixture, size_t index, const char *lead)
     return (unsigned)strtoul(digits, NULL, 10);
 }
 
-/* Nine keys part 10,000 into tenths, about. */
+/* Nine keys split 10,000 into approximate tenths. */
 static void
 assert_tenths(const struct family_fixture *fixture, const char *lead)
 {
@@ -124,7 +124,7 @@ FAMILY_TEST(keys_in_many_files_are_parted_evenly)
     assert_tenths(fixture, "k");
 }
 
-/* The list of the memtable tells of its keys very roughly: so some, or none. */
+/* The memtable gives only a rough estimate of its keys: some, or none. */
 FAMILY_TEST(keys_in_no_file_are_parted_in_order)
 {
     fill(fixture, "k", 0, 10000, 100);
@@ -155,7 +155,7 @@ FAMILY_TEST(few_keys_and_none_are_not_parted)
     assert_int_equal(fixture->found, 0);
 }
 
-FAMILY_TEST(sizes_tell_the_files_of_each_level)
+FAMILY_TEST(sizes_have_the_files_of_each_level)
 {
     struct colander_family_sizes sizes;
     uint64_t count = 0;

@@ -1,5 +1,5 @@
 /*
- * One SST read by itself, and the store's own records.
+ * One SST read on its own, and the engine's own records.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,7 +13,7 @@
 
 /* ------------------------------------------------------------- one file --- */
 
-/* The one SST of a family of `count` rows. */
+/* Opens the only SST of a family of `count` rows. */
 static struct sst *
 make_sst(struct sst_fixture *fixture, struct engine_family *family,
          uint32_t count, uint64_t *number)
@@ -22,7 +22,7 @@ make_sst(struct sst_fixture *fixture, struct engine_family *family,
 
     assert_true(write_rows(fixture->base.engine, family, NULL, count));
     OK(engine_family_flush(family, NULL));
-    *number = newest_told(&fixture->watch)->file.number;
+    *number = newest_seen(&fixture->watch)->file.number;
     OK(sst_open(fixture->base.engine, *number, &sst, NULL));
     return sst;
 }
@@ -52,7 +52,7 @@ SST_TEST(sst_cursor_seeks_and_sees_what_its_snapshot_sees)
     free(rows.rows);
 
     OK(sst_cursor_open(sst, NULL, false, &cursor, NULL));
-    for (uint8_t last = 9; last >= 7; last -= 2) { /* twice, so also back */
+    for (uint8_t last = 9; last >= 7; last -= 2) { /* and backwards */
         OK(engine_cursor_seek(cursor, colander_slice_of(middle, 4), false,
                               NULL));
         for (uint8_t i = 5; i < last; i++) {
@@ -109,7 +109,7 @@ SST_TEST(sst_cursor_walks_back_from_before_a_key)
 SST_TEST(deleted_sst_is_not_found_but_an_open_one_reads_on)
 {
     struct engine_family *family;
-    struct told *told;
+    struct seen_sst *seen;
     struct sst *other;
     struct sst *sst;
     uint64_t number;
@@ -118,12 +118,12 @@ SST_TEST(deleted_sst_is_not_found_but_an_open_one_reads_on)
     open_watched(fixture);
     family = family_of(&fixture->base, "f");
     sst = make_sst(fixture, family, 1000, &number);
-    told = newest_told(&fixture->watch);
+    seen = newest_seen(&fixture->watch);
     assert_true(write_rows(fixture->base.engine, family, NULL, 500));
     OK(engine_family_compact(family, NULL));
     for (int i = 0; i < 1000 && !is_deleted; i++) {
         pthread_mutex_lock(&fixture->watch.mutex);
-        is_deleted = told->is_deleted;
+        is_deleted = seen->is_deleted;
         pthread_mutex_unlock(&fixture->watch.mutex);
         usleep(1000);
     }
@@ -131,12 +131,12 @@ SST_TEST(deleted_sst_is_not_found_but_an_open_one_reads_on)
     FAILS(sst_open(fixture->base.engine, number, &other, NULL),
           COLANDER_NOT_FOUND);
     assert_null(other);
-    check_sst(sst, told);
+    check_sst(sst, seen);
     FAILS(engine_close(fixture->base.engine, NULL), COLANDER_BUSY);
     sst_close(sst);
 }
 
-/* Flips bits of the SST, from `offset` on. */
+/* Flips bits of the SST from `offset` on. */
 static void
 damage(const struct sst_fixture *fixture, uint64_t number, off_t offset,
        size_t size)
@@ -177,7 +177,7 @@ SST_TEST(sst_shares_the_cache_and_damage_is_never_an_early_end)
     rows = rows_at(family, NULL, engine_cursor_open);
     damage(fixture, number, 20000, 20000);
     check_sst(
-        sst, newest_told(&fixture->watch)); /* from blocks that the scan read */
+        sst, newest_seen(&fixture->watch)); /* from blocks that the scan read */
     sst_close(sst);
     free(rows.rows);
     close_engine(&fixture->base);
@@ -199,8 +199,8 @@ SST_TEST(sst_shares_the_cache_and_damage_is_never_an_early_end)
 #define FOOTER_SIZE 53
 #define FOOTER_TAIL_SIZE 12 /* version, and what all such files end with */
 
-/* Makes each bit of a file wrong, one after the other. Only in the footer some
- * may mean nothing, where it says what it leads to, with zeros behind that. */
+/* Flips each bit of a file in turn. Only in the footer may a bit have no
+ * meaning: where its block handles are padded with zeros. */
 static void
 damage_each_bit(const char *path)
 {
@@ -234,12 +234,12 @@ damage_each_bit(const char *path)
     close(fd);
 }
 
-/* RocksDB opens the first files of a store when it is opened, and reads the
- * properties of others without opening them. */
+/* RocksDB opens the first files of a store when it opens the store, and reads
+ * the properties of the others without opening them. */
 #define FILES 24
 
-/* Makes that bit of the properties wrong, or right again, by which RocksDB 7.8
- * ends the process. */
+/* Flips, or restores, the bit of the properties that makes RocksDB 7.8 end the
+ * process. */
 static void
 flip_bit_of_properties(const struct sst_fixture *fixture, uint64_t number)
 {
@@ -302,7 +302,7 @@ assert_told(struct sst_fixture *fixture, uint64_t number)
     assert_non_null(strstr(error_text(), name));
 }
 
-SST_TEST(wrong_properties_are_told_of_any_file)
+SST_TEST(wrong_properties_are_reported_for_any_file)
 {
     struct engine_family *family;
     static struct list list;
@@ -325,8 +325,8 @@ SST_TEST(wrong_properties_are_told_of_any_file)
     }
 }
 
-/* Makes bytes of the footer wrong, by which it may say that blocks are anywhere
- * and of any size. */
+/* Damages bytes of the footer, so that it may place blocks anywhere and of any
+ * size. */
 static void
 damage_footer(const char *path, uint64_t *random)
 {
@@ -352,7 +352,7 @@ damage_footer(const char *path, uint64_t *random)
     close(fd);
 }
 
-SST_TEST(every_wrong_bit_is_told)
+SST_TEST(every_wrong_bit_is_reported)
 {
     const struct colander_slice keys[] = {colander_slice_text("a"),
                                           colander_slice_text("b")};
@@ -365,7 +365,7 @@ SST_TEST(every_wrong_bit_is_told)
     (void)snprintf(path, sizeof(path), "%s/one.sst", fixture->base.path);
     golden_write(path, GOLDEN_SIZE);
     damage_each_bit(path);
-    rocksdb_write_sst(path, keys, rows, 2); /* as those of a bulk are */
+    rocksdb_write_sst(path, keys, rows, 2); /* like those of a bulk */
     damage_each_bit(path);
     damage_footer(path, &random);
 }

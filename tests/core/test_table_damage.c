@@ -1,10 +1,10 @@
 /*
- * SST files that are damaged: what is given is right and in order, what is not
- * given lies in a gap that is told, and is only what the damage has touched.
+ * Damaged SST files: what is returned is right and in order; what is missing
+ * lies in a reported gap, and only where the damage is.
  *
- * Which entries a block has is known from the file before it was damaged: the
- * places of its blocks are those of its index, and each is read by itself.
- * test_table_file.c compares such readings with what RocksDB says.
+ * The entries of a block are known from the file before it was damaged: the
+ * index has the places of its blocks, and each is read alone. test_table_file.c
+ * compares such readings with RocksDB.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,10 +20,9 @@
 #define FILES_MAX 32
 #define PAGE_SIZE 4096
 
-/* ----------------------------------------------------------------- files ---
- */
+/* ---------------------------------------------------------------- files --- */
 
-/* A block of data, and its entries: those from `first` on, before `end`. */
+/* A data block and its entries: from `first` up to but not including `end`. */
 struct known_block {
     uint64_t offset;
     uint64_t end_offset;
@@ -108,7 +107,7 @@ learn_file(void *context, const char *path, uint64_t entry_count)
     close(source.fd);
 }
 
-/* Of one store: a file of two flushes, one of a compaction, one of a bulk. */
+/* In one store: a file of two flushes, one of a compaction, one of a bulk. */
 static void
 learn_store(struct whole_files *files, uint64_t *random)
 {
@@ -138,7 +137,7 @@ learn_store(struct whole_files *files, uint64_t *random)
     assert_int_equal(teardown(&state), 0);
 }
 
-/* Of each compression, and one that is a single block. */
+/* Files with each compression, and one with a single block. */
 static void
 learn_tables(struct whole_files *files, uint64_t *random)
 {
@@ -181,12 +180,11 @@ files_release(struct whole_files *files)
     temporary_remove(files->directory);
 }
 
-/* ---------------------------------------------------------------- damage ---
- */
+/* --------------------------------------------------------------- damage --- */
 
 enum damage { BIT, BYTE, PAGE, GARBAGE, CUT, NO_END, DAMAGES };
 
-/* Bytes that are not what they were: from `at` on, before `end`. */
+/* Changed bytes, from `at` up to but not including `end`. */
 struct touched {
     uint64_t at;
     uint64_t end;
@@ -239,8 +237,7 @@ write_damaged(const struct whole_files *files,
     close(fd);
 }
 
-/* ------------------------------------------------------------ comparison ---
- */
+/* ----------------------------------------------------------- comparison --- */
 
 static bool
 is_in(const struct kept_gap *gap, struct colander_slice key)
@@ -270,8 +267,8 @@ is_touched(uint64_t from, uint64_t until, const struct touched *touched,
     return false;
 }
 
-/* Whether a block is damaged, or follows one that is where the index, too, may
- * be. */
+/* Returns whether a block is damaged, or follows a damaged one where the index
+ * may be damaged, too. */
 static bool
 is_lost(const struct whole_file *file, const struct known_block *block,
         const struct touched *touched, size_t count)
@@ -283,8 +280,8 @@ is_lost(const struct whole_file *file, const struct known_block *block,
                       count);
 }
 
-/* Fills which entries were given, and asserts that each is one that there was,
- * in order. */
+/* Fills which entries were returned, and asserts that each existed, and that
+ * they are in order. */
 static size_t
 match_given(const struct whole_file *file, const struct reading *reading,
             bool *was_given)
@@ -307,7 +304,7 @@ match_given(const struct whole_file *file, const struct reading *reading,
     return lost;
 }
 
-/* Gives how many entries were lost. */
+/* Returns the number of lost entries. */
 static size_t
 check_reading(const struct whole_file *file, const struct reading *reading,
               const struct touched *touched, size_t touched_count)
@@ -337,8 +334,8 @@ check_reading(const struct whole_file *file, const struct reading *reading,
     return lost;
 }
 
-/* What damage to a single block of a file with an index is told as: that block,
- * and no more keys than the index lets it have. */
+/* Damage to a single block of a file with an index is reported as that block,
+ * with no more keys than the index allows. */
 static void
 check_tight(const struct whole_file *file, const struct reading *reading,
             size_t damaged)
@@ -355,16 +352,15 @@ check_tight(const struct whole_file *file, const struct reading *reading,
     if (block->end < file->reading.given.count)
         assert_true(colander_slice_compare(gap->until, all[block->end].key) <=
                     0);
-    /* Entries of the block before that are within: of one key at most, which
-     * the block may have gone on with. */
+    /* Entries of the previous block may be within: those of at most one key,
+     * which might continue in this block. */
     for (size_t i = 0; i < block->first; i++)
         if (is_in(gap, all[i].key))
             assert_true(
                 colander_slice_equal(all[i].key, all[block->first - 1].key));
 }
 
-/* ----------------------------------------------------------------- tests ---
- */
+/* ---------------------------------------------------------------- tests --- */
 
 TEST(what_damage_does_not_touch_is_read)
 {
@@ -408,7 +404,7 @@ TEST(what_damage_does_not_touch_is_read)
     printf("%" PRIu64 " damages, %zu lost entries\n", runs, lost_runs);
 }
 
-TEST(a_damaged_block_is_told_with_the_bounds_of_the_index)
+TEST(a_damaged_block_is_reported_with_the_bounds_of_the_index)
 {
     const uint64_t runs = random_runs(300);
     uint64_t random = random_seed(__func__);
@@ -439,8 +435,8 @@ TEST(a_damaged_block_is_told_with_the_bounds_of_the_index)
     }
 }
 
-/* Of what stands behind the data any part may be gone. */
-TEST(no_entry_is_lost_when_what_is_behind_the_data_is_damaged)
+/* Any part of the file after the data may be missing. */
+TEST(no_entry_is_lost_when_what_follows_the_data_is_damaged)
 {
     const uint64_t runs = random_runs(300);
     uint64_t random = random_seed(__func__);
@@ -451,8 +447,8 @@ TEST(no_entry_is_lost_when_what_is_behind_the_data_is_damaged)
     for (uint64_t run = 0; run < runs; run++) {
         const struct whole_file *file =
             &files.files[random_below(&random, files.count)];
-        const uint64_t behind = file->bytes.size - file->data_end;
-        const uint64_t at = file->data_end + random_below(&random, behind);
+        const uint64_t rest = file->bytes.size - file->data_end;
+        const uint64_t at = file->data_end + random_below(&random, rest);
         SCOPED(reading_release) struct reading reading;
 
         colander_buffer_clear(&bytes);
@@ -468,12 +464,12 @@ TEST(no_entry_is_lost_when_what_is_behind_the_data_is_damaged)
         write_damaged(&files, &bytes);
         read_table(files.fd, "damaged.sst", &reading);
         assert_int_equal(check_reading(file, &reading, NULL, 0), 0);
-        /* with a byte damaged it is also seen that none is */
+        /* a damaged byte also shows that none is */
         assert_true(run % 3 < 2 || reading.gap_count == 0);
     }
 }
 
-/* Of a small file: each end, each byte. */
+/* A small file, cut and damaged at each byte. */
 TEST(a_small_file_is_cut_and_damaged_everywhere)
 {
     SCOPED(files_release) struct whole_files files = {.count = 0};
@@ -496,7 +492,7 @@ TEST(a_small_file_is_cut_and_damaged_everywhere)
         colander_buffer_clear(&bytes);
         OK(colander_buffer_append(&bytes, file->bytes.data, file->bytes.size,
                                   NULL));
-        if (i % 3 == 1) /* so that another gap is told before */
+        if (i % 3 == 1) /* so that another gap is reported before */
             touched[1] = damage_bytes(&bytes, file, BYTE, 5, &random);
         touched[0] = damage_bytes(&bytes, file, damage, i / 3, &random);
         write_damaged(&files, &bytes);
@@ -506,7 +502,7 @@ TEST(a_small_file_is_cut_and_damaged_everywhere)
     }
 }
 
-/* Rows of one size, in blocks of one size. */
+/* Rows and blocks of a constant size. */
 static void
 learn_even_file(struct whole_files *files)
 {
@@ -528,7 +524,7 @@ learn_even_file(struct whole_files *files)
     learn_file(files, path, 40);
 }
 
-/* All blocks are whole, but one is written over another. */
+/* All blocks are intact, but one overwrites another. */
 TEST(a_block_in_the_place_of_another_is_not_believed)
 {
     SCOPED(files_release) struct whole_files files = {.count = 0};

@@ -1,5 +1,5 @@
 /*
- * SST files read without RocksDB: they have what RocksDB says that they have.
+ * SST files read without RocksDB have the entries that RocksDB reports.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,12 +12,11 @@
 
 #define FAMILIES 3
 
-/* ------------------------------------------------------------ comparison ---
- */
+/* ----------------------------------------------------------- comparison --- */
 
-/* What RocksDB says of a family, and what its files say. */
+/* The entries of a family as RocksDB and as its files have them. */
 struct comparison {
-    struct kept_entries told;
+    struct kept_entries expected;
     struct kept_entries read;
     uint32_t family;
     char name[32];
@@ -26,8 +25,8 @@ struct comparison {
 };
 
 static void
-keep_told(void *context, struct colander_slice key, struct colander_slice value,
-          uint64_t sequence, int type)
+keep_expected(void *context, struct colander_slice key,
+              struct colander_slice value, uint64_t sequence, int type)
 {
     struct comparison *comparison = context;
     struct table_entry entry = {key, value,
@@ -35,7 +34,7 @@ keep_told(void *context, struct colander_slice key, struct colander_slice value,
                                 type == 1 ? TABLE_PUT : TABLE_DELETE};
 
     assert_true(type == 0 || type == 1 || type == 7);
-    keep_entry(&comparison->told, &entry);
+    keep_entry(&comparison->expected, &entry);
 }
 
 static void
@@ -70,7 +69,7 @@ read_whole(void *context, const char *path, uint64_t entry_count)
     comparison->file_count++;
 }
 
-/* Gives how many entries were compared. */
+/* Returns the number of entries compared. */
 static size_t
 compare_family(struct engine_family *family, bool is_external)
 {
@@ -80,23 +79,22 @@ compare_family(struct engine_family *family, bool is_external)
     comparison.family = engine_family_id(family);
     (void)snprintf(comparison.name, sizeof(comparison.name), "family/%s",
                    engine_family_name(family));
-    rocksdb_visit_entries(family, keep_told, &comparison);
+    rocksdb_visit_entries(family, keep_expected, &comparison);
     rocksdb_visit_files(family, read_whole, &comparison);
     assert_true(comparison.file_count > 0);
-    assert_int_equal(comparison.told.count, comparison.read.count);
+    assert_int_equal(comparison.expected.count, comparison.read.count);
     qsort(comparison.read.entries, comparison.read.count,
           sizeof(struct kept_entry), compare_entries);
-    for (size_t i = 0; i < comparison.told.count; i++)
-        assert_true(is_same_entry(&comparison.told.entries[i],
+    for (size_t i = 0; i < comparison.expected.count; i++)
+        assert_true(is_same_entry(&comparison.expected.entries[i],
                                   &comparison.read.entries[i]));
-    count = comparison.told.count;
-    entries_release(&comparison.told);
+    count = comparison.expected.count;
+    entries_release(&comparison.expected);
     entries_release(&comparison.read);
     return count;
 }
 
-/* ----------------------------------------------------------------- tests ---
- */
+/* ---------------------------------------------------------------- tests --- */
 
 static void
 compare_random_store(uint64_t seed)
@@ -235,7 +233,7 @@ ENGINE_TEST(a_file_made_once_is_read)
     }
 }
 
-/* A block of two entries, each of a key of one byte. */
+/* A block of two entries, each with a key of one byte. */
 static const char *
 check_two(uint8_t first, uint8_t first_sequence, uint8_t second,
           uint8_t second_sequence)
@@ -273,7 +271,7 @@ TEST(entries_that_do_not_ascend_are_not_believed)
     assert_string_equal(check_two('a', 1, 'a', 1), expected);
 }
 
-/* What the footer leads to is found without it. */
+/* What the footer points to is found without it. */
 ENGINE_TEST(a_file_without_its_footer_is_known_whole)
 {
     SCOPED(reading_release) struct reading reading;
@@ -290,7 +288,7 @@ ENGINE_TEST(a_file_without_its_footer_is_known_whole)
     assert_int_equal(reading.given.count, 9);
 }
 
-ENGINE_TEST(a_file_that_is_not_there_or_none_is_refused)
+ENGINE_TEST(a_missing_or_invalid_file_is_rejected)
 {
     struct table_file *table;
     int fd = open(fixture->directory, O_RDONLY | O_DIRECTORY);

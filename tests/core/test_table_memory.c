@@ -1,8 +1,8 @@
 /*
- * SST files read while memory is short, which is told as what it is and never
- * as damage, or from a disk that fails, which is damage of what cannot be read.
+ * SST files read while memory is short, which is reported as such and never as
+ * damage, or from a failing disk, where whatever cannot be read is damaged.
  *
- * The linker sends every read of this program here: see CMakeLists.txt.
+ * The linker redirects every read of this program here: see CMakeLists.txt.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -32,10 +32,9 @@ __wrap_pread(int fd, void *bytes, size_t size, off_t at)
     return __real_pread(fd, bytes, size, at);
 }
 
-/* ----------------------------------------------------------------- tests ---
- */
+/* ---------------------------------------------------------------- tests --- */
 
-/* Reads all; gives how many entries and gaps there were. */
+/* Reads all; sets the numbers of entries and gaps. */
 static enum colander_code
 read_steps(const char *path, unsigned *steps, unsigned *gaps,
            struct colander_error *err)
@@ -59,7 +58,7 @@ read_steps(const char *path, unsigned *steps, unsigned *gaps,
     return code;
 }
 
-/* Reads with each sector failing. */
+/* Reads with each sector failing in turn. */
 static void
 fail_each_sector(const char *path)
 {
@@ -79,8 +78,8 @@ fail_each_sector(const char *path)
     }
 }
 
-/* Reads with the first allocation failing, then with the second, until nothing
- * fails; gives how often something did. */
+/* Reads with the first allocation failing, then the second, until none fails.
+ * Returns how many runs had a failure. */
 static long
 failures_of(const char *path)
 {
@@ -121,12 +120,12 @@ fail_everywhere(size_t size)
     temporary_remove(directory);
 }
 
-TEST(failures_are_told_where_there_is_an_index)
+TEST(failures_are_reported_if_there_is_an_index)
 {
     fail_everywhere(GOLDEN_SIZE);
 }
 
-TEST(failures_are_told_where_there_is_none)
+TEST(failures_are_reported_if_there_is_no_index)
 {
     fail_everywhere(GOLDEN_SIZE - 100);
 }

@@ -70,7 +70,7 @@ bytes_write(const char *path, const uint8_t *data, size_t size)
         abort();
 }
 
-/* Puts the checksum of the block at `offset` behind it. */
+/* Writes the checksum of the block at `offset` after it. */
 static inline void
 bytes_sum(uint8_t *file, size_t offset, size_t size, uint64_t salt)
 {
@@ -78,7 +78,7 @@ bytes_sum(uint8_t *file, size_t offset, size_t size, uint64_t salt)
                    XXH3_64bits_withSeed(file + offset, size, salt + offset));
 }
 
-/* Puts the checksum of the directory into the footer. */
+/* Writes the checksum of the directory to the footer. */
 static inline void
 bytes_sum_directory(uint8_t *file, size_t size)
 {
@@ -101,7 +101,7 @@ struct model_block {
 
 struct model_part {
     struct filter_part part;
-    uint8_t *keys; /* both, one behind the other */
+    uint8_t *keys; /* both, one after the other */
     struct model_block *blocks;
     size_t block_count;
 };
@@ -139,7 +139,7 @@ SCOPED_DEFINE(struct filter_file, filter_file_unref)
 #define SCOPED_MODEL SCOPED(scoped_model_destroy) struct model *
 #define SCOPED_FILTER_FILE SCOPED(scoped_filter_file_unref) struct filter_file *
 
-/* A part of 200 rows, as FORMAT.md shows it. */
+/* A part of 200 rows, like the one in FORMAT.md. */
 static inline struct model_part *
 model_add_part(struct model *model, const void *first_key, size_t first_size,
                const void *last_key, size_t last_size)
@@ -166,7 +166,7 @@ model_add_part(struct model *model, const void *first_key, size_t first_size,
     return part;
 }
 
-/* To the last part. */
+/* Adds a block to the last part. */
 static inline void
 model_add_block(struct model *model, enum filter_block_kind kind,
                 uint32_t first, const void *data, size_t size)
@@ -185,7 +185,7 @@ model_add_block(struct model *model, enum filter_block_kind kind,
         memcpy(block->data, data, size);
 }
 
-/* A file as filters/FORMAT.md shows it. */
+/* The example file of filters/FORMAT.md. */
 static const uint8_t golden[] __attribute__((unused)) = {
     /* 0: the beginning */
     0x43, 0x4f, 0x4c, 0x46, 0x49, 0x4c, 0x54, 0x0a, 2, 0, 0, 0, 0, 0, 0, 0,
@@ -215,7 +215,7 @@ static const uint8_t golden[] __attribute__((unused)) = {
     0x1b, 0x3c, 0x78, 0xd1, 0, 0, 0, 0, 2, 0, 0, 0, 0x43, 0x4f, 0x4c, 0x46,
     0x49, 0x4c, 0x54, 0x0a};
 
-/* What `golden` holds. */
+/* The contents of `golden`. */
 static inline struct model *
 model_golden(void)
 {
@@ -233,7 +233,7 @@ model_golden(void)
     return model;
 }
 
-/* A small one of two parts, with several blocks of a kind among others. */
+/* A small model of two parts, with several blocks of a kind among others. */
 static inline struct model *
 model_tiny(void)
 {
@@ -265,7 +265,7 @@ model_tiny(void)
 
 /* -------------------------------------------------------------- random --- */
 
-/* A number below 2^bits, small ones as likely as large ones. */
+/* A random number below 2^bits; all lengths in bits are equally likely. */
 static inline uint64_t
 model_any(uint64_t *random, unsigned bits)
 {
@@ -305,7 +305,7 @@ model_add_random_part(struct model *model, uint64_t *random)
     }
 }
 
-/* Up to 100 blocks of the kinds in any order, as many as have a place. */
+/* Adds up to 100 blocks of the kinds in random order, if there is space. */
 static inline void
 model_add_random_blocks(struct model *model, uint64_t *random, size_t size_max)
 {
@@ -402,7 +402,7 @@ model_part_is(const struct filter_part *a, const struct filter_part *b)
            colander_slice_equal(a->last_key, b->last_key);
 }
 
-/* Whether head and parts are those of the model. */
+/* Returns whether head and parts are those of the model. */
 static inline bool
 model_is_described_by(const struct model *model, const struct filter_file *file)
 {
@@ -432,7 +432,7 @@ model_is_described_by(const struct model *model, const struct filter_file *file)
 
 enum model_answer { MODEL_SAME, MODEL_ERROR, MODEL_DIFFERENT };
 
-/* Asks for `place`, which is in `expected`. */
+/* Looks for `place`, which is in `expected`. */
 static inline enum model_answer
 model_compare_block(const struct model_block *expected,
                     const struct filter_file *file,
@@ -455,7 +455,7 @@ model_compare_block(const struct model_block *expected,
     return answer;
 }
 
-/* The worst of what all blocks say, each asked for its first and last place. */
+/* Returns the worst answer of all blocks for their first and last places. */
 static inline enum model_answer
 model_compare_blocks(const struct model *model, const struct filter_file *file)
 {
@@ -483,7 +483,7 @@ model_compare_blocks(const struct model *model, const struct filter_file *file)
     return worst;
 }
 
-/* Asks for many blocks, and adds all bytes that are given. */
+/* Reads many blocks. Returns the sum of all their bytes. */
 static inline uint64_t
 model_look_around(const struct filter_file *file)
 {
@@ -515,7 +515,7 @@ model_look_around(const struct filter_file *file)
 
 /* ------------------------------------------------------------- fixture --- */
 
-/* Of the tests of a program: one file at a time, and a cache for its blocks. */
+/* Shared by the tests of a program: one file at a time, and a block cache. */
 static char directory[TEMPORARY_SIZE];
 static char path[TEMPORARY_SIZE + 16];
 static struct block_cache *cache;
@@ -537,7 +537,7 @@ directory_remove(void **state)
     return 0;
 }
 
-/* Replaces the file by one of the model. */
+/* Replaces the file by that of the model. */
 static void
 write_model(const struct model *model)
 {
@@ -545,7 +545,7 @@ write_model(const struct model *model)
     OK(model_write(model, path, why()));
 }
 
-/* Opens the file, which must be possible. */
+/* Opens the file, which must succeed. */
 static struct filter_file *
 open_model(void)
 {

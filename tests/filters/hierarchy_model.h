@@ -1,5 +1,5 @@
 /*
- * A naive model of hierarchies: which values each slot has.
+ * A naive model of hierarchies: the set of values of each slot.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,14 +13,14 @@
 #include "filters/hierarchy/tree.h"
 #include "support/cases.h"
 
-#define POOL 256  /* values that parts may have in common */
+#define POOL 256  /* values that parts may share */
 #define SLOTS 192 /* of the model */
 #define POOL_WORDS (POOL / 64)
 #define SLOT_WORDS (SLOTS / 64)
 
 static const enum hierarchy_kind kinds[] = {HIERARCHY_SLICES, HIERARCHY_TREE};
 
-/* Which values of the pool each slot has. */
+/* The values of the pool that each slot has. */
 struct model {
     bool is_part[SLOTS];
     uint64_t values[SLOTS][POOL_WORDS];
@@ -36,7 +36,7 @@ struct fixture {
     struct model now;
 };
 
-/* To be destroyed. */
+/* Creates a fixture. The caller destroys it. */
 static inline struct fixture *
 fixture_create(enum hierarchy_kind kind, uint64_t budget, uint64_t seed)
 {
@@ -83,7 +83,7 @@ presence_for(struct fixture *fixture, uint32_t slot,
     return presence;
 }
 
-/* Small ones of several kinds, all of which can be folded to a block. */
+/* Small shapes of several kinds, all of which can be folded to a block. */
 static inline struct presence_shape
 random_shape(uint64_t *random)
 {
@@ -136,8 +136,8 @@ slots_of(const struct model *model)
     return count;
 }
 
-/* Fails unless the version answers as the model, at least: every slot with the
- * value, and none that is no part. */
+/* Fails unless the version returns at least the slots with the value, and only
+ * slots that are parts. */
 static inline void
 check_value(const struct hierarchy_version *version, const struct model *model,
             uint64_t hash, unsigned value)
@@ -147,14 +147,14 @@ check_value(const struct hierarchy_version *version, const struct model *model,
     assert_int_equal(hierarchy_version_slots(version), slots_of(model));
     hierarchy_find(version, hash, slots);
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
-        bool is_told = (slots[slot / 64] >> slot % 64 & 1) != 0;
+        bool is_found = (slots[slot / 64] >> slot % 64 & 1) != 0;
         bool is_held = model->is_part[slot] &&
                        (model->values[slot][value / 64] >> value % 64 & 1) != 0;
 
-        if (is_held && !is_told)
-            fail_msg("slot %u holds value %u, and is denied", slot, value);
-        if (is_told && !model->is_part[slot])
-            fail_msg("slot %u is told, and is no part", slot);
+        if (is_held && !is_found)
+            fail_msg("slot %u holds value %u, but is denied", slot, value);
+        if (is_found && !model->is_part[slot])
+            fail_msg("slot %u is found, but is not a part", slot);
     }
 }
 

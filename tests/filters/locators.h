@@ -42,7 +42,7 @@ compare_words(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Cuts the hashes to `hash_bits`, and sorts. */
+/* Cuts the hashes to `hash_bits`, and sorts them. */
 static inline void
 entries_sort(struct entries *entries, unsigned hash_bits)
 {
@@ -55,7 +55,7 @@ entries_sort(struct entries *entries, unsigned hash_bits)
         qsort(entries->words, entries->count, sizeof(uint64_t), compare_words);
 }
 
-/* Distinct hashes, cut to `hash_bits`. */
+/* Returns the number of distinct hashes, cut to `hash_bits`. */
 static inline uint64_t
 entries_hashes(const struct entries *entries, unsigned hash_bits)
 {
@@ -67,7 +67,7 @@ entries_hashes(const struct entries *entries, unsigned hash_bits)
     return count;
 }
 
-/* What locator_build gave: each block in memory of just its size. */
+/* What locator_build returned: each block in memory of exact size. */
 struct locator {
     struct locator_shape shape;
     struct entries *entries; /* freed with it */
@@ -76,7 +76,7 @@ struct locator {
         uint32_t first_group;
     } * blocks;
     size_t count;
-    size_t blocks_left; /* the sink fails when there is none */
+    size_t blocks_left; /* the sink fails if it is 0 */
 };
 
 static inline enum colander_code
@@ -108,7 +108,7 @@ locator_release(struct locator *locator)
     free(locator->entries->words);
 }
 
-/* Sorts the entries; fits the shape when `is_fitted`. */
+/* Sorts the entries. Adapts the shape to them if `is_fitted`. */
 static inline struct locator
 locator_of(struct locator_shape shape, bool is_fitted, struct entries *entries)
 {
@@ -125,7 +125,7 @@ locator_of(struct locator_shape shape, bool is_fitted, struct entries *entries)
     return locator;
 }
 
-/* The index of the block that holds the hash. */
+/* Returns the index of the block that holds the hash. */
 static inline size_t
 block_of(const struct locator *locator, uint64_t hash)
 {
@@ -172,7 +172,7 @@ assert_ranges_are_sound(const struct row_ranges *ranges, uint32_t row_count)
 
 /* -------------------------------------------------------------- random --- */
 
-/* A hash of 64 bits for a value of a column; some columns share values. */
+/* A 64-bit hash for a value of a column; some columns share values. */
 static inline uint64_t
 hash_of(uint64_t column, uint64_t value)
 {

@@ -1,6 +1,6 @@
 /*
  * Rows for tests of recent rows: keys that contain their number, values that
- * have one, and short ways to add and find them.
+ * have a number, and shortcuts for adding and finding them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -25,7 +25,7 @@ hash_of(uint64_t value)
     return random_next(&value);
 }
 
-/* Keys begin with the number of their row. */
+/* A key begins with the number of its row. */
 static inline uint32_t
 key_number(struct colander_slice key)
 {
@@ -36,7 +36,7 @@ key_number(struct colander_slice key)
     return number;
 }
 
-/* The rest of a key follows from the number as well. */
+/* The rest of a key depends on the number as well. */
 static inline struct colander_slice
 key_of(uint32_t number, uint8_t *bytes, size_t size)
 {
@@ -56,7 +56,7 @@ note_one(struct recent *recent, struct recent_write *write, uint32_t number,
                   1, NULL));
 }
 
-/* A write of one row, all of it. */
+/* Writes one row, from begin to end. */
 static inline void
 put_one(struct recent *recent, uint32_t number, uint64_t hash,
         uint64_t sequence)

@@ -71,7 +71,7 @@ write_steps(void *context)
     return NULL;
 }
 
-/* A row that the log takes in several pieces: one of them is no record. */
+/* A row that the log stores in several fragments, none of which is a record. */
 static enum colander_code
 put_large(struct colander_family *family)
 {
@@ -138,7 +138,7 @@ disturb(void *context)
 
 /* -------------------------------------------------------------- reading --- */
 
-/* Whether the family has the rows of the model, and no others. */
+/* Returns whether the family has exactly the rows of the model. */
 static bool
 is_model(struct colander_family *family, const struct model *model)
 {
@@ -173,7 +173,7 @@ fail_finding(void *context, const char *file, const char *what)
     fail_msg("%s: %s", file, what);
 }
 
-/* Everything a store can be asked for: nothing is wrong. */
+/* Asks the store everything it can be asked: nothing may be wrong. */
 static void
 check_whole(struct colander_store *store, uint64_t *random)
 {
@@ -192,8 +192,8 @@ check_whole(struct colander_store *store, uint64_t *random)
     }
 }
 
-/* The store at `path` is what it was after so many steps, at least `from` and
- * at most `until`; returns how many. */
+/* Checks that the store at `path` is in the state after some step from `from`
+ * to `until`. Returns that step. */
 static uint64_t
 check_moment(const char *path, enum colander_open_mode mode, uint64_t seed,
              uint64_t from, uint64_t until)
@@ -240,7 +240,7 @@ make_backup(struct store_fixture *fixture, struct writing *writing,
                        until);
 }
 
-/* And so is a store that is made of it, which goes on as stores do. */
+/* The same for a store restored from it, which must remain usable. */
 static void
 check_restored(const char *directory, const char *path, uint64_t seed,
                uint64_t most)

@@ -17,10 +17,10 @@ SCOPED_DEFINE(struct block_cache, block_cache_destroy)
 
 #define BLOCK_SIZE 4000
 
-/* What a block takes at most beside its bytes. */
+/* The maximum size of a block in addition to its bytes. */
 #define OVERHEAD_MAX 256
 
-/* Bytes that tell which block it is. */
+/* Bytes that identify the block. */
 static void
 fill(uint8_t *bytes, size_t size, uint64_t file, uint32_t index)
 {
@@ -101,20 +101,20 @@ TEST(capacity_is_kept_when_nothing_is_held)
             assert_true(block_cache_sizes(cache).bytes <= capacities[i]);
         }
         sizes = block_cache_sizes(cache);
-        /* And nearly used up. */
+        /* And nearly all of it is used. */
         assert_true(sizes.bytes + 16 * (BLOCK_SIZE + OVERHEAD_MAX) >=
                     capacities[i]);
     }
 }
 
-TEST(blocks_in_use_stay_and_others_go)
+TEST(blocks_in_use_stay_and_others_are_removed)
 {
     SCOPED_CACHE cache = block_cache_create(8 << 20);
     const uint32_t used = 50;
 
     for (uint32_t i = 0; i < 20000; i++) {
         block_cache_release(cache, put(cache, BLOCK_SIZE, 1, i));
-        /* Each used block comes up every 50 blocks; 2,000 fit. */
+        /* Each used block is read every 50 blocks; 2,000 fit. */
         if (i >= used)
             assert_true(has(cache, 1, i % used));
     }
@@ -132,7 +132,7 @@ TEST(held_block_outlives_its_eviction_and_counts)
 
     for (uint32_t i = 0; i < HELD; i++)
         held[i] = put(cache, BLOCK_SIZE, 1, i);
-    /* More than fits is held. */
+    /* More than the capacity is held. */
     assert_true(block_cache_sizes(cache).bytes >= HELD * BLOCK_SIZE);
     for (uint32_t i = 0; i < 1000; i++)
         block_cache_release(cache, put(cache, BLOCK_SIZE, 2, i));
@@ -145,7 +145,7 @@ TEST(held_block_outlives_its_eviction_and_counts)
     assert_true(block_cache_sizes(cache).bytes <= 1 << 20);
 }
 
-/* Its capacity comes back when the last holder lets go, not at the next add. */
+/* The last holder restores the capacity, not the next add. */
 TEST(release_of_the_last_holder_keeps_the_capacity)
 {
     enum { HELD = 600 };
@@ -160,7 +160,7 @@ TEST(release_of_the_last_holder_keeps_the_capacity)
     assert_true(block_cache_sizes(cache).bytes > 1 << 19);
 }
 
-TEST(block_larger_than_the_cache_is_handed_out_and_goes)
+TEST(block_larger_than_the_cache_is_returned_and_removed)
 {
     SCOPED_CACHE cache = block_cache_create(100000);
     struct cached_block *large = put(cache, 1 << 20, 3, 0);
@@ -211,7 +211,7 @@ TEST(cut_block_shows_only_what_is_left)
     block_cache_add(cache, block, 5, 5);
     assert_true(is_block(block, 92, 5, 5));
     block_cache_release(cache, block);
-    /* One that is never added. */
+    /* A block that is never added. */
     block_cache_release(cache, block_cache_allocate(cache, 100));
     block_cache_release(cache, NULL);
     block_cache_destroy(NULL);
@@ -226,7 +226,7 @@ struct crowd {
     uint64_t seed;
     uint64_t steps;
     atomic_size_t joined; /* threads so far */
-    atomic_size_t wrong;  /* blocks with bytes of another */
+    atomic_size_t wrong;  /* blocks with another block's bytes */
 };
 
 static struct cached_block *

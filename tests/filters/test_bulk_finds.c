@@ -3,7 +3,7 @@
  * built with its files, whatever happens at the same time and to the process.
  *
  * The process that is killed is this program, started again. COLANDER_RUNS sets
- * how often.
+ * the number of kills.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -25,7 +25,7 @@
 
 #define KEYS 2000
 
-/* Limits at which a few rows make many runs and files. */
+/* Limits with which a few rows make many runs and files. */
 static struct bulk_limits
 random_limits(uint64_t *random)
 {
@@ -75,8 +75,8 @@ add_rows(struct store_fixture *fixture, struct colander_bulk *bulk,
     }
 }
 
-/* Adds rows whose keys ascend, some of which go to files at once, and then
- * `late` that belong between a few of them. */
+/* Adds rows with ascending keys, some of which are written to files at once,
+ * and then `late` rows whose keys are between a few of them. */
 static void
 add_ordered_rows(struct store_fixture *fixture, struct colander_bulk *bulk,
                  uint64_t late, uint64_t *random)
@@ -98,7 +98,7 @@ commit(struct colander_bulk *bulk)
     colander_bulk_destroy(bulk);
 }
 
-/* Random finds are right, and none has to doubt a file. */
+/* Compares random finds with scans; no file may be in doubt. */
 static void
 assert_finds(struct store_fixture *fixture, struct colander_family *family,
              uint64_t *random)
@@ -110,7 +110,7 @@ assert_finds(struct store_fixture *fixture, struct colander_family *family,
     assert_true(counts.plans[COLANDER_PLAN_CANDIDATES] > 0);
 }
 
-/* Filters were built with all files, and none later. */
+/* Filters were built with all files, and none were built later. */
 static void
 assert_built(struct store_fixture *fixture, struct colander_family *family)
 {
@@ -153,8 +153,8 @@ FIXTURE_TEST(filters_are_built_with_the_files)
     assert_filters_of_ssts(fixture, &family, 1);
 }
 
-/* Files that were made while rows came in order, and had to be made again. */
-FIXTURE_TEST(filters_of_withdrawn_files_go)
+/* Files written while rows were in order, which had to be rewritten. */
+FIXTURE_TEST(filters_of_withdrawn_files_are_removed)
 {
     uint64_t random = random_seed(__func__);
 
@@ -176,13 +176,13 @@ FIXTURE_TEST(filters_of_withdrawn_files_go)
         assert_int_equal(filter_stats(family).error_count, 0);
         assert_filters_of_ssts(fixture, &family, 1);
         OK(colander_family_drop(family, NULL));
-        colander_family_close(family); /* before, its files stay */
+        colander_family_close(family); /* earlier, its files stay */
     }
 }
 
-/* Whatever a find looks at, rows of before, files above others, older
- * snapshots: both styles of compaction put files where they can. */
-FIXTURE_TEST(finds_are_right_beside_deleted_rows_and_snapshots)
+/* With older rows, files above others, or old snapshots: both compaction styles
+ * place files where they can. */
+FIXTURE_TEST(finds_are_right_with_deleted_rows_and_snapshots)
 {
     static const enum colander_compaction styles[] = {
         COLANDER_COMPACTION_LEVELED, COLANDER_COMPACTION_UNIVERSAL,
@@ -262,7 +262,7 @@ FIXTURE_TEST(family_without_filters_gets_none)
     assert_finds(fixture, family, &random);
 }
 
-/* Adds rows until that fails, or all are added and the commit does. */
+/* Adds rows until that fails, or adds all and commits, which fails. */
 static enum colander_code
 fill(struct store_fixture *fixture, struct colander_bulk *bulk, bool in_order,
      uint64_t *random, struct colander_error *err)
@@ -275,7 +275,7 @@ fill(struct store_fixture *fixture, struct colander_bulk *bulk, bool in_order,
     return code == COLANDER_OK ? colander_bulk_commit(bulk, NULL, err) : code;
 }
 
-/* A file that may not grow is as a disk that is full. */
+/* A file size limit acts like a full disk. */
 static void
 fail_on_full_disk(struct store_fixture *fixture, bool in_order,
                   uint64_t *random)
@@ -372,7 +372,7 @@ FIXTURE_TEST(finds_are_right_while_bulks_are_committed)
 
 #define KILLED_KEYS 3000
 
-/* Fills one family after the other by bulks, each with all keys. */
+/* Fills one family after the other with bulks that each have all keys. */
 ROLE(bulk)
 {
     struct colander_row_builder *builder = colander_row_builder_create();
@@ -425,8 +425,8 @@ bulk_and_kill(struct store_fixture *fixture, uint64_t *random)
     assert_true(WIFSIGNALED(status));
 }
 
-/* Each family has all rows or none; then it is dropped. Returns how many have
- * rows. */
+/* Checks that each family has all rows or none, and drops it. Returns how many
+ * have rows. */
 static size_t
 check_families(struct store_fixture *fixture, uint64_t *random)
 {

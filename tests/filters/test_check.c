@@ -13,8 +13,8 @@
 
 #define KEYS 3000
 
-/* Its filters are made anew when one has been opened to be checked; NULL: none.
- * The linker sends the calls here. */
+/* Its filters are rebuilt once one has been opened for a check; NULL: none. The
+ * linker redirects the calls here. */
 static struct colander_family *refiltered_next;
 
 enum colander_code __real_filter_file_check(const struct filter_file *file,
@@ -51,14 +51,14 @@ note_finding(void *context, const char *file, const char *what)
 }
 
 static struct colander_check
-check(struct store_fixture *fixture, bool mends, struct findings *findings)
+check(struct store_fixture *fixture, bool repairs, struct findings *findings)
 {
     struct colander_check totals = {.file_count = 0};
 
     memset(findings, 0, sizeof(*findings));
     OK(colander_store_check(fixture->store, &totals, note_finding, findings,
                             NULL));
-    OK(colander_store_check_filters(fixture->store, mends, &totals,
+    OK(colander_store_check_filters(fixture->store, repairs, &totals,
                                     note_finding, findings, NULL));
     return totals;
 }
@@ -99,8 +99,8 @@ FIXTURE_TEST(good_filters_deny_nothing)
     }
 }
 
-/* It was told as damaged: half of it was read of the old one. */
-FIXTURE_TEST(filter_that_is_made_anew_meanwhile_is_not_damaged)
+/* It used to be reported as damaged: half of the old file had been read. */
+FIXTURE_TEST(filter_that_is_rebuilt_meanwhile_is_not_damaged)
 {
     struct colander_family *family = kept_family(fixture, "rows");
     uint64_t random = random_seed(__func__);
@@ -117,7 +117,7 @@ FIXTURE_TEST(filter_that_is_made_anew_meanwhile_is_not_damaged)
     assert_int_equal(totals.finding_count, 0);
 }
 
-/* Puts a row of values that no other row has. */
+/* Puts a row of unique values. */
 static void
 put_only_row(struct store_fixture *fixture, struct colander_family *family,
              struct colander_slice key)
@@ -133,8 +133,8 @@ put_only_row(struct store_fixture *fixture, struct colander_family *family,
     OK(colander_family_put(family, key, row, NULL, NULL));
 }
 
-/* Puts in the place of the filter at `path` one of the same SST that was told
- * another row in the place of that of `key`. */
+/* Replaces the filter at `path` by one of the same SST that was built from
+ * another row in place of that of `key`. */
 static void
 forge_filter(struct store_fixture *fixture, struct colander_family *family,
              const char *path, struct colander_slice key)
@@ -174,7 +174,7 @@ forge_filter(struct store_fixture *fixture, struct colander_family *family,
     ZERO(rename(forged, path));
 }
 
-FIXTURE_TEST(a_filter_that_denies_a_value_is_told)
+FIXTURE_TEST(a_filter_that_denies_a_value_is_reported)
 {
     struct colander_family *family = kept_family(fixture, "rows");
     uint64_t random = random_seed(__func__);

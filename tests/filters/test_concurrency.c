@@ -1,12 +1,12 @@
 /*
- * Everything at once: readers, writers, loads, families that come and go,
- * compactions, filters that are changed and made anew, checks, figures. Every
- * answer is checked (concurrent_rows.h; invariants I2, I5, I6), and under
- * ThreadSanitizer every access (tests/tsan/README.md).
+ * Everything at once: readers, writers, loads, families that are created and
+ * dropped, compactions, filters that are changed and rebuilt, checks,
+ * statistics. Every answer is checked (concurrent_rows.h; invariants I2, I5,
+ * I6), and under ThreadSanitizer every access (tests/tsan/README.md).
  *
- * COLANDER_RUNS sets how often readers look, COLANDER_SECONDS how long they do
- * at least. Threads take turns as they like, so a seed repeats only what each
- * of them does.
+ * COLANDER_RUNS sets the number of reads, COLANDER_SECONDS the minimum
+ * duration. Threads are scheduled freely, so a seed repeats only what each of
+ * them does.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,11 +20,11 @@
 
 #define READERS 8
 #define ACTORS_MAX 24
-#define SEVERAL 5 /* turns that each thread has at least */
+#define SEVERAL 5 /* turns that each thread takes at least */
 
 /* -------------------------------------------------------- housekeeping --- */
 
-/* Any of the families that stay. */
+/* Returns one of the permanent families. */
 static struct colander_family *
 some_family(struct actor *actor)
 {
@@ -86,12 +86,12 @@ refilter_once(struct actor *actor)
     pause_shortly();
 }
 
-/* What files are there changes meanwhile: none is damaged. */
+/* The set of files changes meanwhile, but none is damaged. */
 static void
-tell_finding(void *context, const char *file, const char *what)
+report_finding(void *context, const char *file, const char *what)
 {
     (void)context;
-    printf("told of %s: %s\n", file, what);
+    printf("reported of %s: %s\n", file, what);
 }
 
 static void
@@ -99,10 +99,10 @@ check_once(struct actor *actor)
 {
     struct colander_check check = {0};
 
-    DID(colander_store_check(actor->world->store, &check, tell_finding, NULL,
+    DID(colander_store_check(actor->world->store, &check, report_finding, NULL,
                              why()));
     DID(colander_store_check_filters(actor->world->store, false, &check,
-                                     tell_finding, NULL, why()));
+                                     report_finding, NULL, why()));
     CLAIM(check.finding_count == 0);
     pause_shortly();
 }
@@ -160,7 +160,7 @@ read_once(struct actor *actor)
     };
 
     checks[random_below(&actor->random, COUNT(checks))](actor);
-    atomic_fetch_add_explicit(&play_of(actor)->turn_count, 1, TOLD);
+    atomic_fetch_add_explicit(&play_of(actor)->turn_count, 1, SHARED_ORDER);
 }
 
 static void
@@ -179,8 +179,8 @@ drop_once(struct actor *actor)
     drop_brief(actor);
 }
 
-/* Who does what, in turns until it is over. What else a store is to bear beside
- * all this is a line here and its function. */
+/* The jobs of the threads, which take turns until the end. To test another job,
+ * add a line here and its function. */
 static const struct part {
     const char *name;
     uint64_t count; /* threads */
@@ -199,8 +199,8 @@ struct thread {
     pthread_t thread;
     const struct part *part;
     struct actor actor;
-    told_number turns;
-    told_number *is_over;
+    shared_number turns;
+    shared_number *is_over;
 };
 
 static void *
@@ -208,9 +208,9 @@ take_turns(void *context)
 {
     struct thread *thread = context;
 
-    while (told(thread->is_over) == 0) {
+    while (shared_load(thread->is_over) == 0) {
         thread->part->turn(&thread->actor);
-        tell(&thread->turns, ++thread->actor.turn_count);
+        shared_store(&thread->turns, ++thread->actor.turn_count);
     }
     return NULL;
 }
@@ -235,16 +235,16 @@ release_actor(struct actor *actor)
     colander_batch_destroy(actor->batch);
 }
 
-/* Whether readers and all others have done enough. */
+/* Returns whether readers and all others have done enough. */
 static bool
 is_enough(struct play *play, struct thread *threads, size_t count,
           uint64_t runs, time_t until)
 {
     for (size_t i = 0; i < count; i++) {
-        if (told(&threads[i].turns) < SEVERAL)
+        if (shared_load(&threads[i].turns) < SEVERAL)
             return false;
     }
-    return told(&play->turn_count) >= runs && time(NULL) >= until;
+    return shared_load(&play->turn_count) >= runs && time(NULL) >= until;
 }
 
 static void
@@ -281,7 +281,7 @@ run_threads(struct play *play, uint64_t *random)
     static struct thread threads[ACTORS_MAX];
     const char *seconds = getenv("COLANDER_SECONDS");
     const time_t until = time(NULL) + (seconds == NULL ? 0 : atol(seconds));
-    told_number is_over = 0;
+    shared_number is_over = 0;
     size_t count = 0;
 
     for (size_t i = 0; i < PARTS; i++) {
@@ -297,7 +297,7 @@ run_threads(struct play *play, uint64_t *random)
         ZERO(pthread_create(&threads[i].thread, NULL, take_turns, &threads[i]));
     while (!is_enough(play, threads, count, random_runs(2000), until))
         usleep(10000);
-    tell(&is_over, 1);
+    shared_store(&is_over, 1);
     for (size_t i = 0; i < count; i++)
         pthread_join(threads[i].thread, NULL);
     print_turns(play, threads, count);
@@ -319,7 +319,7 @@ open_families(struct play *play, struct store_fixture *fixture)
     OK(colander_family_create(play->world.right, NULL));
 }
 
-/* Nobody writes any more: all is as it was acknowledged, and found. */
+/* Checks after all writes that everything acknowledged is there, and found. */
 static void
 check_all(struct play *play, uint64_t random)
 {
@@ -327,8 +327,8 @@ check_all(struct play *play, uint64_t random)
 
     init_actor(&actor, &play->world, 0, random);
     for (uint64_t i = 0; i < KEYS; i++)
-        assert_int_equal(told(&play->world.versions[i].begun),
-                         told(&play->world.versions[i].acknowledged));
+        assert_int_equal(shared_load(&play->world.versions[i].begun),
+                         shared_load(&play->world.versions[i].acknowledged));
     check_scan(&actor);
     for (unsigned i = 0; i < 100; i++) {
         check_question(&actor);

@@ -1,11 +1,11 @@
 /*
- * Stores with one damage, in any of their files: every answer is correct, or an
- * error that names the damaged file (invariants I1, I2, I5, I6).
+ * Stores with one damaged file: every answer is correct, or an error that names
+ * the file (invariants I1, I2, I5, I6).
  *
  * The store was written by a process that was killed, so rows are in SST files
  * of several levels, in files of a bulk and in write-ahead logs. It is copied,
  * damaged, and opened for reading, for writing, and for reading again.
- * COLANDER_RUNS sets how often.
+ * COLANDER_RUNS sets the number of damages.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,8 +26,8 @@ struct looking {
     uint64_t random;
     struct model models[2]; /* of `rows` and of `bulk` */
     const struct damage *damage;
-    bool is_short; /* it lost the end of its log */
-    bool was_told; /* of that: once, by the open that drops it */
+    bool is_short;     /* the end of its log was lost */
+    bool was_reported; /* once, by the open that drops it */
     uint64_t refused[KINDS];
     uint64_t failed[KINDS]; /* opened, and something failed later */
     uint64_t fine[KINDS];
@@ -39,14 +39,14 @@ base_name(const char *path)
     return strrchr(path, '/') + 1;
 }
 
-/* An error is of the kind that damage makes, and names the file. */
+/* Checks that an error has a code of damage, and names the file. */
 static void
 assert_names_file(const struct looking *looking,
                   const struct colander_error *err)
 {
     const struct damage *damage = looking->damage;
 
-    /* Without its record it is no store. */
+    /* Without its record it is not a store. */
     if (err->code != COLANDER_CORRUPT && err->code != COLANDER_IO &&
         strcmp(damage->path, "./COLANDER") != 0)
         fail_msg("code %d: %s", (int)err->code, err->message);
@@ -56,8 +56,8 @@ assert_names_file(const struct looking *looking,
         fail_msg("names no file: %s", err->message);
 }
 
-/* The rows of the model that match, in order, against those of the find. False
- * when it failed, by damage: until then all was right. */
+/* Compares the rows of the model that match with those of the find, in order.
+ * Returns false if the find failed because of the damage. */
 static bool
 compare_with_model(const struct looking *looking, const struct model *model,
                    struct colander_family *family,
@@ -99,7 +99,7 @@ compare_with_model(const struct looking *looking, const struct model *model,
     return code == COLANDER_OK;
 }
 
-/* A whole scan, finds, and gets. */
+/* Runs a whole scan, finds, and gets. */
 static bool
 compare_family(struct looking *looking, const struct model *model,
                struct colander_family *family)
@@ -135,8 +135,8 @@ compare_family(struct looking *looking, const struct model *model,
     return is_fine;
 }
 
-/* The last step that the family shows, and which keys it has; -1 when it cannot
- * be read. */
+/* Returns the last step that the family shows, and the keys it has; -1 if it
+ * cannot be read. */
 static int64_t
 last_step(struct colander_family *family, bool is_there[KEYS])
 {
@@ -165,11 +165,11 @@ last_step(struct colander_family *family, bool is_there[KEYS])
     return last;
 }
 
-/* Only the end of the last log may be lost. Then it has the rows of an earlier
- * step. */
+/* Only the end of the last log may be lost. Then the family has the rows of an
+ * earlier step. */
 static void
 find_earlier_step(struct looking *looking, struct colander_family *family,
-                  bool is_told)
+                  bool is_reported)
 {
     const struct damage *damage = looking->damage;
     struct model *model = &looking->models[0];
@@ -181,9 +181,9 @@ find_earlier_step(struct looking *looking, struct colander_family *family,
         return;
     if (!damage->is_last_log || damage->at < damage->size / 16 * 14)
         fail_msg("only %lld steps", (long long)last);
-    looking->was_told = looking->was_told || is_told;
-    if (!looking->was_told && damage->kind != CUT)
-        fail_msg("the loss is not told");
+    looking->was_reported = looking->was_reported || is_reported;
+    if (!looking->was_reported && damage->kind != CUT)
+        fail_msg("the loss is not reported");
     looking->is_short = true;
     model_go_to_shown(model, looking->seed, last, is_there, STEPS);
 }
@@ -249,7 +249,7 @@ damage_once(struct looking *looking, const struct damageable *files)
     do_damage(looking->path, &damage, &looking->random);
     looking->damage = &damage;
     looking->is_short = false;
-    looking->was_told = false;
+    looking->was_reported = false;
     model_go_to(&looking->models[0], looking->seed, STEPS);
     for (unsigned i = 0; i < COUNT(modes); i++) {
         enum outcome outcome = look_at(looking, modes[i]);
@@ -268,7 +268,7 @@ damage_once(struct looking *looking, const struct damageable *files)
     temporary_remove(looking->path);
 }
 
-TEST(damaged_stores_are_right_or_say_what_is_damaged)
+TEST(damaged_stores_are_right_or_report_the_damage)
 {
     SCOPED_MEMORY struct looking *looking = calloc(1, sizeof(*looking));
     static struct damageable files;

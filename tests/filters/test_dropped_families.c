@@ -20,11 +20,11 @@
 #include <unistd.h>
 
 #define FINDERS 3
-#define ROWS 240 /* of which each VALUES-th has one value: a find of few */
+#define ROWS 240 /* each VALUES-th has the same value, so finds return few */
 #define VALUES 60
 
-/* Dropped when a find has taken its snapshot; NULL: none. The linker sends the
- * calls here. */
+/* The family to drop once a find has taken its snapshot; NULL: none. The linker
+ * redirects the calls here. */
 static _Atomic(struct colander_family *) dropped_next;
 
 enum colander_code
@@ -60,7 +60,7 @@ struct race {
     atomic_ulong refused;
 };
 
-/* Asks until it hears that the family was dropped. */
+/* Finds rows until the family is reported dropped. */
 static void *
 find_until_dropped(void *context)
 {
@@ -76,7 +76,7 @@ find_until_dropped(void *context)
         code = find_count(family, i % 3 == 0 ? NULL : "n",
                           race->base + i % VALUES, &count);
         if (i == 0)
-            atomic_fetch_add(&race->ready, 1); /* it has met the family */
+            atomic_fetch_add(&race->ready, 1); /* it has used the family */
         if (code == COLANDER_OK && count == ROWS / VALUES)
             atomic_fetch_add(&race->right, 1);
         else if (code == COLANDER_DROPPED)
@@ -87,7 +87,7 @@ find_until_dropped(void *context)
     return NULL;
 }
 
-/* Flushes and compacts: what finds have planned to read goes. */
+/* Flushes and compacts, so that files that finds want to read are removed. */
 static void *
 disturb_until_dropped(void *context)
 {
@@ -102,7 +102,7 @@ disturb_until_dropped(void *context)
     return NULL;
 }
 
-/* Rows in files, and as many in none. */
+/* Puts rows in files, and as many outside of files. */
 static void
 fill(struct race *race)
 {
@@ -138,10 +138,10 @@ run_race(struct race *race, bool disturbs, uint64_t *random)
     for (size_t i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
     colander_family_close(race->family);
-    race->base += VALUES; /* no row of the next has a value of this */
+    race->base += VALUES; /* no row of the next family has these values */
 }
 
-FIXTURE_TEST(find_beside_a_drop_gives_all_rows_or_says_so)
+FIXTURE_TEST(find_during_a_drop_returns_all_rows_or_an_error)
 {
     struct race race = {.fixture = fixture};
     struct colander_family *kept = kept_family(race.fixture, "kept");
@@ -168,8 +168,8 @@ FIXTURE_TEST(find_beside_a_drop_gives_all_rows_or_says_so)
     assert_int_equal(count, runs);
 }
 
-/* Not some of the rows, as those in no file are not noted any more. */
-FIXTURE_TEST(find_of_a_family_that_is_dropped_meanwhile_says_so)
+/* Not only some of the rows, although those in no file are no longer noted. */
+FIXTURE_TEST(find_of_a_family_that_is_dropped_meanwhile_reports_it)
 {
     struct race race = {.fixture = fixture};
     uint64_t count;
@@ -181,8 +181,8 @@ FIXTURE_TEST(find_of_a_family_that_is_dropped_meanwhile_says_so)
     assert_null(atomic_load(&dropped_next));
 }
 
-/* A cursor that is open goes on, over rows in files and in none. */
-FIXTURE_TEST(find_that_was_open_goes_on_after_the_drop)
+/* An open cursor continues, over rows in files and in none. */
+FIXTURE_TEST(find_that_was_open_continues_after_the_drop)
 {
     struct race race = {.fixture = fixture};
     SCOPED_PREDICATE predicate = NULL;
@@ -206,8 +206,8 @@ FIXTURE_TEST(find_that_was_open_goes_on_after_the_drop)
     assert_int_equal(count, ROWS / VALUES);
 }
 
-/* Rows 0, 10, ... below DENSE have the value, and all from there on: the filter
- * has the keys of the former, the latter are read from the file. */
+/* Rows 0, 10, ... below DENSE have the value, and all rows from there on. The
+ * filter has the keys of the former; the latter are read from the file. */
 #define DENSE 500
 #define DENSE_END 560
 #define FLUSHED 4000
@@ -238,8 +238,8 @@ fill_for_long_find(struct race *race)
         put_row(race, FLUSHED + i, -1);
 }
 
-/* It plans anew, and the rows that no file has are in no notes any more. */
-FIXTURE_TEST(find_whose_file_is_replaced_goes_on_after_the_drop)
+/* It plans again, but rows that are in no file are no longer noted. */
+FIXTURE_TEST(find_whose_file_is_replaced_continues_after_the_drop)
 {
     struct race race = {.fixture = fixture};
     struct engine_family *inside;

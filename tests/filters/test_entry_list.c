@@ -1,5 +1,5 @@
 /*
- * Entry lists: the sorted contents, compared with everything that was added.
+ * Entry lists: the sorted contents, compared with all that was added.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,7 +15,7 @@
 
 #define ROWS 20000
 #define COARSE 16
-#define FREQUENT 8 /* values that may be in every row */
+#define FREQUENT 8 /* values that every row may have */
 
 struct added {
     uint64_t entries[ROWS * (FREQUENT + 2)];
@@ -38,8 +38,8 @@ add(struct entry_list *list, struct added *added, unsigned hash_bits,
     OK(entry_list_add(list, hash, tag, row, NULL));
 }
 
-/* In three columns, value i is in every (i^3 + 1)th row or so; the others are
- * in one row. */
+/* In three columns, value i is in about every (i^3 + 1)th row. The other values
+ * are in one row each. */
 static void
 fill(struct entry_list *list, struct added *added, unsigned hash_bits,
      uint64_t *random)
@@ -56,7 +56,7 @@ fill(struct entry_list *list, struct added *added, unsigned hash_bits,
     }
 }
 
-/* Whether the sorted list has an entry from `first` to `last`. */
+/* Returns whether the sorted list has an entry from `first` to `last`. */
 static bool
 has_between(const struct entry_list *list, uint64_t first, uint64_t last)
 {
@@ -74,7 +74,7 @@ has_between(const struct entry_list *list, uint64_t first, uint64_t last)
     return low < list->count && list->entries[low] <= last;
 }
 
-/* Each row, or of a value that is said to lack some each unit. */
+/* Checks each row, or each unit if the value's list is incomplete. */
 static void
 assert_list_has_all(const struct entry_list *list, const struct added *added)
 {

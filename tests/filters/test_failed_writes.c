@@ -1,6 +1,6 @@
 /*
- * Failed writes next to successful ones: values that the former added lead to
- * no row, and are removed like the others.
+ * Failed writes in parallel with successful ones: values that the failed ones
+ * added lead to no row, and are removed like the others.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -48,7 +48,7 @@ add_row(struct colander_batch *batch, struct colander_family *family,
     return code;
 }
 
-/* Good batches give rows values from 0 on, bad ones below. */
+/* Good batches put values from 0 on, bad ones negative values. */
 static bool
 write_batch(struct writers *writers, struct colander_row_builder *builder,
             struct colander_batch *batch, int64_t first, int64_t round)
@@ -101,7 +101,7 @@ assert_no_notes(struct colander_family *family)
     assert_int_equal(filter_stats(family).recent_size, 0);
 }
 
-/* Rows are found by what good writes gave them, now and in all. */
+/* Rows are found by the values of good writes, and by no others. */
 static void
 check_rows(struct writers *writers)
 {
@@ -115,7 +115,7 @@ check_rows(struct writers *writers)
     }
 }
 
-FIXTURE_TEST(failed_writes_beside_good_ones_leave_nothing)
+FIXTURE_TEST(failed_writes_next_to_good_ones_leave_nothing)
 {
     struct writers writers = {.fixture = fixture};
     pthread_t threads[WRITERS];
@@ -145,8 +145,8 @@ FIXTURE_TEST(failed_writes_beside_good_ones_leave_nothing)
 
 /* ------------------------------------------------------------- the disk --- */
 
-/* Writes rows until the log may not grow, then some more that fail, too. The
- * values are the numbers of the rows. Gives how many went well. */
+/* Writes rows until the log may not grow, then some more, which also fail. The
+ * values are the numbers of the rows. Returns how many succeeded. */
 static int64_t
 write_until_refused(struct store_fixture *fixture,
                     struct colander_family *family, int64_t count)
@@ -164,7 +164,7 @@ write_until_refused(struct store_fixture *fixture,
                                  colander_text(filler));
         if (put_text(fixture, family, key, "n", colander_integer(i), NULL) ==
             COLANDER_OK) {
-            assert_int_equal(done, i); /* none after one that failed */
+            assert_int_equal(done, i); /* none after a failed one */
             done = i + 1;
         }
     }
@@ -192,7 +192,7 @@ FIXTURE_TEST(rows_that_the_disk_refused_are_not_found)
     for (int64_t i = -1; i < done; i++)
         assert_int_equal(count_equal(fixture, family, "n", i), 1);
     for (int64_t i = done; i < COUNT; i += 7)
-        (void)count_equal(fixture, family, "n", i); /* as a scan, at least */
+        (void)count_equal(fixture, family, "n", i); /* the same as a scan */
     OK(colander_family_flush(family, NULL));
     assert_no_notes(family);
     colander_family_close(family);

@@ -1,6 +1,6 @@
 /*
- * Finds while RocksDB creates, moves and drops files in each of its ways: all
- * compaction styles, several threads in one compaction, files that only change
+ * Finds while RocksDB creates, moves and drops files in all of its ways: every
+ * compaction style, several threads in one compaction, files that only change
  * their level. Finds return what scans return.
  *
  * SPDX-License-Identifier: MIT
@@ -33,7 +33,7 @@ open_family(struct writing *writing)
     OK(family_engine(writing->family, &writing->inside, NULL));
 }
 
-/* A new store, of the options that stand in the fixture. */
+/* Opens a new store with the options in the fixture. */
 static void
 begin(struct writing *writing, struct store_fixture *fixture, const char *name)
 {
@@ -52,7 +52,7 @@ reopen(struct writing *writing)
     open_family(writing);
 }
 
-/* A row of FILLER bytes and some more. */
+/* A row of FILLER bytes and a few more. */
 static struct colander_slice
 large_row(struct writing *writing)
 {
@@ -95,7 +95,7 @@ compare_some(struct writing *writing, uint64_t count)
                          &writing->random, &writing->counts);
 }
 
-/* Every SST has the filter that was made with it. */
+/* Every SST has the filter that was built with it. */
 static void
 end(struct writing *writing)
 {
@@ -112,7 +112,7 @@ end(struct writing *writing)
 
 /* --------------------------------------------------------------- styles --- */
 
-/* Settles before it compares where files go with rows that finds look for. */
+/* Waits first if compactions remove files with rows that finds look for. */
 static void
 write_through(struct writing *writing, unsigned rounds, bool settles)
 {
@@ -168,12 +168,12 @@ FIXTURE_TEST(finds_equal_scans_in_a_fifo_store_that_dropped_files)
 
 /* ---------------------------------------------- one compaction, threads --- */
 
-/* Whether the engine's log has `text` with a number over 1 behind it. */
+/* Whether the engine's log has `text` followed by a number above 1. */
 static bool
-log_tells_many(const struct store_fixture *fixture, const char *text)
+log_has_many(const struct store_fixture *fixture, const char *text)
 {
     char path[TEMPORARY_SIZE + 16];
-    bool is_told = false;
+    bool is_found = false;
     char *line = NULL;
     size_t size = 0;
     FILE *log;
@@ -184,11 +184,11 @@ log_tells_many(const struct store_fixture *fixture, const char *text)
     while (getline(&line, &size, log) > 0) {
         const char *found = strstr(line, text);
 
-        is_told |= found != NULL && atoi(found + strlen(text)) > 1;
+        is_found |= found != NULL && atoi(found + strlen(text)) > 1;
     }
     free(line);
     fclose(log);
-    return is_told;
+    return is_found;
 }
 
 FIXTURE_TEST(finds_equal_scans_when_threads_share_a_compaction)
@@ -204,14 +204,14 @@ FIXTURE_TEST(finds_equal_scans_when_threads_share_a_compaction)
         OK(colander_family_compact(writing.family, NULL));
         compare_some(&writing, 60);
     }
-    assert_true(log_tells_many(fixture, "\"num_subcompactions\": "));
+    assert_true(log_has_many(fixture, "\"num_subcompactions\": "));
     assert_true(filter_stats(writing.family).file_count > 4);
     end(&writing);
 }
 
 /* ---------------------------------------------------------------- moves --- */
 
-/* Rows of keys that no other file has; so the file need not be merged. */
+/* Puts rows whose keys are in no other file, so the file need not be merged. */
 static void
 write_apart(struct writing *writing, int64_t first)
 {
@@ -236,7 +236,7 @@ assert_same_filters(struct writing *writing, const struct file_numbers *before)
 
 FIXTURE_TEST(file_that_changes_its_level_keeps_its_filter)
 {
-    struct colander_snapshot *first; /* keeps files from being rewritten */
+    struct colander_snapshot *first; /* prevents files from being rewritten */
     struct file_numbers before;
     struct writing writing;
 
@@ -276,13 +276,13 @@ write_numbers(struct writing *writing, int64_t first, int64_t count)
     OK(colander_family_flush(writing->family, NULL));
 }
 
-/* Sixteen files must be folded, ten less often, four need not be. */
-FIXTURE_TEST(files_that_stay_are_unfolded_when_others_go)
+/* Sixteen files must be folded, ten less often, four not at all. */
+FIXTURE_TEST(files_that_stay_are_unfolded_when_others_are_removed)
 {
     enum { ROWS = 4000, FILES = 16 };
     static const struct {
         int64_t kept;
-        const char *key; /* of the first that goes */
+        const char *key; /* of the first one removed */
     } cuts[] = {{10, "00040000"}, {4, "00016000"}};
     struct colander_filter_options options = usual_filters();
     struct writing writing;

@@ -10,14 +10,14 @@
 #include "support/scoped.h"
 #include "support/temporary.h"
 
-/* Bytes of rows that go through all lots more than twice. */
+/* The size of rows that use all lots more than twice. */
 #define BYTES (4 * FEED_LOTS * FEED_LOT_SIZE / 2)
 #define ROW_SIZE 4096
 
 static const uint8_t tag[SST_TAG_SIZE] = {1, 2, 3};
 
-/* Numbers in a row: copying it costs far less than building from it does, so
- * that a feed's lots are all full at times. */
+/* The count of numbers in a row. Copying a row costs far less than building
+ * from it, so that all lots of a feed are full at times. */
 #define NUMBERS 100
 
 struct rows {
@@ -57,7 +57,7 @@ pair_end(struct pair *pair)
     temporary_remove(pair->directory);
 }
 
-/* Makes rows of a binary of `size` bytes, every third of few. */
+/* Creates rows with a binary of `size` bytes; every third of half. */
 static struct rows
 rows_make(uint32_t count, size_t size)
 {
@@ -214,8 +214,8 @@ TEST(a_feed_that_is_not_finished_leaves_no_file)
     rows_free(&rows);
 }
 
-/* Feeds the rows, of which that at `bad` is cut short, to the end or until a
- * failure is told. */
+/* Feeds the rows, of which the one at `bad` is truncated, to the end or until a
+ * failure is reported. */
 static enum colander_code
 feed_all(struct filter_feed *feed, const struct rows *rows, uint32_t bad)
 {
@@ -235,7 +235,7 @@ feed_all(struct filter_feed *feed, const struct rows *rows, uint32_t bad)
     return code;
 }
 
-TEST(a_row_that_is_none_is_told_and_leaves_no_file)
+TEST(an_invalid_row_is_reported_and_leaves_no_file)
 {
     struct rows rows = rows_make(BYTES / ROW_SIZE, ROW_SIZE);
     const uint32_t bad[] = {5, rows.count / 2, rows.count - 1};

@@ -1,6 +1,6 @@
 /*
- * Filter files: what was written can be read. test_filter_file_damage.c tests
- * damaged files.
+ * Filter files: what was written is read back. For damaged files see
+ * test_filter_file_damage.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -142,7 +142,7 @@ TEST(vanished_file_is_not_found_and_another_in_its_place_is_damage)
 
 /* -------------------------------------------------------------- writing --- */
 
-/* A limit on the size of files does what a full disk does. */
+/* A file size limit acts like a full disk. */
 TEST(full_disk_is_reported_and_leaves_no_file)
 {
     uint64_t random = 5;

@@ -25,7 +25,7 @@ TEST(file_cut_anywhere_is_an_error)
         ZERO(truncate(path, (off_t)size));
         FAILS(filter_file_open(path, cache, &file, NULL), COLANDER_CORRUPT);
         assert_null(file);
-        /* One that was opened before it shrank. */
+        /* opened before it was truncated */
         block_cache_forget(cache, whole->salt, whole->place_count);
         assert_int_not_equal(model_compare_blocks(model, whole),
                              MODEL_DIFFERENT);
@@ -34,7 +34,7 @@ TEST(file_cut_anywhere_is_an_error)
     assert_int_equal(model_compare_blocks(model, whole), MODEL_ERROR);
 }
 
-/* What can be opened after damage says what was written, or an error. */
+/* If a damaged file can be opened, it returns what was written, or an error. */
 static void
 look_at_damaged(const struct model *model)
 {
@@ -62,7 +62,7 @@ TEST(flipped_bits_are_found)
     bytes = file_bytes_read(path);
     fd = open(path, O_WRONLY | O_CLOEXEC);
     for (uint64_t run = 0; run < runs; run++) {
-        /* Each bit once, then some at a time. */
+        /* First each single bit, then several at once. */
         size_t count = run < bytes.size * 8 ? 1 : 1 + random_below(&random, 4);
         size_t at[4];
 
@@ -84,7 +84,7 @@ TEST(flipped_bits_are_found)
     (void)close(fd);
 }
 
-/* Whoever can write a checksum can write any number: none may do harm. */
+/* A valid checksum does not make a number valid: none may do harm. */
 TEST(hostile_directory_does_no_harm)
 {
     SCOPED_MODEL model = model_tiny();
@@ -123,7 +123,7 @@ TEST(hostile_directory_does_no_harm)
     assert_true(runs < 1000 || (opened > 0 && harmless > 0));
 }
 
-/* What is said of a file with this directory. Changes the checksum in it. */
+/* Returns the error for a file with this directory, fixing its checksum. */
 static enum colander_code
 open_bytes(uint8_t bytes[sizeof(golden)])
 {
@@ -154,7 +154,7 @@ TEST(blocks_that_do_not_ascend_are_refused)
     uint8_t bytes[sizeof(golden)];
 
     memcpy(bytes, golden, sizeof(golden));
-    bytes[109] = 2; /* both are of the locator */
+    bytes[109] = 2; /* both are for the locator */
     bytes[110] = 0;
     bytes[115] = 16;
     FAILS(open_bytes(bytes), COLANDER_CORRUPT);
@@ -168,28 +168,28 @@ TEST(number_out_of_range_is_refused)
         size_t offset;
         uint8_t byte;
     } wrong[] = {
-        {79, 65}, /* columns left out: more than there is room for */
-        {88, 0},  /* parts: fewer, and more than there are */
+        {79, 65}, /* unindexed columns: more than fit */
+        {88, 0},  /* parts: fewer or more than there are */
         {88, 2},    {88, 127}, {89, 1}, /* blocks */
         {89, 3},    {89, 127}, {90, 4}, /* bytes of keys */
-        {90, 6},    {90, 127}, {93, 0}, /* fine: no power of two */
+        {90, 6},    {90, 127}, {93, 0}, /* fine: not a power of two */
         {93, 3},    {93, 32},           /* above coarse */
         {94, 0},                        /* coarse */
-        {95, 41},                       /* bits of a hash */
-        {95, 5},                        /* fewer than of a group */
+        {95, 41},                       /* hash bits */
+        {95, 5},                        /* fewer than group bits */
         {95, 8},                        /* fewer than 1,000 hashes need */
-        {96, 33},                       /* bits of a group */
+        {96, 33},                       /* group bits */
         {98, 13},                       /* probes */
-        {99, 65},                       /* bits of a hash in the presence */
+        {99, 65},                       /* hash bits in the presence */
         {97, 1},                        /* a presence without probes */
-        {102, 127},                     /* a key behind the end */
+        {102, 127},                     /* a key past the end */
         {103, 'z'},                     /* above the last key */
-        {109, 2},                       /* blocks of a kind: not as there are */
+        {109, 2},                       /* blocks of a kind: a wrong number */
         {109, 0},   {111, 1},  {112, 255},
-        {113, 29},  /* a block of the kind that has none left */
-        {113, 24},  /* too short: bytes that are nobody's */
+        {113, 29},  /* a block of the kind without any left */
+        {113, 24},  /* too short: unused bytes */
         {115, 127}, /* too long */
-        {114, 64},  /* begins behind the last group */
+        {114, 64},  /* begins after the last group */
     };
 
     OK(open_golden_with(91, 0xc9));
@@ -200,7 +200,7 @@ TEST(number_out_of_range_is_refused)
     }
 }
 
-TEST(later_version_is_told_from_damage)
+TEST(later_version_is_distinguished_from_damage)
 {
     struct filter_file *file;
     uint8_t bytes[sizeof(golden)];
@@ -212,7 +212,7 @@ TEST(later_version_is_told_from_damage)
     assert_non_null(strstr(error_text(), "has version 3"));
 }
 
-/* Two files of the same blocks differ by their salts. */
+/* Two files with the same blocks differ in their salts. */
 TEST(block_of_another_place_or_file_is_found)
 {
     SCOPED_MODEL model = model_empty();
@@ -231,9 +231,9 @@ TEST(block_of_another_place_or_file_is_found)
     file = open_model();
     assert_int_equal(model_compare_blocks(model, file), MODEL_SAME);
     block_cache_forget(cache, file->salt, file->place_count);
-    bytes_overwrite(path, 24, here.data + 42, 18); /* of another place */
+    bytes_overwrite(path, 24, here.data + 42, 18); /* from another place */
     assert_int_equal(model_compare_blocks(model, file), MODEL_ERROR);
-    bytes_overwrite(path, 24, there.data + 24, 18); /* of another file */
+    bytes_overwrite(path, 24, there.data + 24, 18); /* from another file */
     assert_int_equal(model_compare_blocks(model, file), MODEL_ERROR);
     bytes_overwrite(path, 24, here.data + 24, 18);
     assert_int_equal(model_compare_blocks(model, file), MODEL_SAME);

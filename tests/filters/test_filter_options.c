@@ -1,6 +1,6 @@
 /*
- * The options of filters: which are rejected, that they are stored, and what
- * they change.
+ * The options of filters: which are rejected, how they are stored, and what
+ * they affect.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -82,7 +82,7 @@ FIXTURE_TEST(options_are_kept_over_a_reopen)
     colander_filter_options_release(&options);
 }
 
-/* Such rows leave no notes of what was written lately. */
+/* Such rows have no recent notes. */
 FIXTURE_TEST(rows_without_an_indexed_value_are_found_before_a_flush)
 {
     static const char *const left_out[] = {"a"};
@@ -121,7 +121,7 @@ FIXTURE_TEST(columns_left_out_are_in_no_filter_and_found)
     uint64_t done;
 
     write_files(fixture, family, 3, &random);
-    OK(colander_family_compact(family, NULL)); /* no later one changes counts */
+    OK(colander_family_compact(family, NULL)); /* so that none follows */
     assert_all_loaded(family);
     values = filter_stats(family).value_count;
     options.unfiltered = left_out;

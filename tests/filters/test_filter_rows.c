@@ -1,6 +1,6 @@
 /*
- * Finds of rows of all shapes: with many values, with large ones, under keys of
- * several parts, and a million in one file.
+ * Finds of rows of all shapes: with many values, with large ones, under keys
+ * with several parts, and with a million in one file.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -105,7 +105,7 @@ FIXTURE_TEST(rows_are_found_within_prefixes_of_composite_keys)
     }
 }
 
-/* More rows than one part of a filter may have. */
+/* More rows than fit in one part of a filter. */
 FIXTURE_TEST(rows_of_a_file_of_over_a_million_are_found)
 {
     enum { ROWS = (1 << 20) + 50000, LOT = 10000 };

@@ -1,6 +1,6 @@
 /*
- * Finds return what scans return in stores that drop files, of deleted ranges,
- * and of many families.
+ * Finds return what scans return in stores that drop files, in stores with
+ * deleted ranges, and in stores with many families.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -31,7 +31,7 @@ write_random(struct store_fixture *fixture, struct colander_family *family,
 
 /* ---------------------------------------------------------- compactions --- */
 
-/* Rows of a find, one after the other. */
+/* The rows of a find, concatenated. */
 struct row_list {
     struct colander_buffer bytes;
     size_t ends[KEYS];
@@ -83,10 +83,10 @@ assert_within(const struct row_list *fewer, const struct row_list *more)
     }
 }
 
-/* Files may be dropped at any time: a find returns at least what a scan after
- * it returns, and at most what a scan before it returns. (Each key is written
- * once, so no older row can appear.) */
-FIXTURE_TEST(finds_of_a_fifo_store_give_rows_of_scans_beside_them)
+/* Files may be dropped at any time, so a find returns at least what a scan
+ * after it returns, and at most what a scan before it returns. (Each key is
+ * written once, so no older row can appear.) */
+FIXTURE_TEST(finds_of_a_fifo_store_return_rows_of_concurrent_scans)
 {
     struct colander_family *family;
     uint64_t random = random_seed("fifo");
@@ -132,7 +132,7 @@ FIXTURE_TEST(finds_of_a_fifo_store_give_rows_of_scans_beside_them)
         }
     }
     assert_true(count_rows(family) < (uint64_t)number);
-    /* A file that was read when it was dropped goes with the next flush. */
+    /* The next flush removes a file that was read while it was dropped. */
     OK(put_text(fixture, family, "last", "user", colander_integer(1), NULL));
     OK(colander_family_flush(family, NULL));
     assert_all_loaded(family);
@@ -187,7 +187,7 @@ FIXTURE_TEST(families_without_rows_have_nothing_to_find)
     }
 }
 
-FIXTURE_TEST(family_of_a_dropped_name_begins_anew)
+FIXTURE_TEST(family_of_a_dropped_name_begins_empty)
 {
     static const char *const left_out[] = {"n"};
     struct colander_filter_options options;
@@ -226,7 +226,7 @@ milliseconds(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* FIFO compaction leaves files alone. */
+/* FIFO compaction does not rewrite files. */
 FIXTURE_TEST(value_in_one_of_many_files_is_found)
 {
     enum { FILES_MOST = 1000 };

@@ -10,7 +10,7 @@
 
 #define ROWS 100
 
-/* A file of ROWS rows, each with a value of its own from `n` on. */
+/* Writes a file of ROWS rows, each with a unique value from `n` on. */
 static void
 write_file(struct store_fixture *fixture, struct colander_family *family,
            int64_t n)
@@ -45,8 +45,8 @@ assert_found(struct store_fixture *fixture, struct colander_family *family)
     assert_int_equal(counts.files_unsure, 0);
 }
 
-/* Both SSTs have as many entries. */
-FIXTURE_TEST(filter_of_another_sst_is_doubted_and_made_again)
+/* Both SSTs have the same number of entries. */
+FIXTURE_TEST(filter_of_another_sst_is_doubted_and_rebuilt)
 {
     struct colander_family *family = kept_family(fixture, "rows");
     struct file_numbers filters;
@@ -79,8 +79,8 @@ FIXTURE_TEST(filter_of_another_sst_is_doubted_and_made_again)
     assert_int_equal(filter_stats(family).damaged_count, 0);
 }
 
-/* Also where the SST has no tag, as it was written without a filter. */
-FIXTURE_TEST(filters_that_were_made_again_are_believed)
+/* Also if the SST has no tag, because it was written without a filter. */
+FIXTURE_TEST(filters_that_were_rebuilt_are_used)
 {
     struct colander_family *family = kept_family(fixture, "rows");
     struct colander_filter_options options = usual_filters();

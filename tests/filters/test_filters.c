@@ -33,14 +33,14 @@ FIXTURE_TEST(flush_and_compaction_build_filters)
     assert_filters_of_ssts(fixture, &family, 1);
 }
 
-/* ------------------------------------------------------------- spoiling --- */
+/* --------------------------------------------------------------- damage --- */
 
 enum spoiling { MISSING, FLIPPED, CUT, EMPTY, FOREIGN, NEWER, SPOILINGS };
 
-/* The footer of a filter ends with its version, and eight bytes behind that. */
+/* A filter's footer ends with its version and eight bytes after it. */
 #define VERSION_BACK 12
 
-/* Spoils the filter `number`; `other` is that of another SST. */
+/* Damages the filter `number`; `other` is the filter of another SST. */
 static void
 spoil(const struct store_fixture *fixture, enum spoiling how, uint64_t number,
       uint64_t other)
@@ -71,7 +71,7 @@ spoil(const struct store_fixture *fixture, enum spoiling how, uint64_t number,
     }
 }
 
-/* Makes a store of four files of different sizes. */
+/* Creates a store of four files of different sizes. */
 static void
 make_store(struct store_fixture *fixture, uint64_t *random)
 {
@@ -84,8 +84,8 @@ make_store(struct store_fixture *fixture, uint64_t *random)
     assert_all_loaded(family);
 }
 
-/* Closes the store and spoils the first filter; the last is taken for it, of
- * a file with another number of rows. */
+/* Closes the store and damages the first filter. The last one replaces it; its
+ * file has another number of rows. */
 static void
 close_and_spoil(struct store_fixture *fixture, enum spoiling how)
 {
@@ -158,9 +158,9 @@ FIXTURE_TEST(reader_of_spoiled_filters_changes_nothing_and_finds_the_same)
     }
 }
 
-/* The file was opened before it was lost: its locator may be in memory, and its
- * keys not. */
-FIXTURE_TEST(filters_lost_while_the_store_is_open_are_made_again)
+/* The file was opened before it was removed: its locator may be in memory, but
+ * not its keys. */
+FIXTURE_TEST(filters_lost_while_the_store_is_open_are_rebuilt)
 {
     struct colander_family *family = kept_family(fixture, "rows");
     uint64_t random = random_seed("lost");
@@ -238,7 +238,7 @@ assert_no_recent_rows(struct colander_family *family)
     assert_int_equal(filter_stats(family).recent_count, 0);
 }
 
-FIXTURE_TEST(recent_rows_go_when_all_is_flushed)
+FIXTURE_TEST(recent_rows_are_removed_when_all_is_flushed)
 {
     struct colander_family *families[3];
     uint64_t random = random_seed("recent");
@@ -258,7 +258,7 @@ FIXTURE_TEST(recent_rows_go_when_all_is_flushed)
                               random_row(fixture->builder, &random), NULL));
         if (i % 10 == 9)
             OK(colander_batch_commit(batch, NULL, NULL));
-        /* no key: it is refused, and nothing of it stays */
+        /* without a key: it fails, and leaves nothing */
         FAILS(colander_batch_put(batch, families[0],
                                  colander_slice_text("\xff"),
                                  random_row(fixture->builder, &random), NULL),

@@ -10,7 +10,7 @@
 #include "support/scoped.h"
 
 #define FILES 10
-#define ROWS 2000 /* of a file */
+#define ROWS 2000 /* of each file */
 
 static void
 put_row(struct store_fixture *fixture, struct colander_family *family,
@@ -32,7 +32,7 @@ put_row(struct store_fixture *fixture, struct colander_family *family,
                 colander_boolean(number % 50 != 0), NULL));
 }
 
-/* Files of rows in order of their numbers; the last rows are in none. */
+/* Writes rows in order of their numbers to files; the last are in none. */
 static struct colander_family *
 fill_family(struct store_fixture *fixture)
 {
@@ -50,7 +50,7 @@ fill_family(struct store_fixture *fixture)
     return family;
 }
 
-/* What the find says of itself; the predicate is taken. */
+/* What the find reports about itself; takes the predicate. */
 static struct colander_explain
 explain_of(struct colander_family *family, struct colander_predicate *predicate)
 {

@@ -1,7 +1,7 @@
 /*
- * Finds at old snapshots, and finds that go on while files come and go: they
- * give what was there when the snapshot was taken (invariant I2), as a model
- * in memory kept it, and as a scan gives it.
+ * Finds at old snapshots, and finds that continue while files change: they
+ * return what existed when the snapshot was taken (invariant I2), as kept by a
+ * model in memory, and as returned by a scan.
  *
  * COLANDER_RUNS sets the number of steps.
  *
@@ -15,14 +15,14 @@
 #define KEYS_MAX 1200
 #define MOMENTS 6
 
-/* All rows at one moment; a row without bytes is not there. */
+/* All rows at one moment; a row without bytes does not exist. */
 struct picture {
     struct colander_buffer rows[KEYS_MAX];
-    uint64_t versions; /* rows written until then */
+    uint64_t versions; /* rows written so far */
 };
 
 struct moment {
-    struct colander_snapshot *snapshot; /* NULL: there is none */
+    struct colander_snapshot *snapshot; /* NULL: unused */
     struct picture picture;
 };
 
@@ -30,7 +30,7 @@ struct history {
     struct store_fixture *fixture;
     struct colander_family *family;
     uint64_t random;
-    uint64_t hot_count; /* keys that are written from now on */
+    uint64_t hot_count; /* keys that are being written */
     struct picture now;
     struct moment moments[MOMENTS];
     struct find_counts counts;
@@ -84,7 +84,7 @@ take_moment(struct history *history, struct moment *moment)
 
 /* -------------------------------------------------------------- writing --- */
 
-/* A row with a number that no other version of a row has. */
+/* A row with a number that no other version of any row has. */
 static struct colander_slice
 numbered_row(struct history *history)
 {
@@ -132,7 +132,7 @@ write_rows(struct history *history, uint64_t count)
         write_row(history);
 }
 
-/* Takes the filters of some files away, or damages them. */
+/* Removes the filters of some files, or damages them. */
 static void
 spoil_filters(struct history *history)
 {
@@ -207,7 +207,7 @@ disturb(struct history *history)
     case 4:
         change_filters(history);
         break;
-    case 5: /* which would leave nothing where few rows are written */
+    case 5: /* if few keys are written, nothing would be left */
         if (history->hot_count == KEYS_MAX)
             delete_range(history);
         break;
@@ -218,18 +218,18 @@ disturb(struct history *history)
 
 /* ------------------------------------------------------------- checking --- */
 
-/* A find under way, and what it is to give. */
+/* A find under way, and its expected result. */
 struct asked {
     const struct picture *picture;
     struct colander_predicate *predicate;
     struct colander_query query;
     struct colander_buffer bounds[2];
     struct colander_cursor *cursor;
-    uint64_t place; /* keys of the model that were looked at */
+    uint64_t place; /* position in the keys of the model */
     uint64_t given;
 };
 
-/* Any of many versions: most of the answers are rows by candidates. */
+/* Any of many versions: most results are rows found by candidates. */
 static struct colander_predicate *
 one_of_many_versions(struct history *history, const struct picture *picture)
 {
@@ -246,7 +246,7 @@ one_of_many_versions(struct history *history, const struct picture *picture)
     return colander_where_in("version", values, count, NULL);
 }
 
-/* A question in which versions are asked for as often as other values. */
+/* A predicate that asks for versions as often as for other values. */
 static struct colander_predicate *
 question_of(struct history *history, const struct picture *picture)
 {
@@ -295,7 +295,7 @@ begin_asking(struct history *history, const struct moment *moment,
                             NULL));
 }
 
-/* Whether the find is to give row `index` of the model. */
+/* Returns whether the find must return row `index` of the model. */
 static bool
 is_wanted(const struct asked *asked, uint64_t index, struct colander_slice key)
 {
@@ -311,7 +311,7 @@ is_wanted(const struct asked *asked, uint64_t index, struct colander_slice key)
     return is_match;
 }
 
-/* The next row of the model, with its key (to be released); false: the end. */
+/* The next row of the model, and its key to be released; false at the end. */
 static bool
 next_wanted(struct asked *asked, struct colander_buffer *key, uint64_t *index)
 {
@@ -329,7 +329,7 @@ next_wanted(struct asked *asked, struct colander_buffer *key, uint64_t *index)
     return false;
 }
 
-/* Takes `count` rows at most, and compares each. */
+/* Reads up to `count` rows, and compares each. */
 static void
 go_on_asking(struct asked *asked, uint64_t count)
 {
@@ -362,7 +362,7 @@ end_asking(struct history *history, struct asked *asked)
     colander_buffer_release(&asked->bounds[1]);
 }
 
-/* Asks of some moment; as a scan gives it, too. */
+/* Finds at some moment, and compares with a scan. */
 static void
 ask(struct history *history)
 {
@@ -444,26 +444,26 @@ run_history(struct store_fixture *fixture, const char *name, uint64_t hot_count,
     end_history(history);
 }
 
-FIXTURE_TEST(finds_at_old_snapshots_give_the_rows_of_their_moment)
+FIXTURE_TEST(finds_at_old_snapshots_return_the_rows_of_their_moment)
 {
     run_history(fixture, "many rows", KEYS_MAX, random_runs(2000));
 }
 
-/* Each key has versions by the hundred, most of them held by some snapshot. */
+/* Each key has hundreds of versions, most of which a snapshot holds. */
 FIXTURE_TEST(rows_of_many_versions_are_found_by_the_version_of_the_snapshot)
 {
     run_history(fixture, "few rows", 12, random_runs(2000));
 }
 
-FIXTURE_TEST(finds_at_old_snapshots_of_a_universal_store_give_the_same)
+FIXTURE_TEST(finds_at_old_snapshots_of_a_universal_store_return_the_same)
 {
     fixture->options.compaction = COLANDER_COMPACTION_UNIVERSAL;
     fixture_remake(fixture);
     run_history(fixture, "universal", KEYS_MAX, random_runs(1000));
 }
 
-/* The files that a find has seen are replaced while it is under way. */
-FIXTURE_TEST(finds_go_on_over_compactions)
+/* The files that a find uses are replaced while it is under way. */
+FIXTURE_TEST(finds_continue_over_compactions)
 {
     struct history *history = begin_history(fixture, "going on", KEYS_MAX);
     struct asked asked[MOMENTS];

@@ -73,7 +73,7 @@ write_rows(void *context)
     return NULL;
 }
 
-/* Deletes, cuts off or flips a byte of some filter. */
+/* Deletes, truncates or flips a byte of some filter. */
 static void
 spoil_filter(const struct run *run, uint64_t *random)
 {
@@ -141,7 +141,7 @@ random_options(uint64_t *random, struct colander_filter_options *options)
     options->tree_order = 2 + (uint32_t)random_below(random, 6);
 }
 
-/* Other options, some of the time with filters rebuilt by them. */
+/* Sets other options, and sometimes rebuilds the filters with them. */
 static void
 change_options(struct run *run, uint64_t *random)
 {
@@ -189,7 +189,7 @@ disturb(void *context)
 
 /* ------------------------------------------------------------- checking --- */
 
-/* Asks `count` questions, at snapshots of which some are kept for long. */
+/* Asks `count` questions at snapshots, some of which are kept for long. */
 static void
 ask_many(struct run *run, uint64_t count, uint64_t random)
 {
@@ -317,7 +317,7 @@ FIXTURE_TEST(finds_equal_scans_while_options_change)
 struct flushing {
     struct store_fixture *fixture;
     struct colander_family *family;
-    _Atomic(int64_t) written; /* rows that are acknowledged */
+    _Atomic(int64_t) written; /* acknowledged rows */
     uint64_t count;
 };
 
@@ -339,7 +339,7 @@ write_and_flush(void *context)
 }
 
 /* It is in a file of the view before it leaves the recent rows. */
-FIXTURE_TEST(row_is_found_at_every_moment_of_its_flush)
+FIXTURE_TEST(row_is_always_found_during_its_flush)
 {
     const uint64_t runs = random_runs(45);
     struct flushing flushing = {.fixture = fixture,

@@ -19,8 +19,8 @@ number_key(int64_t number)
     return key;
 }
 
-/* Rows 0, 10, ... below DENSE have the value, and all from there on: the filter
- * has the keys of the former, the latter are read from the file. */
+/* Rows 0, 10, ... below DENSE have the value, and all rows from there on. The
+ * filter has the keys of the former; the latter are read from the file. */
 #define REPLACED_ROWS 4000
 #define DENSE 500
 #define DENSE_END 560
@@ -52,7 +52,7 @@ assert_next_row_is(struct colander_cursor *cursor, int64_t row)
     ASSERT_SAME(result.key, colander_buffer_slice(&key));
 }
 
-FIXTURE_TEST(find_goes_on_behind_its_last_row_when_files_are_replaced)
+FIXTURE_TEST(find_continues_after_its_last_row_when_files_are_replaced)
 {
     struct colander_family *family = kept_family(fixture, "rows");
     SCOPED_PREDICATE predicate =

@@ -1,12 +1,12 @@
 /*
- * Stores on a disk that fills up, and is given room again (invariants I2, I5,
- * I6): each call ends well or tells an error, what was acknowledged is there,
- * and opened again the store can be written.
+ * Stores on a disk that fills up, and then has free space again (invariants I2,
+ * I5, I6): each call succeeds or reports an error, what was acknowledged
+ * exists, and a store that is opened again can be written.
  *
- * The disk fills up at 25 points of what a process does: at some in a file
- * system in memory, where this program may mount one, at others as far as
- * system calls tell. The process is this program, begun anew. COLANDER_RUNS
- * sets at how many points of each.
+ * The disk fills up at 25 points of a process: at some of them in a file system
+ * in memory, if this program may mount one, at the others in simulated system
+ * calls. The process is this program, started again. COLANDER_RUNS sets the
+ * number of points of each kind.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,7 +26,7 @@ ballast_path(const char *store, char path[TEMPORARY_SIZE + 32])
     (void)snprintf(path, TEMPORARY_SIZE + 32, "%s.ballast", store);
 }
 
-/* Leaves so many bytes of room on the disk; 0: none. */
+/* Leaves this many bytes free on the disk; 0: none. */
 static void
 fill_disk(const char *ballast, uint64_t room)
 {
@@ -42,7 +42,7 @@ fill_disk(const char *ballast, uint64_t room)
     close(fd);
 }
 
-/* A process on a disk with room for some bytes, which gets more in the end. */
+/* A process on a nearly full disk, which gets more space at the end. */
 ROLE(full)
 {
     const bool is_mounted = strcmp(arguments[4], "tmpfs") == 0;
@@ -59,15 +59,14 @@ ROLE(full)
     else
         faults_begin_room(arguments[2], process.number);
     run_with_faults(&process.scenario);
-    faults_mend();
+    faults_repair();
     if (is_mounted)
         ZERO(unlink(ballast));
-    run_mended(&process.scenario, process.is_killed);
+    run_repaired(&process.scenario, process.is_killed);
     return process_end(&process);
 }
 
-/* The disk fills up at evenly spread points, up to one where it has room for
- * all. */
+/* Fills the disk at evenly spread points, up to one where everything fits. */
 static void
 fill_at_points(struct runs *runs, const char *what, uint64_t points,
                uint64_t most)
@@ -102,8 +101,8 @@ TEST(a_small_file_system_that_fills_up)
     (void)snprintf(runs.store, sizeof(runs.store), "%s/store", disk);
     ZERO(mkdir(disk, 0700));
     if (mount("tmpfs", disk, "tmpfs", 0, size) != 0) {
-        printf("no file system can be mounted here (%s): only as far as system "
-               "calls tell\n",
+        printf("no file system can be mounted here (%s): only with simulated "
+               "system calls\n",
                strerror(errno));
         runs_release(&runs);
         skip();

@@ -1,6 +1,6 @@
 /*
- * Hierarchies of both kinds, compared with a naive model: sets of values for
- * slots, and copies of them for versions.
+ * Hierarchies of both kinds, compared with a naive model: a set of values for
+ * each slot, and copies of the sets for versions.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -61,12 +61,12 @@ random_step(struct fixture *fixture, struct held *held, unsigned slots)
         OK(fixture_add(fixture, slot, &shape,
                        random_below(&fixture->random, 200)));
     else
-        hierarchy_remove(fixture->hierarchy, slot); /* not in it: fine */
+        hierarchy_remove(fixture->hierarchy, slot); /* not in it: permitted */
     sizes = hierarchy_sizes(fixture->hierarchy);
     assert_true(sizes.bytes <= fixture->budget);
 }
 
-/* Many parts at times, few at others: structures grow and shrink. */
+/* Adds many parts at times, few at others: structures grow and shrink. */
 static void
 run_random(enum hierarchy_kind kind, uint64_t budget, uint64_t seed)
 {
@@ -107,41 +107,41 @@ TEST(versions_answer_as_the_parts_they_have_and_keep_to_the_budget)
     }
 }
 
-/* ------------------------------------------------------- wrong maybes --- */
+/* ---------------------------------------------------- false positives --- */
 
 #define QUESTIONS 3000
 
-/* How many slots are told for each of QUESTIONS absent values, together. */
+/* Sums the slots returned for each of QUESTIONS absent values. */
 static double
-told_for_absent_values(struct fixture *fixture)
+found_for_absent_values(struct fixture *fixture)
 {
     struct hierarchy_version *version = published(fixture->hierarchy);
-    uint64_t told = 0;
+    uint64_t found = 0;
 
     for (unsigned question = 0; question < QUESTIONS; question++) {
         uint64_t slots[SLOT_WORDS] = {0};
 
         hierarchy_find(version, random_next(&fixture->random), slots);
         for (unsigned j = 0; j < SLOT_WORDS; j++)
-            told += presence_bit_count(slots[j]);
+            found += presence_bit_count(slots[j]);
     }
     hierarchy_version_release(version);
-    return (double)told;
+    return (double)found;
 }
 
 static void
-check_told(struct fixture *fixture, double expected)
+check_found(struct fixture *fixture, double expected)
 {
-    double told = told_for_absent_values(fixture);
+    double found = found_for_absent_values(fixture);
 
-    if (told > expected * 1.25 + 20 || told < expected * 0.7 - 20)
-        fail_msg("kind %u: %.0f expected, %.0f told", (unsigned)fixture->kind,
-                 expected, told);
+    if (found > expected * 1.25 + 20 || found < expected * 0.7 - 20)
+        fail_msg("kind %u: %.0f expected, %.0f found", (unsigned)fixture->kind,
+                 expected, found);
 }
 
 #define KEPT 9
 
-/* Adds a part of one of three sizes; gives how often it will be told. */
+/* Adds a part of one of three sizes. Returns how often it is expected. */
 static double
 add_sized(struct fixture *fixture, uint32_t slot, uint64_t values)
 {
@@ -152,7 +152,7 @@ add_sized(struct fixture *fixture, uint32_t slot, uint64_t values)
     return QUESTIONS * presence_expected_rate(&shape, extra + POOL / 4);
 }
 
-TEST(absent_values_are_told_as_often_as_expected)
+TEST(absent_values_are_found_as_often_as_expected)
 {
     uint64_t seed = random_seed("hierarchy rate");
 
@@ -165,14 +165,14 @@ TEST(absent_values_are_told_as_often_as_expected)
             expected[slot] = add_sized(fixture, slot, 448);
             all += expected[slot];
         }
-        check_told(fixture, all);
-        /* what is narrower, or written again, has nothing of before: neither
-         * where parts stay in their columns, nor where they move */
+        check_found(fixture, all);
+        /* a narrower or rewritten part has nothing of what was there before,
+         * neither if parts stay in their columns, nor if they move */
         for (uint32_t slot = 0; slot < SLOTS - KEPT; slot++) {
             fixture_remove(fixture, slot);
             all -= expected[slot];
         }
-        check_told(fixture, all);
+        check_found(fixture, all);
         for (uint32_t slot = 0; slot < KEPT; slot++) {
             expected[slot] = add_sized(fixture, slot, 448);
             all += expected[slot];
@@ -181,18 +181,18 @@ TEST(absent_values_are_told_as_often_as_expected)
             fixture_remove(fixture, slot);
             all -= expected[slot];
         }
-        check_told(fixture, all);
+        check_found(fixture, all);
         for (uint32_t slot = 0; slot < KEPT; slot++) {
             fixture_remove(fixture, slot);
             all += add_sized(fixture, slot, 10) - expected[slot];
         }
-        check_told(fixture, all);
+        check_found(fixture, all);
         fixture_destroy(fixture);
     }
 }
 
-/* Room for half of each is not got by making little of some: newcomers are
- * folded about as far as those that are there, also when all are replaced. */
+/* With space for half of each, none is folded much more than others: new parts
+ * are folded about as far as old ones, even if all are replaced. */
 TEST(folding_is_shared_by_all_parts)
 {
     const struct presence_shape shape = {16, 6, 40};
@@ -203,7 +203,7 @@ TEST(folding_is_shared_by_all_parts)
         struct fixture *fixture;
         double expected = 0;
 
-        /* a tree has nodes besides */
+        /* a tree has nodes as well */
         fixture = fixture_create(kinds[i],
                                  presence_size(&half) * SLOTS / 4 *
                                      (kinds[i] == HIERARCHY_TREE ? 8 : 5),
@@ -214,12 +214,12 @@ TEST(folding_is_shared_by_all_parts)
                 QUESTIONS * presence_expected_rate(&half, 400 + POOL / 4);
         }
         assert_true(hierarchy_sizes(fixture->hierarchy).fold_count > 0);
-        assert_true(told_for_absent_values(fixture) < expected * 1.3);
+        assert_true(found_for_absent_values(fixture) < expected * 1.3);
         for (uint32_t round = 0; round < 4 * SLOTS; round++) {
             fixture_remove(fixture, round % SLOTS);
             OK(fixture_add(fixture, round % SLOTS, &shape, 400));
             if (round % 64 == 0)
-                assert_true(told_for_absent_values(fixture) < expected * 1.3);
+                assert_true(found_for_absent_values(fixture) < expected * 1.3);
         }
         fixture_destroy(fixture);
     }
@@ -243,7 +243,7 @@ TEST(few_parts_take_narrow_rows)
                          columns * presence_size(&shape));
     }
     version = published(fixture->hierarchy);
-    /* though a version holds every column that goes */
+    /* although a version holds every column that is removed */
     for (uint32_t round = 0; round < 40 * SLOTS; round++) {
         fixture_remove(fixture, round % SLOTS);
         OK(fixture_add(fixture, round % SLOTS, &shape, 0));
@@ -323,7 +323,7 @@ check_node(const struct tree_node *node, uint32_t least, uint32_t order)
 }
 
 /* Asserts that all trees are as in the paper. A root over one part has one
- * child; any other at least two. */
+ * child; any other root has at least two. */
 static void
 check_tree(struct hierarchy *tree, uint32_t order)
 {
@@ -336,7 +336,7 @@ check_tree(struct hierarchy *tree, uint32_t order)
     hierarchy_version_release(base);
 }
 
-/* Of several orders, with presences of several sizes, and little room. */
+/* With several orders, presences of several sizes, and little space. */
 TEST(nodes_are_neither_too_small_nor_too_large)
 {
     uint64_t seed = random_seed("hierarchy tree");
@@ -401,11 +401,11 @@ ask_once(struct shared *shared, struct model *model)
 
         hierarchy_find(version, fixture->pool[value], slots);
         for (uint32_t slot = 0; slot < SLOTS; slot++) {
-            bool is_told = (slots[slot / 64] >> slot % 64 & 1) != 0;
+            bool is_found = (slots[slot / 64] >> slot % 64 & 1) != 0;
             bool is_held = (model->values[slot][value / 64] >> value % 64 & 1);
 
-            if ((is_told && !model->is_part[slot]) ||
-                (!is_told && is_held && model->is_part[slot]))
+            if ((is_found && !model->is_part[slot]) ||
+                (!is_found && is_held && model->is_part[slot]))
                 atomic_fetch_add(&shared->wrong, 1);
         }
     }
@@ -446,9 +446,9 @@ change_often(struct shared *shared)
     atomic_store(&shared->is_over, true);
 }
 
-/* Slots are given again while versions have them, which callers must not do:
- * here each version is asked with the model it was made with, all the same. */
-TEST(readers_see_their_version_while_parts_come_and_go)
+/* Slots are reused while versions have them, which callers must not do. Here
+ * each version is compared with the model it was created with, all the same. */
+TEST(readers_see_their_version_while_parts_are_added_and_removed)
 {
     uint64_t seed = random_seed("hierarchy threads");
 

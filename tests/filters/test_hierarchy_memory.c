@@ -10,8 +10,8 @@
 #include "support/failing_memory.h"
 #include "support/scoped.h"
 
-/* Adds a part with the first allocation failing, then the second, until it is
- * added; checks after each time that nothing else has changed. */
+/* Adds a part with the first allocation failing, then the second, until it
+ * succeeds. Checks each time that nothing else has changed. */
 static void
 add_in_short_memory(struct fixture *fixture, uint32_t slot)
 {
@@ -19,7 +19,7 @@ add_in_short_memory(struct fixture *fixture, uint32_t slot)
     SCOPED(presence_release) struct presence presence;
     enum colander_code code = COLANDER_NO_MEMORY;
 
-    /* with room for all, one kind of parts: trees that are high and split */
+    /* with space for all, one kind of parts: trees that are high and split */
     if (fixture->budget < UINT64_MAX)
         shape = random_shape(&fixture->random);
     presence = presence_for(fixture, slot, &shape, 50);
@@ -56,7 +56,7 @@ publish_in_short_memory(struct fixture *fixture)
     hierarchy_version_release(version);
 }
 
-/* Removing never fails, whatever memory does. */
+/* Removing never fails, even without memory. */
 static void
 remove_in_short_memory(struct fixture *fixture, uint32_t slot, long left)
 {
@@ -68,7 +68,7 @@ remove_in_short_memory(struct fixture *fixture, uint32_t slot, long left)
     assert_int_equal(hierarchy_sizes(fixture->hierarchy).part_count, count - 1);
 }
 
-TEST(what_memory_does_not_suffice_for_changes_nothing)
+TEST(short_memory_changes_nothing)
 {
     uint64_t seed = random_seed("hierarchy memory");
 

@@ -13,8 +13,8 @@
 
 #define ROWS 200
 
-/* A row with a value that it shares, and one of its own: borrowed until the
- * builder is next used. */
+/* A row with a shared value and one of its own. Borrowed until the builder is
+ * next used. */
 static struct colander_slice
 row_of(struct store_fixture *fixture, int64_t key, int64_t n)
 {
@@ -23,7 +23,7 @@ row_of(struct store_fixture *fixture, int64_t key, int64_t n)
     return fixture_row(fixture, "n", colander_integer(n));
 }
 
-/* Writes an SST of the keys first, first + 2, ...: each with the value `n`. */
+/* Writes an SST of the keys first, first + 2, ...: each has the value `n`. */
 static void
 write_sst(struct store_fixture *fixture, const char *path, int64_t first,
           int64_t n)
@@ -61,7 +61,7 @@ put_numbers(struct store_fixture *fixture, struct colander_family *family,
 }
 
 /* The row under `key` is found by its own value, as the writer of `n` wrote it,
- * and by no other. */
+ * and by no other value. */
 static void
 assert_version(struct store_fixture *fixture, struct colander_family *family,
                int64_t key, int64_t n)
@@ -76,8 +76,8 @@ assert_version(struct store_fixture *fixture, struct colander_family *family,
     }
 }
 
-/* Rows of 1, some overwritten by rows of 2, many of both by rows of 3 that are
- * ingested, and some of these by rows of 4. */
+/* Rows of 1, some overwritten by rows of 2, many of both by ingested rows of 3,
+ * and some of these by rows of 4. */
 static void
 assert_rows(struct store_fixture *fixture, struct colander_family *family)
 {
@@ -119,7 +119,7 @@ FIXTURE_TEST(rows_of_an_ingested_file_are_found)
 
     snprintf(path, sizeof(path), "%s/other", fixture->directory);
     ingest_between_writes(fixture, family, path);
-    assert_rows(fixture, family); /* the filter may be there or not */
+    assert_rows(fixture, family); /* the filter may exist or not */
     assert_all_loaded(family);
     assert_int_equal(filter_stats(family).rebuilt_count, 1);
     assert_rows(fixture, family);
@@ -144,8 +144,8 @@ FIXTURE_TEST(rows_of_an_ingested_file_are_found)
     assert_rows(fixture, family);
 }
 
-/* Without the worker's help: filters are off, and so nothing is made. */
-FIXTURE_TEST(ingested_file_without_a_filter_reads_as_maybe)
+/* Without the worker: filters are off, so none is built. */
+FIXTURE_TEST(ingested_file_without_a_filter_may_match)
 {
     struct colander_family *family = kept_family(fixture, "rows");
     struct find_counts counts = {.row_count = 0};

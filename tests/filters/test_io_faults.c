@@ -1,12 +1,12 @@
 /*
- * Stores whose disk fails: the N-th read, write, sync and so on, for every N of
- * what a process does, once or until the fault is mended (invariants I1, I2,
- * I5, I6). Each call ends well or tells an error, nothing crashes, hangs or
- * leaks; and opened again a store has what was acknowledged, and can be
+ * Stores on a failing disk: the N-th read, write, sync and so on fails, for
+ * every N of a process, once or until the fault is repaired (invariants I1, I2,
+ * I5, I6). Each call succeeds or reports an error, and nothing crashes, hangs
+ * or leaks. A store that is opened again has what was acknowledged, and can be
  * written.
  *
- * The process is this program, begun anew. COLANDER_RUNS sets at how many calls
- * each way of failing is tried; of fewer calls, at each.
+ * The process is this program, started again. COLANDER_RUNS sets the number of
+ * calls at which each kind of failure is tried; fewer calls are all tried.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,5 +1,5 @@
 /*
- * Locators, compared with the entries that they were built from.
+ * Locators, compared with the entries from which they were built.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -28,8 +28,8 @@ ranges_hold(const struct row_ranges *ranges, uint32_t row)
 
 /* --------------------------------------------------------------- model --- */
 
-/* The rows of one (hash, tag), as the entries say: `has` is by row, and *rows
- * how many. */
+/* The rows of one (hash, tag) in the entries: `has` is by row, *rows is their
+ * number. */
 static void
 model_rows(const struct entries *entries, unsigned hash_bits, uint64_t hash,
            unsigned tag, bool *has, uint32_t *rows)
@@ -60,7 +60,7 @@ model_rows(const struct entries *entries, unsigned hash_bits, uint64_t hash,
     }
 }
 
-/* Adds to `found` the rows of each unit that has one; gives how many have. */
+/* Adds to `found` the rows of each unit that has one. Returns their number. */
 static uint32_t
 model_units(const struct locator_shape *shape, uint32_t unit_rows,
             const bool *has, bool *found)
@@ -81,7 +81,7 @@ model_units(const struct locator_shape *shape, uint32_t unit_rows,
     return units;
 }
 
-/* What a lookup must find of one tag: rows are added to `found`. */
+/* What a lookup must find for one tag; adds rows to `found`. */
 static void
 model_find(const struct locator_shape *shape, const struct entries *entries,
            uint64_t hash, unsigned tag, bool *found,
@@ -118,7 +118,7 @@ model_find(const struct locator_shape *shape, const struct entries *entries,
     }
 }
 
-/* Asserts that a lookup finds what the model finds, no more and no less. */
+/* Asserts that a lookup finds exactly what the model finds. */
 static void
 assert_found(const struct locator *locator, const struct entries *entries,
              uint64_t hash, unsigned tag)
@@ -152,7 +152,7 @@ assert_found(const struct locator *locator, const struct entries *entries,
 
 /* ------------------------------------------------------ random entries --- */
 
-/* Fills one column: unique, skewed, few values, in runs, or in few rows. */
+/* Fills a column: unique, skewed, few values, in runs, or in few rows. */
 static void
 add_column(struct entries *entries, uint64_t column, uint32_t row_count,
            uint64_t *random)
@@ -204,7 +204,7 @@ TEST(lookups_find_what_the_entries_say)
         locator = locator_of(shape, random_below(&random, 3) > 0, &entries);
         for (size_t i = 0; i < 40 && entries.count > 0; i++) {
             uint64_t word = entries.words[random_below(&random, entries.count)];
-            /* What is cut off of a hash does not matter. */
+            /* The bits cut off a hash do not matter. */
             uint64_t hash = word ^ random_below(&random, 1u << CUT);
             unsigned tag = (unsigned)(word >> LOCATOR_ROW_BITS) % LOCATOR_TAGS;
 
@@ -218,7 +218,7 @@ TEST(lookups_find_what_the_entries_say)
     }
 }
 
-/* The one promise a filter may never break (I1), at the largest part. */
+/* A filter must never miss an entry (I1), even in the largest part. */
 TEST(no_entry_of_the_largest_part_is_denied)
 {
     struct locator_shape shape = {LOCATOR_ROWS_MAX, 1, 16, 32, 0};
@@ -253,7 +253,7 @@ TEST(no_entry_of_the_largest_part_is_denied)
     }
 }
 
-/* Clusters are coded with short gaps, so that a long one takes many bits. */
+/* Clusters are coded with short gaps, so a long gap takes many bits. */
 TEST(clusters_are_found_however_far_apart)
 {
     struct locator_shape shape = {12000, 1, 1, 32, 0};
@@ -270,8 +270,8 @@ TEST(clusters_are_found_however_far_apart)
     }
 }
 
-/* Lists at both sides of the longest short one, in one group: as far apart as
- * their units can be, and as many bits as they can take. */
+/* Lists just below and above the longest short one, in one group, with units as
+ * far apart and as large as possible. */
 TEST(the_longest_short_lists_are_found)
 {
     struct locator_shape shape = {LOCATOR_ROWS_MAX, 1, 16, 32, 0};
@@ -317,8 +317,8 @@ TEST(a_lookup_adds_to_rows_that_were_found_before)
     assert_int_equal(ranges.ranges[3].first, 60);
 }
 
-/* Of hashes that are random, one in 2^(hash_bits) / count is found. */
-TEST(absent_hashes_are_found_as_seldom_as_the_bits_promise)
+/* One in 2^(hash_bits) / count random hashes is found. */
+TEST(absent_hashes_are_found_as_rarely_as_the_bits_promise)
 {
     const uint64_t lookups = 100000;
     struct locator_shape shape = {4096, 1, 16, 18, 0};
@@ -431,8 +431,8 @@ TEST(rows_that_were_left_out_are_found_by_their_units)
     struct locator_answer answer;
     SCOPED_LOCATOR locator;
 
-    /* rows 4, 5 and 6 of some units, of which only the first was noted; too few
-     * for coarse units, were it not told */
+    /* rows 4, 5 and 6 of some units, but only the first was noted: too few for
+     * coarse units if that were not known */
     for (uint32_t unit = 0; unit < 150; unit++)
         entries_add(&entries, hash_of(0, 1), 3, unit * 640 + 4);
     entries_add(&entries, hash_of(0, 1), 3, LOCATOR_ROWS_OMITTED);
@@ -483,11 +483,11 @@ TEST(blocks_keep_their_bytes)
     const uint8_t golden[] = {
         0x02, 0x00, 0x06, 0x00, 0x17, 0x00,             /* head */
         0xb0, 0x53, 0x09, 0x91, 0x28, 0xc4, 0x01, 0xff, /* group 0 */
-        0x25, 0x00, 0x06, 0x18,                         /* its end */
-        0x10, 0xc0, 0x89, 0xc5, 0x01,                   /* and its list */
+        0x25, 0x00, 0x06, 0x18,                         /* end of group 0 */
+        0x10, 0xc0, 0x89, 0xc5, 0x01,                   /* its list */
         0x00, 0xf1, 0x80, 0x01, 0x0e, 0xf8, 0x07, 0x14, /* group 1 */
-        0x00,                                           /* its end */
-        0xe1, 0x01, 0x55, 0xb5, 0x0c, 0xb1, 0xd2,       /* and its list */
+        0x00,                                           /* end of group 1 */
+        0xe1, 0x01, 0x55, 0xb5, 0x0c, 0xb1, 0xd2,       /* its list */
     };
     const struct locator_shape shape = {2000, 1, 64, 8, 1};
     const uint32_t bitmap = 0xd2b10cb5;
@@ -502,7 +502,7 @@ TEST(blocks_keep_their_bytes)
     for (uint32_t row = 0; row < 2000; row += 5) {
         if ((bitmap >> row / 64 & 1) != 0) /* a bitmap */
             entries_add(&entries, UINT64_C(0xc0) << 56, 15, row);
-        entries_add(&entries, UINT64_C(0xff) << 56, 15, row); /* everywhere */
+        entries_add(&entries, UINT64_C(0xff) << 56, 15, row); /* in all rows */
     }
     locator = locator_of(shape, false, &entries);
     assert_int_equal(locator.count, 1);

@@ -1,6 +1,6 @@
 /*
- * Damaged locators return some answer or report the damage, and nothing else
- * happens. What the sanitizers report counts as much as the assertions.
+ * Damaged locators return some answer or report the damage, without side
+ * effects. Reports of sanitizers count as failures, too.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,7 +8,7 @@
 #include "support/cases.h"
 #include "support/scoped.h"
 
-/* One block with lists of every kind. */
+/* A block with lists of every kind. */
 static struct locator
 mixed_locator(struct entries *entries, uint32_t row_count)
 {
@@ -20,7 +20,7 @@ mixed_locator(struct entries *entries, uint32_t row_count)
             entries_add(entries, hash_of(0, row), row % 16, row);
         if (row % 11 == 0) /* a few rows */
             entries_add(entries, hash_of(0, row * 7 % 130), 3, row);
-        entries_add(entries, hash_of(0, row % 3), 1, row); /* everywhere */
+        entries_add(entries, hash_of(0, row % 3), 1, row); /* in all rows */
         if (row % 100 < 30)                                /* clusters */
             entries_add(entries, hash_of(0, row / 500), 2, row);
         if (row % 2 == 0)
@@ -48,14 +48,14 @@ see_hash(void *context, uint64_t hash)
     seen->count++;
 }
 
-/* Asks the block of `size` bytes in `bytes` this and that: it may answer or
- * say that it is damaged, and hashes stay ascending and rows in the part. */
+/* Reads the block of `size` bytes in `bytes`: it may answer or report damage,
+ * and hashes must be ascending and rows in the part. */
 static void
 assert_copes(const struct locator *locator, const struct entries *entries,
              const uint8_t *bytes, size_t size, uint64_t *random)
 {
     const struct locator_shape *shape = &locator->shape;
-    /* Of just its size, so that reading beyond it is noticed. */
+    /* Of exact size, so that an overrun is detected. */
     SCOPED_MEMORY uint8_t *copy = malloc(size == 0 ? 1 : size);
     struct colander_slice block = colander_slice_of(copy, size);
     SCOPED_RANGES ranges = ROW_RANGES_EMPTY;
@@ -125,7 +125,7 @@ TEST(a_block_with_flipped_bits_answers_or_is_corrupt)
     }
 }
 
-/* Random bytes, under random shapes, with heads that lead into them. */
+/* Random bytes with random shapes, and with heads that point into them. */
 TEST(a_block_of_noise_answers_or_is_corrupt)
 {
     struct entries entries = {NULL, 0, 0};
@@ -196,8 +196,8 @@ TEST(a_group_that_the_block_does_not_hold_is_corrupt)
     }
 }
 
-/* A block of one group, its bits written out, lowest first; spaces are for
- * the reader, a bar fills a byte with zeros. */
+/* A block of one group, written as bits, lowest first. Spaces are for
+ * readability; a bar fills a byte with zeros. */
 struct crafted {
     const char *bits;
     enum colander_code found;   /* by a lookup of hash 0 for its rows */
@@ -210,8 +210,8 @@ craft(const struct crafted *crafted, uint8_t *bytes)
     size_t bit = 32;
 
     memset(bytes, 0, 40);
-    bytes[0] = 1; /* group, which begins */
-    bytes[2] = 4; /* bytes from here */
+    bytes[0] = 1; /* the first group */
+    bytes[2] = 4; /* first byte */
     for (const char *at = crafted->bits; *at != 0; at++) {
         if (*at == '|')
             bit = (bit + 7) / 8 * 8;
@@ -238,7 +238,7 @@ TEST(what_no_builder_writes_is_corrupt)
         {"1 0000 1 0111 1", fine, fine},
         {"1 0000 010 1 01111 100", fine, fine},   /* units 17 and 18 */
         {"1 0000 010 1 11111 100", bad, fine},    /* 19 and 20: none */
-        {"1 0000 010 1 01111 1", bad, bad},       /* the second is cut off */
+        {"1 0000 010 1 01111 1", bad, bad},       /* the second is truncated */
         {"1 0000 010 00100 01111 100", bad, bad}, /* parameter below 0 */
         {"1 0000 000010010 1 0000 1111111111111111111", fine, fine},
         {"1 0000 000011010 1 0000 11111111111111111111", bad, fine}, /* 21 */
@@ -249,7 +249,7 @@ TEST(what_no_builder_writes_is_corrupt)
         {"1 0001 1 0111 1 | 00000000", bad, bad}, /* more padding than a byte */
         {"0000000000000000 1 0000 1 0111 1", bad, bad}, /* gap 16 of 0 to 15 */
         {"0000000001 0001 1 0111 1 0000000001 0000 1 0111 1", fine, fine},
-        /* Long lists: how long, then whether a bitmap, units, more rows. */
+        /* Long lists: length, then whether a bitmap, units, more rows. */
         {"1 0000 " LONG " 010 | 0 0 1 010 110 |", fine, fine},
         {"1 0000 " LONG " 0000001001001", bad, bad}, /* beyond the group */
         {"1 0000 " LONG " 010 | 0 0 1 000011111 110 |", bad, bad}, /* 31 rows */
@@ -302,12 +302,12 @@ TEST(hashes_beyond_their_group_are_corrupt)
 TEST(groups_that_are_not_in_their_block_are_corrupt)
 {
     const struct locator_shape shape = {20, 1, 2, 5, 1};
-    /* Groups of one value, {1, 0000, 1, 0111 1}: the head says where. */
+    /* Groups of one value, {1, 0000, 1, 0111 1}: the head has their places. */
     const uint8_t heads[][8] = {
-        {2, 0, 6, 0, 200, 0, 0xA1, 0x07}, /* the first ends behind the block */
+        {2, 0, 6, 0, 200, 0, 0xA1, 0x07}, /* the first ends after the block */
         {2, 0, 8, 0, 6, 0, 0xA1, 0x07},   /* before it begins */
         {2, 0, 5, 0, 8, 0, 0xA1, 0x07},   /* it begins in the head */
-        {2, 0, 9, 0, 9, 0, 0xA1, 0x07},   /* behind the block */
+        {2, 0, 9, 0, 9, 0, 0xA1, 0x07},   /* after the block */
     };
     const uint8_t sound[] = {2, 0, 6, 0, 8, 0, 0xA1, 0x07};
     struct locator_answer answer = {0, 0};

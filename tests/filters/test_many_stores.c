@@ -1,6 +1,6 @@
 /*
- * Many families and many stores in one process, searched by several threads:
- * each finds only its own rows.
+ * Many families and stores in one process, searched by several threads: each
+ * search finds only its own rows.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,7 +20,7 @@
 #define STORE_FAMILIES 3
 #define OTHERS 60 /* rows: reading all of them would be too slow */
 
-/* Families, each with rows of its own value (its place here) and of -1. */
+/* Families, each with rows of its own value (its index here) and of -1. */
 struct asking {
     struct colander_family *families[FAMILIES];
     int64_t count;
@@ -28,7 +28,7 @@ struct asking {
     atomic_uint wrong;
 };
 
-/* One row of each value in a file, if it `flushes`, and one in none. */
+/* Puts a row of each value in a file, if it `flushes`, and one in no file. */
 static void
 fill(struct store_fixture *fixture, struct colander_family *family, int64_t own,
      bool flushes)

@@ -1,5 +1,5 @@
 /*
- * Measured false-positive rates, where the true rate is known.
+ * Measured false-positive rates, if the true rate is known.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,7 +9,7 @@
 #define FILES 8
 #define VALUES 2000 /* of each file, all different */
 
-/* A family of `FILES` files, and with these options. */
+/* A family of `FILES` files with these options. */
 static struct colander_family *
 make_family(struct store_fixture *fixture,
             const struct colander_filter_options *options)
@@ -64,7 +64,7 @@ FIXTURE_TEST(the_rate_asked_for_is_kept)
     assert_in_range(measured.false_positive_count, measured.part_count,
                     measured.part_count * 5000 * 6 / 100);
     assert_int_equal(measured.disk_probe_count, measured.false_positive_count);
-    /* the locator's 32 bits leave nothing of so few values */
+    /* with so few values the locator's 32 bits leave none */
     assert_true(measured.disk_false_positive_count <= 2);
 }
 
@@ -78,8 +78,8 @@ FIXTURE_TEST(the_same_store_has_the_same_figures)
     assert_memory_equal(&first, &second, sizeof(first));
 }
 
-/* 512 bits with thousands of values are nearly all ones. */
-FIXTURE_TEST(filters_that_are_full_say_maybe_to_all)
+/* 512 bits with thousands of values are nearly all 1. */
+FIXTURE_TEST(filters_that_are_full_match_everything)
 {
     struct colander_filter_options options = defaults();
     struct colander_filter_measure measured;
@@ -93,7 +93,7 @@ FIXTURE_TEST(filters_that_are_full_say_maybe_to_all)
                     measured.part_count * 1000);
     assert_true(measured.disk_false_positive_count <= 2);
 
-    /* It does not ask so many filters on disk. */
+    /* It limits how many filters on disk it asks. */
     measured = measure(family, 30000);
     assert_int_equal(measured.disk_probe_count,
                      measured.false_positive_count <
@@ -102,8 +102,8 @@ FIXTURE_TEST(filters_that_are_full_say_maybe_to_all)
                          : COLANDER_MEASURE_DISK_PROBES_MAX);
 }
 
-/* Without locators the file has no more than the presence in memory. */
-FIXTURE_TEST(filters_of_files_alone_let_every_wrong_maybe_through)
+/* Without locators the file has only the presence that is in memory. */
+FIXTURE_TEST(filters_without_locators_keep_every_false_positive)
 {
     struct colander_filter_options options = defaults();
     struct colander_filter_measure measured;
@@ -131,8 +131,8 @@ FIXTURE_TEST(both_hierarchies_have_the_same_figures)
     assert_memory_equal(&slices, &tree, sizeof(tree));
 }
 
-/* Finds by columns that are left out scan, but others are as they were. */
-FIXTURE_TEST(columns_left_out_change_nothing)
+/* Finds by unindexed columns scan, but others do not change. */
+FIXTURE_TEST(unindexed_columns_change_nothing_else)
 {
     static const char *const left_out[] = {"text"};
     struct colander_filter_options options = defaults();
@@ -147,7 +147,7 @@ FIXTURE_TEST(columns_left_out_change_nothing)
     assert_true(measured.disk_false_positive_count <= 2);
 }
 
-FIXTURE_TEST(nothing_is_asked_where_there_is_no_filter)
+FIXTURE_TEST(nothing_is_asked_without_a_filter)
 {
     struct colander_filter_options options = defaults();
     struct colander_family *family = kept_family(fixture, "none");

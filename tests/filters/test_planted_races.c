@@ -1,12 +1,12 @@
 /*
- * Races that are planted in the store's own code: ThreadSanitizer must report
- * each with the settings that the tests use, or tests without reports prove
- * nothing. tests/tsan/README.md has the settings.
+ * Races planted in the store's own code. ThreadSanitizer must report each with
+ * the settings of the tests; otherwise tests without reports prove nothing.
+ * tests/tsan/README.md has the settings.
  *
  * The linker redirects three functions of the store to this test. One is called
- * by finds; the others are called by RocksDB, whose functions hide the rest of
- * the stack: when a file is created and when the log is written. Each of the
- * latter changes memory that finds read.
+ * by finds. RocksDB calls the others, which hides the rest of the stack: when a
+ * file is created and when the log is written. Each of these changes memory
+ * that finds read.
  *
  * The racing program is this one, started again. It ends with a special status.
  *
@@ -24,26 +24,26 @@
 #include <stdatomic.h>
 #include <sys/wait.h>
 
-#define LOOKS 5 /* of finds, between what RocksDB calls and the change */
+#define LOOKS 5 /* by finds, between RocksDB's call and the change */
 #define SIZE 100
 #define REPORT_SIZE 200000
 
-/* What is done by whom. */
+/* Which thread does what. */
 struct plant {
     const char *name;
-    bool is_log; /* when the log is written; else when a file comes */
+    bool is_log; /* when the log is written, not when a file is created */
     void (*change)(void);
-    void (*look)(void); /* by finds */
-    const char *report; /* NULL: there must be none */
+    void (*look)(void); /* called by finds */
+    const char *report; /* NULL: none must be reported */
 };
 
-static const struct plant *planted; /* set before there are threads */
+static const struct plant *planted; /* set before any thread starts */
 static char *shared;                /* SIZE bytes */
-static char sink[SIZE];             /* of the thread that finds */
+static char sink[SIZE];             /* of the finding thread */
 static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;
 
-/* Relaxed: so they put nothing in order, and no race is hidden. */
+/* Relaxed, so that they establish no order and hide no race. */
 static atomic_uint looks;
 static atomic_bool is_changed;
 
@@ -58,7 +58,7 @@ change_by_store(void)
 static void
 change_by_memcpy(void)
 {
-    memcpy(shared, "as long as it is no constant", 24);
+    memcpy(shared, "as long as it is not constant", 24);
 }
 
 static void
@@ -122,7 +122,7 @@ look_under_mutex(void)
     pthread_mutex_unlock(&inner);
 }
 
-/* Once, so that the others never meet it. */
+/* Once, so that the other threads never run into it. */
 static void
 lock_inner_first(void)
 {
@@ -181,8 +181,8 @@ void __wrap_log_tail_add(struct log_tail *tail, const uint8_t *bytes,
                          size_t size);
 /* NOLINTEND(bugprone-reserved-identifier) */
 
-/* Once, when finds have looked since this thread last took a lock: what put
- * both in order would be chance. */
+/* Changes the memory once, after finds have looked since this thread last took
+ * a lock: an order between the two would be a coincidence. */
 static void
 change_once(bool is_log)
 {
@@ -225,8 +225,7 @@ __wrap_registry_view(struct registry *registry, struct family_filters *family,
     return __real_registry_view(registry, family, view, err);
 }
 
-/* -------------------------------------------------------- the one that races
- */
+/* -------------------------------------------------- the racing program --- */
 
 static void *
 find_until_changed(void *context)
@@ -235,7 +234,7 @@ find_until_changed(void *context)
     unsigned after = 0;
     uint64_t count;
 
-    while (after < LOOKS) { /* as many behind the change */
+    while (after < LOOKS) { /* as many after the change */
         if (find_count(family, "n", 1, &count) != COLANDER_OK)
             abort();
         after += atomic_load_explicit(&is_changed, memory_order_relaxed);
@@ -280,7 +279,7 @@ ROLE(plant)
 
 /* ------------------------------------------------------------ the tests --- */
 
-/* Gives what this program, begun anew, says of a plant, and its status. */
+/* Runs this program again with a plant. Returns its status and report. */
 static int
 run_apart(const char *name, char report[REPORT_SIZE])
 {
@@ -310,7 +309,7 @@ run_apart(const char *name, char report[REPORT_SIZE])
     return WEXITSTATUS(status);
 }
 
-/* All plants of a kind; under settings for another kind they go unseen. */
+/* All plants of a kind. Settings for another kind do not report them. */
 static void
 assert_reported(const char *kind)
 {
@@ -333,7 +332,7 @@ assert_reported(const char *kind)
     }
 }
 
-/* Whether the settings are those for races, or for locks, or there are none. */
+/* Returns whether the settings are for races, for locks, or not set. */
 static bool
 is_tested(const char *what)
 {

@@ -1,14 +1,14 @@
 /*
- * Stores whose process was killed, or whose machine lost its power, where
- * writes wait for the disk (invariants I2, I5, I6): every store opens, nothing
- * that was acknowledged is lost, and finds return what scans return, also of
- * rows that are in no SST; in a store that is opened for writing every SST gets
- * its filter, and no other is left.
+ * Stores after their process was killed or their machine lost power, if writes
+ * wait for the disk (invariants I2, I5, I6): every store opens, nothing that
+ * was acknowledged is lost, and finds return what scans return, even for rows
+ * in no SST. In a store opened for writing every SST gets its filter, and no
+ * other filters remain.
  *
  * The process that is lost is this program, started again. After a power loss
  * its file system keeps only what was synced, and some of the rest. It reports
- * in shared memory which writes were acknowledged. COLANDER_RUNS sets how often
- * it is lost.
+ * in shared memory which writes were acknowledged. COLANDER_RUNS sets the
+ * number of losses.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,15 +21,15 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* Changes of files until a loss, at most; of a store that is not made yet; of
- * the MANIFEST alone. */
+/* The maximum number of file changes before a loss; for a store that does not
+ * exist yet; for the MANIFEST alone. */
 #define CHANGES 1500
 #define CHANGES_MAKING 100
 #define CHANGES_OF_MANIFEST 60
 
-/* The program as it is lost: --write <store> <versions> <seed> <changes>, also
- * between records of the MANIFEST: --manifest ...; or killed, in the middle of
- * what it writes: --kill ... */
+/* The program that is lost: --write <store> <versions> <seed> <changes>, also
+ * between records of the MANIFEST: --manifest ...; or killed, between its
+ * writes: --kill ... */
 static int
 write_until_lost(char **arguments)
 {
@@ -43,8 +43,8 @@ write_until_lost(char **arguments)
     return write_until_killed(arguments, &options);
 }
 
-/* Opens the store and is killed before a change of those that writing one row
- * of 3 MB makes: --large <store> - - <changes>. 3: it was not. */
+/* Opens the store and is killed before one of the changes made by writing a row
+ * of 3 MB: --large <store> - - <changes>. Returns 3 if it was not killed. */
 static int
 write_large(char **arguments)
 {
@@ -70,8 +70,8 @@ write_large(char **arguments)
     _exit(3);
 }
 
-/* Opens the store and closes it; is killed before a change of those that this
- * makes: --open <store> - - <changes>. 3: it was not. */
+/* Opens and closes the store; is killed before one of the changes this makes:
+ * --open <store> - - <changes>. Returns 3 if it was not killed. */
 static int
 open_and_close(char **arguments)
 {
@@ -84,7 +84,7 @@ open_and_close(char **arguments)
     _exit(3);
 }
 
-/* Where the processes share what was acknowledged. */
+/* The file where the processes share what was acknowledged. */
 static char versions_path[TEMPORARY_SIZE + 16];
 
 static int
@@ -147,7 +147,7 @@ is_store(const char *directory)
 }
 
 static void
-begin_anew(struct killing *killing)
+begin_again(struct killing *killing)
 {
     temporary_remove(killing->fixture->directory);
     memset(killing->versions, 0, sizeof(*killing->versions));
@@ -181,8 +181,8 @@ end_killing(struct killing *killing)
     fixture_open(killing->fixture);
 }
 
-/* Starts the writer, and kills it 5 to 100 ms later, mostly after it has opened
- * the store. */
+/* Starts the writer, and kills it 5 to 100 ms later, usually after it has
+ * opened the store. */
 static void
 write_and_kill(struct killing *killing)
 {
@@ -209,7 +209,7 @@ write_and_kill(struct killing *killing)
     assert_true(WIFSIGNALED(status));
 }
 
-/* Also where writes do not wait for the disk. */
+/* Even if writes do not wait for the disk. */
 FIXTURE_TEST(finds_are_right_after_every_kill)
 {
     struct killing killing = begin_killing(fixture, __func__);
@@ -234,7 +234,7 @@ FIXTURE_TEST(nothing_acknowledged_is_lost_with_the_power)
         const bool is_new = random_below(&killing.random, 4) == 0;
 
         if (is_new)
-            begin_anew(&killing);
+            begin_again(&killing);
         write_and_lose(&killing, is_new);
         remove_saved(killing.fixture->directory);
         if (is_store(killing.fixture->directory))
@@ -247,7 +247,7 @@ FIXTURE_TEST(nothing_acknowledged_is_lost_with_the_power)
     end_killing(&killing);
 }
 
-/* A row that is written to the log in pieces, killed between any two. */
+/* A row written to the log in fragments, killed between any two. */
 FIXTURE_TEST(a_large_write_may_be_killed_anywhere)
 {
     unsigned written = 0;
@@ -272,7 +272,7 @@ FIXTURE_TEST(a_large_write_may_be_killed_anywhere)
 
 #define RECORD_HEAD 7
 
-/* The file and, in *size, how long it is. */
+/* Opens the file; *size is its length. */
 static int
 open_manifest(const char *store, off_t *size)
 {
@@ -293,8 +293,8 @@ open_manifest(const char *store, off_t *size)
     return fd;
 }
 
-/* As if of two records that were written last and not synced the second were
- * there, and not all of the first. Gives how many bytes that are. */
+/* As if of the last two records, neither of them synced, the second was
+ * written, and the first incompletely. Returns the size of both. */
 static uint64_t
 add_torn_records(const char *store)
 {
@@ -340,7 +340,7 @@ assert_refused(struct store_fixture *fixture)
     }
 }
 
-/* Gives how many bytes were dropped. */
+/* Returns how many bytes were dropped. */
 static uint64_t
 assert_one_row(struct store_fixture *fixture, enum colander_open_mode mode)
 {
@@ -363,8 +363,8 @@ put_one_row(struct store_fixture *fixture)
     put_at(family, 1, fixture_row(fixture, "n", colander_integer(1)));
 }
 
-/* What the ledger knows to be synced is damaged when it is not whole; what
- * stands behind may be lost here and there with the power. */
+/* If what the ledger knows to be synced is incomplete, it is damaged. Parts of
+ * what follows may be lost with the power. */
 FIXTURE_TEST(unsynced_records_of_the_manifest_are_dropped)
 {
     uint64_t torn;
@@ -378,8 +378,8 @@ FIXTURE_TEST(unsynced_records_of_the_manifest_are_dropped)
     assert_refused(fixture);
     flip_bit_of_manifest(fixture->directory, (off_t)torn + 1);
     assert_int_equal(assert_one_row(fixture, COLANDER_OPEN_READ_ONLY), torn);
-    /* The open that drops them may be killed, too, and the MANIFEST that it
-     * made torn in turn. */
+    /* The open that drops them may be killed, too, and tear the MANIFEST that
+     * it created. */
     for (uint64_t change = 0; !WIFEXITED(status) || change == 0; change++) {
         status = run_child("--open", fixture->directory, "-", "-", change);
         remove_saved(fixture->directory);

@@ -1,6 +1,6 @@
 /*
  * Presences: which bits hashes use, that they deny no value, their
- * false-positive rates, and how they fit each other.
+ * false-positive rates, and how they are combined.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -36,8 +36,8 @@ fill_random(uint64_t *hashes, size_t count, uint64_t *random)
         hashes[i] = random_next(random);
 }
 
-/* The places stand in files: they may never change. */
-TEST(a_hash_looks_where_files_say)
+/* Files contain these bits: they must never change. */
+TEST(a_hash_uses_the_bits_that_files_have)
 {
     const struct presence_shape shapes[] = {
         {1u << 26, PRESENCE_PROBES_MAX, 64},
@@ -105,8 +105,8 @@ TEST(a_stored_hash_is_never_denied)
     }
 }
 
-/* Of any two sizes that fit: the union denies nothing of either, and into the
- * smaller of the two it is exactly the presence of all. */
+/* With any two sizes that fit: the union denies nothing of either, and in the
+ * smaller size it is exactly the presence of all values. */
 TEST(united_presences_deny_nothing_of_either)
 {
     const uint32_t counts[] = {5, 10, 20, 40, 80};
@@ -150,7 +150,7 @@ measured_rate(const struct presence_shape *shape, uint64_t value_count,
 }
 
 /* A million questions: three deviations of 1,000 wrong answers are 10 %. Many
- * blocks, so that those of one presence are as uneven as blocks are. */
+ * blocks, so that a presence averages over uneven blocks. */
 TEST(presences_are_wrong_as_often_as_expected)
 {
     const struct presence_shape shapes[] = {
@@ -225,7 +225,7 @@ TEST(a_shape_for_bits_fills_them_and_suits_the_values)
     assert_int_equal(shape.block_count, PRESENCE_BLOCKS_MAX);
 }
 
-TEST(a_shape_from_damaged_bytes_is_told_apart)
+TEST(a_shape_from_damaged_bytes_is_rejected)
 {
     const struct presence_shape good = {PRESENCE_BLOCKS_MAX, 12, 64};
     const struct presence_shape bad[] = {

@@ -41,7 +41,7 @@ TEST(notes_are_counted_up_to_a_limit)
         note_one(recent, &write, i, hash_of(7), i % 5);
         note_one(recent, &write, i, hash_of(100 + i), 0);
     }
-    assert_true(write.count > 2); /* it goes over several chunks */
+    assert_true(write.count > 2); /* it spans several chunks */
     view = recent_view_create(recent);
     assert_int_equal(
         recent_count(view, hash_of(7), LOCATOR_TAG_ANY, UINT64_MAX), 50000);
@@ -81,9 +81,9 @@ TEST(a_find_stops_where_the_visitor_does)
     recent_write_end(&write, false, 0);
 }
 
-/* What is kept of a hash leaves out some bits, and where it begins to look may
- * be next to where another does. */
-TEST(hashes_too_alike_to_be_told_apart_are_all_found)
+/* Some bits of a hash are not kept, and the search for it may begin next to
+ * that for another. */
+TEST(hashes_too_similar_to_distinguish_are_all_found)
 {
     SCOPED_RECENT recent = recent_create();
     struct recent_write write = {0};
@@ -100,7 +100,7 @@ TEST(hashes_too_alike_to_be_told_apart_are_all_found)
     recent_write_end(&write, false, 0);
 }
 
-TEST(thirty_two_bits_tell_hashes_apart)
+TEST(thirty_two_bits_distinguish_hashes)
 {
     SCOPED_RECENT recent = recent_create();
     struct recent_write write = {0};
@@ -140,7 +140,7 @@ TEST(a_row_of_many_chunks_is_found_by_each_of_its_values)
     assert_empty(recent);
 }
 
-/* The context is the key that is expected. */
+/* The context is the expected key. */
 static enum colander_code
 expect_key(void *context, struct colander_slice key, struct colander_error *err)
 {
@@ -182,7 +182,7 @@ TEST(keys_of_every_size_come_back_and_longer_ones_are_refused)
     }
 }
 
-/* ------------------------------------------------------- what must go  --- */
+/* ------------------------------------------------------------- removal --- */
 
 TEST(a_flush_may_come_before_the_write_is_over)
 {
@@ -196,14 +196,14 @@ TEST(a_flush_may_come_before_the_write_is_over)
     recent_write_end(&early, true, 10);
     assert_empty(recent);
 
-    /* flushes may be told in any order */
+    /* flushes may be reported in any order */
     note_one(recent, &early, 1, hash_of(1), 0);
     recent_flushed(recent, 14);
     recent_flushed(recent, 12);
     recent_write_end(&early, true, 14);
     assert_empty(recent);
 
-    /* another write goes on with the chunk, and ends beyond the flush */
+    /* another write continues the chunk, and ends after the flush */
     note_one(recent, &early, 2, hash_of(2), 0);
     note_one(recent, &late, 3, hash_of(3), 0);
     recent_flushed(recent, 20);
@@ -244,7 +244,7 @@ TEST(failing_writes_leave_nothing_however_many)
         recent_write_end(&writes[0], false, i);
         assert_empty(recent);
     }
-    /* and while some are always under way, beside one row that stays */
+    /* and while some are always under way, with one row that stays */
     put_one(recent, 1, hash_of(1000000), 1);
     for (uint32_t i = 0; i < 300000; i++) {
         uint64_t bytes;
@@ -287,7 +287,7 @@ TEST(a_write_of_many_families_ends_in_each)
     }
 }
 
-/* Hundreds of families with a row or two are usual, and so are millions of
+/* Hundreds of families with one or two rows are common, and so are millions of
  * rows in one. */
 TEST(memory_is_in_proportion_to_rows)
 {

@@ -12,7 +12,7 @@
 
 #define MEMORY_VALUES 150000
 
-/* Rows that fill chunks; gives the first failure. */
+/* Adds rows that fill chunks. Returns the first failure. */
 static enum colander_code
 note_much(struct recent *recent, struct recent_write *write,
           const struct recent_value *values, struct colander_error *err)
@@ -67,7 +67,7 @@ TEST(a_row_is_noted_or_memory_is_short)
     values = malloc(MEMORY_VALUES * sizeof(*values));
     for (size_t i = 0; i < MEMORY_VALUES; i++)
         values[i] = (struct recent_value){hash_of(i), 0};
-    /* chunks, the list of them, the list of the write */
+    /* the chunks, their list, and the list of the write */
     assert_true(failures_of_noting(recent, values) >= 10);
     free(values);
 

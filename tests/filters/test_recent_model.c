@@ -25,7 +25,7 @@ struct model_row {
     size_t key_size;
     bool is_over;
     bool is_failed;
-    uint64_t sequence; /* when it is over */
+    uint64_t sequence; /* when it has ended */
     unsigned write;    /* until then */
 };
 
@@ -101,7 +101,7 @@ model_end(struct model *model, unsigned write)
     }
 }
 
-/* A flush up to now, up to then, or again up to before. */
+/* Reports a flush up to now, up to some time, or up to an earlier one again. */
 static void
 model_flush(struct model *model)
 {
@@ -129,7 +129,7 @@ model_take_view(struct model *model, struct model_view *view)
     }
 }
 
-/* How many values of the row are it. */
+/* Returns how many values of the row equal it. */
 static unsigned
 row_count_of(const struct model_row *row, uint64_t hash, unsigned tag)
 {
@@ -146,7 +146,7 @@ struct finding {
     const struct model *model;
     uint64_t hash;
     unsigned tag;
-    uint8_t found[MODEL_ROWS]; /* how often */
+    uint8_t found[MODEL_ROWS]; /* how many times */
 };
 
 static enum colander_code
@@ -167,8 +167,8 @@ take_found(void *context, struct colander_slice key, struct colander_error *err)
     return COLANDER_OK;
 }
 
-/* All rows that must be there, and none oftener than it has the value. (Of one
- * that has it twice, the notes may lie in two chunks.) */
+/* All rows that must be there are found, and none more often than it has the
+ * value. (If it has it twice, the notes may be in two chunks.) */
 static void
 model_check_find(struct model *model, const struct model_view *view,
                  uint64_t hash, unsigned tag)
@@ -223,7 +223,7 @@ model_step(struct model *model)
         model_check(model, view);
 }
 
-/* Ends everything: nothing may be left. */
+/* Ends everything: nothing may remain. */
 static void
 model_finish(struct model *model)
 {
@@ -265,7 +265,7 @@ TEST(a_view_has_all_rows_that_may_be_in_no_file)
 struct traffic {
     struct recent *recent;
     atomic_uint_fast64_t sequence;
-    atomic_uint_fast64_t flushed; /* not less than what was told */
+    atomic_uint_fast64_t flushed; /* at least what was reported */
     atomic_uint_fast64_t missing;
     atomic_uint_fast64_t wrong;
     atomic_bool is_over;
@@ -276,7 +276,7 @@ struct writer {
     uint32_t first;
 };
 
-/* Just written, and not flushed when the view was there: it is in it. */
+/* A row that was just written, and not flushed before the view, is in it. */
 static void
 expect_found(struct traffic *traffic, uint32_t number, uint64_t sequence)
 {
@@ -373,7 +373,7 @@ flush_rows(void *context)
     return NULL;
 }
 
-TEST(an_acknowledged_row_is_found_beside_all_other_threads)
+TEST(an_acknowledged_row_is_found_despite_other_threads)
 {
     struct traffic traffic = {.recent = recent_create()};
     struct writer writers[WRITERS];

@@ -1,6 +1,6 @@
 /*
- * Row keys: blocks of front-coded keys, compared with the keys that they were
- * built from.
+ * Row keys: blocks of front-coded keys, compared with the keys from which they
+ * were built.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,14 +15,14 @@
 #define KEY_SIZE_MAX 4096
 #define BLOCKS_MAX 4096
 
-/* A list of keys, their bytes one behind the other. */
+/* A list of keys, with their bytes concatenated. */
 struct keys {
     struct colander_buffer bytes;
     struct colander_slice *list;
     size_t count;
 };
 
-/* What a coder gave away. */
+/* The blocks that a coder produced. */
 struct blocks {
     struct colander_buffer blocks[BLOCKS_MAX];
     uint32_t first_units[BLOCKS_MAX];
@@ -84,11 +84,11 @@ key_order(const void *a, const void *b)
                                   *(const struct colander_slice *)b);
 }
 
-/* How keys of a list are made. */
+/* How the keys of a list are generated. */
 enum shape {
     SHAPE_EIGHT,  /* a byte and 8 random ones */
-    SHAPE_FEW,    /* 1 to 24 of two letters: much is shared */
-    SHAPE_NUMBER, /* a long beginning and a number */
+    SHAPE_FEW,    /* 1 to 24 of two letters: long common prefixes */
+    SHAPE_NUMBER, /* a long prefix and a number */
     SHAPE_LONG,   /* up to 4 KiB, changed anywhere */
     SHAPES,
 };
@@ -120,7 +120,7 @@ make_key(enum shape shape, uint64_t *state, uint8_t *key)
     }
 }
 
-/* A list of at most `count` keys, ascending, none twice. */
+/* A list of at most `count` keys, ascending, without duplicates. */
 static void
 make_keys(enum shape shape, size_t count, uint64_t *state)
 {
@@ -183,7 +183,7 @@ check_get(struct row_keys_reader *reader, size_t block_index, uint64_t *state)
     }
 }
 
-/* Asks for a key that is there, one cut or one changed. */
+/* Looks for an existing key, a truncated one or a changed one. */
 static void
 check_search(struct row_keys_reader *reader, size_t block_index,
              uint64_t *state)
@@ -212,7 +212,7 @@ check_search(struct row_keys_reader *reader, size_t block_index,
         assert_key(reader, list[index]);
 }
 
-TEST(blocks_give_the_keys_that_were_added)
+TEST(blocks_return_the_keys_that_were_added)
 {
     SCOPED_READER reader = ROW_KEYS_READER_EMPTY;
     uint64_t random = random_seed(__func__);
@@ -235,7 +235,7 @@ TEST(blocks_give_the_keys_that_were_added)
     }
 }
 
-/* Units count on when a block is ended between them. */
+/* The numbering of units continues if a block ends between them. */
 TEST(keys_longer_than_a_block_are_kept)
 {
     static const uint8_t zeros[20000];
@@ -259,7 +259,7 @@ TEST(coding_no_key_makes_no_block)
     assert_int_equal(blocks.count, 0);
 }
 
-/* What the front coding is for. */
+/* The purpose of front coding. */
 TEST(random_keys_of_nine_bytes_take_less_than_eight)
 {
     uint64_t random = random_seed(__func__);
@@ -290,8 +290,8 @@ TEST(separator_is_the_shortest_that_parts_two_keys)
     }
 }
 
-/* "b", 16 times "c", and that with 18 times "d" behind it. */
-TEST(bytes_of_a_block_stay_as_they_are)
+/* "b", 16 times "c", and that followed by 18 times "d". */
+TEST(bytes_of_a_block_do_not_change)
 {
     static const char golden[] = "\x01"
                                  "b"
@@ -318,7 +318,7 @@ TEST(bytes_of_a_block_stay_as_they_are)
     assert_memory_equal(blocks.blocks[0].data, golden, sizeof(golden) - 1);
 }
 
-/* Reads whatever there is: a key or CORRUPT, within the bytes of the block. */
+/* Reads whatever is there: a key or CORRUPT, within the bytes of the block. */
 static void
 read_damaged(struct row_keys_reader *reader, struct colander_slice block,
              uint64_t *random)
@@ -347,8 +347,8 @@ read_damaged(struct row_keys_reader *reader, struct colander_slice block,
         assert_true(index <= count);
 }
 
-/* Reads a damaged copy in memory of just its size, so that reading past it is
- * seen. */
+/* Reads a damaged copy in memory of exact size, so that an overrun is
+ * detected. */
 static void
 read_copy(struct row_keys_reader *reader, struct colander_slice block,
           uint64_t *random)

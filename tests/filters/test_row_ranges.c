@@ -12,14 +12,14 @@
 
 #define SCOPED_RANGES SCOPED(row_ranges_release) struct row_ranges
 
-#define ROWS 70 /* few, so that runs meet, touch and split each other */
+#define ROWS 70 /* few, so that runs often meet, touch and split */
 
 struct model {
     bool has[ROWS];
 };
 
-/* Asserts that `ranges` says what the model says, in runs that are ascending,
- * apart and not empty: such runs are the only ones for a set of rows. */
+/* Asserts that `ranges` equals the model, in runs that are ascending, apart and
+ * not empty: for a set of rows there is only one such list. */
 static void
 assert_ranges_are(const struct row_ranges *ranges, const struct model *model)
 {
@@ -52,7 +52,7 @@ add(struct row_ranges *ranges, struct model *model, uint32_t first,
         model->has[row] = true;
 }
 
-/* Fills both with the same random rows, by adding runs as it is allowed. */
+/* Fills both with the same random rows, by adding runs as permitted. */
 static void
 fill(struct row_ranges *ranges, struct model *model, uint64_t *random)
 {
@@ -70,7 +70,7 @@ fill(struct row_ranges *ranges, struct model *model, uint64_t *random)
     }
 }
 
-/* Leaves no room behind the runs, so that there must be made some. */
+/* Leaves no free space after the runs, so that the array must grow. */
 static void
 tighten(struct row_ranges *ranges)
 {
@@ -125,7 +125,7 @@ TEST(the_highest_row_is_a_row_like_any_other)
     assert_int_equal(row_ranges_rows(&ranges), 3);
 }
 
-TEST(a_set_with_itself_stays_what_it_is)
+TEST(a_set_with_itself_does_not_change)
 {
     SCOPED_RANGES ranges = ROW_RANGES_EMPTY;
     struct model model = {{false}};

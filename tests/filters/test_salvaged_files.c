@@ -8,10 +8,10 @@
 #include "support/cases.h"
 #include "support/salvaging.h"
 
-/* At which an SST is cut. */
+/* The maximum number of places where an SST is cut. */
 #define ENDS_MAX 64
 
-/* Changes a byte of what the file says of itself. */
+/* Changes a byte of the file's properties. */
 static void
 damage_properties(const char *store, const char *file)
 {
@@ -27,7 +27,7 @@ damage_properties(const char *store, const char *file)
     assert_true(fd >= 0);
     size = pread(fd, bytes, sizeof(bytes), 0);
     assert_in_range(size, 1, sizeof(bytes) - 1);
-    /* names are stored without what they share with the one before */
+    /* names are stored without the prefix they share with the one before */
     place = memmem(bytes, (size_t)size, name + 12, sizeof(name) - 13);
     assert_non_null(place);
     assert_int_equal(pwrite(fd, "X", 1, place - bytes), 1);
@@ -35,7 +35,7 @@ damage_properties(const char *store, const char *file)
 }
 
 /* Salvages the store of a killed process once for each of its SST files, which
- * `look` damages. Returns the sum of what it returns. */
+ * `look` damages. Returns the sum of the results of `look`. */
 static uint64_t
 each_sst(const char *test,
          uint64_t (*look)(struct salvaging *salvaging, const char *file))
@@ -66,7 +66,7 @@ salvage_without_properties(struct salvaging *salvaging, const char *file)
     damage_properties(salvaging->path, file);
     salvage_store(salvaging, salvaging->path);
     assert_int_equal(salvaging->doubtful, 0);
-    /* nor to tell families apart, where nothing names that of the file */
+    /* nor to distinguish families, if nothing else names that of the file */
     (void)snprintf(command, sizeof(command), "rm '%s'/rocksdb/MANIFEST-*",
                    salvaging->path);
     run(command);
@@ -81,7 +81,7 @@ TEST(properties_are_not_needed)
     (void)each_sst(__func__, salvage_without_properties);
 }
 
-/* Where the blocks of data of an SST end, and 0; how many there are. */
+/* The ends of an SST's data blocks, and 0. Returns their number. */
 static size_t
 read_ends(const char *path, off_t ends[ENDS_MAX])
 {
@@ -115,7 +115,7 @@ salvage_cut(struct salvaging *salvaging, const char *file)
 
     (void)snprintf(path, sizeof(path), "%s/%s", salvaging->path, file);
     count = read_ends(path, ends);
-    while (count-- > 0) { /* from the last */
+    while (count-- > 0) { /* from the last one */
         ZERO(truncate(path, ends[count]));
         salvage_store(salvaging, salvaging->path);
         missing += salvaging->doubtful;
@@ -124,14 +124,14 @@ salvage_cut(struct salvaging *salvaging, const char *file)
 }
 
 /* Then no byte of it is damaged. */
-TEST(cuts_between_blocks_are_told)
+TEST(cuts_between_blocks_are_reported)
 {
     assert_true(each_sst(__func__, salvage_cut) > 0);
 }
 
-/* A family that was dropped does not come back from logs that are still there,
- * when the MANIFEST was begun anew without it. */
-TEST(dropped_families_stay_away)
+/* A dropped family does not come back from logs that still exist, if the
+ * MANIFEST was begun again without it. */
+TEST(dropped_families_do_not_come_back)
 {
     char command[6 * PATH_SIZE];
     char directory[TEMPORARY_SIZE];
@@ -156,8 +156,8 @@ TEST(dropped_families_stay_away)
     salvaging_end(salvaging, directory);
 }
 
-/* The mark of a restore that stayed, of a store that is complete. */
-TEST(a_restore_that_ended_is_a_store)
+/* The mark of a restore that was not removed, in a complete store. */
+TEST(a_completed_restore_is_a_store)
 {
     char directory[TEMPORARY_SIZE];
     struct salvaging *salvaging = salvaging_begin(__func__, directory);
@@ -172,8 +172,7 @@ TEST(a_restore_that_ended_is_a_store)
     salvaging_end(salvaging, directory);
 }
 
-/* Deletes three keys, brings two of them with a bulk, and deletes one of these.
- */
+/* Deletes three keys, loads two of them as a bulk, and deletes one of these. */
 static void
 write_between_deletes(struct colander_family *family,
                       struct colander_slice keys[3], struct colander_slice row)
@@ -192,8 +191,8 @@ write_between_deletes(struct colander_family *family,
     OK(colander_family_flush(family, NULL));
 }
 
-/* Makes such a store at `killed`, of which one at `path` is a copy: there the
- * snapshot, for which rows and deletes of before are kept, is still needed. */
+/* Creates such a store at `killed`, a copy of that at `path`: the snapshot
+ * there still needs older rows and deletes. */
 static void
 write_bulk_between(const char *killed, const char *path)
 {
@@ -225,9 +224,9 @@ write_bulk_between(const char *killed, const char *path)
     OK(colander_store_close(store, NULL));
 }
 
-/* In the file of a bulk no entry has a sequence: the MANIFEST says of all
- * together that they are newer than what was deleted before, and older than
- * what came later. */
+/* In the file of a bulk no entry has a sequence. The MANIFEST says that all of
+ * them are newer than earlier deletes, and older than what was written
+ * later. */
 TEST(rows_of_a_bulk_are_as_new_as_it_was)
 {
     char directory[TEMPORARY_SIZE];
@@ -246,8 +245,8 @@ TEST(rows_of_a_bulk_are_as_new_as_it_was)
     salvaging_end(salvaging, directory);
 }
 
-/* Puts the first two blocks of a file in the place of each other, and takes its
- * index away. False: it has no two. */
+/* Swaps the first two blocks of a file, and removes its index. Returns false if
+ * it has fewer than two. */
 static bool
 exchange_blocks(const char *store, const char *file)
 {
@@ -294,7 +293,7 @@ salvage_exchanged(struct salvaging *salvaging, const char *file)
     return 1;
 }
 
-TEST(blocks_out_of_order_are_told)
+TEST(blocks_out_of_order_are_reported)
 {
     assert_true(each_sst(__func__, salvage_exchanged) > 0);
 }

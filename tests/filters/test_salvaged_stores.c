@@ -1,6 +1,6 @@
 /*
- * Salvage of stores with one damage, in any of their files: whatever is not
- * reported as lost is unchanged. COLANDER_RUNS sets how often.
+ * Salvage of stores with one damaged file: whatever is not reported as lost is
+ * unchanged. COLANDER_RUNS sets the number of damages.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,20 +21,20 @@ damage_once(struct salvaging *salvaging, const struct damageable *files)
     do_damage(salvaging->path, &damage, &salvaging->random);
     salvaging->damage = &damage;
     salvage_store(salvaging, salvaging->path);
-    printf("%zu losses told, %llu rows\n", salvaging->loss_count,
+    printf("%zu losses reported, %llu rows\n", salvaging->loss_count,
            (unsigned long long)salvaging->doubtful);
     salvaging->whole[damage.file_kind] += salvaging->loss_count == 0;
     salvaging->partial[damage.file_kind] += salvaging->loss_count > 0;
     temporary_remove(salvaging->path);
 }
 
-TEST(what_is_not_told_is_as_it_was)
+TEST(what_is_not_reported_is_unchanged)
 {
     static struct damageable files;
     char directory[TEMPORARY_SIZE];
     struct salvaging *salvaging = salvaging_begin(__func__, directory);
 
-    /* Of a store that is well nothing is lost. */
+    /* Nothing is lost from an intact store. */
     salvage_store(salvaging, salvaging->killed);
     assert_int_equal(salvaging->loss_count, 0);
     list_files(salvaging->killed, &files);

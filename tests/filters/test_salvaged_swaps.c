@@ -1,6 +1,6 @@
 /*
- * Salvage of stores in which two files of the same size have changed places:
- * the older rows that appear are reported.
+ * Salvage of stores in which two files of the same size were swapped: older
+ * rows that appear are reported.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -61,7 +61,7 @@ row_of(struct writing *writing, int64_t step)
     return row;
 }
 
-/* In the log of a family of which nothing is flushed. */
+/* The log is that of a family without any flush. */
 static void
 put_rows(struct writing *writing, int64_t step)
 {
@@ -95,7 +95,7 @@ size_of(const char *store, const char *file)
     return status.st_size;
 }
 
-/* What the salvage has of `rows` is the newer, or told. */
+/* The salvaged `rows` are the newer ones, or are reported. */
 static void
 look_at_rows(struct salvaging *salvaging)
 {
@@ -124,11 +124,11 @@ look_at_rows(struct salvaging *salvaging)
     salvage_close(salvage);
     for (index = 0; index < ROWS; index++) {
         if (steps[index] != NEWER)
-            must_be_told(salvaging, "rows", index, "not the newest");
+            must_be_reported(salvaging, "rows", index, "not the newest");
     }
 }
 
-/* Swaps each two files of that kind and one size; how many there were. */
+/* Swaps every two files of one kind and size. Returns the number of pairs. */
 static unsigned
 swap_files(struct salvaging *salvaging, const char *kind)
 {
@@ -153,7 +153,7 @@ swap_files(struct salvaging *salvaging, const char *kind)
             run(command);
             look_at_rows(salvaging);
             assert_true(salvaging->loss_count > 0);
-            if (strcmp(kind, ".log") == 0) /* which have sequences */
+            if (strcmp(kind, ".log") == 0) /* they have sequences */
                 assert_int_equal(salvaging->doubtful, 0);
             temporary_remove(salvaging->path);
             count++;
@@ -162,10 +162,10 @@ swap_files(struct salvaging *salvaging, const char *kind)
     return count;
 }
 
-/* A store as at its last write, whose rows are those of the second time. */
+/* A store after its last write, when the rows are those written last. */
 static void
-swapped_files_are_told(const char *test, const char *kind,
-                       void (*write)(struct writing *writing, int64_t step))
+swapped_files_are_reported(const char *test, const char *kind,
+                           void (*write)(struct writing *writing, int64_t step))
 {
     char directory[TEMPORARY_SIZE];
     char path[TEMPORARY_SIZE + 16];
@@ -195,14 +195,14 @@ swapped_files_are_told(const char *test, const char *kind,
     salvaging_end(salvaging, directory);
 }
 
-/* Which of their writes are in SST files is known by the names of logs. */
-TEST(swapped_logs_are_told)
+/* The names of logs show which of their writes are in SST files. */
+TEST(swapped_logs_are_reported)
 {
-    swapped_files_are_told(__func__, ".log", put_rows);
+    swapped_files_are_reported(__func__, ".log", put_rows);
 }
 
-/* Rows of a bulk have no sequence of their own. */
-TEST(swapped_bulks_are_told)
+/* Rows of a bulk have no sequences of their own. */
+TEST(swapped_bulks_are_reported)
 {
-    swapped_files_are_told(__func__, ".sst", bring_rows);
+    swapped_files_are_reported(__func__, ".sst", bring_rows);
 }

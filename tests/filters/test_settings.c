@@ -13,11 +13,11 @@
 #include <xxhash.h>
 
 #define SUM_SIZE 8
-#define LEFT_OUT_AT 56 /* how many columns are left out */
+#define LEFT_OUT_AT 56 /* the number of unindexed columns */
 
 static const char *const left_out[] = {"user.name", "tags[]"};
 
-/* Options without a default among them. */
+/* Options that all differ from the defaults. */
 static const struct colander_filter_options options = {
     .is_on = true,
     .rows_per_segment = 16,
@@ -43,7 +43,7 @@ static const uint8_t golden[] = {
     0x50, 0x85, 0x99, 0xa4, 0xe3,
 };
 
-/* The record of these options, to be released. */
+/* The record of these options. The caller releases it. */
 static struct colander_buffer
 record_of(const struct colander_filter_options *given)
 {
@@ -70,7 +70,7 @@ decode(const struct colander_buffer *record)
     return code;
 }
 
-/* Makes the sum right. */
+/* Updates the checksum. */
 static void
 seal(struct colander_buffer *record)
 {
@@ -128,8 +128,8 @@ TEST(a_record_that_counts_wrong_is_corrupt)
     }
 }
 
-/* They would be refused by whoever sets them. */
-TEST(a_record_of_options_that_there_are_not_is_corrupt)
+/* Setting such options would fail. */
+TEST(a_record_of_invalid_options_is_corrupt)
 {
     SCOPED_BUFFER record = record_of(&options);
 

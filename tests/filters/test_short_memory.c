@@ -1,13 +1,14 @@
 /*
  * Stores while memory is short: each of our own allocations in turn fails, in
  * any thread, once or until there is memory again (invariants I1, I2, I6). Each
- * call ends well or says NO_MEMORY, finds give what scans give, with filters or
- * without those that could not be made; nothing is lost, nor leaked (the leak
- * checker sees that), and with memory everything goes on.
+ * call succeeds or returns NO_MEMORY, and finds return what scans return, with
+ * filters or without those that could not be built. Nothing is lost or leaked
+ * (the leak checker verifies that), and once there is memory everything works
+ * again.
  *
- * RocksDB, which ends the process when it is refused memory, is given all it
- * wants. The process is this program, begun anew. COLANDER_RUNS sets at how
- * many allocations each way is tried.
+ * RocksDB ends the process if it gets no memory, so its allocations do not
+ * fail. The process is this program, started again. COLANDER_RUNS sets the
+ * number of allocations at which each kind of failure is tried.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -25,7 +26,7 @@ static const struct plan plans[] = {
 #define PLANS COUNT(plans)
 #define RECORDS 300
 
-/* Beside the store: the same for all that are made and copied there. */
+/* Outside of the store: shared by all that are created and copied there. */
 static void
 file_path(const char *store, char path[TEMPORARY_SIZE + 32])
 {
@@ -70,8 +71,8 @@ run_load(struct scenario *it, struct colander_family *family,
     return code;
 }
 
-/* A load that goes on where memory became short before: when it has ended well,
- * each record is there once. */
+/* A load that resumes where memory became short before: once it succeeds, each
+ * record exists once. */
 static void
 load_records(struct scenario *it)
 {
@@ -99,7 +100,7 @@ ROLE(short)
                        load_records);
 }
 
-TEST(what_memory_does_not_suffice_for_is_told_and_loses_nothing)
+TEST(short_memory_is_reported_and_loses_nothing)
 {
     SCOPED(runs_release) struct runs runs;
 

@@ -1,11 +1,11 @@
 /*
- * A small store with one bit wrong, in any of its files (invariants I1, I2,
- * I5, I6): opened for reading, and some of the time for writing, it has its
- * rows, finds give them, or an error is reported. Only the end of the log may
- * be dropped, and that is reported.
+ * A small store with one wrong bit, in any of its files (invariants I1, I2, I5,
+ * I6): opened for reading, and sometimes for writing, it has its rows and finds
+ * return them, or an error is reported. Only the end of the log may be dropped,
+ * and that is reported.
  *
- * COLANDER_RUNS sets for how many bits, evenly spread; of no more bits than
- * that it is every one.
+ * COLANDER_RUNS sets the number of bits, evenly spread; if there are no more
+ * bits than that, all are tried.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,9 +14,9 @@
 #include "support/scoped.h"
 
 #define ROWS 40
-#define LOGGED 34 /* from here on rows are in the log only */
+#define LOGGED 34 /* from here on rows are only in the log */
 #define TEXT_SIZE 200
-#define WRITING 16 /* one in so many bits is also opened for writing */
+#define WRITING 16 /* one in WRITING bits is also opened for writing */
 
 struct small_store {
     struct store_fixture *fixture;
@@ -27,7 +27,7 @@ struct small_store {
     uint64_t done_count;
     uint64_t refused_count;
     uint64_t failed_count; /* opened, and something failed later */
-    uint64_t short_count;  /* lost the end of the log */
+    uint64_t short_count;  /* the end of the log was lost */
     uint64_t by_candidates;
 };
 
@@ -53,7 +53,7 @@ small_key(int64_t index, struct colander_buffer *key)
     OK(colander_key_encode(&part, 1, key, NULL));
 }
 
-/* The files of the open store are those of a process that is killed now. */
+/* Copies the files of the open store, like those of a killed process. */
 static void
 make_small_store(struct small_store *it)
 {
@@ -69,8 +69,8 @@ make_small_store(struct small_store *it)
     list_files(it->path, &it->files);
 }
 
-/* Counts the rows that the query finds, which are those of the model from the
- * number `first` on; false: it failed. */
+/* Counts the rows that the query finds, which are those of the model from
+ * number `first` on. Returns false if it failed. */
 static bool
 find_rows(struct small_store *it, struct colander_family *family,
           const struct colander_predicate *where, int64_t first, int64_t *count)
@@ -104,7 +104,7 @@ find_rows(struct small_store *it, struct colander_family *family,
     return code == COLANDER_OK;
 }
 
-/* All rows, then each of some by its value. */
+/* Finds all rows, then some by their values. */
 static bool
 look_at_rows(struct small_store *it, struct colander_family *family,
              bool may_be_short)
@@ -169,8 +169,7 @@ flip_bit(const char *path, uint64_t bit)
     ZERO(close(fd));
 }
 
-/* Opening for reading changes no file, so the bit is all there is to restore.
- */
+/* Opening for reading changes no file, so only the bit must be restored. */
 static void
 try_bit(struct small_store *it, size_t file, const char *path, uint64_t bit)
 {
@@ -215,7 +214,7 @@ FIXTURE_TEST(a_wrong_bit_changes_no_answer)
 
         (void)snprintf(path, sizeof(path), "%s/%s", it->path,
                        it->files.paths[i]);
-        if (strstr(path, "/rocksdb/LOG") != NULL) /* a text for people */
+        if (strstr(path, "/rocksdb/LOG") != NULL) /* informational text */
             continue;
         bits = size_of(path) * 8;
         step = bits > share ? bits / share : 1;

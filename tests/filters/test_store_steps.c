@@ -1,12 +1,12 @@
 /*
- * A store with value filters in which one thing of a step fails after the
- * other, in whatever thread: each allocation, or each call to the system. The
- * step reports NO_MEMORY or IO, never damage, and has changed nothing, or does
- * without. Whatever it reports, finds give what scans give, and the store opens
+ * A store with value filters, with one failure after another in a step, in any
+ * thread: each allocation, or each system call. The step reports NO_MEMORY or
+ * IO, never damage, and has changed nothing, or it succeeds without the call.
+ * Whatever it reports, finds return what scans return, and the store opens
  * again with what was acknowledged.
  *
- * What RocksDB allocates and calls does not fail here: it would end the process
- * without memory, and io_faults.h fails its calls.
+ * RocksDB's allocations and calls do not fail here: without memory it would end
+ * the process, and io_faults.h makes its calls fail.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,14 +20,14 @@
 
 #define KEY_COUNT 60
 #define VALUE_COUNT 300 /* more than fit without an allocation */
-#define FIND_COUNT 3    /* that are compared after each step */
+#define FIND_COUNT 3    /* compared after each step */
 
-/* What fails, and what a step reports then. */
+/* What fails, and what a step then reports. */
 static const struct failing {
     atomic_long *left;
     atomic_bool *has_failed;
     enum colander_code code;
-    bool can_be_gone; /* all that come later fail as well */
+    bool can_be_gone; /* all later ones fail as well */
 } memory = {&allocations_left, &allocation_failed, COLANDER_NO_MEMORY, true},
   calls = {&calls_left, &call_failed, COLANDER_IO, false};
 
@@ -40,14 +40,14 @@ struct steps {
     uint64_t key_count;
     struct find_counts counts;
 
-    /* of a step that puts a row */
+    /* for a step that puts a row */
     struct colander_buffer key;
     struct colander_slice row; /* the builder's */
-    int64_t number;            /* in it, and in no other */
+    int64_t number;            /* only in this row */
     struct colander_buffer before;
-    bool is_before; /* a row was there */
+    bool is_before; /* a row existed */
 
-    /* of one that finds rows */
+    /* for a step that finds rows */
     const struct colander_predicate *where;
     uint64_t found;
     uint64_t expected;
@@ -103,15 +103,15 @@ assert_finds_are_right(struct steps *it)
 
 /* ---------------------------------------------------------------- steps --- */
 
-/* What fails, between what is done and what is looked at while there is memory.
- * `prepare` and `check` may be NULL. */
+/* The part that fails, after the preparation and before the check, which have
+ * memory. `prepare` and `check` may be NULL. */
 struct step {
     void (*prepare)(struct steps *it);
     enum colander_code (*take)(struct steps *it, struct colander_error *err);
     void (*check)(struct steps *it, enum colander_code code);
 };
 
-/* Takes the step, in which so many succeed; whether one failed. */
+/* Takes the step, in which `left` calls succeed. Returns whether one failed. */
 static bool
 take(struct steps *it, const struct step *step, const struct failing *failing,
      long left)
@@ -134,7 +134,7 @@ take(struct steps *it, const struct step *step, const struct failing *failing,
     return atomic_load(failing->has_failed);
 }
 
-/* From one failure to the next: 1 with many runs, otherwise 1 to 3. */
+/* The distance between failures: 1 with many runs, otherwise 1 to 3. */
 static long
 stride(struct steps *it)
 {
@@ -143,10 +143,10 @@ stride(struct steps *it)
 
 /*
  * Takes the step with the first allocation or call failing, then with a later
- * one, until none is left that could; of allocations also with all that come
- * later failing. Returns how many there were, or up to 2 more. Filters and
- * hierarchies are not part of what was asked for: the step may do without them,
- * and succeed. COLANDER_RUNS makes each allocation and call fail in turn.
+ * one, until no later one could fail; for allocations also with all later ones
+ * failing. Returns their number, or up to 2 more. Filters and hierarchies are
+ * optional: the step may omit them and succeed. COLANDER_RUNS makes each
+ * allocation and call fail in turn.
  */
 static long
 failures_of(struct steps *it, const struct step *step,
@@ -165,7 +165,7 @@ failures_of(struct steps *it, const struct step *step,
 
 /* --------------------------------------------------------------- writes --- */
 
-/* A row of many values is to be put where perhaps another is. */
+/* Puts a row of many values, perhaps in place of another. */
 static void
 prepare_put(struct steps *it)
 {
@@ -206,7 +206,7 @@ commit(struct steps *it, struct colander_error *err)
     return code;
 }
 
-/* The row is there, and found by its value; or nothing has changed. */
+/* The row exists, and is found by its value; or nothing has changed. */
 static void
 check_put(struct steps *it, enum colander_code code)
 {
@@ -254,7 +254,7 @@ check_find(struct steps *it, enum colander_code code)
         assert_int_equal(it->found, it->expected);
 }
 
-PREPARED_TEST(a_find_gives_all_rows_or_none)
+PREPARED_TEST(a_find_returns_all_rows_or_none)
 {
     const struct step step = {NULL, find, check_find};
     const struct colander_value one = colander_integer(1);
@@ -380,12 +380,12 @@ PREPARED_TEST(a_store_opens_or_memory_is_short)
 
     put_rows(it, KEY_COUNT);
     OK(colander_family_flush(it->family, NULL));
-    put_rows(it, KEY_COUNT / 2); /* these are in the log only */
+    put_rows(it, KEY_COUNT / 2); /* these are only in the log */
     assert_true(failures_of(it, &step, &memory) >= 20);
 }
 
 static void
-tell(void *context, const char *file, const char *what)
+report(void *context, const char *file, const char *what)
 {
     (void)context;
     fail_msg("%s: %s", file, what);
@@ -396,11 +396,11 @@ check_store(struct steps *it, struct colander_error *err)
 {
     struct colander_check check = {0};
     enum colander_code code =
-        colander_store_check(it->store->store, &check, tell, NULL, err);
+        colander_store_check(it->store->store, &check, report, NULL, err);
 
     if (code == COLANDER_OK)
         code = colander_store_check_filters(it->store->store, false, &check,
-                                            tell, NULL, err);
+                                            report, NULL, err);
     return code;
 }
 
@@ -412,7 +412,7 @@ measure(struct steps *it, struct colander_error *err)
     return colander_family_measure_filters(it->family, 200, &measured, err);
 }
 
-PREPARED_TEST(want_of_memory_is_no_damage)
+PREPARED_TEST(lack_of_memory_is_not_damage)
 {
     const struct step checks = {NULL, check_store, NULL};
     const struct step measures = {NULL, measure, NULL};
@@ -443,7 +443,7 @@ prepare_options(struct steps *it)
     it->number++;
 }
 
-/* They are the new ones, or those before. */
+/* They are the new ones, or the old ones. */
 static void
 check_options(struct steps *it, enum colander_code code)
 {
@@ -466,7 +466,7 @@ PREPARED_TEST(options_are_changed_or_stay)
 
 /* ---------------------------------------------------------------- calls --- */
 
-/* Rows that were not there: what is acknowledged is their number. */
+/* Rows that did not exist: what is acknowledged is their number. */
 static void
 put_new_rows(struct steps *it)
 {
@@ -476,7 +476,7 @@ put_new_rows(struct steps *it)
     it->key_count = it->expected + 1;
 }
 
-/* What failed may have left something for the log alone, which close says. */
+/* A failure may leave writes that are only in the log, which close reports. */
 static void
 close_after_failure(struct steps *it)
 {
@@ -511,7 +511,7 @@ check_reopened(struct steps *it, enum colander_code code)
     assert_int_equal(count_rows(it->family), it->expected);
 }
 
-PREPARED_TEST(a_failed_call_is_told_and_loses_nothing)
+PREPARED_TEST(a_failed_call_is_reported_and_loses_nothing)
 {
     const struct step opens = {prepare_logged, open_store, check_reopened};
     const struct step flushes = {put_new_rows, flush, check_reopened};

@@ -1,5 +1,5 @@
 /*
- * Zones rule out no run that holds a value; compared with lists of rows.
+ * Zones rule out no run with the value; compared with lists of rows.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -30,7 +30,7 @@ MODEL_TEST(no_row_is_outside_the_ranges_found)
 
 /* ------------------------------------------------------------- pruning --- */
 
-/* The rows that are left when the values of a span are asked for. */
+/* The number of rows that remain for the values of a span. */
 static uint64_t
 rows_of_span(enum kind kind, const struct zone_span *span)
 {
@@ -47,8 +47,7 @@ rows_left(enum kind kind, struct colander_value low, struct colander_value high)
     return rows_of_span(kind, &span);
 }
 
-/* How many runs hold one of the rare zeros, which widen what is said of them.
- */
+/* The number of runs with one of the rare zeros, which widen their spans. */
 static uint64_t
 runs_with_outliers(void)
 {
@@ -119,8 +118,7 @@ MODEL_TEST(columns_are_only_where_rows_have_them)
                      ROWS);
 }
 
-/* As of a sensor: two columns with spans of runs, two that have no use for
- * them. */
+/* Like a sensor's data: two columns with spans of runs, two without. */
 MODEL_TEST(spans_of_runs_take_few_bytes)
 {
     enum { COLUMNS = 4, RUNS = 400 };
@@ -145,7 +143,7 @@ MODEL_TEST(spans_of_runs_take_few_bytes)
 
 /* --------------------------------------------------------- texts pruned --- */
 
-/* The rows that are left when texts with this beginning are asked for. */
+/* The number of rows that remain for texts with this prefix. */
 static uint64_t
 rows_begun(enum kind kind, const char *begin)
 {
@@ -156,8 +154,8 @@ rows_begun(enum kind kind, const char *begin)
     return rows_of_span(kind, &span);
 }
 
-/* The rows where runs meet are found, though the first 8 bytes in which a value
- * differs are those of rows around it. */
+/* The rows at the borders of runs are found, although the first 8 bytes that
+ * differ are those of rows next to them. */
 static void
 check_ends_of_runs(enum kind kind, uint32_t row_count)
 {
@@ -172,7 +170,7 @@ check_ends_of_runs(enum kind kind, uint32_t row_count)
     }
 }
 
-/* They differ behind 8 bytes, and from one run to the next behind 11 or 13. */
+/* They differ after 8 bytes, and from one run to the next after 11 or 13. */
 MODEL_TEST(dates_that_grow_with_the_row_leave_few_rows)
 {
     enum { ROWS = 25600, FEW = 2 * ZONES_RUN, DAY = 24 * 60 };
@@ -198,7 +196,7 @@ MODEL_TEST(dates_that_grow_with_the_row_leave_few_rows)
 }
 
 /* 25,600 minutes of 2016 begin with "2016-01-", names up to 699 with "sens-00",
- * and no date has a place in which another digit is than here. */
+ * and no date has a place with a digit that does not occur here. */
 MODEL_TEST(texts_outside_those_of_the_part_leave_no_rows)
 {
     enum { ROWS = 25600 };
@@ -248,7 +246,7 @@ MODEL_TEST(texts_outside_those_of_the_part_leave_no_rows)
 
 #define COUNTED_MAX 320
 
-/* A binary that counts `row` behind `size` bytes. */
+/* A binary that ends with `row`, after `size` other bytes. */
 static struct colander_value
 counted(uint8_t place[COUNTED_MAX], size_t size, uint32_t row)
 {
@@ -269,8 +267,8 @@ rows_of(struct colander_slice block, uint32_t row_count,
     return row_ranges_rows(&ranges);
 }
 
-/* Any bytes; from what is kept of a common beginning to what is cut. */
-MODEL_TEST(beginnings_of_255_bytes_are_seen_through)
+/* Any bytes, from the part of a common prefix that is kept to what is cut. */
+MODEL_TEST(prefixes_of_255_bytes_are_ignored)
 {
     enum { ROWS = 20 * ZONES_RUN };
     static const size_t sizes[] = {0, 1, 7, 8, 24, 100, 251, 255, 272, 300};
@@ -299,10 +297,9 @@ MODEL_TEST(beginnings_of_255_bytes_are_seen_through)
     }
 }
 
-/* The last row of all begins otherwise; what is kept of those before it was cut
- * behind a longer beginning. What that has lost takes up the bytes looked at.
- */
-MODEL_TEST(a_beginning_that_ends_late_still_prunes)
+/* The last row shortens the common prefix, after earlier rows were cut behind a
+ * longer one. The difference takes up some of the bytes that are compared. */
+MODEL_TEST(a_prefix_that_ends_late_still_prunes)
 {
     enum { ROWS = 20 * ZONES_RUN, SIZE = 60 };
     SCOPED_BUFFER block = COLANDER_BUFFER_EMPTY;
@@ -331,7 +328,7 @@ MODEL_TEST(a_beginning_that_ends_late_still_prunes)
     }
 }
 
-/* Dates and numbered names, as of a log. */
+/* Dates and numbered names, as in a log. */
 MODEL_TEST(spans_of_texts_take_few_bytes)
 {
     enum { RUNS = 400, FIXED = 120 };
@@ -378,8 +375,8 @@ MODEL_TEST(columns_left_out_may_be_anywhere)
 
 /* Three runs: `1` is the number of the row, `2` null in the first row and true
  * in row 300, `3` a map in all rows, `4` a name with the number of the row, and
- * empty in row 5. Behind a byte that is there already. */
-MODEL_TEST(bytes_of_a_block_stay_as_they_are)
+ * empty in row 5. The output already has a byte. */
+MODEL_TEST(bytes_of_a_block_do_not_change)
 {
     static const char golden[] =
         "\xee"
@@ -436,7 +433,7 @@ MODEL_TEST(bytes_of_a_block_stay_as_they_are)
     assert_int_equal(block.size, sizeof(golden) - 1);
     assert_memory_equal(block.data, golden, block.size);
 
-    /* An empty span has no value, whatever is asked for. */
+    /* An empty span has no value, whatever is searched for. */
     span.low = zone_rank_of(&yes);
     span.high = span.low;
     OK(zones_find(colander_slice_of(block.data + 1, block.size - 1), 600, 2,

@@ -7,7 +7,7 @@
 #include "support/cases.h"
 #include "support/scoped.h"
 
-/* A block in memory of just its size, so that reading past it is seen. */
+/* A block in memory of exact size, so that an overrun is detected. */
 static uint8_t *
 exact_copy(const uint8_t *from, size_t size)
 {
@@ -19,7 +19,7 @@ exact_copy(const uint8_t *from, size_t size)
     return copy;
 }
 
-/* What is cut off is missed, not taken for no rows. */
+/* What is cut off is noticed as missing, not taken for no rows. */
 MODEL_TEST(truncated_blocks_answer_rightly_or_are_corrupt)
 {
     make_model(5000);

@@ -1,5 +1,5 @@
 /*
- * Zones: points keep the order of values. For strings: test_zones_strings.c.
+ * Zones: points keep the order of values. For strings see test_zones_strings.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -29,7 +29,7 @@ point_of(struct zone_rank rank)
     return point;
 }
 
-TEST(points_never_stand_against_the_order_of_values)
+TEST(points_never_contradict_the_order_of_values)
 {
     fill_bytes();
     for (uint64_t run = 0; run < random_runs(300000); run++) {
@@ -47,8 +47,8 @@ TEST(points_never_stand_against_the_order_of_values)
     }
 }
 
-/* So that a point says something. */
-TEST(points_tell_values_apart_that_differ_early)
+/* Otherwise a point would be useless. */
+TEST(points_distinguish_values_that_differ_early)
 {
     const struct colander_value ascending[] = {
         colander_null(),

@@ -11,7 +11,7 @@
 #define TEXTS 24
 #define TEXT_MAX 16
 
-/* Strings of a part and what they have in common. */
+/* Strings of a part, and what they have in common. */
 static struct {
     struct colander_value texts[TEXTS];
     uint8_t bytes[TEXTS][TEXT_MAX];
@@ -20,7 +20,7 @@ static struct {
     struct zones_strings strings;
 } part;
 
-/* Few bytes, so that strings are often near each other. */
+/* Few different bytes, so that strings are often close to each other. */
 static uint8_t
 any_byte(void)
 {
@@ -28,7 +28,7 @@ any_byte(void)
                      "ab\xfe\xff"[below(6)]);
 }
 
-/* A string that often begins as those of the part do. */
+/* A string that often begins like those of the part. */
 static struct colander_value
 any_text(uint8_t *place, size_t begin_size)
 {
@@ -97,8 +97,8 @@ point(struct zone_rank rank, bool is_high)
     return zones_strings_point(&part.strings, &rank, is_high);
 }
 
-/* Neither an end of a span nor a prefix leaves a string of the part out. */
-TEST(spans_hold_what_is_between_their_ends)
+/* Neither an end of a span nor a prefix excludes a string of the part. */
+TEST(spans_contain_what_is_between_their_ends)
 {
     uint8_t place[TEXT_MAX];
 
@@ -132,8 +132,8 @@ TEST(spans_hold_what_is_between_their_ends)
     }
 }
 
-/* What is asked for keeps its order too. */
-TEST(points_never_stand_against_the_order_of_strings)
+/* The strings searched for keep their order as well. */
+TEST(points_never_contradict_the_order_of_strings)
 {
     uint8_t places[2][TEXT_MAX];
 
@@ -163,8 +163,8 @@ rank_of(const char *text)
     return zone_rank_of(&value);
 }
 
-/* "t-17", "t-20" and "t-39", of which two places are kept. */
-TEST(strings_between_those_there_are_find_none)
+/* "t-17", "t-20" and "t-39", of which two positions are kept. */
+TEST(strings_between_those_of_the_part_find_none)
 {
     static const char *const between[] = {
         "",     "s",     "t",    "t,99", "t-", "t-0", "t-1", "t-16",
@@ -193,7 +193,7 @@ TEST(strings_between_those_there_are_find_none)
         assert_true(is_below(point(rank_of("t-16"), true), point(rank, false)));
         assert_int_equal(point(rank, true).type, COLANDER_STRING);
     }
-    /* Outside all of them is outside the type. */
+    /* Outside of all of them is outside of the type. */
     assert_int_equal(point(rank_of("t,99"), true).type, COLANDER_STRING - 1);
     assert_int_equal(point(rank_of("t-0"), true).type, COLANDER_STRING - 1);
     assert_int_equal(point(rank_of("t-4"), false).type, COLANDER_STRING + 1);

@@ -9,16 +9,16 @@
 #include "filters/zone_values.h"
 #include "support/cases.h"
 
-/* The columns of the model: each has its kind of values. */
+/* The columns of the model, each with one kind of values. */
 enum kind {
     KIND_CLUSTERED, /* integers that grow with the row */
     KIND_RANDOM,    /* doubles */
     KIND_WORDS,     /* random strings of 0 to 12 bytes */
     KIND_LABELS,    /* strings that grow with the row */
     KIND_INSTANTS,  /* timestamps that grow with the row */
-    KIND_RARE,      /* an integer in a row of 1,000 */
+    KIND_RARE,      /* an integer in one row of 1,000 */
     KIND_STRETCH,   /* strings, only in a fifth of the rows */
-    KIND_ARRAY,     /* up to 4 integers near each other */
+    KIND_ARRAY,     /* up to 4 adjacent integers */
     KIND_CONTAINER, /* a map and no scalar */
     KIND_NULLS,     /* nulls, and integers that grow with the row */
     KIND_MIXED,     /* anything */
@@ -26,16 +26,16 @@ enum kind {
     KIND_OUTLIER,   /* large integers that grow, and a rare 0 */
     KIND_DOUBLES,   /* NaN, infinities, zeros, 2^53 */
     KIND_DATES,     /* ISO dates that grow with the row */
-    KIND_GAPS,      /* the same, nearer each other, and a rare empty string */
+    KIND_GAPS,      /* the same, closer together, and a rare empty string */
     KIND_FALLS,     /* dates that fall with the row */
     KIND_STATES,    /* "state-open" or "state-shut" */
-    KIND_NAMES,     /* one beginning, small numbers in any order */
-    KIND_BLOBS,     /* binaries of any bytes behind one beginning */
-    KIND_LONG,      /* strings that differ only behind 280 bytes */
-    KIND_TURN,      /* a beginning in the first half of the part, then not */
-    KIND_BOTH,      /* strings and binaries, few bytes, one beginning */
-    KIND_LETTERS,   /* few bytes, with or without a beginning; and numbers */
-    KIND_LATE,      /* numbers, nulls, empty strings, and in the end names */
+    KIND_NAMES,     /* one prefix, small numbers in any order */
+    KIND_BLOBS,     /* binaries of any bytes after one prefix */
+    KIND_LONG,      /* strings that differ only after 280 bytes */
+    KIND_TURN,      /* one prefix in the first half of the part, then others */
+    KIND_BOTH,      /* strings and binaries, few bytes, one prefix */
+    KIND_LETTERS,   /* few bytes, with or without a prefix; and numbers */
+    KIND_LATE,      /* numbers, nulls, empty strings, and names at the end */
     KINDS,
 };
 
@@ -82,7 +82,7 @@ add_item(enum kind kind, struct colander_value value)
                         &value);
 }
 
-/* A text of nine bytes that grows with `number`, kept in `bytes`' stead. */
+/* A text of nine bytes that grows with `number`, stored in `bytes`. */
 static inline struct colander_value
 label(uint32_t number)
 {
@@ -120,7 +120,7 @@ add_grown(uint32_t row)
              colander_integer(below(1500) == 0 ? 0 : 1500000000 + grown));
 }
 
-/* The beginning of the part's strings, and up to `most` bytes behind it. */
+/* The prefix of the part's strings, followed by up to `most` bytes. */
 static inline struct colander_value
 begun_text(enum colander_type type, size_t most)
 {
@@ -219,7 +219,7 @@ release_model(void)
     text_size = 0;
 }
 
-/* A part of so many rows, and its zones. */
+/* A part of `rows` rows, and its zones. */
 static inline void
 make_model(uint32_t row_count)
 {
@@ -234,7 +234,7 @@ make_model(uint32_t row_count)
     OK(zones_builder_finish(builder, &model.block, NULL));
 }
 
-/* The ranges of the last find ascend and do not touch. */
+/* Asserts that the ranges of the last find ascend and do not touch. */
 static inline void
 assert_proper(uint32_t row_count)
 {
@@ -255,7 +255,7 @@ find(struct colander_slice block, enum kind kind, const struct zone_span *span)
                       NULL);
 }
 
-/* What is asked for: values from `low` to `high`, or any at all. */
+/* What is searched for: values from `low` to `high`, or any value. */
 struct ask {
     enum kind kind;
     bool is_exists;
@@ -292,8 +292,8 @@ span_of(const struct ask *ask)
     return span;
 }
 
-/* A string or binary that is nearly `value`: shorter, longer, or one byte of it
- * another. It lasts until four more have been asked for. */
+/* A string or binary close to `value`: shorter, longer, or with one other byte.
+ * Valid until four more have been created. */
 static inline struct colander_value
 near_text(struct colander_value value)
 {
@@ -315,7 +315,7 @@ near_text(struct colander_value value)
     return value;
 }
 
-/* A value of the column or near one, or any. */
+/* A value of the column or close to one, or any. */
 static inline struct colander_value
 end_for(enum kind kind)
 {
@@ -355,7 +355,7 @@ any_ask(void)
     return ask;
 }
 
-/* Every row that has what is asked for is in a range. */
+/* Every row with a value that is searched for is in a range. */
 static inline void
 check_ask(const struct ask *ask)
 {
@@ -374,7 +374,7 @@ check_ask(const struct ask *ask)
     }
 }
 
-/* Finds what is asked for in a block. */
+/* Searches a block. */
 static inline enum colander_code
 find_ask(struct colander_slice block, const struct ask *ask)
 {

@@ -24,7 +24,7 @@ below(uint64_t end)
     return random_below(random_state(), end);
 }
 
-/* Bytes of values: none is longer, and of each length there are many. */
+/* The maximum size of values; many have each size. */
 #define BYTES_MAX 12
 static uint8_t bytes[1u << 16];
 
@@ -49,7 +49,7 @@ any_bytes(enum colander_type type)
     return value;
 }
 
-/* Bytes of texts, for as long as a model lasts. */
+/* The bytes of texts, valid as long as a model. */
 static uint8_t text_bytes[1u << 24];
 static size_t text_size;
 
@@ -66,7 +66,7 @@ keep_text(enum colander_type type, const void *data, size_t size)
     return value;
 }
 
-/* "2016-06-27T00:00:11.080Z", so many seconds after 2016 began. */
+/* "2016-06-27T00:00:11.080Z", that many seconds after the start of 2016. */
 static inline struct colander_value
 iso_date(uint64_t second, unsigned millisecond)
 {

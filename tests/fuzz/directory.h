@@ -1,6 +1,6 @@
 /*
- * A directory for a fuzz target that needs one: in memory where the system has
- * such, removed when the process ends by itself.
+ * A directory for a fuzz target that needs one: in memory if the system
+ * supports it, removed when the process exits normally.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,7 +18,7 @@ fuzz_directory_remove(void)
     temporary_remove(fuzz_directory);
 }
 
-/* Makes it; once. */
+/* Creates it; call once. */
 static inline void
 fuzz_directory_make(void)
 {

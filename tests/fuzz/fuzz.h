@@ -1,8 +1,8 @@
 /*
- * What all fuzz targets have in common: how they are called, and how they
- * report that something is wrong.
+ * What all fuzz targets share: how they are called, and how they report
+ * failures.
  *
- * A target is one function that gets bytes, which libFuzzer invents and
+ * A target is one function that receives bytes, which libFuzzer generates and
  * replay.c reads from files.
  *
  * SPDX-License-Identifier: MIT
@@ -22,7 +22,7 @@
 /* The target. Returns 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Ends the process as a crash does unless it is so, in every build. */
+/* Aborts the process in every build if the condition is false. */
 static inline void
 expect(bool is_so)
 {
@@ -30,11 +30,11 @@ expect(bool is_so)
         abort();
 }
 
-/* The call succeeds. */
+/* Expects the call to succeed. */
 #define OK(call) expect((call) == COLANDER_OK)
 
-/* Copies bytes into an allocation of their size, so that the sanitizer sees a
- * step over their end. Free it. */
+/* Copies bytes into an allocation of their size, so that the sanitizer detects
+ * an overrun. Free it. */
 static inline uint8_t *
 fuzz_copy(const uint8_t *data, size_t size)
 {

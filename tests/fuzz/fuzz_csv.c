@@ -1,13 +1,13 @@
 /*
- * Any bytes as CSV: what is read as a row may be stored, has no more columns
- * than there are names, and reads again as the same row.
+ * Any bytes as CSV: a row that is read is valid, has at most as many columns as
+ * there are names, and is read again as the same row.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "fuzz/fuzz.h"
 #include "loading/rows.h"
 
-/* The next record that is none of the bad ones. */
+/* Moves to the next record that is not bad. */
 static bool
 next(struct splitter *splitter, struct colander_slice *text,
      struct colander_slice *record)

@@ -1,9 +1,9 @@
 /*
- * Any bytes as what a filter file holds, behind checksums that are right:
- * directory, locator, zones, keys. Nothing crashes or reads over the end, and
- * no row is given that the part does not have.
+ * Any bytes as the content of a filter file with valid checksums: directory,
+ * locator, zones, keys. Nothing crashes or reads past the end, and no row
+ * outside of the part is returned.
  *
- * The first byte says which it is.
+ * The first byte selects the kind.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,7 +12,7 @@
 #include "filters/zones.h"
 #include "fuzz/fuzz.h"
 
-/* Bytes are what they should be, or damaged, and nothing else is wrong. */
+/* The bytes are valid, or reported as damaged; there is no other error. */
 static void
 expect_read(enum colander_code code)
 {
@@ -30,8 +30,8 @@ expect_rows(const struct row_ranges *ranges, uint32_t row_count)
 
 /* ------------------------------------------------------------ directory --- */
 
-/* Opens a file of zeros for blocks, as many as the first byte says, with the
- * rest for a directory. */
+/* Opens a file with zeros for blocks, as many as the first byte says, and the
+ * rest as its directory. */
 static void
 open_file(struct colander_slice bytes)
 {

@@ -1,7 +1,7 @@
 /*
- * Any bytes as JSON: reading neither crashes nor reads over the end, what it
- * accepts is a row that reads back from its own text, and what it refuses has
- * a fault that is found.
+ * Any bytes as JSON: reading neither crashes nor reads past the end. What it
+ * accepts is a row that is read again from its own text, and what it rejects
+ * has a fault that is found.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -69,7 +69,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         expect(code == COLANDER_INVALID || code == COLANDER_LIMIT);
         if (json_fault_find(text, true, &fault))
             expect(fault.code == code && fault.at <= size);
-        else /* it is JSON, and no row */
+        else /* valid JSON, but not a row */
             expect(strncmp(err.message, "column '", 8) == 0 ||
                    strstr(err.message, "parsing a number") != NULL);
     }

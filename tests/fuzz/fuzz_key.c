@@ -1,6 +1,6 @@
 /*
- * Any bytes as a key: decoding neither crashes nor reads over the end, and
- * what it accepts is exactly what encoding makes, and what key_is_valid says.
+ * Any bytes as a key: decoding neither crashes nor reads past the end, and
+ * accepts exactly what encoding produces and key_is_valid accepts.
  *
  * SPDX-License-Identifier: MIT
  */

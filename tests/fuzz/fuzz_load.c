@@ -1,15 +1,15 @@
 /*
- * Any bytes as a file to load, plain or compressed, read as a schema says that
- * is any bytes as well, by the threads of a load, up to where rows are written:
- * rows may be stored, what is cut is the file from its beginning to its end,
- * and from a place on the rest is the same as without it.
+ * Any bytes as a file to load, plain or compressed, read by the threads of a
+ * load with a schema that is also any bytes, up to where rows are written. Rows
+ * are valid, the pieces make up the whole file, and after resuming at a place
+ * the rest is the same.
  *
- * Input: how (see below), text of a schema up to a zero byte, the file.
+ * Input: options (see below), the text of a schema up to a zero byte, the file.
  *
  *     bits 0 to 2   the format, or a guess
  *     bits 3, 4     the file as it is, or compressed here
  *     bit 5         records may be of 64 bytes only
- *     bits 6, 7     goes on at a record, or at any place: 24 bytes of the file
+ *     bits 6, 7     resumes at a record, or at any place: 24 bytes of the file
  *
  * SPDX-License-Identifier: MIT
  */
@@ -28,7 +28,7 @@
 static const atomic_bool never;
 
 #define CHUNK_COUNT 4
-#define TEXT_SIZE_MAX ((size_t)1 << 20) /* few bytes may be very many */
+#define TEXT_SIZE_MAX ((size_t)1 << 20) /* few bytes may become very many */
 
 enum {
     HOW_FORMAT = 0x07,
@@ -71,7 +71,7 @@ append_zstd(struct colander_buffer *out, struct colander_slice bytes)
     out->size += size;
 }
 
-/* The file as `how` has it; both at once are two of gzip. */
+/* The file as `how` says; with both bits, two streams of gzip. */
 static void
 append_file(struct colander_buffer *out, uint8_t how,
             struct colander_slice bytes)
@@ -95,7 +95,7 @@ append_file(struct colander_buffer *out, uint8_t how,
     }
 }
 
-/* NULL: what is written there is none. */
+/* Returns NULL if the text is not a schema. */
 static struct colander_schema *
 read_schema(struct colander_slice text)
 {
@@ -117,7 +117,7 @@ read_schema(struct colander_slice text)
 
 /* ---------------------------------------------------------------- load --- */
 
-/* What came of a load: a hash for each record, whatever became of it. */
+/* The result of a load: a hash for each record, accepted or rejected. */
 struct outcome {
     uint64_t *hashes;
     size_t count;
@@ -135,7 +135,7 @@ outcome_add(struct outcome *outcome, uint64_t hash)
     outcome->hashes[outcome->count++] = hash;
 }
 
-/* Whether a key was made for the record, as its file has none. */
+/* Whether the record got a generated key, as its file has none. */
 static bool
 is_made(const struct chunk *chunk, size_t index, struct colander_slice key)
 {
@@ -146,8 +146,8 @@ is_made(const struct chunk *chunk, size_t index, struct colander_slice key)
                                  chunk->key_size));
 }
 
-/* A row may be stored, under a key that is one. Keys that were made are other
- * ones each time. */
+/* Checks that the row and its key are valid. Generated keys differ each
+ * time. */
 static uint64_t
 look_at_row(const struct chunk *chunk, size_t index, struct colander_slice key,
             struct colander_slice row)
@@ -181,7 +181,7 @@ look_at_reject(const struct chunk *chunk, const struct reject *reject)
                                 XXH3_64bits(text.data, text.size));
 }
 
-/* The rejects are in any order: the reader adds its own first. */
+/* Rejects are in no order: the reader adds its own first. */
 static const struct reject *
 reject_of(const struct chunk *chunk, size_t piece)
 {
@@ -191,7 +191,7 @@ reject_of(const struct chunk *chunk, size_t piece)
     return NULL;
 }
 
-/* Each piece is a row or a reject, and rows are in the order of the file. */
+/* Each piece is a row or a reject, and rows are in file order. */
 static void
 look_at_pieces(struct outcome *outcome, const struct chunk *chunk)
 {
@@ -236,7 +236,7 @@ look_at_chunk(struct outcome *outcome, const struct chunk *chunk)
     look_at_pieces(outcome, chunk);
 }
 
-/* What the threads of a load share. */
+/* Shared by the threads of a load. */
 struct load {
     struct source source;
     const struct colander_load_options *options;
@@ -263,8 +263,8 @@ make(void *context)
     return NULL;
 }
 
-/* Loads what is behind the place (NULL: all). Gives false where the file cannot
- * be opened: it has no format, or the place is not of it. */
+/* Loads what follows the place (NULL: everything). Returns false if the file
+ * cannot be opened: it has no format, or the place is in another file. */
 static bool
 load_file(const char *path, const struct colander_load_options *options,
           const struct resume_point *point, struct outcome *outcome)
@@ -303,7 +303,7 @@ load_file(const char *path, const struct colander_load_options *options,
 
 /* -------------------------------------------------------------- places --- */
 
-/* Finds the place behind the first `count` records. False: there are less. */
+/* Finds the place after the first `count` records; false: there are fewer. */
 static bool
 find_resume_point(const char *path, const struct colander_load_options *options,
                   size_t count, struct resume_point *point)
@@ -339,7 +339,7 @@ find_resume_point(const char *path, const struct colander_load_options *options,
     return is_found;
 }
 
-/* Goes on behind some record: what comes is what came behind it before. */
+/* Resumes after some record: the same records must follow as before. */
 static void
 resume_at_record(const char *path, const struct colander_load_options *options,
                  const struct outcome *whole, size_t number)
@@ -367,8 +367,8 @@ read_number(struct colander_slice bytes, size_t at, size_t size)
     return number;
 }
 
-/* Goes on at a place that the bytes tell of, if it is sound. Where the file is
- * plain, it is perhaps made such that the bytes before it are those there. */
+/* Resumes at a place that the bytes describe, if it is valid. If the file is
+ * plain, the bytes before the place are sometimes made to match. */
 static void
 resume_anywhere(const char *path, const struct colander_load_options *options,
                 struct colander_slice bytes)
@@ -392,7 +392,7 @@ resume_anywhere(const char *path, const struct colander_load_options *options,
 
 /* -------------------------------------------------------------- target --- */
 
-/* Guesses by names: the result is one of a file of these bytes. */
+/* Guesses by names: the result must fit a file with these bytes. */
 static void
 guess(struct colander_slice bytes)
 {
@@ -432,7 +432,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     colander_load_options_init(&options);
     options.schema = schema;
     options.format = formats[data[0] & HOW_FORMAT];
-    options.is_bulk = true; /* rows wait to be looked at */
+    options.is_bulk = true; /* rows are kept for inspection */
     if (data[0] & HOW_SMALL)
         options.record_size = 64;
     guess(bytes);

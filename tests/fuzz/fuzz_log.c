@@ -1,8 +1,8 @@
 /*
  * Any bytes as a log of RocksDB's, or as the ledger: nothing crashes or reads
- * over the end, whatever the checksums.
+ * past the end, whatever the checksums.
  *
- * The first byte says which it is, and whether checksums are made right.
+ * The first byte selects the kind, and whether checksums are corrected.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,10 +19,9 @@
 
 #define LEDGER_SLOT 32768
 
-/* ------------------------------------------------------------------ logs ---
- */
+/* ----------------------------------------------------------------- logs --- */
 
-/* Gives each piece the checksum that its bytes have. */
+/* Corrects the checksum of each fragment. */
 static void
 mend_pieces(uint8_t *log, size_t size)
 {
@@ -56,11 +55,10 @@ walk(const uint8_t *log, size_t size)
     expect(tail.size == size && tail.whole <= size);
 }
 
-/* ---------------------------------------------------------------- ledger ---
- */
+/* --------------------------------------------------------------- ledger --- */
 
 static void
-open_ledger(const uint8_t *bytes, size_t size, bool is_mended)
+open_ledger(const uint8_t *bytes, size_t size, bool is_repaired)
 {
     static int directory_fd = -1;
     static uint8_t slots[2 * LEDGER_SLOT];
@@ -74,7 +72,7 @@ open_ledger(const uint8_t *bytes, size_t size, bool is_mended)
     }
     memset(slots, 0, sizeof(slots));
     memcpy(slots, bytes, size < sizeof(slots) ? size : sizeof(slots));
-    if (is_mended) {
+    if (is_repaired) {
         const size_t count = slots[72];
         const size_t end = 80 + 24 * count;
 
@@ -107,7 +105,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size < 1)
         return 0;
-    if (data[0] % 8 == 0) { /* seldom: it has a directory to itself */
+    if (data[0] % 8 == 0) { /* rarely: it needs a directory */
         open_ledger(data + 1, size - 1, data[0] & 8);
         return 0;
     }

@@ -1,11 +1,11 @@
 /*
- * Any bytes as a script of a stranger, or as calls of the module with arguments
- * of any type: nothing crashes, leaks, or takes more memory than it may, what a
- * find gives is what matches, and the store is well afterwards.
+ * Any bytes as an untrusted script, or as calls of the module with arguments of
+ * any type: nothing crashes, leaks, or exceeds its memory limit, a find returns
+ * what matches, and the store is intact afterwards.
  *
- * The first byte says which it is. Calls are made by lua_calls.lua. A script
- * has what the sandbox allows, but of that nothing that no limit of this
- * process can end: the program kills its process for such.
+ * The first byte selects the kind. lua_calls.lua makes the calls. A script has
+ * what the sandbox allows, except for functions that no limit of this process
+ * can end: the program kills its process for those.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,13 +22,13 @@
 
 /* ---------------------------------------------------------------- state --- */
 
-/* How much a state has run. */
+/* How many instructions a state has run. */
 struct run {
-    unsigned count; /* of a thousand instructions */
+    unsigned count; /* in thousands */
 };
 
 /* Ends what takes too long: from then on at each instruction, so that no pcall
- * goes on. */
+ * continues. */
 static void
 count_instructions(lua_State *L, lua_Debug *activation)
 {
@@ -41,7 +41,7 @@ count_instructions(lua_State *L, lua_Debug *activation)
     (void)luaL_error(L, "too many instructions");
 }
 
-/* colander.open: another store, the same for all paths. */
+/* colander.open: opens another store, the same one for all paths. */
 static int
 open_other(lua_State *L)
 {
@@ -54,7 +54,7 @@ open_other(lua_State *L)
     return lua_gettop(L);
 }
 
-/* Furnishes a state, and leaves the module and a handle of the store. */
+/* Prepares a state, and pushes the module and a handle of the store. */
 static void
 push_module(lua_State *L)
 {
@@ -68,7 +68,7 @@ push_module(lua_State *L)
     lua_setglobal(L, "db");
 }
 
-/* Runs the file of the target's folder, with the bytes, store and module. */
+/* Runs the file in the target's folder, with the bytes, store and module. */
 static void
 run_file(lua_State *L, const char *name, struct colander_slice bytes)
 {
@@ -82,7 +82,7 @@ run_file(lua_State *L, const char *name, struct colander_slice bytes)
     lua_call(L, 3, 0);
 }
 
-/* What `run_protected` is given. */
+/* The input of `run_protected`. */
 struct input {
     struct colander_slice bytes;
     bool is_script;

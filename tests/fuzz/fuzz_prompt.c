@@ -1,10 +1,11 @@
 /*
- * Any bytes as what is piped into the shell: lines of Lua, which may belong
- * together, and dot commands with their words. Nothing crashes, leaks, or takes
- * more memory than it may, and the shell has an end.
+ * Any bytes as input piped into the shell: lines of Lua, which may belong
+ * together, and dot commands with their arguments. Nothing crashes, leaks, or
+ * exceeds its memory limit, and the shell ends.
  *
- * No word leads out of the target's directory. What runs for long is ended as
- * Ctrl-C ends it. Scripts have less than in the shell, as in fuzz_lua.c.
+ * No argument leads out of the target's directory. Whatever runs for too long
+ * is ended as by Ctrl-C. Scripts have fewer functions than in the shell, as in
+ * fuzz_lua.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,7 +23,7 @@
 
 /* ----------------------------------------------------------------- time --- */
 
-/* Sends the signal of Ctrl-C when the seconds are over; 0: no more. */
+/* Sends the signal of Ctrl-C after the seconds; 0: cancels it. */
 static void
 set_alarm(time_t seconds)
 {
@@ -52,7 +53,7 @@ forget_alarm(void)
 
 /* ---------------------------------------------------------------- shell --- */
 
-/* Goes to an empty directory, where commands may write files, with nothing on
+/* Changes to an empty directory, where commands may write files, with an empty
  * standard input. */
 static void
 enter_directory(void)
@@ -68,7 +69,7 @@ enter_directory(void)
     expect(close(fd) == 0);
 }
 
-/* Takes away what no limit of this process can end. */
+/* Removes functions that no limit of this process can end. */
 static void
 limit_scripts(struct interpreter *interpreter)
 {

@@ -1,9 +1,9 @@
 /*
- * Any text as a question: a condition, a value in any column, an expression of
+ * Any text as a query: a condition, a value in any column, an expression of
  * Lua. Nothing crashes, and a mistake is at a byte of the text.
  *
- * The first byte says which it is. Expressions are read and not run: one may
- * run for ever.
+ * The first byte selects the kind. Expressions are parsed but not run: one
+ * might run forever.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,7 +12,7 @@
 #include "shell/text.h"
 #include "shell/where.h"
 
-/* A mistake is where a caret can show it. */
+/* A mistake is at a place where a caret can be shown. */
 static void
 expect_place(const char *text, enum colander_code code, size_t offset)
 {
@@ -62,7 +62,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     text = strndup((const char *)data + 1, size - 1);
     expect(text != NULL);
-    if (data[0] % 8 == 0) /* seldom: it takes a state of Lua */
+    if (data[0] % 8 == 0) /* rarely: it needs a Lua state */
         read_expression(text);
     else
         parse(text);

@@ -1,6 +1,6 @@
 /*
- * Any bytes as a row and a patch for it: nothing crashes or reads over the
- * end, checked rows answer every question, and patching them gives rows.
+ * Any bytes as a row and a patch for it: nothing crashes or reads past the end,
+ * checked rows answer every predicate, and patching them produces rows.
  *
  * The first byte says how many of the others are the row; the rest is the
  * patch.
@@ -13,7 +13,7 @@
 static const char *const paths[] = {"a", "a.b", "a[]", "a[].b", "a[][]", "b"};
 static const size_t path_count = sizeof(paths) / sizeof(paths[0]);
 
-/* Goes through all members at the top; an unchecked row may end in CORRUPT. */
+/* Visits all top-level members; an unchecked row may end in CORRUPT. */
 static void
 walk(struct colander_slice row, bool is_row)
 {
@@ -46,7 +46,7 @@ get(struct colander_slice row, bool is_row)
     }
 }
 
-/* What is selected of a row is a row. */
+/* A selection of a row is a row. */
 static void
 cut(struct colander_slice row, bool is_row)
 {
@@ -60,7 +60,7 @@ cut(struct colander_slice row, bool is_row)
     colander_buffer_release(&out);
 }
 
-/* A patched row is a row, unless both together are too much for one. */
+/* A patched row is a row, unless both together exceed the limits. */
 static void
 patch(struct colander_slice row, struct colander_slice change, bool are_rows)
 {
@@ -75,7 +75,7 @@ patch(struct colander_slice row, struct colander_slice change, bool are_rows)
     colander_buffer_release(&out);
 }
 
-/* A question of each kind; made once, and the process ends with them. */
+/* Predicates of each kind, created once and never freed. */
 #define QUESTION_COUNT 9
 
 static void
@@ -105,7 +105,7 @@ make_questions(struct colander_predicate **questions)
     expect(count == QUESTION_COUNT);
 }
 
-/* Matched columns are in the row, and none are told when the answer is no. */
+/* Matched columns are in the row, and none are reported without a match. */
 static void
 expect_columns(struct colander_slice row, struct colander_columns columns,
                bool is_match)
@@ -120,7 +120,7 @@ expect_columns(struct colander_slice row, struct colander_columns columns,
     }
 }
 
-/* The answer is the same with matches and without. */
+/* The answer is the same with and without matches. */
 static void
 ask(struct colander_slice row, bool is_row)
 {
@@ -133,17 +133,18 @@ ask(struct colander_slice row, bool is_row)
         expect(matches != NULL);
     }
     for (size_t i = 0; i < QUESTION_COUNT; i++) {
-        enum colander_code code, told;
-        bool is_match, is_told;
+        enum colander_code code, with_matches;
+        bool is_match, has_match;
 
         code = colander_predicate_evaluate(questions[i], row, &is_match, NULL,
                                            NULL);
-        told = colander_predicate_evaluate(questions[i], row, &is_told, matches,
-                                           NULL);
+        with_matches = colander_predicate_evaluate(questions[i], row,
+                                                   &has_match, matches, NULL);
         expect(code == COLANDER_OK || (!is_row && code == COLANDER_CORRUPT));
-        expect(told == COLANDER_OK || (!is_row && told == COLANDER_CORRUPT));
+        expect(with_matches == COLANDER_OK ||
+               (!is_row && with_matches == COLANDER_CORRUPT));
         if (is_row) {
-            expect(is_told == is_match);
+            expect(has_match == is_match);
             expect_columns(row, colander_matches_columns(matches), is_match);
         }
     }

@@ -1,10 +1,10 @@
 /*
- * Any edits of a MANIFEST and any writes of a log, whose checksums are right,
- * beside an SST: salvage crashes at none, and gives rows in the order of keys.
+ * Any edits of a MANIFEST and any writes of a log, with valid checksums, next
+ * to an SST: salvage never crashes, and returns rows in key order.
  *
- * An input is a row of records: a byte, whose lowest bit says whether it is of
- * the log, a byte and another of its size, and so many bytes. The second bit of
- * the first one says whether there is a CURRENT.
+ * An input is a sequence of records: a byte whose lowest bit selects the log, a
+ * byte and another for its size, and its bytes. The second bit of the very
+ * first byte says whether there is a CURRENT.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -68,8 +68,7 @@ make_store(void)
     golden_write(path, GOLDEN_SIZE);
 }
 
-/* ------------------------------------------------------------- salvaging ---
- */
+/* ------------------------------------------------------------ salvaging --- */
 
 static void
 look_at_loss(void *context, const struct salvage_loss *loss)

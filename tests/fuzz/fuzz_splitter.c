@@ -1,8 +1,8 @@
 /*
- * Any bytes as a stream of records, in each format: what ends are pieces of the
- * stream, one behind the other and all of it; and however little of it the
- * splitter sees at a time, and whatever it forgets, they are the same. The
- * first byte says the format.
+ * Any bytes as a stream of records, in each format: the pieces follow one
+ * another and make up the whole stream, and they are the same however little of
+ * it the splitter sees at a time, and whatever it forgets. The first byte
+ * selects the format.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,12 +15,12 @@ struct piece {
     size_t size;
 };
 
-/* One that sees so many bytes more when it asks. */
+/* A splitter that sees `step` more bytes per request. */
 struct cutter {
     struct splitter splitter;
     struct colander_slice text;
     size_t step;
-    bool forgets; /* between records all but its state */
+    bool forgets; /* between records, everything but its state */
     size_t from;
     size_t seen;
 };

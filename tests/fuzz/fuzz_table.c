@@ -1,10 +1,10 @@
 /*
- * Any bytes as a table file: nothing crashes, takes for ever or reads over the
- * end, entries ascend, gaps stand between them; and the same of what is looked
- * at before RocksDB opens one.
+ * Any bytes as a table file: nothing crashes, runs forever or reads past the
+ * end, entries ascend, with gaps between them; and the same for the checks made
+ * before RocksDB opens one.
  *
- * The first byte says whether checksums are made right: of the blocks that the
- * footer leads to, and of those in the index.
+ * The first byte says whether checksums are corrected: those of the blocks that
+ * the footer points to, and of those in the index.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,8 +15,7 @@
 
 #include <xxhash.h>
 
-/* ---------------------------------------------------------------- mending ---
- */
+/* -------------------------------------------------------------- repairs --- */
 
 /* A file in memory. */
 struct memory {
@@ -31,7 +30,7 @@ mend_block(uint8_t *bytes, size_t size)
                                          bytes[size] * UINT32_C(0x6b9083d9));
 }
 
-/* A block where the footer or the metaindex says that one is. */
+/* A block where the footer or the metaindex says there is one. */
 static void
 mend_place(uint8_t *bytes, size_t size, struct bytes_reader *in,
            struct table_place *place)
@@ -45,7 +44,7 @@ mend_place(uint8_t *bytes, size_t size, struct bytes_reader *in,
         mend_block(bytes + place->offset, (size_t)place->size);
 }
 
-/* What the footer leads to, and what the metaindex in it does. */
+/* The blocks that the footer points to, and those of its metaindex. */
 static void
 mend_behind(uint8_t *bytes, size_t size)
 {
@@ -111,10 +110,9 @@ mend_blocks(uint8_t *bytes, size_t size)
     table_block_release(&block);
 }
 
-/* --------------------------------------------------------------- reading ---
- */
+/* -------------------------------------------------------------- reading --- */
 
-/* What is known of the entries that came. */
+/* What is known of the entries so far. */
 struct seen {
     struct colander_buffer key;
     uint64_t sequence;
@@ -176,7 +174,7 @@ read_all(const char *name, uint64_t size)
             see_gap(&seen, &gap, size);
         gaps += step == TABLE_GAP;
     }
-    /* A file without a gap has what it says, or says nothing. */
+    /* A file without a gap matches its properties, or has none. */
     if (gaps == 0 && table_file_head(table)->is_known)
         expect(table_file_head(table)->entry_count == seen.count);
     table_file_close(table);

@@ -1,9 +1,9 @@
--- Calls what the module gives, as bytes say: which function or method, with
--- which arguments of any type. What comes back is used again.
+-- Makes calls to the module that the bytes select: a function or method, with
+-- arguments of any type. Results are used again.
 --
 -- fuzz_lua.c runs it with the bytes, the store and the module. An error that
--- leaves it and begins with "broken" is a claim that does not hold; what calls
--- raise is theirs to raise.
+-- escapes and begins with "broken" is a violated claim; other errors raised by
+-- calls are permitted.
 --
 -- SPDX-License-Identifier: MIT
 local bytes, db, colander = ...
@@ -22,7 +22,7 @@ local function taken(size)
     return part .. ("\0"):rep(size - #part)
 end
 
--- What a script has in hand; the first of them are handles that stay open.
+-- The values that a script has; the first are handles that stay open.
 local family = db:family("f")
 local kept = { db, family, db:family("g") }
 local kept_first = #kept
@@ -109,14 +109,14 @@ local function cycle()
     return made
 end
 
--- A table whose metatable lies.
+-- A table with a lying metatable.
 local function liar(depth)
     local answer = value(depth + 1)
     local kind = byte() % 8
-    local function tell() return answer end
+    local function lie() return answer end
     local meta = {
-        __index = tell, __len = tell, __pairs = tell, __tostring = tell,
-        __eq = tell, __lt = tell, __name = kind % 2 == 0 and "row" or answer,
+        __index = lie, __len = lie, __pairs = lie, __tostring = lie,
+        __eq = lie, __lt = lie, __name = kind % 2 == 0 and "row" or answer,
     }
     if kind == 1 then meta.__index = function() error(answer) end end
     if kind == 2 then meta.__len = function() return math.maxinteger end end
@@ -132,7 +132,7 @@ local function liar(depth)
     return setmetatable({ 1, a = 2 }, meta)
 end
 
--- A function as queries take one, which does what it should not.
+-- A function as queries take one, but with side effects.
 local function callback(depth)
     local answer = value(depth + 1)
     local kind = byte() % 5
@@ -213,8 +213,8 @@ local operators = {
     end,
     function(a)
         local count = 0
-        for key, row, told in a do
-            keep(key, row, told)
+        for key, row, extra in a do
+            keep(key, row, extra)
             count = count + 1
             if count == loop_max then break end
         end
@@ -257,22 +257,22 @@ local function step()
     end
 end
 
--- A find gives the rows of which matches() says so.
+-- A find returns the rows for which matches() is true.
 local function compare_find(condition)
     local done, count = pcall(family.count, family, condition)
     if not done or condition == nil then return end
     local expected = 0
     for _, row in family:find() do
-        local told, does = pcall(colander.matches, row, condition)
-        if not told then return end
+        local ok, does = pcall(colander.matches, row, condition)
+        if not ok then return end
         if does then expected = expected + 1 end
     end
     if count ~= expected then
-        error(("broken: a find gives %d rows, not %d"):format(count, expected))
+        error(("broken: a find returns %d rows, not %d"):format(count, expected))
     end
 end
 
--- A row that is read and put again is the same.
+-- A row that is read and put again is unchanged.
 local function put_again()
     for key, row in family:find():all() do
         local text = colander.tojson(row)

@@ -1,5 +1,6 @@
--- Takes from a script what goes on for long in a function of C, where no hook
--- ends it: fuzz_lua.c runs scripts in its own process. What stays has bounds.
+-- Removes from a script the functions of C that may run for long, where no hook
+-- ends them: fuzz_lua.c runs scripts in its own process. The others are
+-- limited.
 --
 -- SPDX-License-Identifier: MIT
 local size_max, steps_max = 200, 3
@@ -7,8 +8,8 @@ local size_max, steps_max = 200, 3
 local find, gsub, rep = string.find, string.gsub, string.rep
 local set = setmetatable
 
--- Patterns that backtrack take the size of the text to the power of their
--- repetitions.
+-- Patterns that backtrack take a time that is the size of the text to the power
+-- of their repetitions.
 local function bound(name)
     local whole = string[name]
     string[name] = function(text, pattern, ...)
@@ -27,7 +28,7 @@ string.rep = function(text, count, between)
     return rep(text, count, between)
 end
 
--- A table that says it is long is believed.
+-- A table's own claim about its length is used.
 for _, name in ipairs { "concat", "insert", "remove", "sort" } do
     local whole = table[name]
     table[name] = function(held, ...)

@@ -1,8 +1,9 @@
 /*
- * A fuzz target without a fuzzer: gives it each file of the folders that are
- * named, its seeds and what was found once. Any compiler builds it.
+ * A fuzz target without a fuzzer: passes it each file of the given folders, its
+ * seeds and earlier findings. Any compiler builds it.
  *
- * A file's name is printed before its turn: the last one is the one to blame.
+ * The name of a file is printed before it runs: the last one printed is the
+ * culprit.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,7 +12,7 @@
 #include <dirent.h>
 #include <stdio.h>
 
-/* Gives the target a copy of the bytes that ends where its memory ends. */
+/* Passes the target a copy of the bytes whose allocation ends with them. */
 static void
 replay(const char *path)
 {
@@ -36,7 +37,7 @@ is_shown(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* Replays what is in the folder, in the order of names; how many there are. */
+/* Replays the files of the folder in order of names. Returns their number. */
 static size_t
 replay_all(const char *folder)
 {

@@ -9,7 +9,7 @@
 #include "colander.h"
 #include "fuzz/directory.h"
 
-#define FUZZ_STORE_RUNS 1000 /* then another, so that all stays small */
+#define FUZZ_STORE_RUNS 1000 /* then a new store, so that it stays small */
 
 static struct colander_store *fuzz_store;
 
@@ -45,7 +45,7 @@ fuzz_store_put(struct colander_family *family, const char *json)
     OK(colander_family_put(family, key, row, NULL, NULL));
 }
 
-/* Gives the family `f` these rows and no others, and removes all others. */
+/* Gives the family `f` exactly these rows, and removes all other families. */
 static inline void
 fuzz_store_fill(void)
 {
@@ -74,7 +74,7 @@ fuzz_store_fill(void)
     colander_family_close(family);
 }
 
-/* Before each run. */
+/* Call before each run. */
 static inline void
 fuzz_store_prepare(void)
 {

@@ -1,5 +1,5 @@
 /*
- * A text cut by the splitter, as a list of what ended.
+ * A text cut by the splitter into a list of pieces.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -48,7 +48,7 @@ pieces_release(struct pieces *pieces)
     memset(pieces, 0, sizeof(*pieces));
 }
 
-/* How much more of the text, and one byte, the splitter sees when it asks. */
+/* How much more of the text, at least a byte, the splitter sees per request. */
 typedef size_t chunk_function(void *context);
 
 static inline size_t
@@ -65,7 +65,7 @@ chunk_byte(void *context)
     return 0;
 }
 
-/* What the splitter said of text[from...] is told in places of the text. */
+/* Converts the splitter's result for text[from...] to offsets in the text. */
 static inline struct piece
 piece_of(enum split split, struct colander_slice text, size_t from,
          const struct split_record *ended, const struct colander_error *err)
@@ -88,7 +88,7 @@ piece_of(enum split split, struct colander_slice text, size_t from,
     return piece;
 }
 
-/* Another splitter, which knows only what the first says of its state. */
+/* Replaces the splitter by another that knows only the state of the first. */
 static inline void
 splitter_forget(struct splitter *splitter)
 {
@@ -98,7 +98,7 @@ splitter_forget(struct splitter *splitter)
     splitter_resume(splitter, state);
 }
 
-/* Cuts `text`, of which the splitter sees more and more; or another one does
+/* Cuts `text`, of which the splitter sees more and more, or a new splitter
  * after each piece. */
 static inline void
 cut(struct splitter *splitter, struct colander_slice text,
@@ -142,7 +142,7 @@ cut_whole(enum record_format format, struct colander_slice text,
     cut(&splitter, text, chunk_whole, NULL, false, pieces);
 }
 
-/* Shows pieces that are not as they should be. */
+/* Prints pieces that are wrong. */
 static inline void
 pieces_show(const char *title, struct colander_slice text,
             const struct pieces *pieces)

@@ -1,6 +1,6 @@
 /*
  * Rows converted by a schema: known ones, and random ones against a model that
- * makes each row anew, one path at a time.
+ * rebuilds each row one path at a time.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -28,8 +28,8 @@ schema_of(const struct typed_path *columns)
     return schema;
 }
 
-/* Converts a row of JSON and compares it as JSON; a timestamp shows as the
- * string that it would be. */
+/* Converts a row of JSON and compares the result as JSON, with timestamps as
+ * strings. */
 static void
 check(struct colander_schema *schema, const char *json, const char *expected)
 {
@@ -154,7 +154,7 @@ TEST(the_record_may_be_a_map_inside)
     check(schema, "{\"id\":6}", "{\"id\":\"6\"}");
 }
 
-/* As other programs write them: long names, wide numbers. */
+/* Encoded as by other programs: long names, wide numbers. */
 TEST(every_encoding_is_converted_in_place)
 {
     static const char row[] = "\xdf\0\0\0\3\xd9\1a\xd1\0\5\xda\0\1b\xd9\1"
@@ -298,7 +298,7 @@ reads_as(const struct value_reading *reading, const struct colander_value *from,
     return typed_value_read(reading, colander_slice_text(text), to);
 }
 
-/* Puts what the model makes of a container at `path`, which ends at `size`. */
+/* Puts what the model makes of a container at `path`, of `size` bytes. */
 static void
 add_model(struct colander_row_builder *builder,
           const struct model_column columns[COLUMN_COUNT],
@@ -338,7 +338,7 @@ add_model(struct colander_row_builder *builder,
         for (size_t i = 0; i < COLUMN_COUNT; i++) {
             struct colander_value converted;
 
-            /* the path of a column at the top has a dot too many */
+            /* the path of a top-level column has an extra dot */
             if (strcmp(columns[i].path, path + 1) == 0 &&
                 reads_as(&columns[i].reading, &value, text, &converted)) {
                 value = converted;

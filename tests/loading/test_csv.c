@@ -1,5 +1,5 @@
 /*
- * Rows of CSV: told by their JSON, and against a parser that goes byte by byte.
+ * Rows of CSV: compared as JSON, and with a parser that reads byte by byte.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -24,7 +24,7 @@ header_of(struct colander_slice names, const struct colander_schema *schema)
     return header;
 }
 
-/* The row of a record as JSON, with its key, "-" where it has none. */
+/* The row of a record as JSON, with its key, or "-" if it has none. */
 static void
 assert_row_of(struct colander_slice names, const struct colander_schema *schema,
               struct colander_slice record, const char *json)
@@ -79,10 +79,10 @@ static const struct {
      "{\"_key\":\"-\",\"a\":1,\"b\":\"x,\\\"y\\\"\\n\"}"},
     {TEXT("a"), TEXT("5\" x"), "{\"_key\":\"-\",\"a\":\"5\\\" x\"}"},
     {TEXT("\"a,\"\"b\"\"\""), TEXT("1"), "{\"_key\":\"-\",\"a,\\\"b\\\"\":1}"},
-    /* empty fields are no columns but for quotes */
+    /* empty fields are not columns unless quoted */
     {TEXT("a,b,c"), TEXT(",,"), "{\"_key\":\"-\"}"},
     {TEXT("a,b,c"), TEXT(",\"\","), "{\"_key\":\"-\",\"b\":\"\"}"},
-    /* zero bytes and letters of any kind are text */
+    /* zero bytes and any letters are text */
     {TEXT("a,\xc3\xa9"), TEXT("x\0y,\xf0\x9f\x98\x80"),
      "{\"_key\":\"-\",\"a\":\"x\\u0000y\",\"\xc3\xa9\":"
      "\"\xf0\x9f\x98\x80\"}"},
@@ -96,7 +96,7 @@ static const struct {
      "{\"_key\":\"[1],\\\"b\\\":2\"}"},
     {TEXT("_key,a"), TEXT(",1"), "{\"_key\":\"-\",\"a\":1}"},
     {TEXT("_key"), TEXT("null"), "{\"_key\":\"null\"}"},
-    /* names are made where there are none */
+    /* missing names are generated */
     {TEXT("a,a,,a,\"\""), TEXT("1,2,3,4,5"),
      "{\"_key\":\"-\",\"a\":1,\"a_2\":2,\"column_3\":3,\"a_3\":4,"
      "\"column_5\":5}"},
@@ -183,7 +183,7 @@ assert_no_header(struct colander_slice names, enum colander_code code,
         fail_msg("'%s' does not say '%s'", error_text(), message);
 }
 
-TEST(lines_that_are_no_names_are_refused)
+TEST(lines_that_are_not_names_are_rejected)
 {
     SCOPED_MEMORY char *names = malloc(2000000);
 
@@ -200,7 +200,7 @@ TEST(lines_that_are_no_names_are_refused)
                      "(COLANDER_ROW_NAMES_MAX)");
 }
 
-/* As many names as may be, each the same, or one like the next. */
+/* As many names as permitted, all equal, or each similar to the next. */
 TEST(a_hundred_thousand_columns_are_read)
 {
     SCOPED_MEMORY char *names = malloc(2000000);
@@ -229,7 +229,7 @@ TEST(a_hundred_thousand_columns_are_read)
 
 #define COLUMNS 5
 
-/* A record of random fields, and the row that it is. */
+/* A record of random fields, and its row. */
 static struct colander_slice
 random_record(uint64_t *random, char *record,
               struct colander_row_builder *builder)

@@ -28,7 +28,7 @@ TEST(names_and_bytes_decide)
         struct colander_slice text;
         const char *format;
     } files[] = {
-        /* names tell the format */
+        /* names determine the format */
         {"a.jsonl", TEXT("[1]\n"), "jsonl"},
         {"dir.csv/a.NDJSON.gz", TEXT("a,b\n"), "jsonl"},
         {"a.csv", TEXT("{\"a\":1}\n"), "csv"},
@@ -38,7 +38,7 @@ TEST(names_and_bytes_decide)
         {"a.mp", TEXT("a,b\n"), "msgpack"},
         {"a.msgpack.gz", TEXT("\xc1"), "msgpack"},
         {"a.json", TEXT("a,b\n"), "json"},
-        /* other bytes tell msgpack and csv */
+        /* other bytes show msgpack and csv */
         {NULL,
          TEXT("\x81\xa1"
               "a\x01"),
@@ -50,7 +50,7 @@ TEST(names_and_bytes_decide)
         {"x", TEXT("a=b,c\n1,2\n"), "csv"},
         {"x", TEXT("a\tb\n"), "tsv"},
         {"x", TEXT("a;b;c,d\n"), "csv"},
-        /* a file that is empty is fine */
+        /* an empty file is fine */
         {NULL, TEXT(""), "json"},
         {NULL, TEXT("\xef\xbb\xbf"), "json"},
         {"a.csv", TEXT(""), "csv"},
@@ -61,7 +61,7 @@ TEST(names_and_bytes_decide)
         assert_guess(files[i].name, files[i].text, files[i].format);
 }
 
-TEST(json_is_told_from_lines_of_it)
+TEST(json_is_distinguished_from_lines_of_it)
 {
     static const char *const names[] = {NULL, "a.json", "-", "tweet.js",
                                         "a.txt.gz"};
@@ -80,7 +80,7 @@ TEST(json_is_told_from_lines_of_it)
     }
 }
 
-TEST(what_nothing_tells_is_asked_for)
+TEST(what_cannot_be_guessed_is_asked_for)
 {
     static const struct colander_slice texts[] = {
         TEXT("hello\nworld, you\n"),

@@ -1,5 +1,5 @@
 /*
- * Inputs: plain, compressed, cut off, damaged; files, pipes, folders.
+ * Inputs: plain, compressed, truncated, damaged; files, pipes, folders.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -51,7 +51,7 @@ write_file(const char *path, const void *data, size_t size)
 {
     FILE *file;
 
-    (void)remove(path); /* some file systems sync one that is written anew */
+    (void)remove(path); /* some file systems sync an overwritten file */
     file = fopen(path, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(data, 1, size, file), size);
@@ -94,8 +94,8 @@ add_zstd(struct colander_buffer *out, const void *data, size_t size)
     (void)ZSTD_freeCCtx(context);
 }
 
-/* Reads all of it in steps of `step`: what was given before the end, or before
- * it failed. */
+/* Reads everything in steps of `step`, and returns what came before the end or
+ * the failure. */
 static enum colander_code
 read_in_steps(struct input *input, size_t step, struct colander_buffer *out,
               struct colander_error *err)
@@ -123,7 +123,7 @@ read_all(const char *path, struct colander_buffer *out,
 
     OK(input_open(path, &never, &input, err));
     code = read_in_steps(input, 1000, out, err);
-    if (code != COLANDER_OK) { /* and says so again */
+    if (code != COLANDER_OK) { /* and it fails again */
         struct colander_buffer none = COLANDER_BUFFER_EMPTY;
 
         assert_int_equal(read_in_steps(input, 1000, &none, NULL), code);
@@ -159,7 +159,7 @@ some_text(void)
 #define INPUT_TEST(name)                                                       \
     TEST_WITH(struct resume_point *place, name, setup, teardown)
 
-INPUT_TEST(plain_bytes_are_given_as_they_are)
+INPUT_TEST(plain_bytes_are_returned_unchanged)
 {
     struct colander_slice text = some_text();
 
@@ -172,7 +172,7 @@ INPUT_TEST(plain_bytes_are_given_as_they_are)
     assert_reads_as(place->path, text);
 }
 
-INPUT_TEST(compressed_streams_one_behind_the_other_are_one)
+INPUT_TEST(concatenated_compressed_streams_are_one)
 {
     struct colander_slice text = some_text();
     SCOPED_BUFFER file = COLANDER_BUFFER_EMPTY;
@@ -193,7 +193,7 @@ INPUT_TEST(compressed_streams_one_behind_the_other_are_one)
     assert_reads_as(place->path, text);
 }
 
-INPUT_TEST(what_stands_behind_compressed_bytes_is_an_error)
+INPUT_TEST(bytes_after_compressed_ones_are_an_error)
 {
     SCOPED_BUFFER file = COLANDER_BUFFER_EMPTY;
     SCOPED_BUFFER out = COLANDER_BUFFER_EMPTY;
@@ -228,7 +228,7 @@ INPUT_TEST(a_window_that_is_too_large_is_refused)
 
 /* ------------------------------------------------------------ damaged --- */
 
-/* Cut off anywhere, it returns a beginning of the text, and fails. */
+/* Truncated anywhere, it returns the start of the text, and then fails. */
 static void
 cut_off_anywhere(const char *path, const struct colander_buffer *file,
                  size_t magic_size)
@@ -244,7 +244,7 @@ cut_off_anywhere(const char *path, const struct colander_buffer *file,
     }
 }
 
-/* With any bit flipped it fails, or the bit did not matter. */
+/* With any bit flipped it fails, unless the bit did not matter. */
 static void
 flip_anything(const char *path, struct colander_buffer *file, size_t magic_size)
 {
@@ -328,7 +328,7 @@ INPUT_TEST(bytes_are_stepped_over)
 
 /* -------------------------------------------------- other than files --- */
 
-INPUT_TEST(what_is_no_file_is_told)
+INPUT_TEST(what_is_not_a_file_is_reported)
 {
     struct input *input;
 
@@ -358,7 +358,7 @@ write_slowly(void *path)
     return NULL;
 }
 
-INPUT_TEST(a_pipe_that_gives_bytes_one_by_one_is_read)
+INPUT_TEST(a_pipe_with_bytes_one_by_one_is_read)
 {
     pthread_t writer;
 
@@ -368,7 +368,7 @@ INPUT_TEST(a_pipe_that_gives_bytes_one_by_one_is_read)
     (void)pthread_join(writer, NULL);
 }
 
-/* What ends a read that waits, from another thread. */
+/* Ends a waiting read from another thread. */
 struct stop {
     atomic_bool stops;
     struct input *cancelled; /* NULL: `stops` is set */
@@ -387,7 +387,7 @@ stop_later(void *context)
     return NULL;
 }
 
-INPUT_TEST(a_pipe_that_gives_nothing_is_stopped_or_cancelled)
+INPUT_TEST(a_silent_pipe_is_stopped_or_cancelled)
 {
     assert_int_equal(mkfifo(place->path, 0600), 0);
     for (int i = 0; i < 2; i++) {

@@ -1,10 +1,10 @@
 /*
- * Loads whose process is killed at a random moment, and resumed, until they are
- * through: the family has every record of the file once, and the rejects are
- * those of the file, in order.
+ * Loads that are killed at a random moment and resumed until they finish: the
+ * family has every record of the file once, and the rejects are those of the
+ * file, in order.
  *
- * The process that is killed is this program, begun anew. COLANDER_RUNS sets
- * how many files are loaded so.
+ * The process that is killed is this program, started again. COLANDER_RUNS sets
+ * the number of files.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -25,7 +25,7 @@
 #define ROUNDS 15
 #define KILLS_MAX 6 /* of one load; then it may end */
 
-/* The ways in which the records stand in the file. */
+/* The formats of the file. */
 enum way { WAY_JSONL, WAY_JSONL_GZ, WAY_JSON, WAY_CSV, WAYS };
 
 static const char *const extensions[WAYS] = {"jsonl", "jsonl.gz", "json",
@@ -36,7 +36,7 @@ struct load_fixture {
     char store[TEMPORARY_SIZE + 32];
     char file[TEMPORARY_SIZE + 32];
     char rejects[TEMPORARY_SIZE + 32];
-    struct colander_buffer bad; /* the records that are none, as they stand */
+    struct colander_buffer bad; /* the invalid records, verbatim */
     size_t good_count;
     uint64_t random;
 };
@@ -57,7 +57,7 @@ append(struct colander_buffer *text, const char *format, ...)
     OK(colander_buffer_append(text, line, (size_t)size, NULL));
 }
 
-/* The text of record `n`, whose length varies. */
+/* The text of record `n`; lengths vary. */
 static void
 text_of(size_t n, char text[1200])
 {
@@ -68,7 +68,7 @@ text_of(size_t n, char text[1200])
     text[size] = '\0';
 }
 
-/* A record that none can be: but each way has its own. */
+/* An invalid record; each format has a different one. */
 static void
 append_bad(struct load_fixture *it, enum way way, size_t n,
            struct colander_buffer *text)
@@ -91,7 +91,7 @@ static void
 write_file(const struct load_fixture *it, enum way way,
            const struct colander_buffer *text)
 {
-    /* "T": as it is */
+    /* "T": uncompressed */
     gzFile file = gzopen(it->file, way == WAY_JSONL_GZ ? "wb1" : "wbT");
 
     assert_non_null(file);
@@ -158,14 +158,14 @@ ROLE(load)
     return colander_store_close(store, why()) == COLANDER_OK ? 0 : 1;
 }
 
-/* Starts it, and kills it after so many microseconds; whether it was through
- * before that. */
+/* Starts it, and kills it after some microseconds. Returns whether it had
+ * finished by then. */
 static bool
 run_for(const struct load_fixture *it, bool resumes, uint64_t microseconds)
 {
     const char *const arguments[] = {"test",      "--load",
                                      it->store,   it->file,
-                                     it->rejects, resumes ? "resume" : "anew",
+                                     it->rejects, resumes ? "resume" : "fresh",
                                      NULL};
     const pid_t child = child_start(arguments);
     int status;
@@ -289,7 +289,7 @@ TEST(a_load_that_is_killed_and_resumed_loads_each_record_once)
             bool is_through = run_for(&it, resumes, moment);
 
             resumes = true;
-            if (is_through) { /* most are to be killed while they load */
+            if (is_through) { /* most must be killed while they load */
                 whole_us = whole_us * 3 / 4 + 1;
                 break;
             }

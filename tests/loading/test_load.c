@@ -1,6 +1,6 @@
 /*
- * Loads in this process: what is kept of the place, and what comes of it when a
- * load does not go as it should.
+ * Loads in this process: which place they record, and what happens if a load
+ * fails.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -54,7 +54,7 @@ teardown(void **state)
     return result;
 }
 
-/* Appends to a file, or makes it. */
+/* Appends to a file, or creates it. */
 static void
 append(const char *path, const char *text)
 {
@@ -79,10 +79,9 @@ load(struct load_fixture *it)
     return code;
 }
 
-/* ----------------------------------------------------------------- bulks ---
- */
+/* ---------------------------------------------------------------- bulks --- */
 
-/* Somebody else puts a row, which a bulk will not have beside its own. */
+/* Puts a row during the load, which conflicts with the bulk. */
 static void
 put_row(void *context, const struct colander_load_stats *figures)
 {
@@ -96,7 +95,7 @@ put_row(void *context, const struct colander_load_stats *figures)
 #define LOAD_TEST(name)                                                        \
     TEST_WITH(struct load_fixture *it, name, setup, teardown)
 
-LOAD_TEST(a_bulk_load_that_failed_is_none_to_go_on_from)
+LOAD_TEST(a_failed_bulk_load_cannot_be_resumed)
 {
     append(it->file, "{\"a\":1}\n{\"a\":2}\n");
     it->options.is_bulk = true;
@@ -110,8 +109,7 @@ LOAD_TEST(a_bulk_load_that_failed_is_none_to_go_on_from)
     assert_int_equal(it->figures.row_count, 2);
 }
 
-/* ---------------------------------------------------------- large records ---
- */
+/* -------------------------------------------------------- large records --- */
 
 static enum colander_code
 load_sized(struct load_fixture *it, const char *format, size_t size)
@@ -132,7 +130,7 @@ load_sized(struct load_fixture *it, const char *format, size_t size)
     return load(it);
 }
 
-/* Though what is read at once is more. */
+/* Although more is read at once. */
 LOAD_TEST(a_record_over_the_size_that_is_allowed_is_rejected)
 {
     static const char *const formats[] = {"jsonl", "json", "csv"};
@@ -159,7 +157,7 @@ stop_behind_a_row(void *context, const struct colander_load_stats *figures)
         colander_load_cancel(it->load);
 }
 
-/* The place before its first piece is the last there is. */
+/* The place before its first fragment is the last one recorded. */
 LOAD_TEST(a_load_that_stops_in_a_large_record_loads_none_before_it_twice)
 {
     char *large = malloc(1000001);
@@ -185,7 +183,7 @@ LOAD_TEST(a_load_that_stops_in_a_large_record_loads_none_before_it_twice)
     OK(colander_family_count(it->family, NULL, &count, NULL));
     assert_int_equal(count, 2);
     ZERO(stat(rejects, &status));
-    assert_int_equal(status.st_size, 1000001); /* one line, as it was */
+    assert_int_equal(status.st_size, 1000001); /* one unchanged line */
 }
 
 static void
@@ -201,8 +199,8 @@ mark(struct load_fixture *it, const struct resume_point *place)
     OK(colander_batch_commit(batch, NULL, NULL));
 }
 
-/* So many bytes before the place were reserved to be read. */
-LOAD_TEST(a_place_that_can_be_none_is_damage)
+/* No load can have recorded such places. */
+LOAD_TEST(an_impossible_place_is_damage)
 {
     const struct resume_point places[] = {
         {.offset = UINT64_MAX, .tail_size = UINT64_MAX - 1},
@@ -224,7 +222,7 @@ LOAD_TEST(a_place_that_can_be_none_is_damage)
 
 /* --------------------------------------------------------- broken JSON --- */
 
-/* Nothing before the fault is lost, and nothing of it is loaded. */
+/* Nothing before the fault is lost, and nothing after it is loaded. */
 LOAD_TEST(a_broken_json_file_stops_at_its_byte_and_is_resumed_once_repaired)
 {
     uint64_t count;
@@ -247,8 +245,8 @@ LOAD_TEST(a_broken_json_file_stops_at_its_byte_and_is_resumed_once_repaired)
     assert_int_equal(count, 3);
 }
 
-/* An array may still begin where a stray text was taken out. */
-LOAD_TEST(a_file_that_begins_broken_is_resumed_as_what_it_becomes)
+/* It may still be an array after stray text is removed. */
+LOAD_TEST(a_file_that_begins_broken_is_resumed_once_repaired)
 {
     uint64_t count;
 
@@ -272,7 +270,7 @@ LOAD_TEST(options_of_an_older_version_keep_the_new_defaults)
     append(it->file, "{\"a\":1}\n");
     it->options.struct_size =
         offsetof(struct colander_load_options, record_size);
-    it->options.record_size = 0; /* unknown to it */
+    it->options.record_size = 0; /* not in its struct */
     OK(load(it));
     assert_int_equal(it->figures.row_count, 1);
 }

@@ -12,7 +12,7 @@
 
 #define SLICE(text) colander_slice_of(text, sizeof(text) - 1)
 
-/* The row of a record, and its key as JSON; NULL: it has none. */
+/* The row of a record, and its key as JSON; NULL: none. */
 static void
 assert_row(struct colander_slice record, const char *key_json,
            struct colander_slice expected)
@@ -66,7 +66,7 @@ TEST(a_record_without_a_key_is_the_row)
                SLICE("\x81" A "\x81" KEY "\x01"));
 }
 
-TEST(the_key_is_taken_out_wherever_it_stands)
+TEST(the_key_is_taken_out_wherever_it_is)
 {
     assert_row(SLICE("\x81" KEY "\x05"), "5", SLICE("\x80"));
     assert_row(SLICE("\x82" KEY "\x05" A "\x01"), "5", SLICE("\x81" A "\x01"));
@@ -78,8 +78,8 @@ TEST(the_key_is_taken_out_wherever_it_stands)
                SLICE("\x81" A "\x01"));
 }
 
-/* So that what was exported is what is loaded. */
-TEST(the_head_is_of_the_kind_that_it_was)
+/* So that what is loaded equals what was exported. */
+TEST(the_head_keeps_its_kind)
 {
     assert_row(SLICE("\xde\x00\x02" A "\x01" KEY "\x05"), "5",
                SLICE("\xde\x00\x01" A "\x01"));
@@ -87,7 +87,7 @@ TEST(the_head_is_of_the_kind_that_it_was)
                SLICE("\xdf\x00\x00\x00\x00"));
 }
 
-/* A map of so many columns, in its shortest form, and a key behind it. */
+/* A map of `count` columns, in its shortest form, followed by a key. */
 static void
 assert_count(uint32_t count, size_t head_size)
 {
@@ -146,7 +146,7 @@ TEST(records_that_may_not_be_stored_are_refused_with_the_place)
     assert_refused(SLICE("\x80\x80"), COLANDER_INVALID, "", 0);
 }
 
-TEST(keys_that_are_none_are_refused_with_the_place)
+TEST(invalid_keys_are_rejected_with_their_place)
 {
     assert_refused(SLICE("\x82" A "\x01" KEY "\xc0"), COLANDER_INVALID, "", 4);
     assert_refused(SLICE("\x81" KEY "\x80"), COLANDER_INVALID, "", 1);
@@ -159,9 +159,8 @@ TEST(keys_that_are_none_are_refused_with_the_place)
                    "_key", 7);
 }
 
-/* Whatever the bytes: it does not look beyond them, and what it gives may be
- * stored. */
-TEST(damaged_records_are_refused_or_fine)
+/* For any bytes: it does not read beyond them, and returns only valid rows. */
+TEST(damaged_records_are_rejected_or_valid)
 {
     static const uint8_t record[] = "\x84" A "\x92\x01\x81" A "\xa3xyz" KEY
                                     "\x92\xa1x\x07" B "\xcb\0\0\0\0\0\0\0\0"

@@ -1,6 +1,6 @@
 /*
  * Schemas: what each field of a file does, every mistake with its place, and
- * files that are not data or mean harm.
+ * files that are not schemas or are hostile.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -42,7 +42,7 @@ write_file(const void *text, size_t size)
     ZERO(fclose(file));
 }
 
-/* The schema that the text makes. */
+/* Returns the schema in the text. */
 static struct colander_schema *
 read_fine(const char *text)
 {
@@ -68,7 +68,7 @@ check_refused_bytes(const void *text, size_t size, const char *message)
     FAILS(colander_schema_open(SCHEMA_FILE, &schema, NULL), COLANDER_INVALID);
 }
 
-/* A mistake, reported after the name of the file. */
+/* A mistake, which is reported after the name of the file. */
 static void
 check_refused(const char *text, const char *message)
 {
@@ -87,7 +87,7 @@ check_texts(const struct schema_texts *texts, const char *joined)
     assert_string_equal(all, joined);
 }
 
-/* A column, whose format has a bar for each line's end. */
+/* A column whose format has bars instead of line ends. */
 static void
 check_column(const struct colander_schema *schema, const char *path,
              enum value_type type, const char *format)
@@ -196,7 +196,7 @@ TEST(every_field_is_read)
     assert_int_equal(schema->rows_per_segment, 16);
 }
 
-TEST(one_text_goes_for_a_list)
+TEST(one_text_is_accepted_for_a_list)
 {
     SCOPED_SCHEMA schema = read_fine(
         "return { key = 'id', null = 'NA', unfiltered = 'text', "
@@ -240,7 +240,7 @@ TEST(times_have_columns_and_formats)
     check_column(schema, "f", VALUE_TIME, NULL);
 }
 
-/* A mark of its bytes at the beginning, and lines that end as they like. */
+/* With a byte order mark, and with any line ends. */
 TEST(a_file_may_come_from_any_editor)
 {
     SCOPED_SCHEMA schema =
@@ -428,7 +428,7 @@ static const struct {
      ":2: '}' expected (to close '{' at line 1) near '5'"},
     {"{ \"key\": \"id\" }", ":1: unexpected symbol near '{'"},
     {"return { key = \xC3\xA4 }", ":1: unexpected symbol near '<\\195>'"},
-    /* nothing is there but the language */
+    /* only the language is available */
     {"return {\n types = { id = string } }",
      ":2: 'string' is not known: texts need quotes, and there are no "
      "functions"},
@@ -448,7 +448,7 @@ static const struct {
     {"local s = 'x' for i = 1, 21 do s = s .. s end while true do local t = s "
      ".. 'y' end",
      TOO_LONG},
-    /* the checks are limited as well, and say nothing of their own lines */
+    /* the checks are limited as well, and do not report their own lines */
     {"local t = {} for i = 1, 70000 do t[i] = 'a' end return { null = t }",
      ": takes too long: a schema is data, not a program"},
     /* too much memory */
@@ -459,7 +459,7 @@ static const struct {
     {"local s = 'x' for i = 1, 19 do s = s .. s end local t = {} for i = 1, "
      "3000 do t[i] = s end return {null = t}",
      TOO_LARGE},
-    /* tables that are deep or lead to themselves */
+    /* tables that are deep or refer to themselves */
     {"local t = {} t.types = t return t",
      ":1: types[\"types\"]: must be the name of a type, not a table"},
     {"local t = {} t.key = {t} return t",
@@ -522,7 +522,7 @@ TEST(what_was_taken_from_the_environment_is_nothing)
     assert_int_equal(schema->nulls.count, 0);
 }
 
-/* Lua looks for no time limit while it searches a text. */
+/* Lua does not check the time limit while it searches a text. */
 TEST(a_long_name_is_not_searched_for)
 {
     static char text[330100];
@@ -589,7 +589,7 @@ TEST(any_bytes_are_refused_as_text)
     check_refused("return { ['\x1b[31m'] = 1 }",
                   ":1: \\x1b[31m: unknown field (there are about, record, key, "
                   "types, time, null, delimiter, guess, unfiltered, family)");
-    /* a message never grows over its room */
+    /* a message is never larger than its buffer */
     snprintf(text, sizeof(text),
              "return { types = { ['%02000d'] = '%02000d' }}", 1, 1);
     write_file(text, strlen(text));

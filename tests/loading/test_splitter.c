@@ -1,7 +1,7 @@
 /*
- * Every outcome of the splitter, told by a short text. One of the pieces is
- * written with a letter before it: r a record, b a bad one. x is the end where
- * no further record can be found.
+ * Every result of the splitter, for a short text. A piece is written with a
+ * letter before it: r for a record, b for a bad one. x is the end, if no
+ * further record can be found.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,7 +16,7 @@
     }
 
 /* Cuts `text` whole and byte by byte, and compares with `expected`: pieces,
- * each a letter and the record, until NULL. */
+ * each a letter and the record, ended by NULL. */
 static void
 assert_cut(enum record_format format, struct colander_slice text,
            const char *const expected[EXPECTED_MAX])
@@ -49,7 +49,7 @@ assert_cut(enum record_format format, struct colander_slice text,
         fail_msg("%zu pieces, not as many as expected", whole.count - 1);
 }
 
-/* The only fault in `text`: what is said, and of which byte of the record. */
+/* Asserts the only fault in `text`: its message and its byte in the record. */
 static void
 assert_fault(enum record_format format, const char *text, const char *why,
              size_t at)
@@ -72,7 +72,7 @@ static const struct {
     struct colander_slice text;
     const char *expected[EXPECTED_MAX];
 } texts[] = {
-    /* lines are records but for blank ones */
+    /* lines are records unless blank */
     {RECORDS_JSONL, TEXT(""), {NULL}},
     {RECORDS_JSONL, TEXT("\n\r\n \t\n"), {NULL}},
     {RECORDS_JSONL,
@@ -106,7 +106,7 @@ static const struct {
      {"r{}", "r{}"}},
     {RECORDS_JSON, TEXT("var x={\"a\":1};"), {"r{\"a\":1}"}},
     {RECORDS_JSON, TEXT("{}\nx = {}"), {"r{}", "bx", "x"}},
-    /* a value that is not an object is bad alone */
+    /* only the value that is not an object is bad */
     {RECORDS_JSON,
      TEXT("5 \"x\" null {} [{}] -1.5e3"),
      {"b5", "b\"x\"", "bnull", "r{}", "b[{}]", "b-1.5e3"}},
@@ -136,11 +136,11 @@ static const struct {
     {RECORDS_CSV, TEXT("\"a\"\r\n\"b\"\r"), {"r\"a\"", "r\"b\""}},
     /* a quote in a field is text */
     {RECORDS_CSV, TEXT("5\" x, \"y\n6\n"), {"r5\" x, \"y", "r6"}},
-    /* text after a closing quote costs the line */
+    /* text after a closing quote rejects the line */
     {RECORDS_CSV, TEXT("\"a\"b,c\nd\n"), {"b\"a\"b,c", "rd"}},
     {RECORDS_CSV, TEXT("x,\"a\nb,\"c\nd\n"), {"bx,\"a", "bb,\"c", "rd"}},
     {RECORDS_CSV, TEXT("\"a\"\rb\nd\n"), {"b\"a\"\rb", "rd"}},
-    /* a quote that is never closed costs its line */
+    /* a quote that is never closed rejects its line */
     {RECORDS_CSV, TEXT("a\nb,\"c\r\nd\ne,f\n"), {"ra", "bb,\"c", "rd", "re,f"}},
     {RECORDS_CSV, TEXT("x\",\"y\nx\",\"y\nz"), {"bx\",\"y", "bx\",\"y", "rz"}},
     /* maps are records and other values are bad */
@@ -155,7 +155,7 @@ static const struct {
       "r\x82\x01\x92\xc0\xc3\xd9\x01z\xcc"
       "a",
       "b\xd4xx"}},
-    /* other bytes cost the rest */
+    /* other bytes reject the rest */
     {RECORDS_MSGPACK,
      TEXT("\x80\x81\x01\xc1\x80\x80"),
      {"r\x80", "b\x81\x01\xc1\x80\x80"}},
@@ -223,7 +223,7 @@ TEST(zero_bytes_are_bytes)
     assert_int_equal(pieces.pieces[1].size, 1);
 }
 
-/* After each record a splitter that knows only the state continues as well;
+/* After each record a splitter that knows only the state continues equally;
  * older versions set more bits in it. */
 TEST(json_continues_from_its_state)
 {
@@ -242,8 +242,8 @@ TEST(json_continues_from_its_state)
     assert_int_equal(splitter_state(&splitter), 2);
 }
 
-/* As a load that goes on between them would tell the second. */
-TEST(lines_of_one_fault_are_told_alike_wherever_one_begins)
+/* As a load reports the second one if it is resumed between them. */
+TEST(lines_of_one_fault_are_reported_alike_wherever_one_begins)
 {
     const char *text = "\"a\nx\",\"y\nz\"!\n";
     SCOPED(pieces_release) struct pieces whole;
@@ -257,7 +257,7 @@ TEST(lines_of_one_fault_are_told_alike_wherever_one_begins)
     assert_int_equal(whole.pieces[1].at, rest.pieces[0].at);
 }
 
-/* Each kind of head, in an array, so that a wrong size shows. */
+/* Each kind of head, in an array, so that a wrong size is noticed. */
 TEST(every_msgpack_head_has_its_size)
 {
     static const struct {

@@ -1,7 +1,7 @@
 /*
- * Texts that were made to hurt: records of any size, and texts that would be
- * read again and again. Work is counted where it could multiply, in memchr;
- * where it is not, a text takes minutes when it is more than linear.
+ * Hostile texts: records of any size, and texts that would be read again and
+ * again. Work is counted in memchr, where it could multiply; elsewhere, a text
+ * takes minutes if the work is more than linear.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,7 +19,7 @@
 void *__real_memchr(const void *bytes, int byte, size_t size);
 COLANDER_API void *__wrap_memchr(const void *bytes, int byte, size_t size);
 
-static uint64_t looked_at; /* bytes, by memchr */
+static uint64_t looked_at; /* bytes searched by memchr */
 
 void *
 __wrap_memchr(const void *bytes, int byte, size_t size)
@@ -30,7 +30,7 @@ __wrap_memchr(const void *bytes, int byte, size_t size)
     return (void *)found;
 }
 
-/* A text that is there only as far as it was read. */
+/* A text of which only the part that was read exists. */
 struct stream {
     const char *head;
     const char *repeated;
@@ -59,12 +59,12 @@ stream_size(const struct stream *stream)
     return strlen(stream->head) + stream->repeated_size + strlen(stream->tail);
 }
 
-/* What came of it. */
+/* The result. */
 struct outcome {
     uint64_t record_count;
     uint64_t bad_count;
-    uint64_t given_up; /* records */
-    bool is_broken;    /* it ended so */
+    uint64_t abandoned_count; /* records */
+    bool is_broken;           /* it ended that way */
 };
 
 static void
@@ -86,13 +86,13 @@ fill(struct stream *stream, uint8_t *window, size_t size)
     return size + more;
 }
 
-/* Cuts the stream with no more of it in memory than a window. */
+/* Cuts the stream with only a window of it in memory. */
 static void
 cut_stream(enum record_format format, struct stream stream,
            struct outcome *outcome)
 {
     SCOPED_MEMORY uint8_t *window = malloc(WINDOW_SIZE + CHUNK_SIZE);
-    uint64_t given_up = 0;
+    uint64_t abandoned_count = 0;
     struct splitter splitter;
     size_t from = 0;
     size_t to = 0;
@@ -119,7 +119,7 @@ cut_stream(enum record_format format, struct stream stream,
         assert_false(is_end);
         text = colander_slice_of(window + from, to - from);
         if (text.size > RECORD_SIZE_MAX) {
-            given_up++;
+            abandoned_count++;
             if (splitter_give_up(&splitter, text, &ended, why()))
                 count(outcome, SPLIT_BAD);
             from += ended.size;
@@ -129,14 +129,14 @@ cut_stream(enum record_format format, struct stream stream,
         from = 0;
     }
     assert_true(from == to || outcome->is_broken);
-    outcome->given_up = given_up;
+    outcome->abandoned_count = abandoned_count;
 }
 
-/* A record that is too large is one, of whatever size, and the next is read. */
+/* A record that is too large is a single one, of any size; the next is read. */
 static void
-assert_one_is_given_up(enum record_format format, const char *head,
-                       const char *repeated, const char *tail,
-                       uint64_t count_behind)
+assert_one_is_abandoned(enum record_format format, const char *head,
+                        const char *repeated, const char *tail,
+                        uint64_t count_behind)
 {
     struct stream stream = {head, repeated, (uint64_t)3 << 22, tail, 0};
     struct outcome outcome;
@@ -149,20 +149,20 @@ assert_one_is_given_up(enum record_format format, const char *head,
 
 TEST(a_record_of_any_size_is_one_bad_record)
 {
-    assert_one_is_given_up(RECORDS_JSONL, "", "x", "", 0);
-    assert_one_is_given_up(RECORDS_JSONL, "{}\n", "x", "\n{}\n{}", 3);
-    assert_one_is_given_up(RECORDS_JSON, "{}{\"a\":\"", "\\\"}", "\"}{}", 2);
-    assert_one_is_given_up(RECORDS_JSON, "[{\"a\":[", "{},", "1]},{}]", 1);
-    assert_one_is_given_up(RECORDS_JSON, "", "9", " {}", 1);
-    assert_one_is_given_up(RECORDS_CSV, "a\n", "x,", "\nb\nc", 3);
-    assert_one_is_given_up(RECORDS_CSV, "a\n\"", "x,", "\nb\nc", 3);
-    assert_one_is_given_up(RECORDS_MSGPACK, "\x81\x01\xdb\x7f\xff\xff\xff",
-                           "\x01", "\x80\x80", 0);
-    assert_one_is_given_up(RECORDS_MSGPACK, "\x80\xc1", "\x81\x01", "", 1);
+    assert_one_is_abandoned(RECORDS_JSONL, "", "x", "", 0);
+    assert_one_is_abandoned(RECORDS_JSONL, "{}\n", "x", "\n{}\n{}", 3);
+    assert_one_is_abandoned(RECORDS_JSON, "{}{\"a\":\"", "\\\"}", "\"}{}", 2);
+    assert_one_is_abandoned(RECORDS_JSON, "[{\"a\":[", "{},", "1]},{}]", 1);
+    assert_one_is_abandoned(RECORDS_JSON, "", "9", " {}", 1);
+    assert_one_is_abandoned(RECORDS_CSV, "a\n", "x,", "\nb\nc", 3);
+    assert_one_is_abandoned(RECORDS_CSV, "a\n\"", "x,", "\nb\nc", 3);
+    assert_one_is_abandoned(RECORDS_MSGPACK, "\x81\x01\xdb\x7f\xff\xff\xff",
+                            "\x01", "\x80\x80", 0);
+    assert_one_is_abandoned(RECORDS_MSGPACK, "\x80\xc1", "\x81\x01", "", 1);
 }
 
 /* An array of 65,535 numbers, each of 9 bytes. */
-TEST(a_head_may_lie_where_a_record_is_given_up)
+TEST(a_head_may_lie_where_a_record_is_abandoned)
 {
     struct stream stream = {"\x81\x01\xdc\xff\xff",
                             "\xcf"
@@ -172,11 +172,11 @@ TEST(a_head_may_lie_where_a_record_is_given_up)
 
     cut_stream(RECORDS_MSGPACK, stream, &outcome);
     assert_int_equal(outcome.bad_count, 1);
-    assert_true(outcome.given_up >= 1);
+    assert_true(outcome.abandoned_count >= 1);
     assert_int_equal(outcome.record_count, 1);
 }
 
-TEST(blanks_of_any_number_are_no_record)
+TEST(blanks_are_not_a_record)
 {
     static const struct {
         enum record_format format;
@@ -191,7 +191,7 @@ TEST(blanks_of_any_number_are_no_record)
 
         cut_stream(cases[i].format, stream, &outcome);
         assert_int_equal(outcome.record_count, 1);
-        assert_int_equal(outcome.bad_count + outcome.given_up, 0);
+        assert_int_equal(outcome.bad_count + outcome.abandoned_count, 0);
     }
 }
 
@@ -215,7 +215,7 @@ TEST(a_million_levels_are_one_record)
 
 /* ------------------------------------------------------ counting work --- */
 
-/* Each byte is looked at a few times only. */
+/* Each byte is searched only a few times. */
 static void
 assert_linear(enum record_format format, const char *head, const char *repeated,
               const char *tail)

@@ -1,6 +1,6 @@
 /*
- * The splitter against one that has the whole text and does not care how long
- * it takes: random texts of each format, seen in pieces of random sizes.
+ * The splitter compared with one that has the whole text and may be slow:
+ * random texts of each format, seen in pieces of random sizes.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,7 +11,7 @@
 
 #define TEXT_SIZE_MAX 200
 
-/* What the plain splitters find next: the record, and where it ends. */
+/* What the simple splitters find next: the record, and where it ends. */
 struct found {
     enum split split;
     size_t from;
@@ -62,7 +62,7 @@ plain_jsonl(struct colander_slice text, size_t from, int *place)
 
 /* ----------------------------------------------------------------- CSV --- */
 
-/* Bytes of the line that ends at `end` without its CR. */
+/* The bytes of the line that ends at `end`, without its CR. */
 static struct found
 csv_found(struct colander_slice text, enum split split, size_t from, size_t end)
 {
@@ -116,7 +116,7 @@ enum { START, RECORDS, ARRAY, AFTER };
 #define WORD                                                                   \
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-+._$"
 
-/* Where the value at `from` ends; *fault where it is broken, or the end. */
+/* Returns the end of the value at `from`; *fault: where it is broken. */
 static size_t
 json_value(struct colander_slice text, size_t from, size_t *fault)
 {
@@ -229,7 +229,7 @@ big_endian(struct colander_slice text, size_t at, size_t size)
     return number;
 }
 
-/* Where the value at `from` ends; SIZE_MAX when it does not. */
+/* Returns the end of the value at `from`; SIZE_MAX if it does not end. */
 static size_t
 msgpack_value(struct colander_slice text, size_t from)
 {
@@ -289,7 +289,7 @@ plain_msgpack(struct colander_slice text, size_t from, int *place)
 
 /* --------------------------------------------------------- random texts --- */
 
-/* A text of `words`, each a string of the list. */
+/* A text of `words` strings of the list. */
 static size_t
 random_words(uint64_t *random, const char *const *words, size_t count,
              char *text)
@@ -331,7 +331,7 @@ random_broken_json(uint64_t *random, char *text)
           "\n  {", "\r\n", ";", "#");
 }
 
-/* Well laid out, with a byte that is wrong here and there. */
+/* Valid layout, with a wrong byte here and there. */
 static size_t
 random_json(uint64_t *random, char *text)
 {

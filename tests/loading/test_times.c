@@ -1,6 +1,6 @@
 /*
- * Times as text: known ones, what is refused, and random ones against timegm
- * and strftime.
+ * Times as text: known ones, invalid ones, and random ones against timegm and
+ * strftime.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,7 +15,7 @@
 #define NO_TIME "none"
 #define TWITTER "%a %b %d %H:%M:%S %z %Y"
 
-/* What the text is, as "seconds.nanoseconds". */
+/* Returns the time as "seconds.nanoseconds". */
 static void
 check(const char *format, const char *text, const char *expected)
 {
@@ -76,7 +76,7 @@ TEST(rfc3339_is_read_as_people_write_it)
     check(NULL, "9999-12-31T23:59:59.999999999Z", "253402300799.999999999");
 }
 
-TEST(what_is_no_rfc3339_does_not_read)
+TEST(anything_but_rfc3339_is_rejected)
 {
     static const char *const texts[] = {
         "",
@@ -142,7 +142,7 @@ static const struct {
     {"unix_ns", "1600000000123456789", "1600000000.123456789"},
     {"unix_ns", "-1", "-1.999999999"},
     {"unix_ns", "5.000", "0.000000005"},
-    /* what is not a count is not read */
+    /* anything but a count is rejected */
     {"unix", "", NO_TIME},
     {"unix", "-", NO_TIME},
     {"unix", "+5", NO_TIME},
@@ -157,7 +157,7 @@ static const struct {
     {"unix_ms", "1.0000001", NO_TIME},
     {"unix_ns", "1.5", NO_TIME},
     {"unix", "2020-02-29", NO_TIME},
-    /* patterns read what they say */
+    /* patterns read exactly their fields */
     {TWITTER, "Wed Aug 27 13:08:45 +0000 2008", "1219842525.000000000"},
     {TWITTER, "WED aug 27 15:08:45 +0200 2008", "1219842525.000000000"},
     {"%d/%b/%Y:%H:%M:%S %z", "10/Oct/2000:13:55:36 -0700",
@@ -186,7 +186,7 @@ static const struct {
      "0.000000000"},
     {"%Y %B", "1970 mar", "5097600.000000000"},
     {"%Y %b", "1970 MARCH", "5097600.000000000"},
-    /* what a pattern does not say is not read */
+    /* other texts are rejected */
     {TWITTER, "Wed Aug 27 13:08:45 2008", NO_TIME},
     {TWITTER, "Wed Aug 27 13:08:45 +0000 2008 ", NO_TIME},
     {TWITTER, " Wed Aug 27 13:08:45 +0000 2008", NO_TIME},
@@ -207,7 +207,7 @@ static const struct {
     {"%Y%m", "2020", NO_TIME},
     {"%Y", "20200", NO_TIME},
     {"100%% %Y", "100 1970", NO_TIME},
-    /* the first format that fits is taken */
+    /* the first format that matches is used */
     {TWITTER "\nrfc3339\nunix", "Thu Jan 01 00:00:05 +0000 1970",
      "5.000000000"},
     {TWITTER "\nrfc3339\nunix", "1970-01-01 00:00:05", "5.000000000"},
@@ -227,7 +227,7 @@ TEST(formats_are_checked)
 {
     static const struct {
         const char *format;
-        const char *message; /* NULL: it is fine */
+        const char *message; /* NULL: it is valid */
     } formats[] = {
         {"rfc3339", NULL},
         {"unix\nunix_ms\nunix_us\nunix_ns", NULL},
@@ -262,9 +262,9 @@ TEST(formats_are_checked)
         check_format(formats[i].format, formats[i].message);
 }
 
-/* ---------------------------------------------------------- the random --- */
+/* -------------------------------------------------------------- random --- */
 
-/* A second of the years 0 to 9999. */
+/* A second in the years 0 to 9999. */
 static time_t
 random_second(uint64_t *seed)
 {
@@ -314,9 +314,9 @@ TEST(random_seconds_read_as_they_are_written)
     }
 }
 
-/* Fields of any size: those that make no date do not read, as timegm makes
- * another of them. */
-TEST(random_fields_read_where_there_is_such_a_day)
+/* Fields with any values: invalid dates are rejected, which timegm would
+ * convert to other dates. */
+TEST(random_fields_are_read_if_there_is_such_a_day)
 {
     uint64_t seed = random_seed("random_fields_read_where_there_is_such_a_day");
     uint64_t runs = random_runs(100000);
@@ -347,7 +347,7 @@ TEST(random_fields_read_where_there_is_such_a_day)
     }
 }
 
-/* Nothing is read behind the end of a text, nor of a pattern. */
+/* Nothing is read past the end of a text or a pattern. */
 TEST(random_bytes_are_read_safely)
 {
     static const char *const formats[] = {NULL, "unix", "unix_ns", TWITTER,
@@ -359,7 +359,7 @@ TEST(random_bytes_are_read_safely)
     for (uint64_t i = 0; i < runs; i++) {
         size_t size = random_below(&seed, 20);
         SCOPED_MEMORY char *text =
-            malloc(size + 1); /* so that a sanitizer sees its end */
+            malloc(size + 1); /* so that a sanitizer detects its end */
         int64_t second;
         uint32_t nanosecond;
 

@@ -1,5 +1,5 @@
 /*
- * What texts mean, guessed and by type: known ones, and random ones against
+ * The values of texts, guessed and by type: known ones, and random ones against
  * the C library.
  *
  * SPDX-License-Identifier: MIT
@@ -13,7 +13,7 @@
 
 #include "support/random.h"
 
-/* A value as a text that tells its type. */
+/* Returns a value as a text that includes its type. */
 static const char *
 shown(const struct colander_value *value)
 {
@@ -149,7 +149,7 @@ TEST(what_would_be_written_in_another_way_is_a_string)
               (struct expectation[]){{texts[i], NULL}, {NULL, NULL}});
 }
 
-TEST(a_zero_byte_is_no_end)
+TEST(a_zero_byte_is_not_an_end)
 {
     struct colander_value value =
         typed_value_guess(colander_slice_of("5\0006", 3));
@@ -254,15 +254,15 @@ TEST(times_have_a_format)
     check(&(struct value_reading){VALUE_TIME, "%d.%m.%Y\nunix"}, either);
 }
 
-/* ---------------------------------------------------------- the random --- */
+/* -------------------------------------------------------------- random --- */
 
-/* The same as the C library, which is exact. */
+/* The same as the C library's value, which is exact. */
 static void
 check_double(const char *text)
 {
     double expected = strtod(text, NULL);
     struct colander_value value = typed_value_guess(colander_slice_text(text));
-    uint64_t expected_bits; /* -0.0 is not 0.0 */
+    uint64_t expected_bits; /* -0.0 differs from 0.0 */
 
     if (isinf(expected)) {
         assert_int_equal(value.type, COLANDER_STRING);
@@ -273,7 +273,7 @@ check_double(const char *text)
         fail_msg("%s is %.17g, not %s", text, expected, shown(&value));
 }
 
-/* Whatever is guessed to be a number is one of JSON, and the other way. */
+/* Texts guessed to be numbers are exactly the numbers of JSON. */
 TEST(random_texts_are_guessed_as_the_grammar_says)
 {
     static const char alphabet[] = "01259-+.eE";
@@ -318,7 +318,7 @@ TEST(random_texts_are_guessed_as_the_grammar_says)
     }
 }
 
-/* The locale of the user has no say. */
+/* The user's locale does not matter. */
 TEST(a_point_is_a_point_in_every_locale)
 {
     struct colander_value value;

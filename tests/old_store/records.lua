@@ -1,4 +1,4 @@
--- Prints tweets as lines of JSON, or sensor records as CSV: always the same.
+-- Prints tweets as JSON lines, or sensor records as CSV: always the same ones.
 --
 -- usage: lua5.4 records.lua tweets|sensors FIRST LAST
 --
@@ -13,7 +13,7 @@ local words = {
     "chess", "so", "late",
 }
 
--- A number below `limit`, which depends on `n` and `salt` alone.
+-- A number below `limit` that depends only on `n` and `salt`.
 local function pick(n, salt, limit)
     local x = (n * 2654435761 + salt * 40503) & 0xffffffff
 

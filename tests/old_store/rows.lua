@@ -1,5 +1,5 @@
--- Puts rows of every type of value, under keys of every type, and flushes them;
--- or writes what stays in the log, and kills its process.
+-- Puts rows with every type of value, under keys of every type, and flushes
+-- them; or writes rows that stay in the log, and kills its process.
 --
 -- SPDX-License-Identifier: MIT
 local colander = require "colander"

@@ -1,13 +1,13 @@
 #!/bin/bash
-# A store written by an old release, whose process was killed, opens, answers as
-# it did then, goes on loading where it was, and passes check.
+# A store written by an old release, whose process was killed, can be opened,
+# answers as it did then, continues its loads, and passes check.
 #
 # SPDX-License-Identifier: MIT
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/../shell/lib"
 cd "$work" || exit 1
 
-# unpack DIRECTORY: the store of then, as STORE in it.
+# unpack DIRECTORY: unpacks the old store as STORE in it.
 unpack() {
     mkdir "$1" && tar -xzf "$here/store.tar.gz" -C "$1" || exit 1
 }
@@ -19,13 +19,13 @@ diff "$here/answers" answers > differences ||
     complain "other answers: $(head -n 20 differences)"
 run 0 check asked/store
 
-# Also when the first to open it only looks.
+# Even if it is first opened for reading.
 unpack checked
 run 0 check checked/store
 "$here/ask" "$COLANDER" checked/store < "$here/questions" |
     cmp -s - "$here/answers" || complain 'other answers after a check'
 
-# What the last load had not seen, and nothing else: rows deleted since stay so.
+# Only what the last load had not read; rows deleted since stay deleted.
 unpack resumed
 cd resumed
 lua5.4 "$here/records.lua" tweets 1 510 |

@@ -38,7 +38,7 @@ local function random_row()
     return row
 end
 
--- The scalars at a path.
+-- Returns the scalars at a path.
 local paths = {
     ["a"] = function(row) return {row.a} end,
     ["b\\.c"] = function(row) return {row["b.c"]} end,
@@ -67,7 +67,7 @@ end
 
 local function orders(a, b) return class(a) == class(b) and class(a) ~= "null" end
 
--- What is true of a column if `holds` is of one of its scalars.
+-- Whether a column matches if `holds` is true for one of its scalars.
 local function some(holds)
     return function(scalars)
         for _, scalar in ipairs(scalars) do
@@ -77,7 +77,8 @@ local function some(holds)
     end
 end
 
--- Each returns a condition on a column, and what answers it in Lua.
+-- Each returns a condition on a column, and a function that evaluates it in
+-- Lua.
 local operators = {
     function(v) return v, some(function(x) return equal(x, v) end) end,
     function(v, w)
@@ -296,7 +297,7 @@ support.with_store(function(store)
     for _ in family:find() do family:put("new", {}) break end
 end)
 
--- A loop can seek, and a seek can begin one.
+-- A loop can seek, and can begin with a seek.
 support.with_store(function(store)
     local family = store:family("rows")
 
@@ -330,7 +331,7 @@ support.with_store(function(store)
     fails({"has used the same query"}, query)
 end)
 
--- Keys come with rows that have no columns, however they are found.
+-- Keys are returned with rows without columns, however they are found.
 support.with_store(function(store)
     local family = store:family("rows")
 
@@ -355,7 +356,7 @@ support.with_store(function(store)
     end
 end)
 
--- Order, groups and sums, of random rows, against the same by Lua.
+-- Order, groups and sums of random rows, compared with the same in Lua.
 support.with_store(function(store)
     local family = store:family("rows")
     local rows = {}

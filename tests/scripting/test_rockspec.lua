@@ -1,4 +1,4 @@
--- The rockspec: it is text of Lua, of this version, and names what there is.
+-- The rockspec: it is valid Lua, of this version, and its names exist.
 --
 -- SPDX-License-Identifier: MIT
 local colander = require "colander"
@@ -20,7 +20,7 @@ for _, directory in ipairs(rock.build.copy_directories) do
     assert(os.rename(top .. directory, top .. directory), directory)
 end
 
--- Its options are there, and what it installs is where the build puts it.
+-- Its options exist, and it installs files from where the build puts them.
 local command = rock.build.build_command
 for option in command:gmatch("%-D(COLANDER_[%w_]+)") do
     assert(read("CMakeLists.txt"):find("option(" .. option .. " ", 1, true))
@@ -30,5 +30,5 @@ assert(read("scripting/CMakeLists.txt"):find(
     "add_library(" .. target .. " MODULE", 1, true))
 local build, installed = command:match("%-B ([%w/]+)"), rock.build.install.lib
 assert(installed.colander == build .. "/scripting/colander.so")
-local so = rock.version:match("^%d+%.%d+") -- as CMakeLists.txt has it
+local so = rock.version:match("^%d+%.%d+") -- the same as in CMakeLists.txt
 assert(installed[1] == build .. "/libcolander.so." .. so and not installed[2])

@@ -1,4 +1,4 @@
--- Rows through put and get, lazily read, changed, put again.
+-- Rows written and read by put and get, read lazily, changed, put again.
 --
 -- SPDX-License-Identifier: MIT
 package.path = "./?.lua;" .. package.path
@@ -52,7 +52,7 @@ local function random_row()
     return row
 end
 
--- Random rows are the same when they are read, also from disk, and put again.
+-- Random rows are unchanged when they are read, also from disk, and put again.
 support.with_store(function(store)
     local family = store:family("rows")
     local wanted = support.random("values of rows", 60000)
@@ -181,8 +181,8 @@ support.with_store(function(store)
     fails({"null"}, family.get, family, colander.null)
 end)
 
--- An insert leaves the row that is there. Errors name the family, even if its
--- name is in their text by chance.
+-- An insert leaves an existing row unchanged. Errors name the family, even if
+-- its name is in their text by chance.
 support.with_store(function(store)
     local family = store:family("i")
 
@@ -196,7 +196,7 @@ support.with_store(function(store)
           {n = print})
 end)
 
--- get_many returns what get does.
+-- get_many returns the same as get.
 support.with_store(function(store)
     local family = store:family("rows")
     local keys = {}
@@ -231,7 +231,7 @@ support.with_store(function(store)
           {form = 1})
 end)
 
--- Functions of rows take rows and tables.
+-- Functions of rows accept rows and tables.
 support.with_store(function(store)
     local family = store:family("rows")
     local plain = {a = 1, m = {x = {1, 2}, y = "z"}, t = {{u = 5}, {u = 6}}}

@@ -32,7 +32,7 @@ support.with_store(function(store)
     assert(family:delete_range {} == 50 and family:count() == 0)
 end)
 
--- Options are those given; the store keeps some.
+-- Options are those that were set; the store keeps some.
 local given = {cache_size = 8 << 20, write_buffer_size = 1 << 20, sync = true,
                open_files = 64, threads = 1, compression = "zstd",
                compaction = "universal", block_size = 4096,

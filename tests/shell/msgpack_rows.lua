@@ -1,5 +1,5 @@
--- Reads a stream of rows in msgpack by the specification alone, and compares
--- it with the rows of a family: each value, and its type.
+-- Reads a stream of msgpack rows, implementing only the specification, and
+-- compares it with the rows of a family: each value, and its type.
 --
 -- Usage: colander shell STORE --readonly msgpack_rows.lua FAMILY FILE LIMIT
 --
@@ -31,7 +31,7 @@ local function read_array(count)
     return "[" .. table.concat(items, ",") .. "]"
 end
 
--- Names are unique, so their order may be any.
+-- Names are unique, so their order does not matter.
 local function read_map(count)
     local items = {}
     for i = 1, count do
@@ -109,14 +109,14 @@ function read()
     return (long[head] or error("no msgpack: " .. head))()
 end
 
--- A value of the store, as read() tells one.
-local function tell(value)
+-- Returns a value of the store in the form of read().
+local function describe(value)
     local kind = colander.type(value)
     if kind == "map" or kind == "array" then
         local items = {}
         for k, v in pairs(value) do
             items[#items + 1] =
-                kind == "map" and tell(k) .. "=" .. tell(v) or tell(v)
+                kind == "map" and describe(k) .. "=" .. describe(v) or describe(v)
         end
         if kind == "map" then table.sort(items) end
         local text = table.concat(items, ",")
@@ -143,27 +143,27 @@ local count = 0
 for key, row in db:family(name):find():limit(tonumber(limit)) do
     local columns = colander.table(row)
     columns._key = nil
-    local wanted = tell("_key") .. "=" .. tell(key)
+    local wanted = describe("_key") .. "=" .. describe(key)
     local others = {}
     for column, value in pairs(columns) do
-        others[#others + 1] = tell(column) .. "=" .. tell(value)
+        others[#others + 1] = describe(column) .. "=" .. describe(value)
     end
     -- The key is the first column.
     local head = take "B"
     local size = head < 0x90 and head & 0x0f or head == 0xde and take "I2" or
         take "I4"
     local got = read() .. "=" .. read()
-    assert(got == wanted, ("key %s is no %s"):format(got, wanted))
+    assert(got == wanted, ("key %s is not %s"):format(got, wanted))
     local read_columns = {}
     for i = 2, size do
         read_columns[i - 1] = read() .. "=" .. read()
     end
     table.sort(others)
     table.sort(read_columns)
-    local told, stored = table.concat(read_columns, "\n"),
+    local read_row, stored = table.concat(read_columns, "\n"),
         table.concat(others, "\n")
-    assert(told == stored, ("%s is no %s"):format(told, stored))
+    assert(read_row == stored, ("%s is not %s"):format(read_row, stored))
     count = count + 1
 end
-assert(at == #bytes + 1, "something stands behind the last row")
+assert(at == #bytes + 1, "something follows the last row")
 print(count)

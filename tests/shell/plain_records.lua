@@ -1,7 +1,7 @@
--- Reads files of records by the words of docs/schemas.md and of RFC 8259 and
--- 4180 alone, to check what a load makes of them. Nothing of Colander is used.
+-- Reads files of records, implementing only docs/schemas.md and RFC 8259 and
+-- 4180, to check the result of a load. It does not use Colander.
 --
--- Lua's integers, floats, strings and booleans stand for themselves. A map is
+-- Lua's integers, floats, strings and booleans represent themselves. A map is
 -- {names = {...}, values = {[name] = value}}, so that its order is kept.
 --
 -- SPDX-License-Identifier: MIT
@@ -9,7 +9,7 @@ local records = {null = setmetatable({}, {__name = "null"})}
 
 local Map, Array, Time = {__name = "map"}, {__name = "array"}, {__name = "time"}
 
--- What kind of value it is, in the words of colander.type.
+-- Returns the kind of a value, as colander.type would.
 function records.type(value)
     local meta = getmetatable(value)
 
@@ -37,7 +37,7 @@ local function fits(digits, limit)
     return #digits < #limit or #digits == #limit and digits <= limit
 end
 
--- The number that a text is in JSON; nil for what is none.
+-- Returns the number that a text is in JSON, or nil if it is not a number.
 local function read_number(text)
     local minus, digits, rest = text:match("^(%-?)(%d+)(.*)$")
 
@@ -71,7 +71,7 @@ local escapes = {
 local words = {["true"] = true, ["false"] = false, null = records.null}
 local read_value
 
--- The character of an escape at `at`, and where the text goes on.
+-- The character of an escape at `at`, and the position after it.
 local function read_escape(text, at)
     local letter = text:sub(at + 1, at + 1)
 
@@ -85,7 +85,7 @@ local function read_escape(text, at)
     return utf8.char(0x10000 + (code - 0xd800 << 10) + low - 0xdc00), at + 12
 end
 
--- A string whose quote is at `at`, and where the text goes on.
+-- The string whose quote is at `at`, and the position after it.
 local function read_string(text, at)
     local stop = text:find('["\\]', at + 1)
 
@@ -152,7 +152,7 @@ function read_value(text, at)
     return value, at + #word
 end
 
--- The record that a text is.
+-- Returns the record in a text.
 function records.parse(text)
     local map, at = read_value(text, 1)
 
@@ -162,8 +162,8 @@ end
 
 -- ---------------------------------------------------------------------- CSV --
 
--- The fields of one line, and whether each stood in quotes. No field of these
--- files spans lines.
+-- The fields of one line, and whether each was quoted. No field of these files
+-- spans lines.
 local function read_fields(line)
     local fields, quoted, at = {}, {}, 1
 
@@ -183,13 +183,13 @@ local function read_fields(line)
             stop = line:find(",", at, true) or #line + 1
             fields[i] = line:sub(at, stop - 1)
         end
-        assert(stop > #line or line:byte(stop) == 0x2c, "text behind a quote")
+        assert(stop > #line or line:byte(stop) == 0x2c, "text after a quote")
         at = stop + 1
     until at > #line + 1
     return fields, quoted
 end
 
--- What a text is without a type.
+-- Returns the value of a text without a type.
 local function guess(text)
     local number = read_number(text)
 
@@ -234,7 +234,7 @@ local function read_time(text)
     return setmetatable({seconds = seconds, nanoseconds = 0}, Time)
 end
 
--- Makes times of the texts at paths of maps.
+-- Converts the texts at paths of maps to times.
 local function convert_times(map, paths)
     for _, path in ipairs(paths) do
         local inner, name = map, nil
@@ -288,7 +288,7 @@ local function read_jsonl(file, schema)
     return list
 end
 
--- What schemas/<name>.lua says of these files.
+-- The contents of schemas/<name>.lua for these files.
 local schemas = {
     none = {strings = {}, times = {}},
     tweet = {
@@ -304,7 +304,7 @@ local schemas = {
     },
 }
 
--- The records of a compressed file, in its order, as a schema reads them.
+-- The records of a compressed file in order, as a schema reads them.
 function records.read(path, schema)
     local file <close> = assert(io.popen("gzip -dc '" .. path .. "'"))
     local read = path:find("%.csv%.gz$") and read_csv or read_jsonl

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Backups of a store, what is made of them, and what is refused.
+# Backups of a store, how they are restored, and what is rejected.
 #
 # SPDX-License-Identifier: MIT
 source "$(dirname "$0")/lib"
@@ -7,13 +7,13 @@ source "$(dirname "$0")/lib"
 store=$work/store
 backups=$work/backups
 
-# load FIRST LAST: rows with these numbers.
+# load FIRST LAST: loads rows with these numbers.
 load() {
     seq "$1" "$2" | sed 's/.*/{"_key":&,"n":&,"text":"row &"}/' > "$work/rows"
     run 0 load "$store" rows "$work/rows"
 }
 
-# rows STORE: how many rows there are.
+# rows STORE: prints the number of rows.
 rows() {
     run 0 find "$1" rows --count
     cat "$work/out"
@@ -28,7 +28,7 @@ run 0 backup "$store" "$backups"
 prints_some '^backup +000002, '
 prints_some '^copied .*, the others are shared with the previous backup$'
 
-# Each is a store.
+# Each of them is a store.
 [ "$(rows "$backups/000001")" = 1000 ] || complain 'the first has other rows'
 [ "$(rows "$backups/000002")" = 3000 ] || complain 'the second has other rows'
 run 0 check "$backups/000002"
@@ -49,7 +49,7 @@ run 0 backup "$store" "$backups" --keep 1
 prints_some '^removed +2 older backups$'
 [ "$(ls "$backups")" = $'000003\nBACKUPS' ] || complain "$(ls "$backups") stay"
 
-# What is refused, and leaves all as it was.
+# Errors, which leave everything unchanged.
 run 1 restore "$backups" "$work/newest"
 says "colander: restore: cannot restore to '$work/newest': there is a store already"
 run 1 restore "$backups" "$work/other" --number 1

@@ -1,22 +1,22 @@
 #!/bin/bash
-# What check finds in a store that is damaged, and what it mends.
+# What check finds in a damaged store, and what it repairs.
 #
 # SPDX-License-Identifier: MIT
 source "$(dirname "$0")/lib"
 
-# copy: a new copy of the store.
+# copy: creates a new copy of the store.
 copy() {
     rm -rf "$work/copy"
     cp -a "$work/store" "$work/copy"
 }
 
-# largest DIRECTORY GLOB: the path of the largest such file in the copy.
+# largest DIRECTORY GLOB: prints the path of the largest such file of the copy.
 largest() {
     find "$work/copy/$1" -name "$2" -printf '%s %p\n' | sort -n | tail -n 1 |
         cut -d ' ' -f 2
 }
 
-# damage FILE: a byte in its middle is another.
+# damage FILE: changes a byte in its middle.
 damage() {
     local at=$(($(stat -c %s "$1") / 2)) byte
 
@@ -60,11 +60,11 @@ if has_filters; then
     run 4 check "$work/copy"
     prints_some "^$(in_store "$filter"): .*damaged"
     prints_some '^found +1 damaged file$'
-    run 0 check "$work/copy" --repair # or an open for writing before it could
+    run 0 check "$work/copy" --repair # unless an open for writing did so first
     run 0 check "$work/copy"
     prints_some '^found +nothing wrong$'
 
-    # As a crash may leave them: the next open for writing sees to both.
+    # As a crash may leave them: the next open for writing repairs both.
     copy
     filter=$(largest filters '*.filter')
     cp "$filter" "$work/copy/filters/999999-1.filter"
@@ -83,8 +83,8 @@ rm "$(largest rocksdb '*.sst')"
 run 4 check "$work/copy"
 says_some "^colander: check: cannot open store '.*/copy': .*[0-9]+\.sst"
 
-# CURRENT is rebuilt, but not for a MANIFEST that counts no more, as a crash
-# may leave it: with that, rows that are newer would go.
+# CURRENT is rebuilt, but not for a MANIFEST that is no longer used, as a crash
+# may leave it: newer rows would be lost with that one.
 copy
 old=$(cd "$work/copy/rocksdb" && echo MANIFEST-*)
 cp "$work/copy/rocksdb/$old" "$work/old"
@@ -99,9 +99,9 @@ ls "$work/copy/rocksdb"/*.sst > "$work/before"
 run 4 check "$work/copy" --repair
 says_some 'CURRENT names MANIFEST-[0-9]+, which is missing$'
 ls "$work/copy/rocksdb"/*.sst | cmp -s - "$work/before" ||
-    complain 'mending a store removed rows'
+    complain 'a repair removed rows'
 
-# The record is rebuilt in a store, and only there.
+# The record is rebuilt only in a store.
 copy
 rm "$work/copy/COLANDER"
 run 0 check "$work/copy" --repair
@@ -110,7 +110,7 @@ mkdir -p "$work/other/rocksdb"
 touch "$work/other/rocksdb/notes"
 run 1 check "$work/other" --repair
 says_some "it is not a store: it has neither 'COLANDER' nor 'LEDGER'$"
-[ "$(ls "$work/other")" = rocksdb ] || complain 'mending made a store of another'
+[ "$(ls "$work/other")" = rocksdb ] || complain 'a repair created another store'
 
 run 1 check "$work/none"
 says_some '^colander: check: cannot open store'

@@ -6,7 +6,7 @@
 #include "shell/prompt/chunk.h"
 #include "support/cases.h"
 
-/* Whether the lines, the last of which is NULL, leave some open. */
+/* Returns whether the lines, ended by NULL, leave any bracket open. */
 static bool
 leave_open(const char *const *lines)
 {

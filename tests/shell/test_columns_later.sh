@@ -1,19 +1,19 @@
 #!/bin/bash
-# Columns that come later: what is there is not written again, nor its filters,
-# and the new columns are found at once.
+# Columns added later: existing rows and filters are not rewritten, and the new
+# columns can be found immediately.
 #
 # SPDX-License-Identifier: MIT
 source "$(dirname "$0")/lib"
 cd "$work" || exit 1
 
-# Files of rows and of filters, to the byte and to the time of their writing.
+# Lists files of rows and of filters by size, time of change and checksum.
 old_files() {
     find s -name '*.sst' -o -name '*.filter' | sort >files
     xargs stat -c '%n %s %y %i' <files
     xargs sha256sum <files
 }
 
-# untouched: all that was there is there, as it was
+# untouched: all files that existed are unchanged
 untouched() {
     [ -s before ] || complain 'there is nothing to compare'
     xargs stat -c '%n %s %y %i' <before_files >after 2>&1
@@ -21,7 +21,7 @@ untouched() {
     cmp -s before after || complain "$1: $(diff before after)"
 }
 
-# by_candidates CONDITION...: that is how it is found, and it is what a scan finds
+# by_candidates CONDITION...: finds use candidates, and agree with a scan
 by_candidates() {
     run 0 find s stations --scan "$@"
     cp out scanned
@@ -32,7 +32,7 @@ by_candidates() {
     says_some '^files .*, 1 read'
 }
 
-# The figure of `stats --json` in the line of a shell's output.
+# Prints the figure of `stats --json` from a line of the shell's output.
 figure() { # LINE NAME
     sed -n "$1p" out | grep -o "\"$2\":[0-9]*" | head -n 1 | cut -d : -f 2
 }
@@ -88,8 +88,8 @@ if has_filters; then
     says_some '^recent +1 candidate among rows in no SST file yet'
 fi
 
-# ---- one process, so that what becomes of filters is counted ----------------------
-# (No find: when its snapshot goes, RocksDB may compact old files of itself.)
+# ---- one process, so that changes of filters can be counted ---------------------
+# (Without a find: releasing its snapshot lets RocksDB compact old files.)
 
 "$COLANDER" shell t >out 2>err <<'END' || complain "a shell fails: $(cat err)"
 .load stations old.jsonl

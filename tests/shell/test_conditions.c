@@ -1,5 +1,5 @@
 /*
- * Conditions: what each form asks, and where each mistake is.
+ * Conditions: what each form matches, and the place of each mistake.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -38,7 +38,7 @@ sample(struct colander_row_builder *builder)
     return row;
 }
 
-/* Whether the sample row meets the predicate, which is destroyed. */
+/* Returns whether the sample row matches the predicate, which it destroys. */
 static bool
 meets(struct colander_predicate *predicate, const char *text)
 {
@@ -161,12 +161,12 @@ TEST(any_finds_typed_values_at_every_depth)
     "double quotes)"
 #define TOO_LARGE "number is too large for a double"
 
-TEST(a_mistake_is_told_with_its_place)
+TEST(a_mistake_is_reported_with_its_place)
 {
     static const struct {
         const char *text;
         size_t offset;
-        const char *message; /* NULL: that of the reader of JSON */
+        const char *message; /* NULL: the message of the JSON reader */
     } cases[] = {
         {"", 0, NO_OPERATOR},
         {"user", 4, NO_OPERATOR},
@@ -229,7 +229,7 @@ TEST(a_mistake_is_told_with_its_place)
     }
 }
 
-TEST(a_wrong_path_is_told_at_its_place)
+TEST(a_wrong_path_is_reported_at_its_place)
 {
     static const struct {
         const char *text;
@@ -253,8 +253,8 @@ TEST(a_wrong_path_is_told_at_its_place)
     }
 }
 
-/* However little of such a path the message has room for. */
-TEST(a_mistake_far_inside_a_path_is_told_at_its_place)
+/* However little of such a path fits into the message. */
+TEST(a_mistake_far_inside_a_path_is_reported_at_its_place)
 {
     char text[1000];
     size_t offset = 0;
@@ -266,7 +266,7 @@ TEST(a_mistake_far_inside_a_path_is_told_at_its_place)
     assert_int_equal(offset, sizeof(text) - 4);
 }
 
-TEST(what_the_library_calls_a_question_is_not_told)
+TEST(library_names_are_not_in_messages)
 {
     size_t offset = 0;
 
@@ -277,7 +277,7 @@ TEST(what_the_library_calls_a_question_is_not_told)
     assert_string_equal(error_text(), "string is not UTF-8");
 }
 
-/* Whatever is cut off, the answer is a predicate or a mistake within it. */
+/* Any prefix is a predicate, or has a mistake within it. */
 TEST(every_beginning_is_read_or_refused)
 {
     static const char text[] =
@@ -296,7 +296,7 @@ TEST(every_beginning_is_read_or_refused)
     }
 }
 
-TEST(the_caret_stands_under_its_place)
+TEST(the_caret_is_under_its_place)
 {
     SCOPED_BUFFER text = COLANDER_BUFFER_EMPTY;
 

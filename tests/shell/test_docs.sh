@@ -1,7 +1,7 @@
 #!/bin/bash
 # What pages of docs/ show of the program is what it prints on a fresh demo
-# store: commands behind "$ ", and what is typed behind "colander> ". A page may
-# make files of its own: cat >FILE <<'END', lines, END.
+# store: commands after "$ ", and input after "colander> ". A page may create
+# files: cat >FILE <<'END', lines, END.
 #
 # SPDX-License-Identifier: MIT
 source "$(dirname "$0")/lib"
@@ -14,15 +14,15 @@ colander() {
     "$COLANDER" "$@"
 }
 
-# Figures become N. A step that took no time, and work that a store has or has
-# not done yet, are not told.
-# shellcheck disable=SC2317 # check_page is told its name
+# Figures become N. A step that took no time, and work that is sometimes already
+# done, are not shown.
+# shellcheck disable=SC2317 # check_page gets its name
 without_figures() {
     sed -E -e '/^(time|store) /d' -e 's/[0-9][0-9,]*(\.[0-9]+)?/N/g' \
         -e 's/(microsecond|byte|row|part|file|candidate)s\b/\1/g'
 }
 
-# What a find took is told at a terminal alone.
+# The cost of a find is shown only on a terminal.
 # shellcheck disable=SC2317
 without_work() {
     sed -E '/^[0-9,]+ rows?: (read|scanned) /d'
@@ -33,7 +33,7 @@ without_time() {
     sed -E 's/ in [0-9.]+ s$/ in N s/'
 }
 
-# How long a load took, and the keys that it made.
+# The time that a load took, and the keys it generated.
 # shellcheck disable=SC2317
 without_speed() {
     sed -E -e 's/, [0-9.]+ MB in .*MB\/s\)/, N MB in N s/' \
@@ -52,14 +52,14 @@ check_command() { # NORMALISE COMMAND
     check_shown "$@"
 }
 
-check_typed() { # NORMALISE: a pipe shows no prompt, and no table by itself
+check_typed() { # NORMALISE: a pipe has no prompt, and tables only on request
     (echo .mode table && cat "$work/typed") |
         colander shell demo --readonly >"$work/out" 2>&1 ||
         complain "what $page types fails: $(cat "$work/out")"
     check_shown "$1" "$(cat "$work/typed")"
 }
 
-# check_page PAGE NORMALISE COUNT: it has at least so many examples.
+# check_page PAGE NORMALISE COUNT: it has at least COUNT examples.
 check_page() {
     local command='' document='' line
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The scripts of scripting/examples print what stands beside them, run by the
-# shell and by stock Lua; and what the census counts, the program counts.
+# The scripts of scripting/examples print what is in the files next to them, in
+# the shell and in stock Lua; and the census counts what the program counts.
 #
 # SPDX-License-Identifier: MIT
 source "$(dirname "$0")/lib"
@@ -8,13 +8,13 @@ examples=$(cd "$(dirname "$0")/../../scripting/examples" && pwd)
 make_demo
 cd "$work" || exit 1
 
-# What scripts get, where that is not nothing.
+# The arguments of scripts, if they have any.
 declare -A arguments=(
     [census]=sensors
     [daily_averages]='temperature sensor-7'
 )
 
-expects() { # NAME: the last run prints it
+expects() { # NAME: the last run prints the expected text
     diff -u "$examples/$1.expected" "$work/out" ||
         complain "'$last' prints something else than $1.expected"
 }
@@ -35,12 +35,12 @@ for script in "$examples"/*.lua; do
 done
 [ "$count" -ge 5 ] || complain "only $count scripts are in $examples"
 
-# Without what they need they say so, and nothing is made.
+# Without their arguments they say so, and create nothing.
 if [ -n "${STOCK_LUA-}" ]; then
     for script in "$examples"/*.lua; do
         LUA_CPATH="$COLANDER_MODULE/?.so" "$STOCK_LUA" "$script" \
             2>"$work/err" && complain "'$script' needs no store"
-        grep -q 'usage: ' "$work/err" || complain "'$script' tells no usage"
+        grep -q 'usage: ' "$work/err" || complain "'$script' shows no usage"
     done
 fi
 run 1 shell demo --readonly "$examples/census.lua"
@@ -61,8 +61,8 @@ for place in "${places[@]}"; do
         s/"//g; s/\\\\/\\/g' "$work/out" | sort >"$work/counted"
     run 0 shell "${words[0]}" --readonly "$examples/census.lua" "${words[1]}"
     sed -E -e '$d' -e 's/ +([0-9]+)  ([^ ]+).*/ \1 \2/' "$work/out" |
-        sort >"$work/told"
-    diff -u "$work/counted" "$work/told" ||
+        sort >"$work/census"
+    diff -u "$work/counted" "$work/census" ||
         complain "the censuses of $place differ"
     [ -s "$work/counted" ] || complain "nothing is counted in $place"
 done

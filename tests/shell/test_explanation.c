@@ -1,5 +1,5 @@
 /*
- * Explanations: all that a find has counted is told, and nothing else.
+ * Explanations: they show everything that a find has counted, and only that.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -24,7 +24,7 @@ assert_explains(const struct explanation *explanation, const char *text)
     report_release(&report);
 }
 
-TEST(candidates_are_told_to_the_last_file_and_row)
+TEST(candidates_are_counted_to_the_last_file_and_row)
 {
     struct explanation explanation = {.request = &request};
 
@@ -102,7 +102,7 @@ TEST(no_more_rows_are_read_than_there_are)
                     "work     0 rows: read 4 rows in 0 microseconds");
 }
 
-TEST(a_scan_tells_the_rows_it_read)
+TEST(a_scan_reports_the_rows_it_read)
 {
     struct explanation explanation = {.request = &request};
 
@@ -120,7 +120,7 @@ TEST(a_scan_tells_the_rows_it_read)
                     "microsecond");
 }
 
-/* Takes what a find of "x" in any column has counted. */
+/* Returns what a find of "x" in any column has counted. */
 static void
 take_find(struct explanation *explanation, struct colander_family *family)
 {
@@ -141,7 +141,7 @@ take_find(struct explanation *explanation, struct colander_family *family)
     colander_predicate_destroy((struct colander_predicate *)query.where);
 }
 
-FIXTURE_TEST(many_columns_are_told_by_name_or_number)
+FIXTURE_TEST(many_columns_are_shown_by_name_or_number)
 {
     struct explanation explanation = {.request = &request};
     const char *matched;

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Exports: every format, from whole families and by conditions; files that are
-# whole or not there; memory that does not grow with the family.
+# Exports: every format, of whole families and by conditions; files that are
+# complete or absent; memory that does not grow with the family.
 #
 # SPDX-License-Identifier: MIT
 source "$(dirname "$0")/lib"
@@ -8,7 +8,7 @@ reader=$(cd "$(dirname "$0")" && pwd)/msgpack_rows.lua
 make_demo
 demo=$work/demo
 
-# What an export writes is what a find shows in that format.
+# An export writes what a find shows in that format.
 for format in jsonl json csv msgpack; do
     for words in tweets 'tweets user=Smith' 'tweets --any Houston' \
         'tweets likes>=990 --select user,likes' 'tweets --limit 0' \
@@ -21,11 +21,11 @@ for format in jsonl json csv msgpack; do
         case "$words" in *--any*) continue ;; esac # a find adds _matched
         run 0 find "$demo" "${given[@]}" --format $format
         cmp "$work/out" "$work/exported" ||
-            complain "an export of '$words' is no find in $format"
+            complain "an export of '$words' differs from a find in $format"
     done
 done
 run 0 export "$demo" tweets --any Houston --select user
-grep -q _matched "$work/out" && complain 'an export tells which columns matched'
+grep -q _matched "$work/out" && complain 'an export shows which columns matched'
 run 0 export "$demo" tweets --where 'likes > 990 and lang == "pl"' --format csv
 cp "$work/out" "$work/exported"
 run 0 find "$demo" tweets --where 'likes > 990 and lang == "pl"' --format csv
@@ -33,13 +33,13 @@ cmp "$work/out" "$work/exported" || complain "'$last' finds other rows"
 run 0 export "$demo" tweets --limit 1 --select user
 prints '{"_key":"t000000","user":"Yilmaz1"}'
 
-# Whatever the shell shows, an export is for programs.
+# Whatever the shell's output format, an export is for programs.
 printf '.mode table\n.export tweets user=Smith --limit 1 --select user\n' |
     "$COLANDER" shell "$demo" >"$work/out" || complain 'no export in the shell'
 last='.export'
 prints '{"_key":"t008443","user":"Smith"}'
 
-# Keys and values of every type, read by another reader of msgpack.
+# Keys and values of every type, read by another msgpack implementation.
 "$COLANDER" shell "$work/odd" -e 'local rows = db:family("rows")
 rows:put("text", {a = 1, b = -200, c = 1.5, d = "ż\n", e = true, f = colander.null})
 rows:put(colander.timestamp(1600000000, 5), {t = colander.timestamp(-1, 999999999)})
@@ -72,7 +72,7 @@ run 0 export "$work/odd" rows --key '"text"' --select a,c --format csv
 prints '_key,a,c
 text,1,1.5'
 
-# Nothing is something.
+# An empty result is exported, too.
 run 0 export "$work/odd" empty
 prints ''
 run 0 export "$work/odd" empty --format json
@@ -97,14 +97,14 @@ run 2 export "$demo"
 if command -v script >/dev/null; then
     script -qec "'$COLANDER' export '$demo' tweets --format msgpack" /dev/null \
         >"$work/out" </dev/null
-    [ $? = 2 ] || complain 'msgpack on a terminal is no 2'
+    [ $? = 2 ] || complain 'msgpack on a terminal does not exit 2'
     last='msgpack on a terminal'
     prints_some 'msgpack is not for a terminal: export it with --output FILE'
     [ "$(wc -l <"$work/out")" = 1 ] || complain "$last is written"
 fi
 
-# A file is whole, or it is what it was.
-leftovers() { # NAME...: the directory has these and nothing else
+# A file is complete, or unchanged.
+leftovers() { # NAME...: the directory has exactly these
     [ "$(ls -A "$work/files" | xargs)" = "$*" ] ||
         complain "'$last' leaves '$(ls -A "$work/files" | xargs)', not '$*'"
 }
@@ -137,13 +137,13 @@ for words in '--format jsonl' '--format csv' '--format json' \
     says 'colander: export: cannot write output: No space left on device'
     # shellcheck disable=SC2086
     "$COLANDER" export "$demo" tweets $words >/dev/full 2>"$work/err"
-    [ $? = 4 ] || complain "an export with $words into a full disk is no 4"
+    [ $? = 4 ] || complain "an export with $words into a full disk does not exit 4"
     says 'colander: export: cannot write output: No space left on device'
     # shellcheck disable=SC2086
     "$COLANDER" export "$demo" tweets $words 2>"$work/err" | head -c 100 \
         >"$work/out"
     [ "${PIPESTATUS[0]}" = 141 ] ||
-        complain "an export with $words into a closed pipe is no 141"
+        complain "an export with $words into a closed pipe does not exit 141"
     says ''
 done
 (
@@ -151,12 +151,12 @@ done
     trap '' XFSZ
     "$COLANDER" export "$demo" tweets --output "$work/files/rows" 2>"$work/err"
 )
-[ $? = 4 ] || complain 'a file that is too large is no 4'
+[ $? = 4 ] || complain 'a file that is too large does not exit 4'
 last='an export that is too large'
 leftovers link rows
 [ "$(wc -l <"$work/files/rows")" = 1 ] || complain "$last replaces the file"
 
-# Ctrl-C leaves nothing under the name, and no end.
+# Ctrl-C leaves no file under the name, and no end of the output.
 "$COLANDER" shell "$work/odd" -e 'local slow = db:family("slow")
 for i = 1, 2000 do slow:put(i, {n = i}) end'
 for format in jsonl csv msgpack; do
@@ -168,7 +168,7 @@ for format in jsonl csv msgpack; do
     done
     kill -INT $!
     wait $!
-    [ $? = 130 ] || complain "an interrupted export in $format is no 130"
+    [ $? = 130 ] || complain "an interrupted export in $format does not exit 130"
     last="an interrupted export in $format"
     says 'colander: export: interrupted'
     leftovers link rows
@@ -180,24 +180,24 @@ read -r -u 3 _
 kill -INT $!
 cat <&3 >"$work/rest"
 wait $!
-[ $? = 130 ] || complain 'an interrupted export is no 130'
+[ $? = 130 ] || complain 'an interrupted export does not exit 130'
 exec 3<&-
 [ "$(tail -n 1 "$work/rest")" != ']' ] || complain 'half an array has an end'
 
-# A pipe under the name is written into, and not replaced.
+# A pipe with the name is written to, and not replaced.
 "$COLANDER" export "$demo" tweets --output "$work/fifo" 2>/dev/null &
 [ "$(wc -l <"$work/fifo")" = 100000 ] || complain 'a named pipe gets no rows'
 wait $!
 [ -p "$work/fifo" ] || complain 'a named pipe is replaced'
 
-# Memory does not grow with what is read.
-peak() { # BYTES WORD...: kB that the program has taken when it has written these
+# Memory does not grow with the size of the output.
+peak() { # BYTES WORD...: kB in use after writing BYTES
     local size=$1
     shift
     last=$*
     "$COLANDER" "$@" >"$work/fifo" &
     exec 3<"$work/fifo"
-    head -c "$size" <&3 >/dev/null # it waits for us, in the midst of it
+    head -c "$size" <&3 >/dev/null # it is blocked in the middle of writing
     grep VmHWM "/proc/$!/status" | tr -dc 0-9
     cat <&3 >/dev/null
     exec 3<&-

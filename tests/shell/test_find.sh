@@ -6,14 +6,14 @@ source "$(dirname "$0")/lib"
 make_demo
 demo=$work/demo
 
-count() { # NUMBER CONDITION...: so many tweets match
+count() { # NUMBER CONDITION...: NUMBER tweets match
     local wanted=$1
     shift
     run 0 find "$demo" tweets --count "$@"
     prints "$wanted"
 }
 
-mistake() { # MESSAGE OFFSET WORD...: a caret stands there below the last word
+mistake() { # MESSAGE OFFSET WORD...: with a caret there, below the last word
     local message=$1 offset=$2
     shift 2
     run 2 find "$demo" tweets "$@"
@@ -23,7 +23,7 @@ mistake() { # MESSAGE OFFSET WORD...: a caret stands there below the last word
     prints ''
 }
 
-# The counts agree with those of another tool over all rows.
+# The counts agree with those of another program over all rows.
 "$COLANDER" find "$demo" tweets >"$work/all"
 lines() { grep -Ec -- "$1" "$work/all"; }
 count 100000
@@ -124,8 +124,8 @@ prints_some '…'
 [ "$(LC_ALL=C.UTF-8 wc -L <"$work/out")" -le 40 ] ||
     complain 'a table is wider than the terminal'
 
-# What a find explains, it explains on standard error, and it adds up.
-adds_up() { # LABEL: the count of that line is the sum of what follows it
+# A find explains itself on standard error, and the figures add up.
+adds_up() { # LABEL: the count of that line is the sum of those after it
     grep "^$1 " "$work/err" | tr -d , | sed 's/ (.*//' | awk '{
         for (i = 3; i <= NF; i++)
             if ($i ~ /^[0-9]+$/) sum += $i
@@ -148,7 +148,7 @@ else
     scan '0 rows'
     says_some '^because  no value filters$'
 fi
-grep -q '^matched' "$work/err" && complain 'no row matched, and yet one did'
+grep -q '^matched' "$work/err" && complain 'no row matched, but one is counted'
 run 0 find "$demo" tweets user=Smith --limit 2 --explain
 says_some '^matched  user 2$'
 run 0 find "$demo" tweets 'lang!=en' --explain --count

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Rows as JSON and CSV hold what the JSON lines hold: read back by others' readers
-# where there are any.
+# Rows in JSON and CSV have the contents of the JSON lines, as read by other
+# programs if available.
 #
 # SPDX-License-Identifier: MIT
 source "$(dirname "$0")/lib"
@@ -18,7 +18,7 @@ run 0 find "$demo" tweets --limit 50000 --format json
 run 0 find "$demo" tweets user=Nobody --format json
 prints '[]'
 
-# same_as_lines: the CSV in $work/out holds what $work/lines does.
+# same_as_lines: the CSV in $work/out has the contents of $work/lines.
 same_as_lines() {
     command -v python3 >/dev/null && python3 -c '' 2>/dev/null || return 0
     python3 - "$work/lines" "$work/out" <<'END' || complain "'$last' loses something"
@@ -68,10 +68,10 @@ prints_some '^_key,rows,sst_files,'
 run 0 find "$demo" tweets user=Nobody --format csv --select user,likes
 prints '_key,user,likes'
 
-# An interrupted find writes what it has, with an end.
+# An interrupted find writes the rows so far, and a valid end.
 for format in csv json; do
     mkfifo "$work/fifo"
-    # --select: a find whose rows wait is not seen to have begun
+    # --select: otherwise rows wait, and the start of the find is not visible
     "$COLANDER" find "$demo" tweets --select user,text --format $format \
         >"$work/fifo" 2>"$work/err" &
     exec 3<"$work/fifo"
@@ -79,19 +79,19 @@ for format in csv json; do
     kill -INT $!
     cat <&3 >"$work/rest"
     wait $!
-    [ $? = 130 ] || complain "an interrupted $format is no 130"
+    [ $? = 130 ] || complain "an interrupted $format does not exit 130"
     [ "$(wc -l <"$work/rest")" -lt 99999 ] ||
-        complain "an interrupted $format goes on to its end"
+        complain "an interrupted $format continues to its end"
     exec 3<&-
     rm "$work/fifo"
 done
 [ "$(tail -n 1 "$work/rest")" = ']' ] || complain 'interrupted JSON has no end'
 
 "$COLANDER" find "$demo" tweets --format csv 2>"$work/err" | head -n 1 >"$work/out"
-[ "${PIPESTATUS[0]}" = 141 ] || complain 'CSV into a closed pipe is no 141'
+[ "${PIPESTATUS[0]}" = 141 ] || complain 'CSV into a closed pipe does not exit 141'
 last='CSV into a closed pipe'
 says ''
 prints_some '^_key,user,'
 "$COLANDER" find "$demo" tweets --format csv >/dev/full 2>"$work/err"
-[ $? = 4 ] || complain 'CSV into a full disk is no 4'
+[ $? = 4 ] || complain 'CSV into a full disk does not exit 4'
 finish

@@ -1,5 +1,5 @@
 /*
- * Grid and text: what fits, what is cut, and nothing that moves a cursor.
+ * Grid and text: what fits, what is cut, and no control characters.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -28,7 +28,7 @@ printable(struct colander_slice bytes)
     return copy;
 }
 
-/* U+202E, which would turn the line around also where it stands in a source. */
+/* U+202E, which would reverse the line even in this source. */
 static const char right_to_left[] = {'\xE2', '\x80', '\xAE', 'o',
                                      'v',    'e',    'r',    '\0'};
 
@@ -74,7 +74,7 @@ TEST(counts_have_commas_between_thousands)
                         "18,446,744,073,709,551,615 rows");
 }
 
-/* A table keeps hundreds of values that may be megabytes each. */
+/* A table keeps hundreds of values, each of which may be megabytes. */
 TEST(of_a_large_value_only_the_beginning_is_shown)
 {
     static char large[1 << 20];
@@ -109,7 +109,7 @@ put(struct grid *grid, const char *name, const char *text, bool is_number)
     OK(grid_put(grid, column, colander_slice_text(text), is_number, NULL));
 }
 
-/* What the grid prints, for the caller to free. */
+/* Returns what the grid prints. The caller frees it. */
 static char *
 printed(struct grid *grid)
 {
@@ -143,7 +143,7 @@ assert_left_out(const struct grid *grid, const char *expected)
     report_release(&report);
 }
 
-TEST(numbers_stand_right_and_texts_left)
+TEST(numbers_are_aligned_right_and_texts_left)
 {
     SCOPED_GRID grid = grid_create(80);
 
@@ -160,7 +160,7 @@ TEST(numbers_stand_right_and_texts_left)
     assert_left_out(grid, "");
 }
 
-TEST(what_does_not_fit_is_cut_or_left_out_and_told)
+TEST(what_does_not_fit_is_cut_or_left_out_and_reported)
 {
     SCOPED_GRID grid = grid_create(20);
 
@@ -174,8 +174,8 @@ TEST(what_does_not_fit_is_cut_or_left_out_and_told)
     assert_left_out(grid, "columns not shown: other; values cut short: 1");
 }
 
-/* Also where the last cell of the line is half of a character. */
-TEST(a_text_far_wider_than_the_line_is_told_as_cut)
+/* Even if the last cell of the line is half of a wide character. */
+TEST(a_text_far_wider_than_the_line_is_reported_as_cut)
 {
     static const char *const units[] = {"z", "\xE6\x97\xA5"};
 
@@ -196,7 +196,7 @@ TEST(a_text_far_wider_than_the_line_is_told_as_cut)
     }
 }
 
-TEST(later_rows_stand_under_the_first_heads)
+TEST(later_rows_are_under_the_first_heads)
 {
     SCOPED_GRID grid = grid_create(80);
 
@@ -211,7 +211,7 @@ TEST(later_rows_stand_under_the_first_heads)
     assert_left_out(grid, "columns not shown: late; values cut short: 1");
 }
 
-TEST(columns_beyond_the_most_are_told_together)
+TEST(columns_beyond_the_limit_are_reported_together)
 {
     SCOPED_GRID grid = grid_create(80);
     char name[16];

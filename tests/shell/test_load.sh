@@ -1,6 +1,6 @@
 #!/bin/bash
-# Files of records loaded, with each option: what comes in, what is rejected and
-# told, and how the program exits.
+# Loading files of records with each option: what is loaded, what is rejected
+# and reported, and the exit status.
 #
 # SPDX-License-Identifier: MIT
 source "$(dirname "$0")/lib"
@@ -14,13 +14,13 @@ load() {
     sed -i -E 's/, [0-9.]+ MB in .*MB\/s\)//' err
 }
 
-# has FAMILY ROWS: the rows of a family, as they are exported
+# has FAMILY ROWS: the exported rows of a family
 has() {
     run 0 find s "$1"
     prints "$2"
 }
 
-# ---- formats, known by name and content --------------------------------------
+# ---- formats, recognized by name and content ---------------------------------
 
 cat >people.jsonl <<'END'
 {"_key":"ann","age":41,"tags":["tea",{"x":null}],"id":9007199254740993}
@@ -71,7 +71,7 @@ cp out lines.msgpack
 load 0 packed lines.msgpack
 has packed "$people"
 
-# several files, with other columns, into one family
+# several files, with different columns, into one family
 load 3 many people.jsonl t.csv t.tsv --key name
 says "colander: load: people.jsonl:1:1: no column 'name' for the key
 colander: load: people.jsonl:3:1: no column 'name' for the key
@@ -150,17 +150,17 @@ prints 3
 3
 "4,5
 "8"x,9' ] || complain "rejects of CSV are not as they were: $(cat rejects)"
-sed -e 's/^3/3,3/' -e 's/"//g' -e 's/x//' rejects >mended
-load 0 badcsv mended --format csv --key a
+sed -e 's/^3/3,3/' -e 's/"//g' -e 's/x//' rejects >repaired
+load 0 badcsv repaired --format csv --key a
 run 0 find s badcsv --count
 prints 6
 
 seq 1 100 >numbers.jsonl
 load 3 bad numbers.jsonl
-[ "$(grep -c 'text is not an object' err)" = 10 ] || complain 'all are told'
+[ "$(grep -c 'text is not an object' err)" = 10 ] || complain 'not just 10 rejects are reported'
 says_some '^colander: load: 90 more records were rejected$'
 
-# ---- keys that have a row ---------------------------------------------------------
+# ---- keys with existing rows -----------------------------------------------------
 
 printf '{"k":1,"a":1}\n{"k":2,"a":1}\n' >first.jsonl
 printf '{"k":2,"b":2}\n{"k":3,"b":2}\n{"k":3,"b":3}\n' >second.jsonl
@@ -186,7 +186,7 @@ colander: load: second.jsonl:3:1: there is already a row with the key 3
 1 row loaded; 2 rejected"
 [ "$(cat rejects)" = "$(sed 2d second.jsonl)" ] || complain 'wrong rejects'
 
-# ---- going on ------------------------------------------------------------------
+# ---- resuming ------------------------------------------------------------------
 
 printf '{"_key":1}\n{"_key":2}\n' >log.jsonl
 load 0 log log.jsonl --resume
@@ -208,21 +208,21 @@ run 0 shell s -e 'log:drop()'
 load 0 log log.jsonl --resume
 says '3 rows loaded'
 
-# what was empty has a header now
+# the empty file has a header now
 : >growing.csv
 load 0 growing growing.csv
 printf 'a,b\n1,2\n' >>growing.csv
 load 0 growing growing.csv --resume
 says '1 row loaded'
 
-# each file's rejects stand behind its own names
+# rejects are written after the name of each file
 printf 'a,b\n1\n' >one.csv
 printf 'x,y\n2\n' >two.csv
 load 3 headers one.csv two.csv --rejects rejects
 echo 3 >>one.csv
 load 3 headers one.csv two.csv --rejects rejects --resume
 [ "$(paste -sd' ' rejects)" = 'a,b 1 x,y 2 a,b 3' ] ||
-    complain "rejects stand behind other names: $(cat rejects)"
+    complain "rejects have other names: $(cat rejects)"
 echo 4 >>one.csv
 rm rejects
 load 3 headers one.csv two.csv --rejects rejects --resume

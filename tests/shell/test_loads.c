@@ -1,7 +1,7 @@
 /*
- * Loads as somebody at a keyboard meets them, and as somebody does who means
- * no good: progress, Ctrl-C, going on; and input that no program likes, each of
- * which has a stated outcome, in bounded memory.
+ * Loads from the point of view of a user at a terminal, and with hostile input:
+ * progress, Ctrl-C, resuming; and inputs that are hard to read, each of which
+ * has a defined result, in bounded memory.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -35,7 +35,7 @@
 static char directory[TEMPORARY_SIZE];
 static char store_path[TEMPORARY_SIZE + 16];
 static char file_path[TEMPORARY_SIZE + 16];
-static char said[65536]; /* by the last run, on standard error */
+static char said[65536]; /* standard error of the last run */
 
 static int
 setup(void **state)
@@ -83,9 +83,9 @@ count_rows(const char *family_name)
     return count;
 }
 
-/* ---------------------------------------------------------- a keyboard --- */
+/* ------------------------------------------------------------ terminal --- */
 
-DIRECTORY_TEST(progress_is_shown_and_ctrl_c_stops_so_that_resume_goes_on)
+DIRECTORY_TEST(progress_is_shown_and_ctrl_c_stops_so_that_resume_continues)
 {
     const char *const words[] = {"colander", "load",    store_path,
                                  "f",        file_path, NULL};
@@ -143,7 +143,7 @@ DIRECTORY_TEST(ctrl_c_ends_a_wait_for_input)
     pipe_end = open(file_path, O_RDWR | O_CLOEXEC); /* does not wait */
     assert_true(pipe_end >= 0);
     assert_int_equal(write(pipe_end, "{\"a\":1}\n", 8), 8);
-    usleep(500000); /* it comes in, though more may follow */
+    usleep(500000); /* it is read, though more may follow */
     terminal_type(&terminal, "\x03");
     terminal_expect(&terminal, "interrupted");
     terminal_expect(&terminal, "1 row loaded");
@@ -163,7 +163,7 @@ DIRECTORY_TEST(a_load_that_fails_does_not_wait_for_more_of_its_pipe)
     loader = fork();
     if (loader == 0) {
         dup2(in[0], STDIN_FILENO);
-        alarm(60); /* which ends it, if nothing else does */
+        alarm(60); /* ends it if nothing else does */
         execl(program, program, "load", store_path, "f", "--format", "jsonl",
               "--max-errors", "0", NULL);
         _exit(127);
@@ -176,10 +176,9 @@ DIRECTORY_TEST(a_load_that_fails_does_not_wait_for_more_of_its_pipe)
     close(in[1]);
 }
 
-/* --------------------------------------------------------- hostile input ---
- */
+/* -------------------------------------------------------- hostile input --- */
 
-/* Writes the input. What nobody reads any more is no failure. */
+/* Writes the input. A reader that has stopped reading is not an error. */
 typedef void hostile_input(FILE *file);
 
 static void
@@ -275,8 +274,7 @@ many_csv_columns(FILE *file)
     fputs("\n1,2\n", file);
 }
 
-/* Many values in few bytes: what a parser makes of them is many times larger.
- */
+/* Many values in few bytes, which take many times more memory when parsed. */
 static void
 dense_values(FILE *file)
 {
@@ -362,8 +360,8 @@ static const struct hostile {
     {"nul_bytes", nul_bytes, "jsonl", 3, 2, "-:2:1: "},
 };
 
-/* Runs `load STORE NAME - --format FORMAT` on what is written; its exit, and
- * the most memory it took. */
+/* Runs `load STORE NAME - --format FORMAT` with the input. Returns its exit
+ * status and its peak memory. */
 static int
 load_hostile(const struct hostile *it, long *memory_kb)
 {

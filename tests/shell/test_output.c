@@ -1,6 +1,6 @@
 /*
- * Output: every format, byte for byte, of rows that a store has and of rows
- * without a key.
+ * Output: every format, byte for byte, for rows of a store and for rows without
+ * a key.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,7 +14,7 @@
 
 #define UNICODE "\xC5\xBC\xC3\xB3\xC5\x82w \xF0\x9F\x90\xA2"
 
-/* Rows under way, and what was printed of them. */
+/* Rows being printed, and the output so far. */
 struct shown {
     char *text;
     size_t size;
@@ -161,8 +161,8 @@ TEST(csv_has_the_columns_selected)
     assert_shows(&shown, "_key,b,u.name\nk1,2,\nk2,,Ann\n");
 }
 
-/* Nor is a column lost whose name is that of what a find adds. */
-TEST(csv_tells_the_columns_that_matched)
+/* A column is also kept if its name is the one that a find adds. */
+TEST(csv_shows_the_columns_that_matched)
 {
     const char *const paths[] = {"a", "b"};
     struct shown shown;
@@ -289,7 +289,7 @@ TEST(msgpack_is_one_map_after_another)
                          "b");
 }
 
-/* Once all rows were learnt, the first is written before the second comes. */
+/* If all columns are known, the first row is written before the second one. */
 TEST(csv_that_knows_its_columns_keeps_no_row_back)
 {
     struct colander_result result;

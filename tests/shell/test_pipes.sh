@@ -1,12 +1,12 @@
 #!/bin/bash
-# Commands from a pipe, and output into one that closes or a disk that is full.
+# Commands from a pipe, and output to a closed pipe or a full disk.
 #
 # SPDX-License-Identifier: MIT
 source "$(dirname "$0")/lib"
 make_demo
 demo=$work/demo
 
-pipe() { # STATUS TEXT ARG...: the program reads TEXT and exits so
+pipe() { # STATUS TEXT ARG...: the program reads TEXT and exits with STATUS
     local wanted=$1 text=$2 status=0
     shift 2
     last="$text"
@@ -23,7 +23,7 @@ tweets:count{user = "Smith"}
 .find tweets '"'"'user="Smith"'"'"' --count
 print(tweets:count{user =
   "Smith"})' shell "$demo" --readonly
-[ "$(sort -u "$work/out" | wc -l)" = 1 ] || complain 'the same is not the same'
+[ "$(sort -u "$work/out" | wc -l)" = 1 ] || complain 'equal entries differ'
 [ "$(wc -l <"$work/out")" = 4 ] || complain 'an entry was not run'
 says ''
 
@@ -39,7 +39,7 @@ says "colander: line 3: find: expected =, !=, <, <=, >, >=, ~, ? or ! right afte
     user
         ^"
 [ "$(grep -c '^_key = tweets' "$work/out")" = 1 ] ||
-    complain 'an entry behind the failed one was run'
+    complain 'an entry after the failed one was run'
 pipe 2 '.bogus' shell "$demo"
 says "colander: line 1: no command '.bogus' (try .help)"
 for quote in '"' "'"; do
@@ -75,30 +75,30 @@ pipe 2 '.help bogus' shell "$demo"
 says "colander: line 1: help: no command 'bogus' (try .help)"
 
 "$COLANDER" find "$demo" tweets 2>"$work/err" | head -n 1 >"$work/out"
-[ "${PIPESTATUS[0]}" = 141 ] || complain 'a closed pipe is no 141'
+[ "${PIPESTATUS[0]}" = 141 ] || complain 'a closed pipe does not exit 141'
 last='find into a closed pipe'
 says ''
 prints_some '^{"_key":"t000000"'
 "$COLANDER" find "$demo" tweets >/dev/full 2>"$work/err"
-[ $? = 4 ] || complain 'a full disk is no 4'
+[ $? = 4 ] || complain 'a full disk does not exit 4'
 last='find into a full disk'
 says_some 'cannot write output: No space left on device'
 "$COLANDER" find "$demo" tweets --count >/dev/full 2>"$work/err"
-[ $? = 4 ] || complain 'a count into a full disk is no 4'
+[ $? = 4 ] || complain 'a count into a full disk does not exit 4'
 
-# A script does not look whether its output is read; it ends all the same.
+# A script does not notice that its output is not read, but ends all the same.
 for code in 'while true do print(1) end' 'while true do io.write("1\n") end'; do
     "$COLANDER" shell "$demo" --readonly -e "$code" 2>"$work/err" |
         head -n 1 >"$work/out"
-    [ "${PIPESTATUS[0]}" = 141 ] || complain "'$code' into a closed pipe is no 141"
+    [ "${PIPESTATUS[0]}" = 141 ] || complain "'$code' into a closed pipe does not exit 141"
     last=$code
     says ''
 done
 "$COLANDER" shell "$demo" --readonly -e 'print(1)' >/dev/full 2>"$work/err"
-[ $? = 4 ] || complain 'a print into a full disk is no 4'
+[ $? = 4 ] || complain 'a print into a full disk does not exit 4'
 says_some '^colander: (shell: )?cannot write output'
 "$COLANDER" shell "$demo" --safe -e 'print(1)' >/dev/full 2>"$work/err"
-[ $? = 4 ] || complain 'a safe print into a full disk is no 4'
+[ $? = 4 ] || complain 'a safe print into a full disk does not exit 4'
 last='a safe print into a full disk'
 says 'colander: shell: cannot write output: No space left on device'
 run 0 shell "$demo" --readonly -e '
@@ -119,7 +119,7 @@ prints "$(printf '1\n2\n3')"
 printf '#!/bin/sh\n1 + 1' | "$COLANDER" shell "$demo" --readonly >"$work/out"
 prints 2
 
-# Ctrl-C while the output waits for its reader.
+# Ctrl-C while the output is blocked.
 mkfifo "$work/fifo"
 "$COLANDER" find "$demo" tweets >"$work/fifo" 2>"$work/err" &
 exec 3<"$work/fifo"
@@ -127,14 +127,14 @@ read -r -u 3 row
 kill -INT $!
 rest=$(wc -l <&3)
 wait $!
-[ $? = 130 ] || complain 'an interrupted find is no 130'
-[ "$rest" -lt 99999 ] || complain 'an interrupted find goes on to its end'
+[ $? = 130 ] || complain 'an interrupted find does not exit 130'
+[ "$rest" -lt 99999 ] || complain 'an interrupted find continues to its end'
 last='an interrupted find'
 says_some '^colander: find: interrupted$'
 exec 3<&-
 
-# .load is load without STORE, with its options, and exits as it does.
-loads() { # STATUS TEXT ARG...: and a summary, in whatever time
+# .load is load without STORE, with the same options and exit status.
+loads() { # STATUS TEXT ARG...: prints a summary, with any time
     pipe "$@"
     sed -i -E 's/, [0-9.]+ MB in .*MB\/s\)//' "$work/err"
 }
@@ -159,7 +159,7 @@ says 'colander: line 1: load: FILE is missing'
 pipe 2 ".load things '$work/rows.jsonl' --bogus" shell "$work/new"
 says_some '^colander: line 1: load: .*--bogus'
 
-# Beside a shell that reads only others read; one that writes is alone.
+# A shell that reads allows other readers; one that writes is exclusive.
 for word in --readonly ''; do
     mkfifo "$work/commands"
     "$COLANDER" shell "$demo" $word <"$work/commands" >"$work/shell" 2>&1 &
@@ -177,11 +177,11 @@ for word in --readonly ''; do
         says_some "is held by process $!"
     fi
     exec 3>&-
-    wait $! || complain "the shell beside a find: $(cat "$work/shell")"
+    wait $! || complain "a shell during a find: $(cat "$work/shell")"
     rm "$work/commands" "$work/shell"
 done
 
-# With its descriptors closed, what is printed ends up in no file of a store.
+# If its descriptors are closed, output does not end up in files of a store.
 last='a demo with closed descriptors'
 "$COLANDER" demo "$work/closed" <&- >&- 2>&- || complain "$last fails"
 echo .families | "$COLANDER" shell "$work/closed" >&- 2>&- ||
@@ -190,7 +190,7 @@ grep -rq 'demo store' "$work/closed" && complain "$last prints into its store"
 run 0 find "$work/closed" tweets --count
 prints 100000
 
-# Damage in a store is told apart from other failures.
+# Damage to a store has its own exit status.
 first=$(find "$demo" -name '*.sst' -size +1000k | sort | head -n 1)
 printf 'damage' | dd of="$first" bs=1 seek=600000 conv=notrunc status=none
 total=0

@@ -1,5 +1,5 @@
 /*
- * What a load says of itself while it is under way.
+ * The progress line of a load.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BEGUN_US 1000000000 /* ago: a test that is slow changes little */
+#define BEGUN_US 1000000000 /* ago, so that a slow test changes little */
 
-/* A load that is shown, be standard error a terminal or not. */
+/* Shows a load, whether standard error is a terminal or not. */
 static void
 begin(struct progress *progress)
 {
@@ -23,7 +23,7 @@ begin(struct progress *progress)
     progress->begin_us = clock_us() - BEGUN_US;
 }
 
-/* The line that these stats show, in *line. */
+/* Sets *line to the line shown for these stats. */
 static void
 show(struct progress *progress, const struct colander_load_stats *stats,
      char line[200])
@@ -46,7 +46,7 @@ show(struct progress *progress, const struct colander_load_stats *stats,
     close(out[0]);
 }
 
-/* It read 2 MB in a thousand seconds, and 4 MB are left. */
+/* It read 2 MB in a thousand seconds, and 4 MB remain. */
 TEST(the_rest_takes_as_long_as_what_this_load_has_read)
 {
     struct colander_load_stats stats = {.bytes_all = 100000000};
@@ -54,7 +54,7 @@ TEST(the_rest_takes_as_long_as_what_this_load_has_read)
     char line[200];
 
     begin(&progress);
-    stats.bytes_read = 94000000; /* skipped, for an earlier load read them */
+    stats.bytes_read = 94000000; /* skipped, as an earlier load read them */
     show(&progress, &stats, line);
     stats.bytes_read = 96000000;
     stats.text_size = 2000000;
@@ -64,7 +64,7 @@ TEST(the_rest_takes_as_long_as_what_this_load_has_read)
     assert_non_null(strstr(line, " rows/s, 0.0 MB/s, 33:"));
 }
 
-TEST(a_bulk_load_tells_no_rows_while_it_has_none)
+TEST(a_bulk_load_shows_no_rows_while_it_has_none)
 {
     struct colander_load_stats stats = {.bytes_read = 25000000,
                                         .bytes_all = 100000000,

@@ -1,5 +1,5 @@
 /*
- * The prompt, on a pseudo-terminal: what somebody at a keyboard meets.
+ * The prompt in a pseudo-terminal, as a user at a keyboard sees it.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -115,8 +115,8 @@ show(struct terminal *shell, const char *keys, const char *text)
     terminal_expect(shell, text);
 }
 
-/* Types Ctrl-C, and waits for the prompt; it would count with one shortly
- * before. */
+/* Types Ctrl-C, and waits for the prompt. It would count with another one
+ * shortly before. */
 static void
 interrupt(struct terminal *shell)
 {
@@ -142,7 +142,7 @@ TEST(a_find_is_shown_as_a_table_with_its_counts)
     quit(&terminal);
 }
 
-TEST(expressions_show_what_they_give_and_statements_nothing)
+TEST(expressions_show_their_values_and_statements_nothing)
 {
     start(&terminal);
     enter(&terminal, "1 + 1, 'x'", "2\tx\r\n");
@@ -173,7 +173,7 @@ TEST(a_failure_leaves_the_prompt)
     assert_int_equal(terminal_finish(&terminal), 0);
 }
 
-TEST(a_chunk_goes_on_until_it_is_whole)
+TEST(a_chunk_continues_until_it_is_complete)
 {
     start(&terminal);
     show(&terminal, "for i = 1, 2 do\r", MORE);
@@ -199,7 +199,7 @@ TEST(tab_completes_what_there_is)
     show(&terminal, "\")\r", "\n9     Smith\r\n");
     terminal_expect(&terminal, PROMPT);
     show(&terminal, "string.fo\t", "string.format");
-    show(&terminal, "\x15.fam\t", ".families"); /* Ctrl-U: away with it */
+    show(&terminal, "\x15.fam\t", ".families"); /* Ctrl-U: clears the line */
     enter(&terminal, "", "sst_files");
     show(&terminal, ".export tweets --out\t", "--output");
     terminal_type(&terminal, "\x15");
@@ -317,7 +317,7 @@ TEST(long_results_go_through_a_pager_and_are_limited)
     terminal_expect(&terminal, PROMPT);
     enter(&terminal, ".pager nosuchpager", "");
     enter(&terminal, "tweets:find()", "[no pager 'nosuchpager'");
-    enter(&terminal, ".pager 'head -n 1 | tr n N'", ""); /* is left early */
+    enter(&terminal, ".pager 'head -n 1 | tr n N'", ""); /* exits early */
     enter(&terminal, "tweets:find()", "Number");
     quit(&terminal);
     setenv("PAGER", "", 1);
@@ -349,7 +349,7 @@ TEST(results_can_go_to_a_file)
     (void)fclose(file);
 }
 
-TEST(a_second_shell_runs_beside_the_first)
+TEST(a_second_shell_runs_next_to_the_first)
 {
     struct terminal terminals[2];
 
@@ -387,7 +387,7 @@ TEST(the_history_keeps_what_has_ended_the_program)
 
     start(&terminal);
     show(&terminal, "\x10", "print('bye ' .. 'then') os.exit(3)"); /* Ctrl-P */
-    terminal_type(&terminal, "\x15"); /* Ctrl-U: away with it */
+    terminal_type(&terminal, "\x15"); /* Ctrl-U: clears the line */
     enter(&terminal, "'still here'", "still here\r\n");
     quit(&terminal);
 }

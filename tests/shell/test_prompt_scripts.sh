@@ -1,5 +1,5 @@
 #!/bin/bash
-# The Lua of the prompt: what Tab offers, how values are printed, and the
+# Lua at the prompt: the completions of Tab, how values are printed, and the
 # globals.
 #
 # SPDX-License-Identifier: MIT
@@ -11,7 +11,7 @@ source "$(dirname "$0")/lib"
 
 # ---- Tab ------------------------------------------------------------------------
 
-# completes LINE ADDED [CHUNK]: Tab adds this to the line, an expression of Lua.
+# completes LINE ADDED [CHUNK]: Tab adds ADDED, a Lua expression, to the line.
 # The chunk runs first.
 cat >"$work/complete.lua" <<'END'
 local line, before = ...

@@ -1,13 +1,14 @@
 #!/bin/bash
-# Real records, loaded whole: each is there as an independent reading of its
-# file has it, values are found where a list of all has them, and all ways to
-# load the same records come to the same family.
+# Real records, loaded as a whole: each is stored as an independent reader reads
+# it, values are found where a list of all values has them, and every way of
+# loading the same records results in the same family.
 #
-# With COLANDER_RUNS, as script/soak has it, it takes all stations, compares
-# rows that were loaded without a schema or a key too, and looks for more values.
+# With COLANDER_RUNS, as in script/soak, it uses all stations, compares rows
+# loaded without a schema or a key as well, and looks for more values.
 #
-# The files are no part of the project. They are looked for in $COLANDER_DATA,
-# or in ../shared/data beside the sources; where they lack, this is skipped.
+# The files are not part of the project. They are searched for in
+# $COLANDER_DATA, or in ../shared/data next to the sources. Without them the
+# test is skipped.
 #
 # SPDX-License-Identifier: MIT
 source "$(dirname "$0")/lib"
@@ -35,7 +36,7 @@ done
 data=$(cd "$data" && pwd)
 cd "$work" || exit 1
 
-# All records are compared, with fewer values found.
+# Compares all records, and finds fewer values.
 found=50
 found_plain=10
 if [ -n "${COLANDER_RUNS:-}" ]; then
@@ -46,14 +47,14 @@ export COLANDER_SEED=${COLANDER_SEED:-$(date +%s%N)}
 export LUA_PATH="$here/?.lua"
 echo "real_data: COLANDER_SEED=$COLANDER_SEED"
 
-# load FAMILY FILE...: all of its records, without a word of complaint
+# load FAMILY FILE...: loads all of its records, without any message
 load() {
     run 0 load s "$@"
     says_some '^[1-9][0-9,]+ rows loaded, '
     [ "$(wc -l <err)" = 1 ] || complain "'$last' complains: $(cat err)"
 }
 
-# ---- each file, with what is known of it and without ------------------------
+# ---- each file, with its schema and without ---------------------------------
 
 tweets=$data/tweets.jsonl.gz
 edits=$data/wikipedia-edits.jsonl.gz
@@ -68,13 +69,13 @@ for station in $compared_plain; do
     load "air_${station}_plain" "$data/air-$station.csv.gz"
 done
 
-# compare FAMILY FILE SCHEMA FINDS [KEY...]: says how it went in FAMILY.said
+# compare FAMILY FILE SCHEMA FINDS [KEY...]: writes its result to FAMILY.said
 compare() {
     "$COLANDER" shell s --readonly "$here/real_data.lua" "$@" \
         >"$1.said" 2>&1 </dev/null || touch "$1.failed"
 }
 
-# The same later, when a core is free.
+# The same in the background, once a core is free.
 compare_soon() {
     while [ "$(jobs -rp | wc -l)" -ge 2 ]; do
         wait -n
@@ -104,13 +105,13 @@ done
 
 # ---- all ways to the same family ------------------------------------------
 
-# packed FAMILY: all of it, each value as it is stored
+# packed FAMILY: prints all of it, each value as it is stored
 packed() {
     [ -f "$1.packed" ] ||
         run 0 export s "$1" --format msgpack --output "$1.packed"
 }
 
-# same FAMILY LOAD_ARG...: loaded so it is the family
+# same FAMILY LOAD_ARG...: loading this way results in the family
 same() {
     local family=$1
     shift
@@ -137,13 +138,13 @@ fi
 same tweets tweets.packed
 same tweets tweets.packed --bulk
 
-# JSON has no times: without the schema they stay texts, all else is the same.
+# JSON has no times: without the schema they stay texts; all else is equal.
 load copy exported.jsonl
 run 0 export s copy --output copied.jsonl
 gzip -dc "$tweets" | "$COLANDER" load s piped --schema tweet 2>err ||
     complain 'a pipe is not loaded'
 run 0 export s piped --output piped.jsonl
-cmp -s copied.jsonl piped.jsonl || complain 'JSON is not what it was'
+cmp -s copied.jsonl piped.jsonl || complain 'JSON has changed'
 run 0 find s tweets --where 'colander.type(created_at) == "timestamp"' --count
 times=$(cat out)
 run 0 find s copy --where 'colander.type(created_at) == "string"' --count
@@ -166,15 +167,16 @@ same all_air "${air[@]}" --schema air-quality
 same all_air "${air[@]}" --schema air-quality --bulk
 same all_air all_air.packed
 
-# ---- what is wrong is seen --------------------------------------------------
+# ---- differences are noticed ------------------------------------------------
 
-# wrong CODE TEXT: after this of the row of a tweet, a comparison says that
+# wrong CODE TEXT: after CODE has changed the row of a tweet, a comparison
+# reports TEXT
 wrong() {
     run 0 shell s -e "local tweets = db:family('tweets')
         local key, row = tweets:find():skip(3000):first()
         $1"
     compare tweets "$tweets" tweet 0 id_str
-    grep -Fq "$2" tweets.said || complain "no '$2' is seen: $(cat tweets.said)"
+    grep -Fq "$2" tweets.said || complain "'$2' is not reported: $(cat tweets.said)"
 }
 wrong 'tweets:delete(key)' 'tweets has 6965 rows of 6966 records'
 wrong 'row.user.id = row.user.id + 0.0; tweets:put(row)' \

@@ -1,6 +1,6 @@
 /*
- * Scripts of strangers: those of hostile_scripts all end as they should, take
- * no more memory than they may, change nothing, and find no way out.
+ * Untrusted scripts: those of hostile_scripts all end as they should, use no
+ * more memory than permitted, change nothing, and find no way out.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,11 +21,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SECONDS_SHORT "0.1" /* for what is to end by it; */
-#define SECONDS_SOAK "1"    /* more of it in script/soak */
-#define SECONDS_LONG "20"   /* for what ends before, also on a busy machine */
+#define SECONDS_SHORT "0.1" /* for scripts that it must end */
+#define SECONDS_SOAK "1"    /* the same in script/soak */
+#define SECONDS_LONG "20"   /* for what ends earlier, even on a busy machine */
 #define MEMORY "32m"
-/* of a process: what Lua may have, and what an open store takes */
+/* of a process: the limit of Lua, and what an open store needs */
 #define MEMORY_KB_MAX ((32 + 96) * 1024)
 #define ROW_COUNT 5000
 
@@ -35,7 +35,7 @@ static char out_path[TEMPORARY_SIZE + 16];
 static char err_path[TEMPORARY_SIZE + 16];
 static unsigned complaint_count;
 
-/* What a run came to. */
+/* The result of a run. */
 struct run {
     int status;
     long memory_kb; /* of the largest process */
@@ -60,7 +60,7 @@ read_file(const char *path, char *text, size_t size)
     (void)fclose(file);
 }
 
-/* Runs the program, with words of which the last is NULL. */
+/* Runs the program with arguments, ended by NULL. */
 static void
 run_program(struct run *run, const char *const *words)
 {
@@ -140,7 +140,7 @@ remove_store(void **state)
     return 0;
 }
 
-/* Whether the run has ended as `ending` says. */
+/* Returns whether the run ended as `ending` says. */
 static bool
 has_ended(const struct run *run, const char *ending)
 {
@@ -182,7 +182,7 @@ sum_store(void)
     return sum;
 }
 
-/* Goes on, so that one run tells of all scripts. */
+/* Continues, so that one run reports on all scripts. */
 static void __attribute__((format(printf, 1, 2)))
 complain(const char *format, ...)
 {
@@ -217,7 +217,7 @@ check_script(char *heading, const char *code, struct run *most)
         complain("'%s' has found what it should not have: %s", name, run.out);
     if (strchr(run.err, '\33') != NULL)
         complain("'%s' sends the terminal what it likes", name);
-#ifndef __SANITIZE_ADDRESS__ /* its shadow is memory as well */
+#ifndef __SANITIZE_ADDRESS__ /* its shadow memory counts */
     if (run.memory_kb > MEMORY_KB_MAX)
         complain("'%s' takes %ld KiB", name, run.memory_kb);
 #endif
@@ -296,7 +296,7 @@ TEST(an_expression_is_shown)
     assert_int_equal(run.status, 0);
 }
 
-TEST(what_is_wrong_is_told_with_its_place)
+TEST(mistakes_are_reported_with_their_place)
 {
     static struct run run;
 
@@ -346,7 +346,7 @@ child_of(pid_t pid)
     return child;
 }
 
-/* Waits until there is no such process, or it is only a name. */
+/* Waits until there is no such process, or it is a zombie. */
 static void
 await_end(pid_t pid)
 {
@@ -375,7 +375,7 @@ exit_of(pid_t pid)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST(a_script_ends_when_nobody_reads_what_it_prints)
+TEST(a_script_ends_when_its_output_is_not_read)
 {
     int fds[2];
     pid_t pid;

@@ -1,21 +1,21 @@
 #!/bin/bash
-# What can be read of damaged stores, and what check --repair makes anew.
+# What can be read from damaged stores, and what check --repair rebuilds.
 #
 # SPDX-License-Identifier: MIT
 source "$(dirname "$0")/lib"
 
 store=$work/store
 
-# copy: a new copy of the store, and none of what was salvaged.
+# copy: creates a new copy of the store, and removes what was salvaged.
 copy() {
     rm -rf "$work/copy" "$work/out"
     cp -a "$store" "$work/copy"
 }
 
-# same: what was salvaged has all rows.
+# same: the salvaged store has all rows.
 same() {
     run 0 export "$work/new" rows
-    cmp -s "$work/out" "$work/all" || complain "'$last' gives other rows"
+    cmp -s "$work/out" "$work/all" || complain "'$last' has other rows"
     rm -rf "$work/new"
 }
 
@@ -44,7 +44,7 @@ for family in rows others; do
 done
 same
 
-# The same where they are still in a log, and where they are damaged.
+# The same if they are still in a log, and if they are damaged.
 if has_filters; then
     copy
     run 0 refilter "$work/copy" rows --unfiltered n
@@ -72,7 +72,7 @@ run 1 salvage "$work/copy" "$work/new"
 says_some "there is a store already$"
 rm -rf "$work/new"
 
-# What stands in the place of files, and is none.
+# Other kinds of files in place of files.
 copy
 sst=$(find "$work/copy/rocksdb" -name '*.sst' -size +8k | sort | head -n 1)
 rm "$sst"
@@ -84,7 +84,7 @@ prints_some '^rocksdb/009999.log: .* is not a file: '
 prints_some '^lost +2 parts, listed above$'
 rm -rf "$work/new"
 
-# Files that only say where the others are.
+# Files that only refer to the others.
 for file in COLANDER rocksdb/CURRENT; do
     copy
     rm "$work/copy/$file"
@@ -103,19 +103,19 @@ run 4 salvage "$work/copy" "$work/new"
 prints_some '^rocksdb/MANIFEST-[0-9]+: it cannot be read to its end: .* rows may be missing, or old, in any family$'
 same
 
-# What was a text is not overwritten by it, nor is there anything to take.
+# An existing file is not overwritten, and there is nothing to salvage.
 run 1 salvage "$work" "$work/new"
 says_some "it is not a store: it has no 'rocksdb', where rows would be$"
 run 1 salvage "$work/nowhere" "$work/new"
 says_some "there is no such store$"
-[ ! -e "$work/new" ] || complain 'something was made of nothing'
+[ ! -e "$work/new" ] || complain 'a store was created from nothing'
 mkdir "$work/letters"
 touch "$work/letters/a"
 run 1 salvage "$store" "$work/letters"
 says_some "it has files, but no 'COLANDER'$"
 run 1 salvage "$store" "$store/new"
 says_some "'$store/new' is in the store, where nothing is written$"
-[ ! -e "$store/new" ] || complain 'something was made in the store'
+[ ! -e "$store/new" ] || complain 'a store was created in the store'
 run 2 salvage "$store"
 run 1 check "$work/nowhere" --repair
 run 1 check "$work/letters" --repair

@@ -1,12 +1,12 @@
 #!/bin/bash
-# What stats tells, and what refilter does: filters change, finds do not.
+# What stats reports, and what refilter does: filters change, finds do not.
 #
 # SPDX-License-Identifier: MIT
 source "$(dirname "$0")/lib"
 make_demo
 demo=$work/demo
 
-bytes() { # NAME: the number under that name in the JSON that was printed
+bytes() { # NAME: the number with that name in the JSON that was printed
     grep -Eo "\"$1\":[0-9]+" "$work/out" | tail -n 1 | cut -d : -f 2
 }
 
@@ -16,16 +16,16 @@ prints_some '^family   tweets$'
 prints_some '^rows     about 100,000$'
 prints_some '^files    [0-9]+ SST files?, [0-9,]+ bytes; '
 run 0 stats "$demo" sensors
-[ "$(grep -c '^family' "$work/out")" = 1 ] || complain 'stats tells of others'
+[ "$(grep -c '^family' "$work/out")" = 1 ] || complain 'stats reports other families'
 run 1 stats "$demo" bogus
 says "colander: stats: no family 'bogus' in '$demo': its families are 'sensors', 'tweets'"
 run 0 stats "$demo" --json
 [ "$(cut -d , -f 1 "$work/out")" = '{"_key":"sensors"
-{"_key":"tweets"' ] || complain 'stats --json is no line for each family'
+{"_key":"tweets"' ] || complain 'stats --json has not one line per family'
 run 0 stats "$demo" tweets --json
 prints_some '^{"_key":"tweets","rows":100000,"sst_files":[1-9]'
 size=$(find "$demo" -name '*.sst' -printf '%s\n' | sort -n | tail -n 1)
-[ "$(bytes sst_bytes)" = "$size" ] || complain 'stats tells another SST size'
+[ "$(bytes sst_bytes)" = "$size" ] || complain 'stats reports another SST size'
 printf '.stats tweets\n.stats --json\n' | "$COLANDER" shell "$demo" |
     grep -q '^family   tweets$' || complain 'no stats in the shell'
 
@@ -53,10 +53,10 @@ for i = 1, 30 do
     local row = {}
     for k = 1, 500 do row["c" .. i .. "x" .. k] = 1 end
     many:put(i, row)
-end' || complain 'no store to tell of'
+end' || complain 'no store to report on'
 run 0 stats "$work/store" rows
 prints_some '^levels   (L[0-6] [0-9]+ \([0-9.]+ (kB|bytes)\)(, )?)+$'
-run 0 stats "$work/store" marks # no cells, but one when it is printed
+run 0 stats "$work/store" marks # no cells, but one as printed
 prints_some $'^         \xef\xbf\xbd  100\\.0 %  integer$'
 run 0 stats "$work/store" rows --json
 prints_some '"levels":\[\{"level":[0-6],"sst_files":[1-9]'
@@ -64,7 +64,7 @@ sizes=$(sed -E 's/.*"levels":\[([^]]*)\].*/\1/' "$work/out" |
     grep -Eo '"sst_bytes":[0-9]+' | cut -d : -f 2 | paste -sd +)
 [ $((sizes)) = "$(grep -Eo '"sst_bytes":[0-9]+' "$work/out" | head -n 1 |
     cut -d : -f 2)" ] ||
-    complain 'the levels are not all files'
+    complain 'the levels do not have all files'
 run 0 stats "$work/store" empty
 grep -q ^levels "$work/out" && complain 'no files have levels'
 prints_some '^columns  0 in all 0 rows$'
@@ -72,7 +72,7 @@ run 0 stats "$work/store" empty --json
 prints_some '"levels":\[\],'
 prints_some '"sampled_rows":0,"sampled_all":true,"column_count":0,"columns_cut":false,"columns":\[\]\}$'
 
-# Columns of all rows where they are few, and else of a sample of all keys.
+# Columns of all rows if there are few, otherwise of a sample of all keys.
 run 0 stats "$work/store" rows
 prints_some '^columns  2 in all 820 rows$'
 prints_some '^         a  100.0 %  integer, double$'
@@ -94,21 +94,21 @@ prints_some '^         and 42 more$'
 run 0 stats "$work/store" wide --json
 prints_some '"column_count":62,"columns_cut":false,'
 [ "$(grep -o '"column":' "$work/out" | wc -l)" = 62 ] ||
-    complain 'not all columns are told'
+    complain 'not all columns are reported'
 run 0 stats "$work/store" many
 prints_some '^columns  more than 10,000 in a sample of [0-9]+ rows of about 30$'
 run 0 stats "$work/store" many --json
 prints_some '"column_count":10000,"columns_cut":true,'
 [ "$(grep -o '"column":' "$work/out" | wc -l)" = 1000 ] ||
-    complain 'more than a thousand columns are told'
+    complain 'more than a thousand columns are reported'
 run 0 stats "$demo" tweets --json
 
 if ! has_filters; then
-    grep -q -e filter -e false_pos "$work/out" && complain 'stats tells of filters: none is there'
+    grep -q -e filter -e false_pos "$work/out" && complain 'stats reports filters, but there are none'
     finish
 fi
 
-# The parts are the whole, but for heads and the like.
+# The parts add up to the whole, except for headers and the like.
 sum=0
 for kind in locator presence keys zones; do
     sum=$((sum + $(bytes ${kind}_bytes)))
@@ -119,7 +119,7 @@ all=$(grep -Eo '"bytes":[0-9]+' "$work/out" | cut -d : -f 2)
 prints_some '"files":1,"loaded_files":1,'
 prints_some '"rows_per_segment":"auto",'
 
-# Filters are wrong as often as they may be, and those on disk hardly ever.
+# Filters have the configured error rate; those on disk are hardly ever wrong.
 run 0 stats "$demo" tweets
 prints_some '^false positives [0-9.e-]+ % \([0-9,]+ of 10,000 probes\)(, 0 of [0-9,]+ after the on-disk filter)?$'
 run 0 stats "$demo" tweets --json
@@ -142,15 +142,15 @@ count=$("$COLANDER" find "$part" tweets user=Smith --count)
 all=$("$COLANDER" stats "$part" tweets --json | grep -Eo '"locator_bytes":[0-9]+' |
     cut -d : -f 2)
 
-refilter() { # ARG...: finds find what they found
+refilter() { # ARG...: finds still find the same
     run 0 refilter "$part" tweets "$@"
-    cp "$work/out" "$work/told"
+    cp "$work/out" "$work/stats"
     for where in user=Smith 'likes>=990' '--any Houston7'; do
         # shellcheck disable=SC2086
         "$COLANDER" find "$part" tweets $where
     done >"$work/found"
     cmp -s "$work/found" "$work/wanted" || complain "after '$last' finds differ"
-    cp "$work/told" "$work/out"
+    cp "$work/stats" "$work/out"
 }
 
 for where in user=Smith 'likes>=990' '--any Houston7'; do
@@ -161,13 +161,13 @@ refilter
 prints_some '^done     rebuilt the filters of 1 SST file$'
 prints_some '^filters  of 1 SST file: [0-9,]+ bytes, [0-9.]+ % of '
 
-# What is given changes, the rest stays.
+# Options that are given change, the others stay.
 refilter --rows-per-segment 64 --unfiltered text --unfiltered profile \
     --bits-per-value 8.5
 prints_some '^options  on, rows per segment 64, 32 hash bits, 8.5 bits per value, slices in up to 67,108,864 bytes; unfiltered: text, profile$'
 run 0 stats "$part" tweets --json
 smaller=$(bytes locator_bytes)
-[ "$smaller" -lt "$all" ] || complain 'columns left out take as much'
+[ "$smaller" -lt "$all" ] || complain 'unindexed columns take as much'
 prints_some '"rows_per_segment":64,.*"bits_per_value":8.5,.*"unfiltered":\["text","profile"\],"noindex":\["text","profile"\]'
 refilter --hierarchy tree --tree-order 4 --fp-rate=0.1 --memory-budget 1m
 prints_some '^options  on, rows per segment 64, 32 hash bits, false-positive rate 0.1, tree of order 4 in up to 1,048,576 bytes; unfiltered: text, profile$'
@@ -176,7 +176,7 @@ prints_some '^options  on, rows per segment 0, 24 hash bits, 4,000 bits per file
 refilter --noindex user # its name in 0.1
 prints_some '^options  .*; unfiltered: user$'
 refilter --unfiltered ''
-grep -q '^locator' "$work/out" && complain 'files only, and yet a locator'
+grep -q '^locator' "$work/out" && complain 'a locator without locators'
 run 0 stats "$part" tweets
 prints_some '^false positives (100|99\.[0-9]) % \([0-9,]+ of 10,000 probes\), [0-9,]+ of [0-9,]+ after the on-disk filter$'
 refilter --rows-per-segment 1
@@ -215,7 +215,7 @@ says "colander: refilter: no family 'bogus' in '$part': its families are 'tweets
 run 0 stats "$part" tweets --json
 prints_some '"rows_per_segment":"auto","hash_bits":24,'
 
-# A damaged filter costs time, and is told.
+# A damaged filter costs time, and is reported.
 for filter in "$part"/filters/*; do
     [ -s "$filter" ] && printf damage |
         dd of="$filter" bs=1 seek=1000 conv=notrunc status=none

@@ -1,12 +1,12 @@
 #!/bin/bash
-# A log whose end is missing, or that is damaged before it: what a lost machine
-# had not put on the disk is said once; what was lost otherwise, or has rows
-# behind it, is not passed over.
+# A log whose end is missing, or that is damaged before it: what was not yet on
+# disk when the machine failed is reported once. What was lost otherwise, or is
+# followed by rows, is not ignored.
 #
 # SPDX-License-Identifier: MIT
 source "$(dirname "$0")/lib"
 
-# A store of rows that only its log has: who writes them is killed.
+# A store whose rows are only in its log: its writer is killed.
 make_killed() { # STORE
     "$COLANDER" shell "$1" -e 'local f = db:family("f")
 for i = 1, 3 do f:put(i, {x = i}) end
@@ -21,13 +21,13 @@ for command in find shell; do
     run 4 $command "$work/torn" f
     says_some "^colander: $command: cannot open store '$work/torn': ${log##*/} is corrupt: it has [0-9]+ bytes of whole records, and [0-9]+ were written\$"
 done
-rm "$work/torn/LEDGER" # as the machine may have lost it
-told="colander: find: '$work/torn': dropped [0-9]+ bytes at the end of ${log##*/}: its last write is incomplete"
-for _ in 1 2; do # to read a store changes nothing
+rm "$work/torn/LEDGER" # as a power failure may lose it
+reported="colander: find: '$work/torn': dropped [0-9]+ bytes at the end of ${log##*/}: its last write is incomplete"
+for _ in 1 2; do # reading a store changes nothing
     run 0 find "$work/torn" f
     prints '{"_key":1,"x":1}
 {"_key":2,"x":2}'
-    says_some "^$told\$"
+    says_some "^$reported\$"
 done
 run 0 shell "$work/torn" -e 'print(db:family("f"):count())'
 prints 2

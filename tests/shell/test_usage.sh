@@ -1,5 +1,5 @@
 #!/bin/bash
-# Wrong usage exits 2 and says what is wrong; help goes to standard output.
+# Wrong usage exits with 2 and an error message; help goes to standard output.
 #
 # SPDX-License-Identifier: MIT
 source "$(dirname "$0")/lib"
@@ -16,7 +16,7 @@ run 2 --version x
 says 'colander: --version takes no argument'
 for word in --version --help; do
     "$COLANDER" $word >/dev/full 2>"$work/err"
-    [ $? = 4 ] || complain "$word into a full disk is no 4"
+    [ $? = 4 ] || complain "$word into a full disk does not exit 4"
     last="$word into a full disk"
     says_some 'cannot write output: No space left on device'
 done

@@ -1,6 +1,6 @@
 /*
- * Where: what expressions say of a row, where they are wrong, and what they may
- * not do.
+ * Where: how expressions match rows, how mistakes are reported, and what
+ * expressions may not do.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,7 +13,7 @@
 
 #define ZOLW "\xC5\xBC\xC3\xB3\xC5\x82w"
 
-/* One row of every type, under the key "k1". */
+/* A row with every type, under the key "k1". */
 struct sample {
     struct colander_row_builder *builder;
     struct colander_buffer key;
@@ -78,7 +78,7 @@ drop_sample(void **state)
     return 0;
 }
 
-/* Asks the expression about the row. */
+/* Evaluates the expression for the row. */
 static enum colander_code
 ask(const struct sample *sample, const char *text, bool *accepts,
     struct colander_error *err)
@@ -318,7 +318,7 @@ TEST(an_endless_expression_is_interrupted)
     interrupt_ends_program();
 }
 
-/* A row leaves nothing behind that the next one sees. */
+/* A row leaves nothing that the next one sees. */
 TEST(all_of_many_expressions_must_hold)
 {
     const struct sample *sample = state;

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Finds with --where: the rows that conditions find as well, and all else that a
-# find can be asked for.
+# Finds with --where: they find the same rows as conditions, and accept the
+# other options of a find.
 #
 # SPDX-License-Identifier: MIT
 source "$(dirname "$0")/lib"
@@ -33,7 +33,7 @@ same '(function()
     end
 end)()' 'entities.hashtags[].text=coffee'
 
-# With conditions, which still tell what is read.
+# With conditions, which still determine what is read.
 run 0 find "$demo" tweets user=Smith 'likes>100'
 cp "$work/out" "$work/found"
 run 0 find "$demo" tweets user=Smith --where 'likes > 100' --explain
@@ -50,7 +50,7 @@ run 0 find "$demo" tweets user=Smith --where 'likes > 100' \
     --where 'likes > 1000000' --count
 prints 0
 
-# Limits count what is accepted; the expression sees what is not selected.
+# Limits count accepted rows; the expression sees columns that are not selected.
 "$COLANDER" find "$demo" tweets 'likes>=900' --select user >"$work/found"
 run 0 find "$demo" tweets --where 'likes >= 900' --limit 3 --select user
 prints "$(head -n 3 "$work/found")"
@@ -91,7 +91,7 @@ says "colander: find: row 't000001': attempt to call a nil value (field 'more'):
 in --where 'likes > 0 and likes.more()'"
 prints ''
 
-# The examples of the manual are taken as they stand.
+# The examples of the manual work as they are.
 count=0
 while IFS= read -r line; do
     last=$line
@@ -103,7 +103,7 @@ done < <(grep '^    colander find .*--where' \
     "$(dirname "$0")/../../docs/queries.md")
 [ "$count" -ge 5 ] || complain "only $count examples"
 
-# Ctrl-C ends a find whose expression does not; it has shown the rows before.
+# Ctrl-C ends a find whose expression does not end, after the rows before.
 mkfifo "$work/fifo"
 "$COLANDER" find "$demo" tweets --select user \
     --where '_key < "t001000" or (function() while true do end end)()' \
@@ -112,11 +112,11 @@ exec 3<"$work/fifo"
 for _ in {1..800}; do
     read -r -u 3 row
 done
-sleep 0.1 # it has nothing left to wait for
+sleep 0.1 # it has nothing more to wait for
 kill -INT $!
 rest=$(wc -l <&3)
 wait $!
-[ $? = 130 ] || complain 'an endless expression is no 130'
+[ $? = 130 ] || complain 'an endless expression does not exit 130'
 [ "$rest" = 200 ] || complain "$rest rows, not 200, come last of 1000"
 last='an endless expression'
 says_some '^colander: find: interrupted$'

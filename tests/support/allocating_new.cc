@@ -1,6 +1,6 @@
 /*
- * C++ allocates as C does: so a program that fails the allocations of one,
- * through the linker, fails those of both.
+ * Makes C++ allocate with malloc, so that a program that makes C allocations
+ * fail through the linker makes those of C++ fail, too.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,5 +1,5 @@
 /*
- * A list of tests in the order of their lines, and a program that runs it.
+ * The list of tests in the order of their lines, and a program that runs them.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -6,8 +6,8 @@
  *         assert_true(...);
  *     }
  *
- * They run in the order of the file. A program that has something to do before
- * has its own `main`, which calls tests_run; its tests have what that set up as
+ * They run in the order of the file. A program that needs its own setup has its
+ * own `main`, which calls tests_run; its tests get what the setup created as
  * `state`.
  *
  * SPDX-License-Identifier: MIT
@@ -48,7 +48,7 @@
                                                                                \
     static void name(parameter)
 
-/* The call succeeds. A failure prints the message that is in `why()`. */
+/* Asserts that the call succeeds. A failure prints the message in `why()`. */
 #define OK(call) assert_ok((call), #call, __FILE__, __LINE__)
 
 static inline void
@@ -60,13 +60,13 @@ assert_ok(enum colander_code code, const char *call, const char *file, int line)
     _fail(file, line);
 }
 
-/* The call returns 0, as those of the system that succeed. */
+/* Asserts that the call returns 0, as system calls do on success. */
 #define ZERO(call) assert_int_equal((call), 0)
 
-/* The call fails with `code`. */
+/* Asserts that the call fails with `code`. */
 #define FAILS(call, code) assert_int_equal((call), (code))
 
-/* The two slices have the same bytes. */
+/* Asserts that the two slices have the same bytes. */
 #define ASSERT_SAME(a, b) assert_true(colander_slice_equal((a), (b)))
 
 /* What the program does when it is run again (children.h) with `--name` as its
@@ -93,7 +93,7 @@ void tests_add(struct CMUnitTest test, int line);
 
 void tests_add_role(const char *word, int (*play)(char **arguments));
 
-/* Runs all tests. Returns how many failed. */
+/* Runs all tests. Returns the number of failures. */
 int tests_run(CMFixtureFunction setup, CMFixtureFunction teardown);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Processes that run this program again.
+ * Processes that run this program again: see children.h.
  *
  * SPDX-License-Identifier: MIT
  */

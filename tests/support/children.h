@@ -1,6 +1,6 @@
 /*
- * Processes that run this program again: RocksDB's threads do not come along
- * with a fork.
+ * Processes that run this program again. A plain fork would not copy the
+ * threads of RocksDB.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,11 +9,11 @@
 
 #include <sys/types.h>
 
-/* Starts it with these arguments, the first of which is its name; they end with
- * NULL. Fails the test when there can be no process. */
+/* Starts it with these arguments, the first of which is its name, ended by
+ * NULL. Fails the test if the process cannot be started. */
 pid_t child_start(const char *const *arguments);
 
-/* The same, and waits until it has ended; returns how. */
+/* The same, and waits until it ends. Returns its wait status. */
 int child_run(const char *const *arguments);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Claims of threads: cmocka's assertions are of the thread that runs the test,
- * and in others end the program without a word.
+ * Claims checked in threads. cmocka's assertions work only in the thread that
+ * runs the test, and end the program silently in others.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,11 +12,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Ends the program where the claim does not hold. What the store looks like
- * then stays as it is. */
+/* Ends the program if the claim does not hold. The store stays as it is
+ * then. */
 #define CLAIM(claim) claim_holds((claim), __FILE__, __LINE__, #claim, "")
 
-/* The call succeeds. A failure prints the message that is in `why()`. */
+/* The call must succeed. A failure prints the message in `why()`. */
 #define DID(call)                                                              \
     claim_holds((call) == COLANDER_OK, __FILE__, __LINE__, #call, error_text())
 

@@ -1,8 +1,8 @@
 /*
  * Finds compared with scans of the same snapshot, in any thread.
  *
- * The scan is the same find with its predicate behind two negations, through
- * which value filters do not see.
+ * The scan is the same find with its predicate inside two negations, which hide
+ * it from value filters.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,10 +13,10 @@
 #include "support/random_rows.h"
 #include "support/scoped.h"
 
-/* What finds have done, together. */
+/* What finds have done, in total. */
 struct find_counts {
     uint64_t plans[3];     /* finds, by enum colander_plan */
-    uint64_t row_count;    /* rows given by plans of candidates */
+    uint64_t row_count;    /* rows returned by plans of candidates */
     uint64_t recent_found; /* candidates in no SST */
     uint64_t files_unsure;
 };
@@ -56,8 +56,8 @@ count_find(const struct colander_cursor *cursor, struct find_counts *counts)
         counts->row_count += explain.rows_returned;
 }
 
-/* Both give the same rows in the same order, of one snapshot; returns how
- * many. */
+/* Asserts that both return the same rows in the same order from one snapshot.
+ * Returns their number. */
 static inline uint64_t
 compare_find(struct colander_family *family, const struct colander_query *find,
              const struct colander_query *scan, struct find_counts *counts)
@@ -84,7 +84,7 @@ compare_find(struct colander_family *family, const struct colander_query *find,
     return count;
 }
 
-/* A random question, of a snapshot that is given. */
+/* A random question, asked of a given snapshot. */
 static inline void
 compare_random_find(struct colander_family *family,
                     const struct colander_snapshot *snapshot,
@@ -112,7 +112,7 @@ compare_random_find(struct colander_family *family,
     colander_buffer_release(&bounds[1]);
 }
 
-/* So many random questions, each of a snapshot of its moment. */
+/* `count` random questions, each asked of a new snapshot. */
 static inline void
 compare_random_finds(struct colander_store *store,
                      struct colander_family *family, uint64_t key_count,
@@ -127,8 +127,8 @@ compare_random_finds(struct colander_store *store,
     }
 }
 
-/* The rows of the snapshot whose value at `path` (NULL: in any column) equals
- * `value`: found and scanned, and how many. */
+/* Finds and scans the rows of the snapshot whose value at `path` (NULL: in any
+ * column) equals `value`. Returns their number. */
 static inline uint64_t
 compare_equal_at(struct colander_family *family,
                  const struct colander_snapshot *snapshot, const char *path,
@@ -155,7 +155,7 @@ compare_equal_at(struct colander_family *family,
     return count;
 }
 
-/* The same, of this moment. */
+/* The same, in a new snapshot. */
 static inline uint64_t
 compare_equal(struct colander_store *store, struct colander_family *family,
               const char *path, struct colander_value value,

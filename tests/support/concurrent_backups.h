@@ -1,5 +1,5 @@
 /*
- * Backups that are made while rows are written, and looked at as stores.
+ * Backups made while rows are written, and opened as stores to check them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -9,29 +9,31 @@
 #include "support/concurrent_families.h"
 #include "support/filter_files.h"
 
-/* What was acknowledged by now. */
+/* Copies what is acknowledged by now. */
 static inline void
 note_acknowledged(struct world *world, struct world *backup)
 {
     for (uint64_t i = 0; i < KEYS; i++)
-        tell(&backup->versions[i].acknowledged,
-             told(&world->versions[i].acknowledged));
+        shared_store(&backup->versions[i].acknowledged,
+                     shared_load(&world->versions[i].acknowledged));
     for (uint64_t i = 0; i < PAIRS; i++)
-        tell(&backup->stamps[i].acknowledged,
-             told(&world->stamps[i].acknowledged));
+        shared_store(&backup->stamps[i].acknowledged,
+                     shared_load(&world->stamps[i].acknowledged));
 }
 
-/* And what was begun. */
+/* Copies what is begun by now. */
 static inline void
 note_begun(struct world *world, struct world *backup)
 {
     for (uint64_t i = 0; i < KEYS; i++)
-        tell(&backup->versions[i].begun, told(&world->versions[i].begun));
+        shared_store(&backup->versions[i].begun,
+                     shared_load(&world->versions[i].begun));
     for (uint64_t i = 0; i < PAIRS; i++)
-        tell(&backup->stamps[i].begun, told(&world->stamps[i].begun));
+        shared_store(&backup->stamps[i].begun,
+                     shared_load(&world->stamps[i].begun));
 }
 
-/* As readers look at the store. */
+/* Checks the backup as readers check the store. */
 static inline void
 look_at_backup(struct actor *actor, struct world *backup, const char *path)
 {

@@ -1,11 +1,11 @@
 /*
  * Families that are written as a whole while others read them: "loaded", which
- * is made anew again and again, by batches or as a bulk, and "passing", which
- * comes with all its rows and goes; and "brief", which is dropped while others
- * write to it.
+ * is rewritten again and again, in batches or as a bulk; "passing", which is
+ * created with all its rows and dropped; and "brief", which is dropped while
+ * other threads write to it.
  *
- * A reader sees a load as far as its batches went, of a bulk all rows or none;
- * of a family that is dropped all rows, or the word that it was.
+ * A reader of a batch load sees the batches so far; of a bulk, all rows or
+ * none; of a family that is dropped, all rows or an error that says so.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,18 +17,18 @@
 
 #define LOADED 400 /* rows of a load */
 #define LOAD_BATCH 50
-#define PASSING 30 /* rows of the family that comes and goes */
-#define BRIEF 20   /* writes of one thread to that which is dropped meanwhile */
+#define PASSING 30 /* rows of the family that is created and dropped */
+#define BRIEF 20   /* writes of one thread to the family being dropped */
 
-/* What the parts share, beside the world of concurrent_rows.h. */
+/* What the parts share, in addition to the world of concurrent_rows.h. */
 struct play {
-    struct world world; /* first: an actor knows this */
+    struct world world; /* first: an actor points to this */
     pthread_mutex_t bulk_mutex;
     struct colander_bulk *bulk;   /* under way; NULL: none */
     uint64_t generation;          /* of the load under way; the loader's */
-    char backups[TEMPORARY_SIZE]; /* a directory of them */
-    told_number cancelled_count;
-    told_number turn_count;
+    char backups[TEMPORARY_SIZE]; /* directory with them */
+    shared_number cancelled_count;
+    shared_number turn_count;
 };
 
 static inline struct play *
@@ -46,7 +46,7 @@ open_family(struct actor *actor, const char *name)
     return family;
 }
 
-/* A row of two columns, of a family that is written as a whole. */
+/* A row of two columns, for a family that is written as a whole. */
 static inline struct colander_slice
 plain_row(struct actor *actor, uint64_t n, uint64_t generation)
 {
@@ -59,7 +59,7 @@ plain_row(struct actor *actor, uint64_t n, uint64_t generation)
     return row;
 }
 
-/* Whether it could be counted: the family may be dropped meanwhile. */
+/* Returns false if the family was dropped and rows could not be counted. */
 static inline bool
 count_generation(struct colander_family *family, const char *path,
                  uint64_t generation, const struct colander_snapshot *snapshot,
@@ -84,7 +84,7 @@ count_generation(struct colander_family *family, const char *path,
 
 /* ---------------------------------------------------------------- loads --- */
 
-/* Generations that are loaded in batches; the others are bulks. */
+/* Whether this generation is loaded in batches, not as a bulk. */
 static inline bool
 is_in_batches(uint64_t generation)
 {
@@ -110,7 +110,7 @@ load_batches(struct actor *actor, struct colander_family *family,
     }
 }
 
-/* The watcher may look at it, and cancel it. */
+/* Publishes the bulk, so that the watcher may inspect and cancel it. */
 static inline void
 show_bulk(struct play *play, struct colander_bulk *bulk)
 {
@@ -119,7 +119,7 @@ show_bulk(struct play *play, struct colander_bulk *bulk)
     pthread_mutex_unlock(&play->bulk_mutex);
 }
 
-/* In order of keys, or against it. Whether it was not cancelled. */
+/* Adds keys in ascending or descending order. Returns false if cancelled. */
 static inline bool
 load_bulk(struct actor *actor, struct colander_family *family,
           uint64_t generation)
@@ -145,7 +145,7 @@ load_bulk(struct actor *actor, struct colander_family *family,
     return code == COLANDER_OK;
 }
 
-/* The family anew, with all rows of the next generation. */
+/* Recreates the family with all rows of the next generation. */
 static inline void
 load_once(struct actor *actor)
 {
@@ -167,11 +167,12 @@ load_once(struct actor *actor)
     CLAIM(count == (is_loaded ? LOADED : 0));
     colander_family_close(family);
     if (!is_loaded)
-        atomic_fetch_add_explicit(&play_of(actor)->cancelled_count, 1, TOLD);
+        atomic_fetch_add_explicit(&play_of(actor)->cancelled_count, 1,
+                                  SHARED_ORDER);
 }
 
-/* Rows of the load: of one generation, as many as are there at once. Gives
- * the generation. */
+/* Checks that the rows of the load are of one generation, as many as there may
+ * be. Returns the generation. */
 static inline uint64_t
 walk_load(struct colander_cursor *cursor, uint64_t *count)
 {
@@ -184,10 +185,10 @@ walk_load(struct colander_cursor *cursor, uint64_t *count)
         CLAIM(number_in(result.row, "generation") == generation);
         CLAIM(number_in(result.row, "n") == *count);
     }
-    return UINT64_MAX - generation; /* it is stored as -1 - generation */
+    return UINT64_MAX - generation; /* stored as -1 - generation */
 }
 
-/* A load is seen as far as its batches went, or all of it. */
+/* Checks that the batches so far of a load are visible, or all of it. */
 static inline void
 check_load(struct actor *actor)
 {
@@ -213,8 +214,7 @@ check_load(struct actor *actor)
     }
 }
 
-/* ----------------------------------------------- a family comes and goes ---
- */
+/* ----------------------------------------------------- a dropped family --- */
 
 static inline void
 make_and_drop(struct actor *actor)
@@ -242,7 +242,7 @@ make_and_drop(struct actor *actor)
     colander_family_close(family);
 }
 
-/* Writes on until the family is dropped: other families do not suffer. */
+/* Writes until the family is dropped. Other families are not affected. */
 static inline void
 write_brief(struct actor *actor)
 {
@@ -266,7 +266,7 @@ drop_brief(struct actor *actor)
     CLAIM(code == COLANDER_OK || code == COLANDER_NOT_FOUND);
 }
 
-/* All of its rows, none, or the word that it was dropped. */
+/* Checks for all of its rows, none, or the error that it was dropped. */
 static inline void
 check_passing(struct actor *actor)
 {

@@ -2,10 +2,10 @@
  * Rows that threads write while others read them, and what each reader may see
  * of them.
  *
- * Families: "rows", in which each row tells its version and has one writer;
- * "left" and "right", of whose rows batches write two at once. All that a
- * reader claims follows from what was acknowledged before it looked, and what
- * was begun when it had.
+ * Families: "rows", in which each row contains its version and has one writer;
+ * "left" and "right", to which batches write two rows at once. A reader checks
+ * only what follows from what was acknowledged before its read, and what was
+ * begun by the end of it.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,37 +20,35 @@
 #include <pthread.h>
 
 #define WRITERS 2
-#define KEYS 240      /* of "rows"; a writer has every WRITERS-th */
+#define KEYS 240      /* of "rows"; a writer has every WRITERS-th one */
 #define PAIRS 40      /* of "left" and "right" */
 #define PATCHED PAIRS /* a row of "left" that all writers patch */
 #define BATCH_MAX 12
-#define HOT                                                                    \
-    8 /* keys of "rows" that are written and read as often as others           \
-       */
+#define HOT 8 /* keys of "rows" that are used as often as all the others */
 
 /*
- * What threads tell each other must put nothing in order between what they do
- * in the store: a sanitizer would take it for the store's own locks, and say
- * nothing where these are missing. A processor may need the order.
+ * The numbers that threads share must not order what they do in the store: a
+ * sanitizer would take them for the store's own locks, and not notice a missing
+ * one. A processor may need the order.
  */
 #ifdef __SANITIZE_THREAD__
-#define TOLD memory_order_relaxed
+#define SHARED_ORDER memory_order_relaxed
 #else
-#define TOLD memory_order_seq_cst
+#define SHARED_ORDER memory_order_seq_cst
 #endif
 
-typedef _Atomic(uint64_t) told_number;
+typedef _Atomic(uint64_t) shared_number;
 
 static inline uint64_t
-told(told_number *number)
+shared_load(shared_number *number)
 {
-    return atomic_load_explicit(number, TOLD);
+    return atomic_load_explicit(number, SHARED_ORDER);
 }
 
 static inline void
-tell(told_number *number, uint64_t value)
+shared_store(shared_number *number, uint64_t value)
 {
-    atomic_store_explicit(number, value, TOLD);
+    atomic_store_explicit(number, value, SHARED_ORDER);
 }
 
 /* Odd versions of rows are deletes. */
@@ -64,21 +62,21 @@ struct world {
     struct history patches[WRITERS];
 };
 
-/* A thread's own. */
+/* The state of a thread. */
 struct actor {
     struct world *world;
-    uint64_t number; /* among those that do the same */
+    uint64_t number; /* among those with the same job */
     uint64_t random;
     struct colander_row_builder *builder;
-    struct colander_batch *batch;   /* of a writer */
-    uint64_t seen[KEYS];            /* a reader: versions of rows, */
+    struct colander_batch *batch;   /* for a writer */
+    uint64_t seen[KEYS];            /* for a reader: versions of rows, */
     uint64_t seen_stamps[PAIRS];    /* stamps of pairs, */
     uint64_t seen_patches[WRITERS]; /* and patches, as read outside snapshots */
     struct find_counts finds;
     uint64_t turn_count;
 };
 
-/* A column that is an integer; UINT64_MAX: there is none. */
+/* Returns an integer column; UINT64_MAX: it is missing. */
 static inline uint64_t
 number_in(struct colander_slice row, const char *path)
 {
@@ -89,7 +87,7 @@ number_in(struct colander_slice row, const char *path)
     return is_found ? (uint64_t)value.integer : UINT64_MAX;
 }
 
-/* One of the rows; half of the time one that all others ask for as well. */
+/* A random row; half of the time one of the few that all threads ask for. */
 static inline uint64_t
 some_row(uint64_t *random)
 {
@@ -113,7 +111,7 @@ version_row(struct actor *actor, uint64_t index, uint64_t version)
     return row;
 }
 
-/* Adds the next version of a row to the batch, or (NULL) writes it. */
+/* Adds the next version of a row to the batch, or writes it if that is NULL. */
 static inline void
 write_version(struct actor *actor, struct colander_batch *batch, uint64_t index)
 {
@@ -122,13 +120,13 @@ write_version(struct actor *actor, struct colander_batch *batch, uint64_t index)
     SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
     struct colander_slice key = integer_key(index, &bytes);
     const uint64_t choice = random_below(&actor->random, 8);
-    uint64_t version = told(&versions->begun) + 1;
+    uint64_t version = shared_load(&versions->begun) + 1;
     struct colander_slice row = {NULL, 0};
     enum colander_code code;
 
     if (choice >= 2)
-        version += version % 2; /* no delete */
-    tell(&versions->begun, version);
+        version += version % 2; /* not a delete */
+    shared_store(&versions->begun, version);
     if (version % 2 == 0)
         row = version_row(actor, index, version);
     if (version % 2 != 0)
@@ -143,7 +141,7 @@ write_version(struct actor *actor, struct colander_batch *batch, uint64_t index)
                    : colander_batch_patch(batch, rows, key, row, why());
     DID(code);
     if (batch == NULL)
-        tell(&versions->acknowledged, version);
+        shared_store(&versions->acknowledged, version);
 }
 
 static inline void
@@ -159,18 +157,18 @@ write_batch(struct actor *actor)
     for (uint64_t i = first; i < first + count; i++) {
         struct history *one = &versions[i * WRITERS + actor->number];
 
-        tell(&one->acknowledged, told(&one->begun));
+        shared_store(&one->acknowledged, shared_load(&one->begun));
     }
 }
 
-/* The same stamp, into two families at once. */
+/* Writes the same stamp to two families at once. */
 static inline void
 write_pair(struct actor *actor)
 {
     struct world *world = actor->world;
     const uint64_t index =
         random_below(&actor->random, PAIRS / WRITERS) * WRITERS + actor->number;
-    const uint64_t stamp = told(&world->stamps[index].begun) + 1;
+    const uint64_t stamp = shared_load(&world->stamps[index].begun) + 1;
     SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
     struct colander_slice key = integer_key(index, &bytes);
     struct colander_slice row;
@@ -180,9 +178,9 @@ write_pair(struct actor *actor)
     DID(colander_row_builder_finish(actor->builder, &row, why()));
     DID(colander_batch_put(actor->batch, world->left, key, row, why()));
     DID(colander_batch_patch(actor->batch, world->right, key, row, why()));
-    tell(&world->stamps[index].begun, stamp);
+    shared_store(&world->stamps[index].begun, stamp);
     DID(colander_batch_commit(actor->batch, NULL, why()));
-    tell(&world->stamps[index].acknowledged, stamp);
+    shared_store(&world->stamps[index].acknowledged, stamp);
 }
 
 static inline const char *
@@ -193,22 +191,22 @@ patched_column(uint64_t writer)
     return names[writer];
 }
 
-/* Of a row that the other writers patch, too: none of the patches is lost. */
+/* Patches a row that other writers patch, too: no patch may be lost. */
 static inline void
 write_patch(struct actor *actor)
 {
     struct history *patches = &actor->world->patches[actor->number];
-    const uint64_t patch = told(&patches->begun) + 1;
+    const uint64_t patch = shared_load(&patches->begun) + 1;
     SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
     struct colander_slice row;
 
     colander_row_builder_add(actor->builder, patched_column(actor->number),
                              colander_integer((int64_t)patch));
     DID(colander_row_builder_finish(actor->builder, &row, why()));
-    tell(&patches->begun, patch);
+    shared_store(&patches->begun, patch);
     DID(colander_family_patch(actor->world->left, integer_key(PATCHED, &bytes),
                               row, NULL, why()));
-    tell(&patches->acknowledged, patch);
+    shared_store(&patches->acknowledged, patch);
 }
 
 static inline void
@@ -245,7 +243,7 @@ take_snapshot(struct world *world)
     return snapshot;
 }
 
-/* Any question: named and any columns, ranges of values and of keys. */
+/* Asks any question: named and any columns, ranges of values and of keys. */
 static inline void
 check_question(struct actor *actor)
 {
@@ -253,7 +251,7 @@ check_question(struct actor *actor)
                          &actor->random, &actor->finds);
 }
 
-/* How many rows have the value, found and scanned. */
+/* Finds and scans rows with the value. Returns their number. */
 static inline uint64_t
 count_value(struct actor *actor, struct colander_family *family,
             const struct colander_snapshot *snapshot, const char *path,
@@ -262,7 +260,7 @@ count_value(struct actor *actor, struct colander_family *family,
     return compare_equal_at(family, snapshot, path, value, &actor->finds);
 }
 
-/* The number in a column of a row; UINT64_MAX: there is none. */
+/* Returns the number in a column of a row; UINT64_MAX: it is missing. */
 static inline uint64_t
 get_number(struct colander_family *family, uint64_t index,
            const struct colander_snapshot *snapshot, const char *path)
@@ -280,12 +278,12 @@ get_number(struct colander_family *family, uint64_t index,
     return number;
 }
 
-/* A row that is there has a version that was acknowledged by `done` or begun
- * by now; one that is not was deleted then. */
+/* A row that exists has a version that was acknowledged by `done` or begun by
+ * now. A missing row was deleted then. */
 static inline void
 claim_version(struct history *versions, uint64_t done, uint64_t version)
 {
-    const uint64_t begun = told(&versions->begun);
+    const uint64_t begun = shared_load(&versions->begun);
 
     if (version == UINT64_MAX)
         CLAIM(done == 0 || done % 2 != 0 || begun > done);
@@ -293,15 +291,15 @@ claim_version(struct history *versions, uint64_t done, uint64_t version)
         CLAIM(version % 2 == 0 && version >= done && version <= begun);
 }
 
-/* What was acknowledged is there, and is found by its value at once; what it
- * replaced is not, nor what is being written beside it. */
+/* What was acknowledged exists, and is found by its value at once. What it
+ * replaced is not found, nor is what is being written meanwhile. */
 static inline void
 check_version(struct actor *actor)
 {
     struct world *world = actor->world;
     const uint64_t index = some_row(&actor->random);
     const char *path = random_below(&actor->random, 2) == 0 ? NULL : "version";
-    const uint64_t done = told(&world->versions[index].acknowledged);
+    const uint64_t done = shared_load(&world->versions[index].acknowledged);
     SCOPED_SNAPSHOT now = take_snapshot(world);
     const uint64_t version = get_number(world->rows, index, now, "number");
     char text[48];
@@ -316,15 +314,15 @@ check_version(struct actor *actor)
               (other == version));
 }
 
-/* Rows that are read outside snapshots: none goes back. */
+/* Reads rows outside snapshots: none goes back to an older version. */
 static inline void
 check_now(struct actor *actor)
 {
     struct world *world = actor->world;
     const uint64_t index = some_row(&actor->random);
     const uint64_t pair = random_below(&actor->random, PAIRS);
-    const uint64_t done = told(&world->versions[index].acknowledged);
-    const uint64_t stamped = told(&world->stamps[pair].acknowledged);
+    const uint64_t done = shared_load(&world->versions[index].acknowledged);
+    const uint64_t stamped = shared_load(&world->stamps[pair].acknowledged);
     uint64_t number = get_number(world->rows, index, NULL, "number");
 
     claim_version(&world->versions[index], done, number);
@@ -339,7 +337,7 @@ check_now(struct actor *actor)
     if (number != UINT64_MAX)
         actor->seen_stamps[pair] = number;
     for (uint64_t i = 0; i < WRITERS; i++) {
-        const uint64_t patched = told(&world->patches[i].acknowledged);
+        const uint64_t patched = shared_load(&world->patches[i].acknowledged);
 
         number = get_number(world->left, PATCHED, NULL, patched_column(i));
         if (number == UINT64_MAX)
@@ -349,13 +347,13 @@ check_now(struct actor *actor)
     }
 }
 
-/* Both rows of a batch, or neither, and by value as well. */
+/* Both rows of a batch are visible, or neither, by key and by value. */
 static inline void
 check_pair(struct actor *actor)
 {
     struct world *world = actor->world;
     const uint64_t index = random_below(&actor->random, PAIRS);
-    const uint64_t stamped = told(&world->stamps[index].acknowledged);
+    const uint64_t stamped = shared_load(&world->stamps[index].acknowledged);
     SCOPED_SNAPSHOT now = take_snapshot(world);
     const uint64_t left = get_number(world->left, index, now, "stamp");
     const uint64_t right = get_number(world->right, index, now, "stamp");
@@ -370,8 +368,8 @@ check_pair(struct actor *actor)
     CLAIM(counts[0] == counts[1] && counts[0] >= (left != UINT64_MAX));
 }
 
-/* All rows of a snapshot: in order, none older than was acknowledged, and none
- * missing. */
+/* Reads all rows of a snapshot: they are in order, none is older than what was
+ * acknowledged, and none is missing. */
 static inline void
 check_scan(struct actor *actor)
 {
@@ -385,7 +383,7 @@ check_scan(struct actor *actor)
     bool is_row;
 
     for (uint64_t i = 0; i < KEYS; i++)
-        done[i] = told(&world->versions[i].acknowledged);
+        done[i] = shared_load(&world->versions[i].acknowledged);
     now = take_snapshot(world);
     query.snapshot = now;
     DID(colander_family_find(world->rows, &query, &cursor, why()));

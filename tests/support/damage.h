@@ -1,5 +1,5 @@
 /*
- * One damage to one file of a store.
+ * Damages one file of a store.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,12 +11,11 @@
 
 #define PATH_SIZE 600
 
-/* ----------------------------------------------------------------- files ---
- */
+/* ---------------------------------------------------------------- files --- */
 
-/* The files of a store, of the kinds that may be damaged. */
+/* The files of a store, of the kinds to damage. */
 struct damageable {
-    char paths[FILES_MAX][PATH_SIZE]; /* below the store */
+    char paths[FILES_MAX][PATH_SIZE]; /* relative to the store */
     uint64_t kinds[FILES_MAX];
     size_t count;
 };
@@ -78,8 +77,7 @@ copy_store(const char *from, const char *to)
     run(command);
 }
 
-/* ---------------------------------------------------------------- damage ---
- */
+/* --------------------------------------------------------------- damage --- */
 
 enum damage_kind { BIT, BYTE, PAGE, CUT, SWAP, DELETE, DAMAGES };
 
@@ -89,14 +87,14 @@ static const char *const damage_names[] = {
 struct damage {
     enum damage_kind kind;
     uint64_t file_kind;
-    char path[PATH_SIZE];  /* below the store */
+    char path[PATH_SIZE];  /* relative to the store */
     char other[PATH_SIZE]; /* swapped with it; or empty */
     off_t at;
-    off_t size; /* of the file before */
+    off_t size; /* of the file before the damage */
     bool is_last_log;
 };
 
-/* A file of one kind, each kind as often as any other. */
+/* Picks a file of a random kind; each kind is equally likely. */
 static inline void
 choose_file(const struct damageable *files, uint64_t *random,
             struct damage *damage)
@@ -113,8 +111,8 @@ choose_file(const struct damageable *files, uint64_t *random,
                            files->kinds[file + 1] != damage->file_kind);
 }
 
-/* Any place in a file; often near its end, where most files say what they are,
- * and every bit counts. */
+/* Picks a place in a file; often near its end, where most files have their
+ * footer, and every bit counts. */
 static inline off_t
 choose_place(off_t size, uint64_t *random)
 {
@@ -144,7 +142,7 @@ choose_damage(const char *store, const struct damageable *files,
         damage->at -= damage->at % 4096;
     if (damage->kind != SWAP)
         return;
-    /* Mostly with one of its kind: that is harder to see. */
+    /* Mostly with one of its kind, which is harder to detect. */
     for (unsigned i = 0; i < 1000 && files->kinds[other] != damage->file_kind;
          i++)
         other = random_below(random, files->count);

@@ -1,5 +1,5 @@
 /*
- * An engine in a directory of its own, and short ways to use it in tests.
+ * An engine in a temporary directory, and shortcuts for tests.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,13 +13,13 @@
 #include "support/temporary.h"
 #include "support/usual.h"
 
-/* With a directory, whose engine is closed after the test. */
+/* A test with a directory, whose engine is closed afterwards. */
 #define ENGINE_TEST(name)                                                      \
     TEST_WITH(struct fixture *fixture, name, setup, teardown)
 
-#define OPEN_MAX 8 /* families that are open at once */
+#define OPEN_MAX 8 /* families open at once */
 
-/* A store in a directory of its own. */
+/* A store in a temporary directory. */
 struct fixture {
     char directory[TEMPORARY_SIZE];
     char path[TEMPORARY_SIZE + 16];
@@ -90,7 +90,7 @@ close_engine(struct fixture *fixture)
     fixture->engine = NULL;
 }
 
-/* A family that is closed with the engine. */
+/* Returns a family that is closed with the engine. */
 static inline struct engine_family *
 family_of(struct fixture *fixture, const char *name)
 {
@@ -102,7 +102,7 @@ family_of(struct fixture *fixture, const char *name)
     return family;
 }
 
-/* Opens the store, and a family of it. */
+/* Opens the store, and one of its families. */
 static inline struct engine_family *
 open_with_family(struct fixture *fixture, const char *name)
 {
@@ -122,7 +122,7 @@ put(struct engine *engine, struct engine_family *family, const char *key,
     return engine_batch_write(batch, COLANDER_AS_STORE, err);
 }
 
-/* What is under `key`, as a string for the caller to free; NULL: nothing. */
+/* Returns the value of `key` as a string that the caller frees, or NULL. */
 static inline char *
 get(struct engine_family *family, const struct colander_snapshot *snapshot,
     const char *key)

@@ -1,5 +1,5 @@
 /*
- * Calls to the system that fail: see failing_calls.h.
+ * System calls that fail: see failing_calls.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -27,7 +27,7 @@ call_fails(void)
     return true;
 }
 
-/* A call that gives `failure` when it fails. */
+/* A call that returns `failure` when it fails. */
 #define WRAP(type, name, failure, parameters, arguments)                       \
     type __real_##name parameters;                                             \
     type __wrap_##name parameters;                                             \
@@ -36,7 +36,7 @@ call_fails(void)
         return call_fails() ? (failure) : __real_##name arguments;             \
     }
 
-/* The compiler passes a mode that is not given like one that is. */
+/* The compiler passes an omitted mode like one that is given. */
 WRAP(int, open, -1, (const char *path, int flags, mode_t mode),
      (path, flags, mode))
 WRAP(int, openat, -1, (int fd, const char *path, int flags, mode_t mode),

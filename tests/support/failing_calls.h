@@ -1,7 +1,7 @@
 /*
- * Calls to the system that fail with EIO: those of the program and of what is
- * linked into it, but not those of shared libraries. The linker sends them to
- * failing_calls.c: see CMakeLists.txt. io_faults.h fails those of RocksDB, too.
+ * System calls that fail with EIO: those of the program and of what is linked
+ * into it, but not those of shared libraries. The linker redirects them to
+ * failing_calls.c: see CMakeLists.txt. io_faults.h makes RocksDB's fail, too.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,13 +11,13 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* How many succeed until one fails, in any thread; below 0: none fails. */
+/* The number of calls, in any thread, before one fails; below 0: none does. */
 extern atomic_long calls_left;
 
-/* Set by one that failed. */
+/* Set by the call that failed. */
 extern atomic_bool call_failed;
 
-/* Counts a call; true: it is to fail, and errno says why. */
+/* Counts a call. Returns true if it must fail, with errno set. */
 bool call_fails(void);
 
 #endif

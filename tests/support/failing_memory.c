@@ -31,7 +31,7 @@ atomic_long allocations_left = -1;
 atomic_bool memory_is_gone;
 atomic_bool allocation_failed;
 
-/* In programs with io_faults.c, and with failing_calls.c. */
+/* Defined in programs with io_faults.c or failing_calls.c. */
 #pragma weak fault_is_due
 #pragma weak call_fails
 

@@ -1,6 +1,6 @@
 /*
  * Allocations that fail: those of the program and of what is linked into it,
- * but not those of shared libraries. The linker sends them to
+ * but not those of shared libraries. The linker redirects them to
  * failing_memory.c: see CMakeLists.txt.
  *
  * SPDX-License-Identifier: MIT
@@ -10,14 +10,14 @@
 
 #include <stdatomic.h>
 
-/* How many succeed until one fails, in any thread; below 0: none fails. In a
- * program with io_faults.c its FAULT_MEMORY fails allocations as well. */
+/* The number of allocations, in any thread, before one fails; below 0: none
+ * does. In a program with io_faults.c, FAULT_MEMORY fails them as well. */
 extern atomic_long allocations_left;
 
-/* All that come after the one that fails, fail as well. */
+/* All allocations after the one that fails fail as well. */
 extern atomic_bool memory_is_gone;
 
-/* Set by one that failed. */
+/* Set by the allocation that failed. */
 extern atomic_bool allocation_failed;
 
 #endif

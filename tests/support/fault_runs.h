@@ -1,5 +1,5 @@
 /*
- * Processes that meet faults, and a look at what they leave.
+ * Runs processes with faults, and checks what they leave on disk.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,10 +12,10 @@
 #include <errno.h>
 #include <sys/wait.h>
 
-/* A process that takes longer hangs. */
+/* A process that takes longer is hanging. */
 #define SECONDS_MAX 300
 
-/* One way to fail. */
+/* One kind of failure. */
 struct plan {
     const char *name;
     struct fault fault; /* without its number */
@@ -31,7 +31,7 @@ struct runs {
     uint64_t seed;
     uint64_t random;
     uint64_t run_count;
-    uint64_t stopped_count; /* that took no writes after the fault */
+    uint64_t stopped_count; /* those that could not write after the fault */
     uint64_t failed_count;  /* calls */
 };
 
@@ -55,7 +55,8 @@ runs_init(struct runs *runs, const char *test)
 static inline void
 runs_release(struct runs *runs)
 {
-    printf("%llu runs; %llu calls told an error; %llu stores took no writes "
+    printf("%llu runs; %llu calls reported an error; %llu stores accepted no "
+           "writes "
            "until they were opened again\n",
            (unsigned long long)runs->run_count,
            (unsigned long long)runs->failed_count,
@@ -64,7 +65,7 @@ runs_release(struct runs *runs)
     temporary_remove(runs->directory);
 }
 
-/* Runs the process; gives how it ended. */
+/* Runs the process. Returns its wait status. */
 static inline int
 run_in(struct runs *runs, const char *store, const char *mode, const char *what,
        uint64_t number, bool is_killed)
@@ -85,7 +86,7 @@ run_in(struct runs *runs, const char *store, const char *mode, const char *what,
     return child_run(arguments);
 }
 
-/* Makes the store that some processes begin with: of one that was killed. */
+/* Creates the store of a killed process, with which some processes begin. */
 static inline void
 make_killed(struct runs *runs, const char *mode, const char *what,
             uint64_t number)
@@ -97,7 +98,7 @@ make_killed(struct runs *runs, const char *mode, const char *what,
     runs->killed_progress = *runs->progress;
 }
 
-/* No store, or that of a process that was killed. */
+/* Begins with no store, or with that of a killed process. */
 static inline void
 begin_store(struct runs *runs)
 {
@@ -115,8 +116,8 @@ begin_store(struct runs *runs)
     runs->progress->bulk = runs->killed_progress.bulk;
 }
 
-/* Runs the process, with a store or without, and looks at what it leaves.
- * `what` and `number` say with which fault. */
+/* Runs the process, with or without a store, and checks what it leaves on disk.
+ * `what` and `number` identify the fault. */
 static inline void
 run_once(struct runs *runs, const char *mode, const char *what, uint64_t number,
          bool is_killed)
@@ -140,8 +141,8 @@ run_once(struct runs *runs, const char *mode, const char *what, uint64_t number,
            atomic_load(&runs->progress->is_stopped) ? ", stopped" : "");
 }
 
-/* Each plan with its fault at up to `share` calls, evenly spread: at every one
- * if there are fewer, until a run does not meet it. */
+/* Runs each plan with its fault at up to `share` calls, evenly spread, or at
+ * every call if there are fewer, until a run does not reach the fault. */
 static inline void
 run_plans(struct runs *runs, const char *mode, const struct plan *plans,
           size_t count, uint64_t share)
@@ -169,15 +170,15 @@ run_plans(struct runs *runs, const char *mode, const struct plan *plans,
     assert_true(runs->failed_count > 0);
 }
 
-/* Where each thread of a process that hangs stands, if there is a debugger to
- * say so. */
+/* Prints where each thread of a hanging process is, if a debugger is
+ * available. */
 static inline void
-tell_and_end(int number)
+report_and_end(int number)
 {
     char command[80];
     sigset_t again;
 
-    /* for when this hangs as well */
+    /* in case this hangs as well */
     (void)signal(number, SIG_DFL);
     (void)sigemptyset(&again);
     (void)sigaddset(&again, number);
@@ -186,7 +187,7 @@ tell_and_end(int number)
     (void)snprintf(command, sizeof(command),
                    "gdb -p %ld -batch -ex 'thread apply all backtrace' 2>&1",
                    (long)getpid());
-    faults_mend();
+    faults_repair();
     printf("hangs\n");
     (void)fflush(stdout);
     (void)system(command);
@@ -205,7 +206,7 @@ struct process {
 static inline void
 process_begin(struct process *process, char **arguments)
 {
-    (void)signal(SIGALRM, tell_and_end);
+    (void)signal(SIGALRM, report_and_end);
     (void)alarm(SECONDS_MAX);
     process->progress = history_map(arguments[3], sizeof(*process->progress));
     assert_non_null(process->progress);
@@ -216,7 +217,7 @@ process_begin(struct process *process, char **arguments)
     process->descriptors = count_descriptors();
 }
 
-/* Nothing is left open. */
+/* Checks that nothing is left open. */
 static inline int
 process_end(struct process *process)
 {
@@ -226,7 +227,7 @@ process_end(struct process *process)
     return 0;
 }
 
-/* The one that meets the fault of a plan; NULL: none. */
+/* Runs the process with a plan's fault; NULL: without one. */
 static inline int
 run_process(char **arguments, const struct plan *plan, scenario_step *also)
 {
@@ -243,8 +244,8 @@ run_process(char **arguments, const struct plan *plan, scenario_step *also)
     }
     faults_begin(arguments[2], plan == NULL ? NULL : &fault);
     run_with_faults(&process.scenario);
-    faults_mend();
-    run_mended(&process.scenario, process.is_killed);
+    faults_repair();
+    run_repaired(&process.scenario, process.is_killed);
     return process_end(&process);
 }
 

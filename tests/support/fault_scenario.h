@@ -1,7 +1,7 @@
 /*
- * What a process does that meets faults: a store is made, written, flushed,
- * compacted, asked, and so on; closed, opened, and written again. Each call
- * ends well or tells an error, and what is read is right.
+ * What a process does while faults occur: it creates a store, writes, flushes,
+ * compacts, queries and so on; closes it, opens it, and writes again. Each call
+ * succeeds or reports an error, and what is read is right.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -29,18 +29,17 @@ struct scenario {
     struct colander_store *store;
     struct colander_family *families[FAMILIES];
     uint64_t random;
-    bool is_memory; /* what fails is our memory */
-    bool is_read;   /* reads do */
-    bool is_full;   /* the disk itself fails */
-    bool is_mended;
+    bool is_memory; /* our memory allocations fail */
+    bool is_read;   /* reads fail */
+    bool is_full;   /* the disk is full */
+    bool is_repaired;
     scenario_step *also; /* NULL: nothing */
 };
 
-/* ---------------------------------------------------------------- errors ---
- */
+/* --------------------------------------------------------------- errors --- */
 
-/* An error is of the kind that the fault makes, says something, and is told of
- * no sound disk. True: there was none. */
+/* Checks an error: it is of the fault's kind, has a message, and occurs only
+ * with a fault. Returns true if there is no error. */
 static inline bool
 went_well(struct scenario *it, enum colander_code code,
           const struct colander_error *err)
@@ -48,13 +47,13 @@ went_well(struct scenario *it, enum colander_code code,
     if (code == COLANDER_OK)
         return true;
     if (code != err->code || err->message[0] == '\0')
-        fail_msg("an error of code %d, which says %d: '%s'", (int)code,
+        fail_msg("an error of code %d, but with %d in it: '%s'", (int)code,
                  (int)err->code, err->message);
     if (!it->is_full && !faults_were_met())
         fail_msg("without a fault: %s", err->message);
     if (code != (it->is_memory ? COLANDER_NO_MEMORY : COLANDER_IO))
         fail_msg("an error of code %d: %s", (int)code, err->message);
-    if (it->is_memory && it->is_mended)
+    if (it->is_memory && it->is_repaired)
         fail_msg("with memory: %s", err->message);
     atomic_fetch_add(&it->progress->failed_count, 1);
     if (getenv("COLANDER_TALK") != NULL)
@@ -62,20 +61,20 @@ went_well(struct scenario *it, enum colander_code code,
     return false;
 }
 
-/* The same of reading: once the fault is mended all can be read. */
+/* The same for reads: once the fault is repaired, all data can be read. */
 static inline bool
 read_well(struct scenario *it, enum colander_code code,
           const struct colander_error *err)
 {
     const bool is_fine = went_well(it, code, err);
 
-    if (!is_fine && it->is_mended)
-        fail_msg("cannot be read after the fault was mended: %s", err->message);
+    if (!is_fine && it->is_repaired)
+        fail_msg("cannot be read after the fault was repaired: %s",
+                 err->message);
     return is_fine;
 }
 
-/* ---------------------------------------------------------------- writes ---
- */
+/* --------------------------------------------------------------- writes --- */
 
 static inline enum colander_code
 add_member(struct scenario *it, struct colander_batch *batch, uint64_t group,
@@ -120,7 +119,7 @@ write_batch(struct scenario *it, uint64_t group, uint64_t version,
     return code;
 }
 
-/* A group of one row. */
+/* Returns a group of one row. */
 static inline enum colander_code
 write_row(struct scenario *it, uint64_t group, uint64_t version,
           struct colander_error *err)
@@ -156,10 +155,9 @@ write_group(struct scenario *it, uint64_t group)
         atomic_store(&it->progress->groups[group].acknowledged, version);
 }
 
-/* ----------------------------------------------------------------- finds ---
- */
+/* ---------------------------------------------------------------- finds --- */
 
-/* What a find gives, as one number. */
+/* Hashes the rows that a find returns. */
 static inline enum colander_code
 digest_find(struct colander_family *family, const struct colander_query *query,
             uint64_t *digest, struct colander_error *err)
@@ -182,8 +180,8 @@ digest_find(struct colander_family *family, const struct colander_query *query,
     return code;
 }
 
-/* A random predicate, or a version of a group; and the same hidden behind two
- * negations, through which filters do not see. */
+/* A random predicate, or a version of a group; and the same inside two
+ * negations, which hide it from filters. */
 static inline void
 make_predicates(struct scenario *it, struct colander_predicate *made[2])
 {
@@ -208,7 +206,7 @@ make_predicates(struct scenario *it, struct colander_predicate *made[2])
     assert_non_null(made[1]);
 }
 
-/* A find gives what a scan gives, or tells an error. */
+/* A find returns what a scan returns, or reports an error. */
 static inline void
 find_rows(struct scenario *it, struct colander_family *family)
 {
@@ -227,7 +225,7 @@ find_rows(struct scenario *it, struct colander_family *family)
         code = digest_find(family, &query, &digests[i], &err);
     }
     if (read_well(it, code, &err) && digests[0] != digests[1])
-        fail_msg("a find gives other rows than a scan");
+        fail_msg("a find returns other rows than a scan");
     colander_predicate_destroy(predicates[0]);
     colander_predicate_destroy(predicates[1]);
 }
@@ -247,8 +245,7 @@ read_groups(struct scenario *it, uint64_t step)
     }
 }
 
-/* --------------------------------------------------------------- the rest ---
- */
+/* ------------------------------------------------------------- the rest --- */
 
 static inline enum colander_code
 add_to_bulk(struct scenario *it, struct colander_bulk *bulk,
@@ -265,9 +262,9 @@ add_to_bulk(struct scenario *it, struct colander_bulk *bulk,
     return code;
 }
 
-/* RocksDB 7.8 looks at the ends of SST files that join a family, and ends the
- * process when it cannot read the second one (docs/reliability.md): so reads do
- * not fail meanwhile. */
+/* RocksDB 7.8 reads the footers of SST files that join a family, and ends the
+ * process if it cannot read the second one (docs/reliability.md). So no reads
+ * fail meanwhile. */
 static inline enum colander_code
 commit_bulk(struct scenario *it, struct colander_bulk *bulk,
             struct colander_error *err)
@@ -304,7 +301,7 @@ load_bulk(struct scenario *it)
     (void)went_well(it, code, &err);
 }
 
-/* What an earlier process has loaded goes. */
+/* Removes what an earlier process loaded. */
 static inline void
 drop_bulk(struct scenario *it)
 {
@@ -323,7 +320,7 @@ drop_bulk(struct scenario *it)
     }
 }
 
-/* A family comes, has a row, and goes. */
+/* Creates a family, writes a row to it, and drops it. */
 static inline void
 make_and_drop(struct scenario *it)
 {
@@ -359,7 +356,7 @@ change_filters(struct scenario *it)
         it, colander_family_set_filters(it->families[0], &options, &err), &err);
 }
 
-/* Filters that are found missing or damaged may be those that the fault hit;
+/* Filters that are missing or damaged may be those that the fault affected;
  * none may deny a value. */
 static inline void
 ignore_finding(void *context, const char *file, const char *what)
@@ -437,8 +434,7 @@ do_round(struct scenario *it, uint64_t round)
     read_groups(it, 5);
 }
 
-/* ------------------------------------------------------------ the process ---
- */
+/* ---------------------------------------------------------- the process --- */
 
 static inline bool
 open_store(struct scenario *it)
@@ -488,7 +484,7 @@ count_descriptors(void)
     return count;
 }
 
-/* With faults, which are mended in the end. */
+/* With faults, which are repaired at the end. */
 static inline void
 run_with_faults(struct scenario *it)
 {
@@ -506,12 +502,12 @@ run_with_faults(struct scenario *it)
     atomic_store(&it->progress->is_met, faults_were_met());
 }
 
-/* And without, with the same handles: what is read is right, and what is
- * written fails or is there. Kills the process, or closes the store. */
+/* Then without faults, with the same handles: what is read is right, and what
+ * is written fails or is stored. Kills the process, or closes the store. */
 static inline void
-run_mended(struct scenario *it, bool is_killed)
+run_repaired(struct scenario *it, bool is_killed)
 {
-    it->is_mended = true;
+    it->is_repaired = true;
     if (it->store != NULL) {
         const uint64_t failed = atomic_load(&it->progress->failed_count);
 

@@ -1,9 +1,9 @@
 /*
- * Rows in groups, written by a process that meets faults, and what must be
- * found of them: each group is written whole, in one batch or as one row, so
- * that all its rows are of one version.
+ * Rows in groups, written by a process with faults, and what must be found of
+ * them. Each group is written atomically, in one batch or as one row, so that
+ * all its rows have the same version.
  *
- * What was begun and what was acknowledged is told by shared memory, which
+ * What was begun and what was acknowledged is recorded in shared memory, which
  * outlives the process.
  *
  * SPDX-License-Identifier: MIT
@@ -20,28 +20,28 @@
 #include <sys/mman.h>
 
 #define GROUPS 48
-#define MEMBERS 4 /* of a group, at most: keys that it may have */
+#define MEMBERS 4 /* of a group, at most */
 #define FAMILIES 2
 #define BULK_ROWS 60
 
-/* What became of something that is there whole or not at all. */
+/* The state of something that exists completely or not at all. */
 enum whole { NOT_BEGUN, MAYBE, IS_THERE, IS_GONE };
 
-/* Shared with the process. A group's version is one from what was acknowledged
- * to what was begun. */
+/* Shared with the process. The version of a group lies between what was
+ * acknowledged and what was begun. */
 struct progress {
     struct history groups[GROUPS];
     _Atomic(unsigned) bulk;                /* enum whole */
     _Atomic(uint64_t) counts[FAULT_KINDS]; /* calls that were counted */
     _Atomic(uint64_t) written;             /* bytes */
-    _Atomic(uint64_t) failed_count;        /* calls that told an error */
+    _Atomic(uint64_t) failed_count;        /* calls that reported an error */
     atomic_bool is_met;
-    atomic_bool is_stopped; /* writes failed after the fault was mended */
+    atomic_bool is_stopped; /* writes failed after the fault was repaired */
 };
 
 /* --------------------------------------------------------------- groups --- */
 
-/* A third of them are patched, a third put as one row, a third as some. */
+/* A third of them are patched, a third put as one row, a third as several. */
 static inline bool
 group_is_patched(uint64_t group)
 {
@@ -63,7 +63,7 @@ group_family(uint64_t group, uint64_t member)
 static inline bool
 version_is_row(uint64_t version)
 {
-    return version % 5 != 0; /* else it is none: deleted, or not yet there */
+    return version % 5 != 0; /* otherwise deleted, or not yet written */
 }
 
 static inline void
@@ -74,8 +74,8 @@ group_key(uint64_t group, uint64_t member, struct colander_buffer *key)
     faults_hold(false);
 }
 
-/* Follows from its arguments alone. Those that are patched always have the same
- * columns. Borrowed until the builder is next used. */
+/* Depends only on its arguments. Patched groups always have the same columns.
+ * Borrowed until the builder is next used. */
 static inline struct colander_slice
 group_row(struct colander_row_builder *builder, uint64_t group, uint64_t member,
           uint64_t version)
@@ -108,7 +108,7 @@ bulk_key(uint64_t index, struct colander_buffer *key)
 
 /* ------------------------------------------------------------- checking --- */
 
-/* Whether the rows of the group are those of that version. */
+/* Checks whether the rows of the group are those of that version. */
 static inline enum colander_code
 group_has_version(struct colander_family *const families[FAMILIES],
                   struct colander_row_builder *builder, uint64_t group,
@@ -137,8 +137,8 @@ group_has_version(struct colander_family *const families[FAMILIES],
     return code;
 }
 
-/* Tells the version of the group's rows. Fails the test when it is none that
- * they may have. */
+/* Returns the version of the group's rows. Fails the test if they may not have
+ * it. */
 static inline enum colander_code
 find_version(struct colander_family *const families[FAMILIES],
              struct colander_row_builder *builder,
@@ -163,8 +163,8 @@ find_version(struct colander_family *const families[FAMILIES],
     return COLANDER_OK;
 }
 
-/* All groups are of versions that they may have, and are found by these, as by
- * a scan. */
+/* All groups have versions that they may have, and are found by them as by a
+ * scan. */
 static inline void
 check_groups(struct colander_store *store,
              struct colander_family *const families[FAMILIES],
@@ -187,7 +187,7 @@ check_groups(struct colander_store *store,
     }
 }
 
-/* All rows of the bulk are there, or none, as it was told. */
+/* All rows of the bulk exist, or none, as it was reported. */
 static inline void
 check_bulk(struct colander_store *store, const struct progress *progress)
 {
@@ -207,7 +207,7 @@ check_bulk(struct colander_store *store, const struct progress *progress)
 }
 
 static inline void
-tell_finding(void *context, const char *file, const char *what)
+report_finding(void *context, const char *file, const char *what)
 {
     (void)context;
     printf("  %s: %s\n", file, what);
@@ -220,15 +220,15 @@ check_files(struct colander_store *store)
     struct colander_check check;
 
     memset(&check, 0, sizeof(check));
-    OK(colander_store_check(store, &check, tell_finding, NULL, NULL));
-    OK(colander_store_check_filters(store, false, &check, tell_finding, NULL,
+    OK(colander_store_check(store, &check, report_finding, NULL, NULL));
+    OK(colander_store_check_filters(store, false, &check, report_finding, NULL,
                                     NULL));
     if (check.finding_count > 0)
         fail_msg("%llu files are damaged",
                  (unsigned long long)check.finding_count);
 }
 
-/* Writes all groups once more: nobody doubts them any longer. */
+/* Writes all groups once more, so that their versions are certain. */
 static inline void
 settle_groups(struct colander_store *store,
               struct colander_family *const families[FAMILIES],
@@ -253,7 +253,7 @@ settle_groups(struct colander_store *store,
     OK(colander_batch_commit(batch, NULL, NULL));
 }
 
-/* Every SST of the store has its filter, and no other filter is there. */
+/* Every SST of the store has its filter, and there are no other filters. */
 static inline void
 check_filters(const struct store_fixture *fixture)
 {
@@ -273,7 +273,7 @@ check_filters(const struct store_fixture *fixture)
         colander_family_close(families[i]);
 }
 
-/* The store of a process that met faults, opened without: it has what was
+/* Opens the store of a process with faults, without faults: it has what was
  * acknowledged, can be written, and every SST gets its filter. */
 static inline void
 check_store(const char *path, struct progress *progress, uint64_t *random)

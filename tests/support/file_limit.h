@@ -1,5 +1,5 @@
 /*
- * Files that may not grow: what a full disk is to a program.
+ * Limits file sizes, which looks like a full disk to a program.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,8 +11,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-/* From now on writes behind the first `size` bytes of a file fail;
- * RLIM_INFINITY: none. */
+/* From now on writes past the first `size` bytes of a file fail; RLIM_INFINITY:
+ * none do. */
 static inline void
 limit_files(rlim_t size)
 {

@@ -1,5 +1,5 @@
 /*
- * The files of a store, and what may happen to its filters.
+ * The files of a store, and changes made to its filters.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,7 +17,7 @@
 #define FILE_NAME_SIZE 400
 #define FILES_MAX 4096
 
-/* A new store in the place of the fixture's, with the fixture's options. */
+/* Opens a new store in place of the fixture's, with the same options. */
 static inline void
 fixture_remake(struct store_fixture *fixture)
 {
@@ -31,7 +31,7 @@ fixture_remake(struct store_fixture *fixture)
 struct file_numbers {
     uint64_t numbers[FILES_MAX];
     size_t count;
-    size_t other_count; /* names that are none */
+    size_t other_count; /* names without a number */
 };
 
 static inline int
@@ -43,8 +43,8 @@ compare_numbers(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* The number with which a name begins that ends with `suffix`; false: there is
- * none. */
+/* The number at the start of a name that ends with `suffix`. Returns false if
+ * there is none. */
 static inline bool
 number_of(const char *name, const char *suffix, uint64_t *number)
 {
@@ -58,8 +58,8 @@ number_of(const char *name, const char *suffix, uint64_t *number)
     return end != name;
 }
 
-/* The files called <number>...<suffix> in `directory`, and how many other names
- * there are. */
+/* Lists the files named <number>...<suffix> in `directory`, and counts the
+ * others. */
 static inline void
 list_numbers(const char *directory, const char *suffix,
              struct file_numbers *files)
@@ -95,7 +95,7 @@ list_filters(const struct store_fixture *fixture, struct file_numbers *files)
     list_numbers(path, ".filter", files);
 }
 
-/* The path of the filter of SST `number`; false: there is none. */
+/* Fills the path of the filter of SST `number`; false: there is none. */
 static inline bool
 find_filter(const struct store_fixture *fixture, uint64_t number,
             char path[FILE_NAME_SIZE])
@@ -127,8 +127,8 @@ pause_shortly(void)
     nanosleep(&pause, NULL);
 }
 
-/* Every file below `directory`, by name, size and time of its last change: the
- * caller's to free. */
+/* Lists every file in `directory` by name, size and time of change. The caller
+ * frees the list. */
 static inline char *
 describe_files(const char *directory)
 {
@@ -146,8 +146,8 @@ describe_files(const char *directory)
     return text;
 }
 
-/* Whether there are `count` filters, each of an SST, and nothing beside them.
- * (The engine has SST files of its own, without filters.) */
+/* Returns whether there are `count` filters, each of an SST, and no other
+ * files. (The engine has SST files of its own, without filters.) */
 static inline bool
 has_filters(const struct store_fixture *fixture, size_t count)
 {
@@ -175,8 +175,8 @@ filter_stats(struct colander_family *family)
     return stats;
 }
 
-/* Each SST of the families has its filter, and no other filter is there. Files
- * that are replaced go a moment after they were. */
+/* Asserts that each SST of the families has its filter, and that there are no
+ * others. Replaced files are removed a moment later. */
 static inline void
 assert_filters_of_ssts(const struct store_fixture *fixture,
                        struct colander_family *const *families, size_t count)
@@ -195,7 +195,7 @@ assert_filters_of_ssts(const struct store_fixture *fixture,
     fail();
 }
 
-/* Every SST has its filter, and the hierarchy knows it. */
+/* Asserts that every SST has its filter, and that the hierarchy has it. */
 static inline void
 assert_all_loaded(struct colander_family *family)
 {
@@ -206,7 +206,7 @@ assert_all_loaded(struct colander_family *family)
         stats = filter_stats(family);
         if (stats.loaded_count == stats.file_count)
             break;
-        pause_shortly(); /* a compaction goes on */
+        pause_shortly(); /* a compaction is under way */
     }
     assert_int_equal(stats.filter_count, stats.file_count);
     assert_int_equal(stats.loaded_count, stats.file_count);
@@ -228,7 +228,7 @@ copy_file(const char *from, const char *to)
     ZERO(fclose(target));
 }
 
-/* Changes the byte that is `back` from the end of a file. */
+/* Changes the byte at `back` from the end of a file. */
 static inline void
 flip_from_end(const char *path, off_t back)
 {

@@ -1,6 +1,6 @@
 /*
- * An SST as RocksDB 7.8 writes it for a store with default options but blocks
- * of 1 KiB, made once: six keys, of three of which there is an older entry.
+ * An SST as RocksDB 7.8 writes it for a store with default options, but with
+ * blocks of 1 KiB: six keys, three of which also have an older entry.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -71,7 +71,7 @@ golden_bytes(uint8_t bytes[GOLDEN_SIZE])
                              golden_digit(golden_table[2 * i + 1]));
 }
 
-/* Writes its first bytes into a file. */
+/* Writes its first `size` bytes to a file. */
 static inline void
 golden_write(const char *path, size_t size)
 {

@@ -1,5 +1,5 @@
 /*
- * What writers have begun and what was acknowledged to them.
+ * What writers have begun and what was acknowledged: see history.h.
  *
  * SPDX-License-Identifier: MIT
  */

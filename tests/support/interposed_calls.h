@@ -1,6 +1,6 @@
 /*
  * For sources that replace functions of the C library, also for callers in
- * shared libraries: how to reach the real ones, and which file a call is about.
+ * shared libraries: finds the original functions, and the file of a call.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -31,10 +31,10 @@ real_function(const char *name)
     return function;
 }
 
-/* The function that the source stands in for. */
+/* The function that the source replaces. */
 #define REAL(name) ((__typeof__(&(name)))real_function(#name))
 
-/* The path of what is open; false: it has none. */
+/* Fills the path of an open file. Returns false if it has none. */
 static inline bool
 path_of_descriptor(int fd, char path[PATH_MAX])
 {
@@ -49,7 +49,7 @@ path_of_descriptor(int fd, char path[PATH_MAX])
     return true;
 }
 
-/* The absolute path of a name in a directory; false: it cannot be told. */
+/* Fills the absolute path of a name in a directory; false: it is unknown. */
 static inline bool
 path_of_name(int directory, const char *name, char path[PATH_MAX])
 {
@@ -69,7 +69,7 @@ path_of_name(int directory, const char *name, char path[PATH_MAX])
     return true;
 }
 
-/* Whether a path is that of the directory, or of something in it. */
+/* Returns whether a path is the directory, or something in it. */
 static inline bool
 is_below(const char *path, const char *directory)
 {

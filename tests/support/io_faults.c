@@ -1,5 +1,5 @@
 /*
- * Calls that fail: see io_faults.h.
+ * System calls that fail: see io_faults.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -70,7 +70,7 @@ faults_begin_room(const char *directory, uint64_t room)
 }
 
 void
-faults_mend(void)
+faults_repair(void)
 {
     atomic_store(&faults.is_on, false);
 }
@@ -93,7 +93,7 @@ faults_written(void)
     return atomic_load(&faults.written);
 }
 
-/* The number of a call, from 0. */
+/* Returns whether the call with this number, from 0, fails. */
 static bool
 is_due(enum fault_kind kind, bool *is_first)
 {
@@ -136,7 +136,7 @@ is_ours_fd(int fd)
            is_below(path, faults.directory);
 }
 
-/* True: the call fails, and errno says why. */
+/* Returns true if the call must fail, with errno set. */
 static bool
 fails(enum fault_kind kind, bool is_ours)
 {
@@ -146,7 +146,7 @@ fails(enum fault_kind kind, bool is_ours)
     return true;
 }
 
-/* Takes from the room that is left. */
+/* Takes from the space left on the disk. */
 static size_t
 take_room(size_t size)
 {
@@ -161,7 +161,7 @@ take_room(size_t size)
     return (size_t)taken;
 }
 
-/* How many bytes of a write are done; 0: it fails. */
+/* Returns how many bytes of a write succeed; 0: it fails. */
 static size_t
 write_size(int fd, size_t size)
 {
@@ -179,11 +179,10 @@ write_size(int fd, size_t size)
     return faults.fault.is_short && is_first ? size / 2 : 0;
 }
 
-/* ------------------------------------------------------- the system calls ---
- */
+/* ----------------------------------------------------- the system calls --- */
 
 /* A call that returns `failure` when a fault of that kind is due, if it
- * concerns files of ours. */
+ * concerns our files. */
 #define FAILING(type, name, failure, kind, concerns_us, parameters, arguments) \
     PUBLIC type name parameters                                                \
     {                                                                          \
@@ -197,7 +196,7 @@ FAILING(ssize_t, read, -1, FAULT_READ, is_ours_fd(fd),
 FAILING(ssize_t, pread, -1, FAULT_READ, is_ours_fd(fd),
         (int fd, void *bytes, size_t size, off_t at), (fd, bytes, size, at))
 
-/* After a failure the caller asks whether the stream has ended: it has not. */
+/* After a failure the caller asks feof(), which is false. */
 FAILING(size_t, fread, 0, FAULT_READ, is_ours_fd(fileno(stream)),
         (void *bytes, size_t size, size_t count, FILE *stream),
         (bytes, size, count, stream))
@@ -222,7 +221,7 @@ pwrite(int fd, const void *bytes, size_t size, off_t at)
     return REAL(pwrite)(fd, bytes, done, at);
 }
 
-/* One that fails takes a while: others may wait for it. */
+/* A failing sync takes a while: other threads may wait for it. */
 PUBLIC int
 fsync(int fd)
 {
@@ -233,11 +232,10 @@ fsync(int fd)
         errno = faults.fault.error;
         return -1;
     }
-    return is_ours_fd(fd) ? 0 : REAL(fsync)(fd); /* sooner done */
+    return is_ours_fd(fd) ? 0 : REAL(fsync)(fd); /* faster */
 }
 
-/* Without flags it does nothing: RocksDB asks so whether the system knows it.
- */
+/* Without flags it does nothing: RocksDB calls it to see if it is supported. */
 PUBLIC int
 sync_file_range(int fd, off64_t at, off64_t size, unsigned flags)
 {
@@ -249,7 +247,7 @@ sync_file_range(int fd, off64_t at, off64_t size, unsigned flags)
 FAILING(int, ftruncate, -1, FAULT_ROOM, is_ours_fd(fd), (int fd, off_t size),
         (fd, size))
 
-/* Whether so much cannot be reserved. */
+/* Returns whether this much space cannot be reserved. */
 static bool
 has_no_room(int fd, off_t size)
 {
@@ -296,11 +294,11 @@ FAILING(FILE *, fopen, NULL, mode[0] == 'r' ? FAULT_OPEN : FAULT_NAME,
 FAILING(DIR *, opendir, NULL, FAULT_OPEN, is_ours(AT_FDCWD, name),
         (const char *name), (name))
 
-/* Its end does not change errno. */
+/* The end of the listing does not change errno. */
 FAILING(struct dirent *, readdir, NULL, FAULT_READ, is_ours_fd(dirfd(listing)),
         (DIR * listing), (listing))
 
-/* It never says what RocksDB does not expect of it. */
+/* Never returns what RocksDB does not expect. */
 PUBLIC int
 access(const char *name, int mode)
 {

@@ -1,6 +1,6 @@
 /*
- * A store that was written by a process that was killed: rows are in SST files
- * of several levels, in files of a bulk, and in write-ahead logs.
+ * A store written by a process that was killed: rows are in SST files of
+ * several levels, in files of a bulk, and in write-ahead logs.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,13 +16,13 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* The family `rows` has these steps of the seed, `bulk` those of the next. */
+/* The family `rows` has the steps of the seed, `bulk` those of the next. */
 #define STEPS 3000
 
-/* From here on steps are in logs only. */
+/* From here on, steps are only in logs. */
 #define LOGGED 2400
 
-/* Puts a row of no model under each key: what comes later is over it. */
+/* Puts a row that is in no model under each key; later rows hide it. */
 static inline void
 write_old_rows(struct colander_family *family, uint64_t seed)
 {
@@ -40,7 +40,7 @@ write_old_rows(struct colander_family *family, uint64_t seed)
     }
 }
 
-/* Deletes each key that the model does not have; NULL: each. */
+/* Deletes each key that the model does not have; NULL: every key. */
 static inline void
 delete_others(struct colander_family *family, const struct model *model)
 {
@@ -55,8 +55,8 @@ delete_others(struct colander_family *family, const struct model *model)
     DID(colander_family_flush(family, NULL));
 }
 
-/* What a bulk brings: the steps of another seed, the last of each key, and rows
- * that are deleted then. All keys had rows before that were deleted. */
+/* Loads a bulk: the last step of each key, of another seed, and rows that are
+ * then deleted. All keys had rows before, which were deleted. */
 static inline void
 write_bulk(struct colander_store *store, uint64_t seed)
 {
@@ -74,7 +74,7 @@ write_bulk(struct colander_store *store, uint64_t seed)
     DID(colander_bulk_create(family, &bulk, NULL));
     for (uint64_t i = 0; i < KEYS; i++) {
         encode_key(i, &key);
-        if (model->rows[i].size > 0) /* also the row of a last delete */
+        if (model->rows[i].size > 0) /* also rows whose last step is a delete */
             DID(colander_bulk_add(bulk, colander_buffer_slice(&key),
                                   colander_buffer_slice(&model->rows[i]),
                                   NULL));
@@ -85,7 +85,7 @@ write_bulk(struct colander_store *store, uint64_t seed)
     DID(colander_family_await_filters(family, NULL));
 }
 
-/* A family of that name that is dropped: it is another. */
+/* Drops a family of that name, which differs from the later one. */
 static inline void
 write_dropped(struct colander_store *store, const char *name, uint64_t seed)
 {
@@ -111,7 +111,7 @@ write_step(struct colander_family *family, const struct step *step,
                                 NULL, NULL));
 }
 
-/* The program as it is killed: --write <store> <seed>. */
+/* The program that is killed: --write <store> <seed>. */
 ROLE(write)
 {
     const char *path = arguments[2];
@@ -153,8 +153,7 @@ ROLE(write)
     return 3;
 }
 
-/* Writes the store of that path, which is then as a killed process leaves it.
- */
+/* Writes the store at that path, as a killed process leaves it. */
 static inline void
 write_killed_store(const char *path, uint64_t random_seed)
 {

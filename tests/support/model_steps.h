@@ -11,14 +11,14 @@
 
 #define KEYS 1000
 
-/* All rows after so many steps. */
+/* All rows after a number of steps. */
 struct model {
     struct colander_buffer rows[KEYS];
     bool is_there[KEYS];
     uint64_t steps;
 };
 
-/* Each step writes or deletes one row, and follows from its number alone. */
+/* Each step writes or deletes one row, and depends only on its number. */
 struct step {
     uint64_t key;
     bool is_delete;
@@ -55,7 +55,7 @@ add_step(struct model *model, const struct step *step)
     OK(colander_buffer_append(row, step->row.data, step->row.size, NULL));
 }
 
-/* Goes on, or back to the beginning and on, to `steps`. */
+/* Moves to the state after `steps` steps. */
 static inline void
 model_go_to(struct model *model, uint64_t seed, uint64_t steps)
 {
@@ -72,7 +72,7 @@ model_go_to(struct model *model, uint64_t seed, uint64_t steps)
     }
 }
 
-/* The last step that a row shows. */
+/* Returns the last step whose row exists. */
 static inline int64_t
 model_last_step(const struct model *model)
 {
@@ -92,9 +92,9 @@ model_last_step(const struct model *model)
     return last;
 }
 
-/* Goes to the step, of at most `steps`, of which the last that a row shows and
- * the keys are these: there may be deletes behind that, and puts that these
- * hide. Where there is none it is at that which is shown. */
+/* Moves to the step, at most `steps`, whose last visible row and keys are
+ * these. Deletes may follow it, and puts that they hide. If there is no such
+ * step, stays at the last visible one. */
 static inline void
 model_go_to_shown(struct model *model, uint64_t seed, int64_t last,
                   const bool is_there[KEYS], uint64_t steps)
@@ -123,7 +123,7 @@ encode_key(uint64_t index, struct colander_buffer *key)
     OK(colander_key_encode(&part, 1, key, NULL));
 }
 
-/* The index of such a key. */
+/* Returns the index of such a key. */
 static inline uint64_t
 decode_key(struct colander_slice key)
 {

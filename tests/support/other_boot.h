@@ -1,6 +1,6 @@
 /*
- * A machine that was started again, as the ledger of a store sees it; or no
- * ledger.
+ * Makes the ledger of a store look as after a restart of the machine, or
+ * removes the ledger.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,7 +17,7 @@
 
 #define LEDGER_SLOT 32768
 
-/* The number of 64 bits at a place of a slot. */
+/* Reads 64 bits at a place in a slot. */
 static inline uint64_t
 ledger_number(const uint8_t *slot, size_t at)
 {
@@ -28,7 +28,7 @@ ledger_number(const uint8_t *slot, size_t at)
     return number;
 }
 
-/* What a ledger says that a lost machine had not yet put on the disk. */
+/* What a ledger says was not yet on disk when the machine failed. */
 static inline void
 ledger_remove(const char *store)
 {
@@ -39,7 +39,7 @@ ledger_remove(const char *store)
         abort();
 }
 
-/* Changes all slots that are whole, and gives them their checksums. */
+/* Changes all valid slots, and updates their checksums. */
 static inline void
 ledger_change(const char *store,
               void (*change)(uint8_t *slot, uint64_t count, uint64_t argument),
@@ -77,10 +77,10 @@ ledger_change_boot(uint8_t *slot, uint64_t count, uint64_t argument)
 {
     (void)count;
     (void)argument;
-    slot[32] = 'x'; /* no digit of an id */
+    slot[32] = 'x'; /* not a digit of an id */
 }
 
-/* Makes the ledger one of another boot; slots that are not whole stay so. */
+/* Makes the ledger one of another boot; invalid slots stay invalid. */
 static inline void
 ledger_of_another_boot(const char *store)
 {
@@ -98,7 +98,7 @@ ledger_change_marks(uint8_t *slot, uint64_t count, uint64_t number)
     }
 }
 
-/* As if, of all logs, only this one had ever been synced. 0: none. */
+/* Marks only this one of all logs as ever synced. 0: none. */
 static inline void
 ledger_mark_only(const char *store, uint64_t number)
 {

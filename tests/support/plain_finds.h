@@ -1,5 +1,5 @@
 /*
- * Finds that tell what happened instead of failing, for threads of tests.
+ * Finds that return errors instead of failing, for threads of tests.
  *
  * SPDX-License-Identifier: MIT
  */

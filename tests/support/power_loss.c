@@ -1,7 +1,7 @@
 /*
- * A machine that loses its power: see power_loss.h. Every change is noted so
- * that it can be undone, and forgotten when it is synced. A loss undoes some of
- * those that are left, the latest first.
+ * A machine that loses power: see power_loss.h. Every change is recorded so
+ * that it can be undone, and forgotten when it is synced. A power loss undoes
+ * some of the remaining changes, the latest first.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -24,15 +24,15 @@ enum change_kind { GONE, BYTES, MADE, RENAMED, REMOVED };
 struct change {
     enum change_kind kind;
     char *path;      /* of the file; renamed: where it is now */
-    char *from;      /* renamed: where it was */
+    char *from;      /* renamed: where it was before */
     char *saved;     /* what was removed or replaced, under another name */
-    ino_t file;      /* bytes: of this file */
-    ino_t directory; /* others: an entry of this directory */
-    int fd;          /* bytes: the file, open for this; never closed */
+    ino_t file;      /* of changed bytes: the file */
+    ino_t directory; /* of other changes: the directory */
+    int fd;          /* of changed bytes: opened for this; never closed */
     off_t at;
     size_t size;       /* written */
     off_t size_before; /* of the file */
-    uint8_t *before;   /* what was there; up to size_before */
+    uint8_t *before;   /* the old bytes; up to size_before */
 };
 
 static struct {
@@ -40,15 +40,15 @@ static struct {
     bool is_on;
     bool is_kill; /* nothing is lost */
     char directory[PATH_MAX];
-    const char *only; /* such are counted; NULL: all */
-    uint64_t left;    /* changes until the loss */
+    const char *only; /* part of the names that count; NULL: all */
+    uint64_t left;    /* changes before the loss */
     uint64_t random;
     unsigned saved_count;
     struct change *changes;
     size_t count;
     struct known_file {
         ino_t file;
-        int fd; /* keeps the number from being given to another file */
+        int fd; /* keeps the number from being reused */
     } files[FILES_KNOWN];
     size_t file_count;
 } loss = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -60,10 +60,9 @@ give_up(const char *what)
     _exit(4);
 }
 
-/* ------------------------------------------------------------ the losing ---
- */
+/* ------------------------------------------------------- losing changes --- */
 
-/* Takes bytes back; the first `kept` of them stay. */
+/* Undoes a write, except for its first `kept` bytes. */
 static void
 undo_bytes(const struct change *change, size_t kept)
 {
@@ -91,8 +90,8 @@ undo_bytes(const struct change *change, size_t kept)
     }
 }
 
-/* Loses bytes of one file: all changes from some on, and part of that one; or
- * some of them. */
+/* Loses bytes of one file: all changes from some change on, and part of that
+ * one; or some of the changes. */
 static void
 lose_bytes_of(ino_t file)
 {
@@ -125,7 +124,7 @@ static void
 undo_entry(const struct change *change)
 {
     if (change->kind == MADE)
-        (void)remove(change->path); /* a directory may have files */
+        (void)remove(change->path); /* a directory may be in use */
     if (change->kind == RENAMED &&
         REAL(rename)(change->path, change->from) != 0)
         give_up(change->path);
@@ -149,8 +148,7 @@ lose_power(void)
         (void)pause();
 }
 
-/* ------------------------------------------------------------- the noting ---
- */
+/* ---------------------------------------------------- recording changes --- */
 
 static char *
 keep_text(const char *text)
@@ -162,7 +160,7 @@ keep_text(const char *text)
     return kept;
 }
 
-/* The power may go before what is about to happen to a file. */
+/* Power may be lost before the change that is about to happen to a file. */
 static void
 count_down(const char *path)
 {
@@ -199,7 +197,7 @@ forget(struct change *change)
     memset(change, 0, sizeof(*change));
 }
 
-/* The absolute path of a name, as far as it is ours: below the directory. */
+/* Fills the absolute path of a name if it is ours: in the directory. */
 static bool
 is_ours(int directory, const char *name, char path[PATH_MAX])
 {
@@ -214,7 +212,7 @@ is_ours_fd(int fd, char path[PATH_MAX])
            is_below(path, loss.directory);
 }
 
-/* The directory in which the path is an entry. */
+/* Returns the directory that has the path as an entry. */
 static ino_t
 directory_of(const char *path)
 {
@@ -236,8 +234,8 @@ note_entry(enum change_kind kind, const char *path)
     return change;
 }
 
-/* A second name for what the path names, which is about to lose that; NULL:
- * there is none. */
+/* Creates a second name for a file that is about to lose this one. Returns NULL
+ * if it does not exist. */
 static char *
 save(const char *path)
 {
@@ -253,7 +251,7 @@ save(const char *path)
     return keep_text(saved);
 }
 
-/* The file under a descriptor of our own. */
+/* Returns our own descriptor of the file. */
 static int
 own_descriptor(int fd, ino_t file)
 {
@@ -274,7 +272,7 @@ own_descriptor(int fd, ino_t file)
     return fd;
 }
 
-/* Bytes are about to be written, or cut off (size 0), at a place. */
+/* Bytes are about to be written, or cut off (size 0), at an offset. */
 static void
 note_bytes(int fd, const char *path, off_t at, size_t size)
 {
@@ -343,8 +341,7 @@ power_loss_begin(const char *directory, uint64_t number, const char *only,
     loss.is_on = true;
 }
 
-/* ------------------------------------------------------- the system calls ---
- */
+/* ----------------------------------------------------- the system calls --- */
 
 static int
 open_noted(int directory, const char *name, int flags, mode_t mode)
@@ -362,7 +359,7 @@ open_noted(int directory, const char *name, int flags, mode_t mode)
     fd = REAL(openat)(directory, name, is_noted ? flags & ~O_TRUNC : flags,
                       mode);
     if (fd >= 0 && is_noted && (flags & O_TRUNC)) {
-        note_bytes(fd, path, 0, 0); /* what it has may come back */
+        note_bytes(fd, path, 0, 0); /* its old bytes may come back */
         if (REAL(ftruncate)(fd, 0) != 0)
             give_up("ftruncate");
     }

@@ -1,5 +1,5 @@
 /*
- * Random numbers that repeat from a seed, which is printed.
+ * Random numbers that can be repeated from a seed, which is printed.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -31,7 +31,7 @@ random_seed(const char *test)
     return seed;
 }
 
-/* The state of a program that has one for all its tests. */
+/* The state of a program that has one for all tests. */
 static inline uint64_t *
 random_state(void)
 {
@@ -44,15 +44,15 @@ random_state(void)
     return &state;
 }
 
-/* AddressSanitizer makes a test some four times as slow. */
+/* AddressSanitizer makes a test about four times slower. */
 #ifdef __SANITIZE_ADDRESS__
 #define RANDOM_RUNS_SHARE 4
 #else
 #define RANDOM_RUNS_SHARE 1
 #endif
 
-/* How often a random test repeats: $COLANDER_RUNS, or `normally`, or a part of
- * that where all is slow. */
+/* How often a random test repeats: $COLANDER_RUNS, or `normally`, or part of it
+ * where tests run slowly. */
 static inline uint64_t
 random_runs(uint64_t normally)
 {

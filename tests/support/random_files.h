@@ -1,5 +1,5 @@
 /*
- * Files of random rows, and finds in them compared with scans.
+ * SST files of random rows, and finds in them compared with scans.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,7 +10,7 @@
 
 #define KEYS 900
 
-/* Writes random rows, flushed in `files` files. */
+/* Writes random rows, flushed into `files` files. */
 static inline void
 write_files(struct store_fixture *fixture, struct colander_family *family,
             unsigned files, uint64_t *random)

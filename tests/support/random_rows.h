@@ -1,5 +1,5 @@
 /*
- * Random rows, keys and predicates that meet: of few columns and few values.
+ * Random rows, keys and predicates of few columns and values, to match often.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,7 +10,7 @@
 #include "support/scoped.h"
 #include "support/store_fixture.h"
 
-/* What a random text may take. */
+/* The maximum size of a random text. */
 #define RANDOM_TEXT_SIZE 16
 
 static inline struct colander_value
@@ -73,7 +73,7 @@ random_row(struct colander_row_builder *builder, uint64_t *random)
     return row;
 }
 
-/* One of `count` keys. */
+/* Returns one of `count` keys. */
 static inline void
 random_key(uint64_t *random, uint64_t count, struct colander_buffer *key)
 {
@@ -147,8 +147,8 @@ random_predicate(uint64_t *random, unsigned depth)
                : colander_any_of(operands, count, NULL);
 }
 
-/* Adds reverse, a limit and bounds of the keys to some queries. `bounds` are
- * the caller's to release. */
+/* Adds reverse, a limit and key bounds to some queries. The caller releases
+ * `bounds`. */
 static inline void
 random_bounds(uint64_t *random, uint64_t key_count,
               struct colander_query *query, struct colander_buffer bounds[2])
@@ -165,7 +165,7 @@ random_bounds(uint64_t *random, uint64_t key_count,
         query->keys.to = colander_buffer_slice(&bounds[1]);
 }
 
-/* Puts random rows under random ones of `key_count` keys. */
+/* Puts random rows under random keys, of `key_count` ones. */
 static inline void
 put_random_rows(struct store_fixture *fixture, struct colander_family *family,
                 uint64_t key_count, uint64_t count, uint64_t *random)

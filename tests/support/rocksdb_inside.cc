@@ -1,5 +1,5 @@
 /*
- * RocksDB itself: see rocksdb_inside.h.
+ * RocksDB's own functions: see rocksdb_inside.h.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,7 +1,8 @@
 /*
- * RocksDB itself, under a family of a store: what no store lets its users do.
+ * RocksDB's own functions for a family of a store: what no store offers its
+ * users.
  *
- * Every function fails the program when RocksDB does.
+ * Every function ends the program if RocksDB fails.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,26 +19,25 @@ extern "C" {
 void rocksdb_set_option(struct engine_family *family, const char *name,
                         const char *value);
 
-/* From now on files are compacted only when that is asked for. */
+/* From now on files are compacted only on request. */
 void rocksdb_stop_compactions(struct engine_family *family);
 
 /* Waits until no flush or compaction is under way or due. */
 void rocksdb_settle(struct engine_family *family);
 
-/* How many files are in a level. */
+/* Returns the number of files in a level. */
 uint64_t rocksdb_files_at(struct engine_family *family, int level);
 
 /* Compacts without rewriting files that can be moved as they are. */
 void rocksdb_move_down(struct engine_family *family);
 
-/* Moves the files of the last level to `level`, which is empty. */
+/* Moves the files of the last level to `level`, which must be empty. */
 void rocksdb_move_to(struct engine_family *family, int level);
 
-/* Compacts the files of the first level; what is unflushed stays so. */
+/* Compacts the files of the first level, without a flush. */
 void rocksdb_compact_files(struct engine_family *family);
 
-/* Writes rows, in order of keys, into an SST at `path`, as another program
- * would. */
+/* Writes rows in key order to an SST at `path`, as another program would. */
 void rocksdb_write_sst(const char *path, const struct colander_slice *keys,
                        const struct colander_slice *rows, size_t count);
 
@@ -47,20 +47,20 @@ struct rocksdb_table {
     uint64_t block_size;
     int restart_interval;
     bool has_partitioned_index;
-    bool has_merges; /* each tenth row is one, which no store writes */
+    bool has_merges; /* every tenth row is one, which no store writes */
 };
 
-/* The same, but where the data of a row is NULL a deletion is written. */
+/* The same, but writes a deletion if the data of a row is NULL. */
 void rocksdb_write_table(const char *path, const struct rocksdb_table *how,
                          const struct colander_slice *keys,
                          const struct colander_slice *rows, size_t count);
 
-/* Deletes what was put once. */
+/* Deletes a key that was put once. */
 void rocksdb_single_delete(struct engine_family *family,
                            struct colander_slice key);
 
-/* Visits all that the family's SST files hold, by key and of one the newest
- * first; with the types of RocksDB's entries. */
+/* Visits all entries of the family's SST files by key, the newest of a key
+ * first, with the types of RocksDB's entries. */
 void rocksdb_visit_entries(struct engine_family *family,
                            void (*visit)(void *context,
                                          struct colander_slice key,
@@ -74,7 +74,7 @@ void rocksdb_visit_files(struct engine_family *family,
                                        uint64_t entry_count),
                          void *context);
 
-/* Takes a copy of such an SST into the family. */
+/* Copies such an SST into the family. */
 void rocksdb_ingest(struct engine_family *family, const char *path);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /*
- * A damaged store that is salvaged: its rows against a model, inside and
- * outside of what is told to be lost.
+ * Salvages a damaged store, and compares its rows with a model, inside and
+ * outside of what is reported lost.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,9 +14,9 @@
 
 #define LOSSES_MAX 256
 
-/* Rows that were told to be lost. */
+/* Rows that were reported lost. */
 struct lost {
-    char family[32]; /* "": of any */
+    char family[32]; /* "": any family */
     bool has_after;
     bool has_until;
     bool is_from;
@@ -34,8 +34,8 @@ struct salvaging {
     const struct damage *damage;
     struct lost losses[LOSSES_MAX];
     size_t loss_count;
-    bool has_heard;    /* of all losses */
-    uint64_t doubtful; /* rows that are not as they were */
+    bool has_heard;    /* all losses were reported */
+    uint64_t doubtful; /* rows that differ from the model */
     uint64_t whole[KINDS];
     uint64_t partial[KINDS];
 };
@@ -72,8 +72,8 @@ note_loss(void *context, const struct salvage_loss *loss)
 }
 
 static inline bool
-is_told(const struct salvaging *salvaging, const char *family,
-        struct colander_slice key)
+is_reported(const struct salvaging *salvaging, const char *family,
+            struct colander_slice key)
 {
     for (size_t i = 0; i < salvaging->loss_count; i++) {
         const struct lost *lost = &salvaging->losses[i];
@@ -93,24 +93,24 @@ is_told(const struct salvaging *salvaging, const char *family,
 
 /* ----------------------------------------------------------------- rows --- */
 
-/* The key of a family was, or ought to be, something else. */
+/* The key of a family was, or should be, something else. */
 static inline void
-must_be_told(struct salvaging *salvaging, const char *family, uint64_t index,
-             const char *what)
+must_be_reported(struct salvaging *salvaging, const char *family,
+                 uint64_t index, const char *what)
 {
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
 
     encode_key(index, &key);
     salvaging->doubtful++;
-    if (!is_told(salvaging, family, colander_buffer_slice(&key))) {
+    if (!is_reported(salvaging, family, colander_buffer_slice(&key))) {
         for (size_t i = 0; i < salvaging->loss_count; i++)
-            printf("told: %s\n", salvaging->losses[i].text);
-        fail_msg("row %llu of '%s' is %s, and that is not told",
+            printf("reported: %s\n", salvaging->losses[i].text);
+        fail_msg("row %llu of '%s' is %s, which is not reported",
                  (unsigned long long)index, family, what);
     }
 }
 
-/* Steps to the next row, and gives its number; KEYS: there is none. */
+/* Steps to the next row. Returns its number; KEYS: there are no more. */
 static inline uint64_t
 next_index(struct salvage *salvage, struct colander_slice *row)
 {
@@ -131,23 +131,23 @@ compare_rows(struct salvaging *salvaging, struct salvage *salvage,
     for (;;) {
         const uint64_t index = next_index(salvage, &row);
 
-        assert_true(index >= at); /* in the order of keys */
+        assert_true(index >= at); /* in key order */
         for (; at < index; at++) {
             if (model->is_there[at])
-                must_be_told(salvaging, family, at, "missing");
+                must_be_reported(salvaging, family, at, "missing");
         }
         if (index == KEYS)
             return;
         if (!model->is_there[index])
-            must_be_told(salvaging, family, index, "back");
+            must_be_reported(salvaging, family, index, "back");
         else if (!colander_slice_equal(
                      row, colander_buffer_slice(&model->rows[index])))
-            must_be_told(salvaging, family, index, "another");
+            must_be_reported(salvaging, family, index, "another");
         at = index + 1;
     }
 }
 
-/* The last step that a family shows, and which keys it has. */
+/* Returns the last step that a family shows, and the keys it has. */
 static inline int64_t
 last_step(struct salvage *salvage, bool is_there[KEYS])
 {
@@ -167,8 +167,8 @@ last_step(struct salvage *salvage, bool is_there[KEYS])
     return last;
 }
 
-/* A cut of the last log between two records, of which the ledger has no note
- * yet, cannot be told: then the rows are those of an earlier step. */
+/* A cut of the last log between two records that the ledger has not noted yet
+ * cannot be detected. Then the rows are those of an earlier step. */
 static inline void
 allow_cut(struct salvaging *salvaging, struct salvage *salvage, size_t index)
 {
@@ -185,7 +185,7 @@ allow_cut(struct salvaging *salvaging, struct salvage *salvage, size_t index)
                       STEPS);
 }
 
-/* All losses have been told when all rows were given. */
+/* All losses have been reported once all rows were returned. */
 static inline void
 hear_losses(struct salvage *salvage)
 {

@@ -1,6 +1,6 @@
 /*
- * Locals of tests that are released at the end of their block, the last one
- * first:
+ * Locals of tests that are released at the end of their block, in reverse
+ * order:
  *
  *     SCOPED_FAMILY family = fixture_family(fixture, "rows");
  *     SCOPED_BUFFER key = text_key("k");

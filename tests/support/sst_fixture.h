@@ -1,8 +1,8 @@
 /*
- * A store whose SST files are watched, and short ways to check them.
+ * A store whose SST files are watched, and shortcuts for checking them.
  *
- * The observer here keeps each file's rows as they were told. A row's value
- * begins with the sequence of its write, so every version is a row of its own.
+ * The observer keeps the rows of each file as they were reported. A row's value
+ * begins with the sequence of its write, so every version is a different row.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,7 +18,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* With a store whose SST files are watched. */
+/* A test with a store whose SST files are watched. */
 #define SST_TEST(name)                                                         \
     TEST_WITH(struct sst_fixture *fixture, name, sst_setup, sst_teardown)
 
@@ -58,12 +58,12 @@ row_of(struct colander_slice key, struct colander_slice value, bool is_put)
 
 /* ------------------------------------------------------------ observer --- */
 
-/* One SST as it was told, from its first row on. */
-struct told {
-    struct told *next;
+/* An SST as it was reported, from its first row on. */
+struct seen_sst {
+    struct seen_sst *next;
     struct watch *watch;
     struct rows rows;
-    struct sst_created file; /* its tag: where this struct is */
+    struct sst_created file; /* its tag points to this struct */
     bool is_in_view;
     bool is_deleted;
 };
@@ -72,7 +72,7 @@ struct told {
 
 struct watch {
     pthread_mutex_t mutex;
-    struct told *files;
+    struct seen_sst *files;
     uint64_t flushed[FAMILIES_MAX]; /* by family id */
     bool is_dropped[FAMILIES_MAX];
     struct sst_created failure; /* the last one */
@@ -82,7 +82,7 @@ struct watch {
     atomic_int fault_count;
 };
 
-/* Callbacks come from RocksDB's threads, where nothing can be asserted. */
+/* Callbacks run in RocksDB's threads, where cmocka cannot assert. */
 static inline void
 expect(struct watch *watch, bool holds, const char *claim)
 {
@@ -96,105 +96,105 @@ static inline void *
 on_begin(void *context, uint32_t family)
 {
     struct watch *watch = context;
-    struct told *told = calloc(1, sizeof(*told));
+    struct seen_sst *seen = calloc(1, sizeof(*seen));
 
     watch->event_count++;
     watch->writer_count++;
-    expect(watch, family != 0, "writers are of somebody's family");
-    told->watch = watch;
-    told->file.family = family;
+    expect(watch, family != 0, "writers have a family");
+    seen->watch = watch;
+    seen->file.family = family;
     pthread_mutex_lock(&watch->mutex);
-    told->next = watch->files;
-    watch->files = told;
+    seen->next = watch->files;
+    watch->files = seen;
     pthread_mutex_unlock(&watch->mutex);
-    return told;
+    return seen;
 }
 
 static inline void
 on_add(void *writer, struct colander_slice key, struct colander_slice value,
        bool is_put)
 {
-    struct told *told = writer;
+    struct seen_sst *seen = writer;
     struct row row = row_of(key, value, is_put);
     struct row last = {0};
 
-    if (told->rows.count > 0) {
-        last = told->rows.rows[told->rows.count - 1];
-        expect(told->watch,
+    if (seen->rows.count > 0) {
+        last = seen->rows.rows[seen->rows.count - 1];
+        expect(seen->watch,
                last.key < row.key ||
                    (last.key == row.key &&
                     (!last.is_put || !is_put || last.sequence > row.sequence)),
                "rows come in order, the newest version first");
     }
-    rows_add(&told->rows, row);
+    rows_add(&seen->rows, row);
 }
 
 static inline bool
 on_finish(void *writer, uint8_t tag[SST_TAG_SIZE])
 {
-    struct told *told = writer;
+    struct seen_sst *seen = writer;
 
-    expect(told->watch, !told->file.is_tagged, "a writer finishes once");
-    told->file.is_tagged = true;
+    expect(seen->watch, !seen->file.is_tagged, "a writer finishes once");
+    seen->file.is_tagged = true;
     memset(tag, 0xa5, SST_TAG_SIZE);
-    memcpy(tag, &told, sizeof(told));
-    memcpy(told->file.tag, tag, SST_TAG_SIZE);
+    memcpy(tag, &seen, sizeof(seen));
+    memcpy(seen->file.tag, tag, SST_TAG_SIZE);
     return true;
 }
 
 static inline void
 on_end(void *writer)
 {
-    ((struct told *)writer)->watch->writer_count--;
+    ((struct seen_sst *)writer)->watch->writer_count--;
 }
 
 static inline void
 on_created(void *context, const struct sst_created *file)
 {
     struct watch *watch = context;
-    struct told *told = NULL;
+    struct seen_sst *seen = NULL;
 
     watch->event_count++;
     pthread_mutex_lock(&watch->mutex);
     if (file->is_tagged) {
-        memcpy(&told, file->tag, sizeof(told));
-        expect(watch, memcmp(told->file.tag, file->tag, SST_TAG_SIZE) == 0,
+        memcpy(&seen, file->tag, sizeof(seen));
+        expect(watch, memcmp(seen->file.tag, file->tag, SST_TAG_SIZE) == 0,
                "the tag comes back");
-        expect(watch, told->file.family == file->family, "so does the family");
+        expect(watch, seen->file.family == file->family, "so does the family");
     }
-    expect(watch, file->number != 0, "a file has a number");
+    expect(watch, file->number != 0, "files have numbers");
     if (!file->is_ok) {
         watch->failure = *file;
         watch->failure_count++;
-    } else if (told != NULL) {
-        expect(watch, file->entry_count == told->rows.count, "all is told");
-        told->file = *file;
-        told->is_in_view = true;
+    } else if (seen != NULL) {
+        expect(watch, file->entry_count == seen->rows.count, "all is reported");
+        seen->file = *file;
+        seen->is_in_view = true;
     }
-    expect(watch, told != NULL || !file->is_ok, "files are tagged");
+    expect(watch, seen != NULL || !file->is_ok, "files are tagged");
     pthread_mutex_unlock(&watch->mutex);
 }
 
-static inline struct told *
-find_told(struct watch *watch, uint64_t number)
+static inline struct seen_sst *
+find_seen(struct watch *watch, uint64_t number)
 {
-    struct told *told = watch->files;
+    struct seen_sst *seen = watch->files;
 
-    while (told != NULL && told->file.number != number)
-        told = told->next;
-    return told;
+    while (seen != NULL && seen->file.number != number)
+        seen = seen->next;
+    return seen;
 }
 
-/* The one that was begun last. */
-static inline struct told *
-newest_told(struct watch *watch)
+/* Returns the one that was begun last. */
+static inline struct seen_sst *
+newest_seen(struct watch *watch)
 {
-    struct told *told;
+    struct seen_sst *seen;
 
     pthread_mutex_lock(&watch->mutex);
-    told = watch->files;
+    seen = watch->files;
     pthread_mutex_unlock(&watch->mutex);
-    return told;
+    return seen;
 }
 
 static inline void
@@ -204,11 +204,11 @@ on_replaced(void *context, const uint64_t *numbers, size_t count)
 
     pthread_mutex_lock(&watch->mutex);
     for (size_t i = 0; i < count; i++) {
-        struct told *told = find_told(watch, numbers[i]);
+        struct seen_sst *seen = find_seen(watch, numbers[i]);
 
-        expect(watch, told != NULL, "what is replaced was created");
-        if (told != NULL)
-            told->is_in_view = false;
+        expect(watch, seen != NULL, "what is replaced was created");
+        if (seen != NULL)
+            seen->is_in_view = false;
     }
     pthread_mutex_unlock(&watch->mutex);
 }
@@ -217,13 +217,13 @@ static inline void
 on_deleted(void *context, uint64_t number)
 {
     struct watch *watch = context;
-    struct told *told;
+    struct seen_sst *seen;
 
     pthread_mutex_lock(&watch->mutex);
-    told = find_told(watch, number);
-    if (told != NULL) {
-        told->is_in_view = false;
-        told->is_deleted = true;
+    seen = find_seen(watch, number);
+    if (seen != NULL) {
+        seen->is_in_view = false;
+        seen->is_deleted = true;
     }
     pthread_mutex_unlock(&watch->mutex);
 }
@@ -263,7 +263,7 @@ open_watched(struct sst_fixture *fixture)
         .flushed = on_flushed,
     };
 
-    /* Sequences of rows that went with their family may be used again. */
+    /* Sequences of rows dropped with their family may be reused. */
     memset(fixture->watch.flushed, 0, sizeof(fixture->watch.flushed));
     OK(engine_open(fixture->base.path, &fixture->options, &observer,
                    &fixture->base.engine, why()));
@@ -298,11 +298,11 @@ sst_teardown(void **state)
     expect(watch, watch->writer_count == 0, "every writer ends");
     is_fine = is_fine && watch->fault_count == 0;
     while (watch->files != NULL) {
-        struct told *told = watch->files;
+        struct seen_sst *seen = watch->files;
 
-        watch->files = told->next;
-        free(told->rows.rows);
-        free(told);
+        watch->files = seen->next;
+        free(seen->rows.rows);
+        free(seen);
     }
     pthread_mutex_destroy(&watch->mutex);
     temporary_remove(fixture->base.directory);
@@ -310,8 +310,9 @@ sst_teardown(void **state)
     return is_fine ? 0 : -1;
 }
 
-/* Writes `count` random rows in one batch, a part of them deletes, or the keys
- * `first`, `first` + 1, ... when `random` is NULL. False: it failed. */
+/* Writes `count` random rows in one batch, some of them deletes, or, if
+ * `random` is NULL, the keys `first`, `first` + 1, ... Returns false on
+ * failure. */
 static inline bool
 write_batch(struct engine *engine, struct engine_family *family,
             uint64_t *random, uint32_t first, uint32_t count)
@@ -354,7 +355,7 @@ write_rows(struct engine *engine, struct engine_family *family,
     return write_batch(engine, family, random, 0, count);
 }
 
-/* All that it gives; it is closed. */
+/* Reads the cursor to its end, and closes it. */
 static inline struct rows
 rows_of_cursor(struct engine_cursor *cursor)
 {
@@ -389,26 +390,26 @@ rows_at(struct engine_family *family, const struct colander_snapshot *snapshot,
     return rows_of_cursor(cursor);
 }
 
-/* Marks the rows that are among `told`; both in order of keys. */
+/* Marks the rows that are among `reported`; both are in key order. */
 static inline void
-cover(const struct rows *rows, bool *is_covered, const struct rows *told)
+cover(const struct rows *rows, bool *is_covered, const struct rows *seen)
 {
     size_t first = 0;
 
     for (size_t i = 0; i < rows->count; i++) {
         const struct row *row = &rows->rows[i];
 
-        while (first < told->count && told->rows[first].key < row->key)
+        while (first < seen->count && seen->rows[first].key < row->key)
             first++;
-        for (size_t j = first; j < told->count && told->rows[j].key == row->key;
+        for (size_t j = first; j < seen->count && seen->rows[j].key == row->key;
              j++)
             is_covered[i] |=
-                told->rows[j].is_put && told->rows[j].sequence == row->sequence;
+                seen->rows[j].is_put && seen->rows[j].sequence == row->sequence;
     }
 }
 
-/* The promise: what `snapshot` (taken before) shows is unflushed, or in a file
- * in view; and what was told to be flushed is in one. */
+/* The guarantee: what `snapshot` (taken before) shows is unflushed, or in a
+ * file in view; and whatever was reported flushed is in one. */
 static inline void
 check_family(struct sst_fixture *fixture, struct engine_family *family,
              const struct colander_snapshot *snapshot)
@@ -432,9 +433,10 @@ check_family(struct sst_fixture *fixture, struct engine_family *family,
     }
     cover(&visible, is_covered, &unflushed);
     pthread_mutex_lock(&watch->mutex); /* the view: after the unflushed rows */
-    for (struct told *told = watch->files; told != NULL; told = told->next) {
-        if (told->is_in_view && told->file.family == id)
-            cover(&visible, is_covered, &told->rows);
+    for (struct seen_sst *seen = watch->files; seen != NULL;
+         seen = seen->next) {
+        if (seen->is_in_view && seen->file.family == id)
+            cover(&visible, is_covered, &seen->rows);
     }
     pthread_mutex_unlock(&watch->mutex);
     for (size_t i = 0; i < visible.count; i++) {
@@ -456,7 +458,7 @@ check_now(struct sst_fixture *fixture, struct engine_family *family)
 
 /* -------------------------------------------------------- quiet stores --- */
 
-/* The rows of an SST as its own cursor gives them. */
+/* Returns the rows of an SST as its cursor returns them. */
 static inline struct rows
 rows_of_sst(struct sst *sst, const struct colander_snapshot *snapshot)
 {
@@ -466,19 +468,19 @@ rows_of_sst(struct sst *sst, const struct colander_snapshot *snapshot)
     return rows_of_cursor(cursor);
 }
 
-/* That an SST holds what was told of it. */
+/* Asserts that an SST has the rows that were reported. */
 static inline void
-check_sst(struct sst *sst, const struct told *told)
+check_sst(struct sst *sst, const struct seen_sst *seen)
 {
     struct rows rows = rows_of_sst(sst, NULL);
     uint8_t tag[SST_TAG_SIZE];
     size_t next = 0;
 
     assert_true(sst_tag(sst, tag));
-    assert_memory_equal(tag, told->file.tag, SST_TAG_SIZE);
-    assert_int_equal(sst_entry_count(sst), told->rows.count);
-    for (size_t i = 0; i < told->rows.count; i++) {
-        const struct row *row = &told->rows.rows[i];
+    assert_memory_equal(tag, seen->file.tag, SST_TAG_SIZE);
+    assert_int_equal(sst_entry_count(sst), seen->rows.count);
+    for (size_t i = 0; i < seen->rows.count; i++) {
+        const struct row *row = &seen->rows.rows[i];
 
         if ((i > 0 && row[-1].key == row->key) || !row->is_put)
             continue;
@@ -514,25 +516,25 @@ is_view_live(struct watch *watch, const struct list *list)
     bool is_same = true;
 
     pthread_mutex_lock(&watch->mutex);
-    for (struct told *told = watch->files; told != NULL; told = told->next)
-        count += told->is_in_view && !watch->is_dropped[told->file.family];
+    for (struct seen_sst *seen = watch->files; seen != NULL; seen = seen->next)
+        count += seen->is_in_view && !watch->is_dropped[seen->file.family];
     for (size_t i = 0; i < list->count; i++) {
         const struct sst_info *live = &list->files[i];
-        const struct told *told = find_told(watch, live->number);
+        const struct seen_sst *seen = find_seen(watch, live->number);
 
-        is_same = is_same && told != NULL && told->is_in_view &&
-                  told->file.family == live->family &&
-                  told->file.size == live->size && live->is_tag_known &&
-                  memcmp(told->file.tag, live->tag, SST_TAG_SIZE) == 0 &&
+        is_same = is_same && seen != NULL && seen->is_in_view &&
+                  seen->file.family == live->family &&
+                  seen->file.size == live->size && live->is_tag_known &&
+                  memcmp(seen->file.tag, live->tag, SST_TAG_SIZE) == 0 &&
                   (live->entry_count == 0 ||
-                   told->file.entry_count == live->entry_count);
+                   seen->file.entry_count == live->entry_count);
     }
     pthread_mutex_unlock(&watch->mutex);
     return is_same && count == list->count;
 }
 
-/* Waits until nothing moves: then the files in view are those that live, and
- * hold what was told of them. Gives how many. */
+/* Waits until nothing changes: then the files in view are the live files, with
+ * the rows that were reported. Returns their number. */
 static inline size_t
 check_files(struct sst_fixture *fixture)
 {
@@ -550,22 +552,22 @@ check_files(struct sst_fixture *fixture)
     assert_true(is_view_live(&fixture->watch, list));
     for (size_t i = 0; i < list->count; i++) {
         uint64_t number = list->files[i].number;
-        const struct told *told;
+        const struct seen_sst *seen;
 
         code = sst_open(fixture->base.engine, number, &sst, NULL);
-        if (code == COLANDER_NOT_FOUND) /* it was not so quiet */
+        if (code == COLANDER_NOT_FOUND) /* something changed */
             continue;
         assert_int_equal(code, COLANDER_OK);
         pthread_mutex_lock(&fixture->watch.mutex);
-        told = find_told(&fixture->watch, number);
+        seen = find_seen(&fixture->watch, number);
         pthread_mutex_unlock(&fixture->watch.mutex);
-        check_sst(sst, told);
+        check_sst(sst, seen);
         sst_close(sst);
     }
     return list->count;
 }
 
-/* Waits for the callback of a flush: the flush itself does not. */
+/* Waits for the callback of a flush; the flush itself does not wait for it. */
 static inline void
 wait_until_flushed(struct watch *watch, uint32_t family, uint64_t sequence)
 {

@@ -1,5 +1,5 @@
 /*
- * A store in a directory of its own, and short ways to use it in tests.
+ * A store in a temporary directory, and shortcuts for tests.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -96,7 +96,7 @@ fixture_family(struct store_fixture *fixture, const char *name)
     return family;
 }
 
-/* The same; closed with the store. */
+/* The same, closed with the store. */
 static inline struct colander_family *
 kept_family(struct store_fixture *fixture, const char *name)
 {
@@ -121,7 +121,7 @@ fixture_row(struct store_fixture *fixture, const char *name,
     return row;
 }
 
-/* An encoded key of one text, to be released. */
+/* Returns an encoded key of one text. The caller releases it. */
 static inline struct colander_buffer
 text_key(const char *text)
 {
@@ -155,8 +155,8 @@ put_at(struct colander_family *family, int64_t number,
                            NULL));
 }
 
-/* Asserts that the row under `key` is `json`, as a row with its key; NULL:
- * that there is none. */
+/* Asserts that the row under `key` is `json`, as a row with its key, or, if
+ * that is NULL, missing. */
 static inline void
 assert_row(struct colander_family *family, const char *key, const char *json)
 {

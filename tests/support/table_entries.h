@@ -1,5 +1,5 @@
 /*
- * Entries of SST files, as they were written, are read, or are told as lost.
+ * Entries of SST files as they were written, are read, or are reported lost.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -23,23 +23,23 @@ struct kept_entry {
     enum table_entry_kind kind;
 };
 
-/* Owned, with what it points to. */
+/* Owned, with the entries. */
 struct kept_entries {
     struct kept_entry *entries;
     size_t count;
 };
 
-/* Bounds with data NULL are none. */
+/* A bound with NULL data is missing. */
 struct kept_gap {
     uint64_t offset;
     uint64_t size;
     struct colander_slice after;
     struct colander_slice until;
-    size_t entry_count; /* those given before it */
+    size_t entry_count; /* those returned before it */
     char why[120];
 };
 
-/* All that reading a file gave. */
+/* Everything that reading a file returned. */
 struct reading {
     struct kept_entries given;
     struct kept_gap *gaps;
@@ -54,7 +54,7 @@ keep(struct colander_slice bytes)
 
     if (bytes.data == NULL)
         return bytes;
-    kept = malloc(bytes.size + 1); /* so that an empty one is some, too */
+    kept = malloc(bytes.size + 1); /* not NULL if it is empty */
     assert_non_null(kept);
     memcpy(kept, bytes.data, bytes.size);
     return colander_slice_of(kept, bytes.size);
@@ -117,7 +117,7 @@ reading_release(struct reading *reading)
     memset(reading, 0, sizeof(*reading));
 }
 
-/* Reads all of a file; asserts that nothing fails. */
+/* Reads a whole file, and asserts that nothing fails. */
 static inline void
 read_table(int directory, const char *name, struct reading *reading)
 {
@@ -142,7 +142,7 @@ read_table(int directory, const char *name, struct reading *reading)
     table_file_close(table);
 }
 
-/* By key, and of one key the newest first. */
+/* By key; of the same key the newest comes first. */
 static inline int
 compare_entries(const void *left, const void *right)
 {

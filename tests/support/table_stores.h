@@ -17,8 +17,8 @@
 #define SNAPSHOTS 8
 #define TABLE_KEYS 400
 
-/* A key as layers make them: a tag, a number of 8 bytes; every third is longer.
- */
+/* A key as the layers above encode it: a tag, 8 bytes; every third is
+ * longer. */
 static inline struct colander_slice
 table_key_at(uint64_t index, uint8_t bytes[64])
 {
@@ -67,7 +67,7 @@ write_random_batch(struct fixture *fixture, struct engine_family *family,
     OK(engine_batch_write(batch, COLANDER_AS_STORE, NULL));
 }
 
-/* Writes into the families, in turns, with snapshots kept; flushes each. */
+/* Writes to the families in turn, with snapshots; flushes each. */
 static inline void
 write_random_files(struct fixture *fixture,
                    struct engine_family *const *families, size_t count,
@@ -84,7 +84,7 @@ write_random_files(struct fixture *fixture,
     }
 }
 
-/* Rows in order, as a bulk. */
+/* Loads rows in order as a bulk. */
 static inline void
 write_bulk(struct engine_family *family, uint64_t *random)
 {
@@ -105,7 +105,7 @@ write_bulk(struct engine_family *family, uint64_t *random)
     bulk_files_destroy(files);
 }
 
-/* Writes a file as RocksDB can, of which every eighth entry is a deletion. */
+/* Writes an SST with RocksDB; every eighth entry is a deletion. */
 static inline void
 write_table(const char *path, const struct rocksdb_table *how, size_t count,
             uint64_t *random)

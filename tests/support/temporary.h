@@ -1,5 +1,5 @@
 /*
- * A directory for one test, removed with all in it.
+ * A directory for one test, removed with its contents.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -30,7 +30,7 @@ temporary_remove(const char *path)
     (void)nftw(path, temporary_unlink, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Makes one below $TMPDIR and fills `path`; aborts when it cannot. */
+/* Creates one in $TMPDIR and fills `path`; aborts on failure. */
 static inline void
 temporary_make(char path[TEMPORARY_SIZE])
 {

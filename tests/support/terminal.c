@@ -1,5 +1,5 @@
 /*
- * A program on a terminal of its own: see terminal.h.
+ * Runs a program in a pseudo-terminal: see terminal.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#define WAIT_MS 30000 /* so long without a word, and the program hangs */
+#define WAIT_MS 30000 /* without output; then the program hangs */
 
 static void
 execute(const char *const *words)
@@ -27,8 +27,8 @@ execute(const char *const *words)
     _exit(127);
 }
 
-/* What a shell with job control does: the program gets the terminal, and when
- * it stops that is told, and it goes on. */
+/* Does what a shell with job control does: gives the program the terminal, and,
+ * when it stops, reports that and continues it. */
 static void
 execute_as_job(const char *const *words)
 {
@@ -76,7 +76,7 @@ terminal_start_job(struct terminal *terminal, const char *const *words)
     start_by(terminal, words, execute_as_job);
 }
 
-/* Reads some of what is shown; false at the end. */
+/* Reads some output. Returns false at its end. */
 static bool
 read_some(struct terminal *terminal)
 {

@@ -35,7 +35,7 @@ act(enum thrown thrown, struct colander_error *err)
     case THROWN_BAD_ALLOC:
         throw std::bad_alloc();
     case THROWN_RUNTIME_ERROR:
-        throw std::runtime_error("told");
+        throw std::runtime_error("thrown");
     case THROWN_NUMBER:
         throw 5;
     default:

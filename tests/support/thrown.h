@@ -1,5 +1,5 @@
 /*
- * What bodies behind the border to C++ throw or say, and what becomes of it.
+ * What code behind the C++ border throws or returns, and what it becomes.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,7 +15,7 @@ extern "C" {
 enum thrown {
     THROWN_NOTHING,
     THROWN_BAD_ALLOC,
-    THROWN_RUNTIME_ERROR, /* "told" */
+    THROWN_RUNTIME_ERROR, /* "thrown" */
     THROWN_NUMBER,
     SAID_OK, /* a status of RocksDB's: */
     SAID_CORRUPTION,
@@ -24,7 +24,7 @@ enum thrown {
     SAID_NO_SPACE,
 };
 
-/* What guard makes of it, while it is to "try". */
+/* What guard turns it into, with "try" as its context. */
 enum colander_code guard_tried(enum thrown thrown, struct colander_error *err);
 
 #ifdef __cplusplus

@@ -1,6 +1,5 @@
 /*
- * Queries and options as they are when nothing is asked for, for locals of
- * tests:
+ * Default queries and options, for locals of tests:
  *
  *     struct colander_query query = usual_query();
  *

@@ -2,7 +2,7 @@
  * Rows in versions, written by a process that may end at any moment, and what
  * must be found of them afterwards.
  *
- * What was begun and what was acknowledged is told by shared memory, which
+ * What was begun and what was acknowledged is recorded in shared memory, which
  * outlives the process.
  *
  * SPDX-License-Identifier: MIT
@@ -23,7 +23,7 @@
 #define BATCH_MAX 12
 
 /* The versions of each row: odd ones are deletes. A write under way may have
- * been done or not. */
+ * completed or not. */
 struct versions {
     atomic_bool is_open; /* the store is */
     struct history rows[KEYS];
@@ -39,7 +39,7 @@ struct writer {
     uint64_t number; /* it writes every WRITERS-th key */
 };
 
-/* A text that takes several blocks of a log, or is written to it in pieces. */
+/* A text that takes several blocks of a log, or is written in fragments. */
 static inline void
 add_large(struct colander_row_builder *builder, uint64_t *random)
 {
@@ -54,8 +54,7 @@ add_large(struct colander_row_builder *builder, uint64_t *random)
     colander_row_builder_add(builder, "large", colander_text(text));
 }
 
-/* A row that tells its version, and nothing that this does not say but by
- * chance. */
+/* A row with its version; no other version has the same row but by chance. */
 static inline struct colander_slice
 version_row(struct colander_row_builder *builder, uint64_t index,
             uint64_t version, uint64_t *random)
@@ -146,7 +145,7 @@ change_filters(struct colander_family *family, uint64_t *random)
     DID(colander_family_set_filters(family, &options, why()));
 }
 
-/* Another family comes, has a row, and goes. */
+/* Creates another family, writes a row to it, and drops it. */
 static inline void
 make_and_drop(struct colander_store *store, uint64_t *random)
 {
@@ -162,7 +161,7 @@ make_and_drop(struct colander_store *store, uint64_t *random)
     DID(colander_family_drop(family, why()));
 }
 
-/* Flushes, compacts and the like, until it is killed. */
+/* Flushes, compacts and so on, until it is killed. */
 static inline void
 disturb_forever(struct colander_store *store, struct colander_family *family,
                 uint64_t random)
@@ -192,8 +191,8 @@ disturb_forever(struct colander_store *store, struct colander_family *family,
     }
 }
 
-/* The program as it is killed: --write <store> <versions> <seed> ... Only what
- * fails returns. */
+/* The program that is killed: --write <store> <versions> <seed> ... Returns
+ * only on failure. */
 static inline int
 write_until_killed(char **arguments, const struct colander_options *options)
 {
@@ -219,14 +218,13 @@ write_until_killed(char **arguments, const struct colander_options *options)
     return 3;
 }
 
-/* -------------------------------------------------------------- checking ---
- */
+/* ------------------------------------------------------------- checking --- */
 
 struct killing {
     struct store_fixture *fixture;
     struct versions *versions;
     uint64_t random;
-    struct find_counts reading; /* of the stores opened for reading */
+    struct find_counts reading; /* finds in stores opened for reading */
     struct find_counts writing;
     uint64_t rebuilt_count;
 };
@@ -241,8 +239,8 @@ count_version(struct killing *killing, struct colander_family *family,
                          version_text(index, version, text), counts);
 }
 
-/* Each row is as it was acknowledged, or as it was going to be, and that is
- * found by its value. */
+/* Each row has its acknowledged version, or one that was begun, and is found by
+ * its value. */
 static inline void
 check_versions(struct killing *killing, struct colander_family *family,
                struct find_counts *counts)
@@ -269,8 +267,8 @@ check_versions(struct killing *killing, struct colander_family *family,
     }
 }
 
-/* What was begun and not acknowledged is written once more: nobody doubts it
- * any longer. */
+/* Writes again what was begun and not acknowledged, so that its version is
+ * certain. */
 static inline void
 settle_versions(struct killing *killing, struct colander_family *family)
 {
@@ -291,7 +289,7 @@ settle_versions(struct killing *killing, struct colander_family *family)
     }
 }
 
-/* The store as it is opened for reading: nothing in it changes. */
+/* Opens the store for reading: nothing in it changes. */
 static inline void
 check_reading(struct killing *killing)
 {
@@ -312,7 +310,7 @@ check_reading(struct killing *killing)
     assert_string_equal(before, after);
 }
 
-/* The other family, if its drop was not reached. */
+/* Checks the other family, if its drop was not reached. */
 static inline void
 drop_passing(struct store_fixture *fixture)
 {
@@ -322,7 +320,7 @@ drop_passing(struct store_fixture *fixture)
         OK(colander_family_drop(family, NULL));
 }
 
-/* And for writing: then every SST has its filter, and no other is left. */
+/* Opens it for writing: then every SST has its filter, and no others remain. */
 static inline void
 check_writing(struct killing *killing)
 {

@@ -1,11 +1,11 @@
 /*
- * The error of a call in a test, which needs no local for it:
+ * The error of a call in a test, which needs no local variable for it:
  *
  *     OK(colander_family_flush(family, why()));
  *     FAILS(colander_family_drop(family, why()), COLANDER_NOT_FOUND);
  *     assert_string_equal(error_text(), "family 'f': there is no such family");
  *
- * OK and DID print it. Each source and each thread has its own.
+ * OK and DID print it. Each source file and each thread has its own.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,7 +26,7 @@ why(void)
     return &why_error;
 }
 
-/* The message of the last call that filled it; "": that call did not fail. */
+/* The message of the last call that used it; "": that call did not fail. */
 static inline const char *
 error_text(void)
 {

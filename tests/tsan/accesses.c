@@ -1,9 +1,10 @@
 /*
- * Tells ThreadSanitizer what memory our code reads, writes and frees through
- * functions of the C library. README.md says why it must be told.
+ * Reports to ThreadSanitizer what memory our code reads, writes and frees
+ * through functions of the C library. README.md explains why it must be
+ * reported.
  *
- * The linker sends our calls here (--wrap), and no others: RocksDB calls the
- * C library as before.
+ * The linker redirects our calls here (--wrap), and no others: RocksDB calls
+ * the C library as before.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -35,8 +36,8 @@ __wrap_memset(void *to, int byte, size_t size)
     return __real_memset(to, byte, size);
 }
 
-/* More than is compared, where a difference comes first: callers say that all
- * of it is there. */
+/* More than is compared if there is a difference earlier: callers guarantee
+ * that all of it exists. */
 int
 __wrap_memcmp(const void *one, const void *other, size_t size)
 {
@@ -54,7 +55,7 @@ __wrap_strlen(const char *text)
     return size;
 }
 
-/* Reading is the C library's: a file is no memory of ours. */
+/* The C library does the reading: a file is not our memory. */
 ssize_t
 __wrap_pread(int fd, void *to, size_t size, off_t at)
 {
@@ -69,7 +70,8 @@ __wrap_pwrite(int fd, const void *from, size_t size, off_t at)
     return __real_pwrite(fd, from, size, at);
 }
 
-/* Freed memory is as good as written: nobody may use it meanwhile, or later. */
+/* Freeing counts as writing: no other thread may use the memory then or
+ * later. */
 void
 tsan_freed(void *memory)
 {

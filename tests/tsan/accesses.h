@@ -1,5 +1,5 @@
 /*
- * What the linker sends to accesses.c, and what ThreadSanitizer is told by.
+ * The functions of accesses.c, and those that report to ThreadSanitizer.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,7 +13,7 @@
  * asks for some of them on behalf of shared libraries, too. */
 #pragma GCC visibility push(default)
 
-/* As GCC calls them for a struct that is copied. */
+/* The names that GCC uses for a struct copy. */
 void __tsan_read_range(const void *memory, unsigned long size);
 void __tsan_write_range(void *memory, unsigned long size);
 
@@ -45,7 +45,7 @@ void __wrap__ZdaPv(void *memory);
 #pragma GCC visibility pop
 /* NOLINTEND(bugprone-reserved-identifier) */
 
-/* Nobody may use the memory meanwhile, or later. */
+/* No other thread may use the memory then or later. */
 void tsan_freed(void *memory);
 
 #endif

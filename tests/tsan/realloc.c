@@ -1,6 +1,6 @@
 /*
- * Tells ThreadSanitizer what realloc moves. Apart from accesses.c, because some
- * tests have such a function of their own, which fails.
+ * Reports to ThreadSanitizer what realloc moves. Separate from accesses.c,
+ * because some tests define a failing realloc.
  *
  * SPDX-License-Identifier: MIT
  */

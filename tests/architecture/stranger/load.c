@@ -1,6 +1,6 @@
 /*
- * A program of somebody else that loads a CSV file of two records, and fails
- * unless both are there.
+ * A stranger's program that loads a CSV file of two records, and fails unless
+ * both are found.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,7 +1,7 @@
 /*
- * A program as an earlier version of the headers would have compiled it: its
- * structs end before members that came later. The library may not read or write
- * beyond their ends, where this program keeps bytes of its own.
+ * A program compiled with the headers of an earlier version: its structs end
+ * before members that were added later. The library must not read or write past
+ * their ends, where this program keeps other bytes.
  *
  * SPDX-License-Identifier: MIT
  */

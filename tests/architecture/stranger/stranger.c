@@ -1,6 +1,6 @@
 /*
- * The program of somebody who has only what is installed. It opens a store,
- * puts, gets and finds, and fails where the answer is not what was put.
+ * A stranger's program, with only the installed files. It opens a store, puts,
+ * gets and finds, and fails if the results are not what was put.
  *
  * SPDX-License-Identifier: MIT
  */
