@@ -237,7 +237,7 @@ check_row(struct colander_slice row, bool has_utf8, struct names *names,
 {
     struct check check;
     enum colander_code code;
-    uint32_t count;
+    uint32_t count = 0;
 
     if (row.size > COLANDER_ROW_SIZE_MAX)
         return COLANDER_FAIL(err, COLANDER_LIMIT,

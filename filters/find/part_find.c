@@ -113,7 +113,7 @@ ask_presence(const struct asked *asked, uint64_t hash, bool *is_there,
                              &first, err);
     if (code != COLANDER_OK)
         return code;
-    some.words = (uint64_t *)(void *)(uintptr_t)block->bytes.data;
+    some.words = (uint64_t *)(void *)block->bytes.data;
     if ((size_t)(probe.block - first + 1) * (PRESENCE_BLOCK_BITS / 8) >
         block->bytes.size)
         code = COLANDER_FAIL(err, COLANDER_CORRUPT, "a presence is truncated");

@@ -195,7 +195,7 @@ tree_changer_insert(struct tree_changer *changer, struct tree_node *root,
         change_release(&change);
         return *created != NULL;
     }
-    while (node->level > 0) {
+    do {
         uint32_t closest = tree_node_closest(node, &leaf->presence);
 
         assert(way.depth < TREE_LEVELS_MAX);
@@ -203,7 +203,7 @@ tree_changer_insert(struct tree_changer *changer, struct tree_node *root,
         way.taken[way.depth++] = closest;
         change.at = closest + 1;
         node = node->children[closest];
-    }
+    } while (node->level > 0);
     return apply(changer, &way, &change, created);
 }
 

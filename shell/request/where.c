@@ -168,7 +168,7 @@ where_add(struct where *where, const char *text, size_t *offset,
     lua_sethook(L, NULL, 0, 0);
     lua_pushcfunction(L, add_expression);
     lua_pushvalue(L, ADD);
-    lua_pushlightuserdata(L, (void *)(uintptr_t)text);
+    lua_pushlightuserdata(L, (void *)text);
     if (lua_pcall(L, 2, 2, HANDLER) != LUA_OK)
         lua_pushinteger(L, 0);
     if (lua_isfunction(L, -2)) {

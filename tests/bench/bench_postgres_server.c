@@ -28,8 +28,8 @@ static const char *const as_user[] = {
 };
 
 static const char *const make_cluster[] = {
-    INITDB,       "--pgdata=data", "--username=" USER,  "--auth=trust",
-    "--locale=C", "--no-sync",     "--no-instructions", "--encoding=UTF8",
+    INITDB,       "--pgdata=data", ("--username=" USER), "--auth=trust",
+    "--locale=C", "--no-sync",     "--no-instructions",  "--encoding=UTF8",
     NULL,
 };
 

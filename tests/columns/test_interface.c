@@ -202,19 +202,20 @@ FIXTURE_TEST(an_insert_leaves_the_row_that_is_there)
 
 /* ---------------------------------------------------------------- seek --- */
 
-/* Rows 0, 2, 4, ... 198; every third has the value to find. */
+/* Rows 0, 2, 4, ... 1998; every 60th has the value to find. That is rare enough
+ * for a plan of candidates. */
 static struct colander_family *
 even_rows(struct store_fixture *fixture)
 {
     struct colander_family *family = fixture_family(fixture, "even");
     struct colander_key key;
 
-    for (int64_t i = 0; i < 200; i += 2) {
+    for (int64_t i = 0; i < 2000; i += 2) {
         OK(colander_family_put(
             family, key_of_number(&key, i),
-            fixture_row(fixture, "is_third", colander_boolean(i % 3 == 0)),
+            fixture_row(fixture, "is_rare", colander_boolean(i % 120 == 0)),
             NULL, NULL));
-        if (i == 100)
+        if (i == 1000)
             OK(colander_store_flush(fixture->store, NULL));
     }
     return family;
@@ -237,44 +238,60 @@ next_number(struct colander_cursor *cursor)
     return parts[0].integer;
 }
 
+/* Finds the rows; those that meet a condition as candidates, if the program has
+ * value filters. */
+static struct colander_cursor *
+find(struct colander_family *family, const struct colander_query *query)
+{
+    struct colander_cursor *cursor;
+    struct colander_explain explain;
+
+    OK(colander_family_find(family, query, &cursor, NULL));
+    colander_cursor_explain(cursor, &explain);
+    assert_true(query->where == NULL ||
+                explain.plan == COLANDER_PLAN_CANDIDATES ||
+                strcmp(explain.reason, "no value filters") == 0);
+    return cursor;
+}
+
 static void
 check_seeks(struct colander_family *family,
             const struct colander_predicate *where, bool is_reverse)
 {
-    const int64_t step = where == NULL ? 2 : 6;
+    const int64_t step = where == NULL ? 2 : 120;
     SCOPED_CURSOR cursor = NULL;
     struct colander_query query = usual_query();
     struct colander_key key, from, to;
 
     query.where = where;
     query.is_reverse = is_reverse;
-    query.keys.from = key_of_number(&from, 30);
-    query.keys.to = key_of_number(&to, 160);
-    OK(colander_family_find(family, &query, &cursor, NULL));
+    query.keys.from = key_of_number(&from, 360);
+    query.keys.to = key_of_number(&to, 1600);
+    cursor = find(family, &query);
     (void)next_number(cursor);
-    for (int64_t sought = 180; sought >= 0; sought -= 7) {
+    for (int64_t sought = 1800; sought >= 0; sought -= 70) {
         int64_t expected = sought;
 
         OK(colander_cursor_seek(cursor, key_of_number(&key, sought), NULL));
         if (is_reverse) {
-            expected = expected > 160 ? 160 : expected;
+            expected = expected > 1600 ? 1600 : expected;
             expected -= expected % step;
-            expected = expected < 30 ? -1 : expected;
+            expected = expected < 360 ? -1 : expected;
         } else {
-            expected = expected < 30 ? 30 : expected;
+            expected = expected < 360 ? 360 : expected;
             expected += (step - expected % step) % step;
-            expected = expected > 160 ? -1 : expected;
+            expected = expected > 1600 ? -1 : expected;
         }
         assert_int_equal(next_number(cursor), expected);
-        if (expected > 36 && expected < 154)
+        if (expected > 360 && expected < 1540)
             assert_int_equal(next_number(cursor),
                              is_reverse ? expected - step : expected + step);
     }
     OK(colander_cursor_seek(cursor, colander_slice_of(NULL, 0), NULL));
     if (is_reverse)
-        assert_int_equal(next_number(cursor), 160 - 160 % step);
+        assert_int_equal(next_number(cursor), 1600 - 1600 % step);
     else
-        assert_int_equal(next_number(cursor), 30);
+        assert_int_equal(next_number(cursor), 360);
     FAILS(colander_cursor_seek(cursor, colander_slice_text("no key"), NULL),
           COLANDER_INVALID);
 }
@@ -283,7 +300,7 @@ FIXTURE_TEST(a_seek_finds_the_row_from_there_on)
 {
     SCOPED_FAMILY family = even_rows(fixture);
     SCOPED_PREDICATE where =
-        colander_where("is_third", COLANDER_EQ, colander_boolean(true), NULL);
+        colander_where("is_rare", COLANDER_EQ, colander_boolean(true), NULL);
 
     for (int is_reverse = 0; is_reverse < 2; is_reverse++) {
         check_seeks(family, NULL, is_reverse);
@@ -295,17 +312,17 @@ FIXTURE_TEST(a_seek_keeps_to_the_state_of_the_find)
 {
     SCOPED_FAMILY family = even_rows(fixture);
     SCOPED_PREDICATE where =
-        colander_where("is_third", COLANDER_EQ, colander_boolean(true), NULL);
+        colander_where("is_rare", COLANDER_EQ, colander_boolean(true), NULL);
     const struct colander_predicate *const wheres[] = {NULL, where};
     struct colander_key key;
 
     for (size_t i = 0; i < 2; i++) {
         SCOPED_CURSOR cursor = NULL;
         struct colander_query query = usual_query();
-        const int64_t number = 60 + 6 * (int64_t)i;
+        const int64_t number = 120 + 120 * (int64_t)i;
 
         query.where = wheres[i];
-        OK(colander_family_find(family, &query, &cursor, NULL));
+        cursor = find(family, &query);
         (void)next_number(cursor);
         OK(colander_family_delete(family, key_of_number(&key, number), NULL,
                                   NULL));
@@ -348,7 +365,7 @@ FIXTURE_TEST(keys_only_returns_rows_without_columns)
     int count = 0;
 
     query.keys_only = true;
-    OK(colander_family_find(family, &query, &cursor, NULL));
+    cursor = find(family, &query);
     for (;; count++) {
         OK(colander_cursor_next(cursor, &is_row, &result, NULL));
         if (!is_row)
@@ -357,7 +374,7 @@ FIXTURE_TEST(keys_only_returns_rows_without_columns)
         OK(colander_members_init(&members, result.row, NULL));
         assert_int_equal(members.left, 0);
     }
-    assert_int_equal(count, 100);
+    assert_int_equal(count, 1000);
 }
 
 /* Keys of 60 bytes, which RocksDB does not keep in the iterator itself. */
@@ -377,10 +394,10 @@ FIXTURE_TEST(a_seek_to_the_row_at_hand_returns_it_again)
         colander_where("n", COLANDER_EQ, colander_integer(1), NULL);
     struct colander_key key;
 
-    for (int i = 0; i < 50; i++)
+    for (int i = 0; i < 1000; i++)
         OK(colander_family_put(
             family, long_key(&key, i),
-            fixture_row(fixture, "n", colander_integer(i % 2)), NULL, NULL));
+            fixture_row(fixture, "n", colander_integer(i % 50)), NULL, NULL));
     OK(colander_family_flush(family, NULL));
     for (int i = 0; i < 4; i++) {
         SCOPED_CURSOR cursor = NULL;
@@ -390,7 +407,7 @@ FIXTURE_TEST(a_seek_to_the_row_at_hand_returns_it_again)
 
         query.where = i < 2 ? NULL : where;
         query.is_reverse = i % 2;
-        OK(colander_family_find(family, &query, &cursor, NULL));
+        cursor = find(family, &query);
         for (int step = 0; step < 10; step++) {
             OK(colander_cursor_next(cursor, &is_row, &result, NULL));
             memcpy(key.bytes, result.key.data, result.key.size);
@@ -406,7 +423,7 @@ FIXTURE_TEST(a_failed_seek_leaves_a_cursor_that_reports_it)
 {
     SCOPED_FAMILY family = even_rows(fixture);
     SCOPED_PREDICATE where =
-        colander_where("is_third", COLANDER_EQ, colander_boolean(true), NULL);
+        colander_where("is_rare", COLANDER_EQ, colander_boolean(true), NULL);
     SCOPED_CURSOR cursor = NULL;
     struct colander_result result;
     struct colander_query query = usual_query();
@@ -414,7 +431,7 @@ FIXTURE_TEST(a_failed_seek_leaves_a_cursor_that_reports_it)
     bool is_row;
 
     query.where = where;
-    OK(colander_family_find(family, &query, &cursor, NULL));
+    cursor = find(family, &query);
     (void)next_number(cursor);
     colander_cursor_cancel(cursor);
     FAILS(colander_cursor_seek(cursor, key_of_number(&key, 60), NULL),
@@ -427,7 +444,7 @@ FIXTURE_TEST(a_failed_seek_leaves_a_cursor_that_reports_it)
 FIXTURE_TEST(a_seek_continues_in_a_dropped_family)
 {
     SCOPED_PREDICATE where =
-        colander_where("is_third", COLANDER_EQ, colander_boolean(true), NULL);
+        colander_where("is_rare", COLANDER_EQ, colander_boolean(true), NULL);
     const struct colander_predicate *const wheres[] = {NULL, where};
 
     for (size_t i = 0; i < 2; i++) {
@@ -437,11 +454,11 @@ FIXTURE_TEST(a_seek_continues_in_a_dropped_family)
         struct colander_key key;
 
         query.where = wheres[i];
-        OK(colander_family_find(family, &query, &cursor, NULL));
+        cursor = find(family, &query);
         (void)next_number(cursor);
         OK(colander_family_drop(family, NULL));
-        OK(colander_cursor_seek(cursor, key_of_number(&key, 66), NULL));
-        assert_int_equal(next_number(cursor), 66);
+        OK(colander_cursor_seek(cursor, key_of_number(&key, 120), NULL));
+        assert_int_equal(next_number(cursor), 120);
     }
 }
 
@@ -594,7 +611,7 @@ FIXTURE_TEST(structs_of_an_earlier_program_are_completed)
     OK(colander_family_find(family, &query, &cursor, NULL));
     while (next_number(cursor) >= 0)
         count++;
-    assert_int_equal(count, 100);
+    assert_int_equal(count, 1000);
 
     memset(&explain, 0xff, sizeof(explain));
     colander_cursor_explain_sized(cursor, &explain, explain_size);

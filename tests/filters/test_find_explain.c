@@ -36,7 +36,7 @@ put_row(struct store_fixture *fixture, struct colander_family *family,
 static struct colander_family *
 fill_family(struct store_fixture *fixture)
 {
-    struct colander_family *family = kept_family(fixture, "rows");
+    struct colander_family *family;
 
     fixture->options.compaction = COLANDER_COMPACTION_FIFO; /* files stay */
     fixture_remake(fixture);

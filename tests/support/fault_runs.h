@@ -171,7 +171,8 @@ run_plans(struct runs *runs, const char *mode, const struct plan *plans,
 }
 
 /* Prints where each thread of a hanging process is, if a debugger is
- * available. */
+ * available. It ends even if it hangs itself.
+ * NOLINTBEGIN(bugprone-signal-handler) */
 static inline void
 report_and_end(int number)
 {
@@ -192,7 +193,7 @@ report_and_end(int number)
     (void)fflush(stdout);
     (void)system(command);
     _exit(1);
-}
+} /* NOLINTEND(bugprone-signal-handler) */
 
 /* The process: <mode> <store> <progress> <what> <number> <seed> <end>. */
 struct process {
