@@ -367,7 +367,7 @@ struct colander_query {
     bool keys_only;        /* returns rows without columns: only keys */
     bool reports_columns;  /* returns which columns matched; slower */
     bool is_timed;         /* measures the times in colander_explain; slower */
-    uint32_t thread_count; /* threads for a large result, with the caller's;
+    uint32_t thread_count; /* threads that read a large result;
                               default 0: one per core */
 };
 
@@ -437,9 +437,9 @@ colander_family_count(struct colander_family *family,
 
 /* Describes one of the columns that have matched so far: `index` counts them
  * from 0. Sets *path to the column's path, and *row_count to the number of
- * returned rows in which it matched; returns false if there is no such column.
- * Requires reports_columns. *path is borrowed until the cursor moves or is
- * closed. */
+ * returned rows in which it matched. Returns false if there are fewer columns;
+ * without reports_columns there are none. *path is borrowed until the cursor
+ * moves or is closed. */
 COLANDER_API bool colander_cursor_matched(const struct colander_cursor *cursor,
                                           size_t index, const char **path,
                                           uint64_t *row_count);
