@@ -1,5 +1,5 @@
 /*
- * The ledger: how far RocksDB's logs were written, in a separate file.
+ * The ledger: what was written to RocksDB's logs, in a separate file.
  *
  * A log that was cut between two records looks complete, and a deleted log
  * leaves no trace. Without the end of a write-ahead log rows are lost, and
@@ -7,6 +7,12 @@
  * the file system that RocksDB sees (engine/store_files.h) notes what it has
  * written to each log and what it has synced, and an open that finds less
  * fails.
+ *
+ * An older copy of a log, or that of another store, looks whole, too. So each
+ * note has a sum (log_tail.h), and each log is noted before it is created and
+ * before its first write. An open fails if it finds a log that is not listed,
+ * or other records than those of the notes. After a close, and in a backup,
+ * the notes are exact: a log has these records and no more.
  *
  * Synced bytes must always be there. Bytes that were only written must be there
  * while the machine runs, so the ledger has the id of the boot. A note is made
@@ -21,7 +27,7 @@
  * hold nothing that had to be on the disk. An old slot may lack a mark: it must
  * not count after a newer one.
  *
- * Life:    open -> found for each log -> settle -> notes -> close
+ * Life:    open -> found for each log -> settle -> notes -> seal -> close
  * Threads: any may note and call ledger_noted, ledger_next and
  *          ledger_forget; all other calls are for one thread
  *
@@ -31,22 +37,31 @@
 #define COLANDER_CORE_LEDGER_H
 
 #include "core/core.h"
+#include "core/log_tail.h"
 
 #define LEDGER_FILE "LEDGER"
 
 enum ledger_kind { LEDGER_WAL, LEDGER_MANIFEST };
 
-/* A log, and the bytes of it that are known to be there. */
+/* What a log must begin with, as far as it is that long. */
+enum ledger_extent {
+    LEDGER_WRITTEN, /* there while the machine runs */
+    LEDGER_AHEAD,   /* with a write that may not have been made */
+    LEDGER_SYNCED,  /* always there; at most what was written */
+    LEDGER_EXTENTS,
+};
+
+/* A log, and what is known of it. */
 struct ledger_entry {
     enum ledger_kind kind;
     uint64_t number;
-    uint64_t written; /* whole records; there while the machine runs */
-    uint64_t synced;  /* always there; at most `written` */
-    uint64_t noted;   /* `written` in the file */
-    bool was_synced;  /* at least once, or that is not known */
-    bool is_found;    /* see ledger_found */
-    bool is_cut;      /* see ledger_cut */
-    bool is_leaving;  /* being removed: see ledger_forget */
+    struct log_extent extents[LEDGER_EXTENTS];
+    uint64_t noted;  /* size of what was written, in the file */
+    bool is_listed;  /* the ledger has this entry */
+    bool was_synced; /* at least once, or that is not known */
+    bool is_found;   /* see ledger_found */
+    bool is_cut;     /* see ledger_cut */
+    bool is_leaving; /* being removed: see ledger_forget */
 };
 
 struct ledger;
@@ -67,17 +82,26 @@ uint64_t ledger_least(const struct ledger *ledger,
 bool ledger_may_end(const struct ledger *ledger,
                     const struct ledger_entry *entry, uint64_t whole);
 
+/* Whether the ledger lists every log of the store. One of an earlier version
+ * does not, nor one that had no room for all. */
+bool ledger_lists_all(const struct ledger *ledger);
+
+/* Whether a log that has its extents may have these whole records, and is
+ * listed if it has to be. */
+bool ledger_allows(const struct ledger *ledger,
+                   const struct ledger_entry *entry, struct log_extent whole);
+
 /* Returns what is noted of a log, or zeros. */
 struct ledger_entry ledger_noted(struct ledger *ledger, enum ledger_kind kind,
                                  uint64_t number);
 
-/* Notes that a log is there, with `size` bytes of whole records. Returns the
- * entry before, or zeros. */
-struct ledger_entry ledger_found(struct ledger *ledger, enum ledger_kind kind,
-                                 uint64_t number, uint64_t size);
+/* Notes that a log is there, with these whole records. */
+void ledger_found(struct ledger *ledger, enum ledger_kind kind, uint64_t number,
+                  struct log_extent whole);
 
-/* Notes that only `size` bytes of a write-ahead log count, until settle. */
-void ledger_cut(struct ledger *ledger, uint64_t number, uint64_t size);
+/* Notes that only these records of a write-ahead log count, until settle. */
+void ledger_cut(struct ledger *ledger, uint64_t number,
+                struct log_extent whole);
 
 /* Returns what is noted of the log with the next number above `number`, or
  * zeros. */
@@ -89,19 +113,31 @@ struct ledger_entry ledger_next(struct ledger *ledger, enum ledger_kind kind,
 COLANDER_CHECKED enum colander_code ledger_settle(struct ledger *ledger,
                                                   struct colander_error *err);
 
-/* The same for a synced copy: all that was found counts as synced. */
+/* The same for a synced copy: all that was found counts as synced, and the
+ * notes are exact. */
 COLANDER_CHECKED enum colander_code
 ledger_settle_synced(struct ledger *ledger, struct colander_error *err);
 
-/* Notes that the log has `size` bytes of whole records. Writes the file only
- * now and then: it may lag by a sixteenth, or by 64 KiB. */
+/* Notes that a write-ahead log will be created, and syncs all notes: if a power
+ * failure keeps writes in that log, it is known whether earlier logs are whole.
+ * The log may be created if this returns true. */
+COLANDER_CHECKED bool ledger_begin(struct ledger *ledger, uint64_t number);
+
+/* Notes the records that a log will have after the next write. The first write
+ * may be made if this returns true; other notes may be missing. */
+COLANDER_CHECKED bool ledger_note_ahead(struct ledger *ledger,
+                                        enum ledger_kind kind, uint64_t number,
+                                        struct log_extent whole);
+
+/* Notes the records that a log has. Writes the file only now and then: it may
+ * lag by a sixteenth, or by 64 KiB. */
 void ledger_note_written(struct ledger *ledger, enum ledger_kind kind,
-                         uint64_t number, uint64_t size);
+                         uint64_t number, struct log_extent whole);
 
 /* Notes that they are synced. For a MANIFEST, returns true only after both
  * slots were synced. For a write-ahead log the note may be missing. */
 bool ledger_note_synced(struct ledger *ledger, enum ledger_kind kind,
-                        uint64_t number, uint64_t size);
+                        uint64_t number, struct log_extent whole);
 
 /* Marks a write-ahead log that has been synced. If `is_relied_on`, returns true
  * only after this mark and all before are in the file, and synced. Otherwise
@@ -109,14 +145,15 @@ bool ledger_note_synced(struct ledger *ledger, enum ledger_kind kind,
 bool ledger_mark_synced(struct ledger *ledger, uint64_t number,
                         bool is_relied_on);
 
-/* Syncs all notes. Called before a log is created: if a power failure keeps
- * writes in that log, it is known whether earlier logs are whole. */
-COLANDER_CHECKED bool ledger_sync(struct ledger *ledger);
-
 /* Forgets a log that will be removed. It may be removed if this returns true,
  * and must not if it returns false, as for a second thread. */
 COLANDER_CHECKED bool ledger_forget(struct ledger *ledger,
                                     enum ledger_kind kind, uint64_t number);
+
+/* Notes that the logs have the records of the notes and no more, and syncs
+ * that. Requires that no note is missing and none follows. If it fails, the
+ * ledger only knows less. */
+void ledger_seal(struct ledger *ledger);
 
 void ledger_close(struct ledger *ledger); /* NULL is allowed */
 

@@ -14,6 +14,7 @@
 #define COLANDER_CORE_LOG_RECORDS_H
 
 #include "core/core.h"
+#include "core/log_tail.h"
 
 struct log_records;
 
@@ -71,17 +72,24 @@ struct write_head log_write_head(struct colander_slice record);
 /* What a check of all records finds. */
 struct log_state {
     uint64_t size;
-    uint64_t whole;          /* bytes before the first record that is not whole;
-                              * `size` if all are */
+    struct log_extent whole; /* records before the first that is not whole; of
+                              * `size` bytes if all are */
     bool has_more;           /* a record begins after that one */
+    uint64_t differs_before; /* size of the smallest extent that the log should
+                              * have had, and has not; 0: none */
+    uint64_t repeats_at; /* of writes: end of the first record that is as old
+                              * as others before it; 0: none */
     struct write_head first; /* of the first whole record */
     uint64_t next_sequence;  /* after the last whole record; 0: not known */
-    struct write_head bad;   /* of the record at `whole`, as far as it is there;
-                              * not covered by a valid checksum */
+    struct write_head bad;   /* of the record after the whole ones, as far as it
+                              * is there; not covered by a valid checksum */
 };
 
-/* Checks all records. Fails with IO or NO_MEMORY. */
+/* Checks all records. `extents` are what the log should begin with, as far as
+ * it is that long. Fails with IO or NO_MEMORY. */
 COLANDER_CHECKED enum colander_code log_check(int directory, const char *name,
+                                              const struct log_extent *extents,
+                                              size_t extent_count,
                                               struct log_state *state,
                                               struct colander_error *err);
 

@@ -19,7 +19,10 @@
  *     bad record is. An open that dropped the record made that log, and was
  *     killed before it removed the old one.
  *
- * Everything that the ledger knows to have been written must be there.
+ * Everything that the ledger knows to have been written must be there, and
+ * nothing that it knows to be of another store or of another moment. Each log
+ * begins where the one before it ended, and no log repeats a write: RocksDB
+ * would end the process.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -38,6 +41,10 @@
 COLANDER_CHECKED enum colander_code
 logs_check(int directory, const char *name, struct ledger *ledger, bool drops,
            struct colander_recovery *recovery, struct colander_error *err);
+
+/* Whether a log is the one that the ledger lists, as far as it can be read. */
+bool logs_is_own(int directory, const char *name, struct ledger *ledger,
+                 enum ledger_kind kind, uint64_t number);
 
 /* The name of a MANIFEST before its number. */
 #define LOGS_MANIFEST "MANIFEST-"

@@ -42,15 +42,18 @@ struct manifest {
     struct manifest_table *tables; /* by number, ascending */
     size_t table_count;
     size_t table_capacity;
-    uint32_t family_max; /* the highest id given to a family */
-    bool is_whole;       /* all of it was read: these are all files */
-    uint64_t whole;      /* bytes before the first that cannot be read */
+    uint32_t family_max;    /* the highest id given to a family */
+    bool is_whole;          /* all of it was read: these are all files */
+    uint64_t whole;         /* bytes before the first that cannot be read */
+    uint64_t last_sequence; /* of the writes that it knows of */
+    uint64_t least_log;     /* older logs are not needed */
 };
 
 /* Reads the MANIFEST of that number. Damage in it is not a failure. An
  * incomplete edit at its end counts as not written, and so does what the ledger
  * (NULL: none) knows not to count. If the ledger knows of more bytes than can
- * be read, it is not whole. Fails with NOT_FOUND, IO or NO_MEMORY. */
+ * be read, or of others, it is not whole. Fails with NOT_FOUND, IO or
+ * NO_MEMORY. */
 COLANDER_CHECKED enum colander_code
 manifest_read(struct manifest *manifest, int directory, uint64_t number,
               struct ledger *ledger, struct colander_error *err);
@@ -67,6 +70,9 @@ const struct manifest_family *manifest_family(const struct manifest *manifest,
                                               uint32_t id);
 const struct manifest_table *manifest_table(const struct manifest *manifest,
                                             uint64_t number);
+
+/* Whether a family may have writes in the log that are not in a table. */
+bool manifest_needs_log(const struct manifest *manifest, uint64_t number);
 
 /* Whether the table is live, and its family as well. */
 bool manifest_has_table(const struct manifest *manifest,

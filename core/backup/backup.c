@@ -85,16 +85,16 @@ check_log(struct backup *backup, const struct backup_file *file,
         file->kind == BACKUP_WAL ? LEDGER_WAL : LEDGER_MANIFEST;
     struct log_state state;
     enum colander_code code =
-        log_check(backup->copy.to, file->name, &state, err);
+        log_check(backup->copy.to, file->name, NULL, 0, &state, err);
 
     if (code != COLANDER_OK)
         return code;
-    if (state.whole < file->whole || state.has_more)
+    if (state.whole.size < file->whole || state.has_more)
         return COLANDER_FAIL(err, COLANDER_CORRUPT,
                              "'%s' is corrupt at byte %" PRIu64 ": %" PRIu64
                              " bytes of it were written",
-                             file->name, state.whole, file->whole);
-    (void)ledger_found(backup->ledger, kind, file->number, state.whole);
+                             file->name, state.whole.size, file->whole);
+    ledger_found(backup->ledger, kind, file->number, state.whole);
     return COLANDER_OK;
 }
 

@@ -74,8 +74,8 @@ find_manifest(const struct repair *repair, int engine)
             numbers.list[0] &&
         ledger_next(ledger, LEDGER_MANIFEST, numbers.list[0]).number == 0 &&
         log_check(engine, files_name(LOGS_MANIFEST, numbers.list[0], "").text,
-                  &state, NULL) == COLANDER_OK &&
-        state.whole == state.size && state.size > 0)
+                  NULL, 0, &state, NULL) == COLANDER_OK &&
+        state.whole.size == state.size && state.size > 0)
         number = numbers.list[0];
     ledger_close(ledger);
     free(numbers.list);

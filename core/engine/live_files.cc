@@ -137,14 +137,14 @@ list_log(struct engine *engine, const rocksdb::LiveFileStorageInfo &info,
     const struct ledger_entry noted = ledger_noted(
         engine->ledger.get(), is_manifest ? LEDGER_MANIFEST : LEDGER_WAL,
         info.file_number);
+    const uint64_t written = noted.extents[LEDGER_WRITTEN].size;
     struct backup_file &file = listing->Add(
         name, is_manifest ? BACKUP_MANIFEST : BACKUP_WAL, info.size);
 
     if (engine->is_read_only() && noted.is_found)
-        file.size = std::min(file.size, noted.written);
+        file.size = std::min(file.size, written);
     file.number = info.file_number;
-    file.whole =
-        is_manifest ? std::min(noted.written, file.size) : noted.written;
+    file.whole = is_manifest ? std::min(written, file.size) : written;
 }
 
 static enum colander_code
@@ -188,7 +188,7 @@ check_logs_listed(struct engine *engine, const Listing &listing,
                 return file.kind == BACKUP_WAL && file.number == log.number;
             });
 
-        if (log.written > 0 && !is_listed)
+        if (log.extents[LEDGER_WRITTEN].size > 0 && !is_listed)
             return COLANDER_FAIL(err, COLANDER_CORRUPT,
                                  "'" DIRECTORY_ENGINE "/%06" PRIu64 ".log' is "
                                  "missing, or corrupt at its beginning",

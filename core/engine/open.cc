@@ -142,6 +142,8 @@ fail_open(struct engine *engine, struct colander_error *err,
           const rocksdb::Status &status)
 {
     const std::string refused = engine->opened->Failure();
+    const std::string log = engine->opened->LastLog();
+    const std::string text = status.ToString();
     bool is_refused = status.IsInvalidArgument() && !refused.empty();
     bool is_damage = status.IsInvalidArgument() || status.IsNotFound() ||
                      status.IsPathNotFound() || status.IsCorruption();
@@ -149,9 +151,15 @@ fail_open(struct engine *engine, struct colander_error *err,
     if (is_refused)
         return COLANDER_FAIL(err, COLANDER_IO, "cannot open the database: %s",
                              refused.c_str());
+    /* What RocksDB says of a write that it cannot apply names no file. */
+    if (status.IsCorruption() && text.find('/') == std::string::npos &&
+        !log.empty())
+        return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "cannot open the database: cannot apply a write "
+                             "of %s: %s",
+                             log.c_str(), text.c_str());
     return COLANDER_FAIL(err, is_damage ? COLANDER_CORRUPT : code_of(status),
-                         "cannot open the database: %s",
-                         status.ToString().c_str());
+                         "cannot open the database: %s", text.c_str());
 }
 
 /* Blocks all signals in threads that start during its life: see thread.h. */
@@ -559,6 +567,8 @@ engine_close(struct engine *engine, struct colander_error *err)
         engine->db.reset();
         if (!status.ok() && flushed == COLANDER_OK)
             flushed = fail_status(err, status, "close the database");
+        if (!owner->is_read_only() && flushed == COLANDER_OK)
+            ledger_seal(owner->ledger.get());
         return flushed;
     });
 }

@@ -1,7 +1,7 @@
 /*
- * The files that RocksDB has opened to read tables. RocksDB opens a file and
- * reads it as a table in two calls of one thread, and does not pass the name to
- * the second.
+ * The files that RocksDB has opened to read tables and logs. RocksDB opens a
+ * file and reads it as a table in two calls of one thread, and does not pass
+ * the name to the second. What it says of a log may lack the name, too.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -41,9 +41,28 @@ class OpenedFiles
         return failure_;
     }
 
+    /* A write-ahead log was opened to be read. */
+    void
+    NoteLog(const std::string &name)
+    {
+        std::lock_guard<std::mutex> hold(mutex_);
+
+        log_ = name;
+    }
+
+    /* Returns the last one, or an empty string. */
+    std::string
+    LastLog()
+    {
+        std::lock_guard<std::mutex> hold(mutex_);
+
+        return log_;
+    }
+
   private:
     std::mutex mutex_;
     std::string failure_;
+    std::string log_;
 };
 
 #endif

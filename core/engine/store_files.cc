@@ -183,8 +183,15 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
 
         if (kind_ == LEDGER_MANIFEST) /* a record may rely on logs */
             status = faults_->LogsSynced();
-        return status.ok() ? Noted(target()->Append(bytes, how, debug), bytes)
-                           : status;
+        if (!status.ok())
+            return status;
+        const struct log_tail next = TailAfter(bytes);
+
+        if (is_known_ && next.whole.size > tail_.whole.size &&
+            !ledger_note_ahead(ledger_.get(), kind_, number_, next.whole))
+            return rocksdb::IOStatus::IOError(
+                "cannot note in the ledger what is written to a log");
+        return Noted(target()->Append(bytes, how, debug), next);
     }
 
     rocksdb::IOStatus
@@ -198,7 +205,7 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
     rocksdb::IOStatus
     Sync(const rocksdb::IOOptions &how, rocksdb::IODebugContext *debug) override
     {
-        const uint64_t whole = Whole();
+        const struct log_extent whole = Whole();
 
         return Synced(target()->Sync(how, debug), whole);
     }
@@ -207,14 +214,14 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
     Fsync(const rocksdb::IOOptions &how,
           rocksdb::IODebugContext *debug) override
     {
-        const uint64_t whole = Whole();
+        const struct log_extent whole = Whole();
 
         return Synced(target()->Fsync(how, debug), whole);
     }
 
   private:
     /* One thread may sync a log while another writes it. */
-    uint64_t
+    struct log_extent
     Whole()
     {
         std::lock_guard<std::mutex> hold(tail_mutex_);
@@ -222,8 +229,19 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
         return tail_.whole;
     }
 
+    /* Only the thread that appends changes the tail. */
+    struct log_tail
+    TailAfter(const rocksdb::Slice &bytes) const
+    {
+        struct log_tail next = tail_;
+
+        log_tail_add(&next, reinterpret_cast<const uint8_t *>(bytes.data()),
+                     bytes.size());
+        return next;
+    }
+
     rocksdb::IOStatus
-    Noted(rocksdb::IOStatus status, const rocksdb::Slice &bytes)
+    Noted(rocksdb::IOStatus status, const struct log_tail &next)
     {
         if (kind_ == LEDGER_MANIFEST)
             status = faults_->ManifestDone(std::move(status));
@@ -234,8 +252,7 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
             is_known_ = false; /* some of it may have been written */
         if (!is_known_)
             return status;
-        log_tail_add(&tail_, reinterpret_cast<const uint8_t *>(bytes.data()),
-                     bytes.size());
+        tail_ = next;
         ledger_note_written(ledger_.get(), kind_, number_, tail_.whole);
         return status;
     }
@@ -245,7 +262,7 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
      * when CURRENT names it. Syncs after a failed one are not noted either: the
      * system may have dropped what it could not write and report success. */
     rocksdb::IOStatus
-    Synced(rocksdb::IOStatus status, uint64_t whole)
+    Synced(rocksdb::IOStatus status, struct log_extent whole)
     {
         bool is_noted;
 
@@ -260,7 +277,7 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
         is_noted = is_noted &&
                    ledger_note_synced(ledger_.get(), kind_, number_, whole);
         if (kind_ == LEDGER_WAL) {
-            if (status.ok() && whole > LOG_EMPTY_WRITE_SIZE &&
+            if (status.ok() && whole.size > LOG_EMPTY_WRITE_SIZE &&
                 !ledger_mark_synced(ledger_.get(), number_,
                                     faults_->IsNewestLog(number_)))
                 status = rocksdb::IOStatus::IOError(
@@ -395,9 +412,10 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
         uint64_t number;
         const bool is_noted = ledger_ && is_log(name, &kind, &number);
 
-        if (is_noted && kind == LEDGER_WAL && !ledger_sync(ledger_.get()))
+        if (is_noted && kind == LEDGER_WAL &&
+            !ledger_begin(ledger_.get(), number))
             return rocksdb::IOStatus::IOError(
-                "cannot note in the ledger how long earlier logs are", name);
+                "cannot note in the ledger that a log begins", name);
         rocksdb::IOStatus status = Privately(
             name, 0600, target()->NewWritableFile(name, how, file, debug));
 
@@ -453,12 +471,15 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
         uint64_t number;
 
         if (status.ok() && ledger_ && is_log(name, &kind, &number)) {
+            if (kind == LEDGER_WAL)
+                opened_->NoteLog(base_name(name));
             const struct ledger_entry noted =
                 ledger_noted(ledger_.get(), kind, number);
 
-            if (noted.is_cut || (kind == LEDGER_MANIFEST && noted.written > 0))
-                *file =
-                    std::make_unique<Prefix>(std::move(*file), noted.written);
+            const uint64_t written = noted.extents[LEDGER_WRITTEN].size;
+
+            if (noted.is_cut || (kind == LEDGER_MANIFEST && written > 0))
+                *file = std::make_unique<Prefix>(std::move(*file), written);
         }
         return status;
     }

@@ -5,15 +5,18 @@
  * overwritten before the other has been written and synced. So a power failure
  * leaves at least one. A slot:
  *
- *     0   "colander ledger 2\n" and zeros to 24
+ *     0   "colander ledger 3\n" and zeros
+ *     23  flags: 1 has not had room for all logs, 2 is sealed
  *     24  generation: the higher one counts
  *     32  the id of the boot: 36 characters, zeros to 72
  *     72  count of entries
- *     80  entries: 4 x number + 2 x mark + kind, bytes written, bytes synced
+ *     80  entries: 4 x number + 2 x mark + kind; size and sum of what was
+ *         written, of what is written next, and of what was synced
  *         XXH3, 64 bits, of all before
  *
- * All numbers are of 64 bits, little-endian. Version 1 has 2 x number + kind,
- * and no marks. It is written if there are too many logs for all marks.
+ * All numbers are of 64 bits, little-endian. Entries of versions 1 and 2 have
+ * the bytes written and the bytes synced, without sums. Version 1 has no marks:
+ * an entry begins with 2 x number + kind. Both are read and not written.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -30,15 +33,20 @@
 #include <xxhash.h>
 
 #define SLOT_SIZE 32768
-#define MAGIC "colander ledger 2\n"
-#define MAGIC_WITHOUT_MARKS "colander ledger 1\n"
+#define MAGIC "colander ledger 3\n"
+#define VERSION_AT 16
+#define FLAGS_AT 23
+#define FLAG_INCOMPLETE 1
+#define FLAG_SEALED 2
 #define GENERATION_AT 24
 #define BOOT_AT 32
 #define BOOT_SIZE 40
 #define COUNT_AT 72
 #define ENTRIES_AT 80
-#define ENTRY_SIZE 24
+#define ENTRY_SIZE 56
+#define ENTRY_SIZE_WITHOUT_SUMS 24
 #define ENTRIES_MAX ((SLOT_SIZE - ENTRIES_AT - 8) / ENTRY_SIZE)
+#define OLD_ENTRIES_MAX ((SLOT_SIZE - ENTRIES_AT - 8) / ENTRY_SIZE_WITHOUT_SUMS)
 
 /* A log is noted when it has grown by a sixteenth, or by this. */
 #define NOTE_EVERY 65536
@@ -53,12 +61,15 @@ struct ledger {
     uint64_t generation;
     bool is_of_this_boot;
     bool is_of_another_boot; /* both are false if one of the two is not known */
+    bool has_sums;           /* of its entries */
     bool has_marks;          /* a log without a mark was never synced */
     bool has_lost_marks;     /* there were too many logs since the open */
+    bool is_sealed;
+    bool is_torn; /* the other slot, which may be newer, is not valid */
     uint64_t mark_count;
     uint64_t durable_mark_count;
     size_t count;
-    struct ledger_entry entries[ENTRIES_MAX];
+    struct ledger_entry entries[OLD_ENTRIES_MAX];
     uint8_t slot[SLOT_SIZE]; /* as it is written or read */
 };
 
@@ -78,10 +89,25 @@ read_boot(char boot[BOOT_SIZE])
     memset(boot + size - 1, 0, BOOT_SIZE - (size_t)(size - 1));
 }
 
-static size_t
-slot_size(uint64_t count)
+/* Returns 0 for a slot without a version that is known. */
+static unsigned
+slot_version(const uint8_t *slot)
 {
-    return ENTRIES_AT + (size_t)count * ENTRY_SIZE;
+    const unsigned version = (unsigned)(slot[VERSION_AT] - '0');
+
+    return memcmp(slot, MAGIC, VERSION_AT) == 0 && version <= 3 &&
+                   slot[VERSION_AT + 1] == '\n'
+               ? version
+               : 0;
+}
+
+static size_t
+slot_size(const uint8_t *slot, uint64_t count)
+{
+    const size_t entry_size =
+        slot_version(slot) == 3 ? ENTRY_SIZE : ENTRY_SIZE_WITHOUT_SUMS;
+
+    return ENTRIES_AT + (size_t)count * entry_size;
 }
 
 /* Returns the generation in ledger->slot, or 0 if that is not valid. */
@@ -90,20 +116,46 @@ slot_generation(const struct ledger *ledger)
 {
     const uint8_t *slot = ledger->slot;
     const uint64_t count = bytes_get_le64(slot + COUNT_AT);
+    const unsigned version = slot_version(slot);
+    size_t size;
 
-    if ((memcmp(slot, MAGIC, sizeof(MAGIC)) != 0 &&
-         memcmp(slot, MAGIC_WITHOUT_MARKS, sizeof(MAGIC)) != 0) ||
-        count > ENTRIES_MAX ||
-        XXH3_64bits(slot, slot_size(count)) !=
-            bytes_get_le64(slot + slot_size(count)))
+    if (version == 0 || count > (version == 3 ? ENTRIES_MAX : OLD_ENTRIES_MAX))
         return 0;
-    return bytes_get_le64(slot + GENERATION_AT);
+    size = slot_size(slot, count);
+    return XXH3_64bits(slot, size) == bytes_get_le64(slot + size)
+               ? bytes_get_le64(slot + GENERATION_AT)
+               : 0;
+}
+
+static struct ledger_entry
+decode_entry(const struct ledger *ledger, const uint8_t *at)
+{
+    const uint64_t log = bytes_get_le64(at);
+    struct ledger_entry entry = {
+        .kind = log & 1 ? LEDGER_MANIFEST : LEDGER_WAL,
+        .number = ledger->has_marks ? log >> 2 : log >> 1,
+        .was_synced = !ledger->has_marks || (log & 2) != 0,
+        .is_listed = true,
+    };
+
+    if (ledger->has_sums) {
+        entry.number = log >> 2;
+        for (size_t i = 0; i < LEDGER_EXTENTS; i++)
+            entry.extents[i] =
+                (struct log_extent){bytes_get_le64(at + 8 + 16 * i),
+                                    bytes_get_le64(at + 16 + 16 * i)};
+    } else {
+        entry.extents[LEDGER_WRITTEN].size = bytes_get_le64(at + 8);
+        entry.extents[LEDGER_SYNCED].size = bytes_get_le64(at + 16);
+    }
+    return entry;
 }
 
 static void
 decode_slot(struct ledger *ledger)
 {
     const uint8_t *slot = ledger->slot;
+    const unsigned version = slot_version(slot);
     char boot[BOOT_SIZE] = "";
     bool is_known;
     bool is_same;
@@ -113,20 +165,14 @@ decode_slot(struct ledger *ledger)
     is_same = memcmp(slot + BOOT_AT, boot, BOOT_SIZE) == 0;
     ledger->is_of_this_boot = is_known && is_same;
     ledger->is_of_another_boot = is_known && !is_same;
-    ledger->has_marks = memcmp(slot, MAGIC, sizeof(MAGIC)) == 0;
+    ledger->has_sums = version == 3;
+    ledger->has_marks = version == 2 || (ledger->has_sums &&
+                                         !(slot[FLAGS_AT] & FLAG_INCOMPLETE));
+    ledger->is_sealed = ledger->has_sums && (slot[FLAGS_AT] & FLAG_SEALED);
     ledger->generation = bytes_get_le64(slot + GENERATION_AT);
     ledger->count = (size_t)bytes_get_le64(slot + COUNT_AT);
-    for (size_t i = 0; i < ledger->count; i++) {
-        const uint8_t *at = slot + slot_size(i);
-        const uint64_t log = bytes_get_le64(at);
-        struct ledger_entry *entry = &ledger->entries[i];
-
-        entry->kind = log & 1 ? LEDGER_MANIFEST : LEDGER_WAL;
-        entry->was_synced = !ledger->has_marks || (log & 2) != 0;
-        entry->number = ledger->has_marks ? log >> 2 : log >> 1;
-        entry->written = bytes_get_le64(at + 8);
-        entry->synced = bytes_get_le64(at + 16);
-    }
+    for (size_t i = 0; i < ledger->count; i++)
+        ledger->entries[i] = decode_entry(ledger, slot + slot_size(slot, i));
 }
 
 /* The slot has the id of the boot since settle. */
@@ -137,27 +183,27 @@ encode_slot(struct ledger *ledger, uint64_t generation)
     uint64_t count = 0;
     size_t size;
 
+    memcpy(slot, MAGIC, sizeof(MAGIC));
     for (size_t i = 0; i < ledger->count; i++) {
         struct ledger_entry *entry = &ledger->entries[i];
-        uint8_t *at = slot + slot_size(count);
-        uint64_t log;
+        uint8_t *at = slot + slot_size(slot, count);
 
         if (entry->is_leaving)
             continue;
-        entry->noted = entry->written;
-        log = (entry->kind == LEDGER_MANIFEST) |
-              (ledger->has_marks ? entry->number << 2 | entry->was_synced * 2U
-                                 : entry->number << 1);
-        bytes_put_le64(at, log);
-        bytes_put_le64(at + 8, entry->written);
-        bytes_put_le64(at + 16, entry->synced);
+        entry->noted = entry->extents[LEDGER_WRITTEN].size;
+        bytes_put_le64(at, (entry->kind == LEDGER_MANIFEST) |
+                               entry->was_synced * 2U | entry->number << 2);
+        for (size_t j = 0; j < LEDGER_EXTENTS; j++) {
+            bytes_put_le64(at + 8 + 16 * j, entry->extents[j].size);
+            bytes_put_le64(at + 16 + 16 * j, entry->extents[j].sum);
+        }
         count++;
     }
-    memcpy(slot, ledger->has_marks ? MAGIC : MAGIC_WITHOUT_MARKS,
-           sizeof(MAGIC));
+    slot[FLAGS_AT] = (uint8_t)((ledger->has_marks ? 0 : FLAG_INCOMPLETE) |
+                               (ledger->is_sealed ? FLAG_SEALED : 0));
     bytes_put_le64(slot + GENERATION_AT, generation);
     bytes_put_le64(slot + COUNT_AT, count);
-    size = slot_size(count);
+    size = slot_size(slot, count);
     bytes_put_le64(slot + size, XXH3_64bits(slot, size));
     return size + 8;
 }
@@ -215,8 +261,13 @@ static void
 read_slots(struct ledger *ledger, int fd)
 {
     for (unsigned slot = 0; slot < 2; slot++) {
-        if (read_slot(ledger, fd, (off_t)slot * SLOT_SIZE) &&
-            slot_generation(ledger) > ledger->generation) {
+        const uint64_t generation =
+            read_slot(ledger, fd, (off_t)slot * SLOT_SIZE)
+                ? slot_generation(ledger)
+                : 0;
+
+        ledger->is_torn = ledger->is_torn || generation == 0;
+        if (generation > ledger->generation) {
             decode_slot(ledger);
             ledger->durable = slot; /* after the sync in settle */
         }
@@ -255,7 +306,9 @@ ledger_open(int directory_fd, struct ledger **ledger,
 uint64_t
 ledger_least(const struct ledger *ledger, const struct ledger_entry *entry)
 {
-    return ledger->is_of_this_boot ? entry->written : entry->synced;
+    const bool counts_written = ledger->is_of_this_boot || ledger->is_sealed;
+
+    return entry->extents[counts_written ? LEDGER_WRITTEN : LEDGER_SYNCED].size;
 }
 
 bool
@@ -265,9 +318,32 @@ ledger_may_end(const struct ledger *ledger, const struct ledger_entry *entry,
     if (whole < ledger_least(ledger, entry))
         return false;
     if (entry->kind == LEDGER_MANIFEST)
-        return entry->synced > 0;
+        return entry->extents[LEDGER_SYNCED].size > 0;
     return ledger->is_of_another_boot && ledger->has_marks &&
            !entry->was_synced;
+}
+
+bool
+ledger_lists_all(const struct ledger *ledger)
+{
+    return ledger->has_sums && ledger->has_marks;
+}
+
+/* Without a restart, the first write of a log follows its note. A slot that a
+ * kill has torn may have had it. */
+bool
+ledger_allows(const struct ledger *ledger, const struct ledger_entry *entry,
+              struct log_extent whole)
+{
+    const struct log_extent *written = &entry->extents[LEDGER_WRITTEN];
+
+    if (!entry->is_listed) /* an open may leave one that it emptied */
+        return whole.size == 0 || !ledger_lists_all(ledger);
+    if (ledger->is_sealed)
+        return whole.size == written->size && whole.sum == written->sum;
+    return whole.size == 0 || written->size > 0 ||
+           entry->extents[LEDGER_AHEAD].size > 0 || !ledger->has_sums ||
+           !ledger->is_of_this_boot || ledger->is_torn;
 }
 
 /* ------------------------------------------------------------- entries --- */
@@ -296,20 +372,27 @@ remove_entry(struct ledger *ledger, const struct ledger_entry *entry)
 }
 
 /* Removes the oldest if there are too many logs, and its mark with it. */
+static void
+limit_entries(struct ledger *ledger, size_t count_max)
+{
+    while (ledger->count > count_max) {
+        remove_entry(ledger, &ledger->entries[0]);
+        ledger->has_marks = false;
+        ledger->has_lost_marks = true;
+    }
+}
+
 static struct ledger_entry *
 add_entry(struct ledger *ledger, enum ledger_kind kind, uint64_t number)
 {
     struct ledger_entry *entry;
 
-    if (ledger->count == ENTRIES_MAX) {
-        remove_entry(ledger, &ledger->entries[0]);
-        ledger->has_marks = false;
-        ledger->has_lost_marks = true;
-    }
+    limit_entries(ledger, ENTRIES_MAX - 1);
     entry = &ledger->entries[ledger->count++];
     memset(entry, 0, sizeof(*entry));
     entry->kind = kind;
     entry->number = number;
+    entry->is_listed = true;
     return entry;
 }
 
@@ -335,24 +418,23 @@ ledger_noted(struct ledger *ledger, enum ledger_kind kind, uint64_t number)
     return noted;
 }
 
-struct ledger_entry
+void
 ledger_found(struct ledger *ledger, enum ledger_kind kind, uint64_t number,
-             uint64_t size)
+             struct log_extent whole)
 {
     struct ledger_entry *entry = entry_of(ledger, kind, number);
-    const struct ledger_entry before = *entry;
 
-    entry->written = size;
-    if (entry->synced > size)
-        entry->synced = size;
+    entry->extents[LEDGER_WRITTEN] = whole;
+    entry->extents[LEDGER_AHEAD] = whole;
+    if (entry->extents[LEDGER_SYNCED].size > whole.size)
+        entry->extents[LEDGER_SYNCED] = whole;
     entry->is_found = true;
-    return before;
 }
 
 void
-ledger_cut(struct ledger *ledger, uint64_t number, uint64_t size)
+ledger_cut(struct ledger *ledger, uint64_t number, struct log_extent whole)
 {
-    (void)ledger_found(ledger, LEDGER_WAL, number, size);
+    ledger_found(ledger, LEDGER_WAL, number, whole);
     entry_of(ledger, LEDGER_WAL, number)->is_cut = true;
 }
 
@@ -374,8 +456,8 @@ ledger_next(struct ledger *ledger, enum ledger_kind kind, uint64_t number)
     return next;
 }
 
-enum colander_code
-ledger_settle(struct ledger *ledger, struct colander_error *err)
+static enum colander_code
+settle(struct ledger *ledger, struct colander_error *err)
 {
     bool is_written;
 
@@ -383,12 +465,15 @@ ledger_settle(struct ledger *ledger, struct colander_error *err)
         struct ledger_entry *entry = &ledger->entries[i];
 
         entry->was_synced = entry->was_synced || !ledger->has_marks;
-        if (!entry->is_found || (entry->is_cut && entry->written == 0))
+        if (!entry->is_found ||
+            (entry->is_cut && entry->extents[LEDGER_WRITTEN].size == 0))
             remove_entry(ledger, entry);
         else
             entry->is_cut = false;
     }
+    limit_entries(ledger, ENTRIES_MAX);
     ledger->has_marks = !ledger->has_lost_marks;
+    ledger->has_sums = true;
     ledger->fd = openat(ledger->directory_fd, LEDGER_FILE,
                         O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (ledger->fd < 0)
@@ -406,45 +491,99 @@ ledger_settle(struct ledger *ledger, struct colander_error *err)
 }
 
 enum colander_code
+ledger_settle(struct ledger *ledger, struct colander_error *err)
+{
+    ledger->is_sealed = false;
+    return settle(ledger, err);
+}
+
+enum colander_code
 ledger_settle_synced(struct ledger *ledger, struct colander_error *err)
 {
     for (size_t i = 0; i < ledger->count; i++) {
-        ledger->entries[i].synced = ledger->entries[i].written;
-        ledger->entries[i].was_synced = true;
+        struct ledger_entry *entry = &ledger->entries[i];
+
+        entry->extents[LEDGER_SYNCED] = entry->extents[LEDGER_WRITTEN];
+        entry->was_synced = true;
     }
-    return ledger_settle(ledger, err);
+    ledger->is_sealed = true;
+    return settle(ledger, err);
 }
 
 /* --------------------------------------------------------------- notes --- */
 
+bool
+ledger_begin(struct ledger *ledger, uint64_t number)
+{
+    struct ledger_entry *entry;
+    bool is_synced;
+
+    pthread_mutex_lock(&ledger->mutex);
+    entry = entry_of(ledger, LEDGER_WAL, number);
+    memset(entry->extents, 0, sizeof(entry->extents));
+    is_synced = write_durably(ledger);
+    pthread_mutex_unlock(&ledger->mutex);
+    return is_synced;
+}
+
+/* Whether the file must be written for a log of `size` bytes. */
+static bool
+is_due(const struct ledger_entry *entry, uint64_t size)
+{
+    const uint64_t lag = size / 16 < NOTE_EVERY ? size / 16 : NOTE_EVERY;
+
+    return size > entry->noted + lag;
+}
+
+bool
+ledger_note_ahead(struct ledger *ledger, enum ledger_kind kind, uint64_t number,
+                  struct log_extent whole)
+{
+    struct ledger_entry *entry;
+    bool is_noted = true;
+
+    pthread_mutex_lock(&ledger->mutex);
+    entry = entry_of(ledger, kind, number);
+    if (is_due(entry, whole.size)) {
+        const bool is_first = entry->noted == 0;
+
+        while (is_first && ledger->is_syncing)
+            pthread_cond_wait(&ledger->is_idle, &ledger->mutex);
+        entry = entry_of(ledger, kind, number); /* it may have moved */
+        entry->extents[LEDGER_AHEAD] = whole;
+        is_noted = (!ledger->is_syncing && write_slot(ledger)) || !is_first;
+    }
+    pthread_mutex_unlock(&ledger->mutex);
+    return is_noted;
+}
+
 /* If the write fails, the ledger only knows less. */
 void
 ledger_note_written(struct ledger *ledger, enum ledger_kind kind,
-                    uint64_t number, uint64_t size)
+                    uint64_t number, struct log_extent whole)
 {
-    const uint64_t lag = size / 16 < NOTE_EVERY ? size / 16 : NOTE_EVERY;
     struct ledger_entry *entry;
 
     pthread_mutex_lock(&ledger->mutex);
     entry = entry_of(ledger, kind, number);
-    entry->written = size;
-    if (size > entry->noted + lag && !ledger->is_syncing)
+    entry->extents[LEDGER_WRITTEN] = whole;
+    if (is_due(entry, whole.size) && !ledger->is_syncing)
         (void)write_slot(ledger);
     pthread_mutex_unlock(&ledger->mutex);
 }
 
 bool
 ledger_note_synced(struct ledger *ledger, enum ledger_kind kind,
-                   uint64_t number, uint64_t size)
+                   uint64_t number, struct log_extent whole)
 {
     struct ledger_entry *entry;
     bool is_noted;
 
     pthread_mutex_lock(&ledger->mutex);
     entry = entry_of(ledger, kind, number);
-    if (entry->written < size)
-        entry->written = size;
-    entry->synced = size;
+    if (entry->extents[LEDGER_WRITTEN].size < whole.size)
+        entry->extents[LEDGER_WRITTEN] = whole;
+    entry->extents[LEDGER_SYNCED] = whole;
     if (kind == LEDGER_MANIFEST)
         is_noted = write_durably(ledger);
     else
@@ -468,17 +607,6 @@ ledger_mark_synced(struct ledger *ledger, uint64_t number, bool is_relied_on)
         is_marked = write_durably(ledger);
     pthread_mutex_unlock(&ledger->mutex);
     return is_marked;
-}
-
-bool
-ledger_sync(struct ledger *ledger)
-{
-    bool is_synced;
-
-    pthread_mutex_lock(&ledger->mutex);
-    is_synced = write_durably(ledger);
-    pthread_mutex_unlock(&ledger->mutex);
-    return is_synced;
 }
 
 /* Two threads of RocksDB may remove one log: the entry stays until the first is
@@ -505,6 +633,15 @@ ledger_forget(struct ledger *ledger, enum ledger_kind kind, uint64_t number)
     }
     pthread_mutex_unlock(&ledger->mutex);
     return is_forgotten;
+}
+
+void
+ledger_seal(struct ledger *ledger)
+{
+    pthread_mutex_lock(&ledger->mutex);
+    ledger->is_sealed = true;
+    (void)write_durably(ledger);
+    pthread_mutex_unlock(&ledger->mutex);
 }
 
 void

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 enum colander_code
 log_block_fail(const char *name, struct colander_error *err)
@@ -53,6 +54,12 @@ log_block_read(struct log_block *block, uint64_t at, struct colander_error *err)
         block->size += got > 0 ? (size_t)got : 0;
     }
     return COLANDER_OK;
+}
+
+uint64_t
+log_sum_add(uint64_t sum, const uint8_t head[LOG_HEAD_SIZE])
+{
+    return XXH3_64bits_withSeed(head, LOG_HEAD_SIZE, sum);
 }
 
 /* RocksDB masks checksums, since content may contain checksums. */

@@ -47,6 +47,9 @@ COLANDER_CHECKED enum colander_code log_block_read(struct log_block *block,
 enum log_piece log_block_piece(const struct log_block *block, size_t place,
                                struct colander_slice *content);
 
+/* Returns the sum of a log after a piece with this head. See log_tail.h. */
+uint64_t log_sum_add(uint64_t sum, const uint8_t head[LOG_HEAD_SIZE]);
+
 /* Reports that the log cannot be read, as errno says. Returns IO. */
 enum colander_code log_block_fail(const char *name, struct colander_error *err);
 

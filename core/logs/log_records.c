@@ -18,6 +18,7 @@ struct log_records {
     uint64_t begun_at;             /* offset of that piece */
     struct colander_buffer record; /* content of the pieces so far */
     size_t kept_max;               /* bytes of a record that are kept */
+    uint64_t sum;                  /* of the pieces so far, without gaps */
     bool has_gap;                  /* the last piece read is part of a gap */
     struct log_gap gap;
 };
@@ -154,6 +155,8 @@ take_piece(struct log_records *records, enum log_piece piece,
         records->record.size = 0;
     }
     records->has_begun = !*is_whole;
+    records->sum =
+        log_sum_add(records->sum, records->block.bytes + records->place);
     records->place += LOG_HEAD_SIZE + content.size;
     left -= records->record.size;
     return colander_buffer_append(&records->record, content.data,
@@ -295,8 +298,34 @@ check_gap(struct log_block *block, const struct log_gap *gap,
     return code;
 }
 
+/* Compares the last record with an extent that should end at it. */
+static void
+check_extent(struct log_state *state, const struct log_extent *extent,
+             struct log_extent now)
+{
+    const bool ends_here =
+        extent->size > state->whole.size && extent->size <= now.size;
+
+    if (ends_here && extent->sum != 0 && state->differs_before == 0 &&
+        (extent->size != now.size || extent->sum != now.sum))
+        state->differs_before = extent->size;
+}
+
+/* An empty write may have the sequence of the write before it. */
+static void
+check_sequence(struct log_state *state, struct write_head head, uint64_t now)
+{
+    if (head.sequence != 0 && state->repeats_at == 0 &&
+        head.sequence + (head.count == 0) < state->next_sequence)
+        state->repeats_at = now;
+    if (state->next_sequence == 0)
+        state->first = head;
+    state->next_sequence = head.sequence == 0 ? 0 : head.sequence + head.count;
+}
+
 static enum colander_code
-check_records(struct log_records *records, struct log_state *state,
+check_records(struct log_records *records, const struct log_extent *extents,
+              size_t extent_count, struct log_state *state,
               struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
@@ -309,15 +338,16 @@ check_records(struct log_records *records, struct log_state *state,
     while (code == COLANDER_OK && step == LOG_RECORD) {
         code = log_records_next(records, &step, &record, &gap, err);
         if (code == COLANDER_OK && step == LOG_RECORD) {
-            const struct write_head head = log_write_head(record);
+            const struct log_extent now = {log_records_position(records),
+                                           records->sum};
 
-            if (state->next_sequence == 0)
-                state->first = head;
-            state->next_sequence =
-                head.sequence == 0 ? 0 : head.sequence + head.count;
+            check_sequence(state, log_write_head(record), now.size);
+            for (size_t i = 0; i < extent_count; i++)
+                check_extent(state, &extents[i], now);
+            state->whole = now;
         }
     }
-    state->whole = step == LOG_GAP ? gap.offset : state->size;
+    state->whole.size = step == LOG_GAP ? gap.offset : state->size;
     if (code == COLANDER_OK && step == LOG_GAP)
         code = check_gap(&records->block, &gap, state, err);
     if (code == COLANDER_OK && records->block.has_failed) {
@@ -328,7 +358,8 @@ check_records(struct log_records *records, struct log_state *state,
 }
 
 enum colander_code
-log_check(int directory, const char *name, struct log_state *state,
+log_check(int directory, const char *name, const struct log_extent *extents,
+          size_t extent_count, struct log_state *state,
           struct colander_error *err)
 {
     struct log_records *records;
@@ -339,7 +370,7 @@ log_check(int directory, const char *name, struct log_state *state,
                              name);
     memset(state, 0, sizeof(*state));
     if (code == COLANDER_OK)
-        code = check_records(records, state, err);
+        code = check_records(records, extents, extent_count, state, err);
     log_records_close(records);
     return code;
 }

@@ -41,9 +41,10 @@ log_tail_add(struct log_tail *tail, const uint8_t *bytes, size_t size)
         bytes += step;
         size -= step;
         if (tail->head_size == LOG_HEAD_SIZE && tail->piece_left == 0) {
+            tail->sum = log_sum_add(tail->sum, tail->head);
             if (tail->head[LOG_HEAD_TYPE_AT] == LOG_PIECE_FULL ||
                 tail->head[LOG_HEAD_TYPE_AT] == LOG_PIECE_LAST)
-                tail->whole = tail->size;
+                tail->whole = (struct log_extent){tail->size, tail->sum};
             tail->head_size = 0;
         }
     }

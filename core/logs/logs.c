@@ -59,30 +59,85 @@ fail_short(const char *name, uint64_t size, uint64_t noted,
                          name, size, noted);
 }
 
+/* What to do about a file that is not the store's, or of another moment. */
+#define PUT_BACK_ALL                                                           \
+    "put back the whole store, or restore a backup into an empty directory"
+
+bool
+logs_is_own(int directory, const char *name, struct ledger *ledger,
+            enum ledger_kind kind, uint64_t number)
+{
+    const struct ledger_entry noted = ledger_noted(ledger, kind, number);
+    struct log_state state;
+
+    return log_check(directory, name, noted.extents, LEDGER_EXTENTS, &state,
+                     NULL) != COLANDER_OK ||
+           (state.differs_before == 0 &&
+            ledger_allows(ledger, &noted, state.whole));
+}
+
+/* Checks that a log has the records that were written, and not those of another
+ * log or of another moment. */
+static enum colander_code
+check_content(const struct check *check, const struct log *log,
+              const struct ledger_entry *noted, struct colander_error *err)
+{
+    const struct log_state *state = &log->state;
+    const char *name = log->name.text;
+
+    if (state->differs_before != 0)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "%s is not the file that was written: its first "
+                             "%" PRIu64 " bytes are not those that " LEDGER_FILE
+                             " noted: " PUT_BACK_ALL,
+                             name, state->differs_before);
+    if (!ledger_allows(check->ledger, noted, state->whole))
+        return COLANDER_FAIL(
+            err, COLANDER_CORRUPT,
+            noted->is_listed
+                ? "%s is not the file that was written: it has %" PRIu64
+                  " bytes of whole records, and " LEDGER_FILE " noted %" PRIu64
+                  ": " PUT_BACK_ALL
+                : "%s does not belong to this store: " LEDGER_FILE
+                  " does not list it: " PUT_BACK_ALL,
+            name, state->whole.size, noted->extents[LEDGER_WRITTEN].size);
+    if (noted->kind == LEDGER_WAL && state->repeats_at != 0)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "%s is corrupt: the writes in the record that "
+                             "ends at byte %" PRIu64
+                             " are older than those before it",
+                             name, state->repeats_at);
+    return COLANDER_OK;
+}
+
 /* Checks one log, and compares it with the ledger. */
 static enum colander_code
 check_log(const struct check *check, enum ledger_kind kind, struct log *log,
           struct colander_error *err)
 {
+    const struct ledger_entry noted =
+        ledger_noted(check->ledger, kind, log->number);
+    const uint64_t written = noted.extents[LEDGER_WRITTEN].size;
+    const uint64_t least = ledger_least(check->ledger, &noted);
     enum colander_code code =
-        log_check(check->directory, log->name.text, &log->state, err);
-    const uint64_t whole = log->state.whole;
-    struct ledger_entry noted;
-    uint64_t least;
+        log_check(check->directory, log->name.text, noted.extents,
+                  LEDGER_EXTENTS, &log->state, err);
+    const uint64_t whole = log->state.whole.size;
 
     if (code != COLANDER_OK)
         return code;
-    noted = ledger_found(check->ledger, kind, log->number, whole);
     log->may_end = ledger_may_end(check->ledger, &noted, whole);
     if (log->state.has_more && !log->may_end)
         return log_fail_damaged(log->name.text, whole, err);
-    least = ledger_least(check->ledger, &noted);
     if (whole < least)
         return fail_short(log->name.text, whole, least, err);
-    log->written = noted.written;
-    log->dropped = log->state.size - whole;
-    if (noted.written > log->state.size)
-        log->dropped = noted.written - whole;
+    code = check_content(check, log, &noted, err);
+    if (code != COLANDER_OK)
+        return code;
+    ledger_found(check->ledger, kind, log->number, log->state.whole);
+    log->written = written;
+    log->dropped =
+        (written > log->state.size ? written : log->state.size) - whole;
     return COLANDER_OK;
 }
 
@@ -136,7 +191,8 @@ check_manifest(const struct check *check, struct colander_error *err)
     log.name = files_name(LOGS_MANIFEST, log.number, "");
     code = check_log(check, LEDGER_MANIFEST, &log, err);
     if (code == COLANDER_OK)
-        note_dropped(check, log.name.text, log.state.size - log.state.whole);
+        note_dropped(check, log.name.text,
+                     log.state.size - log.state.whole.size);
     return code;
 }
 
@@ -168,7 +224,7 @@ continues(const struct log *bad, uint64_t missing,
 }
 
 /* Whether RocksDB will read the log. Its writes may be in SST files, and the
- * log be one that a power failure brought back. */
+ * log be one that was being removed, or that a power failure brought back. */
 static enum colander_code
 find_need(const struct check *check, uint64_t number, bool *is_needed,
           struct colander_error *err)
@@ -181,13 +237,7 @@ find_need(const struct check *check, uint64_t number, bool *is_needed,
     if (code == COLANDER_OK && current != 0)
         code = manifest_read(&manifest, check->directory, current,
                              check->ledger, err);
-    *is_needed = !manifest.is_whole;
-    for (size_t i = 0; i < manifest.family_count; i++) {
-        const struct manifest_family *family = &manifest.families[i];
-
-        *is_needed =
-            *is_needed || (!family->is_dropped && family->log_number <= number);
-    }
+    *is_needed = manifest_needs_log(&manifest, number);
     manifest_release(&manifest);
     return code;
 }
@@ -201,16 +251,18 @@ struct logs {
     const struct log *bad; /* ends in a bad record, or is missing; or NULL */
     uint64_t bad_missing;  /* sequence of the first write missing there */
     bool has_hole;         /* writes after the end of `bad` must not count */
-    uint64_t first;        /* of the last log with records: first sequence, */
-    uint64_t next;         /* the one after its last (0: not known), */
+    uint64_t next;         /* sequence after the last log with records (0: not
+                            * known), */
     const char *last;      /* and its name */
 };
+
+static const struct log_extent nothing = {0, 0};
 
 static enum colander_code
 fail_bad(const struct log *bad, struct colander_error *err)
 {
     if (!bad->is_missing)
-        return log_fail_damaged(bad->name.text, bad->state.whole, err);
+        return log_fail_damaged(bad->name.text, bad->state.whole.size, err);
     return COLANDER_FAIL(err, COLANDER_CORRUPT,
                          "%s is missing, and %" PRIu64
                          " bytes of it were written",
@@ -234,7 +286,7 @@ judge_bad(const struct check *check, struct logs *logs,
     /* It must not be there if this process is killed: then it looks damaged.
      * The directory is not synced: if a power failure brings the log back, the
      * ledger does not know it, and it is judged again. */
-    ledger_cut(check->ledger, logs->bad->number, 0);
+    ledger_cut(check->ledger, logs->bad->number, nothing);
     if (check->drops && !logs->bad->is_missing &&
         unlinkat(check->directory, logs->bad->name.text, 0) != 0)
         code = files_fail(err, "remove", logs->bad->name.text);
@@ -258,15 +310,13 @@ add_log(const struct check *check, struct logs *logs, const struct log *log,
         if (code != COLANDER_OK || logs->has_hole)
             return code;
         logs->bad = NULL;
-        if (state->first.sequence != 0 && state->first.sequence < logs->first)
+        if (state->first.sequence != 0 &&
+            state->first.sequence + (state->first.count == 0) < logs->next)
             return COLANDER_FAIL(err, COLANDER_CORRUPT,
                                  "%s or %s is corrupt: the writes of the later "
                                  "log are older",
                                  logs->last, log->name.text);
-        if (state->first.sequence != 0) {
-            logs->first = state->first.sequence;
-            logs->last = log->name.text;
-        }
+        logs->last = log->name.text;
         logs->next = state->next_sequence;
     }
     /* RocksDB reads over a hole of zeros, whichever log ended before it. */
@@ -299,8 +349,8 @@ drop_after_hole(const struct check *check, const struct logs *logs,
     }
     code = files_sync_names(check->directory, ".", err);
     if (code == COLANDER_OK && !bad->is_missing)
-        code =
-            files_cut(check->directory, bad->name.text, bad->state.whole, err);
+        code = files_cut(check->directory, bad->name.text,
+                         bad->state.whole.size, err);
     return code;
 }
 
@@ -323,7 +373,7 @@ cut_at_hole(const struct check *check, const struct logs *logs,
 
         note_dropped(check, bad->name.text, log == bad ? log->dropped : size);
         ledger_cut(check->ledger, log->number,
-                   log == bad ? log->state.whole : 0);
+                   log == bad ? log->state.whole : nothing);
     }
     check->recovery->has_gap = true;
     return COLANDER_OK;
@@ -341,9 +391,9 @@ drop_ends(const struct check *check, const struct logs *logs,
     for (const struct log *log = logs->list + logs->count;
          log-- > logs->bad && code == COLANDER_OK;) {
         if (log->may_end && !log->is_missing &&
-            log->state.size > log->state.whole)
-            code = files_cut(check->directory, log->name.text, log->state.whole,
-                             err);
+            log->state.size > log->state.whole.size)
+            code = files_cut(check->directory, log->name.text,
+                             log->state.whole.size, err);
     }
     return code;
 }
@@ -421,18 +471,51 @@ add_missing(const struct check *check, struct logs *logs,
          entry = ledger_next(check->ledger, LEDGER_WAL, entry.number)) {
         struct log *log;
 
-        if (entry.is_found || entry.written == 0)
+        if (entry.is_found || entry.extents[LEDGER_WRITTEN].size == 0)
             continue;
         code = find_log(logs, entry.number, &log, err);
         if (code != COLANDER_OK)
             return code;
         log->is_missing = true;
         log->may_end = ledger_may_end(check->ledger, &entry, 0);
-        log->written = entry.written;
-        log->dropped = entry.written;
+        log->written = entry.extents[LEDGER_WRITTEN].size;
+        log->dropped = log->written;
         if (ledger_least(check->ledger, &entry) > 0)
             code = fail_bad(log, err);
     }
+    return code;
+}
+
+/* Checks that no writes are missing between the MANIFEST and the first log, as
+ * they are after files of two moments were mixed. A ledger that lists all logs
+ * has noticed that. */
+static enum colander_code
+check_beginning(const struct check *check, const struct logs *logs,
+                struct colander_error *err)
+{
+    struct manifest manifest = {0};
+    const struct log *log = logs->list;
+    const struct log *end = logs->list + logs->count;
+    uint64_t number;
+    enum colander_code code;
+
+    while (log < end && log->state.first.sequence == 0)
+        log++;
+    if (log == end || logs->bad != NULL || ledger_lists_all(check->ledger))
+        return COLANDER_OK;
+    code = logs_read_current(check->directory, &number, err);
+    if (code == COLANDER_OK && number != 0)
+        code = manifest_read(&manifest, check->directory, number, check->ledger,
+                             err);
+    if (code == COLANDER_OK && manifest.is_whole &&
+        log->state.first.sequence > manifest.last_sequence + 1)
+        code = COLANDER_FAIL(
+            err, COLANDER_CORRUPT,
+            "%s begins with write %" PRIu64 ", and " LOGS_MANIFEST "%06" PRIu64
+            " knows of %" PRIu64 ": they are not of one moment: " PUT_BACK_ALL,
+            log->name.text, log->state.first.sequence, number,
+            manifest.last_sequence);
+    manifest_release(&manifest);
     return code;
 }
 
@@ -449,9 +532,14 @@ check_wals(const struct check *check, struct colander_error *err)
         code = files_list_numbers(check->directory, "", ".log", &numbers, err);
     for (size_t i = 0; i < numbers.count && code == COLANDER_OK; i++) {
         struct log *log;
+        bool is_needed = true;
 
-        code = find_log(&logs, numbers.list[i], &log, err);
-        if (code == COLANDER_OK)
+        if (ledger_lists_all(check->ledger) &&
+            !ledger_noted(check->ledger, LEDGER_WAL, numbers.list[i]).is_listed)
+            code = find_need(check, numbers.list[i], &is_needed, err);
+        if (code == COLANDER_OK && is_needed)
+            code = find_log(&logs, numbers.list[i], &log, err);
+        if (code == COLANDER_OK && is_needed)
             code = check_log(check, LEDGER_WAL, log, err);
     }
     free(numbers.list);
@@ -461,6 +549,8 @@ check_wals(const struct check *check, struct colander_error *err)
         qsort(logs.list, logs.count, sizeof(*logs.list), compare_logs);
     if (code == COLANDER_OK)
         code = check_order(check, &logs, err);
+    if (code == COLANDER_OK)
+        code = check_beginning(check, &logs, err);
     free(logs.list);
     return code;
 }

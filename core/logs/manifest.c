@@ -43,6 +43,8 @@ struct edit {
     bool has_log_number;
     uint64_t log_number;
     uint32_t family_max;
+    uint64_t last_sequence;
+    uint64_t least_log;
     struct colander_slice name;
 };
 
@@ -87,6 +89,10 @@ apply_to_family(struct manifest *manifest, const struct edit *edit,
 
     if (edit->family_max > manifest->family_max)
         manifest->family_max = edit->family_max;
+    if (edit->last_sequence > manifest->last_sequence)
+        manifest->last_sequence = edit->last_sequence;
+    if (edit->least_log > manifest->least_log)
+        manifest->least_log = edit->least_log;
     if (family == NULL && edit->adds_family) {
         enum colander_code code =
             add_family(manifest, edit->family, edit->name, err);
@@ -134,6 +140,21 @@ manifest_table(const struct manifest *manifest, uint64_t number)
         return NULL;
     return bsearch(&number, manifest->tables, manifest->table_count,
                    sizeof(*manifest->tables), compare_numbers);
+}
+
+bool
+manifest_needs_log(const struct manifest *manifest, uint64_t number)
+{
+    bool is_needed = !manifest->is_whole;
+
+    for (size_t i = 0; i < manifest->family_count; i++) {
+        const struct manifest_family *family = &manifest->families[i];
+
+        is_needed =
+            is_needed || (!family->is_dropped && family->log_number <= number &&
+                          manifest->least_log <= number);
+    }
+    return is_needed;
 }
 
 bool
@@ -274,9 +295,7 @@ skip(struct bytes_reader *in, uint64_t tag)
         (void)bytes_read_text(in);
         break;
     case TAG_NEXT_FILE:
-    case TAG_LAST_SEQUENCE:
     case TAG_PREVIOUS_LOG:
-    case TAG_LEAST_LOG:
     case TAG_GROUP:
         (void)bytes_read_varint(in);
         break;
@@ -307,6 +326,10 @@ read_edit(struct manifest *manifest, struct bytes_reader *in, struct edit *edit,
         } else if (tag == TAG_LOG_NUMBER) {
             edit->has_log_number = true;
             edit->log_number = bytes_read_varint(in);
+        } else if (tag == TAG_LAST_SEQUENCE) {
+            edit->last_sequence = bytes_read_varint(in);
+        } else if (tag == TAG_LEAST_LOG) {
+            edit->least_log = bytes_read_varint(in);
         } else if (tag == TAG_FAMILY_MAX) {
             edit->family_max = (uint32_t)bytes_read_varint(in);
         } else if (tag == TAG_NEW_FILE) {
@@ -395,7 +418,9 @@ manifest_read(struct manifest *manifest, int directory, uint64_t number,
         code = add_family(manifest, 0, colander_slice_text("default"), err);
     if (code == COLANDER_OK)
         code = read_edits(manifest, records, ledger, &noted, err);
-    if (ledger != NULL && manifest->whole < ledger_least(ledger, &noted))
+    if (ledger != NULL &&
+        (manifest->whole < ledger_least(ledger, &noted) ||
+         !logs_is_own(directory, name.text, ledger, LEDGER_MANIFEST, number)))
         manifest->is_whole = false;
     merge_tables(manifest);
     log_records_close(records);

@@ -13,6 +13,7 @@
 #include "core/bytes.h"
 #include "core/drop_report.h"
 #include "core/log_records.h"
+#include "core/logs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -315,15 +316,17 @@ read_log(struct salvage *salvage, uint64_t number, struct colander_error *err)
 {
     struct reading reading = {salvage, number};
     struct log_records *records;
-    struct ledger_entry noted;
     struct colander_error error;
     const struct numbered_name name = log_name(number);
+    const uint64_t written = ledger_noted(salvage->ledger, LEDGER_WAL, number)
+                                 .extents[LEDGER_WRITTEN]
+                                 .size;
     uint64_t whole = 0;
     enum colander_code code =
         log_records_open(salvage->engine_fd, name.text, &records, &error);
 
+    ledger_found(salvage->ledger, LEDGER_WAL, number, (struct log_extent){0});
     if (code == COLANDER_IO) {
-        (void)ledger_found(salvage->ledger, LEDGER_WAL, number, 0);
         salvage_lose(salvage, any_rows, name.text, "%s", error.message);
         return COLANDER_OK;
     }
@@ -331,14 +334,46 @@ read_log(struct salvage *salvage, uint64_t number, struct colander_error *err)
         return COLANDER_FAIL(err, code, "%s", error.message);
     code = read_records(&reading, records, &whole, err);
     log_records_close(records);
-    if (code != COLANDER_OK)
-        return code;
-    noted = ledger_found(salvage->ledger, LEDGER_WAL, number, whole);
-    if (whole < noted.written)
+    if (code == COLANDER_OK && whole < written)
         salvage_lose(salvage, any_rows, name.text,
                      "%" PRIu64 " bytes were written, and only the first "
                      "%" PRIu64 " can be read without a gap",
-                     noted.written, whole);
+                     written, whole);
+    return code;
+}
+
+/* Whether the file is a log of the store that is in the place of another. */
+static bool
+is_misplaced(const struct salvage *salvage, const char *name)
+{
+    struct ledger *ledger = salvage->ledger;
+    struct ledger_entry entry = ledger_next(ledger, LEDGER_WAL, 0);
+
+    while (entry.number != 0 && (entry.extents[LEDGER_WRITTEN].size == 0 ||
+                                 !logs_is_own(salvage->engine_fd, name, ledger,
+                                              LEDGER_WAL, entry.number)))
+        entry = ledger_next(ledger, LEDGER_WAL, entry.number);
+    return entry.number != 0;
+}
+
+/* Reads a log if it is one of the store. Otherwise its rows may be those of
+ * another store, or of an earlier moment. */
+static enum colander_code
+read_own_log(struct salvage *salvage, uint64_t number,
+             struct colander_error *err)
+{
+    const struct numbered_name name = log_name(number);
+
+    if (logs_is_own(salvage->engine_fd, name.text, salvage->ledger, LEDGER_WAL,
+                    number) ||
+        is_misplaced(salvage, name.text))
+        return read_log(salvage, number, err);
+    ledger_found(salvage->ledger, LEDGER_WAL, number, (struct log_extent){0});
+    if (manifest_needs_log(&salvage->manifest, number))
+        salvage_lose(salvage, any_rows, name.text,
+                     "it is not the file that was written, and none of its "
+                     "writes are kept. (Without " LEDGER_FILE
+                     " they would be.)");
     return COLANDER_OK;
 }
 
@@ -349,10 +384,12 @@ lose_missing(const struct salvage *salvage)
 
     for (; entry.number != 0;
          entry = ledger_next(salvage->ledger, LEDGER_WAL, entry.number)) {
-        if (!entry.is_found && entry.written > 0)
+        const uint64_t written = entry.extents[LEDGER_WRITTEN].size;
+
+        if (!entry.is_found && written > 0)
             salvage_lose(salvage, any_rows, log_name(entry.number).text,
                          "it is missing, with %" PRIu64 " bytes of writes",
-                         entry.written);
+                         written);
     }
 }
 
@@ -382,7 +419,7 @@ salvage_read_logs(struct salvage *salvage, struct colander_error *err)
     if (code == COLANDER_OK)
         code = check_order(salvage, &numbers, err);
     for (size_t i = 0; i < numbers.count && code == COLANDER_OK; i++)
-        code = read_log(salvage, numbers.list[i], err);
+        code = read_own_log(salvage, numbers.list[i], err);
     free(numbers.list);
     if (code != COLANDER_OK)
         return code;

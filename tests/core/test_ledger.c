@@ -58,6 +58,20 @@ reopen(struct fixture *fixture)
     OK(ledger_open(fixture->fd, &fixture->ledger, NULL));
 }
 
+/* Records of that size, with some sum. */
+static struct log_extent
+extent(uint64_t size)
+{
+    return (struct log_extent){size, size == 0 ? 0 : size + 1};
+}
+
+static uint64_t
+size_of(struct fixture *fixture, enum ledger_kind kind, uint64_t number,
+        enum ledger_extent which)
+{
+    return ledger_noted(fixture->ledger, kind, number).extents[which].size;
+}
+
 static void
 settle(struct fixture *fixture)
 {
@@ -69,8 +83,9 @@ static uint64_t
 least(struct fixture *fixture, enum ledger_kind kind, uint64_t number)
 {
     const struct ledger_entry entry =
-        ledger_found(fixture->ledger, kind, number, 0);
+        ledger_noted(fixture->ledger, kind, number);
 
+    ledger_found(fixture->ledger, kind, number, extent(0));
     return ledger_least(fixture->ledger, &entry);
 }
 
@@ -103,10 +118,10 @@ write_slots(const struct fixture *fixture, const uint8_t slots[2 * LEDGER_SLOT])
 LEDGER_TEST(notes_are_kept)
 {
     settle(fixture);
-    ledger_note_written(fixture->ledger, LEDGER_WAL, 7, 100);
-    ledger_note_synced(fixture->ledger, LEDGER_WAL, 7, 60);
-    ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 7, 40);
-    ledger_note_written(fixture->ledger, LEDGER_WAL, 9, 5);
+    ledger_note_written(fixture->ledger, LEDGER_WAL, 7, extent(100));
+    ledger_note_synced(fixture->ledger, LEDGER_WAL, 7, extent(60));
+    ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 7, extent(40));
+    ledger_note_written(fixture->ledger, LEDGER_WAL, 9, extent(5));
     assert_true(ledger_forget(fixture->ledger, LEDGER_WAL, 9));
     assert_true(ledger_forget(fixture->ledger, LEDGER_WAL, 8));
     reopen(fixture);
@@ -119,11 +134,11 @@ LEDGER_TEST(a_log_that_is_not_found_is_missing_once)
 {
     settle(fixture);
     for (uint64_t number = 3; number < 6; number++)
-        ledger_note_written(fixture->ledger, LEDGER_WAL, number, 10);
-    ledger_note_written(fixture->ledger, LEDGER_MANIFEST, 2, 10);
+        ledger_note_written(fixture->ledger, LEDGER_WAL, number, extent(10));
+    ledger_note_written(fixture->ledger, LEDGER_MANIFEST, 2, extent(10));
     reopen(fixture);
-    (void)ledger_found(fixture->ledger, LEDGER_WAL, 3, 10);
-    (void)ledger_found(fixture->ledger, LEDGER_WAL, 5, 9);
+    ledger_found(fixture->ledger, LEDGER_WAL, 3, extent(10));
+    ledger_found(fixture->ledger, LEDGER_WAL, 5, extent(9));
     for (uint64_t number = 3; number < 6; number++)
         assert_int_equal(
             ledger_next(fixture->ledger, LEDGER_WAL, number - 1).is_found,
@@ -148,9 +163,9 @@ LEDGER_TEST(damaged_slots_are_ignored)
         uint64_t known;
         size_t at;
 
-        (void)ledger_found(fixture->ledger, LEDGER_WAL, 1, size);
+        ledger_found(fixture->ledger, LEDGER_WAL, 1, extent(size));
         settle(fixture);
-        ledger_note_written(fixture->ledger, LEDGER_WAL, 1, 2 * size);
+        ledger_note_written(fixture->ledger, LEDGER_WAL, 1, extent(2 * size));
         read_slots(fixture, slots);
         at = random_below(&random, 96);
         slots[at] ^= (uint8_t)(1 + random_below(&random, 255));
@@ -174,10 +189,11 @@ LEDGER_TEST(one_slot_stays_as_it_was_synced)
     for (uint64_t i = 1; i <= 4; i++) {
         size_t torn;
 
-        assert_true(ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 5, i));
+        assert_true(
+            ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 5, extent(i)));
         read_slots(fixture, synced);
         for (uint64_t size = 1; size <= 3; size++)
-            ledger_note_written(fixture->ledger, LEDGER_WAL, i, size);
+            ledger_note_written(fixture->ledger, LEDGER_WAL, i, extent(size));
         read_slots(fixture, now);
         torn = memcmp(synced, now, LEDGER_SLOT) == 0 ? LEDGER_SLOT : 0;
         assert_memory_equal(synced + LEDGER_SLOT - torn,
@@ -186,7 +202,7 @@ LEDGER_TEST(one_slot_stays_as_it_was_synced)
         write_slots(fixture, now);
         reopen(fixture);
         assert_int_equal(least(fixture, LEDGER_MANIFEST, 5), i);
-        (void)ledger_found(fixture->ledger, LEDGER_MANIFEST, 5, i);
+        ledger_found(fixture->ledger, LEDGER_MANIFEST, 5, extent(i));
         settle(fixture);
     }
 }
@@ -196,17 +212,16 @@ LEDGER_TEST(the_file_may_lag_by_a_sixteenth)
 {
     settle(fixture);
     for (uint64_t size = 1600; size <= 1700; size++)
-        ledger_note_written(fixture->ledger, LEDGER_WAL, 3, size);
-    ledger_note_written(fixture->ledger, LEDGER_WAL, 8, 20);
-    ledger_note_written(fixture->ledger, LEDGER_MANIFEST, 5, 20);
-    assert_int_equal(ledger_noted(fixture->ledger, LEDGER_WAL, 3).written,
-                     1700);
-    assert_int_equal(ledger_noted(fixture->ledger, LEDGER_WAL, 5).written, 0);
+        ledger_note_written(fixture->ledger, LEDGER_WAL, 3, extent(size));
+    ledger_note_written(fixture->ledger, LEDGER_WAL, 8, extent(20));
+    ledger_note_written(fixture->ledger, LEDGER_MANIFEST, 5, extent(20));
+    assert_int_equal(size_of(fixture, LEDGER_WAL, 3, LEDGER_WRITTEN), 1700);
+    assert_int_equal(size_of(fixture, LEDGER_WAL, 5, LEDGER_WRITTEN), 0);
     assert_int_equal(ledger_next(fixture->ledger, LEDGER_WAL, 0).number, 3);
     assert_int_equal(ledger_next(fixture->ledger, LEDGER_WAL, 3).number, 8);
     assert_int_equal(ledger_next(fixture->ledger, LEDGER_WAL, 8).number, 0);
-    ledger_note_written(fixture->ledger, LEDGER_WAL, 9, 3200);
-    ledger_note_written(fixture->ledger, LEDGER_WAL, 9, 3400);
+    ledger_note_written(fixture->ledger, LEDGER_WAL, 9, extent(3200));
+    ledger_note_written(fixture->ledger, LEDGER_WAL, 9, extent(3400));
     reopen(fixture);
     assert_int_equal(least(fixture, LEDGER_WAL, 9), 3200);
 }
@@ -218,8 +233,8 @@ LEDGER_TEST(what_was_forgotten_is_in_neither_slot)
 
     for (size_t slot = 0; slot < 2; slot++) {
         settle(fixture);
-        ledger_note_written(fixture->ledger, LEDGER_WAL, 1, 10);
-        ledger_note_synced(fixture->ledger, LEDGER_WAL, 2, 10);
+        ledger_note_written(fixture->ledger, LEDGER_WAL, 1, extent(10));
+        ledger_note_synced(fixture->ledger, LEDGER_WAL, 2, extent(10));
         assert_true(ledger_forget(fixture->ledger, LEDGER_WAL, 2));
         read_slots(fixture, slots);
         slots[slot * LEDGER_SLOT + 30] ^= 1;
@@ -236,7 +251,8 @@ LEDGER_TEST(what_was_synced_of_a_manifest_is_in_both_slots)
     uint8_t slots[2 * LEDGER_SLOT];
 
     settle(fixture);
-    assert_true(ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 5, 100));
+    assert_true(
+        ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 5, extent(100)));
     ledger_of_another_boot(fixture->path);
     read_slots(fixture, slots);
     for (size_t slot = 0; slot < 2; slot++) {
@@ -251,8 +267,8 @@ LEDGER_TEST(what_was_synced_of_a_manifest_is_in_both_slots)
 LEDGER_TEST(after_another_boot_only_what_was_synced_must_be_there)
 {
     settle(fixture);
-    ledger_note_written(fixture->ledger, LEDGER_WAL, 1, 100);
-    ledger_note_synced(fixture->ledger, LEDGER_WAL, 1, 60);
+    ledger_note_written(fixture->ledger, LEDGER_WAL, 1, extent(100));
+    ledger_note_synced(fixture->ledger, LEDGER_WAL, 1, extent(60));
     ledger_of_another_boot(fixture->path);
     reopen(fixture);
     assert_int_equal(least(fixture, LEDGER_WAL, 1), 60);
@@ -271,12 +287,13 @@ may_end(struct fixture *fixture, uint64_t number)
 LEDGER_TEST(a_log_that_was_synced_is_marked)
 {
     settle(fixture);
-    ledger_note_written(fixture->ledger, LEDGER_WAL, 1, 100);
-    ledger_note_written(fixture->ledger, LEDGER_WAL, 2, 100);
+    ledger_note_written(fixture->ledger, LEDGER_WAL, 1, extent(100));
+    ledger_note_written(fixture->ledger, LEDGER_WAL, 2, extent(100));
     assert_true(ledger_mark_synced(fixture->ledger, 1, false));
     assert_true(ledger_mark_synced(fixture->ledger, 3, true));
     assert_true(ledger_mark_synced(fixture->ledger, 4, false));
-    assert_true(ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 5, 10));
+    assert_true(
+        ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 5, extent(10)));
     reopen(fixture);
     for (uint64_t number = 1; number <= 6; number++)
         assert_false(may_end(fixture, number));
@@ -289,7 +306,7 @@ LEDGER_TEST(a_log_that_was_synced_is_marked)
         assert_false(may_end(fixture, 4));
         assert_true(may_end(fixture, 6));
         for (uint64_t number = 1; number <= 4; number++)
-            (void)ledger_found(fixture->ledger, LEDGER_WAL, number, 100);
+            ledger_found(fixture->ledger, LEDGER_WAL, number, extent(100));
         settle(fixture);
         ledger_of_another_boot(fixture->path);
     }
@@ -303,6 +320,8 @@ make_old(uint8_t *slot, uint64_t count, uint64_t argument)
     for (size_t i = 0; i < count; i++) {
         uint8_t *entry = slot + 80 + 24 * i;
 
+        memmove(entry, slot + 80 + 56 * i, 16);
+        memmove(entry + 16, slot + 80 + 56 * i + 40, 8);
         entry[0] = (uint8_t)(entry[0] >> 2 << 1 | (entry[0] & 1));
     }
 }
@@ -312,22 +331,23 @@ make_old(uint8_t *slot, uint64_t count, uint64_t argument)
 LEDGER_TEST(an_old_ledger_marks_all_logs)
 {
     settle(fixture);
-    ledger_note_written(fixture->ledger, LEDGER_WAL, 7, 100);
-    assert_true(ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 9, 10));
+    ledger_note_written(fixture->ledger, LEDGER_WAL, 7, extent(100));
+    assert_true(
+        ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 9, extent(10)));
     ledger_change(fixture->path, make_old, 0);
     for (unsigned has_ledger = 2; has_ledger-- > 0;) {
         ledger_of_another_boot(fixture->path);
         if (!has_ledger)
             ledger_remove(fixture->path);
         reopen(fixture);
-        assert_int_equal(ledger_noted(fixture->ledger, LEDGER_WAL, 7).written,
+        assert_int_equal(size_of(fixture, LEDGER_WAL, 7, LEDGER_WRITTEN),
                          has_ledger * 100);
-        assert_int_equal(
-            ledger_noted(fixture->ledger, LEDGER_MANIFEST, 9).synced,
-            has_ledger * 10);
+        assert_int_equal(size_of(fixture, LEDGER_MANIFEST, 9, LEDGER_SYNCED),
+                         has_ledger * 10);
+        assert_false(ledger_lists_all(fixture->ledger));
         assert_false(may_end(fixture, 7));
         assert_false(may_end(fixture, 8));
-        (void)ledger_found(fixture->ledger, LEDGER_WAL, 7, 100);
+        ledger_found(fixture->ledger, LEDGER_WAL, 7, extent(100));
         settle(fixture);
         ledger_of_another_boot(fixture->path);
         reopen(fixture);
@@ -342,9 +362,10 @@ LEDGER_TEST(many_logs_are_kept)
 {
     settle(fixture);
     for (uint64_t number = 1; number <= 2000; number++)
-        ledger_note_written(fixture->ledger, LEDGER_WAL, number, number);
+        ledger_note_written(fixture->ledger, LEDGER_WAL, number,
+                            extent(number));
     reopen(fixture);
-    assert_int_equal(least(fixture, LEDGER_WAL, 1000), 1000);
+    assert_int_equal(least(fixture, LEDGER_WAL, 1500), 1500);
     assert_int_equal(least(fixture, LEDGER_WAL, 2000), 2000);
     assert_int_equal(least(fixture, LEDGER_WAL, 1), 0);
     ledger_of_another_boot(fixture->path);
@@ -352,7 +373,7 @@ LEDGER_TEST(many_logs_are_kept)
     assert_false(may_end(fixture, 1)); /* there is no space for its mark */
     assert_false(may_end(fixture, 2000));
     for (uint64_t number = 1; number <= 2000; number++)
-        (void)ledger_found(fixture->ledger, LEDGER_WAL, number, number);
+        ledger_found(fixture->ledger, LEDGER_WAL, number, extent(number));
     settle(fixture);
     ledger_of_another_boot(fixture->path);
     reopen(fixture);
@@ -393,6 +414,90 @@ LEDGER_TEST(the_boot_is_that_of_the_newer_slot)
     }
 }
 
+/* ------------------------------------------------------ foreign records --- */
+
+static bool
+allows(struct fixture *fixture, uint64_t number, struct log_extent whole)
+{
+    const struct ledger_entry noted =
+        ledger_noted(fixture->ledger, LEDGER_WAL, number);
+
+    return ledger_allows(fixture->ledger, &noted, whole);
+}
+
+/* The first write of a log follows a note, and so does the log. After a restart
+ * of the machine, the note of the write may be lost. */
+LEDGER_TEST(a_log_has_no_records_before_they_are_noted)
+{
+    settle(fixture);
+    assert_true(ledger_begin(fixture->ledger, 7));
+    for (unsigned boot = 0; boot < 2; boot++) {
+        if (boot > 0)
+            ledger_of_another_boot(fixture->path);
+        reopen(fixture);
+        assert_true(ledger_lists_all(fixture->ledger));
+        assert_true(allows(fixture, 7, extent(0)));
+        assert_int_equal(allows(fixture, 7, extent(100)), boot);
+        assert_false(allows(fixture, 8, extent(100))); /* not listed */
+        assert_true(allows(fixture, 8, extent(0)));
+    }
+    ledger_found(fixture->ledger, LEDGER_WAL, 7, extent(0));
+    settle(fixture);
+    assert_true(ledger_note_ahead(fixture->ledger, LEDGER_WAL, 7, extent(100)));
+    reopen(fixture);
+    assert_true(allows(fixture, 7, extent(100)));
+    assert_int_equal(size_of(fixture, LEDGER_WAL, 7, LEDGER_AHEAD), 100);
+    assert_int_equal(size_of(fixture, LEDGER_WAL, 7, LEDGER_WRITTEN), 0);
+}
+
+/* A number may be used again, after a power failure. */
+LEDGER_TEST(a_log_that_begins_has_nothing_of_an_earlier_one)
+{
+    settle(fixture);
+    ledger_note_written(fixture->ledger, LEDGER_WAL, 7, extent(100));
+    assert_true(ledger_begin(fixture->ledger, 7));
+    reopen(fixture);
+    assert_int_equal(size_of(fixture, LEDGER_WAL, 7, LEDGER_WRITTEN), 0);
+    assert_false(allows(fixture, 7, extent(100)));
+}
+
+/* A kill may tear the slot that has the newest note. */
+LEDGER_TEST(a_torn_slot_may_have_had_the_note)
+{
+    uint8_t slots[2 * LEDGER_SLOT];
+
+    settle(fixture);
+    assert_true(ledger_begin(fixture->ledger, 7));
+    read_slots(fixture, slots);
+    for (unsigned i = 0; i < 2; i++) {
+        slots[i * LEDGER_SLOT + 100] ^= 1;
+        write_slots(fixture, slots);
+        slots[i * LEDGER_SLOT + 100] ^= 1;
+        reopen(fixture);
+        assert_true(allows(fixture, 7, extent(100)));
+        assert_false(allows(fixture, 8, extent(100)));
+    }
+}
+
+LEDGER_TEST(a_sealed_ledger_is_exact_until_it_is_settled)
+{
+    settle(fixture);
+    ledger_note_written(fixture->ledger, LEDGER_WAL, 7, extent(160));
+    ledger_note_written(fixture->ledger, LEDGER_WAL, 7, extent(161));
+    ledger_seal(fixture->ledger);
+    ledger_of_another_boot(fixture->path);
+    reopen(fixture);
+    assert_true(allows(fixture, 7, extent(161)));
+    assert_false(allows(fixture, 7, extent(160)));
+    assert_false(allows(fixture, 7, extent(170)));
+    assert_false(allows(fixture, 7, (struct log_extent){161, 1}));
+    assert_int_equal(least(fixture, LEDGER_WAL, 7), 161);
+    ledger_found(fixture->ledger, LEDGER_WAL, 7, extent(161));
+    settle(fixture);
+    reopen(fixture);
+    assert_true(allows(fixture, 7, extent(170)));
+}
+
 /* ---------------------------------------------------- a disk that fails --- */
 
 #define LOG 15
@@ -404,7 +509,7 @@ setup_noted(void **state)
     struct fixture *fixture = *state;
 
     settle(fixture);
-    ledger_note_written(fixture->ledger, LEDGER_WAL, LOG, 100);
+    ledger_note_written(fixture->ledger, LEDGER_WAL, LOG, extent(100));
     return result;
 }
 
@@ -446,7 +551,7 @@ NOTED_TEST(a_log_stays_while_no_thread_can_forget_it)
         assert_true(faults_were_met());
         faults_repair();
     }
-    ledger_note_written(fixture->ledger, LEDGER_WAL, LOG, 200);
+    ledger_note_written(fixture->ledger, LEDGER_WAL, LOG, extent(200));
     assert_true(ledger_forget(fixture->ledger, LEDGER_WAL, LOG));
     reopen(fixture);
     assert_int_equal(least(fixture, LEDGER_WAL, LOG), 0);
@@ -457,11 +562,12 @@ NOTED_TEST(notes_that_are_torn_leave_the_last_one)
 {
     const struct fault fault = {FAULT_WRITE, 0, EIO, true, false};
 
-    ledger_note_written(fixture->ledger, LEDGER_WAL, LOG, 100);
-    assert_true(ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 3, 100));
+    ledger_note_written(fixture->ledger, LEDGER_WAL, LOG, extent(100));
+    assert_true(
+        ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 3, extent(100)));
     for (uint64_t size = 200; size <= 400; size += 100) {
         faults_begin(fixture->path, &fault);
-        ledger_note_written(fixture->ledger, LEDGER_WAL, LOG, size);
+        ledger_note_written(fixture->ledger, LEDGER_WAL, LOG, extent(size));
         assert_true(faults_were_met());
         faults_repair();
     }
@@ -477,12 +583,12 @@ NOTED_TEST(a_slot_stays_until_the_other_is_synced)
     static uint8_t after[2 * LEDGER_SLOT];
 
     for (uint64_t size = 100; size <= 300; size += 100) {
-        assert_true(
-            ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 3, size));
+        assert_true(ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 3,
+                                       extent(size)));
         read_slots(fixture, before);
         faults_begin(fixture->path, &fault);
-        assert_false(
-            ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 3, size + 1));
+        assert_false(ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 3,
+                                        extent(size + 1)));
         assert_false(ledger_forget(fixture->ledger, LEDGER_WAL, LOG));
         faults_repair();
         read_slots(fixture, after);
@@ -504,12 +610,14 @@ NOTED_TEST(a_sync_is_on_the_disk_or_an_error)
 
         faults_begin(fixture->path, &faults[i / 2]);
         assert_true(ledger_mark_synced(ledger, 2 * LOG + i, false));
-        assert_false(i % 2 ? ledger_mark_synced(ledger, LOG + i, true)
-                           : ledger_note_synced(ledger, LEDGER_MANIFEST, 3, 1));
+        assert_false(
+            i % 2 ? ledger_mark_synced(ledger, LOG + i, true)
+                  : ledger_note_synced(ledger, LEDGER_MANIFEST, 3, extent(1)));
         assert_true(faults_were_met());
         faults_repair();
-        assert_true(i % 2 ? ledger_mark_synced(ledger, LOG + i, true)
-                          : ledger_note_synced(ledger, LEDGER_MANIFEST, 3, 1));
+        assert_true(
+            i % 2 ? ledger_mark_synced(ledger, LOG + i, true)
+                  : ledger_note_synced(ledger, LEDGER_MANIFEST, 3, extent(1)));
     }
 }
 
@@ -571,7 +679,8 @@ LEDGER_TEST(whole_records_are_known_from_the_bytes)
             log_tail_add(&tail, log + tail.size, piece);
             while (next < count && ends[next] <= tail.size)
                 next++;
-            assert_int_equal(tail.whole, next == 0 ? 0 : ends[next - 1]);
+            assert_int_equal(tail.whole.size, next == 0 ? 0 : ends[next - 1]);
+            assert_int_equal(tail.whole.sum != 0, next > 0);
         }
     }
 }

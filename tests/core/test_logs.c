@@ -672,8 +672,9 @@ lose_last_record(const struct log_file *log)
     struct log_state state;
 
     ZERO(truncate(log->path, log->size - 3));
-    assert_int_equal(log_check(AT_FDCWD, log->path, &state, NULL), COLANDER_OK);
-    ZERO(truncate(log->path, (off_t)state.whole));
+    assert_int_equal(log_check(AT_FDCWD, log->path, NULL, 0, &state, NULL),
+                     COLANDER_OK);
+    ZERO(truncate(log->path, (off_t)state.whole.size));
 }
 
 /* Two logs lose data: an earlier one its end, and a later one its first writes,

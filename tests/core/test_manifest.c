@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/files.h"
+#include "core/log_records.h"
 #include "core/logs.h"
 #include "core/manifest.h"
 #include "core/sst.h"
@@ -158,18 +159,26 @@ load(struct fixture *fixture, struct loaded_manifest *manifest)
 #define CUT_NUMBER 999
 #define CUT "MANIFEST-000999"
 
+/* Writes its first `size` bytes to CUT. */
+static void
+write_bytes(const struct loaded_manifest *manifest, size_t size)
+{
+    int fd = openat(manifest->directory, CUT,
+                    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, manifest->bytes, size), size);
+    ZERO(close(fd));
+}
+
 /* Reads its first `size` bytes. */
 static void
 read_bytes(struct manifest *log, const struct loaded_manifest *manifest,
            size_t size, struct ledger *ledger)
 {
     const int directory = manifest->directory;
-    int fd =
-        openat(directory, CUT, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, manifest->bytes, size), size);
-    ZERO(close(fd));
+    write_bytes(manifest, size);
     OK(manifest_read(log, directory, CUT_NUMBER, ledger, NULL));
     assert_int_equal(unlinkat(directory, CUT, 0), 0);
 }
@@ -223,6 +232,7 @@ ENGINE_TEST(what_follows_the_synced_part_does_not_count)
 {
     static struct loaded_manifest manifest;
     struct manifest log = {0};
+    struct log_state state;
     struct ledger *ledger;
     size_t synced;
     size_t record;
@@ -235,8 +245,10 @@ ENGINE_TEST(what_follows_the_synced_part_does_not_count)
         manifest.size += record;
     }
     manifest.bytes[synced + record - 1] ^= 1;
+    write_bytes(&manifest, synced);
+    OK(log_check(manifest.directory, CUT, NULL, 0, &state, NULL));
     OK(ledger_open(manifest.directory, &ledger, NULL));
-    (void)ledger_found(ledger, LEDGER_MANIFEST, 999, synced);
+    ledger_found(ledger, LEDGER_MANIFEST, 999, state.whole);
     OK(ledger_settle_synced(ledger, NULL));
     read_bytes(&log, &manifest, manifest.size, NULL);
     assert_false(log.is_whole);

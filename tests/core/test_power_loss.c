@@ -264,8 +264,9 @@ note_until_lost(char **arguments)
         _exit(3);
     for (uint64_t log = 1;; log++) {
         for (uint64_t size = 100; size <= 300; size += 100)
-            ledger_note_written(ledger, LEDGER_WAL, log, size);
-        if (!ledger_sync(ledger))
+            ledger_note_written(ledger, LEDGER_WAL, log,
+                                (struct log_extent){size, 1});
+        if (!ledger_begin(ledger, log + 1))
             _exit(4);
         atomic_store(&progress->durable, log);
     }
@@ -298,9 +299,13 @@ ENGINE_TEST(logs_before_the_last_are_noted_when_the_power_is_lost)
         atomic_store(&progress->durable, 0);
         assert_int_equal(WTERMSIG(child_run(arguments)), SIGKILL);
         OK(ledger_open(directory, &ledger, NULL));
-        for (uint64_t log = 1; log <= atomic_load(&progress->durable); log++)
-            assert_int_equal(ledger_noted(ledger, LEDGER_WAL, log).written,
-                             300);
+        for (uint64_t log = 1; log <= atomic_load(&progress->durable); log++) {
+            const struct ledger_entry noted =
+                ledger_noted(ledger, LEDGER_WAL, log);
+
+            assert_int_equal(noted.extents[LEDGER_WRITTEN].size, 300);
+            assert_true(ledger_noted(ledger, LEDGER_WAL, log + 1).is_listed);
+        }
         ledger_close(ledger);
     }
     munmap(progress, sizeof(*progress));

@@ -48,11 +48,13 @@ walk(const uint8_t *log, size_t size)
     struct log_state state;
     char name[32];
 
-    OK(log_check(AT_FDCWD, fuzz_file(&fd, log, size, name), &state, NULL));
-    expect(state.whole <= size && (state.whole < size || !state.has_more));
+    OK(log_check(AT_FDCWD, fuzz_file(&fd, log, size, name), NULL, 0, &state,
+                 NULL));
+    expect(state.whole.size <= size &&
+           (state.whole.size < size || !state.has_more));
     log_tail_add(&tail, log, size / 2);
     log_tail_add(&tail, log + size / 2, size - size / 2);
-    expect(tail.size == size && tail.whole <= size);
+    expect(tail.size == size && tail.whole.size <= size);
 }
 
 /* --------------------------------------------------------------- ledger --- */
@@ -74,11 +76,11 @@ open_ledger(const uint8_t *bytes, size_t size, bool is_repaired)
     memcpy(slots, bytes, size < sizeof(slots) ? size : sizeof(slots));
     if (is_repaired) {
         const size_t count = slots[72];
-        const size_t end = 80 + 24 * count;
+        const uint8_t version = (uint8_t)(1 + slots[24] % 3);
+        const size_t end = 80 + (version == 3 ? 56 : 24) * count;
 
-        memcpy(slots,
-               slots[24] & 1 ? "colander ledger 1\n" : "colander ledger 2\n",
-               19);
+        memcpy(slots, "colander ledger ?\n", 19);
+        slots[16] = (uint8_t)('0' + version);
         bytes_put_le64(slots + 72, count);
         bytes_put_le64(slots + end, XXH3_64bits(slots, end));
     }
@@ -90,9 +92,10 @@ open_ledger(const uint8_t *bytes, size_t size, bool is_repaired)
     entry = ledger_next(ledger, LEDGER_WAL, 0);
     for (; entry.number != 0;
          entry = ledger_next(ledger, LEDGER_WAL, entry.number))
-        (void)ledger_found(ledger, LEDGER_WAL, entry.number, 1);
+        ledger_found(ledger, LEDGER_WAL, entry.number,
+                     (struct log_extent){1, 1});
     OK(ledger_settle(ledger, NULL));
-    ledger_note_written(ledger, LEDGER_WAL, 1, 1);
+    ledger_note_written(ledger, LEDGER_WAL, 1, (struct log_extent){1, 1});
     expect(ledger_forget(ledger, LEDGER_WAL, 1));
     ledger_close(ledger);
     (void)unlinkat(directory_fd, LEDGER_FILE, 0);

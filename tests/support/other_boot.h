@@ -39,6 +39,23 @@ ledger_remove(const char *store)
         abort();
 }
 
+/* The bytes of an entry. Those of earlier versions had no sums. */
+static inline size_t
+ledger_entry_size(const uint8_t *slot)
+{
+    return slot[strlen("colander ledger ")] == '3' ? 56 : 24;
+}
+
+static inline void
+ledger_set_sum(uint8_t *slot, uint64_t count)
+{
+    const size_t at = 80 + ledger_entry_size(slot) * (size_t)count;
+    const uint64_t sum = XXH3_64bits(slot, at);
+
+    for (size_t i = 0; i < 8; i++)
+        slot[at + i] = (uint8_t)(sum >> (8 * i));
+}
+
 /* Changes all valid slots, and updates their checksums. */
 static inline void
 ledger_change(const char *store,
@@ -57,14 +74,14 @@ ledger_change(const char *store,
         const uint64_t count = ledger_number(slot, count_at);
         size_t sum_at;
 
-        if (size != LEDGER_SLOT || count > (LEDGER_SLOT - 88) / 24)
+        if (size != LEDGER_SLOT ||
+            count > (LEDGER_SLOT - 88) / ledger_entry_size(slot))
             continue;
-        sum_at = 80 + 24 * (size_t)count;
+        sum_at = 80 + ledger_entry_size(slot) * (size_t)count;
         if (XXH3_64bits(slot, sum_at) != ledger_number(slot, sum_at))
             continue;
         change(slot, count, argument);
-        for (size_t i = 0; i < 8; i++)
-            slot[sum_at + i] = (uint8_t)(XXH3_64bits(slot, sum_at) >> (8 * i));
+        ledger_set_sum(slot, count);
         if (pwrite(fd, slot, sizeof(slot), at) != LEDGER_SLOT)
             abort();
     }
@@ -91,7 +108,7 @@ static inline void
 ledger_change_marks(uint8_t *slot, uint64_t count, uint64_t number)
 {
     for (size_t i = 0; i < count; i++) {
-        uint8_t *entry = slot + 80 + 24 * i;
+        uint8_t *entry = slot + 80 + ledger_entry_size(slot) * i;
 
         entry[0] = (uint8_t)((entry[0] & ~2) |
                              (ledger_number(entry, 0) >> 2 == number) * 2);

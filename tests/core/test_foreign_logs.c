@@ -1,0 +1,295 @@
+/*
+ * Logs that do not belong where they are: an older copy, one of another store,
+ * one that repeats writes, one whose blocks are in each other's place. None is
+ * replayed, and each error names the file.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/engine.h"
+#include "core/sst.h"
+#include "support/children.h"
+#include "support/engine_fixture.h"
+#include "support/other_boot.h"
+#include "support/scoped.h"
+
+#include <glob.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define PATH_SIZE (TEMPORARY_SIZE + 320)
+
+static void
+shell(const char *format, ...)
+{
+    char command[4 * PATH_SIZE];
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(command, sizeof(command), format, arguments);
+    va_end(arguments);
+    ZERO(system(command));
+}
+
+/* Puts rows from `from` to `until` with this value, and is killed. */
+ROLE(write)
+{
+    struct fixture fixture = {.engine = NULL};
+    const unsigned until = (unsigned)strtoul(arguments[4], NULL, 10);
+    struct engine_family *rows;
+    char key[16];
+
+    (void)snprintf(fixture.path, sizeof(fixture.path), "%s", arguments[2]);
+    if (open_with(&fixture, NULL, NULL) != COLANDER_OK)
+        return 1;
+    rows = family_of(&fixture, "rows");
+    for (unsigned i = (unsigned)strtoul(arguments[3], NULL, 10); i < until;
+         i++) {
+        (void)snprintf(key, sizeof(key), "%05u", i);
+        if (put(fixture.engine, rows, key, arguments[5], NULL) != COLANDER_OK)
+            return 1;
+    }
+    (void)kill(getpid(), SIGKILL);
+    return 1;
+}
+
+static void
+write_killed(const char *store, const char *from, const char *until,
+             const char *value)
+{
+    const char *const arguments[] = {"test", "--write", store, from,
+                                     until,  value,     NULL};
+
+    assert_true(WIFSIGNALED(child_run(arguments)));
+}
+
+/* Opens the store, which must not end the process. */
+ROLE(open)
+{
+    struct fixture fixture = {.engine = NULL};
+    struct colander_error err;
+
+    (void)snprintf(fixture.path, sizeof(fixture.path), "%s", arguments[2]);
+    if (open_as(&fixture,
+                arguments[3][0] == 'r' ? COLANDER_OPEN_READ_ONLY
+                                       : COLANDER_OPEN_EXISTING,
+                &err) == COLANDER_OK)
+        return 2;
+    (void)fprintf(stderr, "%s\n", err.message);
+    return err.code == COLANDER_CORRUPT &&
+                   strstr(err.message, arguments[4]) != NULL
+               ? 0
+               : 3;
+}
+
+/* The store is refused, for reading and for writing, and the file named. */
+static void
+assert_refused(const char *store, const char *file)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        const char *const arguments[] = {"test",        "--open", store,
+                                         i ? "w" : "r", file,     NULL};
+        const int status = child_run(arguments);
+
+        assert_true(WIFEXITED(status));
+        ZERO(WEXITSTATUS(status));
+    }
+}
+
+/* Finds the last log of a store, and the name in its path. */
+static const char *
+find_log(const char *store, char path[PATH_SIZE])
+{
+    glob_t found;
+
+    (void)snprintf(path, PATH_SIZE, "%s/rocksdb/*.log", store);
+    ZERO(glob(path, 0, NULL, &found));
+    (void)snprintf(path, PATH_SIZE, "%s", found.gl_pathv[found.gl_pathc - 1]);
+    globfree(&found);
+    return strrchr(path, '/') + 1;
+}
+
+static off_t
+size_of(const char *path)
+{
+    struct stat status;
+
+    ZERO(stat(path, &status));
+    return status.st_size;
+}
+
+/* Rows that were written as "old", copied with their log, and written as "new"
+ * before the store was closed. */
+static void
+make_closed(struct fixture *fixture, char old[PATH_SIZE])
+{
+    char path[PATH_SIZE];
+
+    write_killed(fixture->path, "0", "100", "old");
+    (void)snprintf(old, PATH_SIZE, "%s/old.log", fixture->directory);
+    (void)find_log(fixture->path, path);
+    assert_true(size_of(path) > 0);
+    shell("cp '%s' '%s'", path, old);
+    OK(open_with(fixture, NULL, NULL));
+    OK(put(fixture->engine, family_of(fixture, "rows"), "00007", "new", NULL));
+    close_engine(fixture);
+}
+
+ENGINE_TEST(an_older_log_over_an_empty_one_is_refused)
+{
+    char old[PATH_SIZE];
+    char path[PATH_SIZE];
+    const char *name;
+
+    make_closed(fixture, old);
+    name = find_log(fixture->path, path);
+    ZERO(size_of(path));
+    for (unsigned is_later = 0; is_later < 2; is_later++) {
+        shell("cp '%s' '%s'", old, path);
+        if (is_later) /* a closed store is exact after a restart, too */
+            ledger_of_another_boot(fixture->path);
+        assert_refused(fixture->path, name);
+        shell(": >'%s'", path);
+    }
+    OK(open_with(fixture, NULL, NULL));
+    assert_value(family_of(fixture, "rows"), "00007", "new");
+}
+
+ENGINE_TEST(an_older_log_beside_the_others_is_refused)
+{
+    char old[PATH_SIZE];
+
+    make_closed(fixture, old);
+    shell("cp '%s' '%s/rocksdb/000777.log'", old, fixture->path);
+    assert_refused(fixture->path, "000777.log");
+    ledger_of_another_boot(fixture->path);
+    assert_refused(fixture->path, "000777.log");
+    /* under a lower number RocksDB does not read it */
+    shell("mv '%s/rocksdb/000777.log' '%s/rocksdb/000001.log'", fixture->path,
+          fixture->path);
+    OK(open_with(fixture, NULL, NULL));
+    assert_value(family_of(fixture, "rows"), "00007", "new");
+}
+
+/* The two logs have the same number, and records of the same sizes. */
+ENGINE_TEST(a_log_of_another_store_is_refused)
+{
+    char other[PATH_SIZE];
+    char path[PATH_SIZE];
+    const char *name;
+
+    (void)snprintf(other, sizeof(other), "%s/other", fixture->directory);
+    write_killed(fixture->path, "0", "100", "mine");
+    write_killed(other, "0", "100", "none");
+    (void)find_log(other, path);
+    shell("cp '%s' '%s/rocksdb'", path, fixture->path);
+    name = find_log(fixture->path, path);
+    assert_refused(fixture->path, name);
+}
+
+/* A log is empty while its store is open, and nothing was written to it. */
+ENGINE_TEST(a_log_over_one_that_was_never_written_is_refused)
+{
+    char other[PATH_SIZE];
+    char path[PATH_SIZE];
+    const char *name;
+
+    (void)snprintf(other, sizeof(other), "%s/other", fixture->directory);
+    write_killed(other, "0", "5", "other");
+    write_killed(fixture->path, "0", "0", "");
+    name = find_log(fixture->path, path);
+    ZERO(size_of(path));
+    shell("cp '%s'/rocksdb/*.log '%s'", other, path);
+    assert_refused(fixture->path, name);
+    shell(": >'%s'", path);
+    OK(open_with(fixture, NULL, NULL));
+}
+
+/* Copies a backup over a killed store, with the names of all its files or only
+ * of some. */
+ENGINE_TEST(a_backup_over_a_killed_store_is_refused)
+{
+    static const char *const parts[] = {
+        ".", "LEDGER", "rocksdb/*", "rocksdb/CURRENT",
+        "LEDGER rocksdb/CURRENT rocksdb/MANIFEST-*"};
+    char killed[PATH_SIZE];
+    char backups[PATH_SIZE];
+
+    (void)snprintf(killed, sizeof(killed), "%s/killed", fixture->directory);
+    (void)snprintf(backups, sizeof(backups), "%s/backups", fixture->directory);
+    write_killed(fixture->path, "0", "1000", "old");
+    OK(open_with(fixture, NULL, NULL));
+    OK(put(fixture->engine, family_of(fixture, "rows"), "00007", "kept", NULL));
+    OK(engine_backup(fixture->engine, backups, 0, NULL,
+                     &(struct colander_backup){0}, NULL));
+    OK(put(fixture->engine, family_of(fixture, "rows"), "00007", "new", NULL));
+    OK(engine_family_flush(family_of(fixture, "rows"), NULL));
+    close_engine(fixture);
+    write_killed(fixture->path, "1000", "2000", "later");
+    shell("cp -a '%s' '%s'", fixture->path, killed);
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        shell("rm -rf '%s' && cp -a '%s' '%s'", fixture->path, killed,
+              fixture->path);
+        shell("cd '%s'/000001 && for file in %s; do "
+              "cp -r $file '%s'/$file; done",
+              backups, parts[i], fixture->path);
+        printf("%s\n", parts[i]);
+        assert_refused(fixture->path, "");
+    }
+}
+
+/* So it was with a ledger without sums, or without one. */
+ENGINE_TEST(a_log_that_begins_too_late_is_refused_without_a_ledger)
+{
+    char path[PATH_SIZE];
+    char old[PATH_SIZE];
+    const char *name;
+
+    (void)snprintf(old, sizeof(old), "%s/old", fixture->directory);
+    write_killed(fixture->path, "0", "100", "old");
+    OK(open_with(fixture, NULL, NULL));
+    close_engine(fixture);
+    shell("cp -a '%s' '%s'", fixture->path, old);
+    write_killed(fixture->path, "100", "200", "lost");
+    write_killed(fixture->path, "200", "300", "later");
+    name = find_log(fixture->path, path);
+    shell("cp '%s' '%s/rocksdb/'", path, old);
+    ledger_remove(old);
+    assert_refused(old, name);
+}
+
+/* RocksDB would end the process: with the ledger and without. */
+ENGINE_TEST(a_log_that_repeats_its_beginning_is_refused)
+{
+    char path[PATH_SIZE];
+    const char *name;
+
+    write_killed(fixture->path, "0", "1000", "value");
+    name = find_log(fixture->path, path);
+    shell("head -c 4000 '%s' >'%s.end' && cat '%s.end' >>'%s' && rm '%s.end'",
+          path, path, path, path, path);
+    assert_refused(fixture->path, name);
+    ledger_remove(fixture->path);
+    assert_refused(fixture->path, name);
+}
+
+/* The checksum of each piece of a record is right wherever the piece is. */
+ENGINE_TEST(blocks_of_a_log_in_each_others_place_are_refused)
+{
+    static char value[120000];
+    char path[PATH_SIZE];
+    const char *name;
+
+    for (size_t i = 0; i + 1 < sizeof(value); i++)
+        value[i] = (char)('a' + i / 3000);
+    write_killed(fixture->path, "0", "4", value);
+    name = find_log(fixture->path, path);
+    shell("cd '%s' && f=rocksdb/'%s' && "
+          "dd if=$f of=one bs=32768 skip=1 count=1 2>/dev/null && "
+          "dd if=$f of=two bs=32768 skip=2 count=1 2>/dev/null && "
+          "dd if=two of=$f bs=32768 seek=1 conv=notrunc 2>/dev/null && "
+          "dd if=one of=$f bs=32768 seek=2 conv=notrunc 2>/dev/null && "
+          "rm one two",
+          fixture->path, name);
+    assert_refused(fixture->path, name);
+}
