@@ -53,6 +53,32 @@ ROLE(write)
     return 1;
 }
 
+/* Puts many rows in one batch, and is killed. */
+ROLE(batch)
+{
+    SCOPED_ENGINE_BATCH batch = NULL;
+    struct fixture fixture = {.engine = NULL};
+    struct engine_family *rows;
+    char key[16];
+
+    (void)snprintf(fixture.path, sizeof(fixture.path), "%s", arguments[2]);
+    if (open_with(&fixture, NULL, NULL) != COLANDER_OK ||
+        engine_batch_create(fixture.engine, false, &batch, NULL) != COLANDER_OK)
+        return 1;
+    rows = family_of(&fixture, "rows");
+    for (unsigned i = 0; i < 5000; i++) {
+        (void)snprintf(key, sizeof(key), "%u", i * i);
+        if (engine_batch_put(batch, rows, colander_slice_text(key),
+                             colander_slice_of("text, and more text", i % 19),
+                             NULL) != COLANDER_OK)
+            return 1;
+    }
+    if (engine_batch_write(batch, COLANDER_AS_STORE, NULL) != COLANDER_OK)
+        return 1;
+    (void)kill(getpid(), SIGKILL);
+    return 1;
+}
+
 static void
 write_killed(const char *store, const char *from, const char *until,
              const char *value)
@@ -273,6 +299,19 @@ ENGINE_TEST(a_log_that_repeats_its_beginning_is_refused)
     assert_refused(fixture->path, name);
 }
 
+/* Swaps the second block of a log and the third. */
+static void
+swap_blocks(const char *store, const char *name)
+{
+    shell("cd '%s' && f=rocksdb/'%s' && "
+          "dd if=$f of=one bs=32768 skip=1 count=1 2>/dev/null && "
+          "dd if=$f of=two bs=32768 skip=2 count=1 2>/dev/null && "
+          "dd if=two of=$f bs=32768 seek=1 conv=notrunc 2>/dev/null && "
+          "dd if=one of=$f bs=32768 seek=2 conv=notrunc 2>/dev/null && "
+          "rm one two",
+          store, name);
+}
+
 /* The checksum of each piece of a record is right wherever the piece is. */
 ENGINE_TEST(blocks_of_a_log_in_each_others_place_are_refused)
 {
@@ -284,12 +323,20 @@ ENGINE_TEST(blocks_of_a_log_in_each_others_place_are_refused)
         value[i] = (char)('a' + i / 3000);
     write_killed(fixture->path, "0", "4", value);
     name = find_log(fixture->path, path);
-    shell("cd '%s' && f=rocksdb/'%s' && "
-          "dd if=$f of=one bs=32768 skip=1 count=1 2>/dev/null && "
-          "dd if=$f of=two bs=32768 skip=2 count=1 2>/dev/null && "
-          "dd if=two of=$f bs=32768 seek=1 conv=notrunc 2>/dev/null && "
-          "dd if=one of=$f bs=32768 seek=2 conv=notrunc 2>/dev/null && "
-          "rm one two",
-          fixture->path, name);
+    swap_blocks(fixture->path, name);
+    assert_refused(fixture->path, name);
+}
+
+/* Without a ledger RocksDB meets it, and names no file. */
+ENGINE_TEST(a_write_that_cannot_be_applied_names_its_log)
+{
+    const char *const arguments[] = {"test", "--batch", fixture->path, NULL};
+    char path[PATH_SIZE];
+    const char *name;
+
+    assert_true(WIFSIGNALED(child_run(arguments)));
+    name = find_log(fixture->path, path);
+    swap_blocks(fixture->path, name);
+    ledger_remove(fixture->path);
     assert_refused(fixture->path, name);
 }
