@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/engine.h"
+#include "core/salvage.h"
 #include "core/sst.h"
 #include "support/children.h"
 #include "support/engine_fixture.h"
@@ -181,6 +182,49 @@ ENGINE_TEST(an_older_log_over_an_empty_one_is_refused)
     assert_value(family_of(fixture, "rows"), "00007", "new");
 }
 
+/* A loss of any row in this file is expected. */
+struct expected_loss {
+    const char *file;
+    unsigned count;
+};
+
+static void
+note_loss(void *context, const struct salvage_loss *loss)
+{
+    struct expected_loss *expected = context;
+
+    assert_string_equal(strrchr(loss->file, '/') + 1, expected->file);
+    assert_null(loss->family);
+    expected->count++;
+}
+
+/* Salvage reports the file, and has exactly these rows of `rows`. */
+static void
+assert_salvaged(const char *store, const char *file, unsigned count,
+                const char *seventh)
+{
+    struct expected_loss expected = {file, 0};
+    struct salvage *salvage;
+    struct colander_slice key;
+    struct colander_slice row;
+    unsigned rows = 0;
+    bool is_row;
+
+    OK(salvage_open(store, note_loss, &expected, &salvage, NULL));
+    assert_true(expected.count > 0);
+    OK(salvage_begin(salvage, 0, NULL));
+    for (;;) {
+        OK(salvage_next(salvage, &is_row, &key, &row, NULL));
+        if (!is_row)
+            break;
+        if (colander_slice_equal(key, colander_slice_text("00007")))
+            ASSERT_SAME(row, colander_slice_text(seventh));
+        rows++;
+    }
+    assert_int_equal(rows, count);
+    salvage_close(salvage);
+}
+
 ENGINE_TEST(an_older_log_beside_the_others_is_refused)
 {
     char old[PATH_SIZE];
@@ -190,6 +234,7 @@ ENGINE_TEST(an_older_log_beside_the_others_is_refused)
     assert_refused(fixture->path, "000777.log");
     ledger_of_another_boot(fixture->path);
     assert_refused(fixture->path, "000777.log");
+    assert_salvaged(fixture->path, "000777.log", 100, "new");
     /* under a lower number RocksDB does not read it */
     shell("mv '%s/rocksdb/000777.log' '%s/rocksdb/000001.log'", fixture->path,
           fixture->path);
@@ -211,6 +256,10 @@ ENGINE_TEST(a_log_of_another_store_is_refused)
     shell("cp '%s' '%s/rocksdb'", path, fixture->path);
     name = find_log(fixture->path, path);
     assert_refused(fixture->path, name);
+    assert_salvaged(fixture->path, name, 0, "");
+    ledger_remove(fixture->path);
+    OK(open_with(fixture, NULL, NULL));
+    assert_value(family_of(fixture, "rows"), "00007", "none");
 }
 
 /* A log is empty while its store is open, and nothing was written to it. */
