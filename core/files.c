@@ -27,6 +27,41 @@ files_fail(struct colander_error *err, const char *what, const char *name)
                          "cannot %s '%s': %s", what, name, strerror(number));
 }
 
+/* ------------------------------------------------------------- opening --- */
+
+static enum colander_code
+check_regular(int fd, const char *name, struct colander_error *err)
+{
+    struct stat status;
+
+    if (fd >= 0 && fstat(fd, &status) != 0)
+        return files_fail(err, "open", name);
+    if (fd >= 0 && S_ISREG(status.st_mode))
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_CORRUPT, "'%s' is not a regular file",
+                         name);
+}
+
+enum colander_code
+files_open(int directory, const char *name, int flags, int *fd,
+           struct colander_error *err)
+{
+    enum colander_code code;
+
+    *fd = openat(directory, name, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+                 0600);
+    if (*fd < 0 && errno == ENOENT)
+        return COLANDER_FAIL(err, COLANDER_NOT_FOUND, "there is no '%s'", name);
+    if (*fd < 0 && errno != EISDIR && errno != ENXIO) /* a socket or pipe */
+        return files_fail(err, "open", name);
+    code = check_regular(*fd, name, err);
+    if (code != COLANDER_OK && *fd >= 0) {
+        (void)close(*fd);
+        *fd = -1;
+    }
+    return code;
+}
+
 /* ------------------------------------------------------------- copying --- */
 
 static bool
@@ -118,32 +153,17 @@ end_file(int fd, int directory, const char *name, enum colander_code code,
     return code;
 }
 
-/* An open of a pipe would wait, and a device has no end. */
-static bool
-is_regular(int fd)
-{
-    struct stat status;
-
-    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-}
-
 enum colander_code
 files_copy(int from_directory, const char *from, int to_directory,
            const char *to, uint64_t size, struct colander_error *err)
 {
-    const int from_fd =
-        openat(from_directory, from, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    enum colander_code code;
+    int from_fd;
     int to_fd;
+    enum colander_code code =
+        files_open(from_directory, from, O_RDONLY, &from_fd, err);
 
-    if (from_fd < 0 && errno == ENOENT)
-        return COLANDER_FAIL(err, COLANDER_NOT_FOUND, "there is no '%s'", from);
-    if (from_fd < 0)
-        return files_fail(err, "open", from);
-    if (!is_regular(from_fd)) {
-        (void)close(from_fd);
-        return COLANDER_FAIL(err, COLANDER_CORRUPT, "'%s' is not a file", from);
-    }
+    if (code != COLANDER_OK)
+        return code;
     to_fd = make_file(to_directory, to);
     if (to_fd < 0) {
         code = files_fail(err, "make", to);

@@ -15,6 +15,14 @@ enum colander_code files_fail(struct colander_error *err, const char *what,
 
 /* ------------------------------------------------------------- content --- */
 
+/* Opens a regular file, or a link to one, with O_CLOEXEC. Does not wait, as an
+ * open of a pipe does. A file that is created has mode 0600. Sets *fd to -1 on
+ * failure. Fails with NOT_FOUND, CORRUPT if it is another kind of file, or
+ * IO. */
+COLANDER_CHECKED enum colander_code files_open(int directory, const char *name,
+                                               int flags, int *fd,
+                                               struct colander_error *err);
+
 #define FILES_WHOLE UINT64_MAX
 
 /* Copies the first `size` bytes of `from`, or all if `size` is FILES_WHOLE, to

@@ -84,14 +84,12 @@ open_mark(struct backup_directory *directory, bool is_writer,
           struct colander_error *err)
 {
     /* network file systems lock exclusively only what is open for writing */
-    const int flags = (is_writer ? O_RDWR : O_RDONLY) | O_CLOEXEC;
-    enum colander_code code;
+    const int flags = is_writer ? O_RDWR : O_RDONLY;
+    enum colander_code code =
+        files_open(directory->fd, BACKUP_MARK, flags, &directory->mark_fd, err);
 
-    directory->mark_fd = openat(directory->fd, BACKUP_MARK, flags);
-    if (directory->mark_fd >= 0)
-        return COLANDER_OK;
-    if (errno != ENOENT)
-        return files_fail(err, "open", BACKUP_MARK);
+    if (code != COLANDER_NOT_FOUND)
+        return code;
     if (!is_writer)
         return COLANDER_FAIL(
             err, COLANDER_INVALID,
@@ -100,10 +98,8 @@ open_mark(struct backup_directory *directory, bool is_writer,
     code = files_visit(directory->fd, ".", check_foreign, NULL, err);
     if (code != COLANDER_OK)
         return code;
-    directory->mark_fd =
-        openat(directory->fd, BACKUP_MARK, flags | O_CREAT, 0600);
-    return directory->mark_fd >= 0 ? COLANDER_OK
-                                   : files_fail(err, "create", BACKUP_MARK);
+    return files_open(directory->fd, BACKUP_MARK, flags | O_CREAT,
+                      &directory->mark_fd, err);
 }
 
 static enum colander_code

@@ -6,6 +6,7 @@
 #include "core/backup/backup_directory.h"
 #include "core/backup/store_copy.h"
 #include "core/directory.h"
+#include "core/drop_report.h"
 #include "core/logs.h"
 #include "core/manifest.h"
 
@@ -132,7 +133,9 @@ copy_one(void *context, int directory, const char *name,
          struct colander_error *err)
 {
     struct restore *restore = context;
-    const bool is_directory = files_is_directory(directory, name);
+    const bool is_directory = files_is_directory(directory, name) &&
+                              strcmp(name, LEDGER_FILE) != 0 &&
+                              strcmp(name, DROP_REPORT_FILE) != 0;
     char path[2 * NAME_MAX + 2];
     const struct backup_file file = {.name = path, .size = FILES_WHOLE};
     enum colander_code code;
@@ -266,13 +269,10 @@ remove_unfinished(const char *path, struct colander_error *err)
         return COLANDER_OK;
     if (faccessat(fd, DIRECTORY_RESTORING, F_OK, 0) == 0 &&
         faccessat(fd, DIRECTORY_RECORD, F_OK, 0) != 0) {
-        lock_fd =
-            openat(fd, DIRECTORY_LOCK, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-        if (lock_fd < 0)
-            code = files_fail(err, "open", DIRECTORY_LOCK);
-        else if (flock(lock_fd, LOCK_EX | LOCK_NB) == 0)
+        code = files_open(fd, DIRECTORY_LOCK, O_RDWR | O_CREAT, &lock_fd, err);
+        if (code == COLANDER_OK && flock(lock_fd, LOCK_EX | LOCK_NB) == 0)
             remove_all(fd);
-        else
+        else if (code == COLANDER_OK)
             code = COLANDER_FAIL(err, COLANDER_BUSY,
                                  "another process restores to it");
         if (lock_fd >= 0)

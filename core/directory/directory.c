@@ -153,15 +153,13 @@ static enum colander_code
 lock_directory(struct directory *directory, bool is_writer,
                struct colander_error *err)
 {
-    int flags = is_writer ? O_RDWR | O_CREAT : O_RDONLY;
+    enum colander_code code = files_open(
+        directory->fd, DIRECTORY_LOCK, is_writer ? O_RDWR | O_CREAT : O_RDONLY,
+        &directory->lock_fd, err);
     char pid[32];
 
-    directory->lock_fd =
-        openat(directory->fd, DIRECTORY_LOCK, flags | O_CLOEXEC, 0600);
-    if (directory->lock_fd < 0 && errno == ENOENT && !is_writer)
-        return COLANDER_OK;
-    if (directory->lock_fd < 0)
-        return files_fail(err, "open", DIRECTORY_LOCK);
+    if (code != COLANDER_OK)
+        return code == COLANDER_NOT_FOUND && !is_writer ? COLANDER_OK : code;
     if (flock(directory->lock_fd, (is_writer ? LOCK_EX : LOCK_SH) | LOCK_NB) !=
         0) {
         if (errno == EWOULDBLOCK)
@@ -290,15 +288,13 @@ static enum colander_code
 read_record(const struct directory *directory, struct colander_buffer *record,
             struct colander_error *err)
 {
-    enum colander_code code = COLANDER_OK;
     ssize_t got = 1;
     int fd;
+    enum colander_code code =
+        files_open(directory->fd, DIRECTORY_RECORD, O_RDONLY, &fd, err);
 
-    /* an open of a pipe must not wait */
-    fd = openat(directory->fd, DIRECTORY_RECORD,
-                O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return files_fail(err, "open", DIRECTORY_RECORD);
+    if (code != COLANDER_OK)
+        return code;
     while (code == COLANDER_OK && got > 0 &&
            record->size <= OPTIONS_RECORD_SIZE_MAX) {
         code = colander_buffer_reserve(record, 4096, err);

@@ -9,6 +9,8 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
@@ -158,6 +160,26 @@ is_log(const std::string &path, enum ledger_kind *kind, uint64_t *number)
     *kind = LEDGER_MANIFEST;
     *number = files_number(name.c_str(), "MANIFEST-", "");
     return *number != 0;
+}
+
+/* Refuses what is not a regular file before it is opened: an open of a pipe
+ * would wait, in a thread that no signal reaches, and a device has no end. Sets
+ * *size to the size of a file. One that is missing is left to the open. */
+rocksdb::IOStatus
+check_kind(const std::string &name, uint64_t *size = nullptr)
+{
+    struct stat status = {};
+
+    if (stat(name.c_str(), &status) != 0)
+        return errno == ENOENT ? rocksdb::IOStatus::OK()
+                               : rocksdb::IOStatus::IOError(
+                                     "cannot look at " + name, strerror(errno));
+    if (size != nullptr)
+        *size = static_cast<uint64_t>(status.st_size);
+    return S_ISREG(status.st_mode)
+               ? rocksdb::IOStatus::OK()
+               : rocksdb::IOStatus::IOError("'" + name +
+                                            "' is not a regular file");
 }
 
 /* A log whose whole records are noted in the ledger. */
@@ -416,8 +438,11 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
             !ledger_begin(ledger_.get(), number))
             return rocksdb::IOStatus::IOError(
                 "cannot note in the ledger that a log begins", name);
-        rocksdb::IOStatus status = Privately(
-            name, 0600, target()->NewWritableFile(name, how, file, debug));
+        rocksdb::IOStatus status = check_kind(name);
+
+        if (status.ok())
+            status = Privately(
+                name, 0600, target()->NewWritableFile(name, how, file, debug));
 
         if (status.ok() && base_name(name) == "LOG")
             *file = std::make_unique<TextLog>(std::move(*file));
@@ -465,10 +490,12 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
                       std::unique_ptr<rocksdb::FSSequentialFile> *file,
                       rocksdb::IODebugContext *debug) override
     {
-        rocksdb::IOStatus status =
-            target()->NewSequentialFile(name, how, file, debug);
         enum ledger_kind kind;
         uint64_t number;
+        rocksdb::IOStatus status = check_kind(name);
+
+        if (status.ok())
+            status = target()->NewSequentialFile(name, how, file, debug);
 
         if (status.ok() && ledger_ && is_log(name, &kind, &number)) {
             if (kind == LEDGER_WAL)
@@ -497,11 +524,16 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
         if (name.size() > 4 && name.compare(name.size() - 4, 4, ".ldb") == 0)
             sst.replace(name.size() - 4, 4, ".sst");
         OpenedFiles::Last() = sst;
-        rocksdb::IOStatus status =
-            target()->NewRandomAccessFile(sst, how, file, debug);
+        uint64_t size = 0;
+        rocksdb::IOStatus status = check_kind(sst, &size);
 
-        if (status.ok() && is_sst(sst))
-            status = Checked(sst, file, debug);
+        if (status.ok())
+            status = target()->NewRandomAccessFile(sst, how, file, debug);
+        if (status.ok() && is_sst(sst)) {
+            status = check_table(sst, file->get(), size);
+            if (!status.ok())
+                file->reset();
+        }
         if (!status.ok() && !status.IsPathNotFound() && !status.IsCorruption())
             opened_->NoteFailure(status.ToString());
         return status;
@@ -512,8 +544,12 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
                        std::unique_ptr<rocksdb::FSWritableFile> *file,
                        rocksdb::IODebugContext *debug) override
     {
-        return Privately(name, 0600,
-                         target()->ReopenWritableFile(name, how, file, debug));
+        rocksdb::IOStatus status = check_kind(name);
+
+        return status.ok() ? Privately(name, 0600,
+                                       target()->ReopenWritableFile(
+                                           name, how, file, debug))
+                           : status;
     }
 
     rocksdb::IOStatus
@@ -569,27 +605,15 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
     LockFile(const std::string &name, const rocksdb::IOOptions &how,
              rocksdb::FileLock **lock, rocksdb::IODebugContext *debug) override
     {
-        return Privately(name, 0600,
-                         target()->LockFile(name, how, lock, debug));
+        rocksdb::IOStatus status = check_kind(name);
+
+        return status.ok()
+                   ? Privately(name, 0600,
+                               target()->LockFile(name, how, lock, debug))
+                   : status;
     }
 
   private:
-    rocksdb::IOStatus
-    Checked(const std::string &name,
-            std::unique_ptr<rocksdb::FSRandomAccessFile> *file,
-            rocksdb::IODebugContext *debug)
-    {
-        uint64_t size;
-        rocksdb::IOStatus status =
-            target()->GetFileSize(name, rocksdb::IOOptions(), &size, debug);
-
-        if (status.ok())
-            status = check_table(name, file->get(), size);
-        if (!status.ok())
-            file->reset();
-        return status;
-    }
-
     static rocksdb::IOStatus
     Privately(const std::string &name, mode_t mode, rocksdb::IOStatus status)
     {

@@ -54,20 +54,17 @@ drop_report_add(int directory, struct colander_recovery *recovery,
                 struct colander_error *err)
 {
     uint8_t report[REPORT_SIZE];
-    /* an open of a pipe must not wait */
-    const int fd =
-        openat(directory, DROP_REPORT_FILE, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    enum colander_code code = COLANDER_OK;
-    ssize_t size = 0;
+    ssize_t size;
+    int fd;
+    enum colander_code code =
+        files_open(directory, DROP_REPORT_FILE, O_RDONLY, &fd, err);
 
-    if (fd < 0 && errno == ENOENT)
-        return COLANDER_OK;
-    if (fd >= 0)
-        size = pread(fd, report, sizeof(report), 0);
-    if (fd < 0 || size < 0)
+    if (code != COLANDER_OK)
+        return code == COLANDER_NOT_FOUND ? COLANDER_OK : code;
+    size = pread(fd, report, sizeof(report), 0);
+    if (size < 0)
         code = files_fail(err, "read", DROP_REPORT_FILE);
-    if (fd >= 0)
-        (void)close(fd);
+    (void)close(fd);
     if (size == REPORT_SIZE && memcmp(report, MAGIC, sizeof(MAGIC)) == 0 &&
         XXH3_64bits(report, SUM_AT) == bytes_get_le64(report + SUM_AT) &&
         report[SUM_AT - 1] == '\0')

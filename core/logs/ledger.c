@@ -279,17 +279,17 @@ ledger_open(int directory_fd, struct ledger **ledger,
             struct colander_error *err)
 {
     struct ledger *made = calloc(1, sizeof(*made));
+    enum colander_code code;
     int fd;
 
     *ledger = NULL;
     if (made == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory for the ledger");
-    /* an open of a pipe must not wait */
-    fd = openat(directory_fd, LEDGER_FILE, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 && errno != ENOENT) {
+    code = files_open(directory_fd, LEDGER_FILE, O_RDONLY, &fd, err);
+    if (code != COLANDER_OK && code != COLANDER_NOT_FOUND) {
         free(made);
-        return files_fail(err, "read", LEDGER_FILE);
+        return code;
     }
     if (fd >= 0) {
         read_slots(made, fd);

@@ -29,7 +29,8 @@ find_end(struct log_block *block, struct colander_error *err)
     struct stat status;
 
     if (fstat(block->fd, &status) != 0 || !S_ISREG(status.st_mode))
-        return COLANDER_FAIL(err, COLANDER_IO, "%s is not a file", block->name);
+        return COLANDER_FAIL(err, COLANDER_IO, "%s is not a regular file",
+                             block->name);
     block->end = (uint64_t)status.st_size;
     return COLANDER_OK;
 }

@@ -146,21 +146,19 @@ check_log(const struct check *check, enum ledger_kind kind, struct log *log,
 enum colander_code
 logs_read_current(int directory, uint64_t *number, struct colander_error *err)
 {
-    const int fd =
-        openat(directory, "CURRENT", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    enum colander_code code = COLANDER_OK;
     char line[32];
-    ssize_t got = 0;
+    ssize_t got;
+    int fd;
+    enum colander_code code =
+        files_open(directory, "CURRENT", O_RDONLY, &fd, err);
 
     *number = 0;
-    if (fd < 0 && errno == ENOENT)
-        return COLANDER_OK;
-    if (fd >= 0)
-        got = pread(fd, line, sizeof(line) - 1, 0);
-    if (fd < 0 || got < 0)
+    if (code != COLANDER_OK)
+        return code == COLANDER_NOT_FOUND ? COLANDER_OK : code;
+    got = pread(fd, line, sizeof(line) - 1, 0);
+    if (got < 0)
         code = files_fail(err, "read", "CURRENT");
-    if (fd >= 0)
-        (void)close(fd);
+    (void)close(fd);
     if (code != COLANDER_OK)
         return code;
     line[got] = '\0';

@@ -71,7 +71,7 @@ open_file(struct table_file *table, int directory, const char *name,
                              strerror(errno));
     table->source.fd = fd;
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
-        return COLANDER_FAIL(err, COLANDER_CORRUPT, "it is not a file");
+        return COLANDER_FAIL(err, COLANDER_CORRUPT, "it is not a regular file");
     table->source.size = (uint64_t)status.st_size;
     return COLANDER_OK;
 }

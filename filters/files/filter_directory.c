@@ -201,8 +201,9 @@ read_ending(struct ending *ending, int fd, const char *path,
 
     if (fstat(fd, &status) != 0)
         return filter_fail_errno(path, "look at", err);
-    if (!S_ISREG(status.st_mode) ||
-        status.st_size < FILTER_BEGINNING_SIZE + FILTER_FOOTER_SIZE)
+    if (!S_ISREG(status.st_mode))
+        return filter_fail_damaged(path, "it is not a regular file", err);
+    if (status.st_size < FILTER_BEGINNING_SIZE + FILTER_FOOTER_SIZE)
         return filter_fail_damaged(path, "it is too short", err);
     ending->file_size = (uint64_t)status.st_size;
     size = ending->file_size < ENDING_SIZE ? (size_t)ending->file_size

@@ -16,7 +16,8 @@ static enum colander_code
 open_to_read(const char *path, int *fd, struct colander_error *err)
 {
     do {
-        *fd = open(path, O_RDONLY | O_CLOEXEC);
+        /* an open of a pipe must not wait */
+        *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     } while (*fd < 0 && errno == EINTR);
     return *fd < 0 ? filter_fail_errno(path, "open", err) : COLANDER_OK;
 }

@@ -144,8 +144,8 @@ filter_publish(struct filter_names *names, const char *path, uint64_t number,
         return COLANDER_FAIL(err, COLANDER_IO,
                              "the path of the store is too long");
     if (rename(path, name) != 0)
-        return COLANDER_FAIL(err, COLANDER_IO, "cannot rename '%s': %s", path,
-                             strerror(errno));
+        return COLANDER_FAIL(err, COLANDER_IO, "cannot put '%s' in place: %s",
+                             name, strerror(errno));
     sync_directory(find_directory(names));
     return COLANDER_OK;
 }

@@ -454,7 +454,8 @@ PREPARED_TEST(pipes_in_a_backup_are_not_waited_for)
     (void)back_up(backups, 0);
     in_backups(backups, "mkfifo 000001/rocksdb/pipe");
     (void)alarm(60);
-    refuses_restore(backups, 0, COLANDER_CORRUPT, "pipe' is not a file");
+    refuses_restore(backups, 0, COLANDER_CORRUPT,
+                    "pipe' is not a regular file");
     (void)alarm(0);
 }
 

@@ -298,7 +298,7 @@ ENGINE_TEST(a_missing_or_invalid_file_is_rejected)
     assert_string_equal(error_text(), "there is no 'none.sst'");
     assert_null(table);
     assert_int_equal(table_file_open(fd, ".", &table, why()), COLANDER_CORRUPT);
-    assert_string_equal(error_text(), "it is not a file");
+    assert_string_equal(error_text(), "it is not a regular file");
     table_file_close(NULL);
     close(fd);
 }

@@ -79,8 +79,8 @@ rm "$sst"
 mkdir "$sst"
 mkfifo "$work/copy/rocksdb/009999.log"
 run 4 salvage "$work/copy" "$work/new"
-prints_some "^rocksdb/$(basename "$sst"): it is not a file: rows of family '[a-z]+' with keys from 1 up to [0-9]+ may be missing, or old$"
-prints_some '^rocksdb/009999.log: .* is not a file: '
+prints_some "^rocksdb/$(basename "$sst"): it is not a regular file: rows of family '[a-z]+' with keys from 1 up to [0-9]+ may be missing, or old$"
+prints_some '^rocksdb/009999.log: .* is not a regular file: '
 prints_some '^lost +2 parts, listed above$'
 rm -rf "$work/new"
 
