@@ -32,12 +32,13 @@
 #include "core/ledger.h"
 
 /* Checks the logs in the directory `name`, and adds what it finds to the
- * ledger. If the directory is missing, so are all logs that the ledger
- * knows. If `drops`, removes writes after a hole that the power left: bytes of
- * the log and later logs. Otherwise they only do not count in the ledger.
- * `recovery` includes what earlier opens dropped and did not report. If
- * `drops`, it is on the disk before any write is dropped: see drop_report.h.
- * Fails with CORRUPT, naming file and byte, or IO. */
+ * ledger. If the directory is missing, so are all logs that the ledger knows.
+ * If `drops`, removes what does not count: the bytes after the last whole
+ * record and, after a hole that the power left, later logs. Otherwise they only
+ * do not count in the ledger. `recovery` includes what earlier opens dropped
+ * and did not report. If `drops`, it is on the disk before any write is
+ * dropped: see drop_report.h. Fails with CORRUPT, naming file and byte, or IO.
+ */
 COLANDER_CHECKED enum colander_code
 logs_check(int directory, const char *name, struct ledger *ledger, bool drops,
            struct colander_recovery *recovery, struct colander_error *err);

@@ -62,6 +62,23 @@ log_sum_add(uint64_t sum, const uint8_t head[LOG_HEAD_SIZE])
     return XXH3_64bits_withSeed(head, LOG_HEAD_SIZE, sum);
 }
 
+uint64_t
+log_block_after_hole(const struct log_block *block)
+{
+    const uint64_t next = block->at + LOG_BLOCK_SIZE;
+    uint64_t data = next;
+    off_t found;
+
+    if (next >= block->end)
+        return next;
+    found = lseek(block->fd, (off_t)next, SEEK_DATA);
+    if (found >= 0)
+        data = (uint64_t)found;
+    else if (errno == ENXIO)
+        data = block->end - 1; /* a hole up to the end */
+    return data - data % LOG_BLOCK_SIZE;
+}
+
 /* RocksDB masks checksums, since content may contain checksums. */
 static uint32_t
 masked(uint32_t crc)

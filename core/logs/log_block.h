@@ -42,6 +42,11 @@ COLANDER_CHECKED enum colander_code log_block_read(struct log_block *block,
                                                    uint64_t at,
                                                    struct colander_error *err);
 
+/* Returns the offset of the next block that is not in a hole of the file. A
+ * hole reads as zeros, and may be larger than any disk. Of one at the end, the
+ * last block is returned. */
+uint64_t log_block_after_hole(const struct log_block *block);
+
 /* Returns the kind of the piece at `place` of the block. Sets *content to its
  * content, borrowed. */
 enum log_piece log_block_piece(const struct log_block *block, size_t place,

@@ -136,7 +136,10 @@ find_piece(struct log_records *records, bool *is_end,
         return COLANDER_OK;
     }
     records->place = 0;
-    code = log_block_read(block, block->at + LOG_BLOCK_SIZE, err);
+    code = log_block_read(block,
+                          records->has_gap ? log_block_after_hole(block)
+                                           : block->at + LOG_BLOCK_SIZE,
+                          err);
     *is_end = block->size == 0;
     return code;
 }
@@ -266,6 +269,12 @@ log_write_head(struct colander_slice bytes)
 static bool
 has_record(const struct log_block *block, size_t place)
 {
+    const uint8_t *bytes = block->bytes + place;
+
+    /* Zeros, of which there may be gigabytes, are not a piece. */
+    if (place < block->size && *bytes == 0 &&
+        memcmp(bytes, bytes + 1, block->size - place - 1) == 0)
+        return false;
     for (; place + LOG_HEAD_SIZE <= block->size; place++) {
         struct colander_slice content;
         const enum log_piece piece = log_block_piece(block, place, &content);
@@ -294,7 +303,7 @@ check_gap(struct log_block *block, const struct log_gap *gap,
     while (code == COLANDER_OK && block->size > 0 && !state->has_more) {
         state->has_more = has_record(block, place);
         place = 0;
-        code = log_block_read(block, block->at + LOG_BLOCK_SIZE, err);
+        code = log_block_read(block, log_block_after_hole(block), err);
     }
     return code;
 }

@@ -378,8 +378,9 @@ cut_at_hole(const struct check *check, const struct logs *logs,
 }
 
 /* Drops the ends of logs that no records follow. RocksDB drops them as well,
- * but may leave logs whose beginning is lost, which a process that is killed
- * would find damaged. The first goes last: the report names it. */
+ * but reads them, which may be gigabytes of zeros, and may leave logs whose
+ * beginning is lost, which a process that is killed would find damaged. The
+ * first goes last: the report names it. */
 static enum colander_code
 drop_ends(const struct check *check, const struct logs *logs,
           struct colander_error *err)
@@ -388,20 +389,24 @@ drop_ends(const struct check *check, const struct logs *logs,
 
     for (const struct log *log = logs->list + logs->count;
          log-- > logs->bad && code == COLANDER_OK;) {
-        if (log->may_end && !log->is_missing &&
-            log->state.size > log->state.whole.size)
+        if (!log->is_missing && log->state.size > log->state.whole.size)
             code = files_cut(check->directory, log->name.text,
                              log->state.whole.size, err);
     }
     return code;
 }
 
+/* To a reader, whose logs are not cut, they seem to be. */
 static void
 note_ends(const struct check *check, const struct logs *logs)
 {
     for (const struct log *log = logs->bad; log < logs->list + logs->count;
-         log++)
+         log++) {
         note_dropped(check, log->name.text, log->dropped);
+        if (!check->drops && !log->is_missing &&
+            log->state.size > log->state.whole.size)
+            ledger_cut(check->ledger, log->number, log->state.whole);
+    }
 }
 
 static enum colander_code

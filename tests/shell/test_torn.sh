@@ -42,4 +42,21 @@ printf 'x' | dd of="$log" bs=1 seek=12 conv=notrunc status=none
 run 4 find "$work/damaged" f
 says "colander: find: cannot open store '$work/damaged': ${log##*/} is corrupt at byte 0, with valid records after it"
 run 4 shell "$work/damaged" -e 'print(1)'
+
+# A file system may leave a hole after what was written. It is not read.
+for name in '*.log' 'MANIFEST-*'; do
+    rm -rf "$work/long"
+    make_killed "$work/long"
+    file=$(find "$work/long/rocksdb" -name "$name" -size +0 | sort | tail -n 1)
+    truncate -s +4T "$file"
+    run 0 find "$work/long" f --count
+    prints 3
+    says_some "dropped 4398046511104 bytes at the end of ${file##*/}: "
+    run 0 check "$work/long"
+    run 0 shell "$work/long" -e 'print(db:family("f"):count())'
+    prints 3
+    says_some "dropped 4398046511104 bytes at the end of ${file##*/}: "
+    run 0 check "$work/long"
+    says ''
+done
 finish
