@@ -28,8 +28,9 @@ struct colander_check {
     uint64_t finding_count;  /* reports of something damaged or wrong */
     uint64_t repaired_count; /* of these, what was repaired at once */
     uint64_t leftover_count; /* also reported: filters that are missing or
-                              * superfluous, as after a crash; the next open for
-                              * writing builds or removes them */
+                              * superfluous, and files of bulks, which a killed
+                              * or failed write left; the next open for writing
+                              * builds or removes them */
 };
 
 /* Receives a finding: a file, by its path in the store, and what is wrong. */
@@ -46,9 +47,9 @@ colander_store_check(struct colander_store *store, struct colander_check *check,
                      struct colander_error *err);
 
 /* Recreates files that the store at `path` cannot be opened without, if that
- * loses no data: the record of options (with the defaults) and CURRENT (if
- * there is only one MANIFEST). Reports each. No process may have the store
- * open. */
+ * loses no data: the record of options (with the defaults, also if it is that
+ * of another store) and CURRENT (if there is only one MANIFEST). Reports each.
+ * No process may have the store open. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_store_repair(const char *path, struct colander_check *check,
                       colander_finding *report, void *context,

@@ -22,6 +22,7 @@
 #define DIRECTORY_RECORD "COLANDER"
 #define DIRECTORY_LOCK "LOCK"
 #define DIRECTORY_ENGINE "rocksdb"
+#define DIRECTORY_IDENTITY DIRECTORY_ENGINE "/IDENTITY"
 #define DIRECTORY_RESTORING                                                    \
     "RESTORING" /* exists while a backup is restored                           \
                  */
@@ -59,13 +60,21 @@ directory_open_damaged(struct directory *directory, const char *path,
                        bool is_writer, struct colander_error *err);
 
 /* Fills the kept options from COLANDER, and the others with defaults. Fails as
- * options_decode, or with IO; all are defaults then. */
+ * options_decode, with CORRUPT if COLANDER is of another store, or with IO; all
+ * are defaults then. */
 COLANDER_CHECKED enum colander_code
 directory_read_options(const struct directory *directory,
                        struct colander_options *options,
                        struct colander_error *err);
 
-/* Replaces COLANDER as a whole, synced, unless it has these options. */
+/* Writes rocksdb/IDENTITY if it is missing or empty and COLANDER has what was
+ * in it. RocksDB would draw another one. */
+COLANDER_CHECKED enum colander_code
+directory_keep_identity(const struct directory *directory,
+                        struct colander_error *err);
+
+/* Replaces COLANDER as a whole, synced, unless it has these options and the
+ * identity of the database. */
 COLANDER_CHECKED enum colander_code
 directory_write_options(struct directory *directory,
                         const struct colander_options *options,
@@ -73,6 +82,14 @@ directory_write_options(struct directory *directory,
 
 /* Whether a directory of that name in a store is that of a bulk. */
 bool directory_is_bulk(const char *name);
+
+/* Calls `visit` for the name of each directory of a bulk. Stops and returns the
+ * code of a visit that fails. */
+enum colander_code directory_visit_bulks(
+    const struct directory *directory,
+    enum colander_code (*visit)(void *context, int directory, const char *name,
+                                struct colander_error *err),
+    void *context, struct colander_error *err);
 
 /* Removes the directories of bulks. Requires the lock of a writer. */
 void directory_remove_bulks(const struct directory *directory);

@@ -140,13 +140,31 @@ print_checksum(char line[CHECKSUM_SIZE + 1], const void *data, size_t size)
                    (uint64_t)XXH3_64bits(data, size));
 }
 
+bool
+store_identity_is_valid(struct colander_slice text)
+{
+    const char *characters = (const char *)text.data;
+
+    for (size_t i = 0; i < text.size; i++) {
+        const char c = characters[i];
+
+        if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'z') &&
+            !(c >= 'A' && c <= 'Z') && c != '-')
+            return false;
+    }
+    return text.size > 0 &&
+           text.size < sizeof(((struct store_identity *)NULL)->text);
+}
+
 enum colander_code
 options_encode(const struct colander_options *options,
+               const struct store_identity *identity,
                struct colander_buffer *record, struct colander_error *err)
 {
     char text[512];
     size_t size =
-        (size_t)snprintf(text, sizeof(text), "%s%d\n", title, OPTIONS_FORMAT);
+        (size_t)snprintf(text, sizeof(text), "%s%d\n", title,
+                         identity->text[0] == '\0' ? 1 : OPTIONS_FORMAT);
 
     for (size_t i = 0; i < OPTIONS; i++) {
         const struct option *option = &table[i];
@@ -160,6 +178,9 @@ options_encode(const struct colander_options *options,
             text + size, sizeof(text) - size, "%s %s\n", option->field.name,
             option->field.words != NULL ? option->field.words[value] : number);
     }
+    if (identity->text[0] != '\0')
+        size += (size_t)snprintf(text + size, sizeof(text) - size,
+                                 "identity %s\n", identity->text);
     print_checksum(text + size, text, size);
     colander_buffer_clear(record);
     return colander_buffer_append(record, text, size + CHECKSUM_SIZE, err);
@@ -248,6 +269,18 @@ read_kept(struct reader *reader, struct colander_options *options)
     return true;
 }
 
+static bool
+read_identity(struct reader *reader, struct store_identity *identity)
+{
+    size_t size = 0;
+    const char *text = read_line(reader, "identity ", &size);
+
+    if (text == NULL || !store_identity_is_valid(colander_slice_of(text, size)))
+        return false;
+    memcpy(identity->text, text, size);
+    return true;
+}
+
 /* Whether the last line, of any format, is the checksum of those before. */
 static bool
 is_whole(struct colander_slice record)
@@ -272,13 +305,14 @@ read_checksum(struct reader *reader, struct colander_slice record)
 
 enum colander_code
 options_decode(struct colander_slice record, struct colander_options *options,
-               struct colander_error *err)
+               struct store_identity *identity, struct colander_error *err)
 {
     const char *text = (const char *)record.data;
     struct reader reader = {text, text + record.size, 0};
     struct colander_options kept = *options;
     uint64_t format;
 
+    memset(identity, 0, sizeof(*identity));
     if (!read_number(&reader, title, &format))
         return damaged(&reader, err);
     if (format > OPTIONS_FORMAT && is_whole(record))
@@ -286,7 +320,8 @@ options_decode(struct colander_slice record, struct colander_options *options,
                              "the store has format %" PRIu64
                              ", this version of colander reads up to %d",
                              format, OPTIONS_FORMAT);
-    if (format != OPTIONS_FORMAT || !read_kept(&reader, &kept) ||
+    if (format < 1 || format > OPTIONS_FORMAT || !read_kept(&reader, &kept) ||
+        (format > 1 && !read_identity(&reader, identity)) ||
         !read_checksum(&reader, record))
         return damaged(&reader, err);
     if (options_check(&kept, err) != COLANDER_OK)

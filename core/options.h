@@ -11,11 +11,21 @@
 
 #include "core/core.h"
 
-/* The newest store format that this code reads, and the one it writes. */
-#define OPTIONS_FORMAT 1
+/* The newest store format that this code reads, and the one it writes. Format 1
+ * has no identity, and is written if that is not known. */
+#define OPTIONS_FORMAT 2
 
 /* A longer file is not a record. */
 #define OPTIONS_RECORD_SIZE_MAX 4096
+
+/* The identity of the database that a record belongs to: letters, digits and
+ * '-'. Empty: not known. */
+struct store_identity {
+    char text[64];
+};
+
+/* Whether the text is one of a database. */
+bool store_identity_is_valid(struct colander_slice text);
 
 /* Fails with INVALID, naming the option, if a value is out of range. */
 COLANDER_CHECKED enum colander_code
@@ -37,14 +47,15 @@ options_merge_kept(struct colander_options *options,
 /* Replaces `record` by the kept options, which must be complete. */
 COLANDER_CHECKED enum colander_code
 options_encode(const struct colander_options *options,
+               const struct store_identity *identity,
                struct colander_buffer *record, struct colander_error *err);
 
 /*
- * Fills the kept options of `options`. Fails with TOO_NEW for a newer format,
- * and with CORRUPT for what options_encode did not write.
+ * Fills the kept options of `options`, and the identity. Fails with TOO_NEW for
+ * a newer format, and with CORRUPT for what options_encode did not write.
  */
 COLANDER_CHECKED enum colander_code
 options_decode(struct colander_slice record, struct colander_options *options,
-               struct colander_error *err);
+               struct store_identity *identity, struct colander_error *err);
 
 #endif

@@ -11,7 +11,8 @@
 
 /*
  * Rebuilds in the store at `path`, and reports each:
- *     COLANDER         with the default options, if it is missing or damaged
+ *     COLANDER         with the default options, if it is missing or damaged,
+ *                      or that of another store
  *     rocksdb/CURRENT  if it names no MANIFEST, and there is exactly one, which
  *                      is whole, and the ledger knows of no later one
  * Fails with NOT_FOUND, INVALID (not a store: it has neither record nor

@@ -310,19 +310,101 @@ read_record(const struct directory *directory, struct colander_buffer *record,
     return code;
 }
 
-enum colander_code
-directory_read_options(const struct directory *directory,
-                       struct colander_options *options,
-                       struct colander_error *err)
+/* Reads the identity of the database. It is empty if there is none, or none
+ * that RocksDB wrote. */
+static enum colander_code
+read_identity(const struct directory *directory,
+              struct store_identity *identity, struct colander_error *err)
+{
+    char text[sizeof(identity->text)];
+    ssize_t got;
+    int fd;
+    enum colander_code code =
+        files_open(directory->fd, DIRECTORY_IDENTITY, O_RDONLY, &fd, err);
+
+    memset(identity, 0, sizeof(*identity));
+    if (code == COLANDER_CORRUPT) /* the record is not damaged */
+        return COLANDER_FAIL(err, COLANDER_IO,
+                             "'" DIRECTORY_IDENTITY "' is not a regular file");
+    if (code != COLANDER_OK)
+        return code == COLANDER_NOT_FOUND ? COLANDER_OK : code;
+    got = pread(fd, text, sizeof(text), 0);
+    if (got < 0)
+        code = files_fail(err, "read", DIRECTORY_IDENTITY);
+    (void)close(fd);
+    if (got > 0 && text[got - 1] == '\n')
+        got--;
+    if (got > 0 &&
+        store_identity_is_valid(colander_slice_of(text, (size_t)got)))
+        memcpy(identity->text, text, (size_t)got);
+    return code;
+}
+
+/* Reads COLANDER, with the identity that it has. */
+static enum colander_code
+decode_record(const struct directory *directory,
+              struct colander_options *options, struct store_identity *identity,
+              struct colander_error *err)
 {
     struct colander_buffer record = COLANDER_BUFFER_EMPTY;
     enum colander_code code = read_record(directory, &record, err);
 
     colander_options_init(options);
     if (code == COLANDER_OK)
-        code = options_decode(colander_buffer_slice(&record), options, err);
+        code = options_decode(colander_buffer_slice(&record), options, identity,
+                              err);
     colander_buffer_release(&record);
     return code;
+}
+
+/* With the options of another store RocksDB might delete rows: those beyond
+ * fifo_size. */
+enum colander_code
+directory_read_options(const struct directory *directory,
+                       struct colander_options *options,
+                       struct colander_error *err)
+{
+    struct store_identity expected;
+    struct store_identity present;
+    enum colander_code code = decode_record(directory, options, &expected, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    code = read_identity(directory, &present, err);
+    if (code == COLANDER_OK && expected.text[0] != '\0' &&
+        present.text[0] != '\0' && strcmp(expected.text, present.text) != 0)
+        code = COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "the record '" DIRECTORY_RECORD
+                             "' is of another store: it has the identity %s, "
+                             "and '" DIRECTORY_IDENTITY "' has %s",
+                             expected.text, present.text);
+    if (code != COLANDER_OK)
+        colander_options_init(options);
+    return code;
+}
+
+enum colander_code
+directory_keep_identity(const struct directory *directory,
+                        struct colander_error *err)
+{
+    struct colander_options options;
+    struct store_identity expected;
+    struct store_identity present;
+    enum colander_code code =
+        decode_record(directory, &options, &expected, err);
+
+    if (code == COLANDER_OK)
+        code = read_identity(directory, &present, err);
+    if (code != COLANDER_OK || expected.text[0] == '\0' ||
+        present.text[0] != '\0' ||
+        !files_is_directory(directory->fd, DIRECTORY_ENGINE))
+        return code;
+    code = files_replace(directory->fd, DIRECTORY_IDENTITY,
+                         DIRECTORY_IDENTITY ".dbtmp",
+                         colander_slice_text(expected.text), err);
+    return code == COLANDER_OK
+               ? files_sync_names(directory->fd, DIRECTORY_ENGINE, err)
+               : code;
 }
 
 enum colander_code
@@ -332,8 +414,11 @@ directory_write_options(struct directory *directory,
 {
     struct colander_buffer record = COLANDER_BUFFER_EMPTY;
     struct colander_buffer present = COLANDER_BUFFER_EMPTY;
-    enum colander_code code = options_encode(options, &record, err);
+    struct store_identity identity;
+    enum colander_code code = read_identity(directory, &identity, err);
 
+    if (code == COLANDER_OK)
+        code = options_encode(options, &identity, &record, err);
     if (code == COLANDER_OK && directory->is_store)
         code = read_record(directory, &present, err);
     if (code == COLANDER_OK &&
@@ -355,21 +440,49 @@ directory_is_bulk(const char *name)
     return strncmp(name, DIRECTORY_BULK, sizeof(DIRECTORY_BULK) - 1) == 0;
 }
 
+struct bulk_visit {
+    enum colander_code (*visit)(void *context, int directory, const char *name,
+                                struct colander_error *err);
+    void *context;
+};
+
+static enum colander_code
+visit_bulk(void *context, int directory, const char *name,
+           struct colander_error *err)
+{
+    const struct bulk_visit *bulks = context;
+
+    return directory_is_bulk(name)
+               ? bulks->visit(bulks->context, directory, name, err)
+               : COLANDER_OK;
+}
+
+enum colander_code
+directory_visit_bulks(const struct directory *directory,
+                      enum colander_code (*visit)(void *context, int directory,
+                                                  const char *name,
+                                                  struct colander_error *err),
+                      void *context, struct colander_error *err)
+{
+    struct bulk_visit bulks = {visit, context};
+
+    return files_visit(directory->fd, ".", visit_bulk, &bulks, err);
+}
+
 static enum colander_code
 remove_bulk(void *context, int directory, const char *name,
             struct colander_error *err)
 {
     (void)context;
     (void)err;
-    if (directory_is_bulk(name))
-        files_remove(directory, name);
+    files_remove(directory, name);
     return COLANDER_OK;
 }
 
 void
 directory_remove_bulks(const struct directory *directory)
 {
-    (void)files_visit(directory->fd, ".", remove_bulk, NULL, NULL);
+    (void)directory_visit_bulks(directory, remove_bulk, NULL, NULL);
 }
 
 void

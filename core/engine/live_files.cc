@@ -215,6 +215,7 @@ list_at_one_moment(struct engine *engine, Listing *listing,
     for (size_t i = 0; i < listing->infos.size() && code == COLANDER_OK; i++)
         code = list_file(engine, listing->infos[i], listing, err);
     listing->Add(DIRECTORY_RECORD, BACKUP_FILE, FILES_WHOLE);
+    listing->Add(DIRECTORY_IDENTITY, BACKUP_OPTIONAL_FILE, FILES_WHOLE);
     return code == COLANDER_OK ? check_logs_listed(engine, *listing, err)
                                : code;
 }

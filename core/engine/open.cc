@@ -130,9 +130,11 @@ load_options(struct engine *engine, struct colander_error *err)
         return COLANDER_OK;
     }
     code = directory_read_options(&engine->directory, &kept, err);
-    return code != COLANDER_OK
-               ? code
-               : options_merge_kept(&engine->options, &kept, err);
+    if (code == COLANDER_OK)
+        code = options_merge_kept(&engine->options, &kept, err);
+    if (code == COLANDER_OK && !engine->is_read_only())
+        code = directory_keep_identity(&engine->directory, err);
+    return code;
 }
 
 /* An open that fails because of what is on disk means damage, unless the system
