@@ -20,6 +20,15 @@
 
 struct bulk_files;
 
+/* Calls `visit` for the directory of each bulk that did not finish, by its name
+ * in the store. An engine that is open for writing has removed them, and visits
+ * none. Stops and returns the code of a visit that fails. */
+COLANDER_CHECKED enum colander_code bulk_files_visit_leftovers(
+    const struct engine *engine,
+    enum colander_code (*visit)(void *context, int directory, const char *name,
+                                struct colander_error *err),
+    void *context, struct colander_error *err);
+
 /* Fails with READ_ONLY, DROPPED, or INVALID if the family has a key. Keeps a
  * reference to the family. */
 COLANDER_CHECKED enum colander_code

@@ -1,6 +1,7 @@
 /* See upkeep.h. SPDX-License-Identifier: MIT */
 #include "columns/key.h"
 #include "columns/store.h"
+#include "core/bulk_files.h"
 #include "core/engine.h"
 #include "core/repair.h"
 
@@ -70,6 +71,20 @@ check_file(void *context, const struct sst_place *file,
     return COLANDER_OK;
 }
 
+static enum colander_code
+report_bulk(void *context, int directory, const char *name,
+            struct colander_error *err)
+{
+    struct checking *checking = context;
+
+    (void)directory;
+    (void)err;
+    checking->check->leftover_count++;
+    checking->tell(checking->context, name,
+                   "is of a bulk load that did not finish");
+    return COLANDER_OK;
+}
+
 enum colander_code
 colander_store_check(struct colander_store *store, struct colander_check *check,
                      colander_finding *tell, void *context,
@@ -77,7 +92,13 @@ colander_store_check(struct colander_store *store, struct colander_check *check,
 {
     struct checking checking = {store->engine, check, tell, context};
 
-    return engine_sst_places(store->engine, check_file, &checking, err);
+    enum colander_code code =
+        engine_sst_places(store->engine, check_file, &checking, err);
+
+    if (code == COLANDER_OK)
+        code = bulk_files_visit_leftovers(store->engine, report_bulk, &checking,
+                                          err);
+    return code;
 }
 
 static void

@@ -65,6 +65,20 @@ struct bulk_sst {
     bool is_finished = false;
 };
 
+/* ------------------------------------------------------------ leftovers --- */
+
+enum colander_code
+bulk_files_visit_leftovers(
+    const struct engine *engine,
+    enum colander_code (*visit)(void *context, int directory, const char *name,
+                                struct colander_error *err),
+    void *context, struct colander_error *err)
+{
+    return engine->is_read_only()
+               ? directory_visit_bulks(&engine->directory, visit, context, err)
+               : COLANDER_OK;
+}
+
 /* ----------------------------------------------------------------- life --- */
 
 /* Reports to the observer that a file will not join. */

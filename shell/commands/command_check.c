@@ -45,7 +45,9 @@ print_summary(const struct colander_check *check, struct colander_error *err)
     if (check->repaired_count > 0)
         report_add(&report, ", %s repaired", THOUSANDS(check->repaired_count));
     if (check->leftover_count > 0)
-        report_add(&report, ", %s of a crash",
+        report_add(&report,
+                   ", %s of unfinished writes: the next open for writing "
+                   "removes or rebuilds them",
                    NUMBER_OF(check->leftover_count, "leftover"));
     return report_print(&report, stdout, err);
 }

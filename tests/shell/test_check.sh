@@ -53,6 +53,19 @@ for repair in '' --repair; do
     prints_some '^found +1 damaged file$'
 done
 
+unfinished='of unfinished writes: the next open for writing removes or rebuilds them'
+
+# What a killed bulk load leaves.
+copy
+mkdir "$work/copy/bulk-BPqZee"
+cp "$(largest rocksdb '*.sst')" "$work/copy/bulk-BPqZee/1.sst"
+run 0 check "$work/copy"
+prints_some '^bulk-BPqZee: is of a bulk load that did not finish$'
+prints_some "^found +nothing wrong, 1 leftover $unfinished\$"
+run 0 check "$work/copy" --repair
+prints_some '^found +nothing wrong$'
+[ ! -e "$work/copy/bulk-BPqZee" ] || complain 'a leftover is still there'
+
 if has_filters; then
     copy
     filter=$(largest filters '*.filter')
@@ -64,7 +77,7 @@ if has_filters; then
     run 0 check "$work/copy"
     prints_some '^found +nothing wrong$'
 
-    # As a crash may leave them: the next open for writing repairs both.
+    # As a killed process may leave them: the next open for writing repairs both.
     copy
     filter=$(largest filters '*.filter')
     cp "$filter" "$work/copy/filters/999999-1.filter"
@@ -72,7 +85,7 @@ if has_filters; then
     run 0 check "$work/copy"
     prints_some "^$(in_store "$filter"): is missing$"
     prints_some '^filters/999999-1.filter: belongs to no SST$'
-    prints_some '^found +nothing wrong, 2 leftovers of a crash$'
+    prints_some "^found +nothing wrong, 2 leftovers $unfinished\$"
     run 0 check "$work/copy" --repair
     run 0 check "$work/copy"
     prints_some '^found +nothing wrong$'
