@@ -37,10 +37,11 @@ struct colander_check {
 typedef void colander_finding(void *context, const char *file,
                               const char *what);
 
-/* Reads all SST files and checks every byte against its checksum and every row.
- * (Opening the store has checked the logs in this way.) Findings are passed to
- * `report` and do not end the check; NO_MEMORY does. Rows may be written during
- * the check; files that this replaces stay until it is done. */
+/* Reads all SST files and checks every byte against its checksum, the place of
+ * every block, and every row. (Opening the store has checked the logs in this
+ * way.) Findings are passed to `report` and do not end the check; NO_MEMORY
+ * does. Rows may be written during the check; files that this replaces stay
+ * until it is done. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_store_check(struct colander_store *store, struct colander_check *check,
                      colander_finding *report, void *context,

@@ -160,8 +160,8 @@ bool sst_tag(const struct sst *sst, uint8_t tag[SST_TAG_SIZE]);
 /* Returns the number of puts and deletes, counting every version of a key. */
 uint64_t sst_entry_count(const struct sst *sst);
 
-/* Reads the file and checks every byte. Fails with NOT_FOUND if it was deleted,
- * and otherwise with the first error. */
+/* Reads the file, and checks every byte and the place of every block. Fails
+ * with NOT_FOUND if it was deleted, and otherwise with the first error. */
 COLANDER_CHECKED enum colander_code sst_check(struct sst *sst,
                                               struct colander_error *err);
 

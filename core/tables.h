@@ -5,8 +5,8 @@
  * says which keys may have been there. It knows what RocksDB writes with our
  * options (block-based tables; no compression, LZ4 or Zstandard), trusts only
  * bytes with a valid checksum, and needs memory for a few blocks and the index.
- * Bytes that the disk cannot read are damaged as well. It serves salvage; other
- * code uses only the check at the end.
+ * Bytes that the disk cannot read are damaged as well. It serves salvage, and
+ * the checks at the end.
  *
  * If the index is damaged, blocks are read one after the other from the
  * beginning of the file up to the first damaged one. If the number of entries
@@ -88,7 +88,21 @@ COLANDER_CHECKED enum colander_code table_file_next(struct table_file *table,
 /* NULL is allowed. */
 void table_file_close(struct table_file *table);
 
-/* ------------------------------------------------------ before RocksDB --- */
+/* -------------------------------------------------------------- checks --- */
+
+/* Returns RocksDB's hash of a key, from which its Bloom filters are made. */
+typedef uint64_t table_hash(struct colander_slice key);
+
+/*
+ * Reads a whole file. Fails with CORRUPT if anything is missing, or is not
+ * where it was written: the checksums of RocksDB do not know the place of a
+ * block. Keys must ascend and be within the bounds in the index, entries be as
+ * many as the properties say, and the filter must know every key. Other errors
+ * as of table_file_open.
+ */
+COLANDER_CHECKED enum colander_code table_check(int directory, const char *name,
+                                                table_hash *hash,
+                                                struct colander_error *err);
 
 /* A file that is being read. */
 struct table_source {
@@ -101,8 +115,8 @@ struct table_source {
 };
 
 /* Checks that the footer says how to read the file, and leads to whole
- * properties and an index in the file. Sets *why to what is wrong, or NULL.
- * Fails with NO_MEMORY. */
+ * properties, to the end of a filter and to an index in the file. Sets *why to
+ * what is wrong, or NULL. Fails with NO_MEMORY. */
 COLANDER_CHECKED enum colander_code
 table_check_properties(const struct table_source *source, const char **why,
                        struct colander_error *err);

@@ -222,8 +222,9 @@ ask_row(struct asking *asking, struct colander_slice key,
             COLANDER_FAIL(asking->err, COLANDER_NO_MEMORY, "%s", err.message);
 }
 
-/* Asks the filter for all rows of the SST. An SST that cannot be read is not
- * the filter's fault. */
+/* Asks the filter for all rows of the SST. An SST that is damaged is not the
+ * filter's fault; and RocksDB may end the process if a block is not where it
+ * was written. */
 static enum colander_code
 ask_rows(struct asking *asking, uint64_t number)
 {
@@ -235,6 +236,7 @@ ask_rows(struct asking *asking, uint64_t number)
 
     if (sst_open(asking->checking->filters->engine, number, &sst, NULL) !=
             COLANDER_OK ||
+        sst_check(sst, NULL) != COLANDER_OK ||
         sst_cursor_open(sst, NULL, false, &cursor, NULL) != COLANDER_OK) {
         sst_close(sst);
         return COLANDER_OK;

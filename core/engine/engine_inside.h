@@ -135,6 +135,13 @@ fail_status(struct colander_error *err, const rocksdb::Status &status,
                          status.ToString().c_str());
 }
 
+/* Whether the status says in which SST it was. */
+inline bool
+names_sst(const rocksdb::Status &status)
+{
+    return status.ToString().find(".sst") != std::string::npos;
+}
+
 /* Runs `body`, and returns an exception as an error. */
 template <typename Body>
 enum colander_code
@@ -150,6 +157,17 @@ guard(struct colander_error *err, const char *what, Body body) noexcept
     } catch (...) {
         return COLANDER_FAIL(err, COLANDER_IO, "cannot %s: unknown exception",
                              what);
+    }
+}
+
+/* Runs `body`, and ignores exceptions. */
+template <typename Body>
+void
+quietly(Body body) noexcept
+{
+    try {
+        body();
+    } catch (...) { // NOLINT(bugprone-empty-catch)
     }
 }
 
@@ -315,6 +333,11 @@ enum colander_code family_result(const struct engine_family *family,
 enum colander_code fail_sst(struct colander_error *err,
                             const rocksdb::Status &status, uint64_t number,
                             const char *what);
+
+/* Reads an SST without RocksDB. Fails, naming the path, with CORRUPT if a block
+ * is not where it was written, and as table_check. */
+enum colander_code check_sst_places(const std::string &path,
+                                    struct colander_error *err);
 
 /* Notes that the batch writes to the family. */
 void batch_touch(struct engine_batch *batch, struct engine_family *family);

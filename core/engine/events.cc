@@ -49,17 +49,6 @@ number_of_file(const std::string &path)
     return strtoull(path.c_str() + start, nullptr, 10);
 }
 
-/* Runs `body`, and ignores exceptions. */
-template <typename Body>
-static void
-quietly(Body body) noexcept
-{
-    try {
-        body();
-    } catch (...) { // NOLINT(bugprone-empty-catch)
-    }
-}
-
 struct sst_created &
 present_sst()
 {

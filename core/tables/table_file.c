@@ -13,6 +13,7 @@
 #include "core/tables.h"
 
 #include "core/files.h"
+#include "core/tables/table_filter.h"
 #include "core/tables/table_map.h"
 #include "core/tables/table_walk.h"
 
@@ -453,5 +454,76 @@ table_file_next(struct table_file *table, enum table_step *step,
             code = next_walked(table, err);
         }
     }
+    return code;
+}
+
+/* --------------------------------------------------------------- check --- */
+
+/* Checks what the blocks of data do not show. */
+static enum colander_code
+check_map(const struct table_file *table, struct table_filter *filter,
+          struct colander_error *err)
+{
+    const struct table_map *map = &table->map;
+    const char *why;
+    enum colander_code code = table_check_properties(&table->source, &why, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    if (why != NULL)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT, "%s", why);
+    if (!map->is_index_placed)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT, "its index is damaged");
+    if (map->filter.size == 0)
+        return COLANDER_OK;
+    code = table_filter_read(filter, &table->source, map->filter, &why, err);
+    if (code != COLANDER_OK || why == NULL)
+        return code;
+    return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                         "the block at byte %" PRIu64 ", its filter: %s",
+                         map->filter.offset, why);
+}
+
+static enum colander_code
+check_step(const struct table_file *table, enum table_step step,
+           const struct table_entry *entry, const struct table_gap *gap,
+           const struct table_filter *filter, table_hash *hash,
+           struct colander_error *err)
+{
+    if (step == TABLE_GAP && gap->size == table->source.size)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT, "%s", gap->why);
+    if (step == TABLE_GAP)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "the block at byte %" PRIu64 ": %s", gap->offset,
+                             gap->why);
+    if (filter->line_count > 0 &&
+        !table_filter_may_have(filter, hash(entry->key)))
+        return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "its Bloom filter, the block at byte %" PRIu64
+                             ", denies a key of the block at byte %" PRIu64,
+                             table->map.filter.offset, table->place.offset);
+    return COLANDER_OK;
+}
+
+enum colander_code
+table_check(int directory, const char *name, table_hash *hash,
+            struct colander_error *err)
+{
+    struct table_filter filter = {.line_count = 0};
+    enum table_step step = TABLE_ENTRY;
+    struct table_file *table = NULL;
+    struct table_entry entry;
+    struct table_gap gap;
+    enum colander_code code = table_file_open(directory, name, &table, err);
+
+    if (code == COLANDER_OK)
+        code = check_map(table, &filter, err);
+    while (code == COLANDER_OK && step != TABLE_END) {
+        code = table_file_next(table, &step, &entry, &gap, err);
+        if (code == COLANDER_OK && step != TABLE_END)
+            code = check_step(table, step, &entry, &gap, &filter, hash, err);
+    }
+    table_filter_release(&filter);
+    table_file_close(table);
     return code;
 }

@@ -2,6 +2,7 @@
 #include "core/tables/table_map.h"
 
 #include "core/array.h"
+#include "core/tables/table_filter.h"
 
 #define FOOTER_SIZE 53 /* checksum kind, two places, zeros, version, magic */
 #define FOOTER_PLACES 1
@@ -26,6 +27,7 @@
 
 #define PROPERTIES "rocksdb.properties"
 #define FILTER "fullfilter."
+#define ENTRY_COUNT "rocksdb.num.entries"
 
 /* The blocks after the data. A size of 0 means that the place is not known. */
 struct tail {
@@ -261,7 +263,7 @@ take_property(struct reader *reader, struct colander_slice name,
     struct index_kind *kind = &reader->index_kind;
     struct table_map *map = reader->map;
 
-    if (is_named(name, "rocksdb.num.entries"))
+    if (is_named(name, ENTRY_COUNT))
         map->head.entry_count = number_of(value);
     else if (is_named(name, "rocksdb.data.size"))
         map->data_end = number_of(value);
@@ -298,7 +300,7 @@ read_properties(struct reader *reader, struct colander_error *err)
         return code;
     while (code == COLANDER_OK &&
            table_block_next(reader->block, &name, &value) == TABLE_PARSED) {
-        if (is_named(name, "rocksdb.num.entries"))
+        if (is_named(name, ENTRY_COUNT))
             map->head.is_known = true;
         code = take_property(reader, name, value, err);
     }
@@ -400,6 +402,7 @@ read_index(struct reader *reader, struct colander_error *err)
                                                  : reader->map->data_end;
     enum colander_code code = try_index(reader, tail->index, err);
 
+    reader->map->is_index_placed = reader->map->has_index;
     /* It is between the block before and the properties. */
     if (code == COLANDER_OK && !reader->map->has_index &&
         tail->properties.size > 0)
@@ -419,10 +422,47 @@ table_map_read(struct table_map *map, const struct table_source *source,
     code = read_footer(&reader, err);
     if (code == COLANDER_OK)
         code = read_metaindex(&reader, err);
+    map->filter = reader.tail.filter;
     if (code == COLANDER_OK)
         code = read_properties(&reader, err);
     if (code == COLANDER_OK)
         code = read_index(&reader, err);
+    return code;
+}
+
+/* Whether the present block has the number of entries, as properties do. */
+static bool
+is_properties(struct table_block *block)
+{
+    struct colander_slice name;
+    struct colander_slice value;
+
+    while (table_block_next(block, &name, &value) == TABLE_PARSED) {
+        if (is_named(name, ENTRY_COUNT))
+            return true;
+    }
+    return false;
+}
+
+/* Checks that the filter ends as one. RocksDB takes any bytes for a filter. */
+static enum colander_code
+check_filter_end(const struct reader *reader, const char **why,
+                 struct colander_error *err)
+{
+    const struct table_place place = reader->tail.filter;
+    struct colander_buffer end = COLANDER_BUFFER_EMPTY;
+    const size_t size = TABLE_FILTER_END + TABLE_TRAILER_SIZE;
+    enum colander_code code = COLANDER_OK;
+
+    if (place.size == 0)
+        return COLANDER_OK;
+    if (is_inside(reader->source, place) && place.size > TABLE_FILTER_END)
+        code = table_source_read(reader->source, table_place_end(place) - size,
+                                 size, &end, err);
+    if (code == COLANDER_OK &&
+        (end.size < size || !table_filter_ends(end.data)))
+        *why = "its Bloom filter is damaged";
+    colander_buffer_release(&end);
     return code;
 }
 
@@ -449,8 +489,10 @@ find_whole_properties(struct reader *reader, const char **why,
     is_read = false;
     if (tail->properties.size <= PROPERTIES_SIZE_MAX)
         code = read_tail(reader, tail->properties, &is_read, err);
-    if (code == COLANDER_OK && !is_read)
+    if (code == COLANDER_OK && (!is_read || !is_properties(reader->block)))
         *why = "its properties are damaged";
+    if (code == COLANDER_OK && *why == NULL)
+        code = check_filter_end(reader, why, err);
     return code;
 }
 

@@ -32,9 +32,11 @@ struct table_indexed {
 struct table_map {
     struct table_head head;
     struct colander_buffer family_name;
-    uint64_t data_end; /* of the blocks of data, or TABLE_END_UNKNOWN */
+    uint64_t data_end;         /* of the blocks of data, or TABLE_END_UNKNOWN */
+    struct table_place filter; /* its size is 0: none is known */
 
-    bool has_index; /* false: the following is empty */
+    bool has_index;       /* false: the following is empty */
+    bool is_index_placed; /* it is where the footer says */
     bool has_keys;
     struct table_indexed *blocks; /* owned */
     size_t block_count;

@@ -358,6 +358,8 @@ SST_TEST(every_wrong_bit_is_reported)
                                           colander_slice_text("b")};
     const struct colander_slice rows[] = {colander_slice_text("the first row"),
                                           colander_slice_text("the second")};
+    const struct rocksdb_table bulk = {
+        .compression = 4, .block_size = 4096, .restart_interval = 16};
     uint64_t random = random_seed(__func__);
     char path[TEMPORARY_SIZE + 32];
 
@@ -365,7 +367,7 @@ SST_TEST(every_wrong_bit_is_reported)
     (void)snprintf(path, sizeof(path), "%s/one.sst", fixture->base.path);
     golden_write(path, GOLDEN_SIZE);
     damage_each_bit(path);
-    rocksdb_write_sst(path, keys, rows, 2); /* like those of a bulk */
+    rocksdb_write_table(path, &bulk, keys, rows, 2);
     damage_each_bit(path);
     damage_footer(path, &random);
 }

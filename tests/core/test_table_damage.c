@@ -524,6 +524,21 @@ learn_even_file(struct whole_files *files)
     learn_file(files, path, 40);
 }
 
+/* The file has no filter. */
+static uint64_t
+hash_nothing(struct colander_slice key)
+{
+    return key.size;
+}
+
+static void
+check_fails(const struct whole_files *files, const char *message)
+{
+    FAILS(table_check(files->fd, "damaged.sst", hash_nothing, why()),
+          COLANDER_CORRUPT);
+    assert_string_equal(error_text(), message);
+}
+
 /* All blocks are intact, but one overwrites another. */
 TEST(a_block_in_the_place_of_another_is_not_believed)
 {
@@ -532,10 +547,12 @@ TEST(a_block_in_the_place_of_another_is_not_believed)
     const struct known_block *one;
     const struct known_block *other;
     struct reading reading;
+    char message[100];
     size_t left;
 
     learn_even_file(&files);
     assert_in_range(file->block_count, 5, 20);
+    OK(table_check(files.fd, "whole.sst", hash_nothing, why()));
     one = &file->blocks[1];
     other = &file->blocks[3];
     assert_int_equal(one->end_offset - one->offset,
@@ -551,9 +568,15 @@ TEST(a_block_in_the_place_of_another_is_not_believed)
                         "its keys are outside the bounds in the index");
     assert_int_equal(reading.given.count, left);
     reading_release(&reading);
+    (void)snprintf(message, sizeof(message),
+                   "the block at byte %d: its keys are outside the bounds in "
+                   "the index",
+                   (int)other->offset);
+    check_fails(&files, message);
 
     file->bytes.size = (size_t)file->data_end; /* without the index */
     write_damaged(&files, &file->bytes);
+    check_fails(&files, "its footer, or a block that it leads to, is damaged");
     read_table(files.fd, "damaged.sst", &reading);
     assert_int_equal(reading.given.count, left);
     assert_int_equal(reading.gap_count, 2);

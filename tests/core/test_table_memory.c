@@ -120,6 +120,34 @@ fail_everywhere(size_t size)
     temporary_remove(directory);
 }
 
+static uint64_t
+hash_key(struct colander_slice key)
+{
+    return key.size;
+}
+
+TEST(a_check_reports_too_little_memory_and_not_damage)
+{
+    char directory[TEMPORARY_SIZE];
+    char path[TEMPORARY_SIZE + 16];
+    struct colander_error err;
+    enum colander_code code;
+    long failed = 0;
+
+    temporary_make(directory);
+    (void)snprintf(path, sizeof(path), "%s/file.sst", directory);
+    golden_write(path, GOLDEN_SIZE);
+    do {
+        allocations_left = failed++;
+        code = table_check(AT_FDCWD, path, hash_key, &err);
+        allocations_left = -1;
+    } while (code == COLANDER_NO_MEMORY);
+    assert_int_equal(code, COLANDER_CORRUPT); /* that is not RocksDB's hash */
+    assert_non_null(strstr(err.message, "denies a key"));
+    assert_in_range(failed, 10, 100);
+    temporary_remove(directory);
+}
+
 TEST(failures_are_reported_if_there_is_an_index)
 {
     fail_everywhere(GOLDEN_SIZE);

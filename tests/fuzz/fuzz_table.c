@@ -155,6 +155,22 @@ see_gap(const struct seen *seen, const struct table_gap *gap, uint64_t size)
                                       gap->until) <= 0);
 }
 
+static uint64_t
+hash_key(struct colander_slice key)
+{
+    return key.size * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* A file that passes the check has no gap. */
+static void
+check_all(const char *name, uint64_t gaps)
+{
+    struct colander_error err;
+    const enum colander_code code = table_check(-1, name, hash_key, &err);
+
+    expect(code == COLANDER_CORRUPT || (code == COLANDER_OK && gaps == 0));
+}
+
 static void
 read_all(const char *name, uint64_t size)
 {
@@ -179,6 +195,7 @@ read_all(const char *name, uint64_t size)
         expect(table_file_head(table)->entry_count == seen.count);
     table_file_close(table);
     colander_buffer_release(&seen.key);
+    check_all(name, gaps);
 }
 
 static void
