@@ -303,6 +303,13 @@ engine_family_compact(struct engine_family *family, struct colander_error *err)
                                                   nullptr, nullptr);
         if (!status.ok() && family->is_dropped)
             return fail_dropped(family, err);
+        if (status.IsCorruption()) { /* the cause names the file */
+            const enum colander_code stopped =
+                check_writable(family->engine, err);
+
+            if (stopped != COLANDER_OK)
+                return stopped;
+        }
         return family_result(family, status, "compact", err);
     });
 }

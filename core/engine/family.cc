@@ -128,6 +128,11 @@ family_result(const struct engine_family *family, const rocksdb::Status &status,
     if (status.ok())
         return COLANDER_OK;
     code = fail_status(err, status, what);
+    if (status.IsCorruption() && !names_sst(status))
+        code = COLANDER_FAIL(err, code,
+                             "cannot %s: %s in one of its SST files (a check "
+                             "of the store names it)",
+                             what, status.ToString().c_str());
     colander_error_context(err, "family '%s'", family->name.c_str());
     return code;
 }

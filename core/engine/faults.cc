@@ -8,6 +8,10 @@
  * instead. Reads continue. A compaction without room stops nothing, and is
  * repeated.
  *
+ * RocksDB does not say in which file a compaction saw keys out of order. So the
+ * files that it read are checked one by one. The calls for a compaction come in
+ * one thread.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "core/engine/engine_inside.h"
@@ -31,11 +35,26 @@ class FaultListener : public rocksdb::EventListener
     }
 
     void
-    OnBackgroundError(rocksdb::BackgroundErrorReason,
+    OnCompactionBegin(rocksdb::DB *,
+                      const rocksdb::CompactionJobInfo &info) override
+    {
+        quietly([&] { Inputs() = info.input_files; });
+    }
+
+    void
+    OnBackgroundError(rocksdb::BackgroundErrorReason reason,
                       rocksdb::Status *status) override
     {
-        if (status->severity() >= rocksdb::Status::Severity::kHardError)
-            Stop(*status);
+        std::string cause;
+
+        if (status->severity() < rocksdb::Status::Severity::kHardError)
+            return;
+        quietly([&] {
+            cause = reason == rocksdb::BackgroundErrorReason::kCompaction
+                        ? CompactionCause(*status)
+                        : "a file could not be written: " + status->ToString();
+        });
+        Stop(*status, std::move(cause));
     }
 
     void
@@ -46,18 +65,39 @@ class FaultListener : public rocksdb::EventListener
     }
 
   private:
+    /* The files that the compaction of this thread reads. */
+    static std::vector<std::string> &
+    Inputs()
+    {
+        static thread_local std::vector<std::string> files;
+
+        return files;
+    }
+
+    static std::string
+    CompactionCause(const rocksdb::Status &status)
+    {
+        std::string cause = "a compaction failed: " + status.ToString();
+        struct colander_error damage;
+
+        if (!status.IsCorruption() || names_sst(status))
+            return cause;
+        for (const std::string &file : Inputs()) {
+            if (check_sst_places(file, &damage) == COLANDER_CORRUPT)
+                return cause + ": " + damage.message;
+        }
+        return cause;
+    }
+
     /* The first one counts. */
     void
-    Stop(const rocksdb::Status &status) noexcept
+    Stop(const rocksdb::Status &status, std::string cause) noexcept
     {
         std::lock_guard<std::mutex> hold(engine_->families_mutex);
 
         if (engine_->is_stopped)
             return;
-        try {
-            engine_->stop_cause = status.ToString();
-        } catch (...) { // NOLINT(bugprone-empty-catch)
-        }
+        engine_->stop_cause = std::move(cause);
         engine_->stop_code = code_of(status);
         engine_->is_stopped = true;
     }
@@ -87,6 +127,6 @@ check_writable(struct engine *engine, struct colander_error *err)
         return COLANDER_OK;
     return COLANDER_FAIL(err, engine->stop_code,
                          "store '%s' accepts no writes until it is opened "
-                         "again, because a file could not be written: %s",
+                         "again, because %s",
                          engine->path.c_str(), engine->stop_cause.c_str());
 }
