@@ -92,8 +92,9 @@ set_family_options(const struct colander_options &options,
     family->optimize_filters_for_hits = true;
     /* More versions of a key than this are skipped by seeking. If a block is
      * not where it was written, that seek leads a backward scan of RocksDB 7.8
-     * to the same block again, forever. No block has as many entries. */
-    family->max_sequential_skip_in_iterations = 1 << 17;
+     * to the same block again, forever. No block has as many entries: each
+     * takes more than four bytes. */
+    family->max_sequential_skip_in_iterations = options.block_size / 4 + 1;
     /* Scans are slow on deleted rows: files with many are compacted soon. */
     family->table_properties_collector_factories.push_back(
         rocksdb::NewCompactOnDeletionCollectorFactory(1 << 15, 1 << 14));
