@@ -65,7 +65,8 @@ struct chunk {
     uint32_t end_state; /* of the splitter there */
     bool has_end;       /* a record ends there, so it is a resume point */
     bool is_last;       /* of the file */
-    bool is_unended;    /* JSONL: it is the last line, without a line end */
+    bool is_unended; /* it is the last record, without an end: JSON, or a line
+                         * of JSONL without a line end */
     struct colander_error failure; /* of reading, after the text; or OK */
     struct colander_buffer keys;   /* new ones, for records without a key */
     size_t key_size;               /* of each of them */

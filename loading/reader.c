@@ -129,6 +129,27 @@ is_unended(const struct reader *reader, struct colander_slice text)
            memchr(text.data, '\n', text.size) == NULL;
 }
 
+/* Splits the end of a JSON file, after the last record that ends. If a record
+ * begins there, the program that writes the file may not have finished it.
+ * *split stays MORE if it needs a separate chunk. */
+static void
+cut_unended(struct reader *reader, struct colander_slice text,
+            enum split *split, struct split_record *ended,
+            struct colander_error *reason)
+{
+    struct splitter *splitter = &reader->source->splitter;
+
+    if (text.size > ended->size && !reader->is_in_rest) {
+        reader->is_closed = reader->cut + ended->size > 0;
+        if (reader->is_closed)
+            return;
+        reader->chunk->is_unended = true;
+    }
+    reader->cut += ended->size;
+    text = colander_slice_of(text.data + ended->size, text.size - ended->size);
+    *split = splitter_next(splitter, text, true, ended, reason);
+}
+
 /* Ends the load where no record can be found any more: `at` is the byte of the
  * chunk at fault. */
 static enum colander_code
@@ -157,6 +178,8 @@ cut_next(struct reader *reader, bool *is_over)
     struct colander_slice text = uncut(reader);
     const size_t seen_max = reader->options->record_size + 1;
     const bool sees_all = text.size <= seen_max;
+    const bool is_end = source->is_end && sees_all;
+    const bool is_json = source->splitter.format == RECORDS_JSON;
     struct split_record ended;
     struct colander_error reason;
     enum split split;
@@ -169,8 +192,10 @@ cut_next(struct reader *reader, bool *is_over)
     }
     if (!sees_all)
         text.size = seen_max;
-    split = splitter_next(&source->splitter, text, source->is_end && sees_all,
-                          &ended, &reason);
+    split = splitter_next(&source->splitter, text, is_end && !is_json, &ended,
+                          &reason);
+    if (split == SPLIT_MORE && is_end)
+        cut_unended(reader, text, &split, &ended, &reason);
     if (split == SPLIT_RECORD || split == SPLIT_BAD)
         return add_ended(reader, split, &ended, reason.message);
     if (split == SPLIT_BROKEN) {

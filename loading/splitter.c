@@ -10,17 +10,21 @@ splitter_init(struct splitter *splitter, enum record_format format,
     splitter->delimiter = delimiter;
 }
 
-/* Only JSON has a state between records. Older versions set more bits. */
+/* Only JSON has a state between records: its place, and whether it was reported
+ * that the text ends too early. Older versions set bits between these. */
+#define STATE_OVER 0x10000u
+
 uint32_t
 splitter_state(const struct splitter *splitter)
 {
-    return splitter->json.place;
+    return splitter->json.place | (splitter->json.is_over ? STATE_OVER : 0);
 }
 
 void
 splitter_resume(struct splitter *splitter, uint32_t state)
 {
     splitter->json.place = state & 3;
+    splitter->json.is_over = (state & STATE_OVER) != 0;
 }
 
 void

@@ -46,6 +46,7 @@ struct json_split {
     bool is_object;
     bool is_in_string;
     bool is_escaped; /* the next byte, by a backslash */
+    bool is_over;    /* the text ended too early, and that was reported */
     uint8_t last;    /* byte that is not blank */
     uint8_t fault;   /* enum json_fault: why it is bad, */
     size_t fault_at; /* and where */

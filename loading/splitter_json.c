@@ -295,6 +295,7 @@ begin_record(struct splitter *splitter, const struct split_text *text)
     uint8_t first = text->data[0];
 
     json->is_object = first == '{';
+    json->is_over = false;
     json->is_in_string = false;
     json->is_escaped = false;
     json->depth = 0;
@@ -373,7 +374,7 @@ next_nested(struct splitter *splitter, const struct split_text *text,
         json->fault_at = text->size;
         if (!text->is_end)
             return SPLIT_MORE;
-        json->place = JSON_AFTER; /* do not report the array as well */
+        json->is_over = true; /* do not report the array as well */
         return bad(splitter, text, text->size, ended, err);
     case JSON_SCAN_BROKEN:
         splitter->state = JSON_BROKEN;
@@ -390,13 +391,14 @@ next_nested(struct splitter *splitter, const struct split_text *text,
     return SPLIT_RECORD;
 }
 
-/* The text has ended. An array that was not closed is reported once. */
+/* The text has ended. An array that was not closed is reported once. A load may
+ * continue in it, when the file is complete. */
 static enum split
 at_end(struct splitter *splitter, struct colander_error *err)
 {
-    if (splitter->json.place != JSON_ARRAY)
+    if (splitter->json.place != JSON_ARRAY || splitter->json.is_over)
         return SPLIT_END;
-    splitter->json.place = JSON_AFTER;
+    splitter->json.is_over = true;
     (void)COLANDER_FAIL(err, COLANDER_INVALID,
                         "the file ends before the array does");
     return SPLIT_BAD;

@@ -245,6 +245,41 @@ LOAD_TEST(a_broken_json_file_stops_at_its_byte_and_is_resumed_once_repaired)
     assert_int_equal(count, 3);
 }
 
+/* Wherever it was cut. */
+LOAD_TEST(an_array_that_was_cut_is_resumed_once_complete)
+{
+    static const char array[] = "part = [{\"_key\":1,\"a\":\"]\"},\n"
+                                "{\"_key\":2,\"b\":[{\"c\":2}]}, 5,\n"
+                                " {\"_key\":3}\n"
+                                "]\n";
+
+    it->options.format = "json";
+    it->options.resumes = true;
+    for (size_t size = 1; size < strlen(array) - 2; size++) {
+        char cut[sizeof(array)] = "";
+        uint64_t row_count;
+        uint64_t count;
+
+        OK(colander_family_delete_range(it->family, NULL, NULL, NULL, NULL));
+        memcpy(cut, array, size);
+        append(it->file, cut);
+        mark(it, NULL);
+        OK(load(it));
+        if (size >= strlen("part = ["))
+            assert_true(it->figures.reject_count > 0);
+        row_count = it->figures.row_count;
+        OK(load(it)); /* unchanged */
+        assert_int_equal(it->figures.row_count, 0);
+        append(it->file, array + size);
+        OK(load(it));
+        assert_int_equal(it->figures.row_count, 3 - row_count);
+        assert_true(it->figures.reject_count <= 1); /* the number */
+        OK(colander_family_count(it->family, NULL, &count, NULL));
+        assert_int_equal(count, 3);
+        ZERO(unlink(it->file));
+    }
+}
+
 /* It may still be an array after stray text is removed. */
 LOAD_TEST(a_file_that_begins_broken_is_resumed_once_repaired)
 {
