@@ -7,7 +7,9 @@
 #include "scripting/scripting.h"
 #include "scripting/types.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct script_snapshot {
     struct handle handle;
@@ -66,6 +68,33 @@ static const struct field option_fields[] = {
     FIELD_END,
 };
 
+/* The path of the store that this thread opens, or NULL. */
+static _Thread_local const char *opening;
+
+/* Reports what the open drops from the logs, as the program does. */
+static void
+report_dropped(void *context, enum colander_log_level level,
+               const char *message)
+{
+    (void)context;
+    if (opening != NULL && level == COLANDER_LOG_WARNING &&
+        strncmp(message, "dropped ", 8) == 0)
+        (void)fprintf(stderr, "colander: '%s': %s\n", opening, message);
+}
+
+static enum colander_code
+open_reporting(const char *path, struct colander_options *options,
+               struct colander_store **store, struct colander_error *err)
+{
+    enum colander_code code;
+
+    options->log = report_dropped;
+    opening = path;
+    code = colander_store_open(path, options, store, err);
+    opening = NULL;
+    return code;
+}
+
 /* colander.open(path [, options]) */
 static int
 open_store(lua_State *L)
@@ -77,7 +106,7 @@ open_store(lua_State *L)
     colander_options_init(&options);
     fields_read(L, 2, "open", option_fields, &options);
     store = type_push_handle(L, STORE_TYPE, sizeof(*store), 1, 0, close_store);
-    failure_try(L, colander_store_open(path, &options, &store->store, &err));
+    failure_try(L, open_reporting(path, &options, &store->store, &err));
     return 1;
 }
 
@@ -97,6 +126,29 @@ static int
 store_path(lua_State *L)
 {
     lua_pushstring(L, colander_store_path(store_check(L, 1)->store));
+    return 1;
+}
+
+/* store:recovery(): what the open dropped from the logs, or nil */
+static int
+store_recovery(lua_State *L)
+{
+    struct colander_recovery recovery;
+
+    colander_store_recovery(store_check(L, 1)->store, &recovery);
+    if (recovery.dropped_size == 0) {
+        lua_pushnil(L);
+        return 1;
+    }
+    lua_createtable(L, 0, 4);
+    lua_pushinteger(L, (lua_Integer)recovery.dropped_size);
+    lua_setfield(L, -2, "dropped_size");
+    lua_pushstring(L, recovery.dropped_file);
+    lua_setfield(L, -2, "dropped_file");
+    lua_pushboolean(L, recovery.has_gap);
+    lua_setfield(L, -2, "has_gap");
+    lua_pushstring(L, recovery.message);
+    lua_setfield(L, -2, "message");
     return 1;
 }
 
@@ -234,9 +286,13 @@ void
 stores_register(lua_State *L)
 {
     static const struct luaL_Reg methods[] = {
-        {"families", store_families}, {"options", store_options},
-        {"path", store_path},         {"snapshot", store_snapshot},
-        {"backup", store_backup},     {NULL, NULL},
+        {"families", store_families},
+        {"options", store_options},
+        {"path", store_path},
+        {"snapshot", store_snapshot},
+        {"backup", store_backup},
+        {"recovery", store_recovery},
+        {NULL, NULL},
     };
     static const struct luaL_Reg metamethods[] = {
         {"__tostring", store_text},

@@ -7,24 +7,32 @@
 #include <stdarg.h>
 #include <unistd.h>
 
+/* Reports what an open drops from the logs, while the store still has a report
+ * of it, which a killed process leaves to the next. Other messages are in
+ * RocksDB's log. */
+static void
+report_dropped(void *context, enum colander_log_level level,
+               const char *message)
+{
+    const struct session *session = context;
+
+    if (level == COLANDER_LOG_WARNING && strncmp(message, "dropped ", 8) == 0)
+        session_complain(session, SESSION_FINE, "'%s': %s", session->path,
+                         message);
+}
+
 enum colander_code
 session_open_with(struct session *session, const char *path,
                   const struct colander_options *options,
                   struct colander_error *err)
 {
-    struct colander_recovery recovery;
-    enum colander_code code;
+    struct colander_options logged = *options;
 
     session->path = path;
     session->is_read_only = options->mode == COLANDER_OPEN_READ_ONLY;
-    code = colander_store_open(path, options, &session->store, err);
-    if (code != COLANDER_OK)
-        return code;
-    colander_store_recovery(session->store, &recovery);
-    if (recovery.dropped_size > 0)
-        session_complain(session, SESSION_FINE, "'%s': %s", path,
-                         recovery.message);
-    return COLANDER_OK;
+    logged.log = report_dropped;
+    logged.log_context = session;
+    return colander_store_open(path, &logged, &session->store, err);
 }
 
 enum colander_code
