@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -404,6 +405,20 @@ identity_of(int fd)
     if (fstat(fd, &status) != 0)
         memset(&status, 0, sizeof(status));
     return status;
+}
+
+enum colander_code
+files_check_link(const char *path, struct colander_error *err)
+{
+    char target[PATH_MAX];
+    const ssize_t size = readlink(path, target, sizeof(target) - 1);
+    struct stat status;
+
+    if (size < 0 || stat(path, &status) == 0 || errno != ENOENT)
+        return COLANDER_OK;
+    target[size] = '\0';
+    return COLANDER_FAIL(err, COLANDER_INVALID,
+                         "it is a link to '%s', which does not exist", target);
 }
 
 bool

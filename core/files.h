@@ -87,6 +87,10 @@ files_list_numbers(int directory, const char *prefix, const char *suffix,
 
 bool files_is_directory(int directory, const char *name);
 
+/* Fails with INVALID if the path is a link to what does not exist. */
+COLANDER_CHECKED enum colander_code
+files_check_link(const char *path, struct colander_error *err);
+
 /* Whether the path, which need not exist yet, is that directory or below it. */
 bool files_is_inside(const char *path, int directory);
 

@@ -64,6 +64,10 @@ static enum colander_code
 open_path(struct backup_directory *directory, const char *path, bool is_writer,
           struct colander_error *err)
 {
+    enum colander_code code = files_check_link(path, err);
+
+    if (code != COLANDER_OK)
+        return code;
     if (is_writer && mkdir(path, 0700) != 0 && errno != EEXIST)
         return files_fail(err, "create", path);
     if (is_writer)

@@ -140,8 +140,12 @@ open_directory(struct directory *directory, const char *path,
     }
     if (directory->fd >= 0)
         return COLANDER_OK;
-    if (errno == ENOENT)
-        return COLANDER_FAIL(err, COLANDER_NOT_FOUND, "there is no such store");
+    if (errno == ENOENT) {
+        code = files_check_link(path, err);
+        return code != COLANDER_OK ? code
+                                   : COLANDER_FAIL(err, COLANDER_NOT_FOUND,
+                                                   "there is no such store");
+    }
     if (errno == ENOTDIR)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "it is not a store: not a directory");

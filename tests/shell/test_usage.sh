@@ -83,6 +83,19 @@ run 1 find "$work/none" family
 says_some "there is no such store \('colander load' creates a store, 'colander demo' one to try\)$"
 prints ''
 [ ! -e "$work/none" ] || complain 'a find makes a store'
+
+# A link to a disk that is not mounted: nothing is created in its place.
+ln -s "$work/unmounted/store" "$work/link"
+echo '{"_key":1}' > "$work/row"
+run 0 load "$work/store" f "$work/row"
+for command in "find $work/link f" "load $work/link f $work/row" \
+    "backup $work/store $work/link" "restore $work/store $work/link" \
+    "salvage $work/store $work/link"; do
+    # shellcheck disable=SC2086
+    run 1 $command
+    says_some ": it is a link to '$work/unmounted/store', which does not exist\$"
+done
+
 run 1 shell "$work/none" --readonly
 [ ! -e "$work/none" ] || complain 'a shell that reads only makes a store'
 finish
