@@ -101,6 +101,7 @@ check_page shell.md without_work 15
 check_page safe_scripts.md cat 2
 check_page export.md without_time 3
 check_page loading.md without_speed 30
+check_page queries.md without_speed 12
 check_page schemas.md without_speed 8
 check_page columns_later.md without_speed 8
 has_filters && check_page filters.md without_figures 5
