@@ -6,7 +6,7 @@
 #ifndef LOADING_TIME_PATTERN_H
 #define LOADING_TIME_PATTERN_H
 
-#include "loading/civil_time.h"
+#include "core/civil_time.h"
 
 /* Reads what matches `pattern`, which was checked, and sets its fields. */
 bool time_pattern_read(struct colander_slice pattern,

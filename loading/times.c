@@ -1,48 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "loading/times.h"
 
-#include "loading/civil_time.h"
+#include "core/civil_time.h"
 #include "loading/time_pattern.h"
-
-/* ------------------------------------------------------------- rfc3339 --- */
-
-/* The rest after the date. */
-static bool
-scan_clock(struct time_scanner *scanner, struct civil_time *time)
-{
-    if (!time_scan_number(scanner, 2, 2, &time->hour) ||
-        !time_scan_byte(scanner, ':') ||
-        !time_scan_number(scanner, 2, 2, &time->minute))
-        return false;
-    if (time_scan_byte(scanner, ':')) {
-        if (!time_scan_number(scanner, 2, 2, &time->second))
-            return false;
-        if ((time_scan_byte(scanner, '.') || time_scan_byte(scanner, ',')) &&
-            !time_scan_fraction(scanner, &time->nanosecond))
-            return false;
-    }
-    if (scanner->at == scanner->end)
-        return true;
-    (void)time_scan_byte(scanner, ' ');
-    return time_scan_zone(scanner, &time->zone);
-}
-
-static bool
-read_rfc3339(struct time_scanner *scanner, struct civil_time *time)
-{
-    if (!time_scan_number(scanner, 4, 4, &time->year) ||
-        !time_scan_byte(scanner, '-') ||
-        !time_scan_number(scanner, 2, 2, &time->month) ||
-        !time_scan_byte(scanner, '-') ||
-        !time_scan_number(scanner, 2, 2, &time->day))
-        return false;
-    if (scanner->at == scanner->end)
-        return true;
-    if (!time_scan_byte(scanner, 'T') && !time_scan_byte(scanner, 't') &&
-        !time_scan_byte(scanner, ' '))
-        return false;
-    return scan_clock(scanner, time);
-}
 
 /* ---------------------------------------------------------------- unix --- */
 
@@ -134,7 +94,7 @@ read_one(struct colander_slice format, struct colander_slice text,
     if (in_second > 0)
         return read_unix(&scanner, in_second, second, nanosecond);
     if (!(is_name(format, "rfc3339")
-              ? read_rfc3339(&scanner, &time)
+              ? time_scan_rfc3339(&scanner, &time)
               : time_pattern_read(format, &scanner, &time)) ||
         scanner.at != scanner.end)
         return false;
