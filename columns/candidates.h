@@ -63,7 +63,7 @@ struct filter_query {
     enum filter_query_kind kind;
 
     /* The path: the hashes of all its beginnings, the last its own. Length 0: a
-     * value in any column (EQUAL only). */
+     * value in any column (EQUAL and RANGE only). */
     const uint64_t *path_hashes;
     size_t path_length;
     struct colander_slice path; /* as text */

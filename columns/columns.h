@@ -15,6 +15,7 @@
  * Parts:   values.h      scalars, and keys that consist of scalars
  *          rows.h        rows, and the paths to their values
  *          predicates.h  conditions on rows
+ *          words.h       conditions, keys and times as text
  *          json.h        rows to and from JSON
  *          bulk.h        filling an empty family fast
  *          upkeep.h      checking, backing up and salvaging a store
@@ -35,6 +36,7 @@
 #include "columns/rows.h"
 #include "columns/upkeep.h"
 #include "columns/values.h"
+#include "columns/words.h"
 #include "core/core.h"
 
 #ifdef __cplusplus
@@ -349,6 +351,22 @@ COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_mark(struct colander_family *family, struct colander_slice name,
                      struct colander_buffer *value, bool *found,
                      struct colander_error *err);
+
+/* Sets `path` to the path of the family's time column, a C string. If the
+ * family has none, *found is false and `path` is empty. The time column is a
+ * note for programs: the command line finds rows by it (--since, --until). It
+ * is a mark of the family. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_time_column(struct colander_family *family,
+                            struct colander_buffer *path, bool *found,
+                            struct colander_error *err);
+
+/* Sets the time column; "" removes it. Fails with INVALID if `path` is not a
+ * path. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_set_time_column(struct colander_store *store,
+                                struct colander_family *family,
+                                const char *path, struct colander_error *err);
 
 /* --------------------------------------------------------------- finds --- */
 

@@ -97,4 +97,12 @@ zones_find(struct colander_slice block, uint32_t row_count, uint64_t path_hash,
            const struct zone_span *span, struct row_ranges *ranges,
            struct colander_error *err);
 
+/* The same for any column: adds the runs in which some column may have a value
+ * in `span`. They are not in order. */
+COLANDER_CHECKED enum colander_code zones_find_any(struct colander_slice block,
+                                                   uint32_t row_count,
+                                                   const struct zone_span *span,
+                                                   struct row_ranges *ranges,
+                                                   struct colander_error *err);
+
 #endif

@@ -361,6 +361,23 @@ set_filters(const struct colander_load *load, struct colander_error *err)
 #endif
 }
 
+/* Gives the family the time column of the schema, unless it has one. */
+static enum colander_code
+set_time_column(const struct colander_load *load, struct colander_error *err)
+{
+    struct colander_buffer path = COLANDER_BUFFER_EMPTY;
+    enum colander_code code = COLANDER_OK;
+    bool found = true;
+
+    if (load->schema.time != NULL && colander_family_exists(load->family))
+        code = colander_family_time_column(load->family, &path, &found, err);
+    if (code == COLANDER_OK && !found)
+        code = colander_family_set_time_column(load->store, load->family,
+                                               load->schema.time, err);
+    colander_buffer_release(&path);
+    return code;
+}
+
 static enum colander_code
 begin(struct colander_load *load, const char *const *files, size_t count,
       struct colander_error *err)
@@ -434,6 +451,10 @@ colander_load_run(struct colander_load *load, const char *const *files,
         code = load_file(load, files[i], err);
     if (code == COLANDER_OK && load->options.is_bulk)
         code = finish_bulk(load, files, file_count, err);
+    if (code == COLANDER_OK)
+        code = set_time_column(load, err);
+    else /* what was written stays; `err` is set */
+        (void)set_time_column(load, NULL);
     return code;
 }
 

@@ -43,6 +43,7 @@ colander_schema_close(struct colander_schema *schema)
     texts_release(&schema->unfiltered);
     free(schema->name);
     free(schema->record);
+    free(schema->time);
     free(schema);
 }
 

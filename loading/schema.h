@@ -24,6 +24,7 @@ struct colander_schema {
     char *name;   /* for messages; owned */
     char *record; /* path of the map in a record that is the row: owned; NULL:
                    * the record itself is, as where there is no such map */
+    char *time;   /* path of the family's time column: owned; NULL: none */
     struct schema_texts key;        /* paths of the key columns */
     struct schema_texts nulls;      /* texts of CSV that are null: "NA" */
     struct schema_texts unfiltered; /* columns without value filters */

@@ -186,6 +186,8 @@ local function read_types(place, value)
     end
 end
 
+local has_time_column = false -- the first one
+
 -- Reads a column, or columns and their format.
 local function read_time(place, value)
     local formats
@@ -193,6 +195,8 @@ local function read_time(place, value)
     local function add_column(at, path)
         check_text(at, path, one_column)
         put_column(at, path, "time", formats and table.concat(formats, "\n"))
+        if not has_time_column then put("time", path) end
+        has_time_column = true
     end
 
     if type(value) ~= "table" then return add_column(place, value) end

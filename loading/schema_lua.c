@@ -130,16 +130,16 @@ put_path(struct schema_texts *texts, const char *path,
     return code == COLANDER_OK ? schema_texts_add(texts, path, err) : code;
 }
 
+/* Sets a member of the schema that is not set yet. */
 static enum colander_code
-put_record(struct colander_schema *schema, const char *path,
-           struct colander_error *err)
+put_one_path(char **member, const char *path, struct colander_error *err)
 {
     enum colander_code code = column_path_check(path, err);
 
     if (code != COLANDER_OK)
         return code;
-    schema->record = strdup(path);
-    if (schema->record == NULL)
+    *member = strdup(path);
+    if (*member == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a schema");
     return COLANDER_OK;
 }
@@ -193,7 +193,9 @@ put(lua_State *L)
     else if (strcmp(field, "null") == 0)
         reading->code = schema_texts_add(&schema->nulls, text, &err);
     else if (strcmp(field, "record") == 0)
-        reading->code = put_record(schema, text, &err);
+        reading->code = put_one_path(&schema->record, text, &err);
+    else if (strcmp(field, "time") == 0)
+        reading->code = put_one_path(&schema->time, text, &err);
     else if (strcmp(field, "delimiter") == 0)
         schema->delimiter = text[0];
     else if (strcmp(field, "guess") == 0)

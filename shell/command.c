@@ -178,7 +178,9 @@ run_on_store(struct session *session, const struct command *command,
 
     if (command->store == COMMAND_WRITES)
         mode = COLANDER_OPEN_OR_CREATE;
-    if (command->store == COMMAND_WRITES_FILTERS)
+    if (command->store == COMMAND_WRITES_FILTERS ||
+        (command->writes_with != NULL &&
+         arguments_has(arguments, command->writes_with)))
         mode = COLANDER_OPEN_EXISTING;
     if (!runs_in_shell(command))
         interrupt_ends_program();

@@ -19,12 +19,10 @@ struct request {
                                 * has whole rows and no limit */
     uint64_t limit;            /* of rows that are printed */
     struct argument_list selection;
-    struct colander_buffer key; /* of --key; empty: none, as the others */
-    struct colander_buffer prefix;
-    struct colander_buffer from;
-    struct colander_buffer to;
-    bool is_any;  /* has an --any */
-    bool is_scan; /* must read every row */
+    struct colander_buffer keys[COLANDER_KEY_TO + 1]; /* of --key, --prefix,
+                                                         --from and --to */
+    bool is_any;                                      /* has an --any */
+    bool is_scan;                                     /* must read every row */
 };
 
 /* Reads the conditions, which are the words after the family, and the options.

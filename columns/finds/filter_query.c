@@ -160,6 +160,7 @@ set_leaf(struct filter_query *query, const struct colander_predicate *leaf,
         set_equal(query, leaf, arena);
         return;
     case PREDICATE_BETWEEN:
+    case PREDICATE_ANY_BETWEEN:
         set_range(query, &leaf->values[0], true, &leaf->values[1], true, arena);
         return;
     case PREDICATE_PREFIX:
@@ -196,12 +197,14 @@ count_operands(const struct colander_predicate *predicate)
     return count;
 }
 
-/* In the text of a path only elements have bare brackets: those in a name
+/* Whether a row can have several values at the path; with no path, any column.
+ * In the text of a path only elements have bare brackets: those in a name
  * follow a backslash. */
 static bool
-goes_through_elements(const struct filter_query *query)
+may_be_many(const struct filter_query *query)
 {
-    return memmem(query->path.data, query->path.size, "[]", 2) != NULL;
+    return query->path_length == 0 ||
+           memmem(query->path.data, query->path.size, "[]", 2) != NULL;
 }
 
 /* Narrows `range` to what is in `other` as well. */
@@ -239,7 +242,7 @@ merge_range(struct operation *operation, const struct filter_query *range)
     size_t reach =
         operation->count < MERGE_REACH ? operation->count : MERGE_REACH;
 
-    if (range->kind != FILTER_QUERY_RANGE || goes_through_elements(range))
+    if (range->kind != FILTER_QUERY_RANGE || may_be_many(range))
         return false;
     for (size_t i = 1; i <= reach; i++) {
         struct filter_query *other = operation->operands[operation->count - i];

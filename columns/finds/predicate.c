@@ -8,6 +8,7 @@
  */
 #include "columns/finds/predicate.h"
 
+#include "columns/predicate_spans.h"
 #include "columns/value.h"
 
 #include <stdlib.h>
@@ -155,6 +156,7 @@ leaf_check(const struct colander_predicate *leaf,
             return COLANDER_FAIL(err, COLANDER_INVALID, "null has no order");
         return COLANDER_OK;
     case PREDICATE_BETWEEN:
+    case PREDICATE_ANY_BETWEEN:
         if (values[0].type == COLANDER_NULL ||
             !predicate_types_compare(values[0].type, values[1].type))
             return COLANDER_FAIL(err, COLANDER_INVALID,
@@ -181,7 +183,7 @@ leaf_set_path(struct colander_predicate *leaf, const char *path,
 {
     enum colander_code code;
 
-    if (leaf->kind == PREDICATE_ANY)
+    if (predicate_is_any(leaf))
         return COLANDER_OK;
     if (path == NULL)
         return COLANDER_FAIL(err, COLANDER_INVALID, "no path");
@@ -208,7 +210,7 @@ leaf_set_values(struct colander_predicate *leaf,
     return values_copy(leaf, values, count, err);
 }
 
-/* `comparison` is of COMPARE, `path` of all but ANY. */
+/* `comparison` is of COMPARE, `path` of all that have one. */
 static struct colander_predicate *
 leaf_create(enum predicate_kind kind, enum colander_comparison comparison,
             const char *path, const struct colander_value *values, size_t count,
@@ -222,7 +224,7 @@ leaf_create(enum predicate_kind kind, enum colander_comparison comparison,
     if (leaf_set_path(leaf, path, err) != COLANDER_OK) {
         colander_error_context(err, "predicate");
     } else if (leaf_set_values(leaf, values, count, err) != COLANDER_OK) {
-        if (kind == PREDICATE_ANY)
+        if (predicate_is_any(leaf))
             colander_error_context(err, "predicate on any column");
         else
             colander_error_context(err, "predicate on '%s'", path);
@@ -292,6 +294,24 @@ colander_where_any_column(struct colander_value value,
                           struct colander_error *err)
 {
     return leaf_create(PREDICATE_ANY, COLANDER_EQ, NULL, &value, 1, err);
+}
+
+struct colander_predicate *
+predicate_outside(const char *path, const struct colander_value *ends,
+                  size_t span_count, struct colander_error *err)
+{
+    return leaf_create(PREDICATE_OUTSIDE, COLANDER_EQ, path, ends,
+                       2 * span_count, err);
+}
+
+struct colander_predicate *
+predicate_any_between(struct colander_value low, struct colander_value high,
+                      struct colander_error *err)
+{
+    const struct colander_value values[] = {low, high};
+
+    return leaf_create(PREDICATE_ANY_BETWEEN, COLANDER_EQ, NULL, values, 2,
+                       err);
 }
 
 /* ---------------------------------------------------------- operations --- */

@@ -26,10 +26,12 @@ enum predicate_kind {
     PREDICATE_CONTAINS, /* has values[0] in it, a string or binary */
     PREDICATE_EXISTS,   /* anything is at the path */
     PREDICATE_MISSING,  /* nothing is at the path */
+    PREDICATE_OUTSIDE,  /* in none of the spans values[0] to [1], [2] to [3] */
     PREDICATE_ANY,      /* some scalar of the row equals values[0]; no path */
-    PREDICATE_ALL_OF,   /* every operand */
-    PREDICATE_ANY_OF,   /* at least one operand */
-    PREDICATE_NOT,      /* not the one operand */
+    PREDICATE_ANY_BETWEEN, /* some scalar is in the span; no path */
+    PREDICATE_ALL_OF,      /* every operand */
+    PREDICATE_ANY_OF,      /* at least one operand */
+    PREDICATE_NOT,         /* not the one operand */
 };
 
 struct colander_predicate {
@@ -46,6 +48,13 @@ struct colander_predicate {
     struct colander_predicate *first; /* operand */
     struct colander_predicate *next;  /* operand of the same parent */
 };
+
+/* Whether the leaf is about all scalars of the row. */
+static inline bool
+predicate_is_any(const struct colander_predicate *leaf)
+{
+    return leaf->kind == PREDICATE_ANY || leaf->kind == PREDICATE_ANY_BETWEEN;
+}
 
 /* Whether values of these types have an order: numbers are one type. */
 static inline bool

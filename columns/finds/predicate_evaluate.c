@@ -75,6 +75,25 @@ value_contains(const struct colander_value *value,
                   part->bytes.size) != NULL;
 }
 
+static bool
+value_is_between(const struct colander_value *value,
+                 const struct colander_value *ends)
+{
+    return value_stands(value, COLANDER_GE, &ends[0]) &&
+           value_stands(value, COLANDER_LE, &ends[1]);
+}
+
+static bool
+value_is_outside(const struct colander_value *value,
+                 const struct colander_value *ends, size_t count)
+{
+    for (size_t i = 0; i < count; i += 2) {
+        if (value_is_between(value, &ends[i]))
+            return false;
+    }
+    return true;
+}
+
 /* Whether a value is one that the leaf looks for at its path; MISSING hopes to
  * find none. */
 static bool
@@ -97,8 +116,10 @@ leaf_holds(const struct colander_predicate *leaf,
     case PREDICATE_IN:
         return value_is_among(value, values, leaf->value_count);
     case PREDICATE_BETWEEN:
-        return value_stands(value, COLANDER_GE, &values[0]) &&
-               value_stands(value, COLANDER_LE, &values[1]);
+    case PREDICATE_ANY_BETWEEN:
+        return value_is_between(value, values);
+    case PREDICATE_OUTSIDE:
+        return value_is_outside(value, values, leaf->value_count);
     case PREDICATE_PREFIX:
         return value_begins(value, values);
     case PREDICATE_CONTAINS:
@@ -197,7 +218,7 @@ leaf_answer(struct evaluation *evaluation,
 
     if (code != COLANDER_OK)
         return code;
-    if (leaf->kind == PREDICATE_ANY) {
+    if (predicate_is_any(leaf)) {
         code = walk_start(evaluation);
         if (code == COLANDER_OK)
             code = find_next(evaluation, leaf, answer);
@@ -300,8 +321,8 @@ leaf_note(struct evaluation *evaluation, const struct colander_predicate *leaf)
     code = check_cancelled(evaluation);
     if (code != COLANDER_OK)
         return code;
-    return leaf->kind == PREDICATE_ANY ? any_note(evaluation, leaf)
-                                       : path_note(evaluation, leaf);
+    return predicate_is_any(leaf) ? any_note(evaluation, leaf)
+                                  : path_note(evaluation, leaf);
 }
 
 /* Notes what made `predicate` true; that it is true has been found out, and

@@ -1,30 +1,48 @@
-/* See conditions.h. SPDX-License-Identifier: MIT */
-#include "shell/conditions.h"
-#include "shell/literals.h"
-#include "shell/text.h"
+/*
+ * Conditions: see columns/words.h.
+ *
+ * A word is a condition, or one of and, or, not, ( and ), in any case:
+ *
+ *     any  = all {"or" all}
+ *     all  = unit {["and"] unit}
+ *     unit = CONDITION | "not" unit | "(" any ")"
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "columns/words.h"
 
+#include "columns/limits.h"
+#include "columns/words/literals.h"
+#include "core/array.h"
+
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
-enum operation { COMPARISON, PREFIX, EXISTS, MISSING };
+enum operation { COMPARISON, EXISTS, MISSING };
 
 static const struct condition_operator {
     const char *sign;
     enum operation operation;
-    enum colander_comparison comparison; /* of COMPARISON */
+    enum colander_operator how; /* of COMPARISON */
 } operators[] = {
     /* a sign comes before those that it begins with */
-    {"!=", COMPARISON, COLANDER_NE}, {"<=", COMPARISON, COLANDER_LE},
-    {">=", COMPARISON, COLANDER_GE}, {"=", COMPARISON, COLANDER_EQ},
-    {"<", COMPARISON, COLANDER_LT},  {">", COMPARISON, COLANDER_GT},
-    {"~", PREFIX, COLANDER_EQ},      {"?", EXISTS, COLANDER_EQ},
-    {"!", MISSING, COLANDER_EQ},
+    {"!=", COMPARISON, COLANDER_OPERATOR_NE},
+    {"<=", COMPARISON, COLANDER_OPERATOR_LE},
+    {">=", COMPARISON, COLANDER_OPERATOR_GE},
+    {"=", COMPARISON, COLANDER_OPERATOR_EQ},
+    {"<", COMPARISON, COLANDER_OPERATOR_LT},
+    {">", COMPARISON, COLANDER_OPERATOR_GT},
+    {"~", COMPARISON, COLANDER_OPERATOR_PREFIX},
+    {"?", EXISTS, COLANDER_OPERATOR_EQ},
+    {"!", MISSING, COLANDER_OPERATOR_EQ},
 };
 
 /* The parts of a condition, borrowed from its text except for the path. */
 struct condition {
     char *path;
-    const struct condition_operator *how;
+    const struct condition_operator *sign;
     const char *value; /* after the operator */
 };
 
@@ -86,7 +104,7 @@ take_apart(struct condition *condition, const char *text, size_t *offset,
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "unexpected text after '%s'", found->sign);
     }
-    condition->how = found;
+    condition->sign = found;
     condition->path = strndup(text, size);
     if (condition->path == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a path");
@@ -97,24 +115,42 @@ static struct colander_predicate *
 compare(const struct condition *condition, const struct literals *literals,
         struct colander_error *err)
 {
-    enum colander_comparison comparison = condition->how->comparison;
-    bool is_equality = comparison == COLANDER_EQ || comparison == COLANDER_NE;
+    const struct operand *first = literals->operands;
+    enum colander_operator how = condition->sign->how;
+    const bool is_equality =
+        how == COLANDER_OPERATOR_EQ || how == COLANDER_OPERATOR_NE;
 
-    if (literals->is_list && comparison != COLANDER_EQ) {
+    if (literals->is_list && how != COLANDER_OPERATOR_EQ) {
         COLANDER_FAIL(err, COLANDER_INVALID,
                       "only = takes an array (write a text that begins with "
                       "'[' in double quotes)");
         return NULL;
     }
-    if (literals->is_list)
-        return colander_where_in(condition->path, literals->values,
-                                 literals->count, err);
-    if (!is_equality && literals->values[0].type == COLANDER_NULL) {
+    if (!literals->is_list && !is_equality && first->has_value &&
+        first->value.type == COLANDER_NULL) {
         COLANDER_FAIL(err, COLANDER_INVALID, "null has no order: use = or !=");
         return NULL;
     }
-    return colander_where(condition->path, comparison, literals->values[0],
-                          err);
+    if (literals->is_list)
+        how = COLANDER_OPERATOR_IN;
+    return operands_compare(condition->path, how, first, literals->count, err);
+}
+
+/* Removes a text from the start of the message, if it is there. */
+static void
+drop_lead(struct colander_error *err, const char *format, ...)
+{
+    char lead[sizeof(err->message)];
+    va_list list;
+    size_t size;
+
+    va_start(list, format);
+    (void)vsnprintf(lead, sizeof(lead), format, list);
+    va_end(list);
+    size = strlen(lead);
+    if (strncmp(err->message, lead, size) == 0)
+        memmove(err->message, err->message + size,
+                strlen(err->message) - size + 1);
 }
 
 /* Reads the value, and creates the predicate. */
@@ -122,21 +158,18 @@ static struct colander_predicate *
 build_with_value(const struct condition *condition, size_t *offset,
                  struct colander_error *err)
 {
-    bool is_prefix = condition->how->operation == PREFIX;
-    struct literals literals = {.values = NULL};
+    struct literals literals = {.operands = NULL};
     struct colander_predicate *predicate = NULL;
     enum colander_code code;
 
-    code = is_prefix
+    code = condition->sign->how == COLANDER_OPERATOR_PREFIX
                ? literals_parse_text(&literals, condition->value, offset, err)
                : literals_parse(&literals, condition->value, offset, err);
     if (code == COLANDER_OK) {
         *offset = 0;
-        predicate = is_prefix ? colander_where_prefix(condition->path,
-                                                      literals.values[0], err)
-                              : compare(condition, &literals, err);
-        if (predicate == NULL) /* the caret shows it better */
-            text_drop_lead(err, "predicate on '%s': ", condition->path);
+        predicate = compare(condition, &literals, err);
+        if (predicate == NULL) /* the place shows it better */
+            drop_lead(err, "predicate on '%s': ", condition->path);
     }
     literals_release(&literals);
     return predicate;
@@ -156,7 +189,7 @@ move_place(struct colander_error *err, const char *path, size_t *offset)
         return;
     *offset = position - 1;
     place[-1] = '\0';
-    text_drop_lead(err, "path '%.200s': ", path);
+    drop_lead(err, "path '%.200s': ", path);
 }
 
 /* The library checks paths; a predicate for EXISTS is the cheapest. */
@@ -168,7 +201,7 @@ is_path(const char *path, size_t *offset, struct colander_error *err)
     colander_predicate_destroy(predicate);
     if (predicate != NULL)
         return true;
-    text_drop_lead(err, "predicate: ");
+    drop_lead(err, "predicate: ");
     move_place(err, path, offset);
     return false;
 }
@@ -198,17 +231,18 @@ build(const struct condition *condition, const char *text, size_t *offset,
                       "or --to");
         return NULL;
     }
-    if (condition->how->operation == EXISTS)
+    if (condition->sign->operation == EXISTS)
         return colander_where_exists(condition->path, err);
-    if (condition->how->operation == MISSING)
+    if (condition->sign->operation == MISSING)
         return colander_where_missing(condition->path, err);
     predicate = build_with_value(condition, offset, err);
     *offset += (size_t)(condition->value - text);
     return predicate;
 }
 
-struct colander_predicate *
-condition_parse(const char *text, size_t *offset, struct colander_error *err)
+/* Creates the predicate of one condition. */
+static struct colander_predicate *
+parse_condition(const char *text, size_t *offset, struct colander_error *err)
 {
     struct condition condition = {NULL, NULL, NULL};
     struct colander_predicate *predicate = NULL;
@@ -219,11 +253,180 @@ condition_parse(const char *text, size_t *offset, struct colander_error *err)
     return predicate;
 }
 
-struct colander_predicate *
-condition_parse_any(const char *text, size_t *offset,
-                    struct colander_error *err)
+/* ---------------------------------------------------------------- words --- */
+
+/* Words that are read one after the other. */
+struct parser {
+    const char *const *words;
+    size_t count;
+    size_t next; /* word */
+    struct colander_fault fault;
+    struct colander_error *err;
+};
+
+/* Operands of "and" or "or", owned. */
+struct operand_list {
+    struct colander_predicate **predicates;
+    size_t count;
+    size_t capacity;
+};
+
+static struct colander_predicate *parse_any(struct parser *parser,
+                                            unsigned depth);
+
+static bool
+is_word(const struct parser *parser, const char *word)
 {
-    struct literals literals = {.values = NULL};
+    return parser->next < parser->count &&
+           strcasecmp(parser->words[parser->next], word) == 0;
+}
+
+static bool
+take_word(struct parser *parser, const char *word)
+{
+    const bool is = is_word(parser, word);
+
+    parser->next += is;
+    return is;
+}
+
+/* Returns NULL, after a mistake in the word, or after the last one. */
+static struct colander_predicate *
+fail_at(struct parser *parser, size_t word, const char *message)
+{
+    parser->fault.word = word;
+    parser->fault.offset = 0;
+    if (word == parser->count && word > 0) {
+        parser->fault.word = word - 1;
+        parser->fault.offset = strlen(parser->words[word - 1]);
+    }
+    (void)COLANDER_FAIL(parser->err, COLANDER_INVALID, "%s", message);
+    return NULL;
+}
+
+/* Adds the predicate, which is taken, unless it is NULL. */
+static bool
+list_add(struct operand_list *list, struct colander_predicate *predicate,
+         struct colander_error *err)
+{
+    if (predicate == NULL)
+        return false;
+    if (array_reserve(&list->predicates, list->count, &list->capacity, 1,
+                      err) != COLANDER_OK) {
+        colander_predicate_destroy(predicate);
+        return false;
+    }
+    list->predicates[list->count++] = predicate;
+    return true;
+}
+
+/* Replaces the list by one predicate; by NULL after a failure. */
+static struct colander_predicate *
+list_join(struct operand_list *list, bool is_complete, bool is_all,
+          struct colander_error *err)
+{
+    struct colander_predicate *joined = NULL;
+
+    if (is_complete && list->count == 1)
+        joined = list->predicates[0];
+    else if (is_complete)
+        joined = (is_all ? colander_all_of : colander_any_of)(list->predicates,
+                                                              list->count, err);
+    for (size_t i = 0; i < list->count && !is_complete; i++)
+        colander_predicate_destroy(list->predicates[i]);
+    free(list->predicates);
+    return joined;
+}
+
+static struct colander_predicate *
+parse_group(struct parser *parser, size_t opening, unsigned depth)
+{
+    struct colander_predicate *predicate = parse_any(parser, depth + 1);
+
+    if (predicate == NULL || take_word(parser, ")"))
+        return predicate;
+    colander_predicate_destroy(predicate);
+    return fail_at(parser, opening, "'(' without ')'");
+}
+
+static struct colander_predicate *
+parse_unit(struct parser *parser, unsigned depth)
+{
+    const size_t word = parser->next;
+    struct colander_predicate *predicate;
+
+    if (depth > COLANDER_PREDICATE_DEPTH_MAX)
+        return fail_at(parser, word, "conditions are nested too deeply");
+    if (take_word(parser, "not"))
+        return colander_not(parse_unit(parser, depth + 1), parser->err);
+    if (take_word(parser, "("))
+        return parse_group(parser, word, depth);
+    if (word == parser->count || is_word(parser, "or") ||
+        is_word(parser, "and") || is_word(parser, ")"))
+        return fail_at(parser, word, "expected a condition");
+    parser->fault.word = word;
+    predicate = parse_condition(parser->words[word], &parser->fault.offset,
+                                parser->err);
+    parser->next++;
+    return predicate;
+}
+
+static struct colander_predicate *
+parse_all(struct parser *parser, unsigned depth)
+{
+    struct operand_list list = {NULL, 0, 0};
+    bool is_complete;
+
+    do {
+        is_complete = list_add(&list, parse_unit(parser, depth), parser->err);
+    } while (is_complete &&
+             (take_word(parser, "and") ||
+              (parser->next < parser->count && !is_word(parser, "or") &&
+               !is_word(parser, ")"))));
+    return list_join(&list, is_complete, true, parser->err);
+}
+
+static struct colander_predicate *
+parse_any(struct parser *parser, unsigned depth)
+{
+    struct operand_list list = {NULL, 0, 0};
+    bool is_complete;
+
+    do {
+        is_complete = list_add(&list, parse_all(parser, depth), parser->err);
+    } while (is_complete && take_word(parser, "or"));
+    return list_join(&list, is_complete, false, parser->err);
+}
+
+struct colander_predicate *
+colander_where_words(const char *const *words, size_t count,
+                     struct colander_fault *fault, struct colander_error *err)
+{
+    struct colander_error unwanted;
+    struct parser parser = {
+        .words = words,
+        .count = count,
+        .err = err != NULL ? err : &unwanted,
+    };
+    struct colander_predicate *predicate;
+
+    if (count == 0)
+        return colander_all_of(NULL, 0, err);
+    predicate = parse_any(&parser, 1);
+    if (predicate != NULL && parser.next < count) {
+        colander_predicate_destroy(predicate);
+        predicate = fail_at(&parser, parser.next, "')' without '('");
+    }
+    if (fault != NULL)
+        *fault = parser.fault;
+    return predicate;
+}
+
+struct colander_predicate *
+colander_where_any_text(const char *text, size_t *offset,
+                        struct colander_error *err)
+{
+    struct literals literals = {.operands = NULL};
     struct colander_predicate *predicate = NULL;
 
     if (literals_parse(&literals, text, offset, err) == COLANDER_OK) {
@@ -231,12 +434,13 @@ condition_parse_any(const char *text, size_t *offset,
         if (literals.is_list)
             COLANDER_FAIL(
                 err, COLANDER_INVALID,
-                "--any takes one value, not a list (write a text that "
+                "any column takes one value, not a list (write a text that "
                 "begins with '[' in double quotes)");
         else
-            predicate = colander_where_any_column(literals.values[0], err);
+            predicate = operands_compare(NULL, COLANDER_OPERATOR_ANY,
+                                         literals.operands, 1, err);
         if (predicate == NULL)
-            text_drop_lead(err, "predicate on any column: ");
+            drop_lead(err, "predicate on any column: ");
     }
     literals_release(&literals);
     return predicate;

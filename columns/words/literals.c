@@ -1,5 +1,8 @@
 /* See literals.h. SPDX-License-Identifier: MIT */
-#include "shell/literals.h"
+#include "columns/words/literals.h"
+
+#include "columns/json.h"
+#include "columns/rows.h"
 #include "core/array.h"
 
 #include <regex.h>
@@ -7,12 +10,27 @@
 
 /* ------------------------------------------------------------- reading --- */
 
+static struct operand
+operand_for(const struct literals *literals, const struct colander_value *value)
+{
+    struct operand operand = {.value = *value, .has_value = true};
+
+    if (literals->is_text)
+        return operand;
+    if (value->type != COLANDER_STRING || value->bytes.size == 0 ||
+        value->bytes.data[0] != '@')
+        return operand_of(*value);
+    operand.has_times = colander_times_read(value->bytes, &operand.times);
+    operand.has_value = !operand.has_times;
+    return operand;
+}
+
 static enum colander_code
 add_value(struct literals *literals, const struct colander_value *value,
           struct colander_error *err)
 {
-    enum colander_code code = array_reserve(&literals->values, literals->count,
-                                            &literals->capacity, 1, err);
+    enum colander_code code = array_reserve(
+        &literals->operands, literals->count, &literals->capacity, 1, err);
 
     if (code == COLANDER_OK &&
         (value->type == COLANDER_ARRAY || value->type == COLANDER_MAP))
@@ -20,7 +38,7 @@ add_value(struct literals *literals, const struct colander_value *value,
                              "a list has numbers, texts, true, false and null "
                              "only");
     if (code == COLANDER_OK)
-        literals->values[literals->count++] = *value;
+        literals->operands[literals->count++] = operand_for(literals, value);
     return code;
 }
 
@@ -143,6 +161,20 @@ fail_slip(char first, struct colander_error *err)
                          first);
 }
 
+/* Whether the text was probably meant as a time: @2026-13-01, @now-7. */
+static bool
+is_wrong_time(const char *source)
+{
+    struct colander_times times;
+
+    return source[0] == '@' &&
+           (strspn(source + 1, "0123456789") == 4
+                ? source[5] == '-'
+                : strncmp(source, "@now", 4) == 0 &&
+                      strchr("+-", source[4]) != NULL) &&
+           !colander_times_read(colander_slice_text(source), &times);
+}
+
 static enum colander_code
 parse_as(struct literals *literals, const char *source, bool as_json,
          size_t *offset, struct colander_error *err)
@@ -155,6 +187,11 @@ parse_as(struct literals *literals, const char *source, bool as_json,
         return parse_json(literals, source, offset, err);
     if (is_slip(source))
         return fail_slip(source[0], err);
+    if (!literals->is_text && is_wrong_time(source))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "expected a time such as @2026-11-01T10:00+02:00 "
+                             "or @now-7d (a text that begins so needs double "
+                             "quotes)");
     code = colander_buffer_append(&literals->text, source, strlen(source) + 1,
                                   err);
     if (code != COLANDER_OK)
@@ -180,29 +217,14 @@ enum colander_code
 literals_parse_text(struct literals *literals, const char *source,
                     size_t *offset, struct colander_error *err)
 {
+    literals->is_text = true;
     return parse_as(literals, source, source[0] == '"', offset, err);
 }
 
 void
 literals_release(struct literals *literals)
 {
-    free(literals->values);
+    free(literals->operands);
     colander_buffer_release(&literals->text);
     memset(literals, 0, sizeof(*literals));
-}
-
-enum colander_code
-literals_parse_key(const char *source, struct colander_buffer *key,
-                   size_t *offset, struct colander_error *err)
-{
-    struct literals literals = {.values = NULL};
-    enum colander_code code;
-
-    code = literals_parse(&literals, source, offset, err);
-    if (code == COLANDER_OK) {
-        *offset = 0;
-        code = colander_key_encode(literals.values, literals.count, key, err);
-    }
-    literals_release(&literals);
-    return code;
 }

@@ -4,23 +4,25 @@
  * A number, true, false, null and a string in double quotes are those of JSON.
  * A JSON array of them is a list. Anything else is a string. A text that begins
  * with a double quote or a bracket must be JSON, and no text begins with = < >
- * ~ ' or a space, so slips are errors and not strings.
+ * ~ ' or a space, so slips are errors and not strings. A string may mean times,
+ * and a time after @ means nothing else: see words.h.
  *
- * Life:   a zeroed struct -> parse -> use the values -> release
+ * Life:   a zeroed struct -> parse -> use the operands -> release
  * Memory: strings are borrowed from the literals
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef SHELL_LITERALS_H
-#define SHELL_LITERALS_H
+#ifndef COLANDER_COLUMNS_WORDS_LITERALS_H
+#define COLANDER_COLUMNS_WORDS_LITERALS_H
 
-#include "colander.h"
+#include "columns/words/operands.h"
 
 struct literals {
-    struct colander_value *values;
+    struct operand *operands;
     size_t count; /* 1 if it is not a list */
     size_t capacity;
     bool is_list;                /* written as a JSON array */
+    bool is_text;                /* one string, without another meaning */
     struct colander_buffer text; /* bytes of the strings */
 };
 
@@ -30,16 +32,11 @@ COLANDER_CHECKED enum colander_code literals_parse(struct literals *literals,
                                                    size_t *offset,
                                                    struct colander_error *err);
 
-/* Reads one string, with or without double quotes. */
+/* Reads one string, with or without double quotes, that only means itself. */
 COLANDER_CHECKED enum colander_code
 literals_parse_text(struct literals *literals, const char *source,
                     size_t *offset, struct colander_error *err);
 
 void literals_release(struct literals *literals);
-
-/* Replaces `key` by the key in `source`: one literal, or a list of parts. */
-COLANDER_CHECKED enum colander_code
-literals_parse_key(const char *source, struct colander_buffer *key,
-                   size_t *offset, struct colander_error *err);
 
 #endif

@@ -201,10 +201,16 @@ find_zones(const struct asked *asked, const struct filter_query *query,
         filter_file_block(filter, part, FILTER_ZONES, 0, &block, &first, err);
     if (code != COLANDER_OK)
         return code;
-    code = zones_find(block->bytes, part->shape.row_count, path_hash_of(query),
-                      query->kind == FILTER_QUERY_EXISTS ? NULL : &span, ranges,
-                      err);
+    if (query->path_length == 0)
+        code = zones_find_any(block->bytes, part->shape.row_count, &span,
+                              ranges, err);
+    else
+        code = zones_find(
+            block->bytes, part->shape.row_count, path_hash_of(query),
+            query->kind == FILTER_QUERY_EXISTS ? NULL : &span, ranges, err);
     block_cache_release(filter->cache, block);
+    if (query->path_length == 0)
+        row_ranges_order(ranges);
     return code;
 }
 

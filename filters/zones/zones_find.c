@@ -392,17 +392,38 @@ runs_find(const struct column *found, const struct test *asked,
     return pending_add(&pending, row_count, ranges, err);
 }
 
+/* Searches the column at `offset` of the block. */
+static enum colander_code
+column_find(struct colander_slice block, const struct header *header,
+            uint32_t row_count, size_t offset, const struct zone_span *span,
+            struct row_ranges *ranges, struct colander_error *err)
+{
+    const struct pending all = {0, row_count};
+    struct zones_strings strings;
+    struct column column;
+    struct bytes bytes;
+    struct test test;
+
+    if (offset < ZONES_HEADER_SIZE || offset >= block.size)
+        return damaged(err);
+    bytes.next = block.data + offset;
+    bytes.end = block.data + block.size;
+    if (!column_read(bytes, header->run_count, &column, &strings))
+        return damaged(err);
+    if (!test_of(&column, &strings, span, &test))
+        return COLANDER_OK;
+    if (!test.has_spans && (column.flags & ZONES_RUNS_MASK) == ZONES_RUNS_ALL)
+        return pending_add(&all, row_count, ranges, err);
+    return runs_find(&column, &test, header, row_count, ranges, err);
+}
+
 enum colander_code
 zones_find(struct colander_slice block, uint32_t row_count, uint64_t path_hash,
            const struct zone_span *span, struct row_ranges *ranges,
            struct colander_error *err)
 {
-    struct pending all = {0, row_count};
+    const struct pending all = {0, row_count};
     struct header header;
-    struct zones_strings strings;
-    struct column column;
-    struct bytes bytes;
-    struct test test;
     size_t offset;
 
     if (!header_read(block, row_count, &header))
@@ -410,15 +431,28 @@ zones_find(struct colander_slice block, uint32_t row_count, uint64_t path_hash,
     if (!directory_find(block, &header, path_hash, &offset))
         return header.is_cut ? pending_add(&all, row_count, ranges, err)
                              : COLANDER_OK;
-    if (offset < ZONES_HEADER_SIZE || offset >= block.size)
+    return column_find(block, &header, row_count, offset, span, ranges, err);
+}
+
+enum colander_code
+zones_find_any(struct colander_slice block, uint32_t row_count,
+               const struct zone_span *span, struct row_ranges *ranges,
+               struct colander_error *err)
+{
+    const struct pending all = {0, row_count};
+    enum colander_code code = COLANDER_OK;
+    struct header header;
+
+    if (!header_read(block, row_count, &header))
         return damaged(err);
-    bytes.next = block.data + offset;
-    bytes.end = block.data + block.size;
-    if (!column_read(bytes, header.run_count, &column, &strings))
-        return damaged(err);
-    if (!test_of(&column, &strings, span, &test))
-        return COLANDER_OK;
-    if (!test.has_spans && (column.flags & ZONES_RUNS_MASK) == ZONES_RUNS_ALL)
+    if (header.is_cut)
         return pending_add(&all, row_count, ranges, err);
-    return runs_find(&column, &test, &header, row_count, ranges, err);
+    for (uint32_t i = 0; i < header.column_count && code == COLANDER_OK; i++) {
+        const uint8_t *entry =
+            block.data + ZONES_HEADER_SIZE + (size_t)i * ZONES_ENTRY_SIZE;
+
+        code = column_find(block, &header, row_count, get_little(entry + 8, 4),
+                           span, ranges, err);
+    }
+    return code;
 }

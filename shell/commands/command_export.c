@@ -167,6 +167,8 @@ static const struct argument_option options[] = {
     OPTION_GROUP("conditions and keys, as in find"),
     OPTION_LIST("any", "VALUE", "some column equals VALUE"),
     OPTION_LIST("where", "EXPRESSION", "a Lua expression is true"),
+    OPTION("since", "TIME", "the family's time column is TIME or later"),
+    OPTION("until", "TIME", "it is earlier than TIME"),
     OPTION("key", "K", "the row with this key"),
     OPTION("prefix", "K", "rows whose key begins with these parts"),
     OPTION("from", "K", "rows from this key on"),

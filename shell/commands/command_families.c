@@ -1,5 +1,6 @@
 /*
- * The command families: lists the families of a store.
+ * The command families: lists the families of a store, and sets their time
+ * columns.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,34 +15,62 @@ print_family(const struct session *session, const char *name,
              struct colander_error *err)
 {
     struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer time = COLANDER_BUFFER_EMPTY;
     struct colander_family_sizes sizes;
     struct colander_family *family = NULL;
     struct colander_result result = {.row = {NULL, 0}};
     enum colander_code code;
+    bool has_time = false;
 
     code = colander_family_open(session->store, name, &family, err);
     if (code == COLANDER_OK)
         code = colander_family_sizes(family, &sizes, err);
     if (code == COLANDER_OK)
+        code = colander_family_time_column(family, &time, &has_time, err);
+    if (code == COLANDER_OK)
         code = colander_key_text(name, &key, err);
     if (code == COLANDER_OK) {
         fields_add_columns(family_size_fields, &sizes, builder);
+        if (has_time)
+            colander_row_builder_add(builder, "time_column",
+                                     colander_text((const char *)time.data));
         code = colander_row_builder_finish(builder, &result.row, err);
     }
     result.key = colander_buffer_slice(&key);
     if (code == COLANDER_OK)
         code = output_row(output, &result, err);
     colander_buffer_release(&key);
+    colander_buffer_release(&time);
     colander_family_close(family);
     return code;
 }
 
+/* Sets the time column of a family. */
 static enum session_exit
-run_families(struct session *session, const struct arguments *arguments)
+set_time(const struct session *session, const char *name, const char *column)
+{
+    struct colander_family *family = NULL;
+    struct colander_error err;
+    enum colander_code code = session_family(session, name, &family, &err);
+
+    if (code == COLANDER_OK) {
+        code = colander_family_set_time_column(session->store, family, column,
+                                               &err);
+        if (code != COLANDER_OK)
+            colander_error_context(&err, "--time");
+    }
+    colander_family_close(family);
+    return code == COLANDER_OK ? SESSION_FINE : session_misused(session, &err);
+}
+
+static enum session_exit
+list(struct session *session, const struct arguments *arguments)
 {
     struct output_options options = {.format = OUTPUT_JSONL};
     struct colander_row_builder *builder = colander_row_builder_create();
+    const char *only = arguments->word_count > 0 ? arguments->words[0] : NULL;
     struct colander_names names = {NULL, 0};
+    struct colander_family *family = NULL;
     struct output *output = NULL;
     struct colander_error err;
     enum colander_code code = COLANDER_OK;
@@ -55,34 +84,59 @@ run_families(struct session *session, const struct arguments *arguments)
         code = colander_store_families(session->store, &names, &err);
     if (code == COLANDER_OK)
         code = output_create(stdout, &options, &output, &err);
-    for (size_t i = 0; i < names.count && code == COLANDER_OK; i++)
-        code = print_family(session, names.names[i], builder, output, &err);
+    if (code == COLANDER_OK && only != NULL) /* it must exist */
+        code = session_family(session, only, &family, &err);
+    for (size_t i = 0; i < names.count && code == COLANDER_OK; i++) {
+        if (only == NULL || strcmp(only, names.names[i]) == 0)
+            code = print_family(session, names.names[i], builder, output, &err);
+    }
     if (code == COLANDER_OK)
         code = output_finish(output, &err);
+    colander_family_close(family);
     output_destroy(output);
     colander_names_release(&names);
     colander_row_builder_destroy(builder);
     return code == COLANDER_OK ? SESSION_FINE : session_misused(session, &err);
 }
 
+static enum session_exit
+run_families(struct session *session, const struct arguments *arguments)
+{
+    const char *column = arguments_value(arguments, "time");
+
+    if (column == NULL)
+        return list(session, arguments);
+    if (arguments->word_count == 0)
+        return session_complain(session, SESSION_USAGE,
+                                "--time needs the name of a family");
+    return set_time(session, arguments->words[0], column);
+}
+
 static const struct argument_option options[] = {
+    OPTION("time", "COL",
+           "set the time column of FAMILY, which find --since and\n"
+           "--until use; '' removes it"),
     OPTION_FORMAT("table"),
     OPTIONS_END,
 };
 
 const struct command command_families = {
     .name = "families",
-    .words = "[OPTION...]",
-    .summary = "list the families of a store, with their sizes",
+    .words = "[FAMILY] [OPTION...]",
+    .summary = "list families with their sizes; set a time column",
     .help =
-        "Lists the families of a store: the approximate number of rows (a\n"
+        "Lists the families of a store, or one of them: the approximate number "
+        "of rows (a\n"
         "row that was overwritten may count twice), the number and the\n"
         "bytes of SST files, and the bytes of rows that are in no SST file\n"
-        "yet.\n",
+        "yet. If a family has a time column, its name is there too.\n",
     .examples = "  colander families demo\n"
+                "  colander families data logs --time at\n"
                 "  colander families demo --format csv\n",
     .options = options,
     .store = COMMAND_READS,
+    .writes_with = "time",
+    .word_count_max = 1,
     .is_paged = true,
     .run = run_families,
 };

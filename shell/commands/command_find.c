@@ -118,6 +118,10 @@ static const struct argument_option options[] = {
     OPTION_LIST("any", "VALUE", "some column, at any depth, equals VALUE"),
     OPTION_LIST("where", "EXPRESSION",
                 "a Lua expression is true: 'likes > 2 * #tags'"),
+    OPTION("since", "TIME",
+           "the family's time column is TIME or later; TIME is as in\n"
+           "conditions, or a duration before now: 1h, 7d"),
+    OPTION("until", "TIME", "it is earlier than TIME"),
     OPTION_GROUP(
         "keys (a VALUE, or an array such as '[\"sensor-7\",1600000000]')"),
     OPTION("key", "K", "the row with this key"),
@@ -160,9 +164,17 @@ const struct command command_find = {
         "number, true, false or null has that type; anything else is a text.\n"
         "The text 5 is written in double quotes, \"5\", and so is a text that\n"
         "begins with = < > ~ ' \" [ or a space. In a shell, put conditions in\n"
-        "single quotes: 'likes>=100'.\n",
+        "single quotes: 'likes>=100'.\n"
+        "\n"
+        "A text that is a time, a date or a month is compared with times\n"
+        "too: at=2026-11-01 is that day in UTC, at~2026-11 that month. A time\n"
+        "after @ is not a text: @2026-11-01T10:00+02:00, @now, @now-7d.\n"
+        "\n"
+        "The words or, not, ( and ) join conditions in other ways:\n"
+        "lang=en or lang=pl not 'likes<9'.\n",
     .examples = "  colander find demo tweets user=Smith 'likes>900' --limit 2\n"
-                "  colander find demo tweets --any Houston --count --explain\n",
+                "  colander find demo tweets --any Houston --count --explain\n"
+                "  colander find data logs level=error --since 1h\n",
     .options = options,
     .store = COMMAND_READS,
     .word_count_min = 1,

@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include "shell/command.h"
-#include "shell/literals.h"
 #include "shell/output.h"
 
 static enum colander_code
@@ -26,27 +25,23 @@ show(const struct output_options *options, struct colander_slice key,
 
 /* Fails with NOT_FOUND if there is no row. */
 static enum colander_code
-get(const struct session *session, const struct arguments *arguments,
+get(struct colander_family *family, const char *text,
     const struct output_options *options, struct colander_slice key,
     struct colander_error *err)
 {
     struct colander_read read = {NULL, options->paths, options->path_count};
     struct colander_buffer row = COLANDER_BUFFER_EMPTY;
-    struct colander_family *family = NULL;
     enum colander_code code;
     bool found = false;
 
-    code = session_family(session, arguments->words[0], &family, err);
-    if (code == COLANDER_OK)
-        code = colander_family_get(family, key, &read, &row, &found, err);
+    code = colander_family_get(family, key, &read, &row, &found, err);
     if (code == COLANDER_OK && found)
         code = show(options, key, colander_buffer_slice(&row), err);
     else if (code == COLANDER_OK)
         code =
             COLANDER_FAIL(err, COLANDER_NOT_FOUND, "no row '%s' in family '%s'",
-                          arguments->words[1], arguments->words[0]);
+                          text, colander_family_name(family));
     colander_buffer_release(&row);
-    colander_family_close(family);
     return code;
 }
 
@@ -56,14 +51,20 @@ run_get(struct session *session, const struct arguments *arguments)
     struct output_options options = {.format = OUTPUT_JSONL};
     struct argument_list selection = {NULL, NULL, 0};
     struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    const char *text = arguments->words[1];
+    struct colander_family *family = NULL;
     enum session_exit status = SESSION_FINE;
     struct colander_error err;
     enum colander_code code;
     size_t offset = 0;
 
-    code = literals_parse_key(arguments->words[1], &key, &offset, &err);
+    if (session_family(session, arguments->words[0], &family, &err) !=
+        COLANDER_OK)
+        return session_misused(session, &err);
+    code = colander_family_read_key(family, text, COLANDER_KEY_EXACT, &key,
+                                    &offset, &err);
     if (code != COLANDER_OK) {
-        status = session_misread(session, arguments->words[1], offset, &err);
+        status = session_misread(session, text, offset, &err);
         goto done;
     }
     code = arguments_list(arguments, "select", &selection, &err);
@@ -73,13 +74,13 @@ run_get(struct session *session, const struct arguments *arguments)
         code = session_format(session, arguments_value(arguments, "format"),
                               OUTPUT_LINE, &options.format, &err);
     if (code == COLANDER_OK)
-        code = get(session, arguments, &options, colander_buffer_slice(&key),
-                   &err);
+        code = get(family, text, &options, colander_buffer_slice(&key), &err);
     if (code != COLANDER_OK)
         status = session_misused(session, &err);
 done:
     argument_list_release(&selection);
     colander_buffer_release(&key);
+    colander_family_close(family);
     return status;
 }
 

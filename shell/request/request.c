@@ -1,8 +1,8 @@
 /* See request.h. SPDX-License-Identifier: MIT */
 #include "shell/request.h"
-#include "shell/conditions.h"
-#include "shell/literals.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct conditions {
@@ -10,38 +10,133 @@ struct conditions {
     size_t count;
 };
 
-/* Adds the condition in `text`, or, with `is_any`, the value of an --any. */
+/* Takes the predicate. NULL is a mistake in `text`. */
 static enum session_exit
 add_condition(struct conditions *conditions, const struct session *session,
-              const char *text, bool is_any)
+              struct colander_predicate *predicate, const char *text,
+              size_t offset, const struct colander_error *err)
 {
-    struct colander_predicate *predicate;
-    struct colander_error err;
-    size_t offset = 0;
-
-    predicate = is_any ? condition_parse_any(text, &offset, &err)
-                       : condition_parse(text, &offset, &err);
     if (predicate == NULL)
-        return session_misread(session, text, offset, &err);
+        return session_misread(session, text, offset, err);
     conditions->predicates[conditions->count++] = predicate;
     return SESSION_FINE;
+}
+
+/* Adds the words after the family. */
+static enum session_exit
+add_words(struct conditions *conditions, const struct session *session,
+          const struct arguments *arguments)
+{
+    const char *const *words = (const char *const *)arguments->words + 1;
+    struct colander_fault fault = {0, 0};
+    struct colander_predicate *predicate;
+    struct colander_error err;
+
+    if (arguments->word_count < 2)
+        return SESSION_FINE;
+    predicate =
+        colander_where_words(words, arguments->word_count - 1, &fault, &err);
+    return add_condition(conditions, session, predicate, words[fault.word],
+                         fault.offset, &err);
 }
 
 static enum session_exit
 add_conditions(struct conditions *conditions, const struct session *session,
                const struct arguments *arguments)
 {
-    enum session_exit status = SESSION_FINE;
+    enum session_exit status = add_words(conditions, session, arguments);
 
-    for (size_t i = 1; i < arguments->word_count && status == SESSION_FINE; i++)
-        status = add_condition(conditions, session, arguments->words[i], false);
     for (size_t i = 0; i < arguments->choice_count && status == SESSION_FINE;
          i++) {
         const struct argument_choice *choice = &arguments->choices[i];
+        struct colander_predicate *predicate;
+        struct colander_error err;
+        size_t offset = 0;
 
-        if (strcmp(choice->option->name, "any") == 0)
-            status = add_condition(conditions, session, choice->value, true);
+        if (strcmp(choice->option->name, "any") != 0)
+            continue;
+        predicate = colander_where_any_text(choice->value, &offset, &err);
+        status = add_condition(conditions, session, predicate, choice->value,
+                               offset, &err);
     }
+    return status;
+}
+
+/* Reads the time of --since or --until: a time as in conditions, or a duration
+ * that ends now. */
+static bool
+read_moment(const char *text, struct colander_value *value)
+{
+    struct colander_times times;
+    char moment[64];
+    int64_t seconds;
+
+    *value = colander_text(text);
+    if (colander_duration_read(value->bytes, &seconds)) {
+        snprintf(moment, sizeof(moment), "@now-%" PRId64 "s", seconds);
+        text = moment;
+    }
+    if (!colander_times_read(colander_slice_text(text), &times))
+        return false;
+    if (text[0] == '@') /* only times, where a text may be one */
+        *value = times.first;
+    return true;
+}
+
+/* Adds the condition of --since or --until, if it is there. */
+static enum session_exit
+add_time(struct conditions *conditions, const struct session *session,
+         const struct arguments *arguments, const char *column,
+         const char *name, enum colander_operator how)
+{
+    const char *text = arguments_value(arguments, name);
+    struct colander_predicate *predicate = NULL;
+    struct colander_value value;
+    struct colander_error err;
+
+    if (text == NULL)
+        return SESSION_FINE;
+    if (read_moment(text, &value))
+        predicate = colander_where_written(column, how, &value, 1, &err);
+    else
+        (void)COLANDER_FAIL(&err, COLANDER_INVALID,
+                            "--%s: expected a time, a date or a duration such "
+                            "as 1h30m or 7d",
+                            name);
+    return add_condition(conditions, session, predicate, text, 0, &err);
+}
+
+static enum session_exit
+add_times(struct conditions *conditions, const struct session *session,
+          const struct arguments *arguments, struct colander_family *family)
+{
+    struct colander_buffer column = COLANDER_BUFFER_EMPTY;
+    enum session_exit status = SESSION_FINE;
+    struct colander_error err;
+    bool found = true;
+
+    if (!arguments_has(arguments, "since") &&
+        !arguments_has(arguments, "until"))
+        return SESSION_FINE;
+    if (colander_family_time_column(family, &column, &found, &err) !=
+        COLANDER_OK) {
+        status = session_fail(session, &err);
+    } else if (!found) {
+        status = session_complain(
+            session, SESSION_USAGE,
+            "family '%s' has no time column for --since and --until: set one "
+            "with 'colander families STORE %s --time COLUMN'",
+            arguments->words[0], arguments->words[0]);
+    } else {
+        const char *path = (const char *)column.data;
+
+        status = add_time(conditions, session, arguments, path, "since",
+                          COLANDER_OPERATOR_GE);
+        if (status == SESSION_FINE)
+            status = add_time(conditions, session, arguments, path, "until",
+                              COLANDER_OPERATOR_LT);
+    }
+    colander_buffer_release(&column);
     return status;
 }
 
@@ -67,7 +162,7 @@ require_scan(struct colander_predicate **where, struct colander_error *err)
 /* Joins all conditions to one predicate, if there are any. */
 static enum session_exit
 read_where(struct request *request, const struct session *session,
-           const struct arguments *arguments)
+           const struct arguments *arguments, struct colander_family *family)
 {
     size_t room = arguments->word_count + arguments->choice_count + 1;
     struct conditions conditions = {NULL, 0};
@@ -79,6 +174,8 @@ read_where(struct request *request, const struct session *session,
         return session_complain(session, SESSION_FAILED,
                                 "no memory for conditions");
     status = add_conditions(&conditions, session, arguments);
+    if (status == SESSION_FINE)
+        status = add_times(&conditions, session, arguments, family);
     if (status != SESSION_FINE) {
         for (size_t i = 0; i < conditions.count; i++)
             colander_predicate_destroy(conditions.predicates[i]);
@@ -94,37 +191,87 @@ read_where(struct request *request, const struct session *session,
     return status;
 }
 
+static const struct key_option {
+    const char *name;
+    enum colander_key_use use;
+} key_options[] = {
+    {"key", COLANDER_KEY_EXACT},
+    {"prefix", COLANDER_KEY_PREFIX},
+    {"from", COLANDER_KEY_FROM},
+    {"to", COLANDER_KEY_TO},
+};
+
+#define KEY_OPTION_COUNT (sizeof(key_options) / sizeof(key_options[0]))
+
+static enum session_exit
+read_key(struct request *request, const struct session *session,
+         struct colander_family *family, const struct key_option *option,
+         const char *text)
+{
+    struct colander_error err;
+    size_t offset = 0;
+    enum colander_code code = colander_family_read_key(
+        family, text, option->use, &request->keys[option->use], &offset, &err);
+
+    if (code == COLANDER_OK)
+        return SESSION_FINE;
+    colander_error_context(&err, "--%s", option->name);
+    return session_misread(session, text, offset, &err);
+}
+
 /* Reads the options that are keys. */
 static enum session_exit
 read_keys(struct request *request, const struct session *session,
-          const struct arguments *arguments)
+          const struct arguments *arguments, struct colander_family *family)
 {
-    const struct {
-        const char *name;
-        struct colander_buffer *key;
-    } options[] = {
-        {"key", &request->key},
-        {"prefix", &request->prefix},
-        {"from", &request->from},
-        {"to", &request->to},
-    };
+    const struct colander_buffer *keys = request->keys;
+    enum session_exit status = SESSION_FINE;
 
-    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-        const char *text = arguments_value(arguments, options[i].name);
-        struct colander_error err;
-        size_t offset = 0;
+    for (size_t i = 0; i < KEY_OPTION_COUNT && status == SESSION_FINE; i++) {
+        const char *text = arguments_value(arguments, key_options[i].name);
 
-        if (text == NULL || literals_parse_key(text, options[i].key, &offset,
-                                               &err) == COLANDER_OK)
-            continue;
-        colander_error_context(&err, "--%s", options[i].name);
-        return session_misread(session, text, offset, &err);
+        if (text != NULL)
+            status = read_key(request, session, family, &key_options[i], text);
     }
-    if (request->key.size > 0 &&
-        request->prefix.size + request->from.size + request->to.size > 0)
+    if (status == SESSION_FINE && keys[COLANDER_KEY_EXACT].size > 0 &&
+        keys[COLANDER_KEY_PREFIX].size + keys[COLANDER_KEY_FROM].size +
+                keys[COLANDER_KEY_TO].size >
+            0)
         return session_complain(session, SESSION_USAGE,
                                 "--key excludes --prefix, --from and --to");
-    return SESSION_FINE;
+    return status;
+}
+
+/* Whether an option means something else in each family. */
+static bool
+depends_on_family(const struct arguments *arguments)
+{
+    bool is =
+        arguments_has(arguments, "since") || arguments_has(arguments, "until");
+
+    for (size_t i = 0; i < KEY_OPTION_COUNT; i++)
+        is = is || arguments_has(arguments, key_options[i].name);
+    return is;
+}
+
+/* Reads keys and conditions. */
+static enum session_exit
+read_rows(struct request *request, const struct session *session,
+          const struct arguments *arguments)
+{
+    struct colander_family *family = NULL;
+    enum session_exit status;
+    struct colander_error err;
+
+    if (depends_on_family(arguments) &&
+        session_family(session, arguments->words[0], &family, &err) !=
+            COLANDER_OK)
+        return session_fail(session, &err);
+    status = read_keys(request, session, arguments, family);
+    if (status == SESSION_FINE)
+        status = read_where(request, session, arguments, family);
+    colander_family_close(family);
+    return status;
 }
 
 static enum session_exit
@@ -160,14 +307,15 @@ static void
 fill_query(struct request *request, const struct session *session,
            const struct arguments *arguments)
 {
+    const struct colander_buffer *keys = request->keys;
     struct colander_query *query = &request->query;
     bool explains = arguments_has(arguments, "explain");
 
     query->where = request->where;
-    query->keys.exact = colander_buffer_slice(&request->key);
-    query->keys.prefix = colander_buffer_slice(&request->prefix);
-    query->keys.from = colander_buffer_slice(&request->from);
-    query->keys.to = colander_buffer_slice(&request->to);
+    query->keys.exact = colander_buffer_slice(&keys[COLANDER_KEY_EXACT]);
+    query->keys.prefix = colander_buffer_slice(&keys[COLANDER_KEY_PREFIX]);
+    query->keys.from = colander_buffer_slice(&keys[COLANDER_KEY_FROM]);
+    query->keys.to = colander_buffer_slice(&keys[COLANDER_KEY_TO]);
     if (request->expressions == NULL) {
         query->limit = request->limit;
         query->paths = request->selection.paths;
@@ -195,9 +343,7 @@ request_read(struct request *request, const struct session *session,
             COLANDER_OK)
         return session_misused(session, &err);
     request->is_scan = arguments_has(arguments, "scan");
-    status = read_keys(request, session, arguments);
-    if (status == SESSION_FINE)
-        status = read_where(request, session, arguments);
+    status = read_rows(request, session, arguments);
     if (status == SESSION_FINE)
         status = read_expressions(request, session, arguments);
     if (status == SESSION_FINE)
@@ -211,9 +357,7 @@ request_release(struct request *request)
     colander_predicate_destroy(request->where);
     where_destroy(request->expressions);
     argument_list_release(&request->selection);
-    colander_buffer_release(&request->key);
-    colander_buffer_release(&request->prefix);
-    colander_buffer_release(&request->from);
-    colander_buffer_release(&request->to);
+    for (size_t i = 0; i < KEY_OPTION_COUNT; i++)
+        colander_buffer_release(&request->keys[i]);
     memset(request, 0, sizeof(*request));
 }

@@ -3,8 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "shell/conditions.h"
-#include "shell/text.h"
+#include "columns/columns.h"
 #include "support/cases.h"
 #include "support/scoped.h"
 
@@ -51,6 +50,19 @@ meets(struct colander_predicate *predicate, const char *text)
                                    NULL));
     colander_predicate_destroy(predicate);
     return is_match;
+}
+
+/* Reads one condition. A mistake is in the only word. */
+static struct colander_predicate *
+condition_parse(const char *text, size_t *offset, struct colander_error *err)
+{
+    struct colander_fault fault = {0, 0};
+    struct colander_predicate *predicate =
+        colander_where_words(&text, 1, &fault, err);
+
+    assert_int_equal(fault.word, 0);
+    *offset = fault.offset;
+    return predicate;
 }
 
 static void
@@ -141,7 +153,7 @@ TEST(any_finds_typed_values_at_every_depth)
     for (size_t i = 0; i < COUNT(cases); i++) {
         size_t offset;
 
-        if (meets(condition_parse_any(cases[i].text, &offset, why()),
+        if (meets(colander_where_any_text(cases[i].text, &offset, why()),
                   cases[i].text) != cases[i].expected)
             fail_msg("--any '%s' is wrong", cases[i].text);
     }
@@ -273,7 +285,7 @@ TEST(library_names_are_not_in_messages)
     assert_null(condition_parse("user=\xFF", &offset, why()));
     assert_string_equal(error_text(), "string is not UTF-8");
     assert_int_equal(offset, 5);
-    assert_null(condition_parse_any("\xFF", &offset, why()));
+    assert_null(colander_where_any_text("\xFF", &offset, why()));
     assert_string_equal(error_text(), "string is not UTF-8");
 }
 
@@ -294,13 +306,4 @@ TEST(every_beginning_is_read_or_refused)
         if (size + 1 == sizeof(text))
             assert_non_null(predicate);
     }
-}
-
-TEST(the_caret_is_under_its_place)
-{
-    SCOPED_BUFFER text = COLANDER_BUFFER_EMPTY;
-
-    OK(text_append_caret(&text, "a\tb=\"", 4, NULL));
-    OK(colander_buffer_append(&text, "", 1, NULL));
-    assert_string_equal(text.data, "    a\\tb=\"\n         ^\n");
 }

@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "columns/predicate_spans.h"
 #include "naive_filter_query.h"
 #include "naive_row.h"
 #include "support/cases.h"
@@ -59,6 +60,9 @@ ordered_draw(struct draw *draw, const char *path, const struct place *place)
         high = scalar_near(place);
         high.kin = low.kin;
     } while (chance(4) > 0 && scalar_order(&low, &high) > 0);
+    if (chance(6) == 0)
+        return predicate_any_between(scalar_value(&low), scalar_value(&high),
+                                     NULL);
     return colander_where_between(path, scalar_value(&low), scalar_value(&high),
                                   NULL);
 }
@@ -68,7 +72,9 @@ open_draw(struct draw *draw, const char *path,
           const struct colander_value *value)
 {
     draw->is_exact = false;
-    switch (chance(3)) {
+    switch (chance(4)) {
+    case 3:
+        return predicate_outside(path, value, 1, NULL);
     case 0:
         return colander_where(path, COLANDER_NE, *value, NULL);
     case 1:
@@ -157,7 +163,8 @@ check_shape(const struct filter_query *query, bool is_root)
             assert_true(colander_value_compare(&query->values[i - 1],
                                                &query->values[i]) < 0);
     } else if (query->kind != FILTER_QUERY_OPEN) {
-        assert_true(query->path_length > 0);
+        assert_true(query->path_length > 0 ||
+                    query->kind == FILTER_QUERY_RANGE);
     }
     if (query->kind == FILTER_QUERY_RANGE)
         assert_true(query->has_low || query->has_high);
@@ -287,6 +294,21 @@ TEST(ranges_of_several_elements_stay_apart)
     assert_int_equal(query->operands[0]->kind, FILTER_QUERY_RANGE);
     assert_true(query->operands[0]->has_low);
     assert_false(query->operands[0]->has_high);
+    filter_query_destroy(query);
+}
+
+/* One column may have a value in one range, and another one in the other. */
+TEST(ranges_of_any_column_stay_apart)
+{
+    SCOPED_PREDICATE predicate = all_of(
+        predicate_any_between(colander_integer(1), colander_integer(2), NULL),
+        predicate_any_between(colander_integer(5), colander_integer(6), NULL));
+    struct filter_query *query = filter_query_of(predicate);
+
+    assert_int_equal(query->kind, FILTER_QUERY_ALL_OF);
+    assert_int_equal(query->operand_count, 2);
+    assert_int_equal(query->operands[0]->kind, FILTER_QUERY_RANGE);
+    assert_int_equal(query->operands[0]->path_length, 0);
     filter_query_destroy(query);
 }
 

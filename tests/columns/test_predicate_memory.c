@@ -67,6 +67,43 @@ TEST(a_predicate_is_made_or_memory_is_short)
     assert_true(failed > 10);
 }
 
+/* Words, with an operand of each kind. */
+TEST(words_become_a_predicate_or_memory_is_short)
+{
+    const char *words[] = {
+        "(",          "a=2015-03-24",
+        "or",         "not",
+        "b!=2015-03", ")",
+        "c~2015-03",  "d=[\"2015-03-24T10:00Z\",1,\"x\"]",
+        "e>@now",
+    };
+    struct colander_predicate *predicate = NULL;
+    struct colander_error err;
+    size_t offset;
+    long failed = 0;
+
+    for (; predicate == NULL; failed++) {
+        err.code = COLANDER_OK;
+        allocations_left = failed;
+        predicate = colander_where_words(words, COUNT(words), NULL, &err);
+        allocations_left = -1;
+        if (predicate == NULL)
+            assert_int_equal(err.code, COLANDER_NO_MEMORY);
+    }
+    colander_predicate_destroy(predicate);
+    assert_true(failed > 30);
+    predicate = NULL;
+    for (failed = 0; predicate == NULL; failed++) {
+        allocations_left = failed;
+        predicate = colander_where_any_text("2015-03-24", &offset, &err);
+        allocations_left = -1;
+        if (predicate == NULL)
+            assert_int_equal(err.code, COLANDER_NO_MEMORY);
+    }
+    colander_predicate_destroy(predicate);
+    assert_true(failed > 5);
+}
+
 /* {"a":"x","b":["x"],"c":1,"d":1} */
 static const char row[] = "\x84\241a\xa1x\241b\x91\xa1x\241c\x01\241d\x01";
 

@@ -8,6 +8,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "columns/predicate_spans.h"
 #include "naive_row.h"
 #include "support/cases.h"
 #include "support/scoped.h"
@@ -32,7 +33,9 @@ enum kind {
     EXISTS,
     MISSING,
     IS_NULL,
+    OUTSIDE,
     ANY_COLUMN,
+    ANY_BETWEEN,
     ALL,
     SOME,
     OPPOSITE,
@@ -40,9 +43,10 @@ enum kind {
 };
 
 static const char *const kind_names[KIND_COUNT] = {
-    "=",    "!=",      "<",      "<=",       ">",      ">=",
-    "in",   "between", "prefix", "contains", "exists", "missing",
-    "null", "any",     "and",    "or",       "not"};
+    "=",           "!=",      "<",       "<=",      ">",
+    ">=",          "in",      "between", "prefix",  "contains",
+    "exists",      "missing", "null",    "outside", "any",
+    "any between", "and",     "or",      "not"};
 
 struct question {
     enum kind kind;
@@ -90,9 +94,15 @@ scalar_shorten(struct scalar *scalar)
 }
 
 static bool
+is_span(enum kind kind)
+{
+    return kind == BETWEEN || kind == OUTSIDE || kind == ANY_BETWEEN;
+}
+
+static bool
 is_allowed(enum kind kind, const struct scalar *scalar)
 {
-    if ((kind >= LT && kind <= GE) || kind == BETWEEN)
+    if ((kind >= LT && kind <= GE) || is_span(kind))
         return scalar->kin != NOTHING;
     if (kind == PREFIX || kind == CONTAINS)
         return scalar->kin == TEXT || scalar->kin == BLOB;
@@ -125,10 +135,10 @@ scalars_draw(struct question *question, const struct place *place)
     enum kind kind = question->kind;
     struct scalar *scalars = question->scalars;
 
-    question->count = kind == IN ? chance(4) : kind == BETWEEN ? 2 : 1;
+    question->count = kind == IN ? chance(4) : is_span(kind) ? 2 : 1;
     for (size_t i = 0; i < question->count; i++)
         scalars[i] = scalar_draw_for(kind, place);
-    if (kind == BETWEEN)
+    if (is_span(kind))
         scalars[1].kin = scalars[0].kin;
     if ((kind == PREFIX || kind == CONTAINS) && chance(2) == 0)
         scalar_shorten(&scalars[0]);
@@ -199,8 +209,12 @@ question_predicate(const struct question *question, struct colander_error *err)
         return colander_where_missing(path, err);
     case IS_NULL:
         return colander_where_null(path, err);
+    case OUTSIDE:
+        return predicate_outside(path, values, 1, err);
     case ANY_COLUMN:
         return colander_where_any_column(values[0], err);
+    case ANY_BETWEEN:
+        return predicate_any_between(values[0], values[1], err);
     case ALL:
         return colander_all_of(operands, question->count, err);
     case SOME:
@@ -251,6 +265,9 @@ scalar_holds(const struct question *question, const struct scalar *scalar)
 {
     const struct scalar *first = &question->scalars[0];
     bool is_kin = scalar->kin == first->kin;
+    bool is_between = is_kin && is_span(question->kind) &&
+                      scalar_order(scalar, first) >= 0 &&
+                      scalar_order(scalar, &question->scalars[1]) <= 0;
 
     switch (question->kind) {
     case EQ:
@@ -269,8 +286,10 @@ scalar_holds(const struct question *question, const struct scalar *scalar)
     case IN:
         return is_one_of(scalar, question);
     case BETWEEN:
-        return is_kin && scalar_order(scalar, first) >= 0 &&
-               scalar_order(scalar, &question->scalars[1]) <= 0;
+    case ANY_BETWEEN:
+        return is_between;
+    case OUTSIDE:
+        return !is_between;
     case PREFIX:
         return is_kin && has_part(scalar, first, 0);
     case CONTAINS:
@@ -289,7 +308,8 @@ leaf_is_true(const struct question *leaf, const struct layout *layout,
     for (size_t i = 0; i < layout->count; i++) {
         const struct place *place = &layout->places[i];
 
-        if (leaf->kind != ANY_COLUMN && strcmp(place->path, leaf->path) != 0)
+        if (leaf->kind != ANY_COLUMN && leaf->kind != ANY_BETWEEN &&
+            strcmp(place->path, leaf->path) != 0)
             continue;
         if (leaf->kind == MISSING)
             return false;

@@ -138,6 +138,12 @@ look_at_zones(struct colander_slice bytes)
                        &ranges, NULL) == COLANDER_OK)
             expect_rows(&ranges, row_count);
     }
+    row_ranges_clear(&ranges);
+    if (zones_find_any(block, row_count, &spans[0], &ranges, NULL) ==
+        COLANDER_OK) {
+        row_ranges_order(&ranges);
+        expect_rows(&ranges, row_count);
+    }
     row_ranges_release(&ranges);
 }
 

@@ -8,7 +8,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include "fuzz/fuzz.h"
-#include "shell/conditions.h"
 #include "shell/text.h"
 #include "shell/where.h"
 
@@ -29,14 +28,15 @@ static void
 parse(const char *text)
 {
     struct colander_error err = {.code = COLANDER_OK};
+    struct colander_fault fault = {0, 0};
     struct colander_predicate *predicate;
     size_t offset = 0;
 
-    predicate = condition_parse(text, &offset, &err);
+    predicate = colander_where_words(&text, 1, &fault, &err);
     if (predicate == NULL)
-        expect_place(text, err.code, offset);
+        expect_place(text, err.code, fault.offset);
     colander_predicate_destroy(predicate);
-    predicate = condition_parse_any(text, &offset, &err);
+    predicate = colander_where_any_text(text, &offset, &err);
     if (predicate == NULL)
         expect_place(text, err.code, offset);
     colander_predicate_destroy(predicate);

@@ -91,7 +91,7 @@ mistake '--key: key has no parts' 0 --key '[]'
 run 2 find "$demo" tweets --from '[1,]'
 says_some '^colander: find: --from: '
 says_some '^       \^$'
-mistake "--any takes one value, not a list (write a text that begins with '[' in double quotes)" \
+mistake "any column takes one value, not a list (write a text that begins with '[' in double quotes)" \
     0 --any '[1]'
 run 2 find "$demo" tweets --limit -1
 says "colander: find: --limit must be a number, not '-1'"

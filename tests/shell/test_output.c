@@ -6,7 +6,9 @@
  */
 #include "shell/output.h"
 #include "shell/output/csv.h"
+#include "shell/text.h"
 #include "support/cases.h"
+#include "support/scoped.h"
 
 #include <locale.h>
 #include <math.h>
@@ -322,6 +324,15 @@ TEST(matches_of_an_empty_row_are_json)
     shown.matched = (struct colander_columns){paths, 1, false};
     row(&shown, NULL);
     assert_shows(&shown, "{\"_matched\":[\"a\"]}\n");
+}
+
+TEST(the_caret_is_under_its_place)
+{
+    SCOPED_BUFFER text = COLANDER_BUFFER_EMPTY;
+
+    OK(text_append_caret(&text, "a\tb=\"", 4, NULL));
+    OK(colander_buffer_append(&text, "", 1, NULL));
+    assert_string_equal(text.data, "    a\\tb=\"\n         ^\n");
 }
 
 int

@@ -6,6 +6,7 @@
 #ifndef TESTS_SUPPORT_RANDOM_ROWS_H
 #define TESTS_SUPPORT_RANDOM_ROWS_H
 
+#include "columns/predicate_spans.h"
 #include "support/random.h"
 #include "support/scoped.h"
 #include "support/store_fixture.h"
@@ -103,7 +104,7 @@ random_leaf(uint64_t *random)
 
     for (size_t i = 0; i < 4; i++)
         values[i] = random_value(random, texts[i]);
-    switch (random_below(random, 12)) {
+    switch (random_below(random, 14)) {
     case 0:
         return colander_where_in(path, values, 1 + random_below(random, 4),
                                  NULL);
@@ -125,6 +126,14 @@ random_leaf(uint64_t *random)
         return colander_where_any_column(values[0], NULL);
     case 8:
         return colander_where(path, COLANDER_NE, values[0], NULL);
+    case 9:
+        return predicate_any_between(
+            values[0].type == COLANDER_NULL ? colander_integer(480) : values[0],
+            values[0].type == COLANDER_NULL ? colander_double(490.5)
+                                            : values[0],
+            NULL);
+    case 10:
+        return predicate_outside(path, values, 2, NULL);
     default:
         return colander_where(path, COLANDER_EQ, values[0], NULL);
     }
