@@ -175,7 +175,9 @@ compile_in(lua_State *L, struct stack *stack, int index)
 
     for (size_t i = 0; i < count; i++)
         values[i] = operand(L, index, (int)i + 1);
-    stack_add(L, stack, colander_where_in(path_of(stack), values, count, &err),
+    stack_add(L, stack,
+              colander_where_written(path_of(stack), COLANDER_OPERATOR_IN,
+                                     values, count, &err),
               &err);
     lua_pop(L, 1);
 }
@@ -229,29 +231,30 @@ create_leaf(lua_State *L, struct stack *stack, int index, int op,
             struct colander_error *err)
 {
     const char *path = path_of(stack);
+    enum colander_operator how = (enum colander_operator)(op - OP_COMPARE);
+    struct colander_value values[2];
 
-    switch (op) {
-    case OP_BETWEEN:
-        return colander_where_between(path, operand(L, index, 1),
-                                      operand(L, index, 2), err);
-    case OP_PREFIX:
-        return colander_where_prefix(path, operand(L, index, 1), err);
-    case OP_CONTAINS:
+    if (op == OP_CONTAINS)
         return colander_where_contains(path, operand(L, index, 1), err);
-    case OP_EXISTS:
+    if (op == OP_EXISTS)
         return colander_where_exists(path, err);
-    case OP_MISSING:
+    if (op == OP_MISSING)
         return colander_where_missing(path, err);
-    default:
-        return colander_where(path, (enum colander_comparison)(op - OP_COMPARE),
-                              operand(L, index, 1), err);
-    }
+    if (op == OP_BETWEEN)
+        how = COLANDER_OPERATOR_BETWEEN;
+    if (op == OP_PREFIX)
+        how = COLANDER_OPERATOR_PREFIX;
+    for (int i = 0; i < operators[op].operand_count; i++)
+        values[i] = operand(L, index, i + 1);
+    return colander_where_written(path, how, values,
+                                  (size_t)operators[op].operand_count, err);
 }
 
 static void
 compile_operator(lua_State *L, struct stack *stack, int index, int op,
                  unsigned depth)
 {
+    struct colander_value value;
     struct colander_error err;
 
     if (op < OP_WHERE)
@@ -277,8 +280,11 @@ compile_operator(lua_State *L, struct stack *stack, int index, int op,
         stack_negate(L, stack);
         break;
     case OP_ANY_COLUMN:
+        value = operand(L, index, 1);
         stack_add(L, stack,
-                  colander_where_any_column(operand(L, index, 1), &err), &err);
+                  colander_where_written(NULL, COLANDER_OPERATOR_ANY, &value, 1,
+                                         &err),
+                  &err);
         break;
     default:
         stack_add(L, stack, create_leaf(L, stack, index, op, &err), &err);
@@ -330,7 +336,9 @@ compile(lua_State *L, struct stack *stack, int index, unsigned depth)
         failure_misuse(L, "column '%s': a %s is not a condition",
                        path_of(stack), luaL_typename(L, index));
     stack_add(L, stack,
-              colander_where(path_of(stack), COLANDER_EQ, value, &err), &err);
+              colander_where_written(path_of(stack), COLANDER_OPERATOR_EQ,
+                                     &value, 1, &err),
+              &err);
 }
 
 struct colander_predicate *

@@ -10,6 +10,8 @@
  *   where{a = 1} | where{b = 2}, a & b, ~a
  *   any_column(5)                        in any column
  *
+ * A string that is a time also matches timestamps: see columns/words.h.
+ *
  * A condition is a table; one created by a function has a metatable. It is read
  * when a query runs, so several queries may use it.
  *

@@ -20,13 +20,8 @@ have_order(lua_State *L, int *order)
     struct colander_value a;
     struct colander_value b;
 
-    if (!value_get(L, 1, &a) || !value_get(L, 2, &b) || a.type == COLANDER_NULL)
-        return false;
-    if (a.type != b.type &&
-        !(colander_type_is_number(a.type) && colander_type_is_number(b.type)))
-        return false;
-    *order = colander_value_compare(&a, &b);
-    return true;
+    return value_get(L, 1, &a) && value_get(L, 2, &b) &&
+           a.type != COLANDER_NULL && typed_value_order(&a, &b, order);
 }
 
 /* a < b, and a <= b if upvalue 1 is 1 */

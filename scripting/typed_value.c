@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define TYPE "colander.value"
 
@@ -60,6 +61,32 @@ check(lua_State *L, int index)
     return typed_value->value;
 }
 
+/* t:date(format): as os.date of Lua, in UTC */
+static int
+timestamp_date(lua_State *L)
+{
+    const struct colander_value value = check(L, 1);
+    const char *format = luaL_optstring(L, 2, "%04Y-%m-%d");
+    const size_t room = 64 * strlen(format) + 64;
+    const time_t second = value.second;
+    struct tm time;
+    size_t size;
+    char *text;
+
+    if (value.type != COLANDER_TIMESTAMP)
+        failure_misuse(L, "a %s has no date", colander_type_name(value.type));
+    if (gmtime_r(&second, &time) == NULL)
+        failure_misuse(L, "the year of the time is too large");
+    /* A space first, so that 0 means that there is not enough room. */
+    format = lua_pushfstring(L, " %s", format);
+    text = lua_newuserdatauv(L, room, 0);
+    size = strftime(text, room, format, &time);
+    if (size == 0)
+        failure_misuse(L, "the format of a date is too long");
+    lua_pushlstring(L, text + 1, size - 1);
+    return 1;
+}
+
 static int
 typed_value_index(lua_State *L)
 {
@@ -77,6 +104,8 @@ typed_value_index(lua_State *L)
     else if (value.type == COLANDER_TIMESTAMP &&
              strcmp(field, "nanoseconds") == 0)
         lua_pushinteger(L, value.nanosecond);
+    else if (value.type == COLANDER_TIMESTAMP && strcmp(field, "date") == 0)
+        lua_pushcfunction(L, timestamp_date);
     else
         lua_pushnil(L);
     return 1;
@@ -118,11 +147,54 @@ typed_value_size(lua_State *L)
     return 1;
 }
 
-/* Compares the operands, one of which may be a number. */
+/* Returns the string at `index`, valid as long as that. */
+static struct colander_value
+text_of(lua_State *L, int index)
+{
+    size_t size;
+    const char *text = lua_tolstring(L, index, &size);
+
+    return colander_string(colander_slice_of(text, size));
+}
+
+/* Orders a timestamp and a string, if that is a time. */
+static bool
+order_text(const struct colander_value *time, const struct colander_value *text,
+           int *order)
+{
+    struct colander_times times;
+
+    if (time->type != COLANDER_TIMESTAMP || text->type != COLANDER_STRING ||
+        !colander_times_read(text->bytes, &times))
+        return false;
+    *order = (colander_value_compare(time, &times.last) > 0) -
+             (colander_value_compare(time, &times.first) < 0);
+    return true;
+}
+
+bool
+typed_value_order(const struct colander_value *a,
+                  const struct colander_value *b, int *order)
+{
+    if (order_text(a, b, order))
+        return true;
+    if (order_text(b, a, order)) {
+        *order = -*order;
+        return true;
+    }
+    if (a->type != b->type &&
+        !(colander_type_is_number(a->type) && colander_type_is_number(b->type)))
+        return false;
+    *order = colander_value_compare(a, b);
+    return true;
+}
+
+/* Compares the operands, one of which may be a number, or a time as text. */
 static int
 compare(lua_State *L)
 {
     struct colander_value sides[2];
+    int order;
 
     for (int i = 0; i < 2; i++) {
         const struct colander_value *value = typed_value_get(L, i + 1);
@@ -133,11 +205,19 @@ compare(lua_State *L)
             sides[i] = colander_integer(lua_tointeger(L, i + 1));
         else if (lua_type(L, i + 1) == LUA_TNUMBER)
             sides[i] = colander_double(lua_tonumber(L, i + 1));
+        else if (lua_type(L, i + 1) == LUA_TSTRING &&
+                 check(L, 2 - i).type == COLANDER_TIMESTAMP)
+            sides[i] = text_of(L, i + 1);
         else
             failure_misuse(L, "cannot compare a %s with a %s",
                            colander_type_name(check(L, 2 - i).type),
                            luaL_typename(L, i + 1));
     }
+    if (typed_value_order(&sides[0], &sides[1], &order))
+        return order;
+    if (sides[0].type == COLANDER_STRING || sides[1].type == COLANDER_STRING)
+        failure_misuse(L, "cannot compare a timestamp with a string that is "
+                          "not a time");
     return colander_value_compare(&sides[0], &sides[1]);
 }
 
@@ -173,14 +253,111 @@ create_binary(lua_State *L)
     return 1;
 }
 
-/* colander.timestamp(seconds [, nanoseconds]) */
+/* ---------------------------------------------------------- arithmetic --- */
+
+/* Pushes the timestamp `seconds` after `time`; the number is at `index`. */
+static int
+push_after(lua_State *L, struct colander_value time, int index, int sign)
+{
+    const lua_Number number = sign * luaL_checknumber(L, index);
+    int64_t seconds = lua_tointeger(L, index);
+    uint32_t nanosecond = 0;
+
+    luaL_argcheck(L, number >= -0x1p62 && number <= 0x1p62, index,
+                  "the time is out of range");
+    seconds *= sign;
+    if (!lua_isinteger(L, index)) {
+        seconds = (int64_t)number;
+        seconds -= (lua_Number)seconds > number;
+        nanosecond = (uint32_t)((number - (lua_Number)seconds) * 1e9 + 0.5);
+    }
+    nanosecond += time.nanosecond;
+    luaL_argcheck(L,
+                  !__builtin_add_overflow(time.second, seconds, &time.second) &&
+                      !__builtin_add_overflow(
+                          time.second, nanosecond / 1000000000, &time.second),
+                  index, "the time is out of range");
+    time.nanosecond = nanosecond % 1000000000;
+    push_copy(L, &time);
+    return 1;
+}
+
+static struct colander_value
+check_timestamp(lua_State *L, int index)
+{
+    const struct colander_value *value = typed_value_get(L, index);
+
+    if (value == NULL || value->type != COLANDER_TIMESTAMP)
+        failure_misuse(L, "attempt to calculate with a %s",
+                       value == NULL ? luaL_typename(L, index)
+                                     : colander_type_name(value->type));
+    return *value;
+}
+
+/* t + seconds, seconds + t */
+static int
+timestamp_add(lua_State *L)
+{
+    const int time = lua_type(L, 1) == LUA_TNUMBER ? 2 : 1;
+
+    return push_after(L, check_timestamp(L, time), 3 - time, 1);
+}
+
+/* t - seconds, t - t: seconds, as an integer if they are whole */
+static int
+timestamp_subtract(lua_State *L)
+{
+    const struct colander_value from = check_timestamp(L, 1);
+    struct colander_value other;
+    int64_t seconds;
+
+    if (lua_type(L, 2) == LUA_TNUMBER)
+        return push_after(L, from, 2, -1);
+    other = check_timestamp(L, 2);
+    luaL_argcheck(L,
+                  !__builtin_sub_overflow(from.second, other.second, &seconds),
+                  2, "the duration is out of range");
+    if (from.nanosecond == other.nanosecond)
+        lua_pushinteger(L, seconds);
+    else
+        lua_pushnumber(L, (lua_Number)seconds + ((lua_Number)from.nanosecond -
+                                                 (lua_Number)other.nanosecond) /
+                                                    1e9);
+    return 1;
+}
+
+/* ------------------------------------------------------------ creating --- */
+
+/* colander.duration("7d"): seconds */
+static int
+create_duration(lua_State *L)
+{
+    int64_t seconds;
+
+    luaL_checktype(L, 1, LUA_TSTRING);
+    luaL_argcheck(L, colander_duration_read(text_of(L, 1).bytes, &seconds), 1,
+                  "a duration such as '7d' or '1h30m' expected");
+    lua_pushinteger(L, seconds);
+    return 1;
+}
+
+/* colander.timestamp(text), colander.timestamp(seconds [, nanoseconds]) */
 static int
 create_timestamp(lua_State *L)
 {
-    lua_Integer second = luaL_checkinteger(L, 1);
-    lua_Integer nanosecond = luaL_optinteger(L, 2, 0);
+    struct colander_times times;
     struct colander_value value;
+    lua_Integer nanosecond;
+    lua_Integer second;
 
+    if (lua_type(L, 1) == LUA_TSTRING && lua_isnumber(L, 1) == 0) {
+        luaL_argcheck(L, colander_times_read(text_of(L, 1).bytes, &times), 1,
+                      "a time such as '2015-03-24T10:00Z' expected");
+        push_copy(L, &times.first);
+        return 1;
+    }
+    second = luaL_checkinteger(L, 1);
+    nanosecond = luaL_optinteger(L, 2, 0);
     luaL_argcheck(L, nanosecond >= 0 && nanosecond < 1000000000, 2,
                   "0 to 999999999 expected");
     value = colander_timestamp(second, (uint32_t)nanosecond);
@@ -236,14 +413,14 @@ typed_values_register(lua_State *L)
         {"__tostring", typed_value_text},
         {"__len", typed_value_size},
         {"__eq", typed_value_equal},
+        {"__add", timestamp_add},
+        {"__sub", timestamp_subtract},
         {NULL, NULL},
     };
     static const struct luaL_Reg functions[] = {
-        {"binary", create_binary},
-        {"timestamp", create_timestamp},
-        {"extension", create_extension},
-        {"unsigned", create_unsigned},
-        {NULL, NULL},
+        {"binary", create_binary},     {"timestamp", create_timestamp},
+        {"duration", create_duration}, {"extension", create_extension},
+        {"unsigned", create_unsigned}, {NULL, NULL},
     };
     struct colander_value null = colander_null();
 

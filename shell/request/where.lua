@@ -12,9 +12,10 @@ local names = {
     ipairs = ipairs, pairs = pairs, tonumber = tonumber, tostring = tostring,
     string = string, math = math, table = table, utf8 = utf8,
     colander = {
-        binary = colander.binary, extension = colander.extension,
-        null = colander.null, timestamp = colander.timestamp,
-        type = colander.type, unsigned = colander.unsigned,
+        binary = colander.binary, duration = colander.duration,
+        extension = colander.extension, null = colander.null,
+        timestamp = colander.timestamp, type = colander.type,
+        unsigned = colander.unsigned,
     },
     row = false, -- exists, so that it may be set
 }

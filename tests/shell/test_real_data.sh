@@ -103,6 +103,41 @@ for failed in *.failed; do
     [ "$failed" = '*.failed' ] || complain "$(cat "${failed%.failed}.said")"
 done
 
+# ---- times, as timestamps and as texts --------------------------------------
+
+# week FAMILY ARG...: the tweets that are found
+week() {
+    local family=$1
+    shift
+    run 0 find s "$family" "$@" --select id_str
+    sed -E 's/.*"id_str":"([0-9]+)".*/\1/' out | sort
+}
+
+# same_week ARG...: both families have the same tweets
+same_week() {
+    week tweets "$@" >with
+    week tweets_plain "$@" >without
+    cmp -s with without || complain "'$*' finds others without the schema"
+    [ "$(wc -l <with)" -gt 0 ] || complain "'$*' finds nothing"
+}
+run 0 families s tweets_plain --time created_at
+run 0 shell s --readonly -e 'local times = {}
+    for _, row in db:family("tweets"):find():select("created_at") do
+        times[#times + 1] = row.created_at
+    end
+    table.sort(times)
+    local middle = times[#times // 2]
+    print(middle:date("%Y-%m"), middle:date(), (middle + 7 * 86400):date())
+    print((tostring(middle):gsub("T", " "):gsub("Z", " +0000")))'
+read -r month day after <out
+time=$(sed -n 2p out)
+same_week "created_at>=$day" "created_at<$after"
+same_week --since "$day" --until "$after"
+same_week "created_at~$month"
+same_week "created_at~$day"
+same_week "created_at=$time"
+same_week --any "$time"
+
 # ---- all ways to the same family ------------------------------------------
 
 # packed FAMILY: prints all of it, each value as it is stored
