@@ -22,9 +22,9 @@ struct key_search {
 
 /* ------------------------------------------------------------- finding --- */
 
-/* Fills *found with part `index` of the first key that begins with the parts
- * before, and is not before `from` there; NULL if there is none. Only its type
- * is set, and the time of a timestamp. */
+/* Sets *found to part `index` of the first key that begins with the parts
+ * before and is not below `from` there. Its bytes are not valid. *is_found is
+ * false if there is no such key. */
 static enum colander_code
 first_part(const struct key_search *search, size_t index,
            struct colander_value from, struct colander_value *found,
@@ -41,6 +41,7 @@ first_part(const struct key_search *search, size_t index,
     size_t count;
 
     *is_found = false;
+    *found = colander_null();
     memcpy(parts, search->parts, index * sizeof(parts[0]));
     parts[index] = from;
     colander_query_init(&query);

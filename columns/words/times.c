@@ -125,14 +125,14 @@ read_beginning(struct colander_slice text, struct colander_times *times)
     struct time_scanner scanner = {text.data, text.data + text.size};
     struct outline outline;
 
-    return text.size >= 4 && scan_outline(&scanner, &outline) &&
-           outline_settle(&outline) &&
+    return scan_outline(&scanner, &outline) && outline_settle(&outline) &&
            set_end(&times->first, outline.low, outline.low_nanosecond) &&
            set_end(&times->last, outline.high, outline.high_nanosecond);
 }
 
 /* --------------------------------------------------------------- times --- */
 
+#define YEAR_SIZE 4
 #define MONTH_SIZE 7 /* 2015-03 */
 #define DATE_SIZE 10 /* 2015-03-24 */
 
@@ -156,13 +156,14 @@ times_read_plain(struct colander_slice text, struct colander_times *times)
 {
     if (text.size == MONTH_SIZE || text.size == DATE_SIZE)
         return read_beginning(text, times);
-    return read_instant(text, times);
+    return text.size > DATE_SIZE && read_instant(text, times);
 }
 
 bool
 times_read_prefix(struct colander_slice text, struct colander_times *times)
 {
-    return read_beginning(text, times) || read_instant(text, times);
+    return text.size >= YEAR_SIZE &&
+           (read_beginning(text, times) || read_instant(text, times));
 }
 
 /* Removes `lead` from the front of *text, if it is there. */

@@ -110,13 +110,12 @@ draw_any(struct expression *expression, int depth)
 static struct colander_slice
 draw_row(struct colander_row_builder *builder)
 {
+    static const char *const names[] = {"a", "b", "c", "d"};
     struct colander_slice row;
 
-    for (char name = 'a'; name <= 'd'; name++) {
-        const char path[2] = {name, '\0'};
-
+    for (size_t i = 0; i < COUNT(names); i++) {
         if (chance(4) > 0)
-            colander_row_builder_add(builder, path,
+            colander_row_builder_add(builder, names[i],
                                      colander_integer((int64_t)chance(4)));
     }
     OK(colander_row_builder_finish(builder, &row, NULL));
