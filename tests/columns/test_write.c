@@ -4,12 +4,14 @@
  * SPDX-License-Identifier: MIT
  */
 #include "columns/unchecked.h"
+#include "core/engine.h"
 #include "support/cases.h"
 #include "support/scoped.h"
 #include "support/store_fixture.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 /* --------------------------------------------------------------- limits --- */
 
@@ -175,7 +177,32 @@ FIXTURE_TEST(a_batch_over_the_limit_keeps_what_it_has)
 /* ---------------------------------------------------------- in parallel --- */
 
 #define PATCHERS 4
-#define PATCHES 2000
+#define PATCHES 300
+
+/* Between the read of a patch and its write, so that others could come between
+ * them. The linker redirects the calls here. */
+static atomic_bool is_slow;
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the names are the linker's. */
+enum colander_code
+__real_engine_batch_write(struct engine_batch *batch,
+                          enum colander_durability durability,
+                          struct colander_error *err);
+enum colander_code
+__wrap_engine_batch_write(struct engine_batch *batch,
+                          enum colander_durability durability,
+                          struct colander_error *err);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+enum colander_code
+__wrap_engine_batch_write(struct engine_batch *batch,
+                          enum colander_durability durability,
+                          struct colander_error *err)
+{
+    if (is_slow)
+        usleep(100);
+    return __real_engine_batch_write(batch, durability, err);
+}
 
 struct patcher {
     struct store_fixture *fixture;
@@ -185,7 +212,25 @@ struct patcher {
     int failures;
 };
 
-/* Increments its own column of the same row, patch by patch. */
+/* Whether the patcher's column of the row is `expected`. */
+static bool
+has_own_column(const struct patcher *patcher, struct colander_slice key,
+               const char *name, int64_t expected)
+{
+    SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
+    struct colander_value value;
+    bool found;
+
+    return colander_family_get(patcher->family, key, NULL, &row, &found,
+                               NULL) == COLANDER_OK &&
+           found &&
+           colander_row_get(colander_buffer_slice(&row), name, &value, &found,
+                            NULL) == COLANDER_OK &&
+           found && value.integer == expected;
+}
+
+/* Increments its own column of the same row, patch by patch. A lost patch shows
+ * only until the next one. */
 static void *
 patch_own_column(void *context)
 {
@@ -214,7 +259,8 @@ patch_own_column(void *context)
                                         NULL);
         if (code == COLANDER_OK && patcher->uses_batches)
             code = colander_batch_commit(batch, NULL, NULL);
-        patcher->failures += code != COLANDER_OK;
+        patcher->failures +=
+            code != COLANDER_OK || !has_own_column(patcher, bytes, name, i);
     }
     return NULL;
 }
@@ -223,11 +269,9 @@ FIXTURE_TEST(patches_of_one_row_at_once_lose_nothing)
 {
     SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct patcher patchers[PATCHERS];
-    SCOPED_BUFFER key = text_key("k");
-    SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
     pthread_t threads[PATCHERS];
-    bool found;
 
+    is_slow = true;
     for (int i = 0; i < PATCHERS; i++) {
         patchers[i] = (struct patcher){fixture, family, i, i % 2 == 1, 0};
         pthread_create(&threads[i], NULL, patch_own_column, &patchers[i]);
@@ -236,19 +280,7 @@ FIXTURE_TEST(patches_of_one_row_at_once_lose_nothing)
         pthread_join(threads[i], NULL);
         assert_int_equal(patchers[i].failures, 0);
     }
-    OK(colander_family_get(family, colander_buffer_slice(&key), NULL, &row,
-                           &found, NULL));
-    assert_true(found);
-    for (int i = 0; i < PATCHERS; i++) {
-        struct colander_value value;
-        char name[8];
-
-        (void)snprintf(name, sizeof(name), "c%d", i);
-        OK(colander_row_get(colander_buffer_slice(&row), name, &value, &found,
-                            NULL));
-        assert_true(found);
-        assert_int_equal(value.integer, PATCHES);
-    }
+    is_slow = false;
 }
 
 #define ACCOUNTS 16

@@ -17,7 +17,9 @@
 #include "support/random.h"
 #include "support/scoped.h"
 
+#include "core/directory.h"
 #include "core/ledger.h"
+#include "core/options.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -312,9 +314,71 @@ ENGINE_TEST(logs_before_the_last_are_noted_when_the_power_is_lost)
     ZERO(close(directory));
 }
 
+/* Replaces the record of a store until the power is lost: --record <directory>
+ * <progress> <seed> <changes>. */
+_Noreturn static void
+record_until_lost(char **arguments)
+{
+    struct progress *progress = history_map(arguments[3], sizeof(*progress));
+    struct colander_options options = usual_options();
+    struct directory directory;
+    char path[TEMPORARY_SIZE + 16];
+
+    (void)snprintf(path, sizeof(path), "%s/store", arguments[2]);
+    power_loss_begin(path, strtoull(arguments[5], NULL, 10), DIRECTORY_RECORD,
+                     strtoull(arguments[4], NULL, 10), false);
+    if (directory_open(&directory, path, COLANDER_OPEN_OR_CREATE, why()) !=
+        COLANDER_OK)
+        _exit(3);
+    options_fill_kept(&options);
+    options.block_size = 4096;
+    for (;; options.block_size ^= 4096 ^ 8192) {
+        if (directory_write_options(&directory, &options, why()) != COLANDER_OK)
+            _exit(4);
+        atomic_store(&progress->durable, 1);
+    }
+}
+
+ENGINE_TEST(a_record_is_whole_when_the_power_is_lost)
+{
+    uint64_t random = random_seed(__func__);
+    char path[TEMPORARY_SIZE + 16];
+    struct progress *progress;
+
+    (void)snprintf(path, sizeof(path), "%s/progress", fixture->directory);
+    progress = history_map(path, sizeof(*progress));
+    for (unsigned run = 0; run < 60; run++) {
+        char numbers[2][24];
+        const char *arguments[] = {"test", "--record", fixture->directory,
+                                   path,   numbers[0], numbers[1],
+                                   NULL};
+        struct colander_options options;
+        struct directory directory;
+
+        (void)snprintf(numbers[0], sizeof(numbers[0]), "%" PRIu64,
+                       random_next(&random));
+        (void)snprintf(numbers[1], sizeof(numbers[1]), "%u", run / 5);
+        atomic_store(&progress->durable, 0);
+        assert_int_equal(WTERMSIG(child_run(arguments)), SIGKILL);
+        if (is_store(fixture)) {
+            OK(directory_open(&directory, fixture->path,
+                              COLANDER_OPEN_READ_ONLY, why()));
+            OK(directory_read_options(&directory, &options, why()));
+            directory_close(&directory);
+        } else {
+            ZERO(atomic_load(&progress->durable));
+        }
+        remove_saved(fixture);
+        temporary_remove(fixture->path);
+    }
+    munmap(progress, sizeof(*progress));
+}
+
 int
 main(int argc, char **argv)
 {
+    if (argc == 6 && strcmp(argv[1], "--record") == 0)
+        record_until_lost(argv);
     if (argc == 6 && strcmp(argv[1], "--note") == 0)
         note_until_lost(argv);
     if (argc == 6 && strncmp(argv[1], "--", 2) == 0)

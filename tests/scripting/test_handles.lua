@@ -160,6 +160,31 @@ support.with_store(function(store)
     assert(store:family("b"):get("k").n == 2)
 end)
 
+-- A query whose function fails is closed: it does not wait for the collector. A
+-- query that is open keeps the files it reads.
+support.with_store(function(store, path)
+    local family = store:family("rows")
+    local function count_files()
+        local list <close> = io.popen("ls '" .. path .. "'/rocksdb/*.sst | wc -l")
+        return list:read("n")
+    end
+
+    family:put("k", {n = 1})
+    family:flush()
+    collectgarbage("stop")
+    for _ = 1, 100 do
+        fails({"oops"}, family:find():where(function() error("oops") end))
+    end
+    family:put("k", {n = 2})
+    family:compact()
+    for _ = 1, 500 do -- files are deleted in the background
+        if count_files() == 1 then break end
+        os.execute("sleep 0.01")
+    end
+    assert(count_files() == 1)
+    collectgarbage("restart")
+end)
+
 -- Only handles can be closed.
 support.with_store(function(store)
     for _, other in ipairs {colander.binary(("\1"):rep(200)), io.stdout,
