@@ -4,6 +4,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "columns/bulk/bulk_build.h"
+
 #include "bulks.h"
 #include "support/cases.h"
 #include "support/scoped.h"
@@ -285,6 +287,42 @@ FIXTURE_TEST(row_that_is_put_meanwhile_fails_the_commit)
     FAILS(colander_bulk_commit(bulk, &count, why()), COLANDER_INVALID);
     colander_bulk_destroy(bulk);
     assert_int_equal(count_rows(family), 1);
+}
+
+/* To cancel after its files are built; NULL: none. The linker redirects the
+ * calls here. */
+static struct colander_bulk *cancelled_next;
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the names are the linker's. */
+enum colander_code __real_bulk_build(struct bulk_build *build,
+                                     struct colander_error *err);
+enum colander_code __wrap_bulk_build(struct bulk_build *build,
+                                     struct colander_error *err);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+enum colander_code
+__wrap_bulk_build(struct bulk_build *build, struct colander_error *err)
+{
+    const enum colander_code code = __real_bulk_build(build, err);
+
+    if (cancelled_next != NULL)
+        colander_bulk_cancel(cancelled_next);
+    cancelled_next = NULL;
+    return code;
+}
+
+FIXTURE_TEST(bulk_that_is_cancelled_when_it_is_built_adds_no_row)
+{
+    SCOPED_FAMILY family = fixture_family(fixture, "rows");
+    const struct bulk_limits limits = small_limits();
+    struct colander_bulk *bulk = begin(family, &limits);
+
+    for (uint64_t i = 0; i < 500; i++)
+        add_row(bulk, i, number_row(fixture, i), NULL);
+    cancelled_next = bulk;
+    FAILS(colander_bulk_commit(bulk, NULL, why()), COLANDER_CANCELLED);
+    colander_bulk_destroy(bulk);
+    assert_int_equal(count_rows(family), 0);
 }
 
 FIXTURE_TEST(of_two_bulks_of_a_family_one_is_committed)

@@ -274,6 +274,36 @@ FIXTURE_TEST(rows_that_come_late_are_the_latest_of_their_keys)
     assert_int_equal(count_directories(fixture), 0);
 }
 
+/* The key at the border of two runs that are in order, and the last key of the
+ * only file. */
+FIXTURE_TEST(last_key_of_a_run_or_file_may_come_again)
+{
+    struct bulk_limits limits = small_limits();
+    SCOPED_FAMILY family = fixture_family(fixture, "rows");
+
+    limits.sorter.run_size = 32 << 20;
+    limits.sst_size = 64 << 20;
+    for (uint64_t is_late = 0; is_late < 2; is_late++) {
+        struct model *model = calloc(1, sizeof(*model));
+        struct colander_bulk *bulk = begin(family, &limits);
+
+        assert_int_equal(limits.sorter.run_rows, 100);
+        for (uint64_t i = 0; i < 200; i++)
+            add_row(bulk, i, number_row(fixture, i), model);
+        /* The first row of the next run, or one of a run out of order. */
+        add_row(bulk, 199, number_row(fixture, 1000), model);
+        for (uint64_t i = 0; i < 150; i++)
+            add_row(bulk, is_late ? 500 - i : 200 + i, number_row(fixture, i),
+                    model);
+        assert_int_equal(commit(bulk), model_count(model));
+        assert_model(family, model);
+        OK(colander_family_drop(family, NULL));
+        colander_family_close(family);
+        family = fixture_family(fixture, "rows");
+        model_release(model);
+    }
+}
+
 FIXTURE_TEST(cancelled_and_forgotten_heads_leave_nothing)
 {
     struct ordered ordered;

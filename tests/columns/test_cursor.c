@@ -138,6 +138,30 @@ FIXTURE_TEST(find_sees_the_moment_it_began)
     assert_int_equal(count_rows(family), 1);
 }
 
+FIXTURE_TEST(an_exact_key_is_not_a_prefix)
+{
+    const struct colander_value parts[] = {colander_text("a"),
+                                           colander_text("b")};
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
+    struct colander_query query = usual_query();
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+    uint64_t count;
+
+    for (size_t size = 2; size > 0; size--) {
+        OK(colander_key_encode(parts, size, &key, NULL));
+        OK(colander_family_put(family, colander_buffer_slice(&key),
+                               fixture_row(fixture, "n", colander_integer(1)),
+                               NULL, NULL));
+    }
+    query.keys.exact = colander_buffer_slice(&key);
+    OK(colander_family_count(family, &query, &count, NULL));
+    assert_int_equal(count, 1);
+    query.keys.exact = colander_slice_of(NULL, 0);
+    query.keys.prefix = colander_buffer_slice(&key);
+    OK(colander_family_count(family, &query, &count, NULL));
+    assert_int_equal(count, 2);
+}
+
 FIXTURE_TEST(bad_range_is_refused)
 {
     SCOPED_FAMILY family = fixture_family(fixture, "f");
@@ -202,8 +226,17 @@ FIXTURE_TEST(cancel_from_another_thread_ends_the_find)
     colander_cursor_close(reading.cursor);
     colander_predicate_destroy((struct colander_predicate *)query.where);
 
-    /* And in the middle: reads rows until it is cancelled. */
+    /* And in the middle. */
     query.where = NULL;
+    OK(colander_family_find(family, &query, &reading.cursor, NULL));
+    OK(colander_cursor_next(reading.cursor, &is_row, &result, NULL));
+    assert_true(is_row);
+    colander_cursor_cancel(reading.cursor);
+    FAILS(colander_cursor_next(reading.cursor, &is_row, &result, NULL),
+          COLANDER_CANCELLED);
+    colander_cursor_close(reading.cursor);
+
+    /* Reads rows until it is cancelled. */
     OK(colander_family_find(family, &query, &reading.cursor, NULL));
     reading.steps = 0;
     pthread_create(&thread, NULL, read_on, &reading);

@@ -234,3 +234,46 @@ FIXTURE_TEST(damage_under_universal_compaction_is_an_error)
     fixture_open(fixture);
     damage_often(fixture, &random, runs_of_one_kind());
 }
+
+static void
+note_finding(void *context, const char *file, const char *what)
+{
+    (void)context;
+    (void)file;
+    (void)what;
+}
+
+/* Also in the filter, the index and the properties, which a scan does not
+ * read. */
+FIXTURE_TEST(damage_anywhere_in_a_block_is_found_by_a_check)
+{
+    struct colander_family *family = fixture_family(fixture, "f");
+    struct stat status;
+    off_t end;
+
+    for (int i = 0; i < 3000; i++)
+        put_at(family, i, fixture_row(fixture, "n", colander_integer(i)));
+    OK(colander_family_flush(family, NULL));
+    colander_family_close(family);
+    fixture_close(fixture);
+    find_files(fixture);
+    assert_int_equal(files.count, 1);
+    ZERO(stat(files.paths[0], &status));
+    end = status.st_size - 60; /* the footer has padding */
+    for (off_t at = 0; at < end; at += end / 80) {
+        struct colander_check check = {0};
+
+        flip(files.paths[0], at);
+        fixture->options.mode = COLANDER_OPEN_READ_ONLY;
+        if (colander_store_open(fixture->directory, &fixture->options,
+                                &fixture->store, NULL) == COLANDER_OK) {
+            OK(colander_store_check(fixture->store, &check, note_finding, NULL,
+                                    NULL));
+            assert_true(check.finding_count > 0);
+            fixture_close(fixture);
+        }
+        flip(files.paths[0], at);
+    }
+    fixture->options.mode = COLANDER_OPEN_EXISTING;
+    fixture_open(fixture);
+}

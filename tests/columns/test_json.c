@@ -216,6 +216,8 @@ TEST(timestamps_are_rfc_3339_with_as_many_digits_as_needed)
                 "\"2020-09-13T12:26:40.120Z\"");
     assert_json(colander_timestamp(1600000000, 1000),
                 "\"2020-09-13T12:26:40.000001Z\"");
+    assert_json(colander_timestamp(1600000000, 100),
+                "\"2020-09-13T12:26:40.000000100Z\"");
     assert_json(colander_timestamp(1600000000, 1),
                 "\"2020-09-13T12:26:40.000000001Z\"");
     assert_json(colander_timestamp(-1, 999999999),

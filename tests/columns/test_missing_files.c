@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/ledger.h"
 #include "support/cases.h"
 #include "support/scoped.h"
 #include "support/store_fixture.h"
@@ -11,6 +12,24 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* Whether MANIFESTs are not deleted. The linker redirects the calls here. */
+static bool keeps_manifests;
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the names are the linker's. */
+bool __real_ledger_forget(struct ledger *ledger, enum ledger_kind kind,
+                          uint64_t number);
+bool __wrap_ledger_forget(struct ledger *ledger, enum ledger_kind kind,
+                          uint64_t number);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+bool
+__wrap_ledger_forget(struct ledger *ledger, enum ledger_kind kind,
+                     uint64_t number)
+{
+    return !(keeps_manifests && kind == LEDGER_MANIFEST) &&
+           __real_ledger_forget(ledger, kind, number);
+}
 
 /* Leaves a store whose log has rows that are on disk. */
 static void
@@ -109,4 +128,23 @@ FIXTURE_TEST(a_lost_current_is_repaired_also_after_a_failed_open)
     family = fixture_family(fixture, "rows");
     OK(colander_family_count(family, NULL, &count, NULL));
     assert_int_equal(count, 100);
+}
+
+/* RocksDB may leave the MANIFEST of an earlier open. Without the later one, the
+ * store would lose what was written since. */
+FIXTURE_TEST(a_lost_current_is_not_repaired_for_an_earlier_manifest)
+{
+    struct colander_check check = {0};
+
+    keeps_manifests = true;
+    kill_writer(fixture);
+    keeps_manifests = false;
+    run(fixture,
+        "test $(ls rocksdb/MANIFEST-* | wc -l) = 2 && mkdir last && "
+        "mv rocksdb/CURRENT $(ls rocksdb/MANIFEST-* | tail -n 1) last");
+    OK(colander_store_repair(fixture->directory, &check, report, NULL, NULL));
+    assert_int_equal(check.repaired_count, 0);
+    FAILS(open_code(fixture), COLANDER_CORRUPT);
+    run(fixture, "mv last/* rocksdb/ && rmdir last");
+    fixture_open(fixture);
 }

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "columns/bulk.h"
 #include "columns/unchecked.h"
 #include "core/engine.h"
 #include "support/cases.h"
@@ -127,6 +128,7 @@ FIXTURE_TEST(a_row_that_was_checked_is_put_as_it_is)
                                   row, NULL));
     assert_int_equal(colander_batch_count(batch), 1);
     OK(colander_batch_commit(batch, NULL, NULL));
+    assert_int_equal(colander_batch_count(batch), 0);
     assert_row(family, "k", "{\"_key\":\"k\",\"a\":1}");
 }
 
@@ -183,6 +185,10 @@ FIXTURE_TEST(a_batch_over_the_limit_keeps_what_it_has)
  * them. The linker redirects the calls here. */
 static atomic_bool is_slow;
 
+/* Called once before a write of this thread; NULL: nothing. */
+static _Thread_local void (*before_write)(void *context);
+static _Thread_local void *before_write_context;
+
 /* NOLINTBEGIN(bugprone-reserved-identifier): the names are the linker's. */
 enum colander_code
 __real_engine_batch_write(struct engine_batch *batch,
@@ -199,6 +205,11 @@ __wrap_engine_batch_write(struct engine_batch *batch,
                           enum colander_durability durability,
                           struct colander_error *err)
 {
+    void (*before)(void *context) = before_write;
+
+    before_write = NULL;
+    if (before != NULL)
+        before(before_write_context);
     if (is_slow)
         usleep(100);
     return __real_engine_batch_write(batch, durability, err);
@@ -259,21 +270,26 @@ patch_own_column(void *context)
                                         NULL);
         if (code == COLANDER_OK && patcher->uses_batches)
             code = colander_batch_commit(batch, NULL, NULL);
+        usleep(300); /* a write that would undo this one has ended, too */
         patcher->failures +=
             code != COLANDER_OK || !has_own_column(patcher, bytes, name, i);
     }
     return NULL;
 }
 
-FIXTURE_TEST(patches_of_one_row_at_once_lose_nothing)
+/* Every `batch_step`-th patcher uses batches; 0: none. */
+static void
+patch_at_once(struct store_fixture *fixture, struct colander_family *family,
+              int batch_step)
 {
-    SCOPED_FAMILY family = fixture_family(fixture, "f");
     struct patcher patchers[PATCHERS];
     pthread_t threads[PATCHERS];
 
     is_slow = true;
     for (int i = 0; i < PATCHERS; i++) {
-        patchers[i] = (struct patcher){fixture, family, i, i % 2 == 1, 0};
+        const bool uses_batches = batch_step > 0 && i % batch_step == 0;
+
+        patchers[i] = (struct patcher){fixture, family, i, uses_batches, 0};
         pthread_create(&threads[i], NULL, patch_own_column, &patchers[i]);
     }
     for (int i = 0; i < PATCHERS; i++) {
@@ -281,6 +297,114 @@ FIXTURE_TEST(patches_of_one_row_at_once_lose_nothing)
         assert_int_equal(patchers[i].failures, 0);
     }
     is_slow = false;
+}
+
+FIXTURE_TEST(patches_of_one_row_at_once_lose_nothing)
+{
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
+
+    for (int batch_step = 0; batch_step <= 2; batch_step++)
+        patch_at_once(fixture, family, batch_step);
+}
+
+struct inserter {
+    struct store_fixture *fixture;
+    struct colander_family *family;
+    int inserted_count; /* -1: it failed */
+};
+
+/* Inserts rows that the others insert, too. */
+static void *
+insert_rows(void *context)
+{
+    struct inserter *inserter = context;
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+
+    for (int i = 0; i < PATCHES; i++) {
+        const struct colander_value part = colander_integer(i);
+        bool is_inserted;
+
+        if (colander_key_encode(&part, 1, &key, NULL) != COLANDER_OK ||
+            colander_family_insert(inserter->family,
+                                   colander_buffer_slice(&key),
+                                   colander_slice_of("\x81\241n\x01", 4), NULL,
+                                   &is_inserted, NULL) != COLANDER_OK) {
+            inserter->inserted_count = -1;
+            break;
+        }
+        inserter->inserted_count += is_inserted;
+    }
+    return NULL;
+}
+
+FIXTURE_TEST(one_of_several_inserts_of_a_key_writes_it)
+{
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
+    struct inserter inserters[PATCHERS];
+    pthread_t threads[PATCHERS];
+    int count = 0;
+
+    is_slow = true;
+    for (int i = 0; i < PATCHERS; i++) {
+        inserters[i] = (struct inserter){fixture, family, 0};
+        pthread_create(&threads[i], NULL, insert_rows, &inserters[i]);
+    }
+    for (int i = 0; i < PATCHERS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_true(inserters[i].inserted_count >= 0);
+        count += inserters[i].inserted_count;
+    }
+    is_slow = false;
+    assert_int_equal(count, PATCHES);
+}
+
+struct commit {
+    struct colander_bulk *bulk;
+    pthread_t thread;
+    enum colander_code code;
+};
+
+static void *
+run_commit(void *context)
+{
+    struct commit *commit = context;
+
+    commit->code = colander_bulk_commit(commit->bulk, NULL, NULL);
+    return NULL;
+}
+
+/* Begins the commit, and gives it time to end. */
+static void
+begin_commit(void *context)
+{
+    struct commit *commit = context;
+
+    pthread_create(&commit->thread, NULL, run_commit, commit);
+    usleep(200000);
+}
+
+/* The bulk has the row that is being patched, and would be read before it and
+ * written after it. */
+FIXTURE_TEST(a_bulk_waits_for_a_patch)
+{
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
+    SCOPED_BUFFER key = text_key("k");
+    const struct colander_slice at = colander_buffer_slice(&key);
+    struct commit commit = {.bulk = NULL};
+
+    OK(colander_bulk_create(family, &commit.bulk, NULL));
+    OK(colander_bulk_add(commit.bulk, at,
+                         fixture_row(fixture, "a", colander_integer(1)), NULL));
+    before_write = begin_commit;
+    before_write_context = &commit;
+    OK(colander_family_patch(family, at,
+                             fixture_row(fixture, "b", colander_integer(2)),
+                             NULL, NULL));
+    pthread_join(commit.thread, NULL);
+    /* it is refused: the family has a row now */
+    assert_int_not_equal(commit.code, COLANDER_OK);
+    assert_row(family, "k", "{\"_key\":\"k\",\"b\":2}");
+    colander_bulk_destroy(commit.bulk);
 }
 
 #define ACCOUNTS 16

@@ -4,12 +4,15 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/engine.h"
+#include "core/sst.h"
 #include "support/engine_fixture.h"
+#include "support/rocksdb_inside.h"
 #include "support/scoped.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 /* ------------------------------------------------------------ families --- */
 
@@ -162,6 +165,71 @@ drop_beside(struct fixture *fixture, const enum work works[3], int rounds)
         }
         OK(put(fixture->engine, bystander, "k", "v", NULL));
     }
+}
+
+struct drop {
+    struct engine_family *family;
+    pthread_t thread;
+    bool is_begun;
+    enum colander_code code;
+};
+
+static void *
+run_drop(void *context)
+{
+    struct drop *drop = context;
+
+    drop->code = engine_family_drop(drop->family, NULL);
+    return NULL;
+}
+
+/* Begins the drop, and gives it time to end. */
+static void
+begin_drop(void *context)
+{
+    struct drop *drop = context;
+
+    if (drop->is_begun)
+        return;
+    drop->is_begun = true;
+    pthread_create(&drop->thread, NULL, run_drop, drop);
+    usleep(200000);
+}
+
+ENGINE_TEST(a_drop_waits_for_a_write)
+{
+    struct engine_family *bystander;
+    struct drop drop = {.is_begun = false};
+    SCOPED_ENGINE_BATCH batch = NULL;
+
+    drop.family = open_with_family(fixture, "doomed");
+    bystander = family_of(fixture, "bystander");
+    OK(engine_batch_create(fixture->engine, true, &batch, NULL));
+    rocksdb_pause_batch(batch, begin_drop, &drop);
+    OK(engine_batch_put(batch, drop.family, colander_slice_text("k"),
+                        colander_slice_text("v"), NULL));
+    OK(engine_batch_write(batch, COLANDER_AS_STORE, why()));
+    pthread_join(drop.thread, NULL);
+    OK(drop.code);
+    OK(put(fixture->engine, bystander, "k", "v", why()));
+}
+
+ENGINE_TEST(marks_go_with_their_family)
+{
+    struct engine_family *family = open_with_family(fixture, "f");
+    SCOPED_ENGINE_BATCH batch = NULL;
+    uint64_t count;
+
+    count = rocksdb_count_items(fixture->engine);
+    OK(engine_batch_create(fixture->engine, false, &batch, NULL));
+    OK(engine_batch_mark(batch, family, colander_slice_text("a"),
+                         colander_slice_text("1"), NULL));
+    OK(engine_batch_mark(batch, family, colander_slice_text("b"),
+                         colander_slice_text("2"), NULL));
+    OK(engine_batch_write(batch, COLANDER_AS_STORE, NULL));
+    assert_int_equal(rocksdb_count_items(fixture->engine), count + 2);
+    OK(engine_family_drop(family, NULL));
+    assert_int_equal(rocksdb_count_items(fixture->engine), count);
 }
 
 ENGINE_TEST(drop_stops_writers_and_nothing_else)

@@ -10,14 +10,16 @@
 #include <errno.h>
 #include <glob.h>
 
-/* The path of the only write-ahead log. */
+/* The path of the only file of the database with such a name. */
 static void
-find_log(const struct fixture *fixture, char path[TEMPORARY_SIZE + 64])
+find_file(const struct fixture *fixture, const char *name,
+          char path[TEMPORARY_SIZE + 64])
 {
     char pattern[TEMPORARY_SIZE + 64];
     glob_t found;
 
-    (void)snprintf(pattern, sizeof(pattern), "%s/rocksdb/*.log", fixture->path);
+    (void)snprintf(pattern, sizeof(pattern), "%s/rocksdb/%s", fixture->path,
+                   name);
     ZERO(glob(pattern, 0, NULL, &found));
     assert_int_equal(found.gl_pathc, 1);
     (void)snprintf(path, TEMPORARY_SIZE + 64, "%s", found.gl_pathv[0]);
@@ -36,7 +38,7 @@ ENGINE_TEST(failed_sync_of_an_old_log_fails_the_flush)
     OK(open_with(fixture, NULL, NULL));
     flushed = family_of(fixture, "flushed");
     other = family_of(fixture, "other");
-    find_log(fixture, log);
+    find_file(fixture, "*.log", log);
     OK(put(fixture->engine, flushed, "k", "v", NULL));
     OK(put(fixture->engine, other, "k", "v", NULL));
     faults_begin(log, &fault);

@@ -7,6 +7,7 @@
 #include "core/sst.h"
 
 #include "support/engine_fixture.h"
+#include "support/rocksdb_inside.h"
 #include "support/scoped.h"
 
 #include <pthread.h>
@@ -165,7 +166,12 @@ await_stall(const struct writer *writer)
     } while (writer->count < 2 || before != writer->count);
 }
 
-/* ----------------------------------------------------------------- test --- */
+/* ---------------------------------------------------------------- tests --- */
+
+TEST(a_handle_is_kept_for_the_jobs_that_ran)
+{
+    assert_int_equal(rocksdb_jobs_awaited(), 1);
+}
 
 /*
  * The flush of a family blocks writes. It is installed, and the family is

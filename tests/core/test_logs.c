@@ -84,28 +84,6 @@ ROLE(append)
     return 1;
 }
 
-/* Writes some rows, each of which waits for the disk, and is killed. */
-ROLE(sync)
-{
-    struct colander_options options = usual_options();
-    struct fixture fixture = {.engine = NULL};
-    struct engine_family *rows;
-    char key[2] = "a";
-
-    (void)snprintf(fixture.path, sizeof(fixture.path), "%s", arguments[2]);
-    options.sync = true;
-    if (open_with(&fixture, &options, NULL) != COLANDER_OK)
-        return 1;
-    rows = family_of(&fixture, "rows");
-    for (long left = strtol(arguments[3], NULL, 10); left > 0; left--) {
-        if (put(fixture.engine, rows, key, "value", NULL) != COLANDER_OK)
-            return 1;
-        key[0]++;
-    }
-    (void)kill(getpid(), SIGKILL);
-    return 1;
-}
-
 static void
 copy_store(const char *from, const char *to)
 {
@@ -697,25 +675,6 @@ lose_last_record(const struct log_file *log)
     assert_int_equal(log_check(AT_FDCWD, log->path, NULL, 0, &state, NULL),
                      COLANDER_OK);
     ZERO(truncate(log->path, (off_t)state.whole.size));
-}
-
-/* A write that waited is on the disk from the second one on: only after the
- * first sync of a log does RocksDB sync the directory that has its name. */
-ENGINE_TEST(a_log_cut_before_a_write_that_waited_is_refused)
-{
-    for (char count = '2'; count <= '5'; count++) {
-        const char number[] = {count, '\0'};
-        const char *const arguments[] = {"test", "--sync", fixture->path,
-                                         number, NULL};
-        struct log_file logs[LOGS_MAX];
-
-        assert_true(WIFSIGNALED(child_run(arguments)));
-        ledger_of_another_boot(fixture->path);
-        lose_last_record(&logs[list_logs(fixture->path, ".log", logs) - 1]);
-        FAILS(open_as(fixture, COLANDER_OPEN_EXISTING, why()),
-              COLANDER_CORRUPT);
-        temporary_remove(fixture->path);
-    }
 }
 
 /* Two logs lose data: an earlier one its end, and a later one its first writes,

@@ -20,6 +20,7 @@
 #include "core/directory.h"
 #include "core/ledger.h"
 #include "core/options.h"
+#include "core/sst.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -374,9 +375,80 @@ ENGINE_TEST(a_record_is_whole_when_the_power_is_lost)
     munmap(progress, sizeof(*progress));
 }
 
+/* Makes backups until the power is lost, also of what they wrote: --backup
+ * <directory> <progress> <seed> <changes>. */
+_Noreturn static void
+back_up_until_lost(char **arguments)
+{
+    struct progress *progress = history_map(arguments[3], sizeof(*progress));
+    char backups[TEMPORARY_SIZE + 16];
+    struct engine_family *families[2];
+    struct fixture fixture = {.engine = NULL};
+    struct colander_backup made;
+
+    (void)snprintf(fixture.path, sizeof(fixture.path), "%s/store",
+                   arguments[2]);
+    (void)snprintf(backups, sizeof(backups), "%s/backups", arguments[2]);
+    if (open_with(&fixture, NULL, why()) != COLANDER_OK)
+        _exit(3);
+    families[0] = family_of(&fixture, "first");
+    families[1] = family_of(&fixture, "second");
+    power_loss_begin(backups, strtoull(arguments[5], NULL, 10), NULL,
+                     strtoull(arguments[4], NULL, 10), false);
+    for (uint64_t number = 0;; number++) {
+        write_row(&fixture, families, number, false);
+        if (engine_family_flush(families[number % 2], why()) != COLANDER_OK ||
+            engine_backup(fixture.engine, backups, 0, NULL, &made, why()) !=
+                COLANDER_OK)
+            _exit(5);
+        atomic_store(&progress->durable, number + 1);
+    }
+}
+
+ENGINE_TEST(a_backup_is_on_the_disk_once_it_is_made)
+{
+    uint64_t random = random_seed(__func__);
+    char path[TEMPORARY_SIZE + 16];
+    struct progress *progress;
+
+    (void)snprintf(path, sizeof(path), "%s/progress", fixture->directory);
+    progress = history_map(path, sizeof(*progress));
+    for (unsigned run = 0; run < 12; run++) {
+        char numbers[2][24];
+        char backups[TEMPORARY_SIZE + 16];
+        const char *arguments[] = {"test", "--backup", fixture->directory,
+                                   path,   numbers[0], numbers[1],
+                                   NULL};
+
+        (void)snprintf(numbers[0], sizeof(numbers[0]), "%" PRIu64,
+                       random_next(&random));
+        (void)snprintf(numbers[1], sizeof(numbers[1]), "%u", 20 * run);
+        atomic_store(&progress->durable, 0);
+        assert_int_equal(WTERMSIG(child_run(arguments)), SIGKILL);
+        temporary_remove(fixture->path);
+        for (uint64_t made = 1; made <= progress->durable; made++) {
+            (void)snprintf(fixture->path, sizeof(fixture->path),
+                           "%.60s/backups/%06" PRIu64, fixture->directory,
+                           made);
+            OK(open_as(fixture, COLANDER_OPEN_READ_ONLY, why()));
+            assert_int_equal(count_rows(fixture, "first"), made);
+            assert_int_equal(count_rows(fixture, "second"), made);
+            close_engine(fixture);
+        }
+        (void)snprintf(backups, sizeof(backups), "%s/backups",
+                       fixture->directory);
+        temporary_remove(backups);
+        (void)snprintf(fixture->path, sizeof(fixture->path), "%s/store",
+                       fixture->directory);
+    }
+    munmap(progress, sizeof(*progress));
+}
+
 int
 main(int argc, char **argv)
 {
+    if (argc == 6 && strcmp(argv[1], "--backup") == 0)
+        back_up_until_lost(argv);
     if (argc == 6 && strcmp(argv[1], "--record") == 0)
         record_until_lost(argv);
     if (argc == 6 && strcmp(argv[1], "--note") == 0)

@@ -195,6 +195,34 @@ TEST(writer_keeps_off_an_existing_file_and_makes_private_ones)
     filter_writer_destroy(NULL);
 }
 
+/* Calls of fdatasync for the whole file. The linker redirects them here. */
+static unsigned sync_count;
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the names are the linker's. */
+int __real_fdatasync(int fd);
+int __wrap_fdatasync(int fd);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+int
+__wrap_fdatasync(int fd)
+{
+    struct filter_file *file = NULL;
+
+    sync_count += filter_file_open(path, cache, &file, NULL) == COLANDER_OK;
+    filter_file_unref(file);
+    return __real_fdatasync(fd);
+}
+
+TEST(a_file_is_synced_once_it_is_complete)
+{
+    SCOPED_MODEL model = model_tiny();
+
+    sync_count = 0;
+    write_model(model);
+    assert_int_equal(sync_count, 1);
+    ZERO(unlink(path));
+}
+
 TEST(writer_refuses_what_no_reader_would_take)
 {
     const struct colander_slice block = colander_slice_text("block");

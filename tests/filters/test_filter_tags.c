@@ -4,6 +4,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "columns/candidates.h"
+#include "filters/context.h"
+#include "filters/live.h"
 #include "support/cases.h"
 #include "support/compared_finds.h"
 #include "support/filter_files.h"
@@ -101,4 +104,39 @@ FIXTURE_TEST(filters_that_were_rebuilt_are_used)
     assert_all_loaded(family);
     assert_int_equal(filter_stats(family).damaged_count, 0);
     assert_int_equal(filter_stats(family).rebuilt_count, 0);
+}
+
+static void
+make_file(const char *path)
+{
+    FILE *file = fopen(path, "we");
+
+    assert_non_null(file);
+    ZERO(fclose(file));
+}
+
+/* The filter of an SST that could not be written, and one that a crash left
+ * under the number of a new SST. */
+FIXTURE_TEST(filters_without_an_sst_are_removed)
+{
+    struct colander_family *family = kept_family(fixture, "rows");
+    struct filters *filters = store_hooks_context(fixture->store);
+    const struct sst_observer observer = observer_of(filters);
+    struct sst_created failed = {.family = 7, .is_tagged = true};
+    const struct sst_created made = {
+        .family = 7, .number = 900000, .size = 100, .is_ok = true};
+    char path[FILTER_PATH_MAX];
+
+    write_file(fixture, family, 0);
+    filter_tag_draw(&filters->names, failed.tag);
+    assert_true(filter_path_of_tag(&filters->names, failed.tag, path));
+    make_file(path);
+    observer.created(observer.context, &failed);
+    assert_int_not_equal(access(path, F_OK), 0);
+    assert_true(
+        filter_path_of_sst(&filters->names, made.number, made.size, path));
+    make_file(path);
+    observer.created(observer.context, &made);
+    assert_int_not_equal(access(path, F_OK), 0);
+    observer.deleted(observer.context, made.number);
 }

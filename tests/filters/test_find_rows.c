@@ -140,3 +140,84 @@ FIXTURE_TEST(patched_row_is_found_once_by_old_and_new_columns)
         assert_int_equal(count_equal(fixture, family, NULL, 8 + step), 1);
     }
 }
+
+#define RANGE_ROWS 16000
+
+/* Counts the rows with `low` <= n <= `high` and keys from `from` to `to`. In a
+ * range of many keys, candidates must find them. */
+static uint64_t
+count_between(struct colander_family *family, int64_t low, int64_t high,
+              int64_t from, int64_t to)
+{
+    SCOPED_BUFFER first = number_key(from);
+    SCOPED_BUFFER last = number_key(to);
+    SCOPED_PREDICATE predicate =
+        low == high
+            ? colander_where("n", COLANDER_EQ, colander_integer(low), NULL)
+            : colander_where("n", COLANDER_LE, colander_integer(high), NULL);
+    struct colander_query query = usual_query();
+    SCOPED_CURSOR cursor = NULL;
+    struct colander_explain explain;
+    struct colander_result result;
+    uint64_t count = 0;
+
+    query.where = predicate;
+    query.keys.from = colander_buffer_slice(&first);
+    query.keys.to = colander_buffer_slice(&last);
+    OK(colander_family_find(family, &query, &cursor, NULL));
+    while (next_row(cursor, &result))
+        count++;
+    colander_cursor_explain(cursor, &explain);
+    if (to - from > RANGE_ROWS / 2)
+        assert_int_equal(explain.plan, COLANDER_PLAN_CANDIDATES);
+    return count;
+}
+
+FIXTURE_TEST(rows_at_the_ends_of_a_range_are_found)
+{
+    const int64_t last = RANGE_ROWS - 1;
+    const uint32_t segments[] = {1, 16, 512};
+    struct colander_filter_options options = usual_filters();
+
+    for (size_t i = 0; i < COUNT(segments); i++) {
+        SCOPED_FAMILY family = fixture_family(fixture, "rows");
+
+        options.rows_per_segment = segments[i];
+        OK(colander_family_set_filters(family, &options, NULL));
+        for (int64_t n = 0; n <= last; n++)
+            put_at(family, n, fixture_row(fixture, "n", colander_integer(n)));
+        OK(colander_family_flush(family, NULL));
+        OK(colander_family_await_filters(family, NULL));
+        assert_int_equal(count_between(family, 0, 200, 0, last), 201);
+        assert_int_equal(count_between(family, 0, 0, 0, last), 1);
+        assert_int_equal(count_between(family, last, last, 0, last), 1);
+        assert_int_equal(count_between(family, last, last, last, last), 1);
+        assert_int_equal(count_between(family, 700, 700, 700, last), 1);
+        assert_int_equal(count_between(family, 15000, 15000, 0, 15000), 1);
+        OK(colander_family_drop(family, NULL));
+    }
+}
+
+/* Zones are of 256 rows: the last row may be alone in its zone. */
+FIXTURE_TEST(last_row_of_a_file_is_in_a_zone)
+{
+    const int64_t counts[] = {1, 256, 257, 513};
+
+    for (size_t i = 0; i < COUNT(counts); i++) {
+        SCOPED_FAMILY family = fixture_family(fixture, "rows");
+        SCOPED_PREDICATE predicate = colander_where(
+            "n", COLANDER_GE, colander_integer(counts[i] - 1), NULL);
+        struct colander_query query = usual_query();
+        uint64_t count;
+
+        for (int64_t n = 0; n < counts[i]; n++)
+            put_at(family, n, fixture_row(fixture, "n", colander_integer(n)));
+        OK(colander_family_flush(family, NULL));
+        OK(colander_family_await_filters(family, NULL));
+        query.where = predicate;
+        OK(colander_family_count(family, &query, &count, NULL));
+        assert_int_equal(count, 1);
+        assert_int_equal(filter_stats(family).damaged_count, 0);
+        OK(colander_family_drop(family, NULL));
+    }
+}

@@ -9,6 +9,7 @@
 #include "support/filter_files.h"
 #include "support/rocksdb_inside.h"
 
+#include "columns/bulk.h"
 #include "columns/candidates.h"
 
 #define ROWS 200
@@ -172,6 +173,61 @@ FIXTURE_TEST(ingested_file_without_a_filter_may_match)
                      0);
     assert_int_equal(counts.files_unsure, 0);
     assert_rows(fixture, family);
+}
+
+static void
+copy_sst(void *context, const char *path, uint64_t entry_count)
+{
+    char command[3 * TEMPORARY_SIZE];
+
+    (void)entry_count;
+    (void)snprintf(command, sizeof(command), "cp '%s' '%s'", path,
+                   (const char *)context);
+    ZERO(system(command));
+}
+
+static void
+count_line(void *context, enum colander_log_level level, const char *text)
+{
+    (void)level;
+    (void)text;
+    ++*(unsigned *)context;
+}
+
+/* The copy says that it has the filter of the original. */
+FIXTURE_TEST(copy_of_a_file_of_the_store_gets_its_own_filter)
+{
+    char path[TEMPORARY_SIZE + 16];
+    struct colander_family *family;
+    struct engine_family *inside;
+    struct colander_bulk *bulk;
+    unsigned line_count = 0;
+
+    fixture->options.log = count_line;
+    fixture->options.log_context = &line_count;
+    fixture_reopen(fixture, COLANDER_OPEN_OR_CREATE);
+    family = kept_family(fixture, "rows");
+    OK(colander_bulk_create(family, &bulk, NULL));
+    for (int64_t i = 0; i < ROWS; i++) {
+        const struct colander_value part = colander_integer(i);
+        SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+
+        OK(colander_key_encode(&part, 1, &key, NULL));
+        OK(colander_bulk_add(bulk, colander_buffer_slice(&key),
+                             row_of(fixture, i, 1), NULL));
+    }
+    OK(colander_bulk_commit(bulk, NULL, NULL));
+    colander_bulk_destroy(bulk);
+    assert_all_loaded(family);
+    OK(family_engine(family, &inside, NULL));
+    snprintf(path, sizeof(path), "%s/other", fixture->directory);
+    rocksdb_visit_files(inside, copy_sst, path);
+    rocksdb_ingest(inside, path);
+    assert_all_loaded(family);
+    assert_int_equal(count_equal(fixture, family, "n", 1), ROWS);
+    assert_int_equal(filter_stats(family).rebuilt_count, 1);
+    assert_int_equal(line_count, 0);
+    fixture_close(fixture);
 }
 
 FIXTURE_TEST(file_that_is_ingested_twice_gets_two_filters)

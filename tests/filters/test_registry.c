@@ -1,5 +1,5 @@
 /*
- * Registry: files that are listed after they were removed.
+ * Registry: which files are listed, also after they were removed.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -73,4 +73,39 @@ REGISTRY_TEST(a_removed_file_is_remembered_until_it_is_deleted)
     assert_int_equal(registry_forget(registry, 7), 100);
     assert_int_equal(registry->gone_count, 0);
     ZERO(registry_forget(registry, 7));
+}
+
+/* Returns the number of files that a find would look at. */
+static size_t
+viewed_count(struct registry *registry)
+{
+    struct family_filters *family = registry_family(registry, 1, NULL);
+    struct file_view *view;
+    size_t count;
+
+    assert_non_null(family);
+    OK(registry_view(registry, family, &view, why()));
+    count = view->file_count;
+    file_view_release(view);
+    return count;
+}
+
+REGISTRY_TEST(a_view_has_the_files_of_its_moment)
+{
+    struct family_filters *family = registry_family(registry, 1, NULL);
+    struct file_view *before;
+
+    registry_open_end(registry);
+    add(registry, 7);
+    add(registry, 8);
+    OK(registry_view(registry, family, &before, why()));
+    assert_int_equal(viewed_count(registry), 2);
+    add(registry, 9);
+    assert_int_equal(viewed_count(registry), 3);
+    registry_remove(registry, 7);
+    registry_remove(registry, 8);
+    assert_int_equal(viewed_count(registry), 1);
+    assert_int_equal(before->file_count, 2);
+    assert_int_equal(before->files[0]->number, 7);
+    file_view_release(before);
 }

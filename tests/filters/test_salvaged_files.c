@@ -297,3 +297,111 @@ TEST(blocks_out_of_order_are_reported)
 {
     assert_true(each_sst(__func__, salvage_exchanged) > 0);
 }
+
+/* Writes each key twice in one batch, and is killed: --batch <store> */
+ROLE(batch)
+{
+    struct colander_options options = usual_options();
+    struct colander_store *store;
+    struct colander_family *family;
+    struct colander_batch *batch;
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+
+    DID(colander_store_open(arguments[2], &options, &store, NULL));
+    DID(colander_family_open(store, "rows", &family, NULL));
+    DID(colander_batch_create(store, &batch, NULL));
+    for (uint64_t i = 0; i < KEYS; i++) {
+        encode_key(i, &key);
+        DID(colander_batch_put(batch, family, colander_buffer_slice(&key),
+                               colander_slice_of("\x81\241n\x01", 4), NULL));
+        if (i % 2 == 0)
+            DID(colander_batch_put(batch, family, colander_buffer_slice(&key),
+                                   colander_slice_of("\x81\241n\x02", 4),
+                                   NULL));
+        else
+            DID(colander_batch_delete(batch, family,
+                                      colander_buffer_slice(&key), NULL));
+    }
+    DID(colander_batch_commit(batch, NULL, NULL));
+    (void)kill(getpid(), SIGKILL);
+    return 3;
+}
+
+TEST(last_write_of_a_key_in_a_batch_is_salvaged)
+{
+    static struct salvaging salvaging;
+    char directory[TEMPORARY_SIZE];
+    char path[TEMPORARY_SIZE + 16];
+    const char *const arguments[] = {"test", "--batch", path, NULL};
+    struct salvage *salvage;
+    struct colander_slice key;
+    struct colander_slice row;
+    uint64_t count = 0;
+    bool is_row;
+
+    temporary_make(directory);
+    (void)snprintf(path, sizeof(path), "%s/store", directory);
+    assert_true(WIFSIGNALED(child_run(arguments)));
+    OK(salvage_open(path, note_loss, &salvaging, &salvage, why()));
+    assert_int_equal(salvage_family_count(salvage), 1);
+    OK(salvage_begin(salvage, 0, NULL));
+    for (OK(salvage_next(salvage, &is_row, &key, &row, NULL)); is_row;
+         count++) {
+        ASSERT_SAME(row, colander_slice_of("\x81\241n\x02", 4));
+        OK(salvage_next(salvage, &is_row, &key, &row, NULL));
+    }
+    assert_int_equal(count, (KEYS + 1) / 2);
+    assert_int_equal(salvaging.loss_count, 0);
+    salvage_close(salvage);
+    temporary_remove(directory);
+}
+
+/* Writes a file of two rows. */
+static void
+write_pair(struct colander_family *family, uint64_t first, uint64_t second,
+           const char *row)
+{
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+
+    encode_key(first, &key);
+    OK(colander_family_put(family, colander_buffer_slice(&key),
+                           colander_slice_text(row), NULL, NULL));
+    encode_key(second, &key);
+    OK(colander_family_put(family, colander_buffer_slice(&key),
+                           colander_slice_text(row), NULL, NULL));
+    OK(colander_family_flush(family, NULL));
+}
+
+/* The first key of the newer file is one that the older file has, too. */
+TEST(newest_row_is_salvaged_where_files_meet)
+{
+    static const char *const expected[] = {"\x81\241n\x01", "\x81\241n\x02",
+                                           "\x81\241n\x02"};
+    static struct salvaging salvaging;
+    char directory[TEMPORARY_SIZE];
+    struct colander_store *store;
+    struct colander_family *family;
+    struct salvage *salvage;
+    struct colander_slice key;
+    struct colander_slice row;
+    bool is_row;
+
+    temporary_make(directory);
+    OK(colander_store_open(directory, NULL, &store, NULL));
+    OK(colander_family_open(store, "rows", &family, NULL));
+    write_pair(family, 1, 2, expected[0]);
+    write_pair(family, 2, 3, expected[1]);
+    colander_family_close(family);
+    OK(colander_store_close(store, NULL));
+    OK(salvage_open(directory, note_loss, &salvaging, &salvage, why()));
+    OK(salvage_begin(salvage, 0, NULL));
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        OK(salvage_next(salvage, &is_row, &key, &row, NULL));
+        assert_true(is_row);
+        ASSERT_SAME(row, colander_slice_text(expected[i]));
+    }
+    OK(salvage_next(salvage, &is_row, &key, &row, NULL));
+    assert_false(is_row);
+    salvage_close(salvage);
+    temporary_remove(directory);
+}

@@ -10,6 +10,7 @@
 
 #include "loading/load.h"
 #include "loading/resume_point.h"
+#include "loading/splitter.h"
 
 #include <stddef.h>
 #include <sys/stat.h>
@@ -197,6 +198,46 @@ mark(struct load_fixture *it, const struct resume_point *place)
     OK(resume_point_mark(place, batch, it->family, colander_buffer_slice(&name),
                          NULL));
     OK(colander_batch_commit(batch, NULL, NULL));
+}
+
+/* Even if another load or program writes its first row. */
+LOAD_TEST(a_failed_bulk_load_leaves_no_resume_point)
+{
+    append(it->file, "{\"_key\":\"k\",\"a\":1}\n{\"_key\":\"l\",\"a\":2}\n");
+    it->options.is_bulk = true;
+    it->options.report_progress = put_row;
+    assert_int_not_equal(load(it), COLANDER_OK);
+    OK(put_text(it->store, it->family, "k", "a", colander_integer(1), NULL));
+    it->options.is_bulk = false;
+    it->options.report_progress = NULL;
+    it->options.resumes = true;
+    OK(load(it));
+    assert_int_equal(it->figures.files_skipped, 0);
+}
+
+/* Of a bulk, resume points are written before its rows. A process that was
+ * killed in between has loaded nothing. */
+LOAD_TEST(a_bulk_load_without_its_rows_is_not_resumed)
+{
+    SCOPED_BUFFER key = text_key("k");
+    struct resume_point place = {
+        .offset = 16, .line = 2, .line_offset = 16, .is_end = true};
+    struct resume_point_tail tail = {.size = 0};
+
+    append(it->file, "{\"a\":1}\n{\"a\":2}\n");
+    resume_point_tail_append(&tail,
+                             colander_slice_text("{\"a\":1}\n{\"a\":2}\n"));
+    resume_point_set_tail(&place, &tail);
+    place.format = RECORDS_JSONL;
+    it->options.resumes = true;
+    for (unsigned has_key = 0; has_key < 2; has_key++) {
+        place.bulk_key_size = has_key * key.size;
+        memcpy(place.bulk_key, key.data, key.size);
+        mark(it, &place);
+        OK(load(it));
+        assert_int_equal(it->figures.files_skipped, 1 - has_key);
+        assert_int_equal(it->figures.row_count, 2 * has_key);
+    }
 }
 
 /* No load can have recorded such places. */

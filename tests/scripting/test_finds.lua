@@ -323,6 +323,13 @@ support.with_store(function(store)
     end
     local query = family:scan():reverse():limit(2)
     assert(query:seek({5, 5})()[2] == 5 and query()[2] == 4 and not query())
+    for _, i in ipairs {11, 55} do
+        family:patch({i // 10, i % 10}, {rare = true})
+    end
+    query = family:find {rare = true}:reverse()
+    assert(query:seek({5, 5})()[2] == 5 and query()[1] == 1 and not query())
+    query:seek({5, 4})
+    assert(query()[1] == 1 and not query())
     fails({"a key: a function"}, query.seek, query, print)
     query = family:scan():order("n")
     fails({"cannot seek"}, query.seek, query, {1})

@@ -90,10 +90,11 @@ TEST(csv_has_quotes_where_a_field_needs_them)
     add(&shown, "lines", colander_text("one\ntwo\r\nthree"));
     add(&shown, "", colander_text(""));
     add(&shown, "\"", colander_text(UNICODE));
+    add(&shown, "old", colander_text("a\rb"));
     row(&shown, "k,1");
-    assert_shows(&shown, "_key,plain,\"a,b\",lines,\"\",\"\"\"\"\n"
+    assert_shows(&shown, "_key,plain,\"a,b\",lines,\"\",\"\"\"\",old\n"
                          "\"k,1\",two words,\"say \"\"no\"\"\","
-                         "\"one\ntwo\r\nthree\",\"\"," UNICODE "\n");
+                         "\"one\ntwo\r\nthree\",\"\"," UNICODE ",\"a\rb\"\n");
 }
 
 TEST(csv_shows_every_type)

@@ -142,7 +142,7 @@ ROLE(write)
             DID(colander_family_flush(family, NULL));
         if (i == LOGGED / 2)
             DID(colander_family_compact(family, NULL));
-        if (i % 200 == 0 && i >= LOGGED) { /* another log */
+        if (i % 200 == 150 && i >= LOGGED) { /* another log */
             make_step(seed, 0, builder, &step);
             write_step(other, &step, &key);
             DID(colander_family_flush(other, NULL));

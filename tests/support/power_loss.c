@@ -120,14 +120,45 @@ lose_bytes_of(ino_t file)
     }
 }
 
+static char *
+keep_text(const char *text)
+{
+    char *kept = strdup(text);
+
+    if (kept == NULL)
+        give_up("strdup");
+    return kept;
+}
+
+/* A directory was renamed: changes of what is in it have other paths. */
+static void
+move_paths(const char *from, const char *to)
+{
+    const size_t size = strlen(from);
+
+    for (size_t i = 0; i < loss.count; i++) {
+        struct change *change = &loss.changes[i];
+        char path[2 * PATH_MAX];
+
+        if (change->path == NULL || strncmp(change->path, from, size) != 0 ||
+            change->path[size] != '/')
+            continue;
+        (void)snprintf(path, sizeof(path), "%s%s", to, change->path + size);
+        free(change->path);
+        change->path = keep_text(path);
+    }
+}
+
 static void
 undo_entry(const struct change *change)
 {
     if (change->kind == MADE)
         (void)remove(change->path); /* a directory may be in use */
-    if (change->kind == RENAMED &&
-        REAL(rename)(change->path, change->from) != 0)
-        give_up(change->path);
+    if (change->kind == RENAMED) {
+        if (REAL(rename)(change->path, change->from) != 0)
+            give_up(change->path);
+        move_paths(change->path, change->from);
+    }
     if (change->saved != NULL && REAL(rename)(change->saved, change->path) != 0)
         give_up(change->saved);
 }
@@ -149,16 +180,6 @@ lose_power(void)
 }
 
 /* ---------------------------------------------------- recording changes --- */
-
-static char *
-keep_text(const char *text)
-{
-    char *kept = strdup(text);
-
-    if (kept == NULL)
-        give_up("strdup");
-    return kept;
-}
 
 /* Power may be lost before the change that is about to happen to a file. */
 static void
@@ -406,6 +427,19 @@ pwrite(int fd, const void *bytes, size_t size, off_t at)
     return written;
 }
 
+/* The caller copies by read and write instead. */
+PUBLIC ssize_t
+copy_file_range(int from, off64_t *from_at, int to, off64_t *to_at, size_t size,
+                unsigned flags)
+{
+    char path[PATH_MAX];
+
+    if (!is_ours_fd(to, path))
+        return REAL(copy_file_range)(from, from_at, to, to_at, size, flags);
+    errno = EXDEV;
+    return -1;
+}
+
 PUBLIC int
 ftruncate(int fd, off_t size)
 {
@@ -453,6 +487,10 @@ rename_noted(int from_directory, const char *from, int to_directory,
         change->saved = save(to_path);
     }
     result = REAL(renameat)(from_directory, from, to_directory, to);
+    if (result == 0 && loss.is_on &&
+        path_of_name(from_directory, from, from_path) &&
+        path_of_name(to_directory, to, to_path))
+        move_paths(from_path, to_path);
     pthread_mutex_unlock(&loss.mutex);
     return result;
 }

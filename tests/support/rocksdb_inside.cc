@@ -6,6 +6,7 @@
 #include "support/rocksdb_inside.h"
 
 #include "core/engine/engine_inside.h"
+#include "core/engine/jobs.h"
 
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
@@ -162,6 +163,77 @@ rocksdb_write_table(const char *path, const struct rocksdb_table *how,
             must(writer.Put(to_rocksdb(keys[i]), to_rocksdb(rows[i])));
     }
     must(writer.Finish());
+}
+
+uint64_t
+rocksdb_count_items(struct engine *engine)
+{
+    const std::unique_ptr<rocksdb::Iterator> iterator(engine->db->NewIterator(
+        rocksdb::ReadOptions(), engine->default_handle.get()));
+    uint64_t count = 0;
+
+    for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next())
+        count++;
+    must(iterator->status());
+    return count;
+}
+
+namespace
+{
+
+class PausingBatch : public rocksdb::WriteBatchWithIndex
+{
+  public:
+    PausingBatch(void (*pause)(void *context), void *context)
+        : pause_(pause), context_(context)
+    {
+    }
+
+    rocksdb::WriteBatch *
+    GetWriteBatch() override
+    {
+        pause_(context_);
+        return rocksdb::WriteBatchWithIndex::GetWriteBatch();
+    }
+
+  private:
+    void (*pause_)(void *context);
+    void *context_;
+};
+
+} // namespace
+
+void
+rocksdb_pause_batch(struct engine_batch *batch, void (*pause)(void *context),
+                    void *context)
+{
+    batch->plain.reset();
+    batch->indexed = std::make_unique<PausingBatch>(pause, context);
+}
+
+unsigned
+rocksdb_jobs_awaited(void)
+{
+    bool is_released = false;
+    unsigned awaited = 0;
+    Jobs jobs;
+    Jobs::Running before = {0};
+    Jobs::Running after = {0};
+    std::list<Jobs::Kept> kept(1);
+    const auto before_place = before.begin();
+    const auto after_place = after.begin();
+
+    kept.front().handle.reset(
+        static_cast<rocksdb::ColumnFamilyHandle *>(nullptr),
+        [&](rocksdb::ColumnFamilyHandle *) { is_released = true; });
+    jobs.Begin(&before);
+    jobs.Keep(std::move(kept));
+    jobs.Begin(&after);
+    awaited += is_released ? 0 : 1;
+    jobs.End(before_place);
+    awaited += is_released ? 0 : 2;
+    jobs.End(after_place);
+    return awaited;
 }
 
 void

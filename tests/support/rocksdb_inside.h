@@ -1,6 +1,6 @@
 /*
- * RocksDB's own functions for a family of a store: what no store offers its
- * users.
+ * RocksDB's own functions for a family of a store, and a look inside the
+ * engine: what no store offers its users.
  *
  * Every function ends the program if RocksDB fails.
  *
@@ -54,6 +54,18 @@ struct rocksdb_table {
 void rocksdb_write_table(const char *path, const struct rocksdb_table *how,
                          const struct colander_slice *keys,
                          const struct colander_slice *rows, size_t count);
+
+/* Returns the number of marks and records of all families. */
+uint64_t rocksdb_count_items(struct engine *engine);
+
+/* Makes an indexed batch that calls `pause` when it is written, after the
+ * engine has seen that its families exist. */
+void rocksdb_pause_batch(struct engine_batch *batch,
+                         void (*pause)(void *context), void *context);
+
+/* Returns which of two jobs, that began before a handle was kept and after,
+ * must end before the handle is released: 1, 2 or both added. */
+unsigned rocksdb_jobs_awaited(void);
 
 /* Deletes a key that was put once. */
 void rocksdb_single_delete(struct engine_family *family,
