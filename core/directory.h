@@ -45,8 +45,8 @@ struct directory {
 /*
  * Opens and locks the directory at `path`, and creates it if `mode` allows
  * that. Fails with NOT_FOUND, EXISTS, BUSY (naming the process that has the
- * lock), INVALID (the directory is not a store, or a link to nothing) or IO. A failure may leave a
- * new directory that is empty or has a LOCK.
+ * lock), INVALID (the directory is not a store, or a link to nothing) or IO. A
+ * failure may leave a new directory that is empty or has a LOCK.
  */
 COLANDER_CHECKED enum colander_code directory_open(struct directory *directory,
                                                    const char *path,

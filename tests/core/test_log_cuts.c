@@ -131,7 +131,7 @@ ENGINE_TEST(log_cut_between_blocks_ends_with_its_last_whole_record)
         ZERO(truncate(path, at));
         while (count > 0 && ends[count - 1] > (uint64_t)at)
             count--;
-        OK(log_check(AT_FDCWD, path, &state, why()));
-        assert_int_equal(state.whole, count > 0 ? ends[count - 1] : 0);
+        OK(log_check(AT_FDCWD, path, NULL, 0, &state, why()));
+        assert_int_equal(state.whole.size, count > 0 ? ends[count - 1] : 0);
     }
 }

@@ -58,9 +58,13 @@ log=$(find "$work/script/rocksdb" -name '*.log' -size +0 | sort | tail -n 1)
 printf 'torn' >> "$log"
 run 0 shell "$work/empty" -e "local db <close> = colander.open('$work/script')
 local found = db:recovery()
-print(found.dropped_size, found.has_gap, found.dropped_file == '${log##*/}')
+print(found.dropped_size)
+print(found.has_gap)
+print(found.dropped_file == '${log##*/}')
 print(found.message)"
-prints "4	false	true
+prints "4
+false
+true
 dropped 4 bytes at the end of ${log##*/}: its last write is incomplete"
 says "colander: '$work/script': dropped 4 bytes at the end of ${log##*/}: its last write is incomplete"
 run 0 shell "$work/script" -e 'print(db:recovery())'
