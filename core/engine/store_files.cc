@@ -207,10 +207,10 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
             status = faults_->LogsSynced();
         if (!status.ok())
             return status;
-        const struct log_tail next = TailAfter(bytes);
 
-        if (is_known_ && next.whole.size > tail_.whole.size &&
-            !ledger_note_ahead(ledger_.get(), kind_, number_, next.whole))
+        struct log_tail next;
+
+        if (!NoteAhead(bytes, &next))
             return rocksdb::IOStatus::IOError(
                 "cannot note in the ledger what is written to a log");
         return Noted(target()->Append(bytes, how, debug), next);
@@ -251,15 +251,17 @@ class NotedLog : public rocksdb::FSWritableFileOwnerWrapper
         return tail_.whole;
     }
 
-    /* Only the thread that appends changes the tail. */
-    struct log_tail
-    TailAfter(const rocksdb::Slice &bytes) const
+    /* Fills `next` with the tail after these bytes. */
+    bool
+    NoteAhead(const rocksdb::Slice &bytes, struct log_tail *next)
     {
-        struct log_tail next = tail_;
+        std::lock_guard<std::mutex> hold(tail_mutex_);
 
-        log_tail_add(&next, reinterpret_cast<const uint8_t *>(bytes.data()),
+        *next = tail_;
+        log_tail_add(next, reinterpret_cast<const uint8_t *>(bytes.data()),
                      bytes.size());
-        return next;
+        return !is_known_ || next->whole.size == tail_.whole.size ||
+               ledger_note_ahead(ledger_.get(), kind_, number_, next->whole);
     }
 
     rocksdb::IOStatus
@@ -546,10 +548,10 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
     {
         rocksdb::IOStatus status = check_kind(name);
 
-        return status.ok() ? Privately(name, 0600,
-                                       target()->ReopenWritableFile(
-                                           name, how, file, debug))
-                           : status;
+        if (!status.ok())
+            return status;
+        return Privately(name, 0600,
+                         target()->ReopenWritableFile(name, how, file, debug));
     }
 
     rocksdb::IOStatus
@@ -607,10 +609,10 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
     {
         rocksdb::IOStatus status = check_kind(name);
 
-        return status.ok()
-                   ? Privately(name, 0600,
-                               target()->LockFile(name, how, lock, debug))
-                   : status;
+        if (!status.ok())
+            return status;
+        return Privately(name, 0600,
+                         target()->LockFile(name, how, lock, debug));
     }
 
   private:
