@@ -690,7 +690,7 @@ TEST(files_that_do_not_belong_together_are_refused)
 {
     SCOPED_MEMORY struct changing *changing = calloc(1, sizeof(*changing));
     char directory[TEMPORARY_SIZE];
-    const uint64_t runs = random_runs(100);
+    const uint64_t runs = random_runs(50);
 
     changing->random = random_seed(__func__);
     for (uint64_t run = 0; run < runs; run++) {
@@ -718,5 +718,5 @@ TEST(files_that_do_not_belong_together_are_refused)
     printf("%u right, %u as the backup, %u short and reported, %u refused\n",
            changing->counts[0], changing->counts[1], changing->counts[2],
            changing->counts[3]);
-    assert_true(runs < 100 || changing->counts[3] > changing->counts[0]);
+    assert_true(runs < 50 || changing->counts[3] > changing->counts[0]);
 }
