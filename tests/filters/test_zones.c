@@ -28,6 +28,39 @@ MODEL_TEST(no_row_is_outside_the_ranges_found)
     }
 }
 
+/* A search of any column reads the runs of the column that has the value. */
+MODEL_TEST(a_value_in_any_column_leaves_its_runs)
+{
+    enum { COLUMNS = 9, ROWS = 20 * ZONES_RUN };
+    SCOPED_BUFFER block = COLANDER_BUFFER_EMPTY;
+
+    for (int64_t row = 0; row < ROWS; row++) {
+        for (int64_t i = 0; i < COLUMNS; i++) {
+            const struct colander_value value = colander_timestamp(
+                i * 2 * ROWS + (i % 2 == 0 ? row : ROWS - row), 0);
+
+            zones_builder_value(builder, (uint64_t)i * 7919 + 1, &value);
+        }
+        zones_builder_row_end(builder);
+    }
+    OK(zones_builder_finish(builder, &block, NULL));
+    for (int64_t i = 0; i < COLUMNS; i++) {
+        const int64_t row = (int64_t)below(ROWS);
+        const struct colander_value value = colander_timestamp(
+            i * 2 * ROWS + (i % 2 == 0 ? row : ROWS - row), 0);
+        const struct zone_span span = {zone_rank_of(&value),
+                                       zone_rank_of(&value)};
+
+        row_ranges_clear(&ranges);
+        OK(zones_find_any(colander_buffer_slice(&block), ROWS, &span, &ranges,
+                          NULL));
+        row_ranges_order(&ranges);
+        assert_in_range(row_ranges_rows(&ranges), ZONES_RUN, 2 * ZONES_RUN);
+        assert_true(ranges.ranges[0].first <= row);
+        assert_true(ranges.ranges[ranges.count - 1].end > row);
+    }
+}
+
 /* ------------------------------------------------------------- pruning --- */
 
 /* The number of rows that remain for the values of a span. */

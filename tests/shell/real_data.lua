@@ -330,7 +330,7 @@ local function draw_absent(list, places)
             value = math.random(2) == 1 and value .. "\1" or
                     value:sub(utf8.offset(value, 2) or 1)
         elseif kind == "timestamp" then
-            value = os.date("!%Y-%m-%dT%H:%M:%SZ", value.seconds)
+            value = os.date("!%a %b %d %H:%M:%S +0000 %Y", value.seconds)
         elseif kind == "integer" and math.random(2) == 1 then
             value = tostring(value) .. ".0"
         elseif kind == "integer" then
