@@ -168,18 +168,19 @@ is_log(const std::string &path, enum ledger_kind *kind, uint64_t *number)
 rocksdb::IOStatus
 check_kind(const std::string &name, uint64_t *size = nullptr)
 {
-    struct stat status = {};
+    rocksdb::IOStatus status;
+    struct stat found = {};
+    const bool is_there = stat(name.c_str(), &found) == 0;
 
-    if (stat(name.c_str(), &status) != 0)
-        return errno == ENOENT ? rocksdb::IOStatus::OK()
-                               : rocksdb::IOStatus::IOError(
-                                     "cannot look at " + name, strerror(errno));
+    if (!is_there && errno != ENOENT)
+        status = rocksdb::IOStatus::IOError("cannot look at " + name,
+                                            strerror(errno));
+    else if (is_there && !S_ISREG(found.st_mode))
+        status =
+            rocksdb::IOStatus::IOError("'" + name + "' is not a regular file");
     if (size != nullptr)
-        *size = static_cast<uint64_t>(status.st_size);
-    return S_ISREG(status.st_mode)
-               ? rocksdb::IOStatus::OK()
-               : rocksdb::IOStatus::IOError("'" + name +
-                                            "' is not a regular file");
+        *size = static_cast<uint64_t>(found.st_size);
+    return status;
 }
 
 /* A log whose whole records are noted in the ledger. */
@@ -548,10 +549,11 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
     {
         rocksdb::IOStatus status = check_kind(name);
 
-        if (!status.ok())
-            return status;
-        return Privately(name, 0600,
-                         target()->ReopenWritableFile(name, how, file, debug));
+        if (status.ok())
+            status =
+                Privately(name, 0600,
+                          target()->ReopenWritableFile(name, how, file, debug));
+        return status;
     }
 
     rocksdb::IOStatus
@@ -609,10 +611,10 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
     {
         rocksdb::IOStatus status = check_kind(name);
 
-        if (!status.ok())
-            return status;
-        return Privately(name, 0600,
-                         target()->LockFile(name, how, lock, debug));
+        if (status.ok())
+            status = Privately(name, 0600,
+                               target()->LockFile(name, how, lock, debug));
+        return status;
     }
 
   private:
