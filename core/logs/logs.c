@@ -159,7 +159,7 @@ logs_read_current(int directory, uint64_t *number, struct colander_error *err)
     if (got < 0)
         code = files_fail(err, "read", "CURRENT");
     (void)close(fd);
-    if (code != COLANDER_OK)
+    if (got < 0)
         return code;
     line[got] = '\0';
     *number = files_number(line, LOGS_MANIFEST, "\n");
