@@ -497,14 +497,15 @@ check_beginning(const struct check *check, const struct logs *logs,
                 struct colander_error *err)
 {
     struct manifest manifest = {0};
-    const struct log *log = logs->list;
-    const struct log *end = logs->list + logs->count;
+    const struct log *log = NULL;
     uint64_t number;
     enum colander_code code;
 
-    while (log < end && log->state.first.sequence == 0)
-        log++;
-    if (log == end || logs->bad != NULL || ledger_lists_all(check->ledger))
+    for (size_t i = 0; i < logs->count && log == NULL; i++) {
+        if (logs->list[i].state.first.sequence != 0)
+            log = &logs->list[i];
+    }
+    if (log == NULL || logs->bad != NULL || ledger_lists_all(check->ledger))
         return COLANDER_OK;
     code = logs_read_current(check->directory, &number, err);
     if (code == COLANDER_OK && number != 0)
