@@ -130,7 +130,7 @@ COLANDER_CHECKED bool ledger_note_ahead(struct ledger *ledger,
                                         struct log_extent whole);
 
 /* Notes the records that a log has. Writes the file only now and then: it may
- * lag by a sixteenth, or by 64 KiB. */
+ * lag by a sixteenth of the log, within one of its blocks of 32 KiB. */
 void ledger_note_written(struct ledger *ledger, enum ledger_kind kind,
                          uint64_t number, struct log_extent whole);
 

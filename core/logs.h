@@ -20,9 +20,9 @@
  *     killed before it removed the old one.
  *
  * Everything that the ledger knows to have been written must be there, and
- * nothing that it knows to be of another store or of another moment. Each log
- * begins where the one before it ended, and no log repeats a write: RocksDB
- * would end the process.
+ * nothing that it knows to be of another store or of another moment. No log
+ * repeats a write, which would end the process, or lacks one that the MANIFEST
+ * does not know.
  *
  * SPDX-License-Identifier: MIT
  */

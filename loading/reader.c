@@ -146,7 +146,9 @@ cut_unended(struct reader *reader, struct colander_slice text,
         reader->chunk->is_unended = true;
     }
     reader->cut += ended->size;
-    text = colander_slice_of(text.data + ended->size, text.size - ended->size);
+    if (ended->size > 0)
+        text =
+            colander_slice_of(text.data + ended->size, text.size - ended->size);
     *split = splitter_next(splitter, text, true, ended, reason);
 }
 

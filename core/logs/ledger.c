@@ -24,6 +24,7 @@
 
 #include "core/bytes.h"
 #include "core/files.h"
+#include "core/logs/log_block.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,9 +48,6 @@
 #define ENTRY_SIZE_WITHOUT_SUMS 24
 #define ENTRIES_MAX ((SLOT_SIZE - ENTRIES_AT - 8) / ENTRY_SIZE)
 #define OLD_ENTRIES_MAX ((SLOT_SIZE - ENTRIES_AT - 8) / ENTRY_SIZE_WITHOUT_SUMS)
-
-/* A log is noted when it has grown by a sixteenth, or by this. */
-#define NOTE_EVERY 65536
 
 struct ledger {
     pthread_mutex_t mutex; /* guards all below */
@@ -526,13 +524,14 @@ ledger_begin(struct ledger *ledger, uint64_t number)
     return is_synced;
 }
 
-/* Whether the file must be written for a log of `size` bytes. */
+/* Whether the file must be written for a log of `size` bytes: it has grown by a
+ * sixteenth, or into another block. So each record that is in several blocks is
+ * noted: only the sum shows that a part of it is in the place of another. */
 static bool
 is_due(const struct ledger_entry *entry, uint64_t size)
 {
-    const uint64_t lag = size / 16 < NOTE_EVERY ? size / 16 : NOTE_EVERY;
-
-    return size > entry->noted + lag;
+    return size > entry->noted + size / 16 ||
+           size / LOG_BLOCK_SIZE != entry->noted / LOG_BLOCK_SIZE;
 }
 
 bool

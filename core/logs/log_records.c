@@ -330,6 +330,8 @@ check_sequence(struct log_state *state, struct write_head head, uint64_t now)
         state->repeats_at = now;
     if (state->next_sequence == 0)
         state->first = head;
+    else if (head.sequence > state->next_sequence)
+        state->jump = head.sequence;
     state->next_sequence = head.sequence == 0 ? 0 : head.sequence + head.count;
 }
 

@@ -489,37 +489,51 @@ add_missing(const struct check *check, struct logs *logs,
     return code;
 }
 
-/* Checks that no writes are missing between the MANIFEST and the first log, as
- * they are after files of two moments were mixed. A ledger that lists all logs
- * has noticed that. */
+/* Fails if the MANIFEST does not know of the sequences before `sequence`. */
 static enum colander_code
-check_beginning(const struct check *check, const struct logs *logs,
-                struct colander_error *err)
+check_known(const struct check *check, const struct log *log, uint64_t sequence,
+            struct colander_error *err)
 {
     struct manifest manifest = {0};
-    const struct log *log = NULL;
     uint64_t number;
-    enum colander_code code;
+    enum colander_code code = logs_read_current(check->directory, &number, err);
 
-    for (size_t i = 0; i < logs->count && log == NULL; i++) {
-        if (logs->list[i].state.first.sequence != 0)
-            log = &logs->list[i];
-    }
-    if (log == NULL || logs->bad != NULL || ledger_lists_all(check->ledger))
-        return COLANDER_OK;
-    code = logs_read_current(check->directory, &number, err);
     if (code == COLANDER_OK && number != 0)
         code = manifest_read(&manifest, check->directory, number, check->ledger,
                              err);
     if (code == COLANDER_OK && manifest.is_whole &&
-        log->state.first.sequence > manifest.last_sequence + 1)
+        sequence > manifest.last_sequence + 1)
         code = COLANDER_FAIL(
             err, COLANDER_CORRUPT,
-            "%s begins with write %" PRIu64 ", and " LOGS_MANIFEST "%06" PRIu64
+            "%s has write %" PRIu64
+            " and not the one before, and " LOGS_MANIFEST "%06" PRIu64
             " knows of %" PRIu64 ": they are not of one moment: " PUT_BACK_ALL,
-            log->name.text, log->state.first.sequence, number,
-            manifest.last_sequence);
+            log->name.text, sequence, number, manifest.last_sequence);
     manifest_release(&manifest);
+    return code;
+}
+
+/* Checks that no write is missing where files of two moments were mixed. Only a
+ * bulk takes sequences that are in no log, and the MANIFEST knows of these. It
+ * also knows of the writes before the first log; a ledger that lists all logs
+ * has noticed if they are of two moments. */
+static enum colander_code
+check_joins(const struct check *check, const struct logs *logs,
+            struct colander_error *err)
+{
+    bool is_first = logs->bad == NULL && !ledger_lists_all(check->ledger);
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i < logs->count && code == COLANDER_OK; i++) {
+        const struct log *log = &logs->list[i];
+        const uint64_t first = log->state.first.sequence;
+
+        if (is_first && first != 0)
+            code = check_known(check, log, first, err);
+        if (code == COLANDER_OK && log->state.jump != 0)
+            code = check_known(check, log, log->state.jump, err);
+        is_first = is_first && first == 0;
+    }
     return code;
 }
 
@@ -554,7 +568,7 @@ check_wals(const struct check *check, struct colander_error *err)
     if (code == COLANDER_OK)
         code = check_order(check, &logs, err);
     if (code == COLANDER_OK)
-        code = check_beginning(check, &logs, err);
+        code = check_joins(check, &logs, err);
     free(logs.list);
     return code;
 }

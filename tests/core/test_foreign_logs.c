@@ -361,6 +361,24 @@ swap_blocks(const char *store, const char *name)
           store, name);
 }
 
+/* Its writes are later than those of the store, and no note covers them. */
+ENGINE_TEST(a_log_that_continues_with_that_of_another_store_is_refused)
+{
+    char other[PATH_SIZE];
+    char path[PATH_SIZE];
+    char other_path[PATH_SIZE];
+    const char *name;
+
+    (void)snprintf(other, sizeof(other), "%s/other", fixture->directory);
+    write_killed(fixture->path, "0", "1000", "mine");
+    write_killed(other, "0", "2000", "other");
+    write_killed(other, "0", "10", "later");
+    (void)find_log(other, other_path);
+    name = find_log(fixture->path, path);
+    shell("cat '%s' >>'%s'", other_path, path);
+    assert_refused(fixture->path, name);
+}
+
 /* The checksum of each piece of a record is right wherever the piece is. */
 ENGINE_TEST(blocks_of_a_log_in_each_others_place_are_refused)
 {
