@@ -79,8 +79,8 @@ struct log_state {
                               * have had, and has not; 0: none */
     uint64_t repeats_at; /* of writes: end of the first record that is as old
                               * as others before it; 0: none */
-    uint64_t jump;       /* of writes: the last sequence that is not next to
-                              * that of the write before; 0: none */
+    uint64_t jump;       /* of writes: the last sequence before which others
+                              * are missing; 0: none */
     struct write_head first; /* of the first whole record */
     uint64_t next_sequence;  /* after the last whole record; 0: not known */
     struct write_head bad;   /* of the record after the whole ones, as far as it

@@ -43,10 +43,6 @@ COLANDER_CHECKED enum colander_code text_append_key(struct colander_buffer *out,
                                                     struct colander_slice key,
                                                     struct colander_error *err);
 
-/* Removes a text from the start of the message, if it is there. */
-void text_drop_lead(struct colander_error *err, const char *format, ...)
-    COLANDER_FORMAT(2, 3);
-
 /* Returns the text as a C string, which the caller frees, or NULL if memory is
  * short. */
 char *text_copy(struct colander_slice text);

@@ -574,7 +574,9 @@ engine_close(struct engine *engine, struct colander_error *err)
         engine->db.reset();
         if (!status.ok() && flushed == COLANDER_OK)
             flushed = fail_status(err, status, "close the database");
-        if (!owner->is_read_only() && flushed == COLANDER_OK)
+        /* a write that failed may be in a file, and not in the ledger */
+        if (!owner->is_read_only() && flushed == COLANDER_OK &&
+            !owner->is_stopped)
             ledger_seal(owner->ledger.get());
         return flushed;
     });

@@ -321,7 +321,8 @@ check_extent(struct log_state *state, const struct log_extent *extent,
         state->differs_before = extent->size;
 }
 
-/* An empty write may have the sequence of the write before it. */
+/* An empty write may have the sequence of the write before it. So the one after
+ * an empty write may seem to leave one out. */
 static void
 check_sequence(struct log_state *state, struct write_head head, uint64_t now)
 {
@@ -330,9 +331,12 @@ check_sequence(struct log_state *state, struct write_head head, uint64_t now)
         state->repeats_at = now;
     if (state->next_sequence == 0)
         state->first = head;
-    else if (head.sequence > state->next_sequence)
+    else if (head.sequence > state->next_sequence + 1)
         state->jump = head.sequence;
-    state->next_sequence = head.sequence == 0 ? 0 : head.sequence + head.count;
+    if (head.sequence == 0)
+        state->next_sequence = 0;
+    else if (head.sequence + head.count > state->next_sequence)
+        state->next_sequence = head.sequence + head.count;
 }
 
 static enum colander_code

@@ -409,6 +409,56 @@ note_ends(const struct check *check, const struct logs *logs)
     }
 }
 
+/* Fails if the MANIFEST does not know of the sequences before `sequence`. */
+static enum colander_code
+check_known(const struct check *check, const struct log *log, uint64_t sequence,
+            struct colander_error *err)
+{
+    struct manifest manifest = {0};
+    uint64_t number;
+    enum colander_code code = logs_read_current(check->directory, &number, err);
+
+    if (code == COLANDER_OK && number != 0)
+        code = manifest_read(&manifest, check->directory, number, check->ledger,
+                             err);
+    if (code == COLANDER_OK && manifest.is_whole &&
+        sequence > manifest.last_sequence + 1)
+        code = COLANDER_FAIL(
+            err, COLANDER_CORRUPT,
+            "%s has write %" PRIu64
+            " and not the one before, and " LOGS_MANIFEST "%06" PRIu64
+            " knows of %" PRIu64 ": they are not of one moment: " PUT_BACK_ALL,
+            log->name.text, sequence, number, manifest.last_sequence);
+    manifest_release(&manifest);
+    return code;
+}
+
+/* Checks that no write that counts is missing where files of two moments were
+ * mixed. Only a bulk takes sequences that are in no log, and the MANIFEST knows
+ * of these. It also knows of the writes before the first log; a ledger that
+ * lists all logs has noticed if they are of two moments. */
+static enum colander_code
+check_joins(const struct check *check, const struct logs *logs,
+            struct colander_error *err)
+{
+    const size_t count =
+        logs->has_hole ? (size_t)(logs->bad - logs->list) + 1 : logs->count;
+    bool is_first = logs->bad == NULL && !ledger_lists_all(check->ledger);
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
+        const struct log *log = &logs->list[i];
+        const uint64_t first = log->state.first.sequence;
+
+        if (is_first && first != 0)
+            code = check_known(check, log, first, err);
+        if (code == COLANDER_OK && log->state.jump != 0)
+            code = check_known(check, log, log->state.jump, err);
+        is_first = is_first && first == 0;
+    }
+    return code;
+}
+
 static enum colander_code
 check_order(const struct check *check, struct logs *logs,
             struct colander_error *err)
@@ -418,6 +468,8 @@ check_order(const struct check *check, struct logs *logs,
     for (size_t i = 0;
          i < logs->count && code == COLANDER_OK && !logs->has_hole; i++)
         code = add_log(check, logs, &logs->list[i], err);
+    if (code == COLANDER_OK)
+        code = check_joins(check, logs, err);
     if (code == COLANDER_OK && logs->has_hole)
         code = cut_at_hole(check, logs, err);
     else if (code == COLANDER_OK && logs->bad != NULL)
@@ -489,54 +541,6 @@ add_missing(const struct check *check, struct logs *logs,
     return code;
 }
 
-/* Fails if the MANIFEST does not know of the sequences before `sequence`. */
-static enum colander_code
-check_known(const struct check *check, const struct log *log, uint64_t sequence,
-            struct colander_error *err)
-{
-    struct manifest manifest = {0};
-    uint64_t number;
-    enum colander_code code = logs_read_current(check->directory, &number, err);
-
-    if (code == COLANDER_OK && number != 0)
-        code = manifest_read(&manifest, check->directory, number, check->ledger,
-                             err);
-    if (code == COLANDER_OK && manifest.is_whole &&
-        sequence > manifest.last_sequence + 1)
-        code = COLANDER_FAIL(
-            err, COLANDER_CORRUPT,
-            "%s has write %" PRIu64
-            " and not the one before, and " LOGS_MANIFEST "%06" PRIu64
-            " knows of %" PRIu64 ": they are not of one moment: " PUT_BACK_ALL,
-            log->name.text, sequence, number, manifest.last_sequence);
-    manifest_release(&manifest);
-    return code;
-}
-
-/* Checks that no write is missing where files of two moments were mixed. Only a
- * bulk takes sequences that are in no log, and the MANIFEST knows of these. It
- * also knows of the writes before the first log; a ledger that lists all logs
- * has noticed if they are of two moments. */
-static enum colander_code
-check_joins(const struct check *check, const struct logs *logs,
-            struct colander_error *err)
-{
-    bool is_first = logs->bad == NULL && !ledger_lists_all(check->ledger);
-    enum colander_code code = COLANDER_OK;
-
-    for (size_t i = 0; i < logs->count && code == COLANDER_OK; i++) {
-        const struct log *log = &logs->list[i];
-        const uint64_t first = log->state.first.sequence;
-
-        if (is_first && first != 0)
-            code = check_known(check, log, first, err);
-        if (code == COLANDER_OK && log->state.jump != 0)
-            code = check_known(check, log, log->state.jump, err);
-        is_first = is_first && first == 0;
-    }
-    return code;
-}
-
 /* Checks all logs. Those that are lost must be the last: a later log would
  * leave a hole. */
 static enum colander_code
@@ -567,8 +571,6 @@ check_wals(const struct check *check, struct colander_error *err)
         qsort(logs.list, logs.count, sizeof(*logs.list), compare_logs);
     if (code == COLANDER_OK)
         code = check_order(check, &logs, err);
-    if (code == COLANDER_OK)
-        code = check_joins(check, &logs, err);
     free(logs.list);
     return code;
 }

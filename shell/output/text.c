@@ -175,22 +175,6 @@ done:
     return code;
 }
 
-void
-text_drop_lead(struct colander_error *err, const char *format, ...)
-{
-    char lead[sizeof(err->message)];
-    va_list list;
-    size_t size;
-
-    va_start(list, format);
-    (void)vsnprintf(lead, sizeof(lead), format, list);
-    va_end(list);
-    size = strlen(lead);
-    if (strncmp(err->message, lead, size) == 0)
-        memmove(err->message, err->message + size,
-                strlen(err->message) - size + 1);
-}
-
 char *
 text_copy(struct colander_slice text)
 {

@@ -1,6 +1,6 @@
 /*
  * A sync of a log that fails is an error of what relies on it, even if RocksDB
- * is told of it only later.
+ * learns of it only later.
  *
  * SPDX-License-Identifier: MIT
  */

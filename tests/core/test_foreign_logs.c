@@ -12,6 +12,7 @@
 #include "support/engine_fixture.h"
 #include "support/other_boot.h"
 #include "support/scoped.h"
+#include "support/shell_command.h"
 
 #include <glob.h>
 #include <signal.h>
@@ -19,18 +20,6 @@
 #include <sys/wait.h>
 
 #define PATH_SIZE (TEMPORARY_SIZE + 320)
-
-static void
-shell(const char *format, ...)
-{
-    char command[4 * PATH_SIZE];
-    va_list arguments;
-
-    va_start(arguments, format);
-    (void)vsnprintf(command, sizeof(command), format, arguments);
-    va_end(arguments);
-    ZERO(system(command));
-}
 
 /* Puts rows from `from` to `until` with this value, and is killed. */
 ROLE(write)

@@ -22,6 +22,7 @@
 #include "support/history.h"
 #include "support/random.h"
 #include "support/scoped.h"
+#include "support/shell_command.h"
 #include "support/temporary.h"
 #include "support/usual.h"
 
@@ -65,19 +66,6 @@ struct writing {
     struct colander_store *store;
     unsigned copies; /* of logs */
 };
-
-static void
-shell(const char *format, ...)
-{
-    char command[4 * PATH_SIZE];
-    va_list arguments;
-
-    va_start(arguments, format);
-    (void)vsnprintf(command, sizeof(command), format, arguments);
-    va_end(arguments);
-    if (system(command) != 0)
-        abort();
-}
 
 /* The text that only this step of this store writes: small, or in several
  * blocks of a log. */

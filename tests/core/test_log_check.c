@@ -1,6 +1,7 @@
 /*
  * Logs with long runs of zeros, as a failing file system leaves them: they are
- * judged quickly, and a record after them is found.
+ * judged quickly, and a record after them is found. Logs whose writes do not
+ * follow each other.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,9 +17,10 @@
 
 #define RECORD_SIZE (LOG_HEAD_SIZE + 20)
 
-/* Writes a whole record at `at`. */
+/* Writes a whole record at `at`: a write of that sequence and so many
+ * operations. */
 static void
-put_record(int fd, off_t at)
+put_write(int fd, off_t at, uint64_t sequence, uint32_t count)
 {
     uint8_t record[RECORD_SIZE] = "";
     uint32_t crc;
@@ -26,9 +28,17 @@ put_record(int fd, off_t at)
     record[LOG_HEAD_SIZE_AT] = RECORD_SIZE - LOG_HEAD_SIZE;
     record[LOG_HEAD_TYPE_AT] = LOG_PIECE_FULL;
     memset(record + LOG_HEAD_SIZE, 'x', RECORD_SIZE - LOG_HEAD_SIZE);
+    bytes_put_le64(record + LOG_HEAD_SIZE, sequence);
+    bytes_put_le32(record + LOG_HEAD_SIZE + 8, count);
     crc = crc32c(0, record + LOG_HEAD_TYPE_AT, RECORD_SIZE - LOG_HEAD_TYPE_AT);
     bytes_put_le32(record, (crc >> 15 | crc << 17) + UINT32_C(0xa282ead8));
     assert_int_equal(pwrite(fd, record, RECORD_SIZE, at), RECORD_SIZE);
+}
+
+static void
+put_record(int fd, off_t at)
+{
+    put_write(fd, at, 1, 1);
 }
 
 /* A file with one record. */
@@ -136,4 +146,37 @@ TEST(a_record_after_zeros_is_found_wherever_it_is)
         }
         ZERO(close(fd));
     }
+}
+
+/* RocksDB begins a log with an empty write, of the sequence before or of the
+ * next one. */
+TEST(writes_that_do_not_follow_are_seen)
+{
+    static const struct {
+        uint64_t sequences[3];
+        uint64_t jump;
+        uint32_t counts[3];
+        bool repeats;
+    } logs[] = {
+        {{5, 7, 8}, 0, {2, 1, 3}, false}, {{5, 6, 7}, 0, {0, 1, 1}, false},
+        {{6, 6, 7}, 0, {0, 1, 1}, false}, {{5, 7, 10}, 10, {2, 1, 1}, false},
+        {{5, 7, 7}, 0, {2, 1, 1}, true},  {{5, 5, 5}, 0, {1, 0, 1}, true},
+        {{5, 9, 4}, 9, {1, 1, 1}, true},
+    };
+    const int fd = make_log();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(logs); i++) {
+        struct log_state log;
+
+        for (unsigned j = 0; j < 3; j++)
+            put_write(fd, (off_t)j * RECORD_SIZE, logs[i].sequences[j],
+                      logs[i].counts[j]);
+        log = check_log(fd);
+        assert_int_equal(log.whole.size, 3 * RECORD_SIZE);
+        assert_int_equal(log.jump, logs[i].jump);
+        assert_int_equal(log.repeats_at != 0, logs[i].repeats);
+        assert_int_equal(log.first.sequence, logs[i].sequences[0]);
+    }
+    ZERO(close(fd));
 }
