@@ -706,5 +706,5 @@ TEST(files_that_do_not_belong_together_are_refused)
     printf("%u right, %u as the backup, %u short and reported, %u refused\n",
            changing->counts[0], changing->counts[1], changing->counts[2],
            changing->counts[3]);
-    assert_true(runs < 50 || changing->counts[3] > changing->counts[0]);
+    assert_true(runs < 50 || changing->counts[3] >= runs / 8);
 }
