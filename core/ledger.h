@@ -151,8 +151,8 @@ COLANDER_CHECKED bool ledger_forget(struct ledger *ledger,
                                     enum ledger_kind kind, uint64_t number);
 
 /* Notes that the logs have the records of the notes and no more, and syncs
- * that. Requires that no note is missing and none follows. If it fails, the
- * ledger only knows less. */
+ * that. Requires that the logs are synced, and that no note is missing and none
+ * follows. If it fails, the ledger only knows less. */
 void ledger_seal(struct ledger *ledger);
 
 void ledger_close(struct ledger *ledger); /* NULL is allowed */

@@ -560,6 +560,7 @@ engine_close(struct engine *engine, struct colander_error *err)
         return code;
     return guard(err, "close the store", [&] {
         enum colander_code flushed = COLANDER_OK;
+        bool is_exact = false;
         rocksdb::Status status;
 
         std::unique_ptr<struct engine> owner(
@@ -570,13 +571,16 @@ engine_close(struct engine *engine, struct colander_error *err)
         if (!engine->is_read_only() && flushed == COLANDER_OK)
             shed_logs(engine);
         release_handles(engine);
+        /* A log may have a write to a family that was dropped. After a fault a
+         * file may have what the ledger does not know, or not have what it
+         * knows, and RocksDB may end the process. */
+        is_exact = !engine->is_read_only() && !engine->is_stopped &&
+                   flushed == COLANDER_OK && engine->db->SyncWAL().ok();
         status = engine->db->Close();
         engine->db.reset();
         if (!status.ok() && flushed == COLANDER_OK)
             flushed = fail_status(err, status, "close the database");
-        /* a write that failed may be in a file, and not in the ledger */
-        if (!owner->is_read_only() && flushed == COLANDER_OK &&
-            !owner->is_stopped)
+        if (is_exact && flushed == COLANDER_OK)
             ledger_seal(owner->ledger.get());
         return flushed;
     });

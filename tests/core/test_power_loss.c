@@ -444,9 +444,64 @@ ENGINE_TEST(a_backup_is_on_the_disk_once_it_is_made)
     munmap(progress, sizeof(*progress));
 }
 
+/* Writes to a family, drops it and closes the store, until the power is lost
+ * when the store is opened again: --close <directory> <progress> <seed>
+ * <changes>. */
+_Noreturn static void
+close_until_lost(char **arguments)
+{
+    struct fixture fixture = {.engine = NULL};
+
+    (void)snprintf(fixture.path, sizeof(fixture.path), "%s/store",
+                   arguments[2]);
+    power_loss_begin(fixture.path, strtoull(arguments[5], NULL, 10),
+                     DIRECTORY_LOCK, strtoull(arguments[4], NULL, 10), false);
+    for (;;) {
+        struct engine_family *family;
+
+        if (open_with(&fixture, NULL, why()) != COLANDER_OK)
+            _exit(3);
+        family = family_of(&fixture, "dropped");
+        if (put(fixture.engine, family, "key", "value", why()) != COLANDER_OK ||
+            engine_family_drop(family, why()) != COLANDER_OK)
+            _exit(4);
+        close_families(&fixture);
+        if (engine_close(fixture.engine, why()) != COLANDER_OK)
+            _exit(5);
+    }
+}
+
+/* The last log has writes to a family that was dropped: no flush has made them
+ * durable. */
+ENGINE_TEST(a_closed_store_is_not_refused_when_the_power_is_lost)
+{
+    uint64_t random = random_seed(__func__);
+
+    for (unsigned run = 0; run < 30; run++) {
+        char numbers[2][24];
+        const char *arguments[] = {"test", "--close",  fixture->directory,
+                                   "",     numbers[0], numbers[1],
+                                   NULL};
+
+        (void)snprintf(numbers[0], sizeof(numbers[0]), "%" PRIu64,
+                       random_next(&random));
+        (void)snprintf(numbers[1], sizeof(numbers[1]), "%u", run);
+        assert_int_equal(WTERMSIG(child_run(arguments)), SIGKILL);
+        remove_saved(fixture);
+        ledger_of_another_boot(fixture->path);
+        if (is_store(fixture)) {
+            OK(open_as(fixture, COLANDER_OPEN_EXISTING, why()));
+            close_engine(fixture);
+        }
+        temporary_remove(fixture->path);
+    }
+}
+
 int
 main(int argc, char **argv)
 {
+    if (argc == 6 && strcmp(argv[1], "--close") == 0)
+        close_until_lost(argv);
     if (argc == 6 && strcmp(argv[1], "--backup") == 0)
         back_up_until_lost(argv);
     if (argc == 6 && strcmp(argv[1], "--record") == 0)
