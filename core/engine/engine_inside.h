@@ -127,19 +127,23 @@ code_of(const rocksdb::Status &status)
     return COLANDER_IO;
 }
 
+/* Returns what the status says, with the names of SST files instead of their
+ * numbers. All errors have it from here. */
+std::string text_of(const rocksdb::Status &status);
+
 inline enum colander_code
 fail_status(struct colander_error *err, const rocksdb::Status &status,
             const char *what)
 {
     return COLANDER_FAIL(err, code_of(status), "cannot %s: %s", what,
-                         status.ToString().c_str());
+                         text_of(status).c_str());
 }
 
 /* Whether the status says in which SST it was. */
 inline bool
 names_sst(const rocksdb::Status &status)
 {
-    return status.ToString().find(".sst") != std::string::npos;
+    return text_of(status).find(".sst") != std::string::npos;
 }
 
 /* Runs `body`, and returns an exception as an error. */

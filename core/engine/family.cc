@@ -132,7 +132,7 @@ family_result(const struct engine_family *family, const rocksdb::Status &status,
         code = COLANDER_FAIL(err, code,
                              "cannot %s: %s in one of its SST files (a check "
                              "of the store names it)",
-                             what, status.ToString().c_str());
+                             what, text_of(status).c_str());
     colander_error_context(err, "family '%s'", family->name.c_str());
     return code;
 }

@@ -52,7 +52,7 @@ class FaultListener : public rocksdb::EventListener
         quietly([&] {
             cause = reason == rocksdb::BackgroundErrorReason::kCompaction
                         ? CompactionCause(*status)
-                        : "a file could not be written: " + status->ToString();
+                        : "a file could not be written: " + text_of(*status);
         });
         Stop(*status, std::move(cause));
     }
@@ -77,7 +77,7 @@ class FaultListener : public rocksdb::EventListener
     static std::string
     CompactionCause(const rocksdb::Status &status)
     {
-        std::string cause = "a compaction failed: " + status.ToString();
+        std::string cause = "a compaction failed: " + text_of(status);
         struct colander_error damage;
 
         if (!status.IsCorruption() || names_sst(status))

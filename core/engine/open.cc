@@ -150,7 +150,7 @@ fail_open(struct engine *engine, struct colander_error *err,
 {
     const std::string refused = engine->opened->Failure();
     const std::string log = engine->opened->LastLog();
-    const std::string text = status.ToString();
+    const std::string text = text_of(status);
     bool is_refused = status.IsInvalidArgument() && !refused.empty();
     bool is_damage = status.IsInvalidArgument() || status.IsNotFound() ||
                      status.IsPathNotFound() || status.IsCorruption();
@@ -510,7 +510,7 @@ flush_all(struct engine *engine, struct colander_error *err)
         "are in the write-ahead log and come back at the next open)",
         engine->path.c_str(), unflushed,
         engine->is_stopped ? engine->stop_cause.c_str()
-                           : failure.ToString().c_str());
+                           : text_of(failure).c_str());
 }
 
 static size_t

@@ -20,6 +20,8 @@ extern "C" {
 #include <fcntl.h>
 
 #include <cinttypes>
+#include <cstdlib>
+#include <cstring>
 #include <shared_mutex>
 
 /* The hash of keys in Bloom filters, which is part of their format. RocksDB
@@ -36,7 +38,38 @@ struct sst {
     std::shared_ptr<const rocksdb::TableProperties> properties;
 };
 
-/* ------------------------------------------------------------- reading --- */
+/* -------------------------------------------------------------- errors --- */
+
+/* Whether `word` ends before the place in the text. */
+static bool
+follows(const std::string &text, size_t at, const char *word)
+{
+    const size_t size = strlen(word);
+
+    return at >= size && text.compare(at - size, size, word) == 0;
+}
+
+/* RocksDB's checks of its lists of files write "file #12", or "files #12, #14"
+ * of one level. */
+std::string
+text_of(const rocksdb::Status &status)
+{
+    std::string text = status.ToString();
+
+    for (size_t at = text.find('#'); at != std::string::npos;
+         at = text.find('#', at + 1)) {
+        const size_t end = text.find_first_not_of("0123456789", at + 1);
+        char name[32];
+
+        if (!follows(text, at, "file ") && !follows(text, at, "files ") &&
+            !follows(text, at, ".sst, "))
+            continue;
+        (void)snprintf(name, sizeof(name), "%06llu.sst",
+                       strtoull(text.c_str() + at + 1, nullptr, 10));
+        text.replace(at, end - at, name);
+    }
+    return text;
+}
 
 enum colander_code
 fail_sst(struct colander_error *err, const rocksdb::Status &status,
@@ -50,8 +83,10 @@ fail_sst(struct colander_error *err, const rocksdb::Status &status,
              status.IsNotFound())
         code = COLANDER_CORRUPT;
     return COLANDER_FAIL(err, code, "cannot %s SST %06" PRIu64 ": %s", what,
-                         number, status.ToString().c_str());
+                         number, text_of(status).c_str());
 }
+
+/* ------------------------------------------------------------- reading --- */
 
 /* Returns the path of an SST of the engine. */
 static std::string

@@ -396,3 +396,51 @@ ENGINE_TEST(a_write_that_cannot_be_applied_names_its_log)
     ledger_remove(fixture->path);
     assert_refused(fixture->path, name);
 }
+
+/* Appends the last record that adds a table to a MANIFEST of one block. Others
+ * are short. */
+static void
+repeat_table(const char *path)
+{
+    uint8_t bytes[32768];
+    FILE *file = fopen(path, "r+b");
+    const size_t size = fread(bytes, 1, sizeof(bytes), file);
+    size_t table = 0;
+    size_t table_size = 0;
+    size_t step;
+
+    assert_in_range(size, 1, sizeof(bytes) - 1);
+    for (size_t at = 0; at < size; at += step) {
+        step = 7U + bytes[at + 4] + 256U * bytes[at + 5];
+        if (step > 60) {
+            table = at;
+            table_size = step;
+        }
+    }
+    assert_int_equal(fwrite(bytes + table, 1, table_size, file), table_size);
+    ZERO(fclose(file));
+}
+
+/* RocksDB would name the file by its number. */
+ENGINE_TEST(a_manifest_that_adds_a_table_twice_names_it)
+{
+    struct engine_family *rows = open_with_family(fixture, "rows");
+    char path[PATH_SIZE];
+    const char *name;
+    glob_t found;
+
+    OK(put(fixture->engine, rows, "key", "value", NULL));
+    OK(engine_family_flush(rows, NULL));
+    close_engine(fixture);
+    (void)snprintf(path, sizeof(path), "%s/rocksdb/*.sst", fixture->path);
+    ZERO(glob(path, 0, NULL, &found));
+    assert_int_equal(found.gl_pathc, 1);
+    name = strrchr(found.gl_pathv[0], '/') + 1;
+    (void)snprintf(path, sizeof(path), "%s/rocksdb/MANIFEST-*", fixture->path);
+    ZERO(glob(path, GLOB_APPEND, NULL, &found));
+    assert_int_equal(found.gl_pathc, 2);
+    repeat_table(found.gl_pathv[1]);
+    ledger_remove(fixture->path);
+    assert_refused(fixture->path, name);
+    globfree(&found);
+}
