@@ -15,6 +15,7 @@
 #include "support/shell_command.h"
 
 #include <glob.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -337,6 +338,90 @@ ENGINE_TEST(a_log_that_repeats_its_beginning_is_refused)
     assert_refused(fixture->path, name);
 }
 
+/* Appends a record of a log of one block to a log: the last one of at least
+ * `least` bytes of the first `count`. */
+static void
+append_record(const char *to, const char *from, unsigned count, size_t least)
+{
+    uint8_t bytes[32768];
+    FILE *file = fopen(from, "rb");
+    const size_t size = fread(bytes, 1, sizeof(bytes), file);
+    size_t record = 0;
+    size_t record_size = 0;
+    size_t step;
+
+    ZERO(fclose(file));
+    assert_in_range(size, 1, sizeof(bytes) - 1);
+    for (size_t at = 0; at < size && count > 0; at += step, count--) {
+        step = 7U + bytes[at + 4] + 256U * bytes[at + 5];
+        if (step >= least) {
+            record = at;
+            record_size = step;
+        }
+    }
+    file = fopen(to, "ab");
+    assert_int_equal(fwrite(bytes + record, 1, record_size, file), record_size);
+    ZERO(fclose(file));
+}
+
+/* The store is refused with its ledger, and without one. */
+static void
+assert_refused_by_sequence(const char *store, const char *name)
+{
+    assert_refused(store, name);
+    ledger_remove(store);
+    assert_refused(store, name);
+}
+
+/* No note covers the end of a log. */
+ENGINE_TEST(a_log_that_repeats_one_of_its_records_is_refused)
+{
+    static const unsigned records[] = {1, 2, 150, 199, 200};
+    char path[PATH_SIZE];
+    char old[PATH_SIZE];
+    const char *name;
+
+    (void)snprintf(old, sizeof(old), "%s/old", fixture->directory);
+    write_killed(old, "0", "200", "value");
+    for (size_t i = 0; i < COUNT(records); i++) {
+        shell("rm -rf '%s' && cp -a '%s' '%s'", fixture->path, old,
+              fixture->path);
+        name = find_log(fixture->path, path);
+        append_record(path, path, records[i], 0);
+        assert_refused_by_sequence(fixture->path, name);
+    }
+}
+
+ENGINE_TEST(a_log_that_repeats_a_record_of_an_earlier_one_is_refused)
+{
+    char old[PATH_SIZE];
+    char path[PATH_SIZE];
+    const char *name;
+
+    (void)snprintf(old, sizeof(old), "%s/old.log", fixture->directory);
+    write_killed(fixture->path, "0", "100", "old");
+    (void)find_log(fixture->path, path);
+    shell("cp '%s' '%s'", path, old);
+    write_killed(fixture->path, "100", "200", "new");
+    name = find_log(fixture->path, path);
+    append_record(path, old, 100, 0);
+    assert_refused_by_sequence(fixture->path, name);
+}
+
+/* Both logs are replayed. */
+ENGINE_TEST(a_log_that_repeats_the_last_record_of_the_one_before_is_refused)
+{
+    char path[PATH_SIZE];
+    char later[PATH_SIZE];
+
+    write_killed(fixture->path, "0", "100", "value");
+    (void)find_log(fixture->path, path);
+    (void)snprintf(later, sizeof(later), "%s/rocksdb/000777.log",
+                   fixture->path);
+    append_record(later, path, 100, 0);
+    assert_refused_by_sequence(fixture->path, "000777.log");
+}
+
 /* Swaps the second block of a log and the third. */
 static void
 swap_blocks(const char *store, const char *name)
@@ -397,30 +482,6 @@ ENGINE_TEST(a_write_that_cannot_be_applied_names_its_log)
     assert_refused(fixture->path, name);
 }
 
-/* Appends the last record that adds a table to a MANIFEST of one block. Others
- * are short. */
-static void
-repeat_table(const char *path)
-{
-    uint8_t bytes[32768];
-    FILE *file = fopen(path, "r+b");
-    const size_t size = fread(bytes, 1, sizeof(bytes), file);
-    size_t table = 0;
-    size_t table_size = 0;
-    size_t step;
-
-    assert_in_range(size, 1, sizeof(bytes) - 1);
-    for (size_t at = 0; at < size; at += step) {
-        step = 7U + bytes[at + 4] + 256U * bytes[at + 5];
-        if (step > 60) {
-            table = at;
-            table_size = step;
-        }
-    }
-    assert_int_equal(fwrite(bytes + table, 1, table_size, file), table_size);
-    ZERO(fclose(file));
-}
-
 /* RocksDB would name the file by its number. */
 ENGINE_TEST(a_manifest_that_adds_a_table_twice_names_it)
 {
@@ -439,7 +500,8 @@ ENGINE_TEST(a_manifest_that_adds_a_table_twice_names_it)
     (void)snprintf(path, sizeof(path), "%s/rocksdb/MANIFEST-*", fixture->path);
     ZERO(glob(path, GLOB_APPEND, NULL, &found));
     assert_int_equal(found.gl_pathc, 2);
-    repeat_table(found.gl_pathv[1]);
+    /* other records are short */
+    append_record(found.gl_pathv[1], found.gl_pathv[1], UINT_MAX, 60);
     ledger_remove(fixture->path);
     assert_refused(fixture->path, name);
     globfree(&found);
