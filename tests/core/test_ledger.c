@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 struct fixture {
@@ -595,6 +596,40 @@ NOTED_TEST(a_slot_stays_until_the_other_is_synced)
         assert_true(memcmp(before, after, LEDGER_SLOT) == 0 ||
                     memcmp(before + LEDGER_SLOT, after + LEDGER_SLOT,
                            LEDGER_SLOT) == 0);
+    }
+}
+
+/* Syncs the ledger, which takes a while. */
+static void *
+sync_manifest(void *argument)
+{
+    struct fixture *fixture = argument;
+
+    assert_false(
+        ledger_note_synced(fixture->ledger, LEDGER_MANIFEST, 3, extent(1)));
+    return NULL;
+}
+
+/* The writer does not wait for the sync. */
+NOTED_TEST(a_note_made_during_a_sync_is_written_after_it)
+{
+    const struct fault fault = {FAULT_SYNC, 0, EIO, false, true};
+    const struct timespec pause = {0, 1000000};
+
+    for (uint64_t size = 200; size <= 1600; size *= 2) {
+        pthread_t thread;
+
+        faults_begin(fixture->path, &fault);
+        ZERO(pthread_create(&thread, NULL, sync_manifest, fixture));
+        (void)nanosleep(&pause, NULL);
+        ledger_note_written(fixture->ledger, LEDGER_WAL, LOG, extent(size));
+        ZERO(pthread_join(thread, NULL));
+        faults_repair();
+        reopen(fixture);
+        assert_int_equal(size_of(fixture, LEDGER_WAL, LOG, LEDGER_WRITTEN),
+                         size);
+        ledger_found(fixture->ledger, LEDGER_WAL, LOG, extent(size));
+        settle(fixture);
     }
 }
 
