@@ -29,9 +29,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
+
+#define LEDGER_NEW LEDGER_FILE ".new"
 
 #define SLOT_SIZE 32768
 #define MAGIC "colander ledger 3\n"
@@ -454,9 +458,29 @@ ledger_next(struct ledger *ledger, enum ledger_kind kind, uint64_t number)
     return next;
 }
 
+/* Gives the ledger a file of its own if a copy of the store has the same one,
+ * by a hard link. Other files are not changed in place. */
+static enum colander_code
+own_file(int directory, struct colander_error *err)
+{
+    struct stat status;
+    enum colander_code code;
+
+    if (fstatat(directory, LEDGER_FILE, &status, 0) != 0 || status.st_nlink < 2)
+        return COLANDER_OK;
+    (void)unlinkat(directory, LEDGER_NEW, 0);
+    code = files_copy(directory, LEDGER_FILE, directory, LEDGER_NEW,
+                      FILES_WHOLE, err);
+    if (code == COLANDER_OK &&
+        renameat(directory, LEDGER_NEW, directory, LEDGER_FILE) != 0)
+        code = files_fail(err, "put in place", LEDGER_FILE);
+    return code == COLANDER_OK ? files_sync_names(directory, ".", err) : code;
+}
+
 static enum colander_code
 settle(struct ledger *ledger, struct colander_error *err)
 {
+    enum colander_code code;
     bool is_written;
 
     for (size_t i = ledger->count; i-- > 0;) {
@@ -472,6 +496,9 @@ settle(struct ledger *ledger, struct colander_error *err)
     limit_entries(ledger, ENTRIES_MAX);
     ledger->has_marks = !ledger->has_lost_marks;
     ledger->has_sums = true;
+    code = own_file(ledger->directory_fd, err);
+    if (code != COLANDER_OK)
+        return code;
     ledger->fd = openat(ledger->directory_fd, LEDGER_FILE,
                         O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (ledger->fd < 0)

@@ -499,6 +499,29 @@ LEDGER_TEST(a_sealed_ledger_is_exact_until_it_is_settled)
     assert_true(allows(fixture, 7, extent(170)));
 }
 
+/* A copy of the store that shares its files by hard links is a store of its
+ * own. */
+LEDGER_TEST(a_ledger_with_two_names_is_replaced_and_not_changed)
+{
+    static uint8_t before[2 * LEDGER_SLOT];
+    static uint8_t after[2 * LEDGER_SLOT];
+
+    settle(fixture);
+    ledger_note_written(fixture->ledger, LEDGER_WAL, 3, extent(100));
+    read_slots(fixture, before);
+    ZERO(linkat(fixture->fd, LEDGER_FILE, fixture->fd, "copy", 0));
+    reopen(fixture);
+    ledger_found(fixture->ledger, LEDGER_WAL, 3, extent(100));
+    settle(fixture);
+    ledger_note_written(fixture->ledger, LEDGER_WAL, 4, extent(200));
+    reopen(fixture);
+    assert_int_equal(least(fixture, LEDGER_WAL, 3), 100);
+    assert_int_equal(least(fixture, LEDGER_WAL, 4), 200);
+    ZERO(renameat(fixture->fd, "copy", fixture->fd, LEDGER_FILE));
+    read_slots(fixture, after);
+    assert_memory_equal(before, after, sizeof(before));
+}
+
 /* ---------------------------------------------------- a disk that fails --- */
 
 #define LOG 15
