@@ -20,9 +20,9 @@
  *     killed before it removed the old one.
  *
  * Everything that the ledger knows to have been written must be there, and
- * nothing that it knows to be of another store or of another moment. No log
- * repeats a write, which would end the process, or lacks one that the MANIFEST
- * does not know.
+ * nothing that it knows to be of another store or of another moment. No log may
+ * repeat a write, which would end the process, or leave one out, unless the
+ * MANIFEST knows of it.
  *
  * SPDX-License-Identifier: MIT
  */
