@@ -14,7 +14,7 @@
  *     COLANDER         with the default options, if it is missing or damaged,
  *                      or that of another store
  *     rocksdb/CURRENT  if it names no MANIFEST, and there is exactly one, which
- *                      is whole, and the ledger knows of no later one
+ *                      is whole and the one that the ledger lists last
  * Fails with NOT_FOUND, INVALID (not a store: it has neither record nor
  * ledger), TOO_NEW, BUSY or IO.
  */

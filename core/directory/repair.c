@@ -55,9 +55,9 @@ repair_record(struct repair *repair, struct colander_error *err)
     return COLANDER_OK;
 }
 
-/* Returns the number of the only MANIFEST, or 0. It must be whole, and the
- * ledger must know of no later one: RocksDB may leave an obsolete MANIFEST,
- * with which the store would lose its newer files. */
+/* Returns the number of the only MANIFEST, or 0. It must be whole and that of
+ * the store, and the ledger must know of no later one: RocksDB may leave an
+ * obsolete MANIFEST, with which the store would lose its newer files. */
 static uint64_t
 find_manifest(const struct repair *repair, int engine)
 {
@@ -75,7 +75,9 @@ find_manifest(const struct repair *repair, int engine)
         ledger_next(ledger, LEDGER_MANIFEST, numbers.list[0]).number == 0 &&
         log_check(engine, files_name(LOGS_MANIFEST, numbers.list[0], "").text,
                   NULL, 0, &state, NULL) == COLANDER_OK &&
-        state.whole.size == state.size && state.size > 0)
+        state.whole.size == state.size && state.size > 0 &&
+        logs_is_own(engine, files_name(LOGS_MANIFEST, numbers.list[0], "").text,
+                    ledger, LEDGER_MANIFEST, numbers.list[0]))
         number = numbers.list[0];
     ledger_close(ledger);
     free(numbers.list);

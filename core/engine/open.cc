@@ -313,8 +313,9 @@ check_current(const struct engine *engine, struct colander_error *err)
         errno != ENOENT || faccessat(fd, DIRECTORY_ENGINE, F_OK, 0) != 0)
         return COLANDER_OK;
     return COLANDER_FAIL(err, COLANDER_CORRUPT,
-                         DIRECTORY_ENGINE "/CURRENT is missing: a repair "
-                                          "rebuilds it");
+                         DIRECTORY_ENGINE
+                         "/CURRENT is missing: a repair rebuilds it, if there "
+                         "is only one MANIFEST");
 }
 
 /* Fills the sentence. */

@@ -148,3 +148,22 @@ FIXTURE_TEST(a_lost_current_is_not_repaired_for_an_earlier_manifest)
     run(fixture, "mv last/* rocksdb/ && rmdir last");
     fixture_open(fixture);
 }
+
+/* It has the same number, and its first record twice. */
+FIXTURE_TEST(a_lost_current_is_not_repaired_for_another_manifest)
+{
+    struct colander_check check = {0};
+
+    kill_writer(fixture);
+    run(fixture,
+        "rm rocksdb/CURRENT && cd rocksdb && m=$(ls MANIFEST-*) && mv $m ../ &&"
+        " head -c $((7 + $(od -An -tu2 -j4 -N2 ../$m))) ../$m | cat - ../$m "
+        ">$m");
+    OK(colander_store_repair(fixture->directory, &check, report, NULL, NULL));
+    ZERO(check.repaired_count);
+    FAILS(open_code(fixture), COLANDER_CORRUPT);
+    run(fixture, "mv MANIFEST-* rocksdb/");
+    OK(colander_store_repair(fixture->directory, &check, report, NULL, NULL));
+    assert_int_equal(check.repaired_count, 1);
+    fixture_open(fixture);
+}
