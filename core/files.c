@@ -326,6 +326,9 @@ files_name(const char *prefix, uint64_t number, const char *suffix)
     return name;
 }
 
+/* RocksDB has 62 bits for a number, and gives the next files higher ones. */
+#define NUMBER_MAX (UINT64_C(1) << 60)
+
 uint64_t
 files_number(const char *name, const char *prefix, const char *suffix)
 {
@@ -335,8 +338,10 @@ files_number(const char *name, const char *prefix, const char *suffix)
     if (strncmp(name, prefix, prefix_size) != 0)
         return 0;
     number = strtoull(name + prefix_size, NULL, 10);
-    return strcmp(files_name(prefix, number, suffix).text, name) == 0 ? number
-                                                                      : 0;
+    return number <= NUMBER_MAX &&
+                   strcmp(files_name(prefix, number, suffix).text, name) == 0
+               ? number
+               : 0;
 }
 
 struct listing {

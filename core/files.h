@@ -69,7 +69,7 @@ struct files_numbers {
 };
 
 /* Returns the number in PREFIX NUMBER SUFFIX, for example 12 in "000012.log",
- * or 0 if `name` is not of that form. */
+ * or 0 if `name` is not of that form or the number is impossibly high. */
 uint64_t files_number(const char *name, const char *prefix, const char *suffix);
 
 struct numbered_name {

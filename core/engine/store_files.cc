@@ -14,6 +14,7 @@ extern "C" {
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include <sys/stat.h>
 
@@ -160,6 +161,17 @@ is_log(const std::string &path, enum ledger_kind *kind, uint64_t *number)
     *kind = LEDGER_MANIFEST;
     *number = files_number(name.c_str(), "MANIFEST-", "");
     return *number != 0;
+}
+
+/* Whether RocksDB would take the name for that of one of its files, but give
+ * that file another name: 12.log, or 000000.log, which ends the process. */
+bool
+is_misnamed(const std::string &name)
+{
+    const size_t end = name.find_first_not_of("0123456789");
+
+    return end != 0 && end != std::string::npos &&
+           files_number(name.c_str(), "", name.c_str() + end) == 0;
 }
 
 /* Refuses what is not a regular file before it is opened: an open of a pipe
@@ -484,6 +496,20 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
         return base_name(to) == "CURRENT"
                    ? faults_->ManifestDone(std::move(status))
                    : status;
+    }
+
+    /* Hides files that logs_check does not take for those of a database. */
+    rocksdb::IOStatus
+    GetChildren(const std::string &directory, const rocksdb::IOOptions &how,
+                std::vector<std::string> *names,
+                rocksdb::IODebugContext *debug) override
+    {
+        rocksdb::IOStatus status =
+            target()->GetChildren(directory, how, names, debug);
+
+        names->erase(std::remove_if(names->begin(), names->end(), is_misnamed),
+                     names->end());
+        return status;
     }
 
     /* Hides the bytes of a log that do not count: RocksDB may refuse a MANIFEST

@@ -32,6 +32,9 @@ extern "C" {
  * the options of all families when it creates a family: 300 families take 9
  * seconds with them, and one without.
  *
+ * A file whose name RocksDB would not give, such as 0.log, does not seem to be
+ * there.
+ *
  * Writes to logs are noted in the ledger, if there is one. No more of a log is
  * read than the ledger says counts. An SST is opened only if it can be read as
  * a table: see check_table. `opened` gets the last failure of an open.

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ------------------------------------------------------- opening stores --- */
 
@@ -120,6 +121,43 @@ ENGINE_TEST(opening_often_does_not_collect_log_files)
         count += strstr(entry->d_name, ".log") != NULL;
     closedir(stream);
     assert_true(count <= 9);
+}
+
+/* RocksDB takes them for its own, under another name or a number that it cannot
+ * use, and ends the process. */
+ENGINE_TEST(files_with_names_that_no_store_gives_are_left_alone)
+{
+    static const char *const names[] = {"0.log",
+                                        "000000.log",
+                                        "777.log",
+                                        "0000000777.log",
+                                        "0.blob",
+                                        "000000.sst",
+                                        "777.sst",
+                                        "18446744073709551615.log",
+                                        "8.log",
+                                        "9.sst",
+                                        "9223372036854775807.log"};
+    char path[TEMPORARY_SIZE + 64];
+
+    OK(open_with(fixture, NULL, NULL));
+    close_engine(fixture);
+    for (size_t i = 0; i < COUNT(names); i++) {
+        int fd;
+
+        (void)snprintf(path, sizeof(path), "%s/rocksdb/%s", fixture->path,
+                       names[i]);
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+        assert_int_equal(write(fd, "stray", 5), 5);
+        ZERO(close(fd));
+        OK(open_as(fixture, COLANDER_OPEN_READ_ONLY, why()));
+        close_engine(fixture);
+        OK(open_with(fixture, NULL, why()));
+        OK(put(fixture->engine, family_of(fixture, "f"), "k", "v", NULL));
+        OK(engine_family_flush(family_of(fixture, "f"), NULL));
+        close_engine(fixture);
+        ZERO(unlink(path));
+    }
 }
 
 ENGINE_TEST(closed_standard_descriptors_are_not_given_to_files)
