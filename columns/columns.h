@@ -462,6 +462,66 @@ COLANDER_API bool colander_cursor_matched(const struct colander_cursor *cursor,
                                           size_t index, const char **path,
                                           uint64_t *row_count);
 
+/* ------------------------------------------------------------- changes --- */
+
+/*
+ * Deletes all rows that `query` returns. Sets *count, unless `count` is NULL,
+ * to the number of rows deleted, even after a failure.
+ *
+ * Rows are deleted in batches of up to 1,000, in the order of the query. A
+ * batch is stored completely or not at all; after a failure or a crash, those
+ * before it remain deleted. The query reads the store as it was at the start of
+ * the call. If another thread has changed a row since, it is deleted only if it
+ * still matches `where` of the query: rows are locked, read again and evaluated
+ * just before their batch is written.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_delete_found(struct colander_family *family,
+                             const struct colander_query *query,
+                             const struct colander_write_options *options,
+                             uint64_t *count, struct colander_error *err);
+
+/* Changes the columns named in `patch` in all rows that `query` returns. See
+ * colander_family_delete_found for the rest, and colander_family_patch. No row
+ * is created: a row that was deleted since is left out. */
+COLANDER_API COLANDER_CHECKED enum colander_code colander_family_patch_found(
+    struct colander_family *family, const struct colander_query *query,
+    struct colander_slice patch, const struct colander_write_options *options,
+    uint64_t *count, struct colander_error *err);
+
+/* The same step by step, for a caller that shows progress, or that selects rows
+ * itself: changes of rows that a find has returned. */
+struct colander_changes;
+
+/* Starts changes of rows in `family`: patches, or deletes if `patch` (copied)
+ * is empty. Rows that do not match `where` (borrowed; NULL: every row) when
+ * they are written are left out. Destroy the changes before the family is
+ * closed. */
+COLANDER_API COLANDER_CHECKED enum colander_code colander_changes_create(
+    struct colander_family *family, const struct colander_predicate *where,
+    struct colander_slice patch, const struct colander_write_options *options,
+    struct colander_changes **changes, struct colander_error *err);
+
+/* Adds the row under `key` (copied). Writes a batch when enough are added. A
+ * failure leaves the rows of the batch as they were, or, if it is IO, as after
+ * colander_batch_commit; then only destroy may be called. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_changes_add(struct colander_changes *changes,
+                     struct colander_slice key, struct colander_error *err);
+
+/* Writes the rows that are added and not written yet. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_changes_commit(struct colander_changes *changes,
+                        struct colander_error *err);
+
+/* Returns the number of rows that are written. */
+COLANDER_API uint64_t
+colander_changes_count(const struct colander_changes *changes);
+
+/* Frees the changes; rows that are not written are left as they are. NULL is
+ * allowed. */
+COLANDER_API void colander_changes_destroy(struct colander_changes *changes);
+
 /* ------------------------------------------------------------- explain --- */
 
 /* How a find gets its rows. */

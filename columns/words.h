@@ -1,6 +1,6 @@
 /*
- * Words: conditions, keys and times as people write them, as the command line
- * and the shell read them.
+ * Words: conditions, assignments, keys and times as people write them, as the
+ * command line and the shell read them.
  *
  *     COL=VALUE  COL!=VALUE  COL<VALUE  COL<=VALUE  COL>VALUE  COL>=VALUE
  *     COL=[VALUE,...]  equals one of them    COL~TEXT  begins with TEXT
@@ -111,6 +111,24 @@ COLANDER_API COLANDER_CHECKED struct colander_predicate *
 colander_where_written(const char *path, enum colander_operator how,
                        const struct colander_value *values, size_t count,
                        struct colander_error *err);
+
+/* ---------------------------------------------------------- assignments --- */
+
+/*
+ * Sets `patch` to a patch (colander_family_patch) that sets and removes
+ * columns. `set` has texts COL=VALUE, `unset` the paths of columns to remove.
+ * COL leads through maps only. A VALUE that begins with { or [ is a map or
+ * array in JSON; any other is as in a condition. A time is a timestamp only
+ * after @: at=@now. A map is merged into the one that the row has.
+ *
+ * `fault` and `err` may be NULL; if the failure is INVALID, *fault is the place
+ * of the mistake, with the words of `set` counted before those of `unset`.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_patch_words(const char *const *set, size_t set_count,
+                     const char *const *unset, size_t unset_count,
+                     struct colander_buffer *patch,
+                     struct colander_fault *fault, struct colander_error *err);
 
 /* ---------------------------------------------------------------- keys --- */
 

@@ -167,7 +167,7 @@ prepare(struct colander_cursor *cursor, const struct colander_query *query,
                           err);
 }
 
-static enum colander_code
+enum colander_code
 query_accept(struct colander_query *query, const struct colander_query *given,
              struct colander_error *err)
 {

@@ -34,6 +34,11 @@ struct find_request {
     bool is_reverse;
 };
 
+/* Sets *query to `given`, or to the defaults if that is NULL. */
+COLANDER_CHECKED enum colander_code
+query_accept(struct colander_query *query, const struct colander_query *given,
+             struct colander_error *err);
+
 /* Fails with CANCELLED if the find was cancelled. */
 COLANDER_CHECKED static inline enum colander_code
 find_check_cancelled(const struct find *find, struct colander_error *err)
