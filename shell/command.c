@@ -34,8 +34,7 @@ is_shell(const struct session *session)
 static bool
 runs_in_shell(const struct command *command)
 {
-    return command->store == COMMAND_READS ||
-           command->store == COMMAND_WRITES || command->store == COMMAND_ALONE;
+    return command->store <= COMMAND_CHANGES || command->store == COMMAND_ALONE;
 }
 
 /* Returns a command, whether or not it can be run here. */
@@ -179,6 +178,8 @@ run_on_store(struct session *session, const struct command *command,
     if (command->store == COMMAND_WRITES)
         mode = COLANDER_OPEN_OR_CREATE;
     if (command->store == COMMAND_WRITES_FILTERS ||
+        (command->store == COMMAND_CHANGES &&
+         !arguments_has(arguments, "dry-run")) ||
         (command->writes_with != NULL &&
          arguments_has(arguments, command->writes_with)))
         mode = COLANDER_OPEN_EXISTING;

@@ -19,6 +19,8 @@
 enum command_store {
     COMMAND_READS,          /* to read */
     COMMAND_WRITES,         /* to write; created if it does not exist */
+    COMMAND_CHANGES,        /* to write; it must exist. With the option
+                             * dry-run to read */
     COMMAND_READS_WHOLE,    /* to read; Ctrl-C ends the program */
     COMMAND_WRITES_FILTERS, /* to write; it must exist; Ctrl-C as above */
     COMMAND_OPENS,          /* the command opens the store */

@@ -12,16 +12,16 @@
 
 #include "shell/explanation.h"
 
-/* output_row or output_learn. A failure ends the run. */
-typedef enum colander_code (*find_taker)(struct output *output,
+/* Receives a row. A failure ends the run. */
+typedef enum colander_code (*find_taker)(void *context,
                                          const struct colander_result *result,
                                          struct colander_error *err);
 
 struct find_run {
     const struct request *request;  /* borrowed */
-    struct colander_family *family; /* borrowed, as the output is */
+    struct colander_family *family; /* borrowed */
     find_taker take;                /* NULL: rows are only counted */
-    struct output *output;
+    void *context;                  /* of the taker */
     struct explanation explanation; /* the caller sets its request and name */
 };
 

@@ -12,6 +12,26 @@
 #include "shell/session.h"
 #include "shell/where.h"
 
+/* The options that select rows. */
+/* clang-format off */
+#define REQUEST_OPTIONS                                                        \
+    OPTION_GROUP("more conditions"),                                           \
+    OPTION_LIST("any", "VALUE", "some column, at any depth, equals VALUE"),    \
+    OPTION_LIST("where", "EXPRESSION",                                         \
+                "a Lua expression is true: 'likes > 2 * #tags'"),              \
+    OPTION("since", "TIME",                                                    \
+           "the family's time column is TIME or later; TIME is as in\n"        \
+           "conditions, or a duration before now: 1h, 7d"),                    \
+    OPTION("until", "TIME", "it is earlier than TIME"),                        \
+    OPTION_GROUP("keys (a VALUE, or an array such as "                         \
+                 "'[\"sensor-7\",1600000000]')"),                              \
+    OPTION("key", "K", "the row with this key"),                               \
+    OPTION("prefix", "K", "rows whose key begins with these parts"),           \
+    OPTION("from", "K", "rows from this key on"),                              \
+    OPTION("to", "K",                                                          \
+           "rows up to this key, and those whose key begins with it")
+/* clang-format on */
+
 struct request {
     struct colander_query query; /* borrows from what is below */
     struct colander_predicate *where;

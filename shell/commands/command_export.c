@@ -28,6 +28,20 @@ struct export_job {
 
 /* ---------------------------------------------------------------- rows --- */
 
+static enum colander_code
+learn_row(void *output, const struct colander_result *result,
+          struct colander_error *err)
+{
+    return output_learn(output, result, err);
+}
+
+static enum colander_code
+print_row(void *output, const struct colander_result *result,
+          struct colander_error *err)
+{
+    return output_row(output, result, err);
+}
+
 /* Passes all rows to `take`, and counts them. */
 static enum colander_code
 read_rows(struct export_job *job, find_taker take, struct colander_error *err)
@@ -37,7 +51,7 @@ read_rows(struct export_job *job, find_taker take, struct colander_error *err)
         .explanation = {.request = &job->request},
         .family = job->family,
         .take = take,
-        .output = job->output,
+        .context = job->output,
     };
     enum colander_code code = find_run_read(&run, err);
 
@@ -53,9 +67,9 @@ write_rows(struct export_job *job, struct colander_error *err)
 
     code = output_create(job->result.file, &job->options, &job->output, err);
     if (code == COLANDER_OK && job->options.learns_columns)
-        code = read_rows(job, output_learn, err);
+        code = read_rows(job, learn_row, err);
     if (code == COLANDER_OK)
-        code = read_rows(job, output_row, err);
+        code = read_rows(job, print_row, err);
     if (code == COLANDER_OK) /* what failed has no end, as it is not whole */
         code = output_finish(job->output, err);
     output_destroy(job->output);

@@ -19,8 +19,8 @@ print_notes(struct find_run *run, bool explains, bool shows_counts)
     struct colander_family_sizes sizes;
     struct report report = REPORT_EMPTY;
 
-    if (shows_counts && run->output != NULL)
-        output_add_left_out(run->output, &report);
+    if (shows_counts && run->context != NULL)
+        output_add_left_out(run->context, &report);
     if (report.text.size > 0)
         report_add(&report, "\n");
     if ((explains || shows_counts) &&
@@ -36,6 +36,13 @@ print_notes(struct find_run *run, bool explains, bool shows_counts)
 
 /* ----------------------------------------------------------------- run --- */
 
+static enum colander_code
+print_row(void *output, const struct colander_result *result,
+          struct colander_error *err)
+{
+    return output_row(output, result, err);
+}
+
 /* Prints the rows, or their number. */
 static enum colander_code
 show(struct find_run *run, struct colander_error *err)
@@ -43,12 +50,13 @@ show(struct find_run *run, struct colander_error *err)
     enum colander_code code = find_run_read(run, err);
     enum colander_code finished = COLANDER_OK;
 
-    if (run->output == NULL && code == COLANDER_OK) {
+    if (run->context == NULL && code == COLANDER_OK) {
         printf("%" PRIu64 "\n", run->explanation.row_count);
         return output_flush(stdout, err);
     }
-    if (run->output != NULL) /* an interrupted find prints what it found */
-        finished = output_finish(run->output, code == COLANDER_OK ? err : NULL);
+    if (run->context != NULL) /* an interrupted find prints what it found */
+        finished =
+            output_finish(run->context, code == COLANDER_OK ? err : NULL);
     return code == COLANDER_OK ? finished : code;
 }
 
@@ -57,6 +65,7 @@ open_output(struct find_run *run, const struct session *session,
             const struct arguments *arguments, struct colander_error *err)
 {
     struct output_options options = {.format = OUTPUT_JSONL};
+    struct output *output = NULL;
     enum colander_code code;
 
     code = session_format(session, arguments_value(arguments, "format"),
@@ -66,7 +75,9 @@ open_output(struct find_run *run, const struct session *session,
     options.paths = run->request->selection.paths;
     options.path_count = run->request->selection.count;
     options.shows_matches = run->request->is_any;
-    return output_create(stdout, &options, &run->output, err);
+    code = output_create(stdout, &options, &output, err);
+    run->context = output;
+    return code;
 }
 
 static enum session_exit
@@ -84,7 +95,7 @@ run_request(struct session *session, const struct arguments *arguments,
     code = open_output(&run, session, arguments, &err);
     if (code == COLANDER_OK)
         code = session_family(session, arguments->words[0], &run.family, &err);
-    run.take = run.output == NULL ? NULL : output_row;
+    run.take = run.context == NULL ? NULL : print_row;
     if (code == COLANDER_OK)
         code = show(&run, &err);
     if (code != COLANDER_OK)
@@ -94,7 +105,7 @@ run_request(struct session *session, const struct arguments *arguments,
                            session_shows_counts(session));
     if (code == COLANDER_NO_MEMORY && status == SESSION_FINE)
         status = SESSION_FAILED;
-    output_destroy(run.output);
+    output_destroy(run.context);
     colander_family_close(run.family);
     explanation_release(&run.explanation);
     return status;
@@ -114,21 +125,7 @@ run_find(struct session *session, const struct arguments *arguments)
 }
 
 static const struct argument_option options[] = {
-    OPTION_GROUP("more conditions"),
-    OPTION_LIST("any", "VALUE", "some column, at any depth, equals VALUE"),
-    OPTION_LIST("where", "EXPRESSION",
-                "a Lua expression is true: 'likes > 2 * #tags'"),
-    OPTION("since", "TIME",
-           "the family's time column is TIME or later; TIME is as in\n"
-           "conditions, or a duration before now: 1h, 7d"),
-    OPTION("until", "TIME", "it is earlier than TIME"),
-    OPTION_GROUP(
-        "keys (a VALUE, or an array such as '[\"sensor-7\",1600000000]')"),
-    OPTION("key", "K", "the row with this key"),
-    OPTION("prefix", "K", "rows whose key begins with these parts"),
-    OPTION("from", "K", "rows from this key on"),
-    OPTION("to", "K",
-           "rows up to this key, and those whose key begins with it"),
+    REQUEST_OPTIONS,
     OPTION_GROUP("output"),
     OPTION_LIST("select", "COL[,COL]", "print only these columns"),
     OPTION("limit", "N", "print at most N rows"),

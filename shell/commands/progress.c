@@ -73,30 +73,45 @@ add_line(const struct progress *progress, struct report *line,
         report_add(line, ", %s rejected", THOUSANDS(stats->reject_count));
 }
 
+bool
+progress_is_due(struct progress *progress)
+{
+    uint64_t now = clock_us();
+
+    if (!progress->is_shown || now - progress->begin_us < SOON_US ||
+        now - progress->shown_us < SHOWN_EVERY_US)
+        return false;
+    progress->shown_us = now;
+    return true;
+}
+
+void
+progress_print(struct progress *progress, struct report *line)
+{
+    if (line->code == COLANDER_OK) {
+        size_t width = output_width();
+
+        fprintf(stderr, "\r%.*s\x1b[K",
+                (int)(line->text.size < width ? line->text.size : width - 1),
+                (const char *)line->text.data);
+        (void)fflush(stderr);
+        progress->is_on_screen = true;
+    }
+    report_release(line);
+}
+
 void
 progress_show(struct progress *progress,
               const struct colander_load_stats *stats)
 {
     struct report line = REPORT_EMPTY;
-    uint64_t now = clock_us();
 
     if (stats->text_size == 0)
         progress->bytes_before = stats->bytes_read;
-    if (!progress->is_shown || now - progress->begin_us < SOON_US ||
-        now - progress->shown_us < SHOWN_EVERY_US)
+    if (!progress_is_due(progress))
         return;
-    progress->shown_us = now;
     add_line(progress, &line, stats, seconds_since(progress));
-    if (line.code == COLANDER_OK) {
-        size_t width = output_width();
-
-        fprintf(stderr, "\r%.*s\x1b[K",
-                (int)(line.text.size < width ? line.text.size : width - 1),
-                (const char *)line.text.data);
-        (void)fflush(stderr);
-        progress->is_on_screen = true;
-    }
-    report_release(&line);
+    progress_print(progress, &line);
 }
 
 void

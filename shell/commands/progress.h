@@ -1,5 +1,6 @@
 /*
- * Progress: a line on a terminal about the load that runs, and its summary.
+ * Progress: a line on a terminal about the command that runs; the summary of a
+ * load.
  *
  * Life:    begin -> show* -> hide -> add_summary
  *
@@ -21,7 +22,13 @@ struct progress {
 
 void progress_begin(struct progress *progress);
 
-/* Shows the figures, at most ten times a second. */
+/* Whether it is time to print a line: at most ten times a second. */
+bool progress_is_due(struct progress *progress);
+
+/* Prints the line, which it releases, over the last one. */
+void progress_print(struct progress *progress, struct report *line);
+
+/* Shows the figures of a load, if it is time. */
 void progress_show(struct progress *progress,
                    const struct colander_load_stats *stats);
 

@@ -10,7 +10,7 @@ pass_row(struct find_run *run, const struct colander_result *result,
 {
     run->explanation.row_count++;
     return run->take == NULL ? COLANDER_OK
-                             : run->take(run->output, result, err);
+                             : run->take(run->context, result, err);
 }
 
 /* Evaluates the expressions, and counts the rows that they reject. */

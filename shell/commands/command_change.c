@@ -1,0 +1,319 @@
+/*
+ * The commands delete and update: change the rows that a find returns.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell/command.h"
+#include "shell/commands/confirm.h"
+#include "shell/commands/progress.h"
+#include "shell/find_run.h"
+#include "shell/interrupt.h"
+
+#include <stdlib.h>
+
+struct change_job {
+    const struct session *session;
+    struct request request;
+    struct colander_family *family;
+    struct colander_buffer patch; /* empty: delete */
+    struct colander_changes *changes;
+    const char *verb;  /* "delete" */
+    const char *done;  /* "deleted" */
+    const char *would; /* "would be deleted" */
+    uint64_t total;    /* rows that were counted before; 0: they were not */
+    struct progress progress;
+};
+
+/* ----------------------------------------------------------------- rows --- */
+
+static void
+show_progress(struct change_job *job)
+{
+    struct report line = REPORT_EMPTY;
+
+    if (!progress_is_due(&job->progress))
+        return;
+    report_add(&line, "%s",
+               NUMBER_OF(colander_changes_count(job->changes), "row"));
+    if (job->total > 0)
+        report_add(&line, " of %s", THOUSANDS(job->total));
+    report_add(&line, " %s", job->done);
+    progress_print(&job->progress, &line);
+}
+
+static enum colander_code
+change_row(void *context, const struct colander_result *result,
+           struct colander_error *err)
+{
+    struct change_job *job = context;
+
+    show_progress(job);
+    return colander_changes_add(job->changes, result->key, err);
+}
+
+/* Passes the rows to `take`; NULL: only counts them, in *count. */
+static enum colander_code
+read_rows(struct change_job *job, find_taker take, uint64_t *count,
+          struct colander_error *err)
+{
+    struct find_run run = {
+        .request = &job->request,
+        .family = job->family,
+        .take = take,
+        .context = job,
+        .explanation = {.request = &job->request},
+    };
+    enum colander_code code = find_run_read(&run, err);
+
+    *count = run.explanation.row_count;
+    explanation_release(&run.explanation);
+    return code;
+}
+
+/* Changes the rows, and sets *count to how many are changed, even after a
+ * failure. */
+static enum colander_code
+change_rows(struct change_job *job, uint64_t *count, struct colander_error *err)
+{
+    uint64_t found;
+    enum colander_code code = colander_changes_create(
+        job->family, job->request.where, colander_buffer_slice(&job->patch),
+        NULL, &job->changes, err);
+
+    *count = 0;
+    if (code != COLANDER_OK)
+        return code;
+    progress_begin(&job->progress);
+    code = read_rows(job, change_row, &found, err);
+    if (code == COLANDER_OK)
+        code = colander_changes_commit(job->changes, err);
+    progress_hide(&job->progress);
+    *count = colander_changes_count(job->changes);
+    colander_changes_destroy(job->changes);
+    return code;
+}
+
+/* ------------------------------------------------------------------ run --- */
+
+/* Prints "12 rows deleted". */
+static void
+print_count(uint64_t count, const char *done)
+{
+    (void)fflush(stdout);
+    fprintf(stderr, "%s %s\n", NUMBER_OF(count, "row"), done);
+}
+
+/* Counts the rows and asks. Sets *is_yes if they may be changed. */
+static enum colander_code
+ask(struct change_job *job, bool *is_yes, struct colander_error *err)
+{
+    struct report question = REPORT_EMPTY;
+    enum colander_code code = read_rows(job, NULL, &job->total, err);
+
+    *is_yes = code == COLANDER_OK && job->total == 0; /* nothing to ask */
+    if (code != COLANDER_OK || job->total == 0)
+        return code;
+    report_add(&question, "%s %s of family '", job->verb,
+               NUMBER_OF(job->total, "row"));
+    report_add_text(&question,
+                    colander_slice_text(colander_family_name(job->family)));
+    report_add(&question, "'?");
+    return confirm_ask(&question, is_yes, err);
+}
+
+static enum session_exit
+run_job(struct change_job *job, const struct arguments *arguments)
+{
+    struct colander_error err;
+    enum session_exit status = SESSION_FINE;
+    uint64_t count = 0;
+    bool is_yes = true;
+    enum colander_code code;
+
+    if (arguments_has(arguments, "dry-run")) {
+        code = read_rows(job, NULL, &count, &err);
+        if (code != COLANDER_OK)
+            return session_misused(job->session, &err);
+        print_count(count, job->would);
+        return SESSION_FINE;
+    }
+    if (!arguments_has(arguments, "yes") && confirm_is_possible() &&
+        ask(job, &is_yes, &err) != COLANDER_OK)
+        return session_misused(job->session, &err);
+    if (!is_yes)
+        return session_complain(job->session, SESSION_FAILED, "no row %s",
+                                job->done);
+    code = change_rows(job, &count, &err);
+    if (code != COLANDER_OK)
+        status = session_misused(job->session, &err);
+    print_count(count, job->done);
+    return status;
+}
+
+/* Whether the words and options select some rows of the family. */
+static bool
+selects(const struct request *request)
+{
+    bool does = request->where != NULL || request->expressions != NULL;
+
+    for (size_t i = 0; i < sizeof(request->keys) / sizeof(request->keys[0]);
+         i++)
+        does = does || request->keys[i].size > 0;
+    return does;
+}
+
+static enum session_exit
+run_change(struct session *session, const struct arguments *arguments,
+           struct change_job *job)
+{
+    enum session_exit status = SESSION_FINE;
+    struct colander_error err;
+
+    job->session = session;
+    status = request_read(&job->request, session, arguments);
+    if (status == SESSION_FINE &&
+        selects(&job->request) == arguments_has(arguments, "all"))
+        status = session_complain(
+            session, SESSION_USAGE,
+            selects(&job->request)
+                ? "--all excludes conditions and keys"
+                : "no condition: --all means every row of the family");
+    if (status == SESSION_FINE &&
+        session_family(session, arguments->words[0], &job->family, &err) !=
+            COLANDER_OK)
+        status = session_misused(session, &err);
+    job->request.query.keys_only = job->request.expressions == NULL;
+    job->request.query.reports_columns = false;
+    if (status == SESSION_FINE)
+        status = run_job(job, arguments);
+    colander_family_close(job->family);
+    request_release(&job->request);
+    colander_buffer_release(&job->patch);
+    return status;
+}
+
+static enum session_exit
+run_delete(struct session *session, const struct arguments *arguments)
+{
+    struct change_job job = {
+        .verb = "delete", .done = "deleted", .would = "would be deleted"};
+
+    return run_change(session, arguments, &job);
+}
+
+/* Adds the values of an option to those before. */
+static size_t
+collect(const struct arguments *arguments, const char *name,
+        const char **values)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < arguments->choice_count; i++) {
+        if (strcmp(arguments->choices[i].option->name, name) == 0)
+            values[count++] = arguments->choices[i].value;
+    }
+    return count;
+}
+
+static enum session_exit
+run_update(struct session *session, const struct arguments *arguments)
+{
+    struct change_job job = {
+        .verb = "update", .done = "updated", .would = "would be updated"};
+    const char **words = malloc((arguments->choice_count + 1) * sizeof(*words));
+    struct colander_fault fault;
+    struct colander_error err;
+    size_t set_count, unset_count;
+    enum session_exit status = SESSION_FINE;
+
+    if (words == NULL) {
+        (void)COLANDER_FAIL(&err, COLANDER_NO_MEMORY, "no memory for options");
+        return session_fail(session, &err);
+    }
+    set_count = collect(arguments, "set", words);
+    unset_count = collect(arguments, "unset", words + set_count);
+    if (set_count + unset_count == 0)
+        status = session_complain(session, SESSION_USAGE,
+                                  "--set or --unset is missing");
+    else if (colander_patch_words(words, set_count, words + set_count,
+                                  unset_count, &job.patch, &fault,
+                                  &err) != COLANDER_OK) {
+        colander_error_context(&err,
+                               fault.word < set_count ? "--set" : "--unset");
+        status =
+            session_misread(session, words[fault.word], fault.offset, &err);
+    }
+    free(words);
+    if (status == SESSION_FINE)
+        return run_change(session, arguments, &job);
+    colander_buffer_release(&job.patch);
+    return status;
+}
+
+#define CHANGE_OPTIONS                                                         \
+    OPTION("limit", "N", "change at most N rows"),                             \
+        OPTION_FLAG("reverse", "start at the last key"),                       \
+        OPTION_FLAG("all", "every row: needed without conditions and keys"),   \
+        OPTION_FLAG("dry-run", "only print the number of rows"),               \
+        OPTION_FLAG("yes", "do not ask"),                                      \
+        OPTION_FLAG("scan", "read every row instead of using value filters")
+
+#define CHANGE_HELP                                                            \
+    "Conditions are those of find, and the rows are exactly those that find\n" \
+    "prints for them. At a terminal, prints their number and asks first.\n"    \
+    "\n"                                                                       \
+    "Rows are written in batches of up to 1,000. Ctrl-C stops between two\n"   \
+    "batches, and what is written remains.\n"
+
+static const struct argument_option delete_options[] = {
+    REQUEST_OPTIONS,
+    OPTION_GROUP("rows"),
+    CHANGE_OPTIONS,
+    OPTIONS_END,
+};
+
+const struct command command_delete = {
+    .name = "delete",
+    .words = "FAMILY [CONDITION...] [OPTION...]",
+    .summary = "delete the rows that meet conditions",
+    .help = "Deletes the rows of a family that meet every "
+            "condition.\n\n" CHANGE_HELP,
+    .examples = "  colander delete data tweets lang=pl --dry-run\n"
+                "  colander delete data logs --until 30d --yes\n"
+                "  colander delete data tweets --key t1\n",
+    .options = delete_options,
+    .store = COMMAND_CHANGES,
+    .word_count_min = 1,
+    .word_count_max = SIZE_MAX - 1,
+    .run = run_delete,
+};
+
+static const struct argument_option update_options[] = {
+    OPTION_GROUP("columns"),
+    OPTION_LIST("set", "COL=VALUE",
+                "set a column. VALUE is as in conditions, or a map\n"
+                "or array in JSON; @now is the time now"),
+    OPTION_LIST("unset", "COL", "remove a column"),
+    REQUEST_OPTIONS,
+    OPTION_GROUP("rows"),
+    CHANGE_OPTIONS,
+    OPTIONS_END,
+};
+
+const struct command command_update = {
+    .name = "update",
+    .words = "FAMILY [CONDITION...] [OPTION...]",
+    .summary = "change columns of the rows that meet conditions",
+    .help = "Changes columns of the rows that meet every condition. The other\n"
+            "columns stay as they are. COL may lead into maps: place.city.\n"
+            "\n" CHANGE_HELP,
+    .examples = "  colander update data tweets user=Smith --set "
+                "'place=Houston'\n"
+                "  colander update data tweets --key t1 --set likes=5 --unset "
+                "draft\n",
+    .options = update_options,
+    .store = COMMAND_CHANGES,
+    .word_count_min = 1,
+    .word_count_max = SIZE_MAX - 1,
+    .run = run_update,
+};
