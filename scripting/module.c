@@ -86,6 +86,7 @@ luaopen_colander(lua_State *L)
     queries_register(L);
     results_register(L);
     aggregates_register(L);
+    changes_register(L);
     lua_pushstring(L, colander_version());
     lua_setfield(L, -2, "version");
     return 1;

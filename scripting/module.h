@@ -23,5 +23,6 @@ void batches_register(lua_State *L);
 void queries_register(lua_State *L);
 void results_register(lua_State *L);
 void aggregates_register(lua_State *L);
+void changes_register(lua_State *L);
 
 #endif
