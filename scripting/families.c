@@ -86,14 +86,42 @@ family_text(lua_State *L)
     return 1;
 }
 
-/* Puts the key of the row at `index`, or a new one, into the scratch. */
+/* Pushes "_key" of the plain table at 2, or nil. Without it the table at 2 is a
+ * copy from then on, with the same metatable. */
 static void
-own_key(lua_State *L, struct scratch *scratch, int index)
+take_key(lua_State *L)
 {
-    const struct colander_slice own = row_key(L, index);
+    if (!lua_istable(L, 2) || !field_push(L, 2, COLANDER_KEY_COLUMN)) {
+        lua_pushnil(L);
+        return;
+    }
+    lua_newtable(L);
+    lua_pushnil(L);
+    while (lua_next(L, 2) != 0) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, -4);
+    }
+    lua_pushnil(L);
+    lua_setfield(L, -2, COLANDER_KEY_COLUMN);
+    if (lua_getmetatable(L, 2) != 0)
+        lua_setmetatable(L, -2);
+    lua_replace(L, 2);
+}
+
+/* Puts the key of the row at 2 into the scratch: the value on top or, if that
+ * is nil, the key with which it was read, or a new one. */
+static void
+own_key(lua_State *L, struct scratch *scratch)
+{
+    const struct colander_slice own = row_key(L, 2);
     struct colander_error err;
     enum colander_code code;
 
+    if (!lua_isnil(L, -1)) {
+        value_key(L, lua_gettop(L), &scratch->key);
+        return;
+    }
     scratch->key.size = 0;
     code = own.size > 0
                ? colander_buffer_append(&scratch->key, own.data, own.size, &err)
@@ -115,13 +143,16 @@ write_row(lua_State *L, int index, family_write *write)
 {
     struct scratch *scratch = scratch_get(L);
     const struct colander_write_options options = field_write_options(L, 4);
-    struct colander_slice row = row_check(L, index);
     struct script_family *family;
+    struct colander_slice row;
     struct colander_slice key;
     bool is_written = true;
 
     if (index == 2)
-        own_key(L, scratch, index);
+        take_key(L);
+    row = row_check(L, index);
+    if (index == 2)
+        own_key(L, scratch);
     else
         value_key(L, 2, &scratch->key);
     family = family_check(L, 1);

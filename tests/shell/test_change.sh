@@ -44,6 +44,31 @@ says '1 row deleted'
 run 0 find s people --count
 prints 0
 
+# ---- put -----------------------------------------------------------------------
+
+run 0 put s notes '{"id":7,"n":{"a":1}}' '{"id":8,"n":{"a":2}}' --key n.a,id
+prints '[1,7]
+[2,8]'
+run 0 put s notes '{"_key":"k","text":"one"}'
+run 0 put s notes '{"_key":"k","text":"two"}'
+prints k
+run 0 put s notes '{"text":"new"}'
+[ "$(wc -c <out)" = 27 ] || complain "a new key is $(cat out)"
+run 0 find s notes text=two
+prints '{"_key":"k","text":"two"}'
+run 0 find s notes --count
+prints 4
+run 2 put s notes '{"_key":"x"}' '{"a":}'
+says_some '^colander: put: .*JSON|^colander: put: '
+tail -1 err | grep -qx '         ^' || complain "no caret: $(cat err)"
+run 2 put s notes '{"_key":"x"}' '{"b":1}' --key a
+says "colander: put: no column 'a' for the key"
+run 2 put s notes '{"a":{}}' --key a
+says_some '^colander: put: --key: '
+run 2 put s notes
+run 0 find s notes --count
+prints 4
+
 # ---- what is refused ------------------------------------------------------------
 
 run 0 load s people people.jsonl

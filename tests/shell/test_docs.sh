@@ -102,7 +102,7 @@ check_page queries.md without_work 9
 check_page safe_scripts.md cat 2
 check_page export.md without_time 3
 check_page loading.md without_speed 30
-check_page changing.md cat 5
+check_page changing.md cat 8
 check_page queries.md without_speed 12
 check_page schemas.md without_speed 8
 check_page columns_later.md without_speed 8
