@@ -462,6 +462,60 @@ COLANDER_API bool colander_cursor_matched(const struct colander_cursor *cursor,
                                           size_t index, const char **path,
                                           uint64_t *row_count);
 
+/* --------------------------------------------------------------- order --- */
+
+/* How rows are ordered. Start from colander_order_init. */
+struct colander_order {
+    size_t struct_size; /* set by colander_order_init */
+
+    const char *path;   /* of the column */
+    bool is_descending; /* from the greatest value to the least */
+    uint64_t limit;     /* only this many rows, the first; UINT64_MAX: all */
+    size_t size_max;    /* bytes that the rows may take; SIZE_MAX: any */
+    bool (*is_cancelled)(void); /* called often; NULL: never cancelled */
+};
+
+/* Sets the defaults: all rows, ascending, of any size. */
+COLANDER_API void colander_order_init_sized(struct colander_order *order,
+                                            size_t struct_size);
+
+static inline void
+colander_order_init(struct colander_order *order)
+{
+    colander_order_init_sized(order, sizeof(*order));
+}
+
+/*
+ * Rows of finds, in the order of the values of a column (colander_value_compare
+ * in values.h; of several values at the path the first counts). Rows without
+ * the column come last. Rows with equal values keep the order in which they
+ * were added. Holds all rows in memory, or, with a limit, only those that are
+ * the first so far.
+ */
+struct colander_ordered;
+
+/* Creates an empty list. `order` is copied. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_ordered_create(const struct colander_order *order,
+                        struct colander_ordered **ordered,
+                        struct colander_error *err);
+
+/* Adds a row (copied), before any is returned. Fails with LIMIT if the rows
+ * that are held take more than `size_max`. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_ordered_add(struct colander_ordered *ordered,
+                     const struct colander_result *row,
+                     struct colander_error *err);
+
+/* Returns the next row, borrowed until destroy. *is_row is false at the end.
+ * Fails with CANCELLED once `is_cancelled` returns true. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_ordered_next(struct colander_ordered *ordered, bool *is_row,
+                      struct colander_result *row, struct colander_error *err);
+
+/* Frees the rows. NULL is allowed. */
+COLANDER_API void colander_ordered_destroy(struct colander_ordered *ordered);
+
 /* ------------------------------------------------------------- changes --- */
 
 /*

@@ -16,7 +16,8 @@ query_stop(struct query *query)
 {
     colander_cursor_close(query->cursor);
     colander_predicate_destroy(query->where);
-    ordered_release(&query->ordered);
+    colander_ordered_destroy(query->ordered);
+    query->ordered = NULL;
     query->cursor = NULL;
     query->where = NULL;
     query->is_running = false;
@@ -227,33 +228,38 @@ read_row(lua_State *L, struct query *query, int index,
     return false;
 }
 
+/* Fails with an error of ordered rows, which ends the run. */
+static void
+fail_ordered(lua_State *L, struct query *query, struct colander_error *err)
+{
+    if (err->code == COLANDER_LIMIT)
+        colander_error_context(err, "colander.memory_limit");
+    query_stop(query);
+    failure_raise(L, err);
+}
+
 /* Reads all rows and puts them in order. */
 static void
 order_rows(lua_State *L, struct query *query, int index)
 {
+    struct colander_order order;
     struct colander_result result;
-    struct colander_value value;
     struct colander_error err;
-    enum colander_code code;
-    bool found;
 
-    query->ordered.is_descending = query->is_descending;
-    query->ordered.wanted = rows_wanted(query);
-    query->ordered.size_max = scratch_get(L)->memory_limit;
-    query->ordered.is_cancelled = query->is_cancelled;
+    colander_order_init(&order);
+    order.path = query->order;
+    order.is_descending = query->is_descending;
+    order.limit = rows_wanted(query);
+    order.size_max = scratch_get(L)->memory_limit;
+    order.is_cancelled = query->is_cancelled;
+    if (colander_ordered_create(&order, &query->ordered, &err) != COLANDER_OK)
+        fail_ordered(L, query, &err);
     query->is_gathering = true;
     while (read_row(L, query, index, &result)) {
-        code = colander_row_get(result.row, query->order, &value, &found, &err);
-        if (code == COLANDER_OK)
-            code = ordered_add(&query->ordered, &result, found ? &value : NULL,
-                               &err);
-        if (code != COLANDER_OK) {
-            query_stop(query);
-            failure_raise(L, &err);
-        }
+        if (colander_ordered_add(query->ordered, &result, &err) != COLANDER_OK)
+            fail_ordered(L, query, &err);
     }
     query->is_gathering = false;
-    ordered_finish(&query->ordered);
     if (query->mode != QUERY_SHOWN) {
         colander_cursor_close(query->cursor);
         query->cursor = NULL;
@@ -283,6 +289,19 @@ query_begin(lua_State *L, int index, enum query_mode mode)
     return query;
 }
 
+/* Returns the next of the ordered rows. */
+static bool
+next_ordered(lua_State *L, struct query *query, struct colander_result *result)
+{
+    struct colander_error err;
+    bool is_row;
+
+    if (colander_ordered_next(query->ordered, &is_row, result, &err) !=
+        COLANDER_OK)
+        fail_ordered(L, query, &err);
+    return is_row;
+}
+
 bool
 query_step(lua_State *L, struct query *query, int index,
            struct colander_result *result)
@@ -290,7 +309,7 @@ query_step(lua_State *L, struct query *query, int index,
     struct colander_error err;
 
     while (query->rows_left > 0 &&
-           (query_is_ordered(query) ? ordered_next(&query->ordered, result)
+           (query_is_ordered(query) ? next_ordered(L, query, result)
                                     : read_row(L, query, index, result))) {
         if (query->is_cancelled != NULL && query->is_cancelled()) {
             (void)!COLANDER_FAIL(&err, COLANDER_CANCELLED, "cancelled");

@@ -13,7 +13,6 @@
 #define COLANDER_SCRIPTING_QUERIES_H
 
 #include "scripting/families.h"
-#include "scripting/ordered.h"
 #include "scripting/scripting.h"
 
 /* The user values of a query. */
@@ -55,7 +54,7 @@ struct query {
     enum query_mode mode;
     struct colander_predicate *where;
     struct colander_cursor *cursor; /* NULL: not running, or all rows are in */
-    struct ordered ordered;         /* here */
+    struct colander_ordered *ordered; /* here; NULL: not ordered */
     struct colander_matches *match_paths;
     scripting_watch *watch;               /* may be NULL */
     scripting_is_cancelled *is_cancelled; /* may be NULL */

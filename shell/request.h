@@ -12,6 +12,13 @@
 #include "shell/session.h"
 #include "shell/where.h"
 
+/* The options that say which of the rows are first. */
+#define REQUEST_ORDER_OPTIONS                                                  \
+    OPTION("order", "COL[:desc]",                                              \
+           "in the order of a column, or from its greatest value;\n"           \
+           "rows without it come last"),                                       \
+        OPTION("skip", "N", "leave out the first N rows")
+
 /* The options that select rows. */
 /* clang-format off */
 #define REQUEST_OPTIONS                                                        \
@@ -35,9 +42,13 @@
 struct request {
     struct colander_query query; /* borrows from what is below */
     struct colander_predicate *where;
-    struct where *expressions; /* of --where; NULL: none. With them the query
-                                * has whole rows and no limit */
-    uint64_t limit;            /* of rows that are printed */
+    struct where *expressions; /* of --where; NULL: none. With them, or with an
+                                * order, the query has whole rows and no
+                                * limit */
+    char *order;               /* the path of --order; NULL: by key */
+    bool is_descending;
+    uint64_t skip;  /* of rows that are found, and not printed */
+    uint64_t limit; /* of rows that are printed */
     struct argument_list selection;
     struct colander_buffer keys[COLANDER_KEY_TO + 1]; /* of --key, --prefix,
                                                          --from and --to */

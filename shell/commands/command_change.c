@@ -182,7 +182,8 @@ run_change(struct session *session, const struct arguments *arguments,
         session_family(session, arguments->words[0], &job->family, &err) !=
             COLANDER_OK)
         status = session_misused(session, &err);
-    job->request.query.keys_only = job->request.expressions == NULL;
+    job->request.query.keys_only =
+        job->request.expressions == NULL && job->request.order == NULL;
     job->request.query.reports_columns = false;
     if (status == SESSION_FINE)
         status = run_job(job, arguments);
@@ -251,7 +252,7 @@ run_update(struct session *session, const struct arguments *arguments)
 }
 
 #define CHANGE_OPTIONS                                                         \
-    OPTION("limit", "N", "change at most N rows"),                             \
+    REQUEST_ORDER_OPTIONS, OPTION("limit", "N", "change at most N rows"),      \
         OPTION_FLAG("reverse", "start at the last key"),                       \
         OPTION_FLAG("all", "every row: needed without conditions and keys"),   \
         OPTION_FLAG("dry-run", "only print the number of rows"),               \

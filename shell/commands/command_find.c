@@ -128,6 +128,7 @@ static const struct argument_option options[] = {
     REQUEST_OPTIONS,
     OPTION_GROUP("output"),
     OPTION_LIST("select", "COL[,COL]", "print only these columns"),
+    REQUEST_ORDER_OPTIONS,
     OPTION("limit", "N", "print at most N rows"),
     OPTION_FLAG("reverse", "start at the last key"),
     OPTION_FLAG("count", "print only the number of rows"),

@@ -155,7 +155,9 @@ add_expressions(const struct explanation *explanation, struct report *report)
 {
     if (explanation->request->expressions != NULL)
         report_line(report, "where", "%s accepted, %s rejected in %s",
-                    NUMBER_OF(explanation->row_count, "row"),
+                    NUMBER_OF(explanation->counts.rows_returned -
+                                  explanation->rows_rejected,
+                              "row"),
                     THOUSANDS(explanation->rows_rejected),
                     NUMBER_OF(explanation->where_time, "microsecond"));
 }

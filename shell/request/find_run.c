@@ -3,14 +3,53 @@
 #include "core/clock.h"
 #include "shell/interrupt.h"
 
+/* Bytes of rows that --order may hold. A limit holds fewer. */
+#define ORDERED_SIZE_MAX ((size_t)256 << 20)
+
+/* A run, and what it holds. */
+struct reading {
+    struct find_run *run;
+    struct colander_cursor *cursor;
+    struct colander_ordered *ordered; /* NULL: rows come in their order */
+    struct colander_matches *matches; /* of ordered rows; may be NULL */
+    struct colander_buffer cut;       /* the selected columns of a row */
+    uint64_t skipped;
+};
+
+/* ---------------------------------------------------------------- a row --- */
+
+/* Whether the cursor returns whole rows, of which the taker wants a part. */
+static bool
+has_whole_rows(const struct request *request)
+{
+    return request->expressions != NULL || request->order != NULL;
+}
+
 /* Passes a row on, or only counts it. */
 static enum colander_code
-pass_row(struct find_run *run, const struct colander_result *result,
+pass_row(struct reading *reading, const struct colander_result *result,
          struct colander_error *err)
 {
+    struct find_run *run = reading->run;
+    const struct argument_list *selection = &run->request->selection;
+    struct colander_result shown = *result;
+    enum colander_code code;
+
+    if (reading->skipped < run->request->skip) {
+        reading->skipped++;
+        return COLANDER_OK;
+    }
     run->explanation.row_count++;
-    return run->take == NULL ? COLANDER_OK
-                             : run->take(run->context, result, err);
+    if (run->take == NULL)
+        return COLANDER_OK;
+    if (has_whole_rows(run->request) && selection->count > 0) {
+        code = colander_row_select(result->row, selection->paths,
+                                   selection->count, &reading->cut, err);
+        if (code != COLANDER_OK)
+            return code;
+        shown.row = colander_buffer_slice(&reading->cut);
+    }
+    return run->take(run->context, &shown, err);
 }
 
 /* Evaluates the expressions, and counts the rows that they reject. */
@@ -31,55 +70,132 @@ evaluate(struct find_run *run, const struct colander_result *result,
     return code;
 }
 
-/* Passes on a row that meets the conditions, if the expressions accept it. They
- * see the whole row; the taker sees the selected columns. */
+/* Takes a row that meets the conditions, if the expressions accept it. They see
+ * the whole row; the taker sees the selected columns. */
 static enum colander_code
-take_row(struct find_run *run, const struct colander_result *result,
+take_row(struct reading *reading, const struct colander_result *result,
          struct colander_error *err)
 {
-    const struct argument_list *selection = &run->request->selection;
-    struct colander_buffer cut = COLANDER_BUFFER_EMPTY;
-    struct colander_result shown = *result;
-    enum colander_code code;
-    bool accepts = false;
+    bool accepts = true;
+    enum colander_code code = COLANDER_OK;
 
-    if (run->request->expressions == NULL)
-        return pass_row(run, result, err);
-    code = evaluate(run, result, &accepts, err);
-    if (code == COLANDER_OK && accepts && selection->count > 0) {
-        code = colander_row_select(result->row, selection->paths,
-                                   selection->count, &cut, err);
-        shown.row = colander_buffer_slice(&cut);
+    if (reading->run->request->expressions != NULL)
+        code = evaluate(reading->run, result, &accepts, err);
+    if (code != COLANDER_OK || !accepts)
+        return code;
+    return reading->ordered != NULL
+               ? colander_ordered_add(reading->ordered, result, err)
+               : pass_row(reading, result, err);
+}
+
+/* ------------------------------------------------------------- all rows --- */
+
+static bool
+is_full(const struct find_run *run)
+{
+    return run->explanation.row_count >= run->request->limit;
+}
+
+static enum colander_code
+read_cursor(struct reading *reading, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    bool is_row = true;
+
+    while (code == COLANDER_OK && is_row && !is_full(reading->run)) {
+        struct colander_result result;
+
+        code = colander_cursor_next(reading->cursor, &is_row, &result, err);
+        if (code == COLANDER_OK && is_row)
+            code = take_row(reading, &result, err);
     }
-    if (code == COLANDER_OK && accepts)
-        code = pass_row(run, &shown, err);
-    colander_buffer_release(&cut);
+    return code;
+}
+
+/* Finds out again which columns of an ordered row matched. */
+static enum colander_code
+match_again(struct reading *reading, struct colander_result *result,
+            struct colander_error *err)
+{
+    const struct request *request = reading->run->request;
+    enum colander_code code;
+    bool is_match;
+
+    if (!request->is_any)
+        return COLANDER_OK;
+    if (reading->matches == NULL)
+        reading->matches = colander_matches_create();
+    if (reading->matches == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for the columns that matched");
+    code = colander_predicate_evaluate(request->where, result->row, &is_match,
+                                       reading->matches, err);
+    result->columns = colander_matches_columns(reading->matches);
+    return code;
+}
+
+static enum colander_code
+pass_ordered(struct reading *reading, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    bool is_row = true;
+
+    while (code == COLANDER_OK && is_row && !is_full(reading->run)) {
+        struct colander_result result;
+
+        code = colander_ordered_next(reading->ordered, &is_row, &result, err);
+        if (code == COLANDER_OK && is_row)
+            code = match_again(reading, &result, err);
+        if (code == COLANDER_OK && is_row)
+            code = pass_row(reading, &result, err);
+    }
+    return code;
+}
+
+static enum colander_code
+begin_order(struct reading *reading, struct colander_error *err)
+{
+    const struct request *request = reading->run->request;
+    struct colander_order order;
+    enum colander_code code;
+
+    if (request->order == NULL)
+        return COLANDER_OK;
+    colander_order_init(&order);
+    order.path = request->order;
+    order.is_descending = request->is_descending;
+    if (request->limit < UINT64_MAX - request->skip)
+        order.limit = request->limit + request->skip;
+    order.size_max = ORDERED_SIZE_MAX;
+    order.is_cancelled = interrupt_happened;
+    code = colander_ordered_create(&order, &reading->ordered, err);
+    if (code != COLANDER_OK)
+        colander_error_context(err, "--order");
     return code;
 }
 
 enum colander_code
 find_run_read(struct find_run *run, struct colander_error *err)
 {
-    struct colander_cursor *cursor = NULL;
-    enum colander_code code;
+    struct reading reading = {.run = run};
+    enum colander_code code = begin_order(&reading, err);
 
-    code =
-        colander_family_find(run->family, &run->request->query, &cursor, err);
-    if (code != COLANDER_OK)
-        return code;
-    interrupt_watch(cursor);
-    while (run->explanation.row_count < run->request->limit) {
-        struct colander_result result;
-        bool is_row = false;
-
-        code = colander_cursor_next(cursor, &is_row, &result, err);
-        if (code == COLANDER_OK && is_row)
-            code = take_row(run, &result, err);
-        if (code != COLANDER_OK || !is_row)
-            break;
+    if (code == COLANDER_OK)
+        code = colander_family_find(run->family, &run->request->query,
+                                    &reading.cursor, err);
+    if (code == COLANDER_OK) {
+        interrupt_watch(reading.cursor);
+        code = read_cursor(&reading, err);
+        interrupt_watch(NULL);
+        explanation_take_cursor(&run->explanation, reading.cursor);
     }
-    interrupt_watch(NULL);
-    explanation_take_cursor(&run->explanation, cursor);
-    colander_cursor_close(cursor);
+    if (code == COLANDER_LIMIT && reading.ordered != NULL)
+        colander_error_context(err, "--order without --limit");
+    if (code == COLANDER_OK && reading.ordered != NULL)
+        code = pass_ordered(&reading, err);
+    colander_cursor_close(reading.cursor);
+    colander_ordered_destroy(reading.ordered);
+    colander_matches_destroy(reading.matches);
+    colander_buffer_release(&reading.cut);
     return code;
 }

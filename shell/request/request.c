@@ -303,6 +303,36 @@ read_expressions(struct request *request, const struct session *session,
     return status;
 }
 
+/* Reads --order COL[:asc|:desc]. The key is an order that finds have. */
+static enum colander_code
+read_order(struct request *request, const struct arguments *arguments,
+           struct colander_error *err)
+{
+    const char *text = arguments_value(arguments, "order");
+    const char *colon = text == NULL ? NULL : strrchr(text, ':');
+    size_t size;
+
+    request->query.is_reverse = arguments_has(arguments, "reverse");
+    if (text == NULL)
+        return COLANDER_OK;
+    size = strlen(text);
+    if (colon != NULL &&
+        (strcmp(colon, ":desc") == 0 || strcmp(colon, ":asc") == 0)) {
+        request->is_descending = colon[1] == 'd';
+        size = (size_t)(colon - text);
+    }
+    if (size == strlen(COLANDER_KEY_COLUMN) &&
+        strncmp(text, COLANDER_KEY_COLUMN, size) == 0) {
+        request->query.is_reverse =
+            request->query.is_reverse != request->is_descending;
+        return COLANDER_OK;
+    }
+    request->order = strndup(text, size);
+    return request->order != NULL
+               ? COLANDER_OK
+               : COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a path");
+}
+
 static void
 fill_query(struct request *request, const struct session *session,
            const struct arguments *arguments)
@@ -316,12 +346,12 @@ fill_query(struct request *request, const struct session *session,
     query->keys.prefix = colander_buffer_slice(&keys[COLANDER_KEY_PREFIX]);
     query->keys.from = colander_buffer_slice(&keys[COLANDER_KEY_FROM]);
     query->keys.to = colander_buffer_slice(&keys[COLANDER_KEY_TO]);
-    if (request->expressions == NULL) {
-        query->limit = request->limit;
+    if (request->expressions == NULL && request->order == NULL) {
+        if (request->limit < UINT64_MAX - request->skip)
+            query->limit = request->limit + request->skip;
         query->paths = request->selection.paths;
         query->path_count = request->selection.count;
     }
-    query->is_reverse = arguments_has(arguments, "reverse");
     request->is_any = arguments_has(arguments, "any");
     query->reports_columns = request->is_any || explains;
     query->is_timed = explains || session_shows_counts(session);
@@ -339,6 +369,9 @@ request_read(struct request *request, const struct session *session,
     request->limit = UINT64_MAX;
     if (arguments_number(arguments, "limit", &request->limit, &err) !=
             COLANDER_OK ||
+        arguments_number(arguments, "skip", &request->skip, &err) !=
+            COLANDER_OK ||
+        read_order(request, arguments, &err) != COLANDER_OK ||
         arguments_list(arguments, "select", &request->selection, &err) !=
             COLANDER_OK)
         return session_misused(session, &err);
@@ -357,6 +390,7 @@ request_release(struct request *request)
     colander_predicate_destroy(request->where);
     where_destroy(request->expressions);
     argument_list_release(&request->selection);
+    free(request->order);
     for (size_t i = 0; i < KEY_OPTION_COUNT; i++)
         colander_buffer_release(&request->keys[i]);
     memset(request, 0, sizeof(*request));

@@ -110,6 +110,11 @@ says_some 'open for reading only'
 
 # ---- compared with find ---------------------------------------------------------
 
+# The words without --all, which find does not have.
+words_of_find() {
+    printf '%s\n' "${words[@]}" | grep -vx -e --all
+}
+
 state() { # all rows, in the order of keys
     "$COLANDER" export "$1" rows
 }
@@ -132,16 +137,19 @@ condition() {
         "a>1 --reverse --limit $((RANDOM % 99))"
         "--from $((RANDOM % 3000)) --to $((RANDOM % 3000))"
         "--prefix $((RANDOM % 3000))" "--where a+c[1]==$((RANDOM % 15))"
-        "b=t1 --where a>=3 --limit 5")
+        "b=t1 --where a>=3 --limit 5" "--all --order b:desc --limit $((RANDOM % 99))"
+        "a>1 --order c[] --skip $((RANDOM % 99)) --limit $((RANDOM % 99))"
+        "--all --order a --skip 2990")
 
     echo "${all[RANDOM % ${#all[@]}]}"
 }
 
 run 0 load r rows rows.jsonl
 state r >before
-for ((i = ${COLANDER_RUNS:-40}; i > 0; i--)); do
+for ((i = ${COLANDER_RUNS:-12}; i > 0; i--)); do
     read -r -a words <<<"$(condition)"
-    "$COLANDER" find r rows "${words[@]}" >found || complain 'find fails'
+    mapfile -t found <<<"$(words_of_find)"
+    "$COLANDER" find r rows "${found[@]}" >found || complain "find fails"
     # without its key, and with it as a regular expression of the line
     count=$(wc -l <found)
     sums r >sums
