@@ -74,6 +74,15 @@ store_family(lua_State *L)
     return 1;
 }
 
+/* store:drop(name) */
+static int
+store_drop(lua_State *L)
+{
+    (void)store_family(L);
+    failure_try(L, colander_family_drop(family_check(L, -1)->family, &err));
+    return 0;
+}
+
 static int
 family_text(lua_State *L)
 {
@@ -432,6 +441,7 @@ families_register(lua_State *L)
 {
     static const struct luaL_Reg store_methods[] = {
         {"family", store_family},
+        {"drop", store_drop},
         {NULL, NULL},
     };
     static const struct luaL_Reg methods[] = {

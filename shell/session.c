@@ -1,6 +1,7 @@
 /* See session.h. SPDX-License-Identifier: MIT */
 #include "shell/session.h"
 #include "shell/interrupt.h"
+#include "shell/nearest.h"
 #include "shell/pager.h"
 #include "shell/text.h"
 
@@ -78,20 +79,28 @@ session_finish(struct session *session, enum session_exit status)
     return status;
 }
 
-/* Fails with NOT_FOUND, and lists the families that exist. */
+/* Fails with NOT_FOUND, and names the family that was probably meant, or else
+ * all that exist. */
 static enum colander_code
 fail_not_found(const struct session *session, const char *name,
                struct colander_error *err)
 {
     struct colander_names names = {NULL, 0};
     struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    struct nearest nearest = {.wanted = name};
     enum colander_code code =
         colander_store_families(session->store, &names, err);
 
-    for (size_t i = 0; i < names.count && code == COLANDER_OK; i++)
+    for (size_t i = 0; i < names.count && code == COLANDER_OK; i++) {
+        nearest_offer(&nearest, names.names[i]);
         code = text_append_format(&text, err, "%s'%s'", i == 0 ? "" : ", ",
                                   names.names[i]);
-    if (code == COLANDER_OK)
+    }
+    if (code == COLANDER_OK && nearest.name != NULL)
+        code = COLANDER_FAIL(err, COLANDER_NOT_FOUND,
+                             "no family '%s' in '%s': did you mean '%s'?", name,
+                             session->path, nearest.name);
+    else if (code == COLANDER_OK)
         code = COLANDER_FAIL(err, COLANDER_NOT_FOUND,
                              "no family '%s' in '%s': its families are "
                              "%.*s",

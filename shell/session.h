@@ -64,8 +64,8 @@ COLANDER_CHECKED enum colander_code session_close(struct session *session,
 enum session_exit session_finish(struct session *session,
                                  enum session_exit status);
 
-/* Opens the family `name`. Fails with NOT_FOUND, and lists those that exist, if
- * it does not exist. */
+/* Opens the family `name`. Fails with NOT_FOUND if it does not exist, and names
+ * the one that was probably meant, or else all that exist. */
 COLANDER_CHECKED enum colander_code
 session_family(const struct session *session, const char *name,
                struct colander_family **family, struct colander_error *err);

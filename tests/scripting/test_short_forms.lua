@@ -1,4 +1,4 @@
--- Short forms: rows that say their key.
+-- Short forms: rows that say their key, families dropped by name.
 --
 -- SPDX-License-Identifier: MIT
 package.path = "./?.lua;" .. package.path
@@ -27,4 +27,14 @@ with_store(function(store)
     fails({"key"}, rows.put, rows, {_key = colander.null})
     fails({"key"}, rows.put, rows, {_key = {}})
     assert(rows:count() == 3)
+end)
+
+with_store(function(store)
+    local rows = store:family("rows")
+
+    rows:put(1, {})
+    store:drop("rows")
+    assert(not rows:exists() and #store:families() == 0)
+    assert(fails({"rows"}, store.drop, store, "rows").code == "not found")
+    fails({"dropped"}, rows.put, rows, 1, {})
 end)

@@ -108,6 +108,23 @@ echo '.update people --all --set seen=true' |
     complain 'a store that is open for reading was changed'
 says_some 'open for reading only'
 
+# ---- drop -----------------------------------------------------------------------
+
+run 0 put s old '{"_key":1}'
+run 1 drop s olds
+says "colander: drop: no family 'olds' in 's': did you mean 'old'?"
+run 1 drop s nothing
+says "colander: drop: no family 'nothing' in 's': its families are 'notes', 'old', 'people'"
+run 0 drop s old
+run 1 find s old
+echo 'old = db:family("notes")
+.drop notes
+print(pcall(old.count, old))
+print(notes)' | "$COLANDER" shell s >out 2>err || complain "$(cat err)"
+last=.drop
+prints_some 'was dropped'
+prints_some '^nil$'
+
 # ---- compared with find ---------------------------------------------------------
 
 # The words without --all, which find does not have.

@@ -131,6 +131,25 @@ DIRECTORY_TEST(there_is_no_question_about_no_rows_or_with_yes)
     assert_int_equal(count_rows(), 0);
 }
 
+DIRECTORY_TEST(a_drop_asks)
+{
+    const char *const words[] = {"colander", "drop", path, "f", NULL};
+    struct terminal terminal;
+
+    make_rows(FEW);
+    terminal_start(&terminal, words);
+    terminal_expect(&terminal, "drop family 'f' of about 5 rows? [y/N] ");
+    terminal_type(&terminal, "n\r");
+    terminal_expect(&terminal, "not dropped");
+    assert_int_equal(terminal_finish(&terminal), 1);
+    assert_int_equal(count_rows(), FEW);
+    terminal_start(&terminal, words);
+    terminal_expect(&terminal, "[y/N] ");
+    terminal_type(&terminal, "y\r");
+    assert_int_equal(terminal_finish(&terminal), 0);
+    assert_int_equal(count_rows(), 0);
+}
+
 DIRECTORY_TEST(the_prompt_asks_and_continues)
 {
     const char *const words[] = {"colander", "shell", path, NULL};

@@ -1,0 +1,68 @@
+/*
+ * The command drop: removes a family as a whole.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell/command.h"
+#include "shell/commands/confirm.h"
+
+#include <stdio.h>
+
+/* Asks whether the family may be dropped. */
+static enum colander_code
+ask_to_drop(struct colander_family *family, bool *is_yes,
+            struct colander_error *err)
+{
+    struct report question = REPORT_EMPTY;
+    struct colander_family_sizes sizes;
+    enum colander_code code = colander_family_sizes(family, &sizes, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    report_add(&question, "drop family '");
+    report_add_text(&question,
+                    colander_slice_text(colander_family_name(family)));
+    report_add(&question, "' of about %s?", NUMBER_OF(sizes.key_count, "row"));
+    return confirm_ask(&question, is_yes, err);
+}
+
+static enum session_exit
+run_drop(struct session *session, const struct arguments *arguments)
+{
+    const bool asks = !arguments_has(arguments, "yes") && confirm_is_possible();
+    struct colander_family *family = NULL;
+    enum session_exit status = SESSION_FINE;
+    struct colander_error err;
+    bool is_yes = true;
+    enum colander_code code =
+        session_family(session, arguments->words[0], &family, &err);
+
+    if (code == COLANDER_OK && asks)
+        code = ask_to_drop(family, &is_yes, &err);
+    if (code == COLANDER_OK && is_yes)
+        code = colander_family_drop(family, &err);
+    if (code != COLANDER_OK)
+        status = session_misused(session, &err);
+    else if (!is_yes)
+        status = session_complain(session, SESSION_FAILED, "not dropped");
+    colander_family_close(family);
+    return status;
+}
+
+static const struct argument_option drop_options[] = {
+    OPTION_FLAG("yes", "do not ask"),
+    OPTIONS_END,
+};
+
+const struct command command_drop = {
+    .name = "drop",
+    .words = "FAMILY [OPTION...]",
+    .summary = "remove a family with all its rows",
+    .help = "Removes a family with all its rows, at once. At a terminal, asks\n"
+            "first. A row or a few are removed by delete.\n",
+    .examples = "  colander drop data old --yes\n",
+    .options = drop_options,
+    .store = COMMAND_CHANGES,
+    .word_count_min = 1,
+    .run = run_drop,
+};
