@@ -453,6 +453,15 @@ colander_family_count(struct colander_family *family,
                       const struct colander_query *query, uint64_t *count,
                       struct colander_error *err);
 
+/* Sets *first and *last to the least and the greatest TIMESTAMP at `path`.
+ * Values of other types do not count. *found is false if there is none. With
+ * value filters few rows are read; without them all are. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_time_range(struct colander_family *family, const char *path,
+                           struct colander_value *first,
+                           struct colander_value *last, bool *found,
+                           struct colander_error *err);
+
 /* Describes one of the columns that have matched so far: `index` counts them
  * from 0. Sets *path to the column's path, and *row_count to the number of
  * returned rows in which it matched. Returns false if there are fewer columns;

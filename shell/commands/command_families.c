@@ -5,42 +5,104 @@
  * SPDX-License-Identifier: MIT
  */
 #include "shell/command.h"
+#include "shell/interrupt.h"
 #include "shell/output.h"
 #include "shell/report.h"
 
+/* Counts step by step, so that Ctrl-C can stop it. */
+static enum colander_code
+count_rows(struct colander_family *family, uint64_t *count,
+           struct colander_error *err)
+{
+    struct colander_cursor *cursor = NULL;
+    struct colander_query query;
+    struct colander_result result;
+    bool is_row = true;
+    enum colander_code code;
+
+    *count = 0;
+    colander_query_init(&query);
+    query.keys_only = true;
+    code = colander_family_find(family, &query, &cursor, err);
+    if (code == COLANDER_OK)
+        interrupt_watch(cursor);
+    while (code == COLANDER_OK && is_row) {
+        code = colander_cursor_next(cursor, &is_row, &result, err);
+        *count += code == COLANDER_OK && is_row;
+    }
+    interrupt_watch(NULL);
+    colander_cursor_close(cursor);
+    return code;
+}
+
+/* Adds the sizes and, with `is_exact`, the exact number of rows. */
+static enum colander_code
+add_sizes(struct colander_family *family, bool is_exact,
+          struct colander_row_builder *builder, struct colander_error *err)
+{
+    struct colander_family_sizes sizes;
+    uint64_t count;
+    enum colander_code code = colander_family_sizes(family, &sizes, err);
+
+    if (code == COLANDER_OK)
+        fields_add_columns(family_size_fields, &sizes, builder);
+    if (code != COLANDER_OK || !is_exact)
+        return code;
+    code = count_rows(family, &count, err);
+    colander_row_builder_add(builder, "exact_rows", colander_unsigned(count));
+    return code;
+}
+
+/* Adds the time column, and the oldest and newest time in it. */
+static enum colander_code
+add_times(struct colander_family *family, struct colander_row_builder *builder,
+          struct colander_error *err)
+{
+    struct colander_buffer path = COLANDER_BUFFER_EMPTY;
+    struct colander_value oldest, newest;
+    bool found = false;
+    enum colander_code code =
+        colander_family_time_column(family, &path, &found, err);
+
+    if (code == COLANDER_OK && found) {
+        const char *column = (const char *)path.data;
+
+        colander_row_builder_add(builder, "time_column", colander_text(column));
+        code = colander_family_time_range(family, column, &oldest, &newest,
+                                          &found, err);
+    }
+    if (code == COLANDER_OK && found) {
+        colander_row_builder_add(builder, "oldest", oldest);
+        colander_row_builder_add(builder, "newest", newest);
+    }
+    colander_buffer_release(&path);
+    return code;
+}
+
 /* Prints the family as a row whose key is its name. */
 static enum colander_code
-print_family(const struct session *session, const char *name,
+print_family(const struct session *session, const char *name, bool is_exact,
              struct colander_row_builder *builder, struct output *output,
              struct colander_error *err)
 {
     struct colander_buffer key = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer time = COLANDER_BUFFER_EMPTY;
-    struct colander_family_sizes sizes;
     struct colander_family *family = NULL;
     struct colander_result result = {.row = {NULL, 0}};
     enum colander_code code;
-    bool has_time = false;
 
     code = colander_family_open(session->store, name, &family, err);
     if (code == COLANDER_OK)
-        code = colander_family_sizes(family, &sizes, err);
+        code = add_sizes(family, is_exact, builder, err);
     if (code == COLANDER_OK)
-        code = colander_family_time_column(family, &time, &has_time, err);
+        code = add_times(family, builder, err);
     if (code == COLANDER_OK)
         code = colander_key_text(name, &key, err);
-    if (code == COLANDER_OK) {
-        fields_add_columns(family_size_fields, &sizes, builder);
-        if (has_time)
-            colander_row_builder_add(builder, "time_column",
-                                     colander_text((const char *)time.data));
+    if (code == COLANDER_OK)
         code = colander_row_builder_finish(builder, &result.row, err);
-    }
     result.key = colander_buffer_slice(&key);
     if (code == COLANDER_OK)
         code = output_row(output, &result, err);
     colander_buffer_release(&key);
-    colander_buffer_release(&time);
     colander_family_close(family);
     return code;
 }
@@ -88,7 +150,9 @@ list(struct session *session, const struct arguments *arguments)
         code = session_family(session, only, &family, &err);
     for (size_t i = 0; i < names.count && code == COLANDER_OK; i++) {
         if (only == NULL || strcmp(only, names.names[i]) == 0)
-            code = print_family(session, names.names[i], builder, output, &err);
+            code = print_family(session, names.names[i],
+                                arguments_has(arguments, "exact"), builder,
+                                output, &err);
     }
     if (code == COLANDER_OK)
         code = output_finish(output, &err);
@@ -116,6 +180,7 @@ static const struct argument_option options[] = {
     OPTION("time", "COL",
            "set the time column of FAMILY, which find --since and\n"
            "--until use; '' removes it"),
+    OPTION_FLAG("exact", "also count the rows, which reads all of them"),
     OPTION_FORMAT("table"),
     OPTIONS_END,
 };
@@ -123,13 +188,13 @@ static const struct argument_option options[] = {
 const struct command command_families = {
     .name = "families",
     .words = "[FAMILY] [OPTION...]",
-    .summary = "list families with their sizes; set a time column",
+    .summary = "list families with their sizes and times",
     .help =
-        "Lists the families of a store, or one of them: the approximate number "
-        "of rows (a\n"
-        "row that was overwritten may count twice), the number and the\n"
-        "bytes of SST files, and the bytes of rows that are in no SST file\n"
-        "yet. If a family has a time column, its name is there too.\n",
+        "Lists the families of a store, or one of them: the approximate\n"
+        "number of rows (a row that was overwritten may count twice), the\n"
+        "number and the bytes of SST files, and the bytes of rows that are in\n"
+        "no SST file yet. If a family has a time column, its name is there\n"
+        "too, with the oldest and the newest timestamp in it.\n",
     .examples = "  colander families demo\n"
                 "  colander families data logs --time at\n"
                 "  colander families demo --format csv\n",

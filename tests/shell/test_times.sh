@@ -119,7 +119,9 @@ prints '{"_key":"2026-11-01T00:00:00Z","n":2}'
 # ---- the time column -----------------------------------------------------------
 
 run 0 families s visits --format jsonl
-prints_some '"_key":"visits",.*"time_column":"at"\}$'
+prints_some '"_key":"visits",.*"time_column":"at","oldest":"2026-10-31T23:59:59Z","newest":"2026-11-02T07:00:00Z"\}$'
+run 0 families s visits --exact
+prints_some '"exact_rows":5,"time_column":"at"'
 run 2 find s plain_rfc3339 --since 1h
 says "colander: find: family 'plain_rfc3339' has no time column for --since and \
 --until: set one with 'colander families STORE plain_rfc3339 --time COLUMN'"
