@@ -182,17 +182,60 @@ compile_in(lua_State *L, struct stack *stack, int index)
     lua_pop(L, 1);
 }
 
-/* Compiles a table without an operator: names of columns, all of which must
- * match. */
+/* Compiles the elements of a table, if it has any: the words of a condition as
+ * on the command line. Returns their number. */
+static lua_Integer
+compile_words(lua_State *L, struct stack *stack, int index)
+{
+    const size_t count = lua_rawlen(L, index);
+    const int top = lua_gettop(L);
+    struct colander_predicate *predicate;
+    struct colander_fault fault;
+    struct colander_error err;
+    const char **words;
+
+    if (count == 0 || lua_rawgeti(L, index, 1) != LUA_TSTRING) {
+        lua_settop(L, top);
+        return 0;
+    }
+    (void)list_check(L, index, "a condition", COLANDER_PREDICATE_NODES_MAX);
+    words = lua_newuserdatauv(L, count * sizeof(*words), 0);
+    for (size_t i = 0; i < count; i++) {
+        if (lua_rawgeti(L, index, (lua_Integer)i + 1) != LUA_TSTRING)
+            failure_misuse(L,
+                           "an element of a condition must be a text such as "
+                           "\"likes>5\", not a %s",
+                           luaL_typename(L, -1));
+        words[i] = text_check(L, lua_gettop(L), "a condition");
+        lua_pop(L, 1); /* the table keeps it */
+    }
+    predicate = colander_where_words(words, count, &fault, &err);
+    if (predicate == NULL && err.code == COLANDER_INVALID)
+        colander_error_context(&err, "'%.100s'", words[fault.word]);
+    stack_add(L, stack, predicate, &err);
+    lua_settop(L, top);
+    return (lua_Integer)count;
+}
+
+/* Compiles a table without an operator: names of columns, and words of a
+ * condition, all of which must match. */
 static void
 compile_columns(lua_State *L, struct stack *stack, int index, unsigned depth)
 {
     const size_t first = stack->count;
+    lua_Integer word_count = 0;
 
+    if (stack->path.size == 0)
+        word_count = compile_words(L, stack, index);
     lua_pushnil(L);
     while (lua_next(L, index) != 0) {
         size_t size;
 
+        if (lua_isinteger(L, -2) && lua_tointeger(L, -2) > 0 &&
+            lua_tointeger(L, -2) <= word_count) {
+            lua_pop(L, 1);
+            continue;
+        }
         if (lua_type(L, -2) != LUA_TSTRING)
             failure_misuse(L, "the name of a column must be a string, not a %s",
                            luaL_typename(L, -2));

@@ -74,6 +74,44 @@ store_family(lua_State *L)
     return 1;
 }
 
+/* Returns whether the family at `index` is open and exists. */
+static bool
+is_usable(lua_State *L, int index)
+{
+    struct colander_family *family = scripting_family_at(L, index);
+
+    return family != NULL && colander_family_exists(family);
+}
+
+/* store.name: a method, or the family of that name, or nil if it does not
+ * exist. Upvalue 1 is the methods. The store keeps the families. */
+static int
+store_index(lua_State *L)
+{
+    lua_settop(L, 2);
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL ||
+        lua_type(L, 2) != LUA_TSTRING)
+        return 1;
+    (void)store_check(L, 1);
+    if (lua_getiuservalue(L, 1, STORE_FAMILIES) == LUA_TNIL) {
+        lua_newtable(L);
+        lua_pushvalue(L, -1);
+        lua_setiuservalue(L, 1, STORE_FAMILIES);
+        lua_replace(L, -2);
+    }
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, -2) != LUA_TNIL && is_usable(L, -1))
+        return 1;
+    (void)store_family(L);
+    if (!is_usable(L, -1))
+        return 0;
+    lua_pushvalue(L, 2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, 4);
+    return 1;
+}
+
 /* store:drop(name) */
 static int
 store_drop(lua_State *L)
@@ -461,4 +499,9 @@ families_register(lua_State *L)
 
     type_extend(L, STORE_TYPE, store_methods, NULL);
     type_extend(L, FAMILY_TYPE, methods, metamethods);
+    luaL_getmetatable(L, STORE_TYPE);
+    type_push_methods(L, STORE_TYPE);
+    lua_pushcclosure(L, store_index, 1);
+    lua_setfield(L, -2, "__index");
+    lua_pop(L, 1);
 }

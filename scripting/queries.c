@@ -466,6 +466,18 @@ run_setter(lua_State *L)
     return 1;
 }
 
+/* family:select(path, ...) and the like: those of a query of all rows */
+static int
+run_family_setter(lua_State *L)
+{
+    (void)family_check(L, 1);
+    lua_pushnil(L); /* no condition */
+    (void)push_query(L);
+    lua_replace(L, 1);
+    lua_pop(L, 1);
+    return run_setter(L);
+}
+
 void
 queries_register(lua_State *L)
 {
@@ -482,5 +494,8 @@ queries_register(lua_State *L)
     type_push_methods(L, QUERY_TYPE);
     for (int i = 0; i < SETTER_COUNT; i++)
         type_set_function(L, setters[i].name, run_setter, i);
-    lua_pop(L, 1);
+    type_push_methods(L, FAMILY_TYPE);
+    for (int i = 0; i < SETTER_COUNT; i++)
+        type_set_function(L, setters[i].name, run_family_setter, i);
+    lua_pop(L, 2);
 }

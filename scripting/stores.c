@@ -37,8 +37,8 @@ close_store(struct handle *handle, struct colander_error *err)
 void
 scripting_push_store(lua_State *L, struct colander_store *store)
 {
-    struct script_store *pushed =
-        type_push_handle(L, STORE_TYPE, sizeof(*pushed), 1, 0, close_store);
+    struct script_store *pushed = type_push_handle(
+        L, STORE_TYPE, sizeof(*pushed), STORE_FAMILIES, 0, close_store);
 
     pushed->store = store;
     pushed->is_borrowed = true;
@@ -105,7 +105,8 @@ open_store(lua_State *L)
 
     colander_options_init(&options);
     fields_read(L, 2, "open", option_fields, &options);
-    store = type_push_handle(L, STORE_TYPE, sizeof(*store), 1, 0, close_store);
+    store = type_push_handle(L, STORE_TYPE, sizeof(*store), STORE_FAMILIES, 0,
+                             close_store);
     failure_try(L, open_reporting(path, &options, &store->store, &err));
     return 1;
 }

@@ -8,6 +8,9 @@
 
 #include "scripting/types.h"
 
+/* The user value of a store that has the families of store.name. */
+#define STORE_FAMILIES 2
+
 struct script_store {
     struct handle handle;
     struct colander_store *store;

@@ -3,6 +3,10 @@
 
 #include "scripting/failure.h"
 
+/* The field of a metatable that has the methods, also if __index is a
+ * function. */
+#define METHODS "methods"
+
 #define OWNER_TYPE TYPE_PREFIX "owner"
 
 /* ------------------------------------------------------------- handles --- */
@@ -125,11 +129,13 @@ type_extend(lua_State *L, const char *name, const luaL_Reg *methods,
         lua_createtable(L, 0, 16);
         lua_pushcfunction(L, close_handle);
         lua_setfield(L, -2, "close");
+        lua_pushvalue(L, -1);
+        lua_setfield(L, -3, METHODS);
         lua_setfield(L, -2, "__index");
     }
     if (metamethods != NULL)
         luaL_setfuncs(L, metamethods, 0);
-    lua_getfield(L, -1, "__index");
+    lua_getfield(L, -1, METHODS);
     if (methods != NULL)
         luaL_setfuncs(L, methods, 0);
     lua_pop(L, 2);
@@ -139,7 +145,7 @@ void
 type_push_methods(lua_State *L, const char *name)
 {
     luaL_getmetatable(L, name);
-    lua_getfield(L, -1, "__index");
+    lua_getfield(L, -1, METHODS);
     lua_remove(L, -2);
 }
 

@@ -164,7 +164,10 @@ return function(line, commands, read_columns, width)
 
     -- Offers the methods of a type.
     local function offer_methods(metatable)
-        if metatable then offer_keys(rawget(metatable, "__index")) end
+        if metatable then
+            offer_keys(rawget(metatable, "methods") or
+                       rawget(metatable, "__index"))
+        end
     end
 
     -- Offers the columns of the last family that the line names, or of some.

@@ -91,6 +91,6 @@ support.with_store(function(store)
     local family = store:family("rows")
 
     for _, handle in ipairs {store, family, family:find(), store:batch()} do
-        check_names(debug.getmetatable(handle).__index)
+        check_names(debug.getmetatable(handle).methods)
     end
 end)
