@@ -126,7 +126,8 @@ colander_family_open(struct colander_store *store, const char *name,
 /* Closes the handle. NULL is allowed. */
 COLANDER_API void colander_family_close(struct colander_family *family);
 
-/* Returns the name, borrowed until the handle is closed. */
+/* Returns the name, borrowed until the handle is closed. After a rename it is
+ * the new name, and that returned before is still valid. */
 COLANDER_API const char *
 colander_family_name(const struct colander_family *family);
 
@@ -148,6 +149,14 @@ colander_family_create(struct colander_family *family,
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_drop(struct colander_family *family,
                      struct colander_error *err);
+
+/* Renames the family. Handles that are bound to it stay so; snapshots have it
+ * under its new name. A killed process or a power failure leaves the old name
+ * or the new one. Fails with NOT_FOUND if the family does not exist, and with
+ * INVALID if there is a family `name`. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_rename(struct colander_family *family, const char *name,
+                       struct colander_error *err);
 
 /* Writes the family's unflushed rows to SST files, and returns when that is
  * done. */

@@ -84,7 +84,15 @@ void engine_family_close(struct engine_family *family);
 /* Returns the id, which, unlike a name, is never reused in a store. */
 uint32_t engine_family_id(const struct engine_family *family);
 
+/* Returns the name, valid as long as the reference. */
 const char *engine_family_name(const struct engine_family *family);
+
+/* Renames the family, which keeps its id. All references stay valid, and names
+ * that were returned before too. Is stored at once, with a sync. Fails with
+ * INVALID if there is a family `name`. */
+COLANDER_CHECKED enum colander_code
+engine_family_rename(struct engine_family *family, const char *name,
+                     struct colander_error *err);
 
 /* Whether the family was dropped after the reference was opened. */
 bool engine_family_is_dropped(const struct engine_family *family);

@@ -74,13 +74,15 @@ store_family(lua_State *L)
     return 1;
 }
 
-/* Returns whether the family at `index` is open and exists. */
+/* Returns whether the family at `index` is open, exists, and has the name at
+ * 2. */
 static bool
 is_usable(lua_State *L, int index)
 {
     struct colander_family *family = scripting_family_at(L, index);
 
-    return family != NULL && colander_family_exists(family);
+    return family != NULL && colander_family_exists(family) &&
+           strcmp(colander_family_name(family), lua_tostring(L, 2)) == 0;
 }
 
 /* store.name: a method, or the family of that name, or nil if it does not

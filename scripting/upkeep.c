@@ -45,7 +45,20 @@ run_task(lua_State *L)
 static int
 family_name(lua_State *L)
 {
-    lua_pushstring(L, family_check(L, 1)->handle.family_name);
+    lua_pushstring(L, colander_family_name(family_check(L, 1)->family));
+    return 1;
+}
+
+/* family:rename(name): the family */
+static int
+family_rename(lua_State *L)
+{
+    const char *name = text_check(L, 2, "the name of a family");
+    struct script_family *family = family_check(L, 1);
+
+    failure_try(L, colander_family_rename(family->family, name, &err));
+    family->handle.family_name = colander_family_name(family->family);
+    lua_settop(L, 1);
     return 1;
 }
 
@@ -186,6 +199,7 @@ upkeep_register(lua_State *L)
     static const struct luaL_Reg methods[] = {
         {"name", family_name},
         {"exists", family_exists},
+        {"rename", family_rename},
         {"sizes", family_sizes},
 #ifdef COLANDER_FILTERS
         {"filters", family_filters},

@@ -167,7 +167,8 @@ check_state(const struct colander_bulk *bulk, struct colander_error *err)
     else if (atomic_load_explicit(&bulk->is_cancelled, memory_order_relaxed))
         code = COLANDER_FAIL(err, COLANDER_CANCELLED, "the bulk was cancelled");
     if (code != COLANDER_OK)
-        colander_error_context(err, "family '%s'", bulk->family->name);
+        colander_error_context(err, "family '%s'",
+                               colander_family_name(bulk->family));
     return code;
 }
 
@@ -203,7 +204,8 @@ add(struct colander_bulk *bulk, struct colander_slice key,
         return code;
     code = row_sorter_add(bulk->sorter, key, row, &bulk->err);
     if (code != COLANDER_OK) {
-        colander_error_context(&bulk->err, "family '%s'", bulk->family->name);
+        colander_error_context(&bulk->err, "family '%s'",
+                               colander_family_name(bulk->family));
         return fail(bulk, code, err);
     }
     atomic_fetch_add_explicit(&bulk->added, 1, memory_order_relaxed);
@@ -301,7 +303,8 @@ build_files(struct colander_bulk *bulk, uint64_t *row_count)
         code = bulk_build(&build, &bulk->err);
     }
     if (code != COLANDER_OK) {
-        colander_error_context(&bulk->err, "family '%s'", bulk->family->name);
+        colander_error_context(&bulk->err, "family '%s'",
+                               colander_family_name(bulk->family));
         return code;
     }
     *row_count = atomic_load(&build.built);

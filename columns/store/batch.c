@@ -73,7 +73,7 @@ batch_append(struct colander_batch *batch, const struct row_write *write,
     if (write->family->store != batch->store)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "family '%s' is of another store than the batch",
-                             write->family->name);
+                             colander_family_name(write->family));
     if (batch->writes.size + size > COLANDER_BATCH_SIZE_MAX)
         code = COLANDER_FAIL(err, COLANDER_LIMIT,
                              "a batch holds %u bytes at most: commit it",

@@ -332,7 +332,10 @@ colander_family_close(struct colander_family *family)
 const char *
 colander_family_name(const struct colander_family *family)
 {
-    return family->name;
+    const struct engine_family *bound =
+        atomic_load_explicit(&family->engine_family, memory_order_acquire);
+
+    return bound == NULL ? family->name : engine_family_name(bound);
 }
 
 /* Binds the handle to its family, once for all threads that use it. */
@@ -359,7 +362,7 @@ bind_family(struct colander_family *family, bool create,
     }
     if (engine_family_is_dropped(bound))
         return COLANDER_FAIL(err, COLANDER_DROPPED, "family '%s' was dropped",
-                             family->name);
+                             engine_family_name(bound));
     *engine_family = bound;
     return COLANDER_OK;
 }
@@ -441,6 +444,21 @@ colander_family_drop(struct colander_family *family, struct colander_error *err)
     return code;
 }
 
+enum colander_code
+colander_family_rename(struct colander_family *family, const char *name,
+                       struct colander_error *err)
+{
+    struct engine_family *engine_family;
+    enum colander_code code = bind_family(family, false, &engine_family, err);
+
+    if (code == COLANDER_OK &&
+        !utf8_is_valid((const uint8_t *)name, strlen(name)))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "a family's name must be UTF-8");
+    return code == COLANDER_OK ? engine_family_rename(engine_family, name, err)
+                               : code;
+}
+
 /* -------------------------------------------------------- housekeeping --- */
 
 enum colander_code
@@ -503,8 +521,8 @@ error_add_row(const struct colander_family *family, struct colander_slice key,
 
     if (err != NULL &&
         colander_json_append_key(&text, key, NULL) == COLANDER_OK)
-        colander_error_context(err, "family '%s', row %.*s", family->name,
-                               (int)utf8_cut(text.data, text.size, 200),
-                               (const char *)text.data);
+        colander_error_context(
+            err, "family '%s', row %.*s", colander_family_name(family),
+            (int)utf8_cut(text.data, text.size, 200), (const char *)text.data);
     colander_buffer_release(&text);
 }

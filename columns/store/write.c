@@ -36,7 +36,7 @@ write_check_key(const struct row_write *write, struct colander_error *err)
         return COLANDER_OK;
     return COLANDER_FAIL(err, COLANDER_INVALID,
                          "family '%s': the key is not encoded",
-                         write->family->name);
+                         colander_family_name(write->family));
 }
 
 enum colander_code
@@ -53,7 +53,8 @@ write_check(const struct row_write *write, struct colander_error *err)
         code = check_mark(write, err);
     }
     if (code != COLANDER_OK)
-        colander_error_context(err, "family '%s'", write->family->name);
+        colander_error_context(err, "family '%s'",
+                               colander_family_name(write->family));
     return code;
 }
 

@@ -122,7 +122,7 @@ check_no_keys(struct engine_family *family, struct colander_error *err)
             COLANDER_FAIL(err, COLANDER_INVALID,
                           "family '%s' has rows: a bulk needs a family without "
                           "rows",
-                          family->name.c_str());
+                          engine_family_name(family));
     engine_cursor_close(cursor);
     return code;
 }

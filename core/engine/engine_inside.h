@@ -5,13 +5,14 @@
  * The engine owns every RocksDB handle, and catches every exception in the
  * functions of engine.h (guard).
  *
- * Families: the family `name` is the column family "family/name". The column
- * family "default" is for the store's own records. The engine owns one object
- * for each live family, with a count of references. A dropped family leaves the
- * map at once, and is freed with its last reference.
+ * Families: the family `name` is the column family "family/name", unless it was
+ * renamed (names.cc). The column family "default" is for the store's own
+ * records. The engine owns one object for each live family, with a count of
+ * references. A dropped family leaves the map at once, and is freed with its
+ * last reference.
  *
  * Locks, in the order in which they are taken:
- *     change_mutex    held while a family is created or dropped
+ *     change_mutex    held while a family is created, renamed or dropped
  *     flush_lock      of a family: shared by flushes and compactions that were
  *                     requested, exclusive for a drop
  *     writes_lock     shared by writes; exclusive for a drop, while the files
@@ -48,6 +49,7 @@ extern "C" {
 
 #include <atomic>
 #include <exception>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -192,7 +194,8 @@ from_rocksdb(const rocksdb::Slice &slice)
 
 struct engine_family {
     struct engine *engine;
-    std::string name;
+    std::atomic<const std::string *> name; /* the last of `names` */
+    std::list<std::string> names; /* all that it had; under families_mutex */
     /* Shared with callbacks, which may outlive the family. */
     std::shared_ptr<rocksdb::ColumnFamilyHandle> handle;
     size_t reference_count = 0; /* under families_mutex */
@@ -297,14 +300,35 @@ void family_unref(struct engine_family *family);
 /* Adds a reference to the family of that name, if there is one. */
 struct engine_family *family_find(struct engine *engine, const char *name);
 
-/* Adds the handle of a column family to the engine: `default`, or a family. */
+/* Names of families by their ids. */
+using family_names = std::map<uint32_t, std::string>;
+
+/* Adds a family by the handle of its column family. Its name is among `names`,
+ * or else that of the column family says it. */
 enum colander_code
 family_adopt(struct engine *engine,
              std::unique_ptr<rocksdb::ColumnFamilyHandle> handle,
-             struct colander_error *err);
+             const family_names &names, struct colander_error *err);
 
-/* Returns the name of the column family of a family. */
-std::string family_column_name(const char *name);
+/* Whether it is the column family of a family. */
+bool is_family_column(const std::string &column);
+
+/* Returns the name that the family had at first. */
+std::string family_name_of(const std::string &column);
+
+/* Returns the name of a column family for a new family. */
+std::string family_column_name(struct engine *engine, const char *name);
+
+/* Gives the family a name. Requires families_mutex, or that no one else knows
+ * the family. */
+void family_set_name(struct engine_family *family, const std::string &name);
+
+/* Reads the names of families that were renamed. */
+enum colander_code read_names(struct engine *engine, family_names *names,
+                              struct colander_error *err);
+
+/* Forgets the name of a dropped family. */
+void forget_name(const struct engine_family *family);
 
 /* Returns the ids of the live families by the names of their column families.
  * They stay valid while change_mutex is held. */

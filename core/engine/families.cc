@@ -83,12 +83,12 @@ create_family(struct engine *engine, const char *name,
     if (code != COLANDER_OK)
         return code;
     status = engine->db->CreateColumnFamily(
-        family_options(engine, family_count(engine)), family_column_name(name),
-        &handle);
+        family_options(engine, family_count(engine)),
+        family_column_name(engine, name), &handle);
     if (!status.ok())
         return fail_status(err, status, "create it");
     return family_adopt(
-        engine, std::unique_ptr<rocksdb::ColumnFamilyHandle>(handle), err);
+        engine, std::unique_ptr<rocksdb::ColumnFamilyHandle>(handle), {}, err);
 }
 
 static enum colander_code
@@ -146,7 +146,7 @@ engine_family_id(const struct engine_family *family)
 const char *
 engine_family_name(const struct engine_family *family)
 {
-    return family->name.c_str();
+    return family->name.load()->c_str();
 }
 
 bool
@@ -161,7 +161,7 @@ static bool
 withdraw(struct engine_family *family)
 {
     std::lock_guard<std::mutex> hold(family->engine->families_mutex);
-    auto entry = family->engine->families.find(family->name);
+    auto entry = family->engine->families.find(*family->name);
 
     if (family->is_dropped)
         return false;
@@ -177,7 +177,7 @@ reinstate(struct engine_family *family)
 {
     std::lock_guard<std::mutex> hold(family->engine->families_mutex);
 
-    family->engine->families[family->name].reset(family);
+    family->engine->families[*family->name].reset(family);
     family->is_dropped = false;
 }
 
@@ -206,6 +206,7 @@ engine_family_drop(struct engine_family *family, struct colander_error *err)
         if (status.ok()) {
             engine->jobs->Keep(std::move(kept));
             remove_marks(family);
+            forget_name(family);
         } else {
             reinstate(family);
         }
@@ -251,7 +252,7 @@ engine_family_sizes(struct engine_family *family,
                                 &sizes->unflushed_size))
             return COLANDER_FAIL(err, COLANDER_IO,
                                  "family '%s': RocksDB reports no sizes",
-                                 family->name.c_str());
+                                 engine_family_name(family));
         if (is_flushed(db, handle))
             sizes->unflushed_size = 0; /* an empty memtable has a size, too */
         return COLANDER_OK;

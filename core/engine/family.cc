@@ -5,8 +5,6 @@
  */
 #include "core/engine/engine_inside.h"
 
-static const char family_prefix[] = "family/";
-
 void
 family_ref(struct engine_family *family)
 {
@@ -36,33 +34,31 @@ family_unref(struct engine_family *family)
 enum colander_code
 family_adopt(struct engine *engine,
              std::unique_ptr<rocksdb::ColumnFamilyHandle> handle,
-             struct colander_error *err)
+             const family_names &names, struct colander_error *err)
 {
-    const std::string full_name = handle->GetName();
-    const size_t prefix_size = sizeof(family_prefix) - 1;
+    const std::string column = handle->GetName();
+    auto renamed = names.find(handle->GetID());
 
-    if (full_name == rocksdb::kDefaultColumnFamilyName) {
-        engine->default_handle = std::move(handle);
-        return COLANDER_OK;
-    }
-    if (full_name.compare(0, prefix_size, family_prefix) != 0)
+    if (!is_family_column(column))
         return COLANDER_FAIL(err, COLANDER_CORRUPT,
                              "column family '%s' was not made by colander",
-                             full_name.c_str());
+                             column.c_str());
     std::unique_ptr<engine_family> family(new engine_family);
     family->engine = engine;
-    family->name = full_name.substr(prefix_size);
+    family_set_name(family.get(), renamed == names.end()
+                                      ? family_name_of(column)
+                                      : renamed->second);
     family->handle = std::move(handle);
 
     std::lock_guard<std::mutex> hold(engine->families_mutex);
-    engine->families[family->name] = std::move(family);
-    return COLANDER_OK;
-}
+    std::unique_ptr<engine_family> &place = engine->families[*family->name];
 
-std::string
-family_column_name(const char *name)
-{
-    return family_prefix + std::string(name);
+    if (place)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "two families are called '%s'",
+                             engine_family_name(family.get()));
+    place = std::move(family);
+    return COLANDER_OK;
 }
 
 std::map<std::string, uint32_t>
@@ -72,7 +68,7 @@ family_ids(struct engine *engine)
     std::map<std::string, uint32_t> ids;
 
     for (auto &entry : engine->families)
-        ids[family_prefix + entry.first] = entry.second->handle->GetID();
+        ids[entry.second->handle->GetName()] = entry.second->handle->GetID();
     return ids;
 }
 
@@ -116,7 +112,7 @@ enum colander_code
 fail_dropped(const struct engine_family *family, struct colander_error *err)
 {
     return COLANDER_FAIL(err, COLANDER_DROPPED, "family '%s' was dropped",
-                         family->name.c_str());
+                         engine_family_name(family));
 }
 
 enum colander_code
@@ -133,7 +129,7 @@ family_result(const struct engine_family *family, const rocksdb::Status &status,
                              "cannot %s: %s in one of its SST files (a check "
                              "of the store names it)",
                              what, text_of(status).c_str());
-    colander_error_context(err, "family '%s'", family->name.c_str());
+    colander_error_context(err, "family '%s'", engine_family_name(family));
     return code;
 }
 

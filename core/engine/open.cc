@@ -274,6 +274,7 @@ open_database(struct engine *engine, struct colander_error *err)
     std::vector<rocksdb::ColumnFamilyHandle *> handles;
     std::vector<std::unique_ptr<rocksdb::ColumnFamilyHandle>> owned;
     std::vector<std::string> names;
+    family_names renamed;
     rocksdb::Status status;
     enum colander_code code;
 
@@ -294,10 +295,16 @@ open_database(struct engine *engine, struct colander_error *err)
                           families, &handles, &engine->db);
     if (!status.ok())
         return fail_open(engine, err, status);
-    for (rocksdb::ColumnFamilyHandle *handle : handles)
+    for (rocksdb::ColumnFamilyHandle *handle : handles) {
         owned.emplace_back(handle);
+        if (handle->GetName() == rocksdb::kDefaultColumnFamilyName) {
+            engine->default_handle = std::move(owned.back());
+            owned.pop_back();
+        }
+    }
+    code = read_names(engine, &renamed, err);
     for (size_t i = 0; i < owned.size() && code == COLANDER_OK; i++)
-        code = family_adopt(engine, std::move(owned[i]), err);
+        code = family_adopt(engine, std::move(owned[i]), renamed, err);
     return code;
 }
 

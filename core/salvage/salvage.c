@@ -114,6 +114,8 @@ salvage_open(const char *path, salvage_report *report, void *context,
         code = salvage_find_files(opened, err);
     if (code == COLANDER_OK)
         code = salvage_read_logs(opened, err);
+    if (code == COLANDER_OK)
+        code = salvage_read_names(opened, err);
     if (code != COLANDER_OK) {
         salvage_close(opened);
         colander_error_context(err, "cannot salvage '%s'", path);

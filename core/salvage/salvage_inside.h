@@ -127,6 +127,10 @@ salvage_find_files(struct salvage *salvage, struct colander_error *err);
 COLANDER_CHECKED enum colander_code
 salvage_read_logs(struct salvage *salvage, struct colander_error *err);
 
+/* Gives families that were renamed their names. */
+COLANDER_CHECKED enum colander_code
+salvage_read_names(struct salvage *salvage, struct colander_error *err);
+
 /* Closes all sources. */
 void salvage_end_family(struct salvage *salvage);
 

@@ -1,5 +1,5 @@
 /*
- * The command drop: removes a family as a whole.
+ * The commands drop and rename, of families as a whole.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -49,6 +49,20 @@ run_drop(struct session *session, const struct arguments *arguments)
     return status;
 }
 
+static enum session_exit
+run_rename(struct session *session, const struct arguments *arguments)
+{
+    struct colander_family *family = NULL;
+    struct colander_error err;
+    enum colander_code code =
+        session_family(session, arguments->words[0], &family, &err);
+
+    if (code == COLANDER_OK)
+        code = colander_family_rename(family, arguments->words[1], &err);
+    colander_family_close(family);
+    return code == COLANDER_OK ? SESSION_FINE : session_misused(session, &err);
+}
+
 static const struct argument_option drop_options[] = {
     OPTION_FLAG("yes", "do not ask"),
     OPTIONS_END,
@@ -65,4 +79,17 @@ const struct command command_drop = {
     .store = COMMAND_CHANGES,
     .word_count_min = 1,
     .run = run_drop,
+};
+
+const struct command command_rename = {
+    .name = "rename",
+    .words = "FAMILY NEWNAME",
+    .summary = "give a family another name",
+    .help = "Gives a family another name, at once. Fails if there is a family\n"
+            "of that name.\n",
+    .examples = "  colander rename data tweets old_tweets\n",
+    .options = options_none,
+    .store = COMMAND_CHANGES,
+    .word_count_min = 2,
+    .run = run_rename,
 };

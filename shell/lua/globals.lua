@@ -22,11 +22,11 @@ end
 setmetatable(_G, {
     __index = function(_, name)
         local family = families[name]
-        if family and exists(family) then return family end
+        if family and exists(family, name) then return family end
         if type(name) ~= "string" then return nil end
         if family then families[name], missing[name] = nil, nil end
         family = missing[name]
-        local is_there = family and exists(family)
+        local is_there = family and exists(family, name)
         if is_there == nil then -- never looked up, or closed
             local is_fine
             is_fine, family = pcall(open, store, name)
@@ -38,7 +38,7 @@ setmetatable(_G, {
                 error(failure, 0)
             end
             missing[name] = family
-            is_there = exists(family)
+            is_there = exists(family, name)
         end
         if not is_there then return nil end
         families[name] = family

@@ -69,7 +69,8 @@ replace_exit(lua_State *L)
     lua_pop(L, 1);
 }
 
-/* Returns whether a family exists, or nil if its handle is closed. */
+/* Returns whether a family exists under the name at 2, or nil if its handle is
+ * closed. */
 static int
 family_exists(lua_State *L)
 {
@@ -77,7 +78,9 @@ family_exists(lua_State *L)
 
     if (family == NULL)
         return 0;
-    lua_pushboolean(L, colander_family_exists(family));
+    lua_pushboolean(L, colander_family_exists(family) &&
+                           strcmp(colander_family_name(family),
+                                  luaL_checkstring(L, 2)) == 0);
     return 1;
 }
 

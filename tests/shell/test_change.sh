@@ -125,6 +125,24 @@ last=.drop
 prints_some 'was dropped'
 prints_some '^nil$'
 
+# ---- rename ---------------------------------------------------------------------
+
+run 0 put s old '{"_key":1}'
+run 0 rename s old new
+run 0 get s new 1
+run 1 get s old 1
+run 2 rename s new people
+says "colander: rename: family 'new': there is a family 'people'"
+run 1 rename s nothing other
+run 2 rename s new $'a\nb'
+run 2 rename s new
+echo 'print(new:rename("newer"):name(), new, newer:count(), db.newer:name())
+.rename newer new
+print(newer, new:name())' | "$COLANDER" shell s >out 2>err || complain "$(cat err)"
+last=.rename
+prints $'newer\tnil\t1\tnewer\nnil\tnew'
+run 0 drop s new
+
 # ---- compared with find ---------------------------------------------------------
 
 # The words without --all, which find does not have.
