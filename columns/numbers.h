@@ -2,7 +2,8 @@
  * Numbers as text, independent of the locale: what is one, and its value.
  *
  * An integer is exact up to 64 bits. A double is the one nearest to the text,
- * however many digits that has.
+ * however many digits that has; colander_number_keeps_digits says whether it is
+ * printed as the same number.
  *
  * Example:
  *
@@ -42,5 +43,11 @@ COLANDER_API bool colander_number_integer(struct colander_slice text,
  * false if it is beyond all doubles. */
 COLANDER_API bool colander_number_double(struct colander_slice text,
                                          struct colander_value *value);
+
+/* Returns whether a double is printed as the same number as `text`: so 1.10,
+ * but not a decimal with more digits than the double has. Requires that all of
+ * `text` is a number, and `number` was read from it. */
+COLANDER_API bool colander_number_keeps_digits(struct colander_slice text,
+                                               double number);
 
 #endif

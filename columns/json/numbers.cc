@@ -193,3 +193,58 @@ number_print(double number, char text[NUMBER_TEXT_MAX])
     }
     return static_cast<size_t>(end - text);
 }
+
+/* ------------------------------------------------------------ comparing --- */
+
+/* The digits of a number, from the first that is not 0. */
+struct decimal {
+    const char *at;
+    const char *end; /* of the digits */
+    long magnitude;  /* 0.ddd... times ten to this power is the number */
+
+    explicit decimal(std::string_view text);
+    char next();
+};
+
+/* A number of JSON, or one with other zeros. */
+decimal::decimal(std::string_view text)
+    : at(text.data()),
+      end(at + std::min(text.find_first_of("eE"), text.size())), magnitude(0)
+{
+    const char *point = std::find(at, end, '.');
+
+    if (end < text.data() + text.size())
+        (void)read_whole(text.substr(static_cast<size_t>(end - text.data()) +
+                                     (end[1] == '+' ? 2 : 1)),
+                         &magnitude);
+    while (at < end && (*at < '1' || *at > '9'))
+        at++;
+    magnitude += point - at + (at > point);
+}
+
+/* Returns the next digit; 0 after the last. */
+char
+decimal::next()
+{
+    if (at < end && *at == '.')
+        at++;
+    return at < end ? *at++ : '0';
+}
+
+bool
+colander_number_keeps_digits(struct colander_slice text, double number)
+{
+    char printed[NUMBER_TEXT_MAX];
+    decimal given(view_of(text));
+    decimal other({printed, number_print(number, printed)});
+
+    if (given.at == given.end || number == 0)
+        return given.at == given.end && number == 0;
+    if (given.magnitude != other.magnitude)
+        return false;
+    while (given.at < given.end || other.at < other.end) {
+        if (given.next() != other.next())
+            return false;
+    }
+    return true;
+}

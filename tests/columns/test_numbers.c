@@ -217,3 +217,38 @@ TEST(doubles_are_printed_with_the_fewest_digits)
         assert_printed(near_one);
     }
 }
+
+TEST(a_double_keeps_the_digits_that_it_is_printed_with)
+{
+    static const struct {
+        const char *text;
+        bool keeps;
+    } numbers[] = {
+        {"1.10", true},
+        {"1.5e5", true},
+        {"150000", true},
+        {"+001.50", true},
+        {"0.30000000000000004", true},
+        {"0.00", true},
+        {"-0.0", true},
+        {"5e-324", true},
+        {"1.7976931348623157e308", true},
+        {"123.456e-300", true},
+        {"1000000000000000000000000", true},
+        {"9007199254740993", false},
+        {"0.10000000000000001", false},
+        {"0.1234567890123456789", false},
+        {"1e-400", false},
+        {"4.9e-324", false},
+    };
+
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        const struct colander_slice text = colander_slice_text(numbers[i].text);
+        struct colander_value value;
+
+        assert_true(colander_number_double(text, &value));
+        if (colander_number_keeps_digits(text, value.number) !=
+            numbers[i].keeps)
+            fail_msg("%s", numbers[i].text);
+    }
+}
