@@ -16,7 +16,11 @@
  * "2015-03-24" names all instants of that day in UTC: they are equal to it, <
  * are those before and > those after them. COL~2015-03 also matches timestamps
  * that are written so. A time after @ is compared with timestamps only:
- * @2015-03-24, @now, @now-7d. docs/queries.md has the details.
+ * @2015-03-24, @now, @now-7d.
+ *
+ * Strings often hold numbers: ids of CSV, for example. So a number also equals
+ * the string that is written like it: COL=1e5 matches 100000 and "1e5". Order
+ * compares it with numbers only. docs/queries.md has the details.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -90,6 +94,18 @@ COLANDER_API COLANDER_CHECKED struct colander_predicate *
 colander_where_any_text(const char *text, size_t *offset,
                         struct colander_error *err);
 
+/*
+ * Reads the VALUE in `text` as one value of a row: a time after @ is a
+ * timestamp (of a date, its midnight), a number is a number. Fails with INVALID
+ * if it is an array. The bytes of a string are copied to `bytes`, which is
+ * replaced, and *value borrows them. If it fails with INVALID, *offset is the
+ * byte of the mistake.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_value_read(const char *text, struct colander_value *value,
+                    struct colander_buffer *bytes, size_t *offset,
+                    struct colander_error *err);
+
 /* How values are compared: as enum colander_comparison says, or further. */
 enum colander_operator {
     COLANDER_OPERATOR_EQ = COLANDER_EQ,
@@ -106,7 +122,7 @@ enum colander_operator {
 
 /* Creates the predicate that the functions of predicates.h create. But strings
  * that are times also match timestamps, as in a condition. An @ means nothing
- * in them. */
+ * in them, and a number is that number only. */
 COLANDER_API COLANDER_CHECKED struct colander_predicate *
 colander_where_written(const char *path, enum colander_operator how,
                        const struct colander_value *values, size_t count,
@@ -143,11 +159,13 @@ enum colander_key_use {
 /*
  * Replaces `key` by the key in `text`: one VALUE, or a JSON array of them.
  *
- * A part that is a time may be a string or a timestamp of the keys in `family`.
- * An EXACT or PREFIX key is the first of the two that has a row. In a FROM or
- * TO it is what keys that begin with the parts before have there; fails with
- * INVALID if they have both. A date is its midnight, and the end of the day as
- * the last part of a TO. A part after @ is always a timestamp.
+ * A part that is a time may be a string or a timestamp of the keys in `family`,
+ * and a number may be that number or the string that is written like it. An
+ * EXACT or PREFIX key is the first of the two that has a row. In a FROM or TO
+ * it is what keys that begin with the parts before have there. If they have
+ * both, a number is a number, and a time fails with INVALID. A date is its
+ * midnight, and the end of the day as the last part of a TO. A part after @ is
+ * always a timestamp.
  *
  * If it fails with INVALID, *offset is the byte of the mistake.
  */

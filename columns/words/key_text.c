@@ -1,14 +1,17 @@
 /*
  * Keys as text: see columns/words.h.
  *
- * A part that is a time is a string in some families and a timestamp in others.
- * The family decides: short finds look for keys that begin with the parts.
+ * A part that is a time is a string in some families and a timestamp in others,
+ * and one that is a number may be a string. The family decides: short finds
+ * look for keys that begin with the parts.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "columns/columns.h"
 #include "columns/words.h"
 #include "columns/words/literals.h"
+
+#include <math.h>
 
 /* A key on its way from text to bytes. */
 struct key_search {
@@ -19,6 +22,24 @@ struct key_search {
     struct colander_value parts[COLANDER_KEY_PARTS_MAX]; /* as decided so far */
     struct colander_error *err;
 };
+
+/* Sets *part to what the operand means, or else to what it means as well: the
+ * string of a number, the instant of a text. Returns false without that. */
+static bool
+read_meaning(const struct operand *operand, bool is_second,
+             struct colander_value *part)
+{
+    if (!is_second) {
+        *part = operand->has_value ? operand->value : operand->times.first;
+        return true;
+    }
+    if (!operand->has_value ||
+        (!operand->has_times && operand->digits.size == 0))
+        return false;
+    *part = operand->has_times ? operand->times.first
+                               : colander_string(operand->digits);
+    return true;
+}
 
 /* ------------------------------------------------------------- finding --- */
 
@@ -101,8 +122,8 @@ has_row(const struct key_search *search, size_t count, bool is_whole,
 
 /* ------------------------------------------------------- exact, prefix --- */
 
-/* Decides the parts from `index` on so that there is a row, if it can be. Of
- * two ways it tries strings first. Recursive, once for each part. */
+/* Decides the parts from `index` on so that there is a row, if it can be.
+ * Recursive, once for each part. */
 static enum colander_code
 try_parts(struct key_search *search, size_t index, bool *is_there)
 {
@@ -111,10 +132,9 @@ try_parts(struct key_search *search, size_t index, bool *is_there)
     enum colander_code code = COLANDER_OK;
 
     *is_there = false;
-    for (int as_time = 0; as_time < 2; as_time++) {
-        if (as_time ? !operand->has_times : !operand->has_value)
-            continue;
-        search->parts[index] = as_time ? operand->times.first : operand->value;
+    for (int i = 0; i < 2; i++) {
+        if (!read_meaning(operand, i > 0, &search->parts[index]))
+            break;
         code = has_row(search, index + 1,
                        is_last && search->use == COLANDER_KEY_EXACT, is_there);
         if (code == COLANDER_OK && *is_there && !is_last)
@@ -152,31 +172,51 @@ check_prefix_date(const struct key_search *search)
 
 /* ------------------------------------------------------------ from, to --- */
 
-/* Decides a part by what keys have there. */
-static enum colander_code
-decide_by_type(struct key_search *search, size_t index)
+static bool
+is_number(const struct colander_value *value)
 {
-    const struct operand *operand = &search->operands[index];
+    return value->type == COLANDER_INTEGER ||
+           value->type == COLANDER_UNSIGNED || value->type == COLANDER_DOUBLE;
+}
+
+/* Sets *has to whether keys have a part like `least` there, which is the least
+ * of its type. All numbers are of one type. */
+static enum colander_code
+has_type(const struct key_search *search, size_t index,
+         struct colander_value least, bool *has)
+{
     struct colander_value found;
+    enum colander_code code = first_part(search, index, least, &found, has);
+
+    *has = *has && (found.type == least.type ||
+                    (is_number(&found) && is_number(&least)));
+    return code;
+}
+
+/* Decides a part that means two things by what keys have there. */
+static enum colander_code
+decide_by_type(struct key_search *search, size_t index,
+               struct colander_value second)
+{
+    const bool is_time = second.type == COLANDER_TIMESTAMP;
+    const struct colander_value other =
+        is_time ? colander_timestamp(INT64_MIN, 0) : colander_double(-HUGE_VAL);
     bool has_texts;
-    bool has_times;
+    bool has_others;
     enum colander_code code;
 
-    code = first_part(search, index, colander_text(""), &found, &has_texts);
-    has_texts = has_texts && found.type == COLANDER_STRING;
+    code = has_type(search, index, colander_text(""), &has_texts);
     if (code == COLANDER_OK)
-        code = first_part(search, index, colander_timestamp(INT64_MIN, 0),
-                          &found, &has_times);
+        code = has_type(search, index, other, &has_others);
     if (code != COLANDER_OK)
         return code;
-    has_times = has_times && found.type == COLANDER_TIMESTAMP;
-    if (has_texts && has_times)
+    if (is_time && has_texts && has_others)
         return COLANDER_FAIL(search->err, COLANDER_INVALID,
                              "part %zu is a time, and keys have texts and "
                              "times there: write @ before it if you mean times",
                              index + 1);
-    if (has_times)
-        search->parts[index] = operand->times.first;
+    if (is_time ? has_others : has_texts && !has_others)
+        search->parts[index] = second;
     return COLANDER_OK;
 }
 
@@ -190,11 +230,11 @@ decide_bound(struct key_search *search)
 
     for (size_t i = 0; i <= last && code == COLANDER_OK; i++) {
         const struct operand *operand = &search->operands[i];
+        struct colander_value second;
 
-        search->parts[i] =
-            operand->has_value ? operand->value : operand->times.first;
-        if (is_bound && operand->has_value && operand->has_times)
-            code = decide_by_type(search, i);
+        (void)read_meaning(operand, false, &search->parts[i]);
+        if (is_bound && read_meaning(operand, true, &second))
+            code = decide_by_type(search, i, second);
     }
     if (code == COLANDER_OK && search->use == COLANDER_KEY_TO &&
         search->parts[last].type == COLANDER_TIMESTAMP)
@@ -208,13 +248,15 @@ decide_bound(struct key_search *search)
 static enum colander_code
 decide(struct key_search *search)
 {
-    bool has_times = false;
+    struct colander_value ignored;
+    bool is_open = false;
     bool is_there = false;
     enum colander_code code = COLANDER_OK;
 
     for (size_t i = 0; i < search->count; i++)
-        has_times = has_times || search->operands[i].has_times;
-    if (has_times && search->use <= COLANDER_KEY_PREFIX) {
+        is_open |= search->operands[i].has_times ||
+                   read_meaning(&search->operands[i], true, &ignored);
+    if (is_open && search->use <= COLANDER_KEY_PREFIX) {
         code = try_parts(search, 0, &is_there);
         if (code == COLANDER_OK && search->use == COLANDER_KEY_PREFIX)
             code = check_prefix_date(search);

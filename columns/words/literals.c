@@ -82,6 +82,37 @@ take_value(struct literals *literals, struct colander_value value,
     return code == COLANDER_OK ? add_values(literals, &value, err) : code;
 }
 
+/* Returns the end of the scalar of JSON at `at`. */
+static const char *
+skip_scalar(const char *at)
+{
+    if (*at != '"')
+        return at + strcspn(at, ",] \t\r\n");
+    for (at++; *at != '"'; at++)
+        at += *at == '\\';
+    return at + 1;
+}
+
+/* Notes how the numbers are written. Requires that the source was read. */
+static void
+note_digits(struct literals *literals, const char *source)
+{
+    const char *at = source;
+
+    for (size_t i = 0; i < literals->count; i++) {
+        struct operand *operand = &literals->operands[i];
+        const char *end;
+
+        at += strspn(at, "[, \t\r\n");
+        end = skip_scalar(at);
+        if (operand->value.type == COLANDER_INTEGER ||
+            operand->value.type == COLANDER_UNSIGNED ||
+            operand->value.type == COLANDER_DOUBLE)
+            operand->digits = colander_slice_of(at, (size_t)(end - at));
+        at = end;
+    }
+}
+
 static enum colander_code
 parse_json(struct literals *literals, const char *source, size_t *offset,
            struct colander_error *err)
@@ -97,6 +128,8 @@ parse_json(struct literals *literals, const char *source, size_t *offset,
                                       &value, err);
     if (code == COLANDER_OK) {
         code = take_value(literals, value, err);
+        if (code == COLANDER_OK)
+            note_digits(literals, source);
     } else if (!colander_json_reader_fault(reader, offset)) {
         /* not about the text */
     } else if (source[strspn(source, "-0123456789")] == '\0') {
@@ -227,4 +260,36 @@ literals_release(struct literals *literals)
     free(literals->operands);
     colander_buffer_release(&literals->text);
     memset(literals, 0, sizeof(*literals));
+}
+
+/* -------------------------------------------------------------- public --- */
+
+enum colander_code
+colander_value_read(const char *text, struct colander_value *value,
+                    struct colander_buffer *bytes, size_t *offset,
+                    struct colander_error *err)
+{
+    struct literals literals = {.operands = NULL};
+    enum colander_code code = literals_parse(&literals, text, offset, err);
+
+    if (code != COLANDER_OK)
+        goto done;
+    *offset = 0;
+    colander_buffer_clear(bytes);
+    if (literals.is_list) {
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "expected one value, not a list (write a text "
+                             "that begins with '[' in double quotes)");
+        goto done;
+    }
+    *value = literals.operands->has_value ? literals.operands->value
+                                          : literals.operands->times.first;
+    if (value->type == COLANDER_STRING) {
+        code = colander_buffer_append(bytes, value->bytes.data,
+                                      value->bytes.size, err);
+        value->bytes = colander_buffer_slice(bytes);
+    }
+done:
+    literals_release(&literals);
+    return code;
 }

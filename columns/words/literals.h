@@ -5,10 +5,11 @@
  * A JSON array of them is a list. Anything else is a string. A text that begins
  * with a double quote or a bracket must be JSON, and no text begins with = < >
  * ~ ' or a space, so slips are errors and not strings. A string may mean times,
- * and a time after @ means nothing else: see words.h.
+ * and a time after @ means nothing else. A number may mean a string: see
+ * words.h.
  *
  * Life:   a zeroed struct -> parse -> use the operands -> release
- * Memory: strings are borrowed from the literals
+ * Memory: strings are borrowed from the literals, digits from the source
  *
  * SPDX-License-Identifier: MIT
  */

@@ -22,6 +22,12 @@ is_instant(const struct colander_times *times)
     return colander_value_compare(&times->first, &times->last) == 0;
 }
 
+static bool
+has_digits(const struct operand *operand)
+{
+    return operand->digits.size > 0;
+}
+
 /* Predicates of which one must be true. */
 struct choices {
     struct colander_predicate **predicates;
@@ -76,6 +82,8 @@ compare_equal(const char *path, const struct operand *operands, size_t count,
 
         if (operand->has_value)
             values[value_count++] = operand->value;
+        if (has_digits(operand))
+            values[value_count++] = colander_string(operand->digits);
         if (!operand->has_times)
             continue;
         if (is_instant(&operand->times))
@@ -96,11 +104,13 @@ static struct colander_predicate *
 compare_different(const char *path, const struct operand *operand,
                   struct colander_error *err)
 {
-    const struct colander_value ends[4] = {operand->times.first,
-                                           operand->times.last, operand->value,
-                                           operand->value};
+    const struct colander_value digits = colander_string(operand->digits);
+    const struct colander_value ends[4] = {
+        has_digits(operand) ? digits : operand->times.first,
+        has_digits(operand) ? digits : operand->times.last, operand->value,
+        operand->value};
 
-    if (!operand->has_times)
+    if (!operand->has_times && !has_digits(operand))
         return colander_where(path, COLANDER_NE, operand->value, err);
     return predicate_outside(path, ends, operand->has_value ? 2 : 1, err);
 }

@@ -1,6 +1,7 @@
 /*
  * Operands: what values mean that were written, and their comparison with the
- * values at a path. A text that is a time means a string and timestamps.
+ * values at a path. A text that is a time means a string and timestamps. A
+ * number that was written means that number and a string.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,8 +11,9 @@
 #include "columns/words.h"
 
 struct operand {
-    struct colander_value value; /* if has_value; borrowed */
-    struct colander_times times; /* if has_times */
+    struct colander_value value;  /* if has_value; borrowed */
+    struct colander_times times;  /* if has_times */
+    struct colander_slice digits; /* of a number, as written; else empty */
     bool has_value;
     bool has_times;
 };

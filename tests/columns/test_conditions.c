@@ -11,7 +11,8 @@
 #include <stdlib.h>
 
 /* user: "Smith", likes: 5, score: 2.5, big: 2^63, ok: true, gone: null,
- * zip: "007", "a=b": 1, tags: ["x", "5"], profile: {city: "Houston"} */
+ * zip: "007", hex: "5e0", "a=b": 1, tags: ["x", "5"],
+ * profile: {city: "Houston"} */
 static struct colander_slice
 sample(struct colander_row_builder *builder)
 {
@@ -25,6 +26,7 @@ sample(struct colander_row_builder *builder)
     colander_row_builder_add(builder, "ok", colander_boolean(true));
     colander_row_builder_add(builder, "gone", colander_null());
     colander_row_builder_add(builder, "zip", colander_text("007"));
+    colander_row_builder_add(builder, "hex", colander_text("5e0"));
     colander_row_builder_add(builder, "a=b", colander_integer(1));
     colander_row_builder_begin_array(builder, "tags");
     colander_row_builder_add(builder, NULL, colander_text("x"));
@@ -111,6 +113,17 @@ TEST(each_form_meets_the_rows_it_names)
         "gone?",
         "user!=null",
         "zip=007",
+        "hex=5e0",
+        "hex=[1,5e0]",
+        "hex=[5e0, \"a,]\\\"\"]",
+        "hex!=5",
+        "hex!=5.0",
+        "hex!=4e0",
+        "tags[]=5",
+        "tags[]!=5",
+        "likes=5e0",
+        "likes!=6e0",
+        "likes<6e0",
         "zip~0",
         "zip~00",
         "a\\=b=1",
@@ -132,8 +145,11 @@ TEST(no_form_meets_other_rows)
         "user>Smith",   "user~mith",   "user!",         "nobody?",
         "nobody!=1",    "likes=\"5\"", "likes=true",    "likes~5",
         "ok=1",         "ok=\"true\"", "gone!",         "gone=\"null\"",
-        "nobody=null",  "zip=7",       "tags=x",        "tags[]=5",
-        "user=[\"J\"]", "user=[]",     "likes=[\"5\"]", NULL,
+        "nobody=null",  "zip=7",       "tags=x",        "tags[]=5.0",
+        "user=[\"J\"]", "user=[]",     "likes=[\"5\"]", "hex=5",
+        "hex=5E0",      "hex=5.0e0",   "hex!=5e0",      "likes!=5e0",
+        "hex<6e0",      "hex>=5e0",    "tags[]>=5",     "hex=[5]",
+        NULL,
     };
 
     check_all(texts, false);
@@ -147,7 +163,7 @@ TEST(any_finds_typed_values_at_every_depth)
     } cases[] = {
         {"Houston", true},  {"x", true},     {"5", true},    {"\"5\"", true},
         {"2.5", true},      {"true", true},  {"null", true}, {"6", false},
-        {"\"2.5\"", false}, {"city", false},
+        {"\"2.5\"", false}, {"city", false}, {"5e0", true},  {"6e0", false},
     };
 
     for (size_t i = 0; i < COUNT(cases); i++) {
