@@ -35,7 +35,7 @@ chunk_add_waiting(struct chunk *chunk, size_t piece, struct colander_slice key,
     if (code == COLANDER_OK)
         code = colander_buffer_append(&chunk->waiting_bytes, key.data, key.size,
                                       err);
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK && row.size > 0)
         code = colander_buffer_append(&chunk->waiting_bytes, row.data, row.size,
                                       err);
     if (code == COLANDER_OK)
@@ -48,7 +48,7 @@ chunk_add_reject(struct chunk *chunk, size_t piece, size_t fault,
                  const char *reason, struct colander_error *err)
 {
     const struct reject reject = {(uint32_t)piece, (uint32_t)fault,
-                                  (uint32_t)chunk->reasons.size};
+                                  (uint32_t)chunk->reasons.size, false};
     enum colander_code code = array_reserve(
         &chunk->rejects, chunk->reject_count, &chunk->reject_capacity, 1, err);
 

@@ -39,10 +39,12 @@ struct reject {
     uint32_t piece;
     uint32_t fault;  /* byte of the piece */
     uint32_t reason; /* offset in the chunk's reasons */
+    bool lacks_key;  /* a key column is missing */
 };
 
 /* A checked row that waits for its key to be looked up: the sizes of its parts,
- * and where they are in the chunk's waiting bytes. */
+ * and where they are in the chunk's waiting bytes. If the row is in the batch
+ * already, only its key waits. */
 struct waiting_row {
     uint32_t piece;
     uint32_t key_size;

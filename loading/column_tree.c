@@ -137,8 +137,10 @@ copy_reading(const struct value_reading *reading)
 
 enum colander_code
 column_tree_add(struct column_node **root, const char *path,
-                const struct value_reading *reading, struct colander_error *err)
+                const struct value_reading *reading, bool replaces,
+                struct colander_error *err)
 {
+    struct value_reading *copy = NULL;
     struct path parsed;
     struct column_node *node;
     enum colander_code code = colander_path_parse(path, &parsed, err);
@@ -149,12 +151,14 @@ column_tree_add(struct column_node **root, const char *path,
         *root = node_create(colander_slice_of(NULL, 0));
     node = reach(*root, &parsed);
     path_release(&parsed);
-    if (node != NULL && node->reading != NULL)
+    if (node != NULL && node->reading != NULL && !replaces)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "column '%.200s' is listed twice", path);
     if (node != NULL)
-        node->reading = copy_reading(reading);
-    if (node == NULL || node->reading == NULL)
+        copy = copy_reading(reading);
+    if (copy == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot keep a schema");
+    free(node->reading);
+    node->reading = copy;
     return COLANDER_OK;
 }

@@ -27,10 +27,11 @@ COLANDER_CHECKED enum colander_code
 column_path_check(const char *path, struct colander_error *err);
 
 /* Adds the column at `path` to the tree *root, which may be NULL. `reading` is
- * copied. Fails with INVALID if it is there already. */
+ * copied. If the column is there already, it is replaced, or else the call
+ * fails with INVALID. */
 COLANDER_CHECKED enum colander_code
 column_tree_add(struct column_node **root, const char *path,
-                const struct value_reading *reading,
+                const struct value_reading *reading, bool replaces,
                 struct colander_error *err);
 
 /* NULL is allowed. */

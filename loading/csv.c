@@ -4,6 +4,8 @@
 #include "loading/encode.h"
 #include "loading/rows.h"
 
+#include <stdlib.h>
+
 bool
 csv_field_cut_quoted(const uint8_t **at, const uint8_t *end, char delimiter,
                      struct csv_field *field)
@@ -111,12 +113,24 @@ csv_reader_release(struct csv_reader *reader)
     colander_buffer_release(&reader->scratch);
     colander_buffer_release(&reader->key);
     colander_json_reader_destroy(reader->json);
+    free(reader->counts);
+}
+
+void
+csv_reader_count(const struct csv_reader *reader, struct column_counts *counts)
+{
+    for (size_t i = 0;
+         reader->counts != NULL && i < reader->header->column_count; i++) {
+        if (reader->header->columns[i].reading == NULL)
+            column_counts_add(counts, csv_column_name(reader->header, i),
+                              &reader->counts[i]);
+    }
 }
 
 /* -------------------------------------------------------------- values --- */
 
 /* A fast path for the integers that most numbers are. typed_value_guess returns
- * the same, and handles all other texts. */
+ * the same, and column_kind_read handles all other texts. */
 static bool
 is_plain_integer(struct colander_slice text, struct colander_value *value)
 {
@@ -137,16 +151,59 @@ is_plain_integer(struct colander_slice text, struct colander_value *value)
     return true;
 }
 
-static void
-read_value(const struct csv_header *header, const struct csv_column *column,
-           struct colander_slice text, struct colander_value *value)
+/* The same for decimals of up to 15 digits: both numbers are exact as doubles,
+ * so their quotient is the nearest one. */
+static bool
+is_plain_decimal(struct colander_slice text, struct colander_value *value)
 {
-    if (column->reading != NULL)
-        (void)typed_value_read(column->reading, text, value);
-    else if (!header->guesses)
+    static const double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6, 1e7,
+                                    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14};
+    const bool is_negative = text.size > 0 && *text.data == '-';
+    const size_t first = is_negative;
+    size_t point = 0;
+    int64_t digits = 0;
+    double number;
+
+    if (text.size < first + 3 || text.size > first + 16)
+        return false;
+    for (size_t i = first; i < text.size; i++) {
+        const unsigned digit = text.data[i] - (unsigned)'0';
+
+        if (digit <= 9)
+            digits = digits * 10 + digit;
+        else if (text.data[i] == '.' && point == 0)
+            point = i;
+        else
+            return false;
+    }
+    if (point <= first || point + 1 == text.size ||
+        (text.data[first] == '0' && point > first + 1))
+        return false;
+    number = (double)digits / powers[text.size - point - 1];
+    value->type = COLANDER_DOUBLE;
+    value->number = is_negative ? -number : number;
+    return true;
+}
+
+/* Reads a text of a column without a type, and counts the value. */
+static void
+guess_value(const struct csv_column *column, struct colander_slice text,
+            struct value_counts *counts, struct colander_value *value)
+{
+    if (column->kind == COLUMN_TEXT) {
         *value = colander_string(text);
-    else if (!is_plain_integer(text, value))
-        *value = typed_value_guess(text);
+        counts->of[COLANDER_STRING]++;
+    } else if (column->kind != COLUMN_BOOLEAN &&
+               is_plain_integer(text, value)) {
+        counts->of[COLANDER_INTEGER]++;
+    } else if (column->kind == COLUMN_NUMBER && is_plain_decimal(text, value)) {
+        counts->of[COLANDER_DOUBLE]++;
+    } else {
+        *value = column_kind_read((enum column_kind)column->kind, text);
+        counts->of[value->type]++;
+        if (value->type == COLANDER_STRING && column_kind_is_missing(text))
+            value_counts_miss(counts, text);
+    }
 }
 
 /* --------------------------------------------------------------- keys --- */
@@ -171,6 +228,25 @@ json_key(struct csv_reader *reader, struct colander_slice text, bool *is_json,
     return code == COLANDER_INVALID ? COLANDER_OK : code;
 }
 
+/* Reads a text as the value that is printed so, or else as a string. */
+static enum colander_code
+exact_value(struct csv_reader *reader, struct colander_slice text,
+            struct colander_value *value, struct colander_error *err)
+{
+    struct colander_buffer *printed = &reader->key;
+    enum colander_code code = COLANDER_OK;
+
+    *value = column_kind_read(COLUMN_GUESSED, text);
+    if (!colander_type_is_number(value->type))
+        return COLANDER_OK;
+    colander_buffer_clear(printed);
+    code = colander_json_append_value(printed, value, err);
+    if (code == COLANDER_OK &&
+        !colander_slice_equal(text, colander_buffer_slice(printed)))
+        *value = colander_string(text);
+    return code;
+}
+
 static enum colander_code
 read_key(struct csv_reader *reader, const struct csv_column *column,
          struct colander_slice text, struct colander_error *err)
@@ -179,19 +255,27 @@ read_key(struct csv_reader *reader, const struct csv_column *column,
     bool is_json = false;
     enum colander_code code = COLANDER_OK;
 
-    if (column->reading == NULL && reader->header->guesses && text.size > 0 &&
-        (*text.data == '[' || *text.data == '"'))
+    if (column->reading == NULL && column->kind != COLUMN_TEXT &&
+        text.size > 0 && (*text.data == '[' || *text.data == '"'))
         code = json_key(reader, text, &is_json, err);
     if (code != COLANDER_OK || is_json)
         return code;
-    read_value(reader->header, column, text, &value);
-    return colander_key_encode(&value, 1, &reader->key, err);
+    if (column->reading != NULL)
+        (void)typed_value_read(column->reading, text, &value);
+    else if (column->kind == COLUMN_TEXT)
+        value = colander_string(text);
+    else
+        code = exact_value(reader, text, &value, err);
+    return code == COLANDER_OK
+               ? colander_key_encode(&value, 1, &reader->key, err)
+               : code;
 }
 
 /* ------------------------------------------------------------- fields --- */
 
-static bool
-is_null(const struct csv_header *header, const struct csv_field *field)
+bool
+csv_field_is_null(const struct csv_header *header,
+                  const struct csv_field *field)
 {
     if (header->nulls == NULL || field->is_quoted)
         return false;
@@ -243,7 +327,7 @@ put_field(struct reading *reading, const struct csv_field *field)
     struct colander_slice text;
     enum colander_code code;
 
-    if (is_null(header, field))
+    if (csv_field_is_null(header, field))
         return column->is_key ? COLANDER_OK
                               : put_value(reading, column, &value);
     if (field->text.size == 0 && !field->is_quoted)
@@ -258,7 +342,10 @@ put_field(struct reading *reading, const struct csv_field *field)
         reading->has_key = true;
         return read_key(reader, column, text, reading->err);
     }
-    read_value(header, column, text, &value);
+    if (column->reading != NULL)
+        (void)typed_value_read(column->reading, text, &value);
+    else
+        guess_value(column, text, &reader->counts[reading->index], &value);
     return put_value(reading, column, &value);
 }
 
@@ -367,6 +454,11 @@ csv_reader_row(struct csv_reader *reader, struct colander_slice record,
     parsed->fault = colander_utf8_size(record);
     if (parsed->fault < record.size)
         return fail_text(&reading, parsed->fault);
+    if (reader->counts == NULL)
+        reader->counts =
+            calloc(reader->header->column_count, sizeof(*reader->counts));
+    if (reader->counts == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for columns");
     colander_buffer_clear(&reader->row);
     code = colander_buffer_reserve(&reader->row, ENCODED_HEAD_MAX, err);
     if (code != COLANDER_OK)

@@ -1,7 +1,9 @@
 /* See csv_inside.h. SPDX-License-Identifier: MIT */
+#include "columns/path.h"
 #include "columns/utf8.h"
 #include "loading/csv_inside.h"
 #include "loading/encode.h"
+#include "loading/nearest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,12 +163,18 @@ count_fields(struct colander_slice record, char delimiter)
 static void
 take_schema(struct csv_header *header, const struct colander_schema *schema)
 {
-    header->guesses = schema == NULL || schema->guesses;
     if (schema == NULL)
         return;
-    for (size_t i = 0; i < header->column_count; i++)
-        header->columns[i].reading =
-            schema_csv_column(schema, csv_column_name(header, i));
+    for (size_t i = 0; i < header->column_count; i++) {
+        struct csv_column *column = &header->columns[i];
+
+        column->reading = schema_csv_column(schema, csv_column_name(header, i));
+        if (column->reading == NULL && !schema->guesses)
+            column->kind = COLUMN_TEXT;
+        else if (column->reading != NULL &&
+                 column->reading->type == VALUE_GUESSED)
+            column->reading = NULL;
+    }
     header->nulls = &schema->nulls;
     for (size_t i = 0; i < schema->nulls.count; i++) {
         const char *text = schema->nulls.texts[i];
@@ -174,6 +182,31 @@ take_schema(struct csv_header *header, const struct colander_schema *schema)
         header->begins_null[(uint8_t)*text] = true;
         header->has_empty_null |= *text == '\0';
     }
+}
+
+/* Finds the columns of the key that are there. */
+static enum colander_code
+find_key(struct csv_header *header, const struct colander_schema *schema,
+         struct colander_error *err)
+{
+    for (size_t i = 0; schema != NULL && i < schema->key.count; i++) {
+        struct csv_column *column = NULL;
+        struct path path;
+        enum colander_code code =
+            colander_path_parse(schema->key.texts[i], &path, err);
+
+        if (code != COLANDER_OK)
+            return code;
+        if (path.count == 1)
+            column = find_column(header, path.steps[0].name);
+        path_release(&path);
+        if (column == NULL)
+            continue;
+        column->key_part = (uint8_t)(i + 1);
+        if (column->reading == NULL && column->kind == COLUMN_GUESSED)
+            column->kind = schema->key_kinds[i];
+    }
+    return COLANDER_OK;
 }
 
 static enum colander_code
@@ -209,8 +242,10 @@ csv_header_create(struct colander_slice record, char delimiter,
     code = fill_header(*header, record, err);
     if (code == COLANDER_OK) {
         take_schema(*header, schema);
-        return COLANDER_OK;
+        code = find_key(*header, schema, err);
     }
+    if (code == COLANDER_OK)
+        return COLANDER_OK;
     csv_header_destroy(*header);
     *header = NULL;
     return code;
@@ -231,4 +266,127 @@ size_t
 csv_header_names_size(const struct csv_header *header)
 {
     return header->names.size;
+}
+
+/* -------------------------------------------------------------- sample --- */
+
+/* Whether the kind of the column is still to be decided. */
+static bool
+is_open(const struct csv_column *column)
+{
+    return column->reading == NULL && column->kind == COLUMN_GUESSED &&
+           !column->is_key;
+}
+
+bool
+csv_header_needs_sample(const struct csv_header *header)
+{
+    for (size_t i = 0; i < header->column_count; i++) {
+        if (is_open(&header->columns[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Notes what the field is, if that can change the kind of the column. */
+static void
+see_field(const struct csv_header *header, struct csv_column *column,
+          const struct csv_field *field)
+{
+    column->seen_now = 0;
+    if (is_open(column) && (column->seen & COLUMN_SEEN_TEXT) == 0 &&
+        !csv_field_is_null(header, field) &&
+        (field->text.size > 0 || field->is_quoted))
+        column->seen_now = (uint8_t)column_kind_see(field->text);
+}
+
+void
+csv_header_sample(struct csv_header *header, struct colander_slice record)
+{
+    const uint8_t *at = record.data;
+    const uint8_t *end = at + record.size;
+    struct csv_field field;
+    size_t count = 0;
+
+    while (count < header->column_count &&
+           csv_field_cut(&at, end, header->delimiter, &field)) {
+        see_field(header, &header->columns[count++], &field);
+        if (at == end || count == header->column_count)
+            break;
+        at++;
+    }
+    if (at < end || count < header->column_count)
+        return; /* it is not a row */
+    for (size_t i = 0; i < count; i++)
+        header->columns[i].seen |= header->columns[i].seen_now;
+}
+
+void
+csv_header_decide(struct csv_header *header)
+{
+    for (size_t i = 0; i < header->column_count; i++) {
+        struct csv_column *column = &header->columns[i];
+
+        if (is_open(column))
+            column->kind =
+                (uint8_t)column_kind_decide(column->seen, column->key_part > 0);
+    }
+}
+
+/* The column of that part of the key, or NULL. */
+static const struct csv_column *
+key_column(const struct csv_header *header, size_t part)
+{
+    for (size_t i = 0; i < header->column_count; i++) {
+        if (header->columns[i].key_part == part + 1)
+            return &header->columns[i];
+    }
+    return NULL;
+}
+
+/* Fails because there is no column at `path`; its name may have a point. */
+static enum colander_code
+fail_without_column(const struct csv_header *header, const char *path,
+                    struct colander_error *err)
+{
+    const struct colander_slice name = colander_slice_text(path);
+    struct nearest nearest = nearest_of(name);
+    char hint[NEAREST_HINT_SIZE];
+
+    if (find_column(header, name) != NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "the header has no column '%s' for the key: write "
+                             "a point in a name as \\.",
+                             path);
+    for (size_t i = 0; i < header->column_count; i++)
+        nearest_try(&nearest, csv_column_name(header, i));
+    return COLANDER_FAIL(err, COLANDER_INVALID,
+                         "the header has no column '%s' for the key%s", path,
+                         nearest_hint(&nearest, hint));
+}
+
+bool
+csv_header_has(const struct csv_header *header, struct colander_slice name)
+{
+    return find_column(header, name) != NULL;
+}
+
+enum colander_code
+csv_header_check_key(const struct csv_header *header,
+                     const struct colander_schema *schema,
+                     struct colander_error *err)
+{
+    for (size_t i = 0; i < schema->key.count; i++) {
+        if (key_column(header, i) == NULL && !schema->key_is_added[i])
+            return fail_without_column(header, schema->key.texts[i], err);
+    }
+    return COLANDER_OK;
+}
+
+unsigned
+csv_header_key_seen(const struct csv_header *header, size_t part)
+{
+    const struct csv_column *column = key_column(header, part);
+
+    return column == NULL ? 0 : column->seen;
 }

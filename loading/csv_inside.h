@@ -7,20 +7,24 @@
 #define LOADING_CSV_INSIDE_H
 
 #include "core/hash_index.h"
+#include "loading/column_kind.h"
 #include "loading/csv.h"
 
 struct csv_column {
     size_t name_at;     /* of the encoded name in `names` */
     uint32_t name_size; /* of that */
     uint8_t name_head;  /* bytes of it before the name itself */
-    bool is_key;
+    bool is_key;        /* _key */
+    uint8_t key_part;   /* of the schema, from 1; 0: none */
+    uint8_t kind;       /* enum column_kind, without a type */
+    uint8_t seen;       /* in the sample: enum column_seen */
+    uint8_t seen_now;   /* in a record of it */
     uint32_t suffix; /* the last that was tried for a name like it; 0: none */
-    const struct value_reading *reading; /* borrowed; NULL: guessed */
+    const struct value_reading *reading; /* borrowed; NULL: no type */
 };
 
 struct csv_header {
     char delimiter;
-    bool guesses;
     const struct schema_texts *nulls; /* borrowed; NULL: none */
     bool begins_null[256];            /* a text of `nulls` begins so */
     bool has_empty_null;
@@ -65,6 +69,10 @@ csv_field_cut(const uint8_t **at, const uint8_t *end, char delimiter,
     *at = found;
     return true;
 }
+
+/* Whether the field is null. */
+bool csv_field_is_null(const struct csv_header *header,
+                       const struct csv_field *field);
 
 /* Sets `text` to that of a field, borrowed from the record or `scratch`. */
 COLANDER_CHECKED enum colander_code

@@ -64,7 +64,20 @@ take_off(struct colander_slice *name, const char *ending)
     return true;
 }
 
-/* Returns the format that the end of a name suggests, or NULL. */
+/* Returns the format that the end of a name suggests, or NULL, and removes that
+ * end. */
+static const struct format *
+take_off_format(struct colander_slice *name)
+{
+    if (!take_off(name, "gz") && !take_off(name, "zst"))
+        (void)take_off(name, "zstd");
+    for (size_t i = 0; i < ENDING_COUNT; i++) {
+        if (take_off(name, formats[i].name))
+            return &formats[i];
+    }
+    return NULL;
+}
+
 static const struct format *
 format_of(const char *path)
 {
@@ -73,13 +86,18 @@ format_of(const char *path)
     if (path == NULL)
         return NULL;
     name = colander_slice_text(path);
-    if (!take_off(&name, "gz") && !take_off(&name, "zst"))
-        (void)take_off(&name, "zstd");
-    for (size_t i = 0; i < ENDING_COUNT; i++) {
-        if (take_off(&name, formats[i].name))
-            return &formats[i];
-    }
-    return NULL;
+    return take_off_format(&name);
+}
+
+struct colander_slice
+format_stem(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    struct colander_slice name =
+        colander_slice_text(slash == NULL ? path : slash + 1);
+
+    (void)take_off_format(&name);
+    return name;
 }
 
 /* ---------------------------------------------------------------- bytes --- */

@@ -36,6 +36,10 @@ bool format_parse(const char *text, enum record_format *format,
 /* Returns "jsonl" and so on; "tsv" for CSV with tabs. */
 const char *format_name(enum record_format format, char delimiter);
 
+/* Returns the name of a file without its folder and the endings above, borrowed
+ * from `path`. */
+struct colander_slice format_stem(const char *path);
+
 /*
  * Guesses from `name` (a path, or NULL) and `text`, the first GUESS_SIZE bytes
  * or all there are. Fails with INVALID if they do not decide, or are UTF-16.

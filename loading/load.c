@@ -4,6 +4,8 @@
 #include "filters/filters.h"
 #endif
 #include "core/thread.h"
+#include "loading/added_columns.h"
+#include "loading/key_columns.h"
 #include "loading/parser.h"
 #include "loading/reader.h"
 #include "loading/writer.h"
@@ -25,6 +27,8 @@ struct colander_load {
     struct colander_load_stats stats;
     atomic_bool is_cancelled;
     struct writer *writer;
+    struct column_counts counts; /* of the values of columns */
+    struct added_columns added;
     struct colander_buffer mark_name; /* of the current file */
     uint64_t bytes_before;            /* of files that were read */
 };
@@ -96,8 +100,9 @@ start_threads(struct file_load *file, struct colander_load *load,
     file->ring = ring_create(parsers + CHUNKS_WAITING);
     if (file->ring == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a load");
-    file->parser = (struct parser){load->store, load->family, source,
-                                   &load->options, file->ring};
+    file->parser =
+        (struct parser){load->store, load->family,  source,      &load->options,
+                        file->ring,  &load->counts, &load->added};
     code = start_thread(file, run_reader, err);
     for (size_t i = 0; i < parsers && code == COLANDER_OK; i++)
         code = start_thread(file, run_parser, err);
@@ -226,7 +231,11 @@ load_file(struct colander_load *load, const char *file,
                        resumes ? &point : NULL, err);
     if (code != COLANDER_OK)
         return code;
-    if (resumes && point.is_end && source.text.size == 0)
+    code = key_columns_take(&source, &load->schema, err);
+    if (code == COLANDER_OK)
+        code = added_columns_begin_file(&load->added, &load->options, file,
+                                        source.header, err);
+    if (code == COLANDER_OK && resumes && point.is_end && source.text.size == 0)
         code = source_read(&source, &source.text, CHUNK_SIZE, err);
     if (code != COLANDER_OK) {
         colander_error_context(err, "%s", file);
@@ -390,6 +399,9 @@ begin(struct colander_load *load, const char *const *files, size_t count,
     if (code == COLANDER_OK)
         code = find_resume_points(load, files, count, &rejects_size, err);
     if (code == COLANDER_OK)
+        code = key_columns_inspect(load->family, &load->options, &load->schema,
+                                   &load->is_cancelled, files, count, err);
+    if (code == COLANDER_OK)
         code = set_filters(load, err);
     if (code == COLANDER_OK)
         code = writer_create(load->store, load->family, &load->options,
@@ -428,6 +440,8 @@ colander_load_create(struct colander_store *store,
     *load = NULL;
     if (created == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a load");
+    column_counts_init(&created->counts);
+    created->stats.knows_new = true;
     created->store = store;
     created->family = family;
     code = load_options_read(options, &created->options, &created->schema, err);
@@ -470,11 +484,20 @@ colander_load_stats(const struct colander_load *load)
     return &load->stats;
 }
 
+bool
+colander_load_mixed(struct colander_load *load, size_t *at,
+                    struct colander_load_mixed *mixed)
+{
+    return column_counts_mixed(&load->counts, at, mixed);
+}
+
 void
 colander_load_destroy(struct colander_load *load)
 {
     if (load == NULL)
         return;
+    column_counts_release(&load->counts);
+    added_columns_release(&load->added);
     writer_destroy(load->writer);
     load_options_release(&load->schema);
     colander_buffer_release(&load->mark_name);

@@ -49,6 +49,21 @@ COLANDER_API COLANDER_CHECKED enum colander_code
 colander_schema_open(const char *name_or_path, struct colander_schema **schema,
                      struct colander_error *err);
 
+/* Creates a schema that says nothing. *schema is owned by the caller. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_schema_create(struct colander_schema **schema,
+                       struct colander_error *err);
+
+/*
+ * Sets the type of the column at `path`: "string", "integer", "number",
+ * "boolean", "time", "time:" and a format such as "time:%d.%m.%Y", or "guess".
+ * docs/schemas.md describes them. Replaces the type that the schema gives the
+ * column. Fails with INVALID if path, type or format is wrong.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_schema_set_type(struct colander_schema *schema, const char *path,
+                         const char *type, struct colander_error *err);
+
 /* Frees the schema. NULL is allowed. */
 COLANDER_API void colander_schema_close(struct colander_schema *schema);
 
@@ -75,9 +90,14 @@ struct colander_load_stats {
     uint64_t row_count;  /* rows written */
     uint64_t kept_count; /* records dropped because their key had a row */
     uint64_t reject_count;
-    uint64_t files_skipped; /* loaded completely before */
-    uint64_t bulk_rows;     /* of a bulk: rows in their final files, */
-    uint64_t bulk_all;      /* of this many; 0 while files are being read */
+    uint64_t files_skipped;  /* loaded completely before */
+    uint64_t bulk_rows;      /* of a bulk: rows in their final files, */
+    uint64_t bulk_all;       /* of this many; 0 while files are being read */
+    bool knows_new;          /* the two below are known, of all rows: */
+    uint64_t new_count;      /* rows whose key had none */
+    uint64_t replaced_count; /* rows that replaced or patched another, also of
+                              * this load; a bulk does not count them as rows */
+    uint64_t lacking_count;  /* rejects without a key column */
 };
 
 /* A record that was rejected. Borrowed until the callback returns. */
@@ -86,6 +106,12 @@ struct colander_load_reject {
     uint64_t line;   /* of the byte at fault, from 1 */
     uint64_t column; /* in bytes, from 1 */
     const char *reason;
+};
+
+/* A column that a load adds to each record. */
+struct colander_load_column {
+    const char *path;            /* of one name */
+    struct colander_value value; /* null, a boolean, number, string or time */
 };
 
 /*
@@ -122,6 +148,13 @@ struct colander_load_options {
     void (*report_progress)(void *context,
                             const struct colander_load_stats *stats);
     void *context;
+
+    /* Columns that are added; they may be part of the key. A record that has
+     * one already is rejected, a CSV file is refused. */
+    const struct colander_load_column *added;
+    size_t added_count;
+    const char *file_name_column; /* gets the name of the file, without folder
+                                   * and endings such as .csv.gz; NULL: none */
 };
 
 /* Sets the defaults. */
@@ -166,6 +199,24 @@ COLANDER_API void colander_load_cancel(struct colander_load *load);
 /* Returns how the load is going or went. Valid until it is destroyed. */
 COLANDER_API const struct colander_load_stats *
 colander_load_stats(const struct colander_load *load);
+
+/* A column of CSV without a type whose fields were read as values of several
+ * types. Borrowed until the load is destroyed. */
+struct colander_load_mixed {
+    const char *path;
+    uint64_t integer_count;
+    uint64_t double_count; /* numbers that are not integers */
+    uint64_t boolean_count;
+    uint64_t string_count;
+    const char *missing; /* all the strings, if they are one text that often
+                          * means a missing value, such as NA; else NULL */
+};
+
+/* Returns such a column, the next one from *at on, and moves *at after it: 0
+ * at first. Returns false after the last. Requires that the load does not run.
+ */
+COLANDER_API bool colander_load_mixed(struct colander_load *load, size_t *at,
+                                      struct colander_load_mixed *mixed);
 
 /* Frees the load. NULL is allowed. */
 COLANDER_API void colander_load_destroy(struct colander_load *load);

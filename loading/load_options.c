@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "loading/load_options.h"
 #include "core/sized.h"
+#include "loading/added_columns.h"
 
 #include <stdlib.h>
 
@@ -57,7 +58,7 @@ check(const struct colander_load_options *options, struct colander_error *err)
                              "replaces rows with the same key");
     for (size_t i = 0; i < options->key_count && code == COLANDER_OK; i++)
         code = check_key(options->key, i, err);
-    return code;
+    return code == COLANDER_OK ? added_columns_check(options, err) : code;
 }
 
 /* Appends the nulls of the options to those of the schema. */
@@ -106,6 +107,9 @@ load_options_read(const struct colander_load_options *given,
     if (options->delimiter != 0)
         schema->delimiter = options->delimiter;
     schema->guesses = schema->guesses && options->guesses;
+    for (size_t i = 0; i < schema->key.count; i++)
+        schema->key_is_added[i] =
+            added_columns_have(options, schema->key.texts[i]);
     options->schema = schema;
     return merge_nulls(options, schema, err);
 }

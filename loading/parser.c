@@ -41,6 +41,9 @@ add_row(const struct parser *parser, struct chunk *chunk, size_t piece,
                                   parsed->row, err);
     if (is_of_record(code)) /* the batch names the family */
         reason_drop(err, "family '%s': ", colander_family_name(parser->family));
+    if (code == COLANDER_OK && parsed->has_key) /* to be counted */
+        code = chunk_add_waiting(chunk, piece, parsed->key,
+                                 colander_slice_of(NULL, 0), err);
     return code;
 }
 
@@ -58,8 +61,11 @@ parse_one(const struct parser *parser, struct rows *rows, struct chunk *chunk,
             chunk->keys.data + index * chunk->key_size, chunk->key_size);
     if (code == COLANDER_OK)
         code = add_row(parser, chunk, piece, &parsed, err);
-    if (is_of_record(code))
-        code = chunk_add_reject(chunk, piece, parsed.fault, err->message, err);
+    if (!is_of_record(code))
+        return code;
+    code = chunk_add_reject(chunk, piece, parsed.fault, err->message, err);
+    if (code == COLANDER_OK)
+        chunk->rejects[chunk->reject_count - 1].lacks_key = parsed.lacks_key;
     return code;
 }
 
@@ -89,6 +95,7 @@ parser_run(const struct parser *parser)
 
     rows_init(&rows, parser->source->splitter.format, parser->source->header,
               parser->options->schema);
+    rows.added = parser->added;
     while ((chunk = ring_take_filled(parser->ring)) != NULL) {
         if (code == COLANDER_OK)
             code = parse_records(parser, &rows, chunk, &err);
@@ -98,5 +105,7 @@ parser_run(const struct parser *parser)
         }
         ring_put(parser->ring, chunk, CHUNK_PARSED);
     }
+    if (parser->counts != NULL)
+        csv_reader_count(&rows.csv, parser->counts);
     rows_release(&rows);
 }

@@ -17,6 +17,8 @@ struct parser {
     const struct source *source;
     const struct colander_load_options *options;
     struct ring *ring;
+    struct column_counts *counts;      /* NULL: nothing is counted */
+    const struct added_columns *added; /* NULL: none */
 };
 
 /* Returns whether rows wait in the chunk for the writer to decide. Otherwise

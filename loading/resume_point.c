@@ -22,6 +22,7 @@ resume_point_is_sound(const struct resume_point *point)
     return point->tail_size <= RESUME_TAIL_MAX &&
            point->tail_size <= point->offset &&
            point->line_offset <= point->offset &&
+           point->sample_size <= RESUME_SAMPLE_MAX &&
            point->format <= RECORDS_MSGPACK && point->state <= UINT32_MAX;
 }
 
@@ -102,6 +103,7 @@ static const struct field {
     {FIELD("tail_size", tail_size), false},
     {FIELD("format", format), false},
     {FIELD("state", state), false},
+    {FIELD("sample", sample_size), false},
     {FIELD("is_end", is_end), true},
 #undef FIELD
 };

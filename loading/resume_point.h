@@ -13,6 +13,7 @@
 #include "columns/columns.h"
 
 #define RESUME_TAIL_MAX 4096
+#define RESUME_SAMPLE_MAX ((size_t)256 << 10)
 
 /* The last bytes before a point. */
 struct resume_point_tail {
@@ -29,9 +30,11 @@ struct resume_point {
     uint64_t rejects_size; /* of the file of rejected records */
     uint64_t tail_hash;    /* of the last bytes before it */
     uint64_t tail_size;
-    uint64_t format; /* enum record_format */
-    uint64_t state;  /* of the splitter there */
-    bool is_end;     /* the file ended there */
+    uint64_t format;      /* enum record_format */
+    uint64_t state;       /* of the splitter there */
+    uint64_t sample_size; /* of CSV, bytes after the header that decided the
+                           * kinds of columns */
+    bool is_end;          /* the file ended there */
 
     /* The key of the first row of a bulk, whose resume points are written
      * before its rows. The resume point counts only if that row exists. */

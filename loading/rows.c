@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "loading/rows.h"
+#include "loading/nearest.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -28,6 +29,7 @@ rows_release(struct rows *rows)
     csv_reader_release(&rows->csv);
     msgpack_rows_release(&rows->msgpack);
     colander_buffer_release(&rows->key);
+    colander_buffer_release(&rows->wide);
 }
 
 /* -------------------------------------------------------------- formats --- */
@@ -106,31 +108,43 @@ static enum colander_code
 fail_without_column(struct colander_slice row, const char *path,
                     struct colander_error *err)
 {
+    struct nearest nearest = nearest_of(colander_slice_text(path));
+    char hint[NEAREST_HINT_SIZE];
+    struct colander_members members;
     struct colander_value value;
+    struct colander_slice name;
     bool found = false;
     enum colander_code code = get_named(row, path, &value, &found, err);
 
+    if (code == COLANDER_OK)
+        code = colander_members_init(&members, row, err);
+    for (bool is_name = true; code == COLANDER_OK && is_name;) {
+        code = colander_members_next(&members, &is_name, &name, &value, err);
+        if (code == COLANDER_OK && is_name)
+            nearest_try(&nearest, name);
+    }
     if (code != COLANDER_OK)
         return code;
     return COLANDER_FAIL(err, COLANDER_INVALID, "no column '%s' for the key%s",
-                         path, found ? ": write a point in a name as \\." : "");
+                         path,
+                         found ? ": write a point in a name as \\."
+                               : nearest_hint(&nearest, hint));
 }
 
 /* Takes a column of the row as a part of the key. */
 static enum colander_code
 get_part(const struct rows *rows, size_t index, struct colander_slice row,
-         struct colander_value *part, struct colander_error *err)
+         struct colander_value *part, bool *found, struct colander_error *err)
 {
     const char *path = rows->schema->key.texts[index];
-    bool found = false;
     enum colander_code code =
         rows->key_is_name[index]
-            ? get_named(row, path, part, &found, err)
-            : colander_row_get(row, path, part, &found, err);
+            ? get_named(row, path, part, found, err)
+            : colander_row_get(row, path, part, found, err);
 
     if (code != COLANDER_OK)
         return code;
-    if (!found)
+    if (!*found)
         return fail_without_column(row, path, err);
     if (part->type == COLANDER_NULL || part->type >= COLANDER_ARRAY)
         return COLANDER_FAIL(err, COLANDER_INVALID,
@@ -147,9 +161,11 @@ make_key(struct rows *rows, struct parsed_row *parsed,
     const struct schema_texts *paths = &rows->schema->key;
     struct colander_value parts[COLANDER_KEY_PARTS_MAX];
     enum colander_code code = COLANDER_OK;
+    bool found = true;
 
     for (size_t i = 0; i < paths->count && code == COLANDER_OK; i++)
-        code = get_part(rows, i, parsed->row, &parts[i], err);
+        code = get_part(rows, i, parsed->row, &parts[i], &found, err);
+    parsed->lacks_key = !found;
     if (code == COLANDER_OK)
         code = colander_key_encode(parts, paths->count, &rows->key, err);
     parsed->key = colander_buffer_slice(&rows->key);
@@ -169,6 +185,11 @@ rows_parse(struct rows *rows, struct colander_slice record,
         code = conversion_row(&rows->conversion, rows->schema, parsed->row,
                               &parsed->row, err);
     parsed->is_checked = !rows->converts; /* by the format */
+    if (code == COLANDER_OK && rows->added != NULL && rows->added->count > 0) {
+        code =
+            added_columns_append(rows->added, &rows->wide, &parsed->row, err);
+        parsed->is_checked = false;
+    }
     if (code == COLANDER_OK && rows->schema != NULL &&
         rows->schema->key.count > 0)
         code = make_key(rows, parsed, err);

@@ -12,6 +12,7 @@
 #ifndef LOADING_ROWS_H
 #define LOADING_ROWS_H
 
+#include "loading/added_columns.h"
 #include "loading/conversion.h"
 #include "loading/csv.h"
 #include "loading/msgpack_rows.h"
@@ -26,6 +27,8 @@ struct rows {
     struct csv_reader csv;
     struct msgpack_rows msgpack;
     struct colander_buffer key;
+    const struct added_columns *added;        /* borrowed; NULL: none */
+    struct colander_buffer wide;              /* the row with those */
     bool key_is_name[COLANDER_KEY_PARTS_MAX]; /* each part is a plain column, so
                                                * it is found without a path */
 };
@@ -44,7 +47,8 @@ struct parsed_row {
     struct colander_slice key;
     struct colander_slice row;
     bool is_checked; /* the row is valid */
-    size_t fault;    /* on failure: the byte of the record at fault */
+    size_t fault;    /* on failure: the byte of the record at fault, */
+    bool lacks_key;  /* and whether a key column is missing */
 };
 
 /* Parses a record. Fails with INVALID or LIMIT if it cannot be a row. */

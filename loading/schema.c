@@ -65,7 +65,7 @@ schema_texts_add(struct schema_texts *texts, const char *text,
 
 enum colander_code
 schema_add_column(struct colander_schema *schema, const char *path,
-                  const struct value_reading *reading,
+                  const struct value_reading *reading, bool replaces,
                   struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
@@ -73,8 +73,36 @@ schema_add_column(struct colander_schema *schema, const char *path,
     if (reading->type == VALUE_TIME && reading->time_format != NULL)
         code = times_check_format(reading->time_format, err);
     if (code == COLANDER_OK)
-        code = column_tree_add(&schema->columns, path, reading, err);
+        code = column_tree_add(&schema->columns, path, reading, replaces, err);
     return code;
+}
+
+enum colander_code
+colander_schema_create(struct colander_schema **schema,
+                       struct colander_error *err)
+{
+    *schema = schema_create();
+    return *schema == NULL ? COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                                           "no memory for a schema")
+                           : COLANDER_OK;
+}
+
+enum colander_code
+colander_schema_set_type(struct colander_schema *schema, const char *path,
+                         const char *type, struct colander_error *err)
+{
+    const size_t size = strcspn(type, ":");
+    struct value_reading reading = {VALUE_GUESSED, NULL};
+
+    if (type[size] == ':')
+        reading.time_format = type + size + 1;
+    if (!value_type_parse(colander_slice_of(type, size), &reading.type) ||
+        (reading.time_format != NULL && reading.type != VALUE_TIME))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "unknown type '%.200s': use string, integer, "
+                             "number, boolean, time, time:FORMAT or guess",
+                             type);
+    return schema_add_column(schema, path, &reading, true, err);
 }
 
 const struct value_reading *

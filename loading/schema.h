@@ -10,6 +10,7 @@
 #ifndef LOADING_SCHEMA_H
 #define LOADING_SCHEMA_H
 
+#include "loading/column_kind.h"
 #include "loading/column_tree.h"
 #include "loading/load.h"
 
@@ -30,6 +31,12 @@ struct colander_schema {
     struct schema_texts unfiltered; /* columns without value filters */
     struct column_node *columns;    /* with types; owned; NULL: none */
     char delimiter;                 /* of CSV; 0: guessed */
+
+    /* of a load, for each key column: */
+    uint8_t key_kinds[COLANDER_KEY_PARTS_MAX]; /* enum column_kind of CSV;
+                                                * GUESSED: by the file */
+    bool key_is_added[COLANDER_KEY_PARTS_MAX]; /* to the records */
+
     bool guesses; /* types of CSV; false: texts are strings (true) */
 
     /* of a family that the load creates; 0: the default */
@@ -51,10 +58,10 @@ schema_texts_add(struct schema_texts *texts, const char *text,
                  struct colander_error *err);
 
 /* Adds copies. Fails with INVALID if the path or time format is wrong, or the
- * path is there already. */
+ * path is there already and not replaced. */
 COLANDER_CHECKED enum colander_code
 schema_add_column(struct colander_schema *schema, const char *path,
-                  const struct value_reading *reading,
+                  const struct value_reading *reading, bool replaces,
                   struct colander_error *err);
 
 /* Returns how the CSV column `name`, which is not a path, is read; NULL if the

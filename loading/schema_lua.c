@@ -148,16 +148,12 @@ static enum colander_code
 put_column(lua_State *L, struct colander_schema *schema, const char *path,
            struct colander_error *err)
 {
-    static const char *const names[] = {
-        [VALUE_GUESSED] = "guess",   [VALUE_STRING] = "string",
-        [VALUE_INTEGER] = "integer", [VALUE_NUMBER] = "number",
-        [VALUE_BOOLEAN] = "boolean", [VALUE_TIME] = "time",
-        [VALUE_TIME + 1] = NULL};
-    const struct value_reading reading = {
-        (enum value_type)luaL_checkoption(L, 3, NULL, names),
-        luaL_optstring(L, 4, NULL)};
+    struct value_reading reading = {VALUE_GUESSED, luaL_optstring(L, 4, NULL)};
 
-    return schema_add_column(schema, path, &reading, err);
+    /* schema_check.lua knows the names, too */
+    (void)value_type_parse(colander_slice_text(luaL_checkstring(L, 3)),
+                           &reading.type);
+    return schema_add_column(schema, path, &reading, false, err);
 }
 
 /* The copies in the schema count as memory of Lua, too: one text there can be

@@ -4,6 +4,9 @@
 
 #include <inttypes.h>
 
+#define SAMPLE_RECORDS 1000
+#define READ_SIZE ((size_t)32 << 10)
+
 enum colander_code
 source_read(struct source *source, struct colander_buffer *text, size_t size,
             struct colander_error *err)
@@ -124,6 +127,40 @@ read_header(struct source *source, const struct colander_load_options *options,
     return code;
 }
 
+/* Reads the first records, up to SAMPLE_RECORDS, and decides the kinds of
+ * columns. `size` bytes are read at most; with `is_all` they end the sample as
+ * the file does. It does not matter how much a read returns. If one fails, the
+ * reader fails there, too. */
+static void
+read_sample(struct source *source, size_t size, bool is_all)
+{
+    struct splitter splitter = source->splitter;
+    struct split_record ended = {.size = 0};
+    struct colander_error ignored;
+    enum split split = SPLIT_RECORD;
+    size_t at = 0;
+
+    for (size_t count = 0; count < SAMPLE_RECORDS && split != SPLIT_END;) {
+        const bool is_full = source->text.size >= size;
+        const size_t known = is_full ? size : source->text.size;
+        const size_t more = size - known < READ_SIZE ? size - known : READ_SIZE;
+
+        split = splitter_next(
+            &splitter, colander_slice_of(source->text.data + at, known - at),
+            is_full ? is_all : source->is_end, &ended, &ignored);
+        at += ended.size;
+        count += split == SPLIT_RECORD;
+        if (split == SPLIT_RECORD)
+            csv_header_sample(source->header, ended.record);
+        else if (split == SPLIT_MORE &&
+                 (is_full || source_read(source, &source->text, more,
+                                         &ignored) != COLANDER_OK))
+            break;
+    }
+    source->sample_size = at;
+    csv_header_decide(source->header);
+}
+
 /* Skips to the resume point and compares the bytes before it. */
 static enum colander_code
 skip_to(struct source *source, const struct resume_point *point,
@@ -230,6 +267,13 @@ source_open(struct source *source, const char *file,
     if (code == COLANDER_OK && source->splitter.format == RECORDS_CSV &&
         (source->text.size > 0 || !source->is_end))
         code = read_header(source, options, err);
+    if (code == COLANDER_OK && source->header != NULL &&
+        csv_header_needs_sample(source->header)) {
+        const bool is_known = point != NULL && point->sample_size > 0;
+
+        read_sample(source, is_known ? point->sample_size : RESUME_SAMPLE_MAX,
+                    is_known);
+    }
     if (code == COLANDER_OK && point != NULL)
         code = skip_to(source, point, err);
     if (code != COLANDER_OK) {

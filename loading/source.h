@@ -22,6 +22,7 @@ struct source {
     struct splitter splitter;
     struct csv_header *header;     /* of CSV */
     struct colander_buffer line;   /* of CSV, its header */
+    uint64_t sample_size;          /* of CSV, bytes after the header */
     struct colander_buffer text;   /* read, but not split yet */
     bool is_end;                   /* the file ends with the text */
     struct resume_point_tail tail; /* before the resume point */
@@ -34,7 +35,8 @@ struct source {
 
 /*
  * Opens the file, finds its format, and skips what is not a record: a byte
- * order mark, the header. With a resume point it skips to that, and
+ * order mark, the header. Decides how columns of CSV are read, from the same
+ * records as the load that left the resume point. With one it skips to it, and
  * fails with INVALID if the bytes before it have changed.
  */
 COLANDER_CHECKED enum colander_code

@@ -42,6 +42,24 @@ is_number(struct colander_slice text, enum colander_number_grammar grammar,
     return size > 0 && size == text.size;
 }
 
+/* Reads a number that has a point or an exponent, unless it may be an id such
+ * as 1e5, or would be printed as another number. A double has all digits of 15.
+ */
+static bool
+read_double(struct colander_slice text, struct colander_value *value)
+{
+    bool has_sign = false; /* or a point */
+    bool has_exponent = false;
+
+    for (size_t i = 0; i < text.size; i++) {
+        has_sign |= text.data[i] < '0';
+        has_exponent |= text.data[i] > '9';
+    }
+    return has_sign && colander_number_double(text, value) &&
+           ((text.size <= 16 && !has_exponent) ||
+            colander_number_keeps_digits(text, value->number));
+}
+
 struct colander_value
 typed_value_guess(struct colander_slice text)
 {
@@ -52,7 +70,7 @@ typed_value_guess(struct colander_slice text)
     if (first == '-' || (uint8_t)(first - '0') <= 9) {
         if (is_number(text, COLANDER_NUMBER_JSON, &is_whole) &&
             (is_whole ? colander_number_integer(text, &value)
-                      : colander_number_double(text, &value)))
+                      : read_double(text, &value)))
             return value;
     } else if (first == 't' && is_text(text, "true")) {
         return colander_boolean(true);
@@ -127,6 +145,24 @@ read_time(const struct value_reading *reading, struct colander_slice text,
         return false;
     *value = colander_timestamp(second, nanosecond);
     return true;
+}
+
+bool
+value_type_parse(struct colander_slice name, enum value_type *type)
+{
+    static const char *const names[] = {
+        [VALUE_GUESSED] = "guess",   [VALUE_STRING] = "string",
+        [VALUE_INTEGER] = "integer", [VALUE_NUMBER] = "number",
+        [VALUE_BOOLEAN] = "boolean", [VALUE_TIME] = "time",
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (is_text(name, names[i])) {
+            *type = (enum value_type)i;
+            return true;
+        }
+    }
+    return false;
 }
 
 bool

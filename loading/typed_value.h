@@ -5,15 +5,16 @@
  *
  *     an integer   if it is one of JSON and fits 64 bits, signed or unsigned:
  *                  5, -17, 18446744073709551615
- *     a double     if it is a number of JSON with a point or an exponent: 2.5,
- *                  1e5
+ *     a double     if it is a number of JSON with a point or an exponent, and
+ *                  the double is printed as the same number: 2.5, 1.5e5, 1e-5
  *     a boolean    if it is true or false
  *     a string     otherwise: 007, +5, 1., .5, 99999999999999999999, 1e999,
- *                  NaN, TRUE, "" and texts with blanks around
+ *                  0.1234567890123456789, NaN, TRUE, "" and texts with blanks
+ *                  around; also 1e5, which may be an id
  *
- * So a guess never changes how a value is written, except for numbers with a
- * point or an exponent (1.10 becomes 1.1) and -0. A type changes this. It never
- * refuses a text: what it cannot read stays a string.
+ * So a guess never changes a number. It may change how the number is written:
+ * 1.10 becomes 1.1, and -0 becomes 0. A type changes more. It never refuses a
+ * text: what it cannot read stays a string.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -38,6 +39,10 @@ struct value_reading {
     const char *time_format; /* of TIME: formats of times.h, one per line; NULL:
                               * RFC 3339 */
 };
+
+/* Reads the name of a type: guess, string, integer, number, boolean, time.
+ * Returns false if it is unknown. */
+bool value_type_parse(struct colander_slice name, enum value_type *type);
 
 /* Guesses the type. A string is `text` itself, borrowed. */
 struct colander_value typed_value_guess(struct colander_slice text);

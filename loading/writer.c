@@ -3,6 +3,7 @@
 #include "columns/unchecked.h"
 #include "core/clock.h"
 #include "core/thread.h"
+#include "loading/key_tally.h"
 #include "loading/new_keys.h"
 #include "loading/parser.h"
 #include "loading/rejects.h"
@@ -10,6 +11,8 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
+
+#define LACKING_MAX 1000 /* records without a key column: see check_keys */
 
 struct writer {
     struct colander_store *store;
@@ -21,6 +24,10 @@ struct writer {
     struct colander_batch *batch; /* of rows that waited; of a bulk load, the
                                    * places behind the files */
     struct new_keys new_keys;     /* which waiting rows have a new key */
+    struct key_tally tally;       /* how many rows have */
+    uint64_t new_count;           /* of the chunk */
+    uint64_t lacking_count;       /* records without the key columns, so far */
+    bool has_key;                 /* another record was before */
 
     const struct source *source; /* of the chunks to come */
     struct colander_slice mark_name;
@@ -28,6 +35,15 @@ struct writer {
     struct resume_point_tail tail; /* before it */
     bool ends_line;                /* rejects are lines */
 };
+
+/* Whether the keys of rows say which are new. A bulk says it at the end, and
+ * rows that must be new are. */
+static bool
+counts_keys(const struct colander_load_options *options)
+{
+    return !options->is_bulk && (options->duplicates == COLANDER_LOAD_REPLACE ||
+                                 options->duplicates == COLANDER_LOAD_PATCH);
+}
 
 enum colander_code
 writer_create(struct colander_store *store, struct colander_family *family,
@@ -51,6 +67,8 @@ writer_create(struct colander_store *store, struct colander_family *family,
     if (code == COLANDER_OK)
         code = rejects_open(&created->rejects, options->rejects, rejects_size,
                             err);
+    if (code == COLANDER_OK && counts_keys(options))
+        code = key_tally_begin(&created->tally, family, err);
     if (code == COLANDER_OK)
         *writer = created;
     else
@@ -67,6 +85,7 @@ writer_destroy(struct writer *writer)
     colander_bulk_destroy(writer->bulk);
     colander_batch_destroy(writer->batch);
     new_keys_release(&writer->new_keys);
+    key_tally_release(&writer->tally);
     free(writer);
 }
 
@@ -90,6 +109,7 @@ writer_begin_file(struct writer *writer, const struct source *source,
         writer->point = *point;
     writer->point.bulk_key_size = 0;
     writer->point.format = (uint64_t)source->splitter.format;
+    writer->point.sample_size = source->sample_size;
     writer->tail = source->tail;
     writer->ends_line = source->splitter.format != RECORDS_MSGPACK;
     return rejects_set_header(
@@ -134,6 +154,7 @@ put_rejects(struct writer *writer, const struct chunk *chunk,
 
         if (piece->kind != PIECE_REST) {
             writer->stats->reject_count++;
+            writer->stats->lacking_count += reject->lacks_key;
             writer->point.reject_count++;
             report(writer, chunk, reject, &spot);
         }
@@ -277,10 +298,13 @@ commit(struct writer *writer, struct colander_batch *batch,
         return code;
     if (code == COLANDER_OK && colander_batch_count(batch) > 0)
         code = colander_batch_commit(batch, NULL, err);
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK) {
         writer->stats->row_count += count;
-    else
+        writer->stats->new_count += writer->new_count;
+        writer->stats->replaced_count += count - writer->new_count;
+    } else {
         writer->point.row_count -= count;
+    }
     return code;
 }
 
@@ -323,6 +347,46 @@ compare_rejects(const void *a, const void *b)
     return (first->piece > second->piece) - (first->piece < second->piece);
 }
 
+/* Fails if the first records of the load all lack the same column. Drops the
+ * later rejects, which do not matter then. */
+static enum colander_code
+check_keys(struct writer *writer, struct chunk *chunk,
+           struct colander_error *err)
+{
+    for (size_t i = 0; i < chunk->reject_count && !writer->has_key; i++) {
+        const struct reject *reject = &chunk->rejects[i];
+
+        writer->has_key = reject->piece != i; /* a row is before it */
+        writer->lacking_count += reject->lacks_key && !writer->has_key;
+        if (writer->lacking_count < LACKING_MAX)
+            continue;
+        chunk->reject_count = i + 1;
+        return COLANDER_FAIL(
+            err, COLANDER_INVALID, "the first 1,000 records have %s",
+            (const char *)chunk->reasons.data + reject->reason);
+    }
+    writer->has_key |= chunk->reject_count < chunk->piece_count;
+    return COLANDER_OK;
+}
+
+/* Counts the rows of the batch that have a new key. */
+static enum colander_code
+count_new(struct writer *writer, const struct chunk *chunk,
+          const struct colander_batch *batch, struct colander_error *err)
+{
+    const size_t count = colander_batch_count(batch);
+    enum colander_code code = COLANDER_OK;
+
+    writer->new_count = count;
+    if (counts_keys(writer->options) && writer->stats->knows_new) {
+        code = key_tally_chunk(&writer->tally, chunk, &writer->new_count, err);
+        /* others have a generated key */
+        writer->new_count += count - chunk->waiting_count;
+        writer->stats->knows_new = writer->tally.is_known;
+    }
+    return code;
+}
+
 /* Writes the rows and their rejects. */
 static enum colander_code
 put_rows(struct writer *writer, struct chunk *chunk, struct colander_error *err)
@@ -337,14 +401,23 @@ put_rows(struct writer *writer, struct chunk *chunk, struct colander_error *err)
     if (chunk->reject_count > 1)
         qsort(chunk->rejects, chunk->reject_count, sizeof(*chunk->rejects),
               compare_rejects);
+    if (code == COLANDER_OK && writer->options->rejects_max >= LACKING_MAX)
+        code = check_keys(writer, chunk, err);
+    if (writer->lacking_count >= LACKING_MAX) {
+        (void)put_rejects(writer, chunk, NULL); /* `err` is set */
+        return code;
+    }
     if (code == COLANDER_OK)
         code = put_rejects(writer, chunk, err);
     move_resume_point(writer, chunk);
+    if (code == COLANDER_OK)
+        code = count_new(writer, chunk, batch, err);
     if (code == COLANDER_OK)
         code = commit(writer, batch, chunk, err);
     if (writer->options->duplicates == COLANDER_LOAD_PATCH &&
         (code == COLANDER_INVALID || code == COLANDER_LIMIT)) {
         chunk->reject_count = 0; /* those were reported */
+        writer->stats->knows_new = false;
         code = patch_singly(writer, chunk, err);
         if (code == COLANDER_OK)
             code = put_rejects(writer, chunk, err);
@@ -430,6 +503,7 @@ writer_finish(struct writer *writer, const atomic_bool *is_cancelled,
               struct colander_error *err)
 {
     struct bulk_commit commit = {.bulk = writer->bulk};
+    struct colander_bulk_progress progress;
     struct colander_write_options synced;
     enum colander_code code = COLANDER_OK;
     pthread_t thread;
@@ -449,6 +523,9 @@ writer_finish(struct writer *writer, const atomic_bool *is_cancelled,
     while (!has_ended(thread))
         show_bulk(writer, is_cancelled);
     writer->stats->row_count = commit.row_count;
+    writer->stats->new_count = commit.row_count;
+    colander_bulk_progress(writer->bulk, &progress);
+    writer->stats->replaced_count = progress.added_count - commit.row_count;
     if (commit.code != COLANDER_OK)
         *err = commit.err;
     return commit.code;

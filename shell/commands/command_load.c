@@ -14,15 +14,29 @@
 #include <unistd.h>
 
 #define REJECTS_SHOWN 10 /* one by one; the others are counted */
+#define MIXED_SHOWN 3    /* columns */
+
+/* What a column of --add owns. */
+struct added_column {
+    char *path;
+    struct colander_buffer bytes; /* of a text */
+};
 
 struct load_command {
     const struct session *session;
+    struct colander_family *family;
     struct colander_load_options options;
     struct colander_load *load;
     struct colander_schema *schema;
     struct argument_list key;
-    const char **nulls; /* owned; the texts are not */
+    const char **nulls;         /* owned; the texts are not */
+    struct added_column *added; /* owned */
+    size_t added_count;
+    struct colander_load_column *columns; /* owned */
     struct progress progress;
+    bool had_family; /* before the load */
+    bool is_vain;    /* the load failed, or all records lack the key; and has
+                      * written no row */
     uint64_t rejects_allowed;
     uint64_t shown_count;
 };
@@ -92,6 +106,109 @@ read_csv_options(struct load_command *command,
     return COLANDER_OK;
 }
 
+/* Splits COL=VALUE at the first = without a backslash before it. *column is the
+ * caller's to free, *value is borrowed. */
+static enum colander_code
+split_assignment(const struct argument_choice *choice, char **column,
+                 const char **value, struct colander_error *err)
+{
+    size_t size = 0;
+
+    while (choice->value[size] != '\0' && choice->value[size] != '=') {
+        if (choice->value[size] == '\\' && choice->value[size + 1] != '\0')
+            size++;
+        size++;
+    }
+    *value = choice->value + size + 1;
+    if (size == 0 || choice->value[size] == '\0')
+        return COLANDER_FAIL(err, COLANDER_INVALID, "--%s must be %s, not '%s'",
+                             choice->option->name, choice->option->value,
+                             choice->value);
+    *column = strndup(choice->value, size);
+    if (*column == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for options");
+    return COLANDER_OK;
+}
+
+/* Adds the types of --type to the schema, which is created if there is none. */
+static enum colander_code
+read_types(struct load_command *command, const struct arguments *arguments,
+           struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i < arguments->choice_count && code == COLANDER_OK;
+         i++) {
+        const struct argument_choice *choice = &arguments->choices[i];
+        const char *type = NULL;
+        char *column = NULL;
+
+        if (strcmp(choice->option->name, "type") != 0)
+            continue;
+        if (command->schema == NULL)
+            code = colander_schema_create(&command->schema, err);
+        if (code == COLANDER_OK)
+            code = split_assignment(choice, &column, &type, err);
+        if (code == COLANDER_OK) {
+            code = colander_schema_set_type(command->schema, column, type, err);
+            if (code != COLANDER_OK)
+                colander_error_context(err, "--type");
+        }
+        free(column);
+    }
+    return code;
+}
+
+/* Reads the columns of --add. Their texts are borrowed from `added`. */
+static enum colander_code
+read_added(struct load_command *command, const struct arguments *arguments,
+           struct colander_error *err)
+{
+    struct added_column *added =
+        calloc(arguments->choice_count + 1, sizeof(*added));
+    struct colander_load_column *columns =
+        calloc(arguments->choice_count + 1, sizeof(*columns));
+    enum colander_code code = COLANDER_OK;
+    size_t count = 0;
+
+    command->added = added;
+    command->options.added = command->columns = columns;
+    if (added == NULL || columns == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for options");
+    for (size_t i = 0; i < arguments->choice_count && code == COLANDER_OK;
+         i++) {
+        const struct argument_choice *choice = &arguments->choices[i];
+        const char *value;
+        size_t offset;
+
+        if (strcmp(choice->option->name, "add") != 0)
+            continue;
+        command->added_count = ++count;
+        code = split_assignment(choice, &added[count - 1].path, &value, err);
+        columns[count - 1].path = added[count - 1].path;
+        if (code == COLANDER_OK)
+            code = colander_value_read(value, &columns[count - 1].value,
+                                       &added[count - 1].bytes, &offset, err);
+        if (code != COLANDER_OK)
+            colander_error_context(err, "--add '%.200s'", choice->value);
+    }
+    command->options.added_count = count;
+    command->options.file_name_column =
+        arguments_value(arguments, "add-file-name");
+    return code;
+}
+
+static void
+release_added(struct load_command *command)
+{
+    for (size_t i = 0; i < command->added_count; i++) {
+        free(command->added[i].path);
+        colander_buffer_release(&command->added[i].bytes);
+    }
+    free(command->added);
+    free(command->columns);
+}
+
 /* Reads the schema, and the options that override it. */
 static enum colander_code
 read_schema(struct load_command *command, const struct arguments *arguments,
@@ -103,6 +220,8 @@ read_schema(struct load_command *command, const struct arguments *arguments,
 
     if (name != NULL)
         code = colander_schema_open(name, &command->schema, err);
+    if (code == COLANDER_OK)
+        code = read_types(command, arguments, err);
     if (code == COLANDER_OK && arguments_has(arguments, "key"))
         code = arguments_list(arguments, "key", &command->key, err);
     if (code == COLANDER_OK)
@@ -136,6 +255,8 @@ read_options(struct load_command *command, const struct arguments *arguments,
     options->record_size = (size_t)record_size;
     command->rejects_allowed =
         arguments_has(arguments, "max-errors") ? options->rejects_max : 0;
+    if (code == COLANDER_OK)
+        code = read_added(command, arguments, err);
     return code == COLANDER_OK ? read_schema(command, arguments, err) : code;
 }
 
@@ -162,10 +283,45 @@ report_progress(void *context, const struct colander_load_stats *stats)
     progress_show(&command->progress, stats);
 }
 
+/* Returns how many rows the family has; about, if counting them takes long
+ * compared with the load, or is interrupted. */
+static uint64_t
+count_rows(const struct load_command *command, bool *is_exact)
+{
+    const struct colander_load_stats *stats =
+        colander_load_stats(command->load);
+    struct colander_family_sizes sizes = {.key_count = 0};
+    struct colander_cursor *cursor = NULL;
+    struct colander_result result;
+    struct colander_error ignored;
+    struct colander_query query;
+    uint64_t count = 0;
+    bool is_row = true;
+
+    (void)!colander_family_sizes(command->family, &sizes, &ignored);
+    *is_exact = sizes.key_count / 4 <= stats->row_count;
+    colander_query_init(&query);
+    query.keys_only = true;
+    if (*is_exact)
+        *is_exact = colander_family_find(command->family, &query, &cursor,
+                                         &ignored) == COLANDER_OK;
+    while (*is_exact && is_row) {
+        *is_exact = !interrupt_happened() &&
+                    colander_cursor_next(cursor, &is_row, &result, &ignored) ==
+                        COLANDER_OK;
+        count += is_row;
+    }
+    colander_cursor_close(cursor);
+    return *is_exact ? count : sizes.key_count;
+}
+
 /* Prints the summary of a load, failed or not. */
 static void
 summarize(struct load_command *command)
 {
+    const struct colander_load_stats *stats =
+        colander_load_stats(command->load);
+    struct progress_rows rows = {0, true, "replaced"};
     struct report report = REPORT_EMPTY;
 
     if (command->shown_count > REJECTS_SHOWN)
@@ -173,9 +329,66 @@ summarize(struct load_command *command)
                          "%" PRIu64 " more records were rejected",
                          command->shown_count - REJECTS_SHOWN);
     (void)fflush(stdout);
-    progress_add_summary(&command->progress, colander_load_stats(command->load),
-                         &report);
+    if (!stats->knows_new)
+        rows.count = count_rows(command, &rows.is_exact);
+    if (command->options.duplicates == COLANDER_LOAD_PATCH)
+        rows.replaced = "patched";
+    progress_add_summary(&command->progress, stats, &rows, &report);
     (void)!report_print(&report, stderr, NULL);
+}
+
+/* Adds "3 integers", after "," or "and" if it is not the first. */
+static void
+add_count(struct report *report, uint64_t count, const char *noun,
+          bool is_first, bool is_last)
+{
+    if (count > 0)
+        report_add(report, "%s%s",
+                   is_first  ? ""
+                   : is_last ? " and "
+                             : ", ",
+                   NUMBER_OF(count, noun));
+}
+
+static void
+add_mixed(struct report *report, const struct colander_load_mixed *mixed)
+{
+    const uint64_t numbers = mixed->integer_count + mixed->double_count;
+
+    report_add(report, "column '%s' has ", mixed->path);
+    add_count(report, numbers, mixed->double_count > 0 ? "number" : "integer",
+              true, false);
+    add_count(report, mixed->boolean_count, "boolean", numbers == 0,
+              mixed->string_count == 0);
+    add_count(report, mixed->string_count, "string", false, true);
+    if (mixed->missing != NULL)
+        report_add(report, " '%s': --null %s stores them as null",
+                   mixed->missing, mixed->missing);
+    else
+        report_add(report, ": --type %s=string keeps them as they are",
+                   mixed->path);
+}
+
+/* Prints a line about each column that has values of several types. */
+static void
+print_mixed(struct load_command *command)
+{
+    struct colander_load_mixed mixed;
+    uint64_t count = 0;
+    size_t at = 0;
+
+    while (colander_load_mixed(command->load, &at, &mixed)) {
+        struct report report = REPORT_EMPTY;
+
+        if (count++ >= MIXED_SHOWN)
+            continue;
+        add_mixed(&report, &mixed);
+        (void)!report_print(&report, stderr, NULL);
+    }
+    if (count > MIXED_SHOWN)
+        fprintf(stderr, "%" PRIu64 " more column%s values of several types\n",
+                count - MIXED_SHOWN,
+                count > MIXED_SHOWN + 1 ? "s have" : " has");
 }
 
 /* Prints how the load ended, and what to do next. */
@@ -188,14 +401,20 @@ conclude(struct load_command *command, enum colander_code code,
         colander_load_stats(command->load);
     enum session_exit status = SESSION_FINE;
 
+    command->is_vain =
+        stats->row_count == 0 &&
+        (code != COLANDER_OK || (stats->lacking_count > 0 &&
+                                 stats->lacking_count == stats->reject_count));
     progress_hide(&command->progress);
     if (code != COLANDER_OK)
         status = session_misused(command->session, err);
     if (code == COLANDER_LIMIT && stats->reject_count > options->rejects_max)
         status = SESSION_REJECTED;
     summarize(command);
+    print_mixed(command);
     if (status != SESSION_FINE && status != SESSION_USAGE &&
-        !options->is_bulk && stats->text_size > 0)
+        !options->is_bulk && stats->text_size > 0 &&
+        (command->had_family || stats->row_count > 0))
         fprintf(stderr, "to continue from the resume point, add --resume\n");
     if (status == SESSION_FINE &&
         stats->reject_count > command->rejects_allowed)
@@ -223,13 +442,23 @@ load_files(struct load_command *command, const char *const *files, size_t count)
     return conclude(command, code, &err);
 }
 
+/* Drops a family that the load created and left without a row. */
+static void
+drop_family(const struct load_command *command)
+{
+    struct colander_error ignored;
+
+    if (!command->had_family && command->is_vain &&
+        colander_family_exists(command->family))
+        (void)!colander_family_drop(command->family, &ignored);
+}
+
 static enum session_exit
 run_load(struct session *session, const struct arguments *arguments)
 {
     static const char *const standard_input[] = {"-"};
     const bool has_files = arguments->word_count > 1;
     struct load_command command = {.session = session};
-    struct colander_family *family = NULL;
     struct colander_error err;
     enum session_exit status;
     enum colander_code code;
@@ -242,10 +471,12 @@ run_load(struct session *session, const struct arguments *arguments)
     command.options.context = &command;
     if (code == COLANDER_OK)
         code = colander_family_open(session->store, arguments->words[0],
-                                    &family, &err);
+                                    &command.family, &err);
     if (code == COLANDER_OK)
-        code = colander_load_create(session->store, family, &command.options,
-                                    &command.load, &err);
+        command.had_family = colander_family_exists(command.family);
+    if (code == COLANDER_OK)
+        code = colander_load_create(session->store, command.family,
+                                    &command.options, &command.load, &err);
     if (code != COLANDER_OK)
         status = session_misused(session, &err);
     else
@@ -253,9 +484,11 @@ run_load(struct session *session, const struct arguments *arguments)
                             has_files ? arguments->words + 1 : standard_input,
                             has_files ? arguments->word_count - 1 : 1);
     colander_load_destroy(command.load);
-    colander_family_close(family);
+    drop_family(&command);
+    colander_family_close(command.family);
     colander_schema_close(command.schema);
     argument_list_release(&command.key);
+    release_added(&command);
     free(command.nulls);
     return status;
 }
@@ -270,13 +503,22 @@ static const struct argument_option options[] = {
     OPTION("schema", "NAME|FILE",
            "how to read the records: tweet, sensor, air-quality\n"
            "or a file"),
+    OPTION_LIST("type", "COL=TYPE",
+                "string, integer, number, boolean, time or time:FORMAT,\n"
+                "such as at=time:%d.%m.%Y; may be repeated"),
     OPTION_LIST("null", "TEXT",
                 "store fields of CSV that are TEXT as null, such as\n"
                 "NA; may be repeated"),
     OPTION("delimiter", "CHARACTER",
            "between fields of CSV (default: comma, tab or\n"
            "semicolon, the most frequent in the header)"),
-    OPTION_FLAG("no-guess", "store fields of CSV as texts"),
+    OPTION_FLAG("no-guess", "store fields of CSV as texts, unless they have a\n"
+                            "type"),
+    OPTION_LIST("add", "COL=VALUE",
+                "add a column to each record; may be repeated"),
+    OPTION("add-file-name", "COL",
+           "add a column with the name of the file, without\n"
+           "folder and endings such as .csv.gz"),
     OPTION("on-duplicate", "WHAT",
            "if the key has a row: replace it, keep it, patch it,\n"
            "or error: reject the record (default: replace)"),

@@ -125,16 +125,30 @@ progress_hide(struct progress *progress)
 void
 progress_add_summary(const struct progress *progress,
                      const struct colander_load_stats *stats,
-                     struct report *report)
+                     const struct progress_rows *rows, struct report *report)
 {
     const double megabytes = (double)stats->text_size / 1e6;
     const double seconds = seconds_since(progress);
 
-    report_add(report, "%s loaded", NUMBER_OF(stats->row_count, "row"));
+    const uint64_t record_count = stats->new_count + stats->replaced_count +
+                                  stats->kept_count + stats->reject_count;
+
+    if (stats->knows_new && stats->replaced_count == 0)
+        report_add(report, "%s loaded", NUMBER_OF(stats->row_count, "row"));
+    else
+        report_add(report, "%s read", NUMBER_OF(record_count, "record"));
+    if (stats->knows_new && stats->replaced_count > 0)
+        report_add(report, ": %s new, %s %s",
+                   NUMBER_OF(stats->new_count, "row"),
+                   THOUSANDS(stats->replaced_count), rows->replaced);
     if (stats->text_size >= RATED_SIZE)
         report_add(report, ", %.1f MB in %.1f s (%s rows/s, %.1f MB/s)",
                    megabytes, seconds, ROW_RATE(stats, seconds),
                    megabytes / seconds);
+    if (!stats->knows_new)
+        report_add(report, "; the family has %s%s",
+                   rows->is_exact ? "" : "about ",
+                   NUMBER_OF(rows->count, "row"));
     if (stats->reject_count > 0)
         report_add(report, "; %s rejected", THOUSANDS(stats->reject_count));
     if (stats->kept_count > 0)

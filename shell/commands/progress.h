@@ -20,6 +20,13 @@ struct progress {
     uint64_t bytes_before; /* read before the first record */
 };
 
+/* What a summary says of the family. */
+struct progress_rows {
+    uint64_t count; /* if the stats do not know which rows are new */
+    bool is_exact;
+    const char *replaced; /* the word for rows that are not new */
+};
+
 void progress_begin(struct progress *progress);
 
 /* Whether it is time to print a line: at most ten times a second. */
@@ -35,10 +42,15 @@ void progress_show(struct progress *progress,
 /* Removes the line, so that something else can be printed. */
 void progress_hide(struct progress *progress);
 
-/* Adds, for instance,
- * "39,244 rows loaded, 17.1 MB in 0.5 s (76,000 rows/s, 33 MB/s)". */
+/*
+ * Adds, for instance,
+ *     39,244 rows loaded, 17.1 MB in 0.5 s (76,000 rows/s, 33 MB/s)
+ *     43,352 records read: 24,718 rows new, 18,634 replaced
+ *     43,352 records read; the family has 24,718 rows
+ */
 void progress_add_summary(const struct progress *progress,
                           const struct colander_load_stats *stats,
+                          const struct progress_rows *rows,
                           struct report *report);
 
 #endif

@@ -24,7 +24,8 @@ schema_of(const struct typed_path *columns)
 
     assert_non_null(schema);
     for (; columns->path != NULL; columns++)
-        OK(schema_add_column(schema, columns->path, &columns->reading, why()));
+        OK(schema_add_column(schema, columns->path, &columns->reading, false,
+                             why()));
     return schema;
 }
 
@@ -362,7 +363,7 @@ random_schema(uint64_t *seed, struct model_column columns[COLUMN_COUNT])
         columns[i].reading = readings[random_below(seed, 6)];
         random_path(seed, columns[i].path);
         i += schema_add_column(schema, columns[i].path, &columns[i].reading,
-                               NULL) == COLANDER_OK;
+                               false, NULL) == COLANDER_OK;
     }
     return schema;
 }

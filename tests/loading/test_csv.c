@@ -118,7 +118,7 @@ TEST(a_schema_says_how_texts_are_read)
 
     assert_int_equal(schema_texts_add(&schema->nulls, "NA", NULL), 0);
     assert_int_equal(schema_texts_add(&schema->nulls, "-", NULL), 0);
-    assert_int_equal(schema_add_column(schema, "s", &reading, NULL), 0);
+    assert_int_equal(schema_add_column(schema, "s", &reading, false, NULL), 0);
     assert_row_of(SLICE("a,s,_key"), schema, SLICE("NA,5,-"),
                   "{\"_key\":\"-\",\"a\":null,\"s\":\"5\"}");
     assert_row_of(SLICE("a,s,b"), schema, SLICE("-,\"NA\",NAN"),

@@ -268,7 +268,7 @@ TEST(names_of_csv_are_paths_of_one_name)
     for (size_t i = 0; i < 6; i++) {
         const struct value_reading reading = {(enum value_type)i, NULL};
 
-        OK(schema_add_column(schema, paths[i], &reading, why()));
+        OK(schema_add_column(schema, paths[i], &reading, false, why()));
     }
     for (size_t i = 0; i < COUNT(names); i++) {
         const struct value_reading *found =

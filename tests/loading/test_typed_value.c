@@ -79,11 +79,13 @@ TEST(numbers_of_json_are_guessed)
         {"-0.7", "double -0.69999999999999996"},
         {"-0.0", "double -0"},
         {"1.10", "double 1.1000000000000001"},
-        {"1e5", "double 100000"},
+        {"1.5e5", "double 150000"},
+        {"-1e5", "double -100000"},
         {"1E+5", "double 100000"},
         {"1e-5", "double 1.0000000000000001e-05"},
-        {"0e99999999999999999999999", "double 0"},
-        {"1e-99999999999999999999999", "double 0"},
+        {"0.0e99999999999999999999999", "double 0"},
+        {"0.30000000000000004", "double 0.30000000000000004"},
+        {"12345678901234567000.000", "double 1.2345678901234567e+19"},
         {"1.7976931348623157e308", "double 1.7976931348623157e+308"},
         {"5e-324", "double 4.9406564584124654e-324"},
         {"true", "true"},
@@ -126,6 +128,13 @@ TEST(what_would_be_written_in_another_way_is_a_string)
         "99999999999999999999",
         "-9223372036854775809",
         "100000000000000000000000",
+        "1e5",
+        "12E3",
+        "0e0",
+        "1e-99999999999999999999999",
+        "0.1234567890123456789",
+        "0.10000000000000001",
+        "100000000000000000000001.0",
         "1e999",
         "-1e309",
         "1.8e308",
@@ -264,7 +273,8 @@ check_double(const char *text)
     struct colander_value value = typed_value_guess(colander_slice_text(text));
     uint64_t expected_bits; /* -0.0 differs from 0.0 */
 
-    if (isinf(expected)) {
+    if (isinf(expected) || strpbrk(text, "+-.") == NULL ||
+        (expected == 0 && strcspn(text, "123456789") < strcspn(text, "eE"))) {
         assert_int_equal(value.type, COLANDER_STRING);
         return;
     }
@@ -273,7 +283,8 @@ check_double(const char *text)
         fail_msg("%s is %.17g, not %s", text, expected, shown(&value));
 }
 
-/* Texts guessed to be numbers are exactly the numbers of JSON. */
+/* Texts guessed to be numbers are exactly the numbers of JSON, except those
+ * that may be ids, and those that a double does not hold. */
 TEST(random_texts_are_guessed_as_the_grammar_says)
 {
     static const char alphabet[] = "01259-+.eE";
@@ -325,8 +336,7 @@ TEST(a_point_is_a_point_in_every_locale)
 
     if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL)
         (void)setlocale(LC_ALL, "");
-    value = typed_value_guess(
-        colander_slice_text("3.14159265358979323846264338327950288"));
+    value = typed_value_guess(colander_slice_text("3.141592653589793"));
     assert_int_equal(value.type, COLANDER_DOUBLE);
     assert_true(value.number == 3.141592653589793);
     (void)setlocale(LC_ALL, "C");

@@ -54,7 +54,7 @@ printf '\357\273\277name,"a ""b""",n\r\nann,"x\ny",007\r\nbob,,1.50\r\n' >t.csv
 load 0 csv t.csv --key name
 says '2 rows loaded'
 has csv '{"_key":"ann","name":"ann","a \"b\"":"x\ny","n":"007"}
-{"_key":"bob","name":"bob","n":1.5}'
+{"_key":"bob","name":"bob","n":"1.50"}'
 printf 'name\tn\nann\tNA\nbob\t-\n' >t.tsv
 load 0 tsv t.tsv --key name --null NA --null -
 has tsv '{"_key":"ann","name":"ann","n":null}
@@ -75,16 +75,19 @@ has packed "$people"
 load 3 many people.jsonl t.csv t.tsv --key name
 says "colander: load: people.jsonl:1:1: no column 'name' for the key
 colander: load: people.jsonl:3:1: no column 'name' for the key
-4 rows loaded; 2 rejected"
+6 records read: 2 rows new, 2 replaced; 2 rejected"
 load 3 many people.jsonl --key age
 says "colander: load: people.jsonl:3:1: no column 'age' for the key
 1 row loaded; 1 rejected"
 
 printf 'PM2.5,a\n7,1\n' >point.csv
-load 3 point point.csv --key PM2.5
-says "colander: load: point.csv:2:4: no column 'PM2.5' for the key: \
-write a point in a name as \\.
-0 rows loaded; 1 rejected"
+load 2 point t.tsv point.csv --key PM2.5
+says "colander: load: t.tsv: the header has no column 'PM2.5' for the key
+0 rows loaded"
+load 2 point point.csv --key PM2.5
+says "colander: load: point.csv: the header has no column 'PM2.5' for the \
+key: write a point in a name as \\.
+0 rows loaded"
 load 0 point point.csv --key 'PM2\.5'
 has point '{"_key":7,"PM2.5":7,"a":1}'
 echo '{"a":[1],"b":{"c":1}}' >nested.jsonl
@@ -186,6 +189,127 @@ colander: load: second.jsonl:3:1: there is already a row with the key 3
 1 row loaded; 2 rejected"
 [ "$(cat rejects)" = "$(sed 2d second.jsonl)" ] || complain 'wrong rejects'
 
+# ---- new and replaced rows --------------------------------------------------------
+
+seq 4000 | sed 's/.*/{"k":&}/' >sorted.jsonl
+seq 4000 -1 1 | sed 's/.*/{"k":&}/' >reversed.jsonl
+load 0 sorted sorted.jsonl --key k
+says '4,000 rows loaded'
+load 0 reversed reversed.jsonl second.jsonl --key k
+says '4,003 records read: 4,000 rows new, 3 replaced'
+load 0 reversed second.jsonl --key k --on-duplicate patch
+says '3 records read: 0 rows new, 3 patched'
+run 0 shell s -e 'reversed:flush()'
+load 0 reversed sorted.jsonl --key k
+says '4,000 records read; the family has 4,000 rows'
+seq 4001 8000 | sed 's/.*/{"k":&}/' >later.jsonl
+load 0 reversed later.jsonl --key k
+says '4,000 rows loaded'
+load 0 all reversed.jsonl second.jsonl --key k --bulk
+says '4,003 records read: 4,000 rows new, 3 replaced'
+
+# ---- records without the key -------------------------------------------------------
+
+sed 's/k/id/' sorted.jsonl >ids.jsonl
+load 2 vain ids.jsonl sorted.jsonl --key di
+says_some "^colander: load: ids.jsonl: the first 1,000 records have no column 'di' for the key$"
+load 2 vain ids.jsonl --key ids --rejects rejects
+says_some "^colander: load: ids.jsonl: the first 1,000 records have no column 'ids' for the key: did you mean 'id'.$"
+says_some '^0 rows loaded; 1,000 rejected$'
+[ "$(wc -l <rejects)" = 1000 ] || complain 'not 1,000 records are rejected'
+load 2 vain ids.jsonl --key ids --bulk
+load 2 vain ids.jsonl --key ids --on-duplicate patch
+load 3 vain first.jsonl --key ids
+run 0 families s
+! grep -q vain out || complain 'a load without a row leaves a family'
+(head -n 999 ids.jsonl; cat first.jsonl; cat ids.jsonl) >late.jsonl
+load 3 late late.jsonl --key k
+says_some '^2 rows loaded; 4,999 rejected$'
+
+# ---- types and columns of CSV -----------------------------------------------------
+
+printf 'id,v\n1e5,1\n100000,2\n10e4,3\n12e3,4\n12000,5\n007,6\n7,7\n' >ids.csv
+load 0 ids ids.csv --key id
+says '7 rows loaded'
+for id in 1e5 100000 10e4 12e3 12000 007 7; do
+    row='{"_key":"'$id'","id":"'$id'","v":'
+    for words in "find s ids id=$id" "find s ids id=\"$id\"" "get s ids $id" \
+        "find s ids --key $id" "find s ids --any $id" "get s ids \"$id\"" \
+        "find s ids --from $id --to $id"; do
+        # shellcheck disable=SC2086 # the words have no blanks
+        run 0 $words
+        [[ $(cat out) == "$row"[1-7][,}]* ]] || complain "'$words' prints $(cat out)"
+    done
+    run 0 find s ids "id!=$id" --count
+    prints 6
+done
+load 0 numbers <(echo '{"_key":1,"n":100000}')
+run 0 find s numbers n=1e5 --count
+prints 1
+run 0 find s numbers --any 1e5 --count
+prints 1
+run 0 find s numbers 'n!=1e5' --count
+prints 0
+
+printf 'id,s,i,n,b,t,d\n07,1,+5,1e5,yes,2020-02-29,24.12.2020\n' >types.csv
+load 0 types types.csv --type id=string --type s=string --type i=integer \
+    --type n=number --type b=boolean --type t=time --type 'd=time:%d.%m.%Y' --key id
+says '1 row loaded'
+has types '{"_key":"07","id":"07","s":"1","i":5,"n":100000.0,"b":true,"t":"2020-02-29T00:00:00Z","d":"2020-12-24T00:00:00Z"}'
+echo 'return { types = { i = "string", n = "string" } }' >strings.lua
+load 0 types types.csv --schema strings.lua --type i=guess --type n=number --key id
+says '1 record read: 0 rows new, 1 replaced'
+has types '{"_key":"07","id":"07","s":1,"i":"+5","n":100000.0,"b":"yes","t":"2020-02-29","d":"24.12.2020"}'
+load 0 typed first.jsonl --type a=string --key k
+has typed '{"_key":1,"k":1,"a":"1"}
+{"_key":2,"k":2,"a":"1"}'
+load 2 types types.csv --type i
+says_some "^colander: load: --type must be COL=TYPE, not 'i'$"
+load 2 types types.csv --type i=text
+says_some "^colander: load: --type: unknown type 'text': use string,"
+load 2 types types.csv --type d=time:%Q
+load 2 types types.csv --type 'a[=string'
+
+(echo 'id,n.n,x,y,z'; seq 1100 | sed 's/.*/&,&,true,-,&/'
+ printf 'a,NA,1,-,0.5\nb,NA,0.5,-,007\n') >mixed.csv
+load 0 mixed mixed.csv --key id
+says "1,102 rows loaded
+column 'id' has 1,100 integers and 2 strings: --type id=string keeps them as they are
+column 'n\\.n' has 1,100 integers and 2 strings 'NA': --null NA stores them as null
+column 'x' has 1,100 booleans and 2 strings: --type x=string keeps them as they are
+1 more column has values of several types"
+load 0 mixed2 mixed.csv --key id --type id=string --type 'n\.n=string' \
+    --type x=string --type z=string
+says '1,102 rows loaded'
+cat mixed.csv | "$COLANDER" load s mixed3 --key id 2>err ||
+    complain 'CSV from a pipe is not loaded'
+run 0 export s mixed
+cp out mixed.jsonl
+run 0 export s mixed3
+cmp -s out mixed.jsonl || complain 'CSV from a pipe is read in another way'
+
+# ---- added columns -----------------------------------------------------------------
+
+mkdir -p posts
+printf 'id,t\n1,a\n' >posts/cats.csv
+printf '{"id":1,"t":"b"}\n' | gzip >posts/dogs.v2.jsonl.gz
+load 0 posts posts/* --add-file-name topic --add source=archive --add year=2020 \
+    --add 'a\.b="7"' --add e=1e5 --key topic,id
+says '2 rows loaded'
+has posts '{"_key":["cats",1],"id":1,"t":"a","source":"archive","year":2020,"a.b":"7","e":100000.0,"topic":"cats"}
+{"_key":["dogs.v2",1],"id":1,"t":"b","source":"archive","year":2020,"a.b":"7","e":100000.0,"topic":"dogs.v2"}'
+load 2 added posts/cats.csv --add t=1
+says "colander: load: posts/cats.csv: the header has the column 't' already
+0 rows loaded"
+load 3 added posts/dogs.v2.jsonl.gz --add id=1
+says_some "column 'id': name appears twice$"
+load 2 added posts/cats.csv --add x
+load 2 added posts/cats.csv --add 'x=[1]'
+load 2 added posts/cats.csv --add x=1 --add x=2
+load 2 added posts/cats.csv --add x.y=1
+load 2 added posts/cats.csv --add _key=1
+load 2 added posts/cats.csv --add x=1 --add-file-name x
+
 # ---- resuming ------------------------------------------------------------------
 
 printf '{"_key":1}\n{"_key":2}\n' >log.jsonl
@@ -200,7 +324,7 @@ sed -i 's/1/7/' log.jsonl
 load 2 log log.jsonl --resume
 says_some 'log.jsonl: cannot resume at byte 33: the file has changed'
 load 0 log log.jsonl
-says '3 rows loaded'
+says '3 records read: 1 row new, 2 replaced'
 load 1 log log.jsonl nowhere --resume
 says 'colander: load: nowhere: cannot open: No such file or directory
 0 rows loaded'
