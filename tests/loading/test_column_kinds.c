@@ -348,6 +348,7 @@ static void
 assert_kept(const char *text, const struct colander_value *value, bool is_key)
 {
     SCOPED_BUFFER printed = COLANDER_BUFFER_EMPTY;
+    const char *digits;
     const char *shown;
 
     if (value->type == COLANDER_STRING) {
@@ -365,11 +366,12 @@ assert_kept(const char *text, const struct colander_value *value, bool is_key)
     }
     assert_true(colander_type_is_number(value->type));
     assert_same_number(text, shown);
+    digits = text + (text[0] == '-');
+    assert_true(isdigit((unsigned char)digits[0]));
+    assert_false(digits[0] == '0' && isdigit((unsigned char)digits[1]));
     if (value->type == COLANDER_DOUBLE) {
         assert_true(value->number == strtod(text, NULL));
         assert_non_null(strpbrk(text, "+-."));
-    } else {
-        assert_true(text[0] == '0' ? text[1] == '\0' : text[0] != '+');
     }
 }
 
