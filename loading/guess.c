@@ -64,16 +64,37 @@ take_off(struct colander_slice *name, const char *ending)
     return true;
 }
 
+/* Removes `.1` or another number from the end of a name. */
+static bool
+take_off_number(struct colander_slice *name)
+{
+    size_t size = name->size;
+
+    while (size > 0 && name->data[size - 1] >= '0' &&
+           name->data[size - 1] <= '9')
+        size--;
+    if (size < 2 || size == name->size || name->data[size - 1] != '.')
+        return false;
+    name->size = size - 1;
+    return true;
+}
+
 /* Returns the format that the end of a name suggests, or NULL, and removes that
  * end. */
 static const struct format *
 take_off_format(struct colander_slice *name)
 {
+    struct colander_slice shorter;
+
     if (!take_off(name, "gz") && !take_off(name, "zst"))
         (void)take_off(name, "zstd");
+    shorter = *name;
+    (void)take_off_number(&shorter);
     for (size_t i = 0; i < ENDING_COUNT; i++) {
-        if (take_off(name, formats[i].name))
+        if (take_off(&shorter, formats[i].name)) {
+            *name = shorter;
             return &formats[i];
+        }
     }
     return NULL;
 }

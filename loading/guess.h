@@ -10,7 +10,8 @@
  *                          map of msgpack; else CSV when the first line is
  *                          text with a delimiter in it
  *
- * .gz, .zst and .zstd at the end of a name are ignored.
+ * .gz, .zst and .zstd at the end of a name are ignored, and so is the number of
+ * a log that was rotated: app.jsonl.2.gz.
  *
  * SPDX-License-Identifier: MIT
  */

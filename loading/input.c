@@ -1,4 +1,5 @@
 /* See input.h. SPDX-License-Identifier: MIT */
+#include "loading/growing.h"
 #include "loading/input_codec.h"
 
 #include <errno.h>
@@ -75,6 +76,53 @@ wait_for_bytes(const struct raw_input *raw, struct colander_error *err)
     return COLANDER_OK;
 }
 
+/* Reads a file that grows. *count is 0 when it is over. */
+static enum colander_code
+read_growing(struct raw_input *raw, void *data, size_t size, ssize_t *count,
+             struct colander_error *err)
+{
+    enum growing_state state = GROWING_AGAIN;
+    enum colander_code code = COLANDER_OK;
+
+    while (state == GROWING_AGAIN || state == GROWING_WAITS) {
+        if (state == GROWING_WAITS)
+            (void)poll(NULL, 0, GROWING_WAIT_MS);
+        if (is_stopped(raw))
+            return COLANDER_FAIL(err, COLANDER_CANCELLED,
+                                 "reading was cancelled");
+        do
+            *count = read(raw->file, data, size);
+        while (*count < 0 && errno == EINTR);
+        if (*count < 0)
+            return COLANDER_OK;
+        code =
+            growing_see(raw->growing, raw->file,
+                        colander_slice_of(data, (size_t)*count), &state, err);
+        if (code != COLANDER_OK)
+            return code;
+    }
+    if (state == GROWING_CUT)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "the file was cut or replaced");
+    return COLANDER_OK;
+}
+
+/* Reads anything else. */
+static enum colander_code
+read_waiting(const struct raw_input *raw, void *data, size_t size,
+             ssize_t *count, struct colander_error *err)
+{
+    enum colander_code code;
+
+    do {
+        code = wait_for_bytes(raw, err);
+        if (code != COLANDER_OK)
+            return code;
+        *count = read(raw->file, data, size);
+    } while (*count < 0 && (errno == EINTR || errno == EAGAIN));
+    return COLANDER_OK;
+}
+
 static enum colander_code
 raw_read(struct raw_input *raw, void *data, size_t size, size_t *got,
          struct colander_error *err)
@@ -85,12 +133,10 @@ raw_read(struct raw_input *raw, void *data, size_t size, size_t *got,
     *got = 0;
     if (raw->has_ended)
         return COLANDER_OK;
-    do {
-        code = wait_for_bytes(raw, err);
-        if (code != COLANDER_OK)
-            return code;
-        count = read(raw->file, data, size);
-    } while (count < 0 && (errno == EINTR || errno == EAGAIN));
+    code = raw->growing != NULL ? read_growing(raw, data, size, &count, err)
+                                : read_waiting(raw, data, size, &count, err);
+    if (code != COLANDER_OK)
+        return code;
     if (count < 0)
         return fail_with_errno(COLANDER_IO, "read", err);
     raw->has_ended = count == 0;
@@ -169,6 +215,24 @@ input_open(const char *path, const atomic_bool *stops, struct input **input,
     return code;
 }
 
+enum colander_code
+input_open_growing(const char *path, const atomic_bool *stops,
+                   struct growing *growing, struct input **input,
+                   struct colander_error *err)
+{
+    enum colander_code code = input_open(path, stops, input, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    (*input)->raw.growing = growing;
+    if ((*input)->raw.is_seekable)
+        return COLANDER_OK;
+    input_close(*input);
+    *input = NULL;
+    return COLANDER_FAIL(err, COLANDER_INVALID,
+                         "only a file can be followed, not a pipe or device");
+}
+
 void
 input_close(struct input *input)
 {
@@ -218,6 +282,9 @@ find_kind(struct input *input, struct colander_error *err)
     if (code != COLANDER_OK)
         return code;
     kind = kind_of(raw->buffer, raw->filled);
+    if (kind != INPUT_PLAIN && raw->growing != NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "a compressed file cannot be followed");
     if (kind == INPUT_GZIP)
         code = gzip_create(&input->gzip, err);
     else if (kind == INPUT_ZSTD)
@@ -279,6 +346,8 @@ seek(struct raw_input *raw, uint64_t size, uint64_t *skipped,
     if (lseek(raw->file, (off_t)size, SEEK_CUR) < 0)
         return fail_with_errno(COLANDER_IO, "read", err);
     *skipped = size;
+    if (raw->growing != NULL)
+        growing_skip(raw->growing, size);
     atomic_fetch_add_explicit(&raw->read, size, memory_order_relaxed);
     return COLANDER_OK;
 }
@@ -316,6 +385,27 @@ input_skip(struct input *input, uint64_t size, uint64_t *skipped,
         *skipped += some;
     }
     return code;
+}
+
+bool
+input_would_wait(const struct input *input)
+{
+    const struct raw_input *raw = &input->raw;
+    struct pollfd polled = {raw->file, POLLIN, 0};
+
+    if (raw->at < raw->filled || raw->has_ended)
+        return false;
+    if (raw->growing != NULL)
+        return growing_would_wait(raw->growing, raw->file);
+    return !raw->is_seekable && poll(&polled, 1, 0) == 0;
+}
+
+uint64_t
+input_inode(const struct input *input)
+{
+    struct stat status;
+
+    return fstat(input->raw.file, &status) == 0 ? (uint64_t)status.st_ino : 0;
 }
 
 uint64_t

@@ -18,6 +18,7 @@
 
 #include <stdatomic.h>
 
+struct growing;
 struct input;
 
 /* Opens `path`; "-" is standard input. Once *stops is set (borrowed; NULL:
@@ -28,6 +29,16 @@ COLANDER_CHECKED enum colander_code input_open(const char *path,
                                                const atomic_bool *stops,
                                                struct input **input,
                                                struct colander_error *err);
+
+/*
+ * Opens a file that grows. A read at its end waits, until the file is over; it
+ * fails with INVALID if the file was cut. Also fails with INVALID if it is not
+ * a regular file, or, by a read, if it is compressed. `growing` is borrowed.
+ */
+COLANDER_CHECKED enum colander_code
+input_open_growing(const char *path, const atomic_bool *stops,
+                   struct growing *growing, struct input **input,
+                   struct colander_error *err);
 
 /* NULL is allowed. */
 void input_close(struct input *input);
@@ -50,6 +61,12 @@ COLANDER_CHECKED enum colander_code input_read(struct input *input, void *data,
 COLANDER_CHECKED enum colander_code input_skip(struct input *input,
                                                uint64_t size, uint64_t *skipped,
                                                struct colander_error *err);
+
+/* Returns whether a read would wait, for a pipe or a file that grows. */
+bool input_would_wait(const struct input *input);
+
+/* Returns the inode of the file, 0 if that is unknown. */
+uint64_t input_inode(const struct input *input);
 
 /* Returns how many bytes of the file were read. Any thread. */
 uint64_t input_bytes_read(const struct input *input);

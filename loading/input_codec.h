@@ -17,6 +17,7 @@ struct raw_input {
     uint8_t *buffer;          /* owned */
     size_t at;                /* in the buffer: bytes before it are used */
     size_t filled;            /* of the buffer */
+    struct growing *growing;  /* borrowed; NULL: the file does not grow */
     const atomic_bool *stops; /* NULL: never */
     atomic_bool is_cancelled;
     atomic_uint_fast64_t read; /* bytes */

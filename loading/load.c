@@ -5,6 +5,8 @@
 #endif
 #include "core/thread.h"
 #include "loading/added_columns.h"
+#include "loading/follow.h"
+#include "loading/guess.h"
 #include "loading/key_columns.h"
 #include "loading/parser.h"
 #include "loading/reader.h"
@@ -179,7 +181,10 @@ read_resume_point(struct colander_load *load, const char *file,
                   struct resume_point *point, bool *found,
                   struct colander_error *err)
 {
-    enum colander_code code = resume_point_name(file, &load->mark_name, err);
+    enum colander_code code =
+        load->options.follows
+            ? resume_point_log_name(file, &load->mark_name, err)
+            : resume_point_name(file, &load->mark_name, err);
 
     if (code == COLANDER_OK)
         code = resume_point_read(point, load->family,
@@ -212,6 +217,34 @@ find_resume_point(struct colander_load *load, const char *file,
     return code;
 }
 
+/* Loads an open file, or the rest of it. `name` is what the client calls it. */
+static enum colander_code
+load_opened(struct colander_load *load, const char *name, struct source *source,
+            const struct resume_point *point, struct colander_error *err)
+{
+    enum colander_code code = key_columns_take(source, &load->schema, err);
+
+    if (code == COLANDER_OK)
+        code = added_columns_begin_file(&load->added, &load->options, name,
+                                        source->header, err);
+    if (code == COLANDER_OK && point != NULL && point->is_end &&
+        source->text.size == 0 && !load->options.follows)
+        code = source_read(source, &source->text, CHUNK_SIZE, err);
+    if (code != COLANDER_OK) {
+        colander_error_context(err, "%s", source->file);
+        return code;
+    }
+    if (point != NULL && point->is_end && source->text.size == 0 &&
+        !load->options.follows) {
+        load->stats.files_skipped++;
+        return COLANDER_OK;
+    }
+    code =
+        writer_begin_file(load->writer, source,
+                          colander_buffer_slice(&load->mark_name), point, err);
+    return code == COLANDER_OK ? load_source(load, source, err) : code;
+}
+
 /* Loads one file, or the rest of it. */
 static enum colander_code
 load_file(struct colander_load *load, const char *file,
@@ -231,25 +264,61 @@ load_file(struct colander_load *load, const char *file,
                        resumes ? &point : NULL, err);
     if (code != COLANDER_OK)
         return code;
-    code = key_columns_take(&source, &load->schema, err);
-    if (code == COLANDER_OK)
-        code = added_columns_begin_file(&load->added, &load->options, file,
-                                        source.header, err);
-    if (code == COLANDER_OK && resumes && point.is_end && source.text.size == 0)
-        code = source_read(&source, &source.text, CHUNK_SIZE, err);
-    if (code != COLANDER_OK) {
-        colander_error_context(err, "%s", file);
-    } else if (resumes && point.is_end && source.text.size == 0) {
-        load->stats.files_skipped++;
-    } else {
-        code = writer_begin_file(load->writer, &source,
-                                 colander_buffer_slice(&load->mark_name),
-                                 resumes ? &point : NULL, err);
-        if (code == COLANDER_OK)
-            code = load_source(load, &source, err);
-    }
+    code = load_opened(load, file, &source, resumes ? &point : NULL, err);
     load->bytes_before += input_bytes_read(source.input);
     source_close(&source);
+    return code;
+}
+
+/* Loads one file of a log, from the place of the log or else its beginning.
+ * *goes_on is whether another follows. */
+static enum colander_code
+follow_one(struct colander_load *load, struct follow *follow, bool *goes_on,
+           struct colander_error *err)
+{
+    const char *file = follow->log;
+    struct colander_load_options options = load->options;
+    struct source source;
+    struct resume_point point;
+    bool found = false;
+    bool resumes;
+    bool is_lost;
+    enum colander_code code =
+        find_resume_point(load, file, &point, &found, err);
+
+    *goes_on = false;
+    if (options.format == NULL && found) /* as before, however a file begins */
+        options.format = format_name((enum record_format)point.format, 0);
+    if (code == COLANDER_OK)
+        code = follow_open(follow, &options, found ? &point : NULL, &source,
+                           &resumes, &is_lost, err);
+    if (code != COLANDER_OK)
+        return code;
+    load->stats.file = source.file;
+    if (is_lost && options.report_lost != NULL)
+        options.report_lost(options.context, file);
+    code = load_opened(load, file, &source, resumes ? &point : NULL, err);
+    *goes_on = follow_note(follow, &source, code);
+    load->stats.file = file;
+    load->bytes_before += input_bytes_read(source.input);
+    source_close(&source);
+    return code;
+}
+
+/* Loads what a log gets, until the load is cancelled or fails. */
+static enum colander_code
+follow_file(struct colander_load *load, const char *file,
+            struct colander_error *err)
+{
+    struct follow follow;
+    enum colander_code code;
+    bool goes_on;
+
+    follow_init(&follow, file, &load->is_cancelled);
+    do
+        code = follow_one(load, &follow, &goes_on, err);
+    while (goes_on);
+    follow_release(&follow);
     return code;
 }
 
@@ -395,7 +464,8 @@ begin(struct colander_load *load, const char *const *files, size_t count,
     uint64_t rejects_size = 0;
     enum colander_code code = check_rejects(load, files, count, err);
 
-    measure_files(load, files, count);
+    if (!load->options.follows)
+        measure_files(load, files, count);
     if (code == COLANDER_OK)
         code = find_resume_points(load, files, count, &rejects_size, err);
     if (code == COLANDER_OK)
@@ -456,13 +526,18 @@ enum colander_code
 colander_load_run(struct colander_load *load, const char *const *files,
                   size_t file_count, struct colander_error *err)
 {
+    const bool follows = load->options.follows;
     enum colander_code code;
 
     if (load->writer != NULL)
         return COLANDER_FAIL(err, COLANDER_INVALID, "a load runs only once");
+    if (follows && (file_count != 1 || strcmp(files[0], "-") == 0))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "a load follows one file, which has a name");
     code = begin(load, files, file_count, err);
     for (size_t i = 0; i < file_count && code == COLANDER_OK; i++)
-        code = load_file(load, files[i], err);
+        code = follows ? follow_file(load, files[i], err)
+                       : load_file(load, files[i], err);
     if (code == COLANDER_OK && load->options.is_bulk)
         code = finish_bulk(load, files, file_count, err);
     if (code == COLANDER_OK)

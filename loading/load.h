@@ -155,6 +155,13 @@ struct colander_load_options {
     size_t added_count;
     const char *file_name_column; /* gets the name of the file, without folder
                                    * and endings such as .csv.gz; NULL: none */
+
+    /* Follow the file, which is one of lines of JSON or CSV: load the lines
+     * that are appended, also after it was rotated, until the load is
+     * cancelled. Continues where an earlier load stopped; if that place is
+     * lost, calls report_lost (NULL: nothing), and begins with the file. */
+    bool follows; /* (false) */
+    void (*report_lost)(void *context, const char *file);
 };
 
 /* Sets the defaults. */
@@ -184,9 +191,10 @@ colander_load_create(struct colander_store *store,
 
 /*
  * Loads the files, one after another; "-" is standard input. Requires that the
- * load was not run before. What was written before a failure stays, except of
- * a bulk, which writes all rows or none. Fails with CANCELLED after a cancel,
- * and with LIMIT if more than `rejects_max` records were rejected.
+ * load was not run before. A load that follows has one file, and runs until it
+ * is cancelled or fails. What was written before a failure stays, except of a
+ * bulk, which writes all rows or none. Fails with CANCELLED after a cancel, and
+ * with LIMIT if more than `rejects_max` records were rejected.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_load_run(struct colander_load *load, const char *const *files,

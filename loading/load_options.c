@@ -56,6 +56,10 @@ check(const struct colander_load_options *options, struct colander_error *err)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "a bulk load cannot be resumed, and always "
                              "replaces rows with the same key");
+    if (options->is_bulk && options->follows)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "a bulk load cannot follow a file: its rows "
+                             "appear at its end");
     for (size_t i = 0; i < options->key_count && code == COLANDER_OK; i++)
         code = check_key(options->key, i, err);
     return code == COLANDER_OK ? added_columns_check(options, err) : code;
@@ -101,6 +105,7 @@ load_options_read(const struct colander_load_options *given,
         return code;
     if (options->schema != NULL)
         *schema = *options->schema;
+    options->resumes |= options->follows;
     if (options->key_count > 0)
         schema->key =
             (struct schema_texts){(char **)options->key, options->key_count, 0};

@@ -238,14 +238,22 @@ cut_text(struct reader *reader)
 
 /* --------------------------------------------------------------- chunks --- */
 
-/* Whether the chunk has enough, or other threads wait for it. */
+/* Whether other threads wait for what was read, or a read would wait. */
 static bool
-is_full(struct reader *reader)
+is_awaited(const struct reader *reader)
+{
+    return ring_is_idle(reader->ring) ||
+           input_would_wait(reader->source->input);
+}
+
+/* Whether the chunk has enough, or is awaited. */
+static bool
+is_full(const struct reader *reader)
 {
     if (reader->cut == 0)
         return false;
     return reader->chunk->text.size >= CHUNK_SIZE || !has_room(reader) ||
-           ring_is_idle(reader->ring);
+           is_awaited(reader);
 }
 
 /* How much to read: up to a chunk, or, where one record does not fit it, as
@@ -289,7 +297,7 @@ fill(struct reader *reader)
         if (code != COLANDER_OK)
             return cut_before_failure(reader);
         if (chunk->text.size >= CHUNK_SIZE || source->is_end ||
-            ring_is_idle(reader->ring))
+            is_awaited(reader))
             code = cut_text(reader);
     }
     return code;

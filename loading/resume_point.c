@@ -59,6 +59,21 @@ resume_point_has_tail(const struct resume_point *point,
            XXH3_64bits(tail->bytes, tail->size) == point->tail_hash;
 }
 
+/* Sets the name to that of the file `base` in a folder, or of a whole path. */
+static enum colander_code
+set_name(struct colander_buffer *name, const char *path, const char *base,
+         struct colander_error *err)
+{
+    const bool has_slash = *base == '\0' || strcmp(path, "/") == 0;
+    const char *parts[] = {NAME_PREFIX, path, has_slash ? "" : "/", base};
+    enum colander_code code = COLANDER_OK;
+
+    colander_buffer_clear(name);
+    for (size_t i = 0; i < 4 && code == COLANDER_OK; i++)
+        code = colander_buffer_append(name, parts[i], strlen(parts[i]), err);
+    return code;
+}
+
 enum colander_code
 resume_point_name(const char *file, struct colander_buffer *name,
                   struct colander_error *err)
@@ -76,11 +91,31 @@ resume_point_name(const char *file, struct colander_buffer *name,
         return COLANDER_FAIL(err,
                              errno == ENOENT ? COLANDER_NOT_FOUND : COLANDER_IO,
                              "cannot open: %s", strerror(errno));
-    colander_buffer_clear(name);
-    code = colander_buffer_append(name, NAME_PREFIX, strlen(NAME_PREFIX), err);
-    if (code == COLANDER_OK)
-        code = colander_buffer_append(name, path, strlen(path), err);
+    code = set_name(name, path, "", err);
     free(path);
+    return code;
+}
+
+enum colander_code
+resume_point_log_name(const char *file, struct colander_buffer *name,
+                      struct colander_error *err)
+{
+    const char *slash = strrchr(file, '/');
+    const size_t size = slash == NULL ? 0 : (size_t)(slash - file) + 1;
+    char *given = size == 0 ? strdup(".") : strndup(file, size);
+    char *folder = given == NULL ? NULL : realpath(given, NULL);
+    enum colander_code code;
+
+    if (folder != NULL)
+        code = set_name(name, folder, file + size, err);
+    else if (given == NULL || errno == ENOMEM)
+        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for its name");
+    else
+        code = COLANDER_FAIL(err,
+                             errno == ENOENT ? COLANDER_NOT_FOUND : COLANDER_IO,
+                             "cannot open its folder: %s", strerror(errno));
+    free(folder);
+    free(given);
     return code;
 }
 
@@ -104,6 +139,7 @@ static const struct field {
     {FIELD("format", format), false},
     {FIELD("state", state), false},
     {FIELD("sample", sample_size), false},
+    {FIELD("inode", inode), false},
     {FIELD("is_end", is_end), true},
 #undef FIELD
 };

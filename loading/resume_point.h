@@ -3,7 +3,8 @@
  * in one batch with the rows before it.
  *
  * A file is identified by its absolute path. It is resumed if the last bytes
- * before the resume point are unchanged.
+ * before the resume point are unchanged. A log that is followed has one resume
+ * point, by its name, which may be in a file that it was rotated to.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -32,6 +33,7 @@ struct resume_point {
     uint64_t tail_size;
     uint64_t format;      /* enum record_format */
     uint64_t state;       /* of the splitter there */
+    uint64_t inode;       /* of the file, a hint; 0: unknown */
     uint64_t sample_size; /* of CSV, bytes after the header that decided the
                            * kinds of columns */
     bool is_end;          /* the file ended there */
@@ -61,6 +63,12 @@ bool resume_point_has_tail(const struct resume_point *point,
 COLANDER_CHECKED enum colander_code
 resume_point_name(const char *file, struct colander_buffer *name,
                   struct colander_error *err);
+
+/* The same for a log, which need not exist at the moment. A link is not
+ * resolved, as it may be another one later. */
+COLANDER_CHECKED enum colander_code
+resume_point_log_name(const char *file, struct colander_buffer *name,
+                      struct colander_error *err);
 
 /* Adds the mark to the batch; NULL removes the mark. */
 COLANDER_CHECKED enum colander_code

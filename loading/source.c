@@ -127,6 +127,14 @@ read_header(struct source *source, const struct colander_load_options *options,
     return code;
 }
 
+/* Whether the sample of a file that grows is over: more would have to wait. */
+static bool
+ends_sample(const struct source *source, size_t count, bool is_known)
+{
+    return source->grows && (count > 0 || is_known) &&
+           input_would_wait(source->input);
+}
+
 /* Reads the first records, up to SAMPLE_RECORDS, and decides the kinds of
  * columns. `size` bytes are read at most; with `is_all` they end the sample as
  * the file does. It does not matter how much a read returns. If one fails, the
@@ -153,8 +161,9 @@ read_sample(struct source *source, size_t size, bool is_all)
         if (split == SPLIT_RECORD)
             csv_header_sample(source->header, ended.record);
         else if (split == SPLIT_MORE &&
-                 (is_full || source_read(source, &source->text, more,
-                                         &ignored) != COLANDER_OK))
+                 (is_full || ends_sample(source, count, is_all) ||
+                  source_read(source, &source->text, more, &ignored) !=
+                      COLANDER_OK))
             break;
     }
     source->sample_size = at;
@@ -230,6 +239,16 @@ open_format(struct source *source, const struct colander_load_options *options,
             "cannot resume: it was loaded as %s, not as %s",
             format_name((enum record_format)point->format, guess.delimiter),
             format_name(guess.format, guess.delimiter));
+    if (options->follows && guess.format == RECORDS_JSON &&
+        text.size > guess.skip &&
+        text.data[guess.skip] == '{') /* its first line may be a bad one */
+        guess.format = RECORDS_JSONL;
+    if (options->follows && guess.format != RECORDS_JSONL &&
+        guess.format != RECORDS_CSV)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "only lines of JSON or CSV can be followed, not "
+                             "%s",
+                             format_name(guess.format, guess.delimiter));
     take(source, guess.skip);
     splitter_init(&source->splitter, guess.format, guess.delimiter);
     return COLANDER_OK;
@@ -248,20 +267,15 @@ read_head(struct source *source, struct colander_error *err)
     return code;
 }
 
-enum colander_code
-source_open(struct source *source, const char *file,
-            const struct colander_load_options *options,
-            const atomic_bool *is_cancelled, const struct resume_point *point,
-            struct colander_error *err)
+/* Finds the format of the open input, and where the load begins. */
+static enum colander_code
+begin(struct source *source, const struct colander_load_options *options,
+      const struct resume_point *point, struct colander_error *err)
 {
     enum colander_code code;
 
-    memset(source, 0, sizeof(*source));
-    source->file = file;
     source->line_number = 1;
-    code = input_open(file, is_cancelled, &source->input, err);
-    if (code == COLANDER_OK)
-        code = read_head(source, err);
+    code = read_head(source, err);
     if (code == COLANDER_OK)
         code = open_format(source, options, point, err);
     if (code == COLANDER_OK && source->splitter.format == RECORDS_CSV &&
@@ -276,11 +290,53 @@ source_open(struct source *source, const char *file,
     }
     if (code == COLANDER_OK && point != NULL)
         code = skip_to(source, point, err);
+    return code;
+}
+
+/* Closes the source if it could not be opened, and says so. */
+static enum colander_code
+opened(struct source *source, const char *file, enum colander_code code,
+       struct colander_error *err)
+{
     if (code != COLANDER_OK) {
         source_close(source);
         colander_error_context(err, "%s", file);
     }
     return code;
+}
+
+enum colander_code
+source_open(struct source *source, const char *file,
+            const struct colander_load_options *options,
+            const atomic_bool *is_cancelled, const struct resume_point *point,
+            struct colander_error *err)
+{
+    enum colander_code code;
+
+    memset(source, 0, sizeof(*source));
+    source->file = file;
+    code = input_open(file, is_cancelled, &source->input, err);
+    if (code == COLANDER_OK)
+        code = begin(source, options, point, err);
+    return opened(source, file, code, err);
+}
+
+enum colander_code
+source_open_growing(struct source *source, const char *file,
+                    const struct colander_load_options *options,
+                    const atomic_bool *is_cancelled,
+                    const struct resume_point *point, struct growing *growing,
+                    struct colander_error *err)
+{
+    enum colander_code code;
+
+    memset(source, 0, sizeof(*source));
+    source->file = file;
+    source->grows = true;
+    code = input_open_growing(file, is_cancelled, growing, &source->input, err);
+    if (code == COLANDER_OK)
+        code = begin(source, options, point, err);
+    return opened(source, file, code, err);
 }
 
 void

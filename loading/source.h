@@ -19,6 +19,7 @@
 struct source {
     const char *file; /* as given by the client; borrowed */
     struct input *input;
+    bool grows; /* it was opened with source_open_growing */
     struct splitter splitter;
     struct csv_header *header;     /* of CSV */
     struct colander_buffer line;   /* of CSV, its header */
@@ -44,6 +45,16 @@ source_open(struct source *source, const char *file,
             const struct colander_load_options *options,
             const atomic_bool *is_cancelled, const struct resume_point *point,
             struct colander_error *err);
+
+/* The same for a log that grows, which has lines of JSON or CSV: see
+ * input_open_growing. The first records are those that are there, at least one.
+ */
+COLANDER_CHECKED enum colander_code
+source_open_growing(struct source *source, const char *file,
+                    const struct colander_load_options *options,
+                    const atomic_bool *is_cancelled,
+                    const struct resume_point *point, struct growing *growing,
+                    struct colander_error *err);
 
 /* Closes it; a source that was not opened is allowed. */
 void source_close(struct source *source);

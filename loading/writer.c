@@ -110,6 +110,7 @@ writer_begin_file(struct writer *writer, const struct source *source,
     writer->point.bulk_key_size = 0;
     writer->point.format = (uint64_t)source->splitter.format;
     writer->point.sample_size = source->sample_size;
+    writer->point.inode = input_inode(source->input);
     writer->tail = source->tail;
     writer->ends_line = source->splitter.format != RECORDS_MSGPACK;
     return rejects_set_header(
@@ -275,6 +276,8 @@ is_resume_point(const struct writer *writer, const struct chunk *chunk)
     if (chunk->is_unended && chunk->reject_count > 0 &&
         !writer->options->is_bulk)
         return false;
+    if (writer->options->follows && chunk->piece_count == 0)
+        return false; /* after a header, as in any other file of the log */
     return chunk->has_end;
 }
 

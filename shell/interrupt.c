@@ -80,6 +80,18 @@ interrupt_ends_reads(bool ends)
 }
 
 void
+interrupt_takes_term(bool takes)
+{
+    struct sigaction action;
+
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = takes ? handle : SIG_DFL;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGTERM, &action, NULL);
+}
+
+void
 interrupt_ends_program(void)
 {
     (void)signal(SIGINT, SIG_DFL);

@@ -42,6 +42,9 @@ void interrupt_forget(void);
  * and that a store survives. */
 void interrupt_ends_program(void);
 
+/* Sets whether SIGTERM has the effect of Ctrl-C, or ends the program. */
+void interrupt_takes_term(bool takes);
+
 /* Sets whether Ctrl-C ends a read that waits for input. */
 void interrupt_ends_reads(bool ends);
 

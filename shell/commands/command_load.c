@@ -246,6 +246,7 @@ read_options(struct load_command *command, const struct arguments *arguments,
     options->rejects = arguments_value(arguments, "rejects");
     options->resumes = arguments_has(arguments, "resume");
     options->is_bulk = arguments_has(arguments, "bulk");
+    options->follows = arguments_has(arguments, "follow");
     code = read_duplicates(arguments, &options->duplicates, err);
     if (code == COLANDER_OK)
         code = arguments_number(arguments, "max-errors", &options->rejects_max,
@@ -273,6 +274,19 @@ report_reject(void *context, const struct colander_load_reject *reject)
     session_complain(command->session, SESSION_FINE,
                      "%s:%" PRIu64 ":%" PRIu64 ": %s", reject->file,
                      reject->line, reject->column, reject->reason);
+}
+
+static void
+report_lost(void *context, const char *file)
+{
+    struct load_command *command = context;
+
+    progress_hide(&command->progress);
+    session_complain(command->session, SESSION_FINE,
+                     "%s: it was cut or replaced, and what was loaded last is "
+                     "in no file that it was rotated to: the load begins with "
+                     "it, and lines may be missing",
+                     file);
 }
 
 static void
@@ -401,6 +415,8 @@ conclude(struct load_command *command, enum colander_code code,
         colander_load_stats(command->load);
     enum session_exit status = SESSION_FINE;
 
+    if (options->follows && code == COLANDER_CANCELLED && interrupt_happened())
+        code = COLANDER_OK; /* nothing else ends it */
     command->is_vain =
         stats->row_count == 0 &&
         (code != COLANDER_OK || (stats->lacking_count > 0 &&
@@ -435,9 +451,13 @@ load_files(struct load_command *command, const char *const *files, size_t count)
     progress_begin(&command->progress);
     running = command->load;
     interrupt_set_stop(stop);
+    if (command->options.follows)
+        interrupt_takes_term(true);
     if (interrupt_happened())
         stop();
     code = colander_load_run(command->load, files, count, &err);
+    if (command->options.follows)
+        interrupt_takes_term(false);
     interrupt_set_stop(NULL);
     return conclude(command, code, &err);
 }
@@ -468,6 +488,7 @@ run_load(struct session *session, const struct arguments *arguments)
     code = read_options(&command, arguments, &err);
     command.options.report_reject = report_reject;
     command.options.report_progress = report_progress;
+    command.options.report_lost = report_lost;
     command.options.context = &command;
     if (code == COLANDER_OK)
         code = colander_family_open(session->store, arguments->words[0],
@@ -529,6 +550,8 @@ static const struct argument_option options[] = {
     OPTION("record-size", "SIZE", "reject records over SIZE (default: 8m)"),
     OPTION_FLAG("resume", "continue where the last load of the same files\n"
                           "stopped"),
+    OPTION_FLAG("follow", "then load each line that is appended to FILE, also\n"
+                          "after it was rotated, until Ctrl-C or SIGTERM"),
     OPTION_FLAG("bulk", "faster, for a family without rows: all rows appear\n"
                         "at the end, or none"),
     OPTIONS_END,
@@ -546,11 +569,14 @@ const struct command command_load = {
         "\n"
         "A record that cannot be read is rejected, and the load continues. A\n"
         "JSON file with a broken string or bracket, or with text after its\n"
-        "array, ends the load there: repair it and add --resume.\n",
+        "array, ends the load there: repair it and add --resume.\n"
+        "\n"
+        "--follow continues where the last load of FILE stopped.\n",
     .examples = "  colander load data people people.csv --key id\n"
                 "  colander load data tweets tweets.jsonl.gz --schema tweet\n"
                 "  colander load data tweets tweets.jsonl.gz --schema tweet "
-                "--resume\n",
+                "--resume\n"
+                "  colander load data logs app.jsonl --follow\n",
     .options = options,
     .store = COMMAND_WRITES,
     .word_count_min = 1,

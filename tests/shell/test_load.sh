@@ -288,6 +288,46 @@ cp out mixed.jsonl
 run 0 export s mixed3
 cmp -s out mixed.jsonl || complain 'CSV from a pipe is read in another way'
 
+# ---- following a log ----------------------------------------------------------------
+
+# follow STATUS COUNT FAMILY FILE: follows until the family has so many rows, and
+# ends it each time as a service is ended.
+follow()
+{
+    local status
+
+    for delay in 0.5 0.5 1 2 4 8 16; do
+        "$COLANDER" load s "$3" "$4" --follow >out 2>err &
+        sleep "$delay"
+        kill -TERM $!
+        wait $! && status=0 || status=$?
+        run 0 find s "$3" --count
+        [ "$(cat out)" -lt "$2" ] || break
+    done
+    prints "$2"
+    [ "$status" = "$1" ] || complain "following exits with $status, not $1"
+}
+printf '{"n":1}\n{"n":2}\n{"n"' >app.log
+follow 0 2 app app.log
+printf ':3}\n{"n":4}\n' >>app.log
+mv app.log app.log.1
+printf '{"n":5}\n' >app.log
+follow 0 5 app app.log
+cp app.log app.log.0
+printf '{"n":6}\nx\n' >app.log
+follow 3 6 app app.log
+load 0 app app.log --resume
+printf '{"n":7}\n' >>app.log
+follow 0 7 app app.log
+load 2 app --follow
+says_some '^colander: load: a load follows one file, which has a name$'
+load 2 app app.log app.log.1 --follow
+load 2 app app.log --follow --bulk
+load 1 vain none.log --follow
+says_some '^colander: load: none.log: cannot open: No such file or directory$'
+run 0 families s
+! grep -q vain out || complain 'a log that does not exist leaves a family'
+
 # ---- added columns -----------------------------------------------------------------
 
 mkdir -p posts

@@ -1,0 +1,124 @@
+/* See growing.h. SPDX-License-Identifier: MIT */
+#include "loading/growing.h"
+#include "core/clock.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STILL_US 500000 /* an old file is over when it is still for so long */
+
+void
+growing_begin(struct growing *growing, const char *log)
+{
+    growing->log = log;
+    growing->tail.size = 0;
+    growing->offset = 0;
+    growing->still_since_us = clock_us();
+    growing->is_ending = false;
+    growing->is_cut = false;
+}
+
+void
+growing_release(struct growing *growing)
+{
+    log_files_release(&growing->files);
+}
+
+void
+growing_skip(struct growing *growing, uint64_t size)
+{
+    growing->offset += size;
+    growing->tail.size = 0;
+}
+
+/* Whether the last bytes that were read are still there. A failure to read them
+ * is one, too, and is found again when the file is next opened. */
+static bool
+is_whole(const struct growing *growing, int file)
+{
+    const struct resume_point_tail *tail = &growing->tail;
+    uint8_t bytes[RESUME_TAIL_MAX];
+    const ssize_t got =
+        pread(file, bytes, tail->size, (off_t)(growing->offset - tail->size));
+
+    return got == (ssize_t)tail->size &&
+           memcmp(bytes, tail->bytes, tail->size) == 0;
+}
+
+/* Whether the file has not been written for a while. */
+static bool
+is_still(const struct growing *growing, const struct stat *status)
+{
+    const struct timespec *written = &status->st_mtim;
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail on Linux */
+    return clock_us() - growing->still_since_us >= STILL_US ||
+           (now.tv_sec - written->tv_sec) * 1000000 +
+                   (now.tv_nsec - written->tv_nsec) / 1000 >=
+               STILL_US;
+}
+
+/* Sets *is_old to whether another file has the name, and one that is newer than
+ * this one has bytes. */
+static enum colander_code
+find_newer(struct growing *growing, const struct stat *status, bool *is_old,
+           struct colander_error *err)
+{
+    struct log_files *files = &growing->files;
+    struct stat named;
+    enum colander_code code;
+
+    *is_old = false;
+    if (stat(growing->log, &named) == 0 && named.st_ino == status->st_ino)
+        return COLANDER_OK;
+    code = log_files_read(files, growing->log, err);
+    if (code == COLANDER_OK) {
+        const size_t index = log_files_find(files, (uint64_t)status->st_ino);
+        const size_t end = index < files->count ? index : 1;
+
+        for (size_t i = 0; i < end; i++)
+            *is_old |= files->files[i].size > 0;
+    }
+    return code;
+}
+
+enum colander_code
+growing_see(struct growing *growing, int file, struct colander_slice bytes,
+            enum growing_state *state, struct colander_error *err)
+{
+    const bool was_ending = growing->is_ending;
+    struct stat status;
+    enum colander_code code;
+    bool is_old;
+
+    growing->is_ending = false;
+    growing->is_cut = !is_whole(growing, file);
+    *state = growing->is_cut ? GROWING_CUT : GROWING_READ;
+    if (growing->is_cut)
+        return COLANDER_OK;
+    if (bytes.size > 0) {
+        resume_point_tail_append(&growing->tail, bytes);
+        growing->offset += bytes.size;
+        growing->still_since_us = clock_us();
+        return COLANDER_OK;
+    }
+    *state = GROWING_WAITS;
+    if (fstat(file, &status) != 0)
+        return COLANDER_OK;
+    code = find_newer(growing, &status, &is_old, err);
+    if (code != COLANDER_OK || !is_old || !is_still(growing, &status))
+        return code;
+    growing->is_ending = true; /* its writer has left: look once more */
+    *state = was_ending ? GROWING_OVER : GROWING_AGAIN;
+    return COLANDER_OK;
+}
+
+bool
+growing_would_wait(const struct growing *growing, int file)
+{
+    struct stat status;
+
+    return fstat(file, &status) != 0 ||
+           (uint64_t)status.st_size <= growing->offset;
+}
