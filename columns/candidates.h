@@ -122,6 +122,20 @@ struct candidate_request {
 /* Candidates of one find. */
 struct candidates;
 
+/* A row that may match. */
+struct candidate {
+    struct colander_slice key;
+    uint32_t index; /* the layer above knows it by this */
+};
+
+/* Rows of some candidates that the layer above could read. */
+#define CANDIDATE_ROWS_MAX 32
+struct candidate_rows {
+    struct colander_slice rows[CANDIDATE_ROWS_MAX]; /* {NULL, 0}: not read */
+    void *held[CANDIDATE_ROWS_MAX];                 /* of the layer above */
+    size_t count;
+};
+
 /* A write whose rows the layer above has been passed. */
 struct candidate_write;
 
@@ -162,8 +176,9 @@ struct store_hooks {
                                           struct colander_slice record,
                                           struct colander_error *err);
 
-    /* A row is about to be written, as part of *write (NULL at first). If this
-     * fails, nothing of the write is written. The key is locked. */
+    /* A row is about to be written, as part of *write (NULL at first), or
+     * deleted: then `row` is empty. If this fails, nothing of the write is
+     * written. The key is locked. */
     enum colander_code (*recent_add)(void *context,
                                      struct candidate_write **write,
                                      struct engine_family *family,
@@ -182,15 +197,29 @@ struct store_hooks {
         void *context, const struct candidate_request *request,
         struct candidates **candidates, struct colander_error *err);
 
-    /* Fills `keys` with those of the next rows that may match, at most `max`,
-     * in the order of the request, none twice. Fewer than `max` are the last,
-     * and there is no next call. Keys outside the bounds of the request are
-     * allowed. Valid until the next call. After a failure other than CANCELLED
-     * there is no next call. */
+    /* Fills `found` with the next rows that may match, at most `max`, in the
+     * order of their keys, none twice. Fewer than `max` are the last, and there
+     * is no next call. Keys outside the bounds of the request are allowed.
+     * Valid until the next call. After a failure other than CANCELLED there is
+     * no next call. */
     enum colander_code (*candidates_next)(struct candidates *candidates,
-                                          struct colander_slice *keys,
-                                          size_t max, size_t *count,
+                                          struct candidate *found, size_t max,
+                                          size_t *count,
                                           struct colander_error *err);
+
+    /* Reads `count` of the rows that candidates_next has found last, as far as
+     * that is faster than by the engine and certain to be what the snapshot
+     * has. At most CANDIDATE_ROWS_MAX. Any thread. Fails with CORRUPT. In any
+     * case candidates_release must be called. */
+    enum colander_code (*candidates_read)(struct candidates *candidates,
+                                          const struct candidate *found,
+                                          size_t count,
+                                          struct candidate_rows *rows,
+                                          struct colander_error *err);
+
+    /* Releases the rows, and empties `rows`. Before candidates_close. */
+    void (*candidates_release)(struct candidates *candidates,
+                               struct candidate_rows *rows);
 
     /* Called before the find's snapshot is released. */
     void (*candidates_close)(struct candidates *candidates);

@@ -629,7 +629,7 @@ struct colander_explain {
     uint64_t candidate_count; /* different keys to verify */
 
     uint64_t rows_read;     /* in segments, or by a scan */
-    uint64_t rows_verified; /* candidates, each read by its key */
+    uint64_t rows_verified; /* candidates that were read */
     uint64_t rows_returned; /* rows that matched */
     uint64_t rows_gone;     /* candidates whose row does not exist */
     uint64_t rows_false;    /* candidates whose rows do not match */
@@ -639,6 +639,9 @@ struct colander_explain {
     uint64_t plan_time;   /* planning: reading filters */
     uint64_t read_time;   /* reading segments, or scanning */
     uint64_t verify_time; /* reading candidates and evaluating them */
+
+    uint64_t rows_direct; /* of rows_verified: read where a filter has found
+                           * them, without a search through the database */
 };
 
 /* Sets `explain` to the plan, which is made when the find starts, and to the

@@ -97,6 +97,9 @@ engine_family_rename(struct engine_family *family, const char *name,
 /* Whether the family was dropped after the reference was opened. */
 bool engine_family_is_dropped(const struct engine_family *family);
 
+/* Whether all rows and deletes of the family are in SST files. */
+bool engine_family_is_flushed(struct engine_family *family);
+
 /*
  * Deletes the family and its rows. Waits for writes and flushes in progress and
  * stops compactions. Later calls through any reference fail with DROPPED. Open

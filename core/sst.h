@@ -31,12 +31,26 @@
 /* Bytes that an observer stores in an SST to identify it. */
 #define SST_TAG_SIZE 16
 
+/* An entry of an SST that is being written: a put or a delete. Borrowed. */
+struct sst_entry {
+    struct colander_slice key;
+    struct colander_slice value;
+    uint64_t block; /* offset of the block of data that will have it */
+    bool is_put;
+};
+
+/* The block of an entry that was read, and not seen by an observer. */
+#define SST_BLOCK_UNKNOWN UINT64_MAX
+
 /* A new file. */
 struct sst_created {
     uint32_t family;
     uint64_t number;
     uint64_t size;        /* bytes */
+    uint64_t data_size;   /* of these, the first ones: blocks of data */
     uint64_t entry_count; /* puts and deletes, every version of a key */
+    uint64_t joined_at;   /* the sequence of all rows of a file that was written
+                           * outside the database; else 0 */
     bool is_ok;           /* false: writing it failed, and it is not used */
     bool is_tagged;       /* its writer set a tag */
     uint8_t tag[SST_TAG_SIZE];
@@ -49,10 +63,8 @@ struct sst_observer {
      * NULL if its rows are not wanted. */
     void *(*writer_begin)(void *context, uint32_t family);
 
-    /* Adds the next entry, a put or a delete, borrowed. Versions of one key
-     * come newest first. */
-    void (*writer_add)(void *writer, struct colander_slice key,
-                       struct colander_slice value, bool is_put);
+    /* Adds the next entry. Versions of one key come newest first. */
+    void (*writer_add)(void *writer, const struct sst_entry *entry);
 
     /* Ends the entries. Fills `tag`, which is stored in the SST, or returns
      * false for no tag. Called once, unless the SST is abandoned. */
@@ -72,6 +84,7 @@ struct sst_info {
     uint32_t family;
     uint64_t number;
     uint64_t size;
+    uint64_t data_size;        /* 0: not known */
     uint64_t entry_count;      /* 0: not known */
     uint64_t last_sequence;    /* the newest write in it */
     bool is_tag_known;         /* false: its properties cannot be read */
@@ -184,6 +197,45 @@ sst_cursor_open(struct sst *sst, const struct colander_snapshot *snapshot,
 COLANDER_CHECKED enum colander_code engine_unflushed_cursor_open(
     struct engine_family *family, const struct engine_cursor_options *options,
     struct engine_cursor **cursor, struct colander_error *err);
+
+/* ---------------------------------------------------------------- runs --- */
+
+/*
+ * A row can be read where it is known to be (core/sst_places.h), without a
+ * search through the database. The runs say which other files may have a newer
+ * version of it.
+ */
+
+/* A live file. Its keys, of puts and deletes, are from `first` to `last`. */
+struct sst_in_run {
+    uint64_t number;
+    bool begins_run; /* false: it continues the run of the file before. Its keys
+                      * are not below those of that file */
+    struct colander_slice first;
+    struct colander_slice last;
+};
+
+/* Visits the files of a family as they are at one moment, run by run. Of two
+ * versions of a key, the newer one is visited first. Stops and returns the code
+ * of a visit that fails. */
+COLANDER_CHECKED enum colander_code engine_runs(
+    struct engine_family *family,
+    enum colander_code (*visit)(void *context, const struct sst_in_run *file,
+                                struct colander_error *err),
+    void *context, struct colander_error *err);
+
+#define SST_PATH_MAX 4096
+
+/* Fills the path of a file of the store. Returns false if it is too long. */
+bool engine_sst_path(const struct engine *engine, uint64_t number,
+                     char path[SST_PATH_MAX]);
+
+/* Returns the hash of a key that sst_keys_may_have takes. */
+uint64_t engine_key_hash(struct colander_slice key);
+
+/* Takes `bytes` from the capacity of the engine's cache, for blocks that the
+ * layer above keeps. Replaces what it has taken before. */
+void engine_cache_lend(struct engine *engine, uint64_t bytes);
 
 /* ------------------------------------------------------------- records --- */
 

@@ -1,10 +1,10 @@
 /*
- * Block cache: keeps blocks of filter files in memory, up to a number of bytes.
+ * Block cache: keeps blocks of files in memory, up to a number of bytes.
  *
- * There is one cache for each store, for all threads. Blocks that were not used
- * for long are removed first. A block that is held stays valid until it is
- * released, and counts; only held blocks can keep the cache above its capacity.
- * A block that was allocated and not added yet does not count.
+ * A store has one for filters and one for rows, for all threads. Blocks that
+ * were not used for long are removed first. A block that is held stays valid
+ * until it is released, and counts; only held blocks can keep the cache above
+ * its capacity. A block that was allocated and not added yet does not count.
  *
  * Memory: blocks belong to the cache, which counts their holders
  *
@@ -23,8 +23,9 @@ struct cached_block {
     /* the rest is private */
 };
 
-/* Returns NULL if memory is short. */
-struct block_cache *block_cache_create(size_t capacity);
+/* Most blocks have about `block_size` bytes. Returns NULL if memory is
+ * short. */
+struct block_cache *block_cache_create(size_t capacity, size_t block_size);
 
 /* Requires that all blocks are released. NULL is allowed. */
 void block_cache_destroy(struct block_cache *cache);
@@ -65,5 +66,8 @@ struct block_cache_sizes {
 };
 
 struct block_cache_sizes block_cache_sizes(struct block_cache *cache);
+
+/* Returns the bytes only. Takes no lock. */
+uint64_t block_cache_bytes_used(struct block_cache *cache);
 
 #endif

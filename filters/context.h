@@ -36,6 +36,12 @@ struct filters {
     struct registry registry;
     struct worker worker;
 
+    /* Direct reads. What they keep in memory is lent by the engine's cache. */
+    struct block_cache *rows; /* decoded blocks, by number of SST and span */
+    struct levels_memory levels_memory;
+    atomic_uint_fast64_t lent; /* in units of direct.c */
+    unsigned descriptors_max;  /* that stay open for direct reads */
+
     /* Writes under way, counted by the settings that they began with: a change
      * of settings flips the epoch and waits for those of the last one. */
     pthread_mutex_t change_mutex; /* one change at a time */

@@ -27,12 +27,11 @@ filter_builder_create(const char *path, struct settings *settings,
                       struct colander_error *err);
 
 /* Adds an entry of the SST. Requires ascending keys, with all versions of a key
- * together. A delete counts as an entry, but is not a row. After a failure only
- * destroy is allowed. */
+ * together. A delete counts as an entry, but is not a row. The places of blocks
+ * are kept unless some are unknown. After a failure only destroy is allowed. */
 COLANDER_CHECKED enum colander_code
-filter_builder_add(struct filter_builder *builder, struct colander_slice key,
-                   struct colander_slice row, bool is_put,
-                   struct colander_error *err);
+filter_builder_add(struct filter_builder *builder,
+                   const struct sst_entry *entry, struct colander_error *err);
 
 /* Writes the rest and waits until everything is on disk. `entry_count` is that
  * of the SST; 0 means the number of entries added. */

@@ -29,11 +29,9 @@ filter_feed_create(const char *path, struct settings *settings,
 
 /* Adds an entry of the SST like filter_builder_add. May return the error of an
  * earlier entry. After a failure only destroy is allowed. */
-COLANDER_CHECKED enum colander_code filter_feed_add(struct filter_feed *feed,
-                                                    struct colander_slice key,
-                                                    struct colander_slice row,
-                                                    bool is_put,
-                                                    struct colander_error *err);
+COLANDER_CHECKED enum colander_code
+filter_feed_add(struct filter_feed *feed, const struct sst_entry *entry,
+                struct colander_error *err);
 
 /* Waits until everything is built and on disk. */
 COLANDER_CHECKED enum colander_code

@@ -32,7 +32,8 @@
 
 #include <stdatomic.h>
 
-#define FILTER_FILE_VERSION 2
+#define FILTER_FILE_VERSION 3
+#define FILTER_FILE_VERSION_OLDEST 2 /* that is read: without spans */
 #define FILTER_UNFILTERED_MAX 64
 
 enum filter_block_kind {
@@ -62,10 +63,25 @@ struct filter_part {
     struct colander_slice first_key; /* lowest and highest key of a row */
     struct colander_slice last_key;
 
+    uint64_t first_row; /* number of its first row; set by opening */
+
     /* Positions of its blocks in the directory, by kind; set by opening. */
     uint32_t block_first[FILTER_KINDS];
     uint32_t block_count[FILTER_KINDS];
 };
+
+/* A block of data of the SST, which ends where the next one begins. */
+struct filter_span {
+    uint64_t offset;
+    uint32_t first_row; /* of those that begin in it, counted over all parts */
+    uint32_t key_sum;   /* of the key of its first entry (filter_key_sum) */
+};
+
+#define FILTER_SPAN_ROWS_MAX UINT32_MAX
+
+/* Returns a checksum of a key, by which a block that is not where it was
+ * written is noticed. */
+uint32_t filter_key_sum(struct colander_slice key);
 
 /* ------------------------------------------------------------- writing --- */
 
@@ -95,12 +111,12 @@ filter_writer_part_end(struct filter_writer *writer,
                        const struct filter_part *part,
                        struct colander_error *err);
 
-/* Writes the directory and waits until the file is on disk; its name is the
- * caller's to sync. Call at most once; afterwards destroy only frees. */
-COLANDER_CHECKED enum colander_code
-filter_writer_finish(struct filter_writer *writer,
-                     const struct filter_head *head,
-                     struct colander_error *err);
+/* Writes the directory, with the `count` blocks of the SST (0: they are not
+ * known), and waits until the file is on disk; its name is the caller's to
+ * sync. Call at most once; afterwards destroy only frees. */
+COLANDER_CHECKED enum colander_code filter_writer_finish(
+    struct filter_writer *writer, const struct filter_head *head,
+    const struct filter_span *spans, size_t count, struct colander_error *err);
 
 /* Frees the writer, and removes the file unless it is finished. NULL is
  * allowed. */
@@ -116,8 +132,8 @@ struct filter_place {
 };
 
 /* An opened file, counted. Nothing in it changes after it was opened, so any
- * number of threads may use it. It is one block of memory: this, the parts, the
- * places of blocks, the keys and the path. */
+ * number of threads may use it. It is one block of memory, this, the parts, the
+ * places of blocks, the keys and the path, and another for the spans. */
 struct filter_file {
     struct filter_head head;
     uint64_t salt; /* also the id of its blocks in the cache: no other file has
@@ -129,11 +145,14 @@ struct filter_file {
     atomic_size_t reference_count;
     struct filter_part *parts;
     struct filter_place *places; /* by part, then by kind, then ascending */
+    struct filter_span *spans;   /* ascending */
     uint8_t *keys;
     char *path;
     uint64_t key_size;
     uint32_t part_count;
     uint32_t place_count;
+    uint32_t span_count; /* 0: not known */
+    uint32_t version;
 };
 
 /* Opens the file with one reference. Its blocks are kept in `cache`, which may

@@ -14,8 +14,14 @@ find_candidates_open(void *context, const struct candidate_request *request,
                      struct candidates **candidates,
                      struct colander_error *err);
 COLANDER_CHECKED enum colander_code
-find_candidates_next(struct candidates *candidates, struct colander_slice *keys,
+find_candidates_next(struct candidates *candidates, struct candidate *found,
                      size_t max, size_t *count, struct colander_error *err);
+COLANDER_CHECKED enum colander_code
+find_candidates_read(struct candidates *candidates,
+                     const struct candidate *found, size_t count,
+                     struct candidate_rows *rows, struct colander_error *err);
+void find_candidates_release(struct candidates *candidates,
+                             struct candidate_rows *rows);
 void find_candidates_close(struct candidates *candidates);
 
 #endif

@@ -27,6 +27,7 @@
 
 #include "core/sst.h"
 #include "filters/hierarchy.h"
+#include "filters/levels.h"
 #include "filters/recent.h"
 #include "filters/settings.h"
 
@@ -34,19 +35,29 @@
 
 enum file_state { FILE_UNSURE, FILE_PENDING, FILE_OPEN, FILE_LOADED };
 
+/* The descriptor of an SST, opened when a block is read first. Counted. */
+struct sst_descriptor {
+    atomic_size_t reference_count;
+    atomic_int fd;           /* -1: not open */
+    atomic_uint *open_count; /* of the registry; borrowed */
+};
+
 /* An SST file. Never changes, except that tries are counted. */
 struct sst_file {
     atomic_size_t reference_count;
     struct family_filters *family;
     uint64_t number;
     uint64_t size;
+    uint64_t data_size;   /* of its blocks of data; 0: unknown */
     uint64_t entry_count; /* 0: unknown */
+    uint64_t joined_at;   /* snapshots before see no row of the sequence 0 */
     bool is_tag_known;
     uint8_t tag[SST_TAG_SIZE]; /* of the SST; zeros: none */
     int64_t born;              /* seconds of the monotonic clock */
     enum file_state state;
     struct filter_file *filter; /* OPEN and LOADED */
     uint32_t *slots;            /* LOADED: of each part in the hierarchy */
+    struct sst_descriptor *descriptor; /* shared by all states of the file */
     atomic_uint tries; /* to rebuild the filter, in any state; a failure
                                  * counts several times */
 };
@@ -76,6 +87,9 @@ struct family_filters {
     struct recent *recent;
     atomic_bool is_recent_all; /* the recent rows have every row that is in no
                                 * SST */
+    atomic_bool knows_recent_keys; /* if so, also the key of every delete */
+    atomic_uint_fast64_t changes;  /* of its files; counted before recent rows
+                                    * are removed */
 
     /* Under the registry's mutex. */
     struct settings *settings;
@@ -83,7 +97,9 @@ struct family_filters {
     struct sst_file **files;
     size_t file_count;
     size_t file_capacity;
-    struct file_view *view;  /* current view; NULL: not created yet */
+    struct file_view *view; /* current view; NULL: not created yet */
+    struct levels *levels;  /* as of `levels_change`; NULL: not listed yet */
+    uint64_t levels_change;
     bool is_refilled;        /* all parts are being added to a new hierarchy */
     uint64_t refilled_bytes; /* their size in the last one, unfolded, */
     uint64_t refilled_folds; /* and how often they were folded there */
@@ -107,6 +123,7 @@ struct registry {
     struct gone_file *gone; /* until they are deleted, or opening ends */
     size_t gone_count;
     size_t gone_capacity;
+    atomic_uint open_count; /* descriptors of SST files */
     atomic_bool is_blind; /* a file could not be listed: all finds must scan */
 };
 
@@ -196,5 +213,13 @@ COLANDER_CHECKED enum colander_code registry_view(struct registry *registry,
 
 /* NULL is allowed. */
 void file_view_release(struct file_view *view);
+
+/* Returns a reference to the levels of the family, which have all files that
+ * were created before; NULL if they cannot be listed. Calls the engine. */
+struct levels *registry_levels(struct registry *registry,
+                               struct family_filters *family,
+                               struct engine *engine,
+                               struct engine_family *engine_family,
+                               struct levels_memory *memory);
 
 #endif

@@ -19,6 +19,7 @@ destroy(struct filters *filters)
     if (filters == NULL)
         return;
     registry_release(&filters->registry);
+    block_cache_destroy(filters->rows);
     filter_names_release(&filters->names);
     pthread_mutex_destroy(&filters->change_mutex);
     pthread_mutex_destroy(&filters->log.mutex);
@@ -161,6 +162,24 @@ list_files(struct filters *filters, struct colander_error *err)
 
 /* ------------------------------------------------------ open and closed --- */
 
+/* Blocks of rows may take three quarters of the cache of the engine, and Bloom
+ * filters an eighth. A quarter of the descriptors is for direct reads. */
+static enum colander_code
+create_row_cache(struct filters *filters, struct colander_error *err)
+{
+    struct colander_options options;
+
+    engine_options(filters->engine, &options);
+    filters->rows =
+        block_cache_create(options.cache_size / 4 * 3,
+                           options.block_size + options.block_size / 8);
+    filters->levels_memory.max = options.cache_size / 8;
+    filters->descriptors_max = options.open_files_max / 4;
+    if (filters->rows == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for filters");
+    return COLANDER_OK;
+}
+
 static enum colander_code
 opened(void *context, struct engine *engine, struct colander_error *err)
 {
@@ -170,6 +189,8 @@ opened(void *context, struct engine *engine, struct colander_error *err)
 
     filters->engine = engine;
     if (is_first)
+        code = create_row_cache(filters, err);
+    if (code == COLANDER_OK && is_first)
         code = load_all_settings(filters, err);
     if (code == COLANDER_OK && is_first)
         code = list_files(filters, err);
@@ -272,6 +293,8 @@ store_hooks_create(const char *path, const struct colander_options *options,
         .write_end = recent_add_end,
         .candidates_open = open_candidates,
         .candidates_next = find_candidates_next,
+        .candidates_read = find_candidates_read,
+        .candidates_release = find_candidates_release,
         .candidates_close = find_candidates_close,
     };
     return COLANDER_OK;

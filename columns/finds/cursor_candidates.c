@@ -33,8 +33,8 @@ struct cursor_candidates {
     struct find *find;
     struct filter_query *query;
     struct candidate_request request;
-    struct candidates *candidates; /* of the hooks; NULL: not open */
-    enum colander_code failure;    /* of the hooks: it is not asked again */
+    struct candidate_source source; /* its candidates are NULL: not open */
+    enum colander_code failure;     /* of the hooks: it is not asked again */
 
     size_t lot_size; /* of the next lot */
     bool is_largest; /* the lot has the largest size */
@@ -42,10 +42,10 @@ struct cursor_candidates {
     size_t key_count;
     size_t key_next; /* whose row is to be read */
     size_t key_max;
-    struct colander_slice *keys;
+    struct candidate *keys;
 
     /* The group of rows of the keys before, read here or by `readers`. */
-    const struct engine_rows *rows;
+    const struct found_rows *rows;
     const enum row_answer *answers; /* NULL: none is known */
     size_t row_count;
     size_t row_next;    /* to be evaluated */
@@ -54,7 +54,7 @@ struct cursor_candidates {
     struct readers *readers; /* NULL: not yet, or never */
     bool is_reading_ahead;   /* they have a lot */
 
-    struct engine_rows *own_rows; /* those read here */
+    struct found_rows own_rows; /* those read here */
 };
 
 /* ---------------------------------------------------------------- plan --- */
@@ -101,11 +101,13 @@ open_candidates(struct cursor_candidates *created, struct find_request *request,
         .explain = explain,
     };
     created->lot_size = LOT_FIRST;
+    created->source.hooks = hooks;
+    created->source.request = &created->request;
     code = hooks->candidates_open(hooks->context, &created->request,
-                                  &created->candidates, err);
+                                  &created->source.candidates, err);
     if (code != COLANDER_OK)
         return code;
-    if (created->candidates == NULL) {
+    if (created->source.candidates == NULL) {
         plan_scan(explain, "value filters would not be faster");
         return COLANDER_OK;
     }
@@ -159,7 +161,7 @@ cursor_candidates_open(struct find *find, struct find_request *request,
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot plan a find");
     created->find = find;
     code = plan_filter_query(created, request, err);
-    if (code == COLANDER_OK && created->candidates != NULL)
+    if (code == COLANDER_OK && created->source.candidates != NULL)
         *candidates = created;
     else
         cursor_candidates_close(created);
@@ -172,11 +174,11 @@ cursor_candidates_close(struct cursor_candidates *candidates)
     if (candidates == NULL)
         return;
     readers_destroy(candidates->readers);
-    if (candidates->candidates != NULL)
-        candidates->find->family->store->hooks.candidates_close(
-            candidates->candidates);
+    found_rows_release(&candidates->own_rows);
+    if (candidates->source.candidates != NULL)
+        candidates->source.hooks->candidates_close(
+            candidates->source.candidates);
     filter_query_destroy(candidates->query);
-    engine_rows_destroy(candidates->own_rows);
     free(candidates->keys);
     free(candidates);
 }
@@ -214,12 +216,12 @@ is_in_range(const struct candidate_request *request, struct colander_slice key)
 static void
 keep_in_range(struct cursor_candidates *candidates, size_t count)
 {
-    struct colander_slice *keys = candidates->keys;
+    struct candidate *keys = candidates->keys;
 
     candidates->key_next = 0;
     candidates->key_count = 0;
     for (size_t i = 0; i < count; i++) {
-        if (is_in_range(&candidates->request, keys[i]))
+        if (is_in_range(&candidates->request, keys[i].key))
             keys[candidates->key_count++] = keys[i];
     }
 }
@@ -228,7 +230,6 @@ keep_in_range(struct cursor_candidates *candidates, size_t count)
 static enum colander_code
 fetch_keys(struct cursor_candidates *candidates, struct colander_error *err)
 {
-    const struct store_hooks *hooks = &candidates->find->family->store->hooks;
     struct colander_explain *explain = &candidates->find->explain;
     const uint64_t start = find_clock(candidates->find);
     size_t size = within_limit(candidates, candidates->lot_size);
@@ -241,8 +242,9 @@ fetch_keys(struct cursor_candidates *candidates, struct colander_error *err)
     code = array_reserve(&candidates->keys, 0, &candidates->key_max, size, err);
     if (code != COLANDER_OK)
         return code;
-    code = hooks->candidates_next(candidates->candidates, candidates->keys,
-                                  size, &count, err);
+    found_rows_clear(&candidates->own_rows); /* they know the last lot */
+    code = candidates->source.hooks->candidates_next(
+        candidates->source.candidates, candidates->keys, size, &count, err);
     explain->read_time += find_clock(candidates->find) - start;
     if (code == COLANDER_CANCELLED)
         return find_check_cancelled(candidates->find, err);
@@ -271,13 +273,14 @@ count_group(struct cursor_candidates *candidates, size_t count)
 
     for (size_t i = 0; i < count; i++) {
         struct colander_slice row = {NULL, 0};
-        size_t size = engine_rows_size(candidates->rows, i);
+        size_t size = found_rows_size(candidates->rows, i);
 
-        (void)engine_rows_get(candidates->rows, i, &row);
+        (void)found_rows_get(candidates->rows, i, &row);
         explain->bytes_read += row.size;
         largest = size > largest ? size : largest;
     }
     explain->rows_verified += count;
+    explain->rows_direct += candidates->rows->direct_count;
     candidates->row_largest = largest;
     candidates->key_next += count;
     candidates->row_count = count;
@@ -297,21 +300,16 @@ group_size_within(const struct cursor_candidates *candidates, size_t bytes)
 static enum colander_code
 read_group(struct cursor_candidates *candidates, struct colander_error *err)
 {
-    const struct candidate_request *request = &candidates->request;
     size_t count = group_size_within(candidates, GROUP_BYTES);
-    enum colander_code code = COLANDER_OK;
+    enum colander_code code;
 
     count = least(within_limit(candidates, count > 0 ? count : 1),
                   candidates->key_count - candidates->key_next);
-    if (candidates->own_rows == NULL)
-        code = engine_rows_create(&candidates->own_rows, err);
-    if (code == COLANDER_OK)
-        code = engine_rows_read(
-            candidates->own_rows, request->family, request->snapshot,
-            candidates->keys + candidates->key_next, count, err);
+    code = found_rows_read(&candidates->own_rows, &candidates->source,
+                           candidates->keys + candidates->key_next, count, err);
     if (code != COLANDER_OK)
         return code;
-    candidates->rows = candidates->own_rows;
+    candidates->rows = &candidates->own_rows;
     candidates->answers = NULL;
     candidates->row_largest = 0;
     count_group(candidates, count);
@@ -332,8 +330,8 @@ begin_reading_ahead(struct cursor_candidates *candidates)
         count < 2 * group_size)
         return;
     if (candidates->readers == NULL && candidates->is_largest) {
-        candidates->readers = readers_create(&candidates->request,
-                                             candidates->find->thread_count);
+        candidates->readers =
+            readers_create(&candidates->source, candidates->find->thread_count);
         if (candidates->readers == NULL)
             candidates->find->thread_count = 1; /* not to be tried again */
     }
@@ -357,7 +355,7 @@ hold_read_ahead(struct cursor_candidates *candidates)
         candidates->is_reading_ahead = false;
         return false;
     }
-    candidates->rows = group->rows;
+    candidates->rows = &group->rows;
     candidates->answers = group->answers;
     count_group(candidates, group->count);
     return true;
@@ -398,8 +396,8 @@ fill_result(const struct cursor_candidates *candidates, size_t index,
 {
     const size_t first = candidates->key_next - candidates->row_count;
 
-    result->key = candidates->keys[first + index];
-    return engine_rows_get(candidates->rows, index, &result->row);
+    result->key = candidates->keys[first + index].key;
+    return found_rows_get(candidates->rows, index, &result->row);
 }
 
 /* Evaluates the row at `index` of the group, which is in `result`. */

@@ -9,7 +9,6 @@
  */
 #include "columns/finds/readers.h"
 #include "columns/finds/predicate.h"
-#include "core/engine.h"
 #include "core/thread.h"
 
 #include <pthread.h>
@@ -20,10 +19,10 @@
 #define THREADS_MAX (READERS_GROUPS - 1)
 
 struct readers {
-    const struct candidate_request *request;
-    const struct colander_slice *keys; /* of the lot */
-    size_t group_count;                /* of the lot */
-    size_t returned_count;             /* groups; of the cursor's thread only */
+    const struct candidate_source *source;
+    const struct candidate *found; /* of the lot */
+    size_t group_count;            /* of the lot */
+    size_t returned_count;         /* groups; of the cursor's thread only */
 
     pthread_mutex_t mutex; /* of what follows */
     pthread_cond_t lot;    /* there are groups to be taken, or it is over */
@@ -51,7 +50,7 @@ can_take(const struct readers *readers)
     return !readers->is_stopped &&
            readers->taken_count < readers->group_count &&
            readers->bytes < READERS_BYTES &&
-           !atomic_load_explicit(readers->request->is_cancelled,
+           !atomic_load_explicit(readers->source->request->is_cancelled,
                                  memory_order_relaxed);
 }
 
@@ -71,22 +70,18 @@ answer_of(const struct candidate_request *request, struct colander_slice row)
 static bool
 read_rows(const struct readers *readers, struct row_group *group, size_t *bytes)
 {
-    const struct candidate_request *request = readers->request;
     struct colander_slice row;
 
     *bytes = 0;
-    if (group->rows == NULL &&
-        engine_rows_create(&group->rows, NULL) != COLANDER_OK)
-        return false;
-    if (engine_rows_read(group->rows, request->family, request->snapshot,
-                         readers->keys + group->first, group->count,
-                         NULL) != COLANDER_OK)
+    if (found_rows_read(&group->rows, readers->source,
+                        readers->found + group->first, group->count,
+                        NULL) != COLANDER_OK)
         return false;
     for (size_t i = 0; i < group->count; i++) {
-        if (!engine_rows_get(group->rows, i, &row))
+        if (!found_rows_get(&group->rows, i, &row))
             continue;
-        group->answers[i] = answer_of(request, row);
-        *bytes += engine_rows_size(group->rows, i);
+        group->answers[i] = answer_of(readers->source->request, row);
+        *bytes += found_rows_size(&group->rows, i);
     }
     return true;
 }
@@ -175,7 +170,7 @@ count_cores(void)
 /* ---------------------------------------------------------------- life --- */
 
 struct readers *
-readers_create(const struct candidate_request *request, uint32_t thread_count)
+readers_create(const struct candidate_source *source, uint32_t thread_count)
 {
     struct readers *created;
 
@@ -186,7 +181,7 @@ readers_create(const struct candidate_request *request, uint32_t thread_count)
     created = calloc(1, sizeof(*created));
     if (created == NULL)
         return NULL;
-    created->request = request;
+    created->source = source;
     created->is_stopped = true;
     created->thread_max = least(thread_count - 1, THREADS_MAX);
     /* without attributes none of these can fail */
@@ -212,7 +207,7 @@ readers_destroy(struct readers *readers)
     pthread_cond_destroy(&readers->lot);
     pthread_cond_destroy(&readers->read);
     for (size_t i = 0; i < READERS_GROUPS; i++)
-        engine_rows_destroy(readers->groups[i].rows);
+        found_rows_release(&readers->groups[i].rows);
     free(readers);
 }
 
@@ -237,12 +232,12 @@ set_groups(struct readers *readers, size_t count, size_t group_size)
 }
 
 void
-readers_begin(struct readers *readers, const struct colander_slice *keys,
+readers_begin(struct readers *readers, const struct candidate *found,
               size_t count, size_t group_size)
 {
     pthread_mutex_lock(&readers->mutex);
     set_groups(readers, count, group_size);
-    readers->keys = keys;
+    readers->found = found;
     readers->returned_count = 0;
     readers->taken_count = 0;
     readers->bytes = 0;
@@ -286,8 +281,6 @@ readers_end(struct readers *readers)
     while (readers->busy_count > 0)
         pthread_cond_wait(&readers->read, &readers->mutex);
     pthread_mutex_unlock(&readers->mutex);
-    for (size_t i = 0; i < readers->group_count; i++) {
-        if (readers->groups[i].rows != NULL)
-            engine_rows_clear(readers->groups[i].rows);
-    }
+    for (size_t i = 0; i < readers->group_count; i++)
+        found_rows_clear(&readers->groups[i].rows);
 }

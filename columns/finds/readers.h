@@ -16,11 +16,11 @@
 #ifndef COLANDER_COLUMNS_FINDS_READERS_H
 #define COLANDER_COLUMNS_FINDS_READERS_H
 
-#include "columns/candidates.h"
+#include "columns/finds/found_rows.h"
 
 /* The most groups of a lot and rows of a group. */
 #define READERS_GROUPS 16
-#define READERS_GROUP_ROWS 32
+#define READERS_GROUP_ROWS FOUND_ROWS_MAX
 
 /* Approximately the most bytes of the rows of a lot. */
 #define READERS_BYTES (16u << 20)
@@ -35,26 +35,26 @@ enum row_answer {
 struct row_group {
     size_t first; /* index among the keys of the lot */
     size_t count;
-    struct engine_rows *rows;
+    struct found_rows rows;
     enum row_answer answers[READERS_GROUP_ROWS]; /* of rows that were found */
 };
 
 struct readers;
 
-/* `thread_count` includes the cursor's thread; 0: one for each core. `request`
+/* `thread_count` includes the cursor's thread; 0: one for each core. `source`
  * is borrowed. Returns NULL if there would be no other thread, or memory is
  * short. */
-struct readers *readers_create(const struct candidate_request *request,
+struct readers *readers_create(const struct candidate_source *source,
                                uint32_t thread_count);
 
 /* NULL is allowed. Waits for groups that are being read. */
 void readers_destroy(struct readers *readers);
 
-/* Begins to read `count` keys in groups of `group_size` rows, at most
- * READERS_GROUPS of them; the keys after these are not read. The keys are
+/* Begins to read `count` rows in groups of `group_size` rows, at most
+ * READERS_GROUPS of them; those after these are not read. `found` is
  * borrowed until the end of the lot. Starts threads, some more for each lot.
  * Without threads the cursor's thread reads alone. */
-void readers_begin(struct readers *readers, const struct colander_slice *keys,
+void readers_begin(struct readers *readers, const struct candidate *found,
                    size_t count, size_t group_size);
 
 /* Returns the next group. Valid until the end of the lot. Returns false if

@@ -58,20 +58,42 @@ write_check(const struct row_write *write, struct colander_error *err)
     return code;
 }
 
+/* Tells the layer above of a row, or of a delete: an empty row. */
+static enum colander_code
+note_row(const struct row_write *write, struct colander_slice row,
+         struct engine_family *engine_family, struct write_batch *batch,
+         struct colander_error *err)
+{
+    const struct colander_store *store = write->family->store;
+
+    if (!store->are_hooks_open)
+        return COLANDER_OK;
+    return store->hooks.recent_add(store->hooks.context, &batch->noted,
+                                   engine_family, write->key, row, err);
+}
+
 static enum colander_code
 put_row(const struct row_write *write, struct colander_slice row,
         struct engine_family *engine_family, struct write_batch *batch,
         struct colander_error *err)
 {
-    const struct colander_store *store = write->family->store;
-    enum colander_code code;
+    enum colander_code code = engine_batch_put(
+        batch->engine_batch, engine_family, write->key, row, err);
 
-    code = engine_batch_put(batch->engine_batch, engine_family, write->key, row,
-                            err);
-    if (code != COLANDER_OK || !store->are_hooks_open)
-        return code;
-    return store->hooks.recent_add(store->hooks.context, &batch->noted,
-                                   engine_family, write->key, row, err);
+    return code == COLANDER_OK ? note_row(write, row, engine_family, batch, err)
+                               : code;
+}
+
+static enum colander_code
+delete_row(const struct row_write *write, struct engine_family *engine_family,
+           struct write_batch *batch, struct colander_error *err)
+{
+    enum colander_code code = engine_batch_delete(
+        batch->engine_batch, engine_family, write->key, err);
+
+    return code == COLANDER_OK ? note_row(write, colander_slice_of(NULL, 0),
+                                          engine_family, batch, err)
+                               : code;
 }
 
 static enum colander_code
@@ -117,8 +139,7 @@ write_apply(const struct row_write *write, struct write_batch *batch,
     case WRITE_PATCH:
         return patch_row(write, engine_family, batch, err);
     case WRITE_DELETE:
-        return engine_batch_delete(batch->engine_batch, engine_family,
-                                   write->key, err);
+        return delete_row(write, engine_family, batch, err);
     case WRITE_MARK:
         return engine_batch_mark(batch->engine_batch, engine_family, write->key,
                                  write->row, err);

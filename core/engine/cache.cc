@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/engine/cache.h"
 
+#include "core/engine/engine_inside.h"
+
 extern "C" {
 #include "core/block_slots.h"
 }
@@ -108,4 +110,12 @@ make_block_cache(const struct colander_options &options)
         cache.memory_allocator =
             std::make_shared<slot_allocator>(options.block_size);
     return rocksdb::NewLRUCache(cache);
+}
+
+void
+engine_cache_lend(struct engine *engine, uint64_t bytes)
+{
+    const size_t size = engine->options.cache_size;
+
+    engine->cache->SetCapacity(bytes < size ? size - bytes : 0);
 }

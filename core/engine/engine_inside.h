@@ -213,6 +213,7 @@ struct engine {
     std::unique_ptr<rocksdb::Env> env;
     std::shared_ptr<OpenedFiles> opened = std::make_shared<OpenedFiles>();
     rocksdb::Options rocksdb_options; /* see also family_options */
+    std::shared_ptr<rocksdb::Cache> cache;
     std::unique_ptr<rocksdb::DB> db;
     std::unique_ptr<rocksdb::ColumnFamilyHandle> default_handle;
     std::shared_ptr<const struct sst_observer> observer; /* NULL: none */

@@ -95,15 +95,17 @@ class Collector : public rocksdb::TablePropertiesCollector
     rocksdb::Status
     AddUserKey(const rocksdb::Slice &key, const rocksdb::Slice &value,
                rocksdb::EntryType type, rocksdb::SequenceNumber,
-               uint64_t) override
+               uint64_t file_size) override
     {
         bool is_put = type == rocksdb::kEntryPut;
         bool is_row = is_put || type == rocksdb::kEntryDelete ||
                       type == rocksdb::kEntrySingleDelete;
+        /* The block that is being filled will begin where the file ends. */
+        const struct sst_entry entry = {from_rocksdb(key), from_rocksdb(value),
+                                        file_size, is_put};
 
         if (writer_ != nullptr && is_row)
-            observer_->writer_add(writer_, from_rocksdb(key),
-                                  from_rocksdb(value), is_put);
+            observer_->writer_add(writer_, &entry);
         return rocksdb::Status::OK();
     }
 
@@ -253,6 +255,7 @@ class Listener : public rocksdb::EventListener
             file.number = number;
             file.family = static_cast<uint32_t>(properties.column_family_id);
             file.size = info.file_size;
+            file.data_size = properties.data_size;
             file.entry_count = properties.num_entries;
             file.is_tagged = find_tag(properties, file.tag);
         } else if (info.status.IsAborted() && !file.is_tagged) {
@@ -314,7 +317,9 @@ class Listener : public rocksdb::EventListener
         file.family = family->second;
         file.number = number_of_file(info.internal_file_path);
         (void)engine_->env->GetFileSize(info.internal_file_path, &file.size);
+        file.data_size = info.table_properties.data_size;
         file.entry_count = info.table_properties.num_entries;
+        file.joined_at = info.global_seqno;
         file.is_ok = true;
         file.is_tagged = is_beside(engine_, info.external_file_path) &&
                          find_tag(info.table_properties, file.tag);

@@ -134,6 +134,12 @@ family_result(const struct engine_family *family, const rocksdb::Status &status,
 }
 
 bool
+engine_family_is_flushed(struct engine_family *family)
+{
+    return is_flushed(family->engine->db.get(), family->handle.get());
+}
+
+bool
 is_flushed(rocksdb::DB *db, rocksdb::ColumnFamilyHandle *handle)
 {
     uint64_t entries = 0;

@@ -53,7 +53,9 @@ set_database_options(const struct colander_options &options,
     database->wal_recovery_mode =
         rocksdb::WALRecoveryMode::kPointInTimeRecovery;
     database->max_background_jobs = static_cast<int>(std::max(2u, threads));
-    database->max_open_files = static_cast<int>(options.open_files_max);
+    /* The rest is for the layer above. */
+    database->max_open_files =
+        static_cast<int>(options.open_files_max - options.open_files_max / 4);
 
     /* Hundreds of families share memory and log. Without these limits each
      * could keep 64 MiB of memory and gigabytes of log. */
@@ -115,8 +117,9 @@ set_rocksdb_options(struct engine *engine)
 {
     engine->env = make_jobs_env(
         make_store_files(engine->ledger, engine->opened), engine->jobs);
+    engine->cache = make_block_cache(engine->options);
     set_database_options(engine->options, &engine->rocksdb_options);
-    set_family_options(engine->options, make_block_cache(engine->options),
+    set_family_options(engine->options, engine->cache,
                        &engine->rocksdb_options);
     engine->rocksdb_options.env = engine->env.get();
     /* A store without its database is damaged, not new. */

@@ -99,6 +99,17 @@ path_of(const struct engine *engine, uint64_t number)
     return engine->path + name;
 }
 
+bool
+engine_sst_path(const struct engine *engine, uint64_t number,
+                char path[SST_PATH_MAX])
+{
+    const int size = snprintf(path, SST_PATH_MAX,
+                              "%s/" DIRECTORY_ENGINE "/%06" PRIu64 ".sst",
+                              engine->path.c_str(), number);
+
+    return size > 0 && size < SST_PATH_MAX;
+}
+
 /* Opens the reader. A file without properties is damaged, and its blocks in the
  * cache could be taken for those of another such file. */
 static enum colander_code
@@ -191,6 +202,12 @@ hash_key(struct colander_slice key)
     return rocksdb::Hash64(reinterpret_cast<const char *>(key.data), key.size);
 }
 
+uint64_t
+engine_key_hash(struct colander_slice key)
+{
+    return hash_key(key);
+}
+
 enum colander_code
 check_sst_places(const std::string &path, struct colander_error *err)
 {
@@ -261,6 +278,7 @@ read_properties(struct engine *engine, uint32_t family,
     for (const auto &one : found) {
         struct sst_info &file = (*known)[number_of_file(one.first)];
 
+        file.data_size = one.second->data_size;
         file.entry_count = one.second->num_entries;
         file.is_tag_known = true;
         (void)find_tag(*one.second, file.tag);

@@ -49,6 +49,13 @@ COLANDER_CHECKED enum colander_code
 table_map_read(struct table_map *map, const struct table_source *source,
                struct table_block *block, struct colander_error *err);
 
+/* Finds the Bloom filter only; its size is 0 if the file has none. Sets *why to
+ * what is wrong, or NULL. Fails with NO_MEMORY. */
+COLANDER_CHECKED enum colander_code
+table_map_find_filter(const struct table_source *source,
+                      struct table_place *filter, const char **why,
+                      struct colander_error *err);
+
 void table_map_release(struct table_map *map);
 
 /* Returns the key of a block in the index. */

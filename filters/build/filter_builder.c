@@ -2,6 +2,7 @@
 #include "filters/filter_builder.h"
 
 #include "columns/candidates.h"
+#include "core/array.h"
 #include "filters/build/entry_list.h"
 #include "filters/row_keys.h"
 #include "filters/zones.h"
@@ -19,6 +20,15 @@ struct filter_builder {
     struct entry_list entries;
     struct zones_builder *zones;
     uint64_t entry_count; /* of the SST */
+
+    /* The blocks of the SST. */
+    struct filter_span *spans;
+    size_t span_count;
+    size_t span_capacity;
+    bool are_spans_known;
+    uint64_t rows_before;           /* of earlier parts */
+    struct colander_buffer deleted; /* the key of the last delete */
+    size_t deleted_span;            /* index of its block, from 1; 0: none */
 
     /* The part being built. */
     uint32_t row_count;
@@ -60,6 +70,7 @@ filter_builder_create(const char *path, struct settings *settings,
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory to build a filter");
     created->settings = settings_ref(settings);
+    created->are_spans_known = true;
     code = entry_list_init(&created->entries, settings->options.hash_bits,
                            coarse_of(settings), err);
     if (code == COLANDER_OK && has_locator(created)) {
@@ -87,6 +98,8 @@ filter_builder_destroy(struct filter_builder *builder)
     entry_list_release(&builder->entries);
     zones_builder_destroy(builder->zones);
     colander_buffer_release(&builder->keys);
+    colander_buffer_release(&builder->deleted);
+    free(builder->spans);
     settings_unref(builder->settings);
     free(builder);
 }
@@ -236,6 +249,7 @@ write_located(struct filter_builder *builder, struct filter_part *part,
 static void
 begin_part(struct filter_builder *builder)
 {
+    builder->rows_before += builder->row_count;
     builder->row_count = 0;
     builder->row_bytes = 0;
     builder->key_bytes = 0;
@@ -329,29 +343,80 @@ is_part_full(const struct filter_builder *builder)
            builder->keys.size >= FILTER_PART_KEY_BYTES;
 }
 
-enum colander_code
-filter_builder_add(struct filter_builder *builder, struct colander_slice key,
-                   struct colander_slice row, bool is_put,
-                   struct colander_error *err)
+/* Notes the block that the entry is in. The rows that begin in it are counted
+ * from here on. */
+static enum colander_code
+note_block(struct filter_builder *builder, const struct sst_entry *entry,
+           struct colander_error *err)
 {
-    enum colander_code code = COLANDER_OK;
-    bool is_same =
-        builder->is_row_open && colander_slice_equal(key, last_key(builder));
+    const uint64_t rows = builder->rows_before + builder->row_count;
+    enum colander_code code;
+
+    if (!builder->are_spans_known ||
+        (builder->span_count > 0 &&
+         builder->spans[builder->span_count - 1].offset == entry->block))
+        return COLANDER_OK;
+    if (entry->block == SST_BLOCK_UNKNOWN || rows > FILTER_SPAN_ROWS_MAX) {
+        builder->are_spans_known = false;
+        return COLANDER_OK;
+    }
+    code = array_reserve(&builder->spans, builder->span_count,
+                         &builder->span_capacity, 1, err);
+    if (code == COLANDER_OK)
+        builder->spans[builder->span_count++] =
+            (struct filter_span){entry->block, (uint32_t)rows,
+                                 filter_key_sum(entry->key)};
+    return code;
+}
+
+static enum colander_code
+note_delete(struct filter_builder *builder, struct colander_slice key,
+            struct colander_error *err)
+{
+    if (builder->deleted_span != 0 &&
+        colander_slice_equal(colander_buffer_slice(&builder->deleted), key))
+        return COLANDER_OK;
+    builder->deleted_span = builder->span_count;
+    colander_buffer_clear(&builder->deleted);
+    return colander_buffer_append(&builder->deleted, key.data, key.size, err);
+}
+
+/* A row is looked for in the block with the newest version of its key. If that
+ * is a delete in an earlier block, the row counts as begun there. */
+static void
+note_row(struct filter_builder *builder, struct colander_slice key)
+{
+    if (builder->deleted_span == 0 ||
+        !colander_slice_equal(colander_buffer_slice(&builder->deleted), key))
+        return;
+    for (size_t i = builder->span_count; i > builder->deleted_span; i--)
+        builder->spans[i - 1].first_row++;
+}
+
+enum colander_code
+filter_builder_add(struct filter_builder *builder,
+                   const struct sst_entry *entry, struct colander_error *err)
+{
+    enum colander_code code = note_block(builder, entry, err);
+    bool is_same = builder->is_row_open &&
+                   colander_slice_equal(entry->key, last_key(builder));
 
     builder->entry_count++;
-    if (!is_put)
-        return COLANDER_OK;
-    if (!is_same && is_part_full(builder))
+    if (code == COLANDER_OK && !entry->is_put)
+        return note_delete(builder, entry->key, err);
+    if (code == COLANDER_OK && !is_same && is_part_full(builder))
         code = end_part(builder, err);
     if (code == COLANDER_OK && !is_same)
-        code = begin_row(builder, key, err);
+        code = begin_row(builder, entry->key, err);
     if (code != COLANDER_OK)
         return code;
-    builder->row_bytes += row.size;
+    if (!is_same)
+        note_row(builder, entry->key);
+    builder->row_bytes += entry->value.size;
     builder->visit_code = COLANDER_OK;
     builder->visit_err = err;
     builder->skip_depth = 0;
-    code = row_values(row, visit_value, builder, err);
+    code = row_values(entry->value, visit_value, builder, err);
     return code == COLANDER_OK ? builder->visit_code : code;
 }
 
@@ -373,5 +438,7 @@ filter_builder_finish(struct filter_builder *builder,
     head.unfiltered_count = builder->settings->unfiltered_count;
     memcpy(head.unfiltered, builder->settings->unfiltered,
            sizeof(head.unfiltered));
-    return filter_writer_finish(builder->writer, &head, err);
+    return filter_writer_finish(
+        builder->writer, &head, builder->spans,
+        builder->are_spans_known ? builder->span_count : 0, err);
 }

@@ -8,6 +8,7 @@
 
 /* An entry in a lot, followed by key and row. */
 struct feed_head {
+    uint64_t block;
     uint32_t key_size;
     uint32_t row_size;
     bool is_put;
@@ -44,16 +45,17 @@ build(struct filter_feed *feed, struct colander_buffer *lot)
 
     while (offset < lot->size && feed->code == COLANDER_OK) {
         const uint8_t *at = lot->data + offset;
-        struct colander_slice key;
-        struct colander_slice row;
+        struct sst_entry entry;
         struct feed_head head;
 
         memcpy(&head, at, sizeof(head));
-        key = colander_slice_of(at + sizeof(head), head.key_size);
-        row = colander_slice_of(key.data + key.size, head.row_size);
+        entry.key = colander_slice_of(at + sizeof(head), head.key_size);
+        entry.value =
+            colander_slice_of(entry.key.data + entry.key.size, head.row_size);
+        entry.block = head.block;
+        entry.is_put = head.is_put;
         offset += sizeof(head) + head.key_size + head.row_size;
-        feed->code = filter_builder_add(feed->builder, key, row, head.is_put,
-                                        &feed->err);
+        feed->code = filter_builder_add(feed->builder, &entry, &feed->err);
     }
     if (lot->capacity > FEED_LOT_SIZE)
         colander_buffer_release(lot);
@@ -187,8 +189,7 @@ put_bytes(uint8_t *end, const void *bytes, size_t size)
 }
 
 enum colander_code
-filter_feed_add(struct filter_feed *feed, struct colander_slice key,
-                struct colander_slice row, bool is_put,
+filter_feed_add(struct filter_feed *feed, const struct sst_entry *entry,
                 struct colander_error *err)
 {
     struct colander_buffer *lot = &feed->lots[feed->filling];
@@ -198,10 +199,11 @@ filter_feed_add(struct filter_feed *feed, struct colander_slice key,
     uint8_t *end;
 
     memset(&head, 0, sizeof(head));
-    head.key_size = (uint32_t)key.size;
-    head.row_size = is_put ? (uint32_t)row.size : 0;
-    head.is_put = is_put;
-    size = sizeof(head) + key.size + head.row_size;
+    head.block = entry->block;
+    head.key_size = (uint32_t)entry->key.size;
+    head.row_size = entry->is_put ? (uint32_t)entry->value.size : 0;
+    head.is_put = entry->is_put;
+    size = sizeof(head) + head.key_size + head.row_size;
     if (lot->size > 0 && lot->size + size > FEED_LOT_SIZE) {
         code = hand_over(feed, err);
         lot = &feed->lots[feed->filling];
@@ -213,8 +215,8 @@ filter_feed_add(struct filter_feed *feed, struct colander_slice key,
     if (code != COLANDER_OK)
         return code;
     end = put_bytes(lot->data + lot->size, &head, sizeof(head));
-    end = put_bytes(end, key.data, key.size);
-    (void)put_bytes(end, row.data, head.row_size);
+    end = put_bytes(end, entry->key.data, head.key_size);
+    (void)put_bytes(end, entry->value.data, head.row_size);
     lot->size += size;
     return COLANDER_OK;
 }

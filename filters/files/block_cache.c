@@ -45,9 +45,6 @@ struct block {
     _Alignas(max_align_t) uint8_t data[];
 };
 
-/* Most blocks of filter files, with what is kept about them, fit a slot. */
-#define SLOT_SIZE 4608u
-
 /* What a block takes besides its bytes; 32 for its bucket and the allocator. */
 #define BLOCK_OVERHEAD (sizeof(struct block) + 32)
 
@@ -65,6 +62,7 @@ struct shard {
 
 struct block_cache {
     size_t shard_count; /* a power of two */
+    size_t slot_size;   /* most blocks fit, with what is kept about them */
     struct shard shards[SHARDS_MAX];
     struct block_slots slots;
 };
@@ -227,15 +225,26 @@ shard_release(struct shard *shard)
     pthread_mutex_destroy(&shard->mutex);
 }
 
+/* A block ends after what fills it, so some are larger. */
+static size_t
+slot_size_for(size_t block_size)
+{
+    const size_t size = block_size + block_size / 16 + sizeof(struct block) +
+                        BLOCK_SLOT_ALIGNMENT - 1;
+
+    return size - size % BLOCK_SLOT_ALIGNMENT;
+}
+
 struct block_cache *
-block_cache_create(size_t capacity)
+block_cache_create(size_t capacity, size_t block_size)
 {
     struct block_cache *cache = calloc(1, sizeof(*cache));
     size_t count = SHARDS_MAX;
 
     if (cache == NULL)
         return NULL;
-    block_slots_init(&cache->slots, SLOT_SIZE);
+    cache->slot_size = slot_size_for(block_size);
+    block_slots_init(&cache->slots, cache->slot_size);
     while (count > 1 && capacity / count < SHARD_CAPACITY_MIN)
         count /= 2;
     while (cache->shard_count < count) {
@@ -281,8 +290,8 @@ block_cache_find(struct block_cache *cache, uint64_t file, uint32_t index)
 struct cached_block *
 block_cache_allocate(struct block_cache *cache, size_t size)
 {
-    const bool is_usual =
-        size <= SLOT_SIZE - sizeof(struct block) && size > SLOT_SIZE / 2;
+    const bool is_usual = size <= cache->slot_size - sizeof(struct block) &&
+                          size > cache->slot_size / 2;
     struct block *block;
 
     if (size > SIZE_MAX - BLOCK_OVERHEAD)
@@ -295,7 +304,7 @@ block_cache_allocate(struct block_cache *cache, size_t size)
     block->shown.bytes.data = block->data;
     block->shown.bytes.size = size;
     block->shard = NULL;
-    block->cost = is_usual ? SLOT_SIZE : BLOCK_OVERHEAD + size;
+    block->cost = is_usual ? cache->slot_size : BLOCK_OVERHEAD + size;
     atomic_init(&block->holders, 1);
     return &block->shown;
 }
@@ -366,6 +375,17 @@ block_cache_forget(struct block_cache *cache, uint64_t file, uint32_t count)
             chain_remove(link);
         unlock(shard);
     }
+}
+
+uint64_t
+block_cache_bytes_used(struct block_cache *cache)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < cache->shard_count; i++)
+        bytes +=
+            atomic_load_explicit(&cache->shards[i].bytes, memory_order_relaxed);
+    return bytes;
 }
 
 struct block_cache_sizes

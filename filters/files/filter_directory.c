@@ -20,9 +20,10 @@
 /* Read at once when a file is opened; usually contains the whole directory. */
 #define ENDING_SIZE (64u << 10)
 
-/* The least that a part and a block take in the directory. */
+/* The least that a part, a block and a span take in the directory. */
 #define PART_SIZE_MIN 15
 #define PLACE_SIZE_MIN 2
+#define SPAN_SIZE_MIN 6
 
 static_assert(sizeof(struct filter_place) == 16,
               "a block costs 16 bytes of memory");
@@ -60,10 +61,11 @@ filter_fail_memory(const char *path, struct colander_error *err)
 /* --------------------------------------------------------------- bytes --- */
 
 void
-filter_beginning(uint64_t salt, uint8_t bytes[FILTER_BEGINNING_SIZE])
+filter_beginning(uint32_t version, uint64_t salt,
+                 uint8_t bytes[FILTER_BEGINNING_SIZE])
 {
     memcpy(bytes, FILTER_FILE_MAGIC, FILTER_MAGIC_SIZE);
-    bytes_put_le32(bytes + 8, FILTER_FILE_VERSION);
+    bytes_put_le32(bytes + 8, version);
     bytes_put_le32(bytes + 12, 0);
     bytes_put_le64(bytes + 16, salt);
 }
@@ -74,6 +76,12 @@ filter_checksum(struct colander_slice bytes, uint64_t salt, uint64_t offset)
     return XXH3_64bits_withSeed(bytes.size == 0 ? (const void *)""
                                                 : (const void *)bytes.data,
                                 bytes.size, salt + offset);
+}
+
+uint32_t
+filter_key_sum(struct colander_slice key)
+{
+    return (uint32_t)filter_checksum(key, 0, 0);
 }
 
 /* --------------------------------------------------------------- parts --- */
@@ -142,6 +150,7 @@ struct ending {
     uint64_t offset; /* of the directory */
     uint64_t checksum;
     uint64_t file_size;
+    uint32_t version;
 };
 
 /* Checks that the footer and the size of the file agree. */
@@ -149,7 +158,7 @@ static enum colander_code
 check_footer(struct ending *ending, const uint8_t *footer, const char *path,
              struct colander_error *err)
 {
-    uint64_t version = bytes_get_le32(footer + 28);
+    uint32_t version = bytes_get_le32(footer + 28);
     uint64_t size = bytes_get_le64(footer + 8);
     uint64_t room = ending->file_size - FILTER_FOOTER_SIZE;
 
@@ -159,10 +168,12 @@ check_footer(struct ending *ending, const uint8_t *footer, const char *path,
         return COLANDER_FAIL(err, COLANDER_TOO_NEW,
                              "filter file '%s' has version %u, this version of "
                              "colander reads up to %u",
-                             path, (unsigned)version, FILTER_FILE_VERSION);
+                             path, version, FILTER_FILE_VERSION);
+    ending->version = version;
     ending->offset = bytes_get_le64(footer);
     ending->checksum = bytes_get_le64(footer + 16);
-    if (version != FILTER_FILE_VERSION || bytes_get_le32(footer + 24) != 0 ||
+    if (version < FILTER_FILE_VERSION_OLDEST ||
+        bytes_get_le32(footer + 24) != 0 ||
         ending->offset < FILTER_BEGINNING_SIZE || ending->offset > room ||
         size != room - ending->offset)
         return filter_fail_damaged(path, "its footer is damaged", err);
@@ -382,17 +393,57 @@ static_assert(sizeof(struct filter_file) % 8 == 0 &&
                   sizeof(struct filter_part) % 8 == 0,
               "what follows in the same memory is aligned");
 
-/* Reads the parts. They must use the whole directory, and every byte of the
- * file must belong to one of them. */
-static bool
+/* Reads the spans. Each has its distance from the one before. */
+static enum colander_code
+take_spans(struct decoder *decoder, const char *path,
+           struct colander_error *err)
+{
+    struct filter_file *file = decoder->file;
+    const uint64_t count =
+        take_number(&decoder->input, decoder->input.left.size / SPAN_SIZE_MIN);
+    struct filter_span before = {0, 0, 0};
+
+    if (count == 0 || count > UINT32_MAX)
+        return COLANDER_OK;
+    file->spans = calloc((size_t)count, sizeof(*file->spans));
+    if (file->spans == NULL)
+        return filter_fail_memory(path, err);
+    file->span_count = (uint32_t)count;
+    for (uint32_t i = 0; i < file->span_count && !decoder->input.is_bad; i++) {
+        const uint64_t offset = take_number(&decoder->input, INT64_MAX);
+        const uint64_t rows =
+            take_number(&decoder->input, UINT32_MAX - before.first_row);
+
+        decoder->input.is_bad |= i > 0 && offset == 0;
+        before.offset += offset;
+        before.first_row += (uint32_t)rows;
+        before.key_sum = (uint32_t)bytes_read_le(&decoder->input, 4);
+        file->spans[i] = before;
+    }
+    return COLANDER_OK;
+}
+
+static void
 take_parts(struct decoder *decoder)
 {
     struct filter_file *file = decoder->file;
+    uint64_t rows = 0;
 
     for (uint32_t i = 0; i < file->part_count && !decoder->input.is_bad; i++) {
         take_part(decoder, &file->parts[i]);
         take_places(decoder, &file->parts[i]);
+        file->parts[i].first_row = rows;
+        rows += file->parts[i].shape.row_count;
     }
+}
+
+/* Everything must have been used: the whole directory, and every byte of the
+ * file. */
+static bool
+is_complete(const struct decoder *decoder)
+{
+    const struct filter_file *file = decoder->file;
+
     return !decoder->input.is_bad && decoder->input.left.size == 0 &&
            decoder->key_offset == file->key_size &&
            decoder->next == file->place_count &&
@@ -425,6 +476,14 @@ take_file(struct decoder *decoder, const char *path, struct colander_error *err)
     return COLANDER_OK;
 }
 
+void
+filter_directory_free(struct filter_file *file)
+{
+    if (file != NULL)
+        free(file->spans);
+    free(file);
+}
+
 static enum colander_code
 decode_directory(const struct ending *ending, const char *path,
                  struct filter_file **file, struct colander_error *err)
@@ -438,10 +497,16 @@ decode_directory(const struct ending *ending, const char *path,
     code = take_file(&decoder, path, err);
     if (code != COLANDER_OK)
         return code;
-    if (!take_parts(&decoder)) {
-        free(decoder.file);
-        return filter_fail_damaged(path, "its directory is invalid", err);
+    take_parts(&decoder);
+    if (ending->version > FILTER_FILE_VERSION_OLDEST)
+        code = take_spans(&decoder, path, err);
+    if (code == COLANDER_OK && !is_complete(&decoder))
+        code = filter_fail_damaged(path, "its directory is invalid", err);
+    if (code != COLANDER_OK) {
+        filter_directory_free(decoder.file);
+        return code;
     }
+    decoder.file->version = ending->version;
     decoder.file->size = ending->file_size;
     decoder.file->checksum = ending->checksum;
     *file = decoder.file;

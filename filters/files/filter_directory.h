@@ -25,6 +25,9 @@ COLANDER_CHECKED enum colander_code
 filter_directory_read(int fd, const char *path, struct filter_file **file,
                       struct colander_error *err);
 
+/* Frees a file, whatever its references. NULL is allowed. */
+void filter_directory_free(struct filter_file *file);
+
 /* Reads `size` bytes. Fails with CORRUPT if the file has fewer. */
 COLANDER_CHECKED enum colander_code filter_read(int fd, const char *path,
                                                 uint8_t *bytes, size_t size,
@@ -43,7 +46,8 @@ enum colander_code filter_fail_memory(const char *path,
                                       struct colander_error *err);
 
 /* Writes the first bytes of a file. */
-void filter_beginning(uint64_t salt, uint8_t bytes[FILTER_BEGINNING_SIZE]);
+void filter_beginning(uint32_t version, uint64_t salt,
+                      uint8_t bytes[FILTER_BEGINNING_SIZE]);
 
 /* Returns the checksum of a block or directory at `offset`. */
 uint64_t filter_checksum(struct colander_slice bytes, uint64_t salt,

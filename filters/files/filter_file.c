@@ -55,7 +55,7 @@ filter_file_unref(struct filter_file *file)
         return;
     if (file->cache != NULL)
         block_cache_forget(file->cache, file->salt, file->place_count);
-    free(file);
+    filter_directory_free(file);
 }
 
 /* -------------------------------------------------------------- blocks --- */
@@ -191,14 +191,14 @@ check_ends(const struct filter_file *file, int fd, struct colander_error *err)
     code = filter_read(fd, file->path, found, sizeof(found), 0, err);
     if (code != COLANDER_OK)
         return code;
-    filter_beginning(file->salt, expected);
+    filter_beginning(file->version, file->salt, expected);
     if (memcmp(found, expected, sizeof(found)) != 0)
         return filter_fail_damaged(file->path, "its header is damaged", err);
     code = filter_directory_read(fd, file->path, &now, err);
     if (code != COLANDER_OK)
         return code;
     is_same = now->size == file->size && now->checksum == file->checksum;
-    free(now);
+    filter_directory_free(now);
     if (!is_same)
         return filter_fail_damaged(file->path, "another file has replaced it",
                                    err);

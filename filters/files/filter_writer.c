@@ -190,7 +190,7 @@ begin(struct filter_writer *writer, struct colander_error *err)
                              writer->path);
     if (writer->fd < 0)
         return fail_errno(writer, "make", err);
-    filter_beginning(writer->salt, bytes);
+    filter_beginning(FILTER_FILE_VERSION, writer->salt, bytes);
     return put(writer, bytes, sizeof(bytes), err);
 }
 
@@ -359,14 +359,18 @@ filter_writer_part_end(struct filter_writer *writer,
 /* -------------------------------------------------------------- finish --- */
 
 /* Builds the directory: what describes the file, the counts for which a reader
- * needs memory, and the parts. */
+ * needs memory, the parts, and the spans. */
 static enum colander_code
 make_directory(const struct filter_writer *writer,
-               const struct filter_head *head,
-               struct colander_buffer *directory, struct colander_error *err)
+               const struct filter_head *head, const struct filter_span *spans,
+               size_t span_count, struct colander_buffer *directory,
+               struct colander_error *err)
 {
+    struct filter_span before = {0, 0, 0};
     enum colander_code code = colander_buffer_reserve(
-        directory, sizeof(*head) + 8 * NUMBER_SIZE_MAX + 8 + writer->parts.size,
+        directory,
+        sizeof(*head) + 9 * NUMBER_SIZE_MAX + 8 + writer->parts.size +
+            span_count * (2 * NUMBER_SIZE_MAX + sizeof(spans->key_sum)),
         err);
 
     if (code != COLANDER_OK)
@@ -383,6 +387,14 @@ make_directory(const struct filter_writer *writer,
     add_number(directory, writer->block_count);
     add_number(directory, writer->key_size);
     add_bytes(directory, writer->parts.data, writer->parts.size);
+    add_number(directory, span_count);
+    for (size_t i = 0; i < span_count; i++) {
+        add_number(directory, spans[i].offset - before.offset);
+        add_number(directory, spans[i].first_row - before.first_row);
+        bytes_put_le32(directory->data + directory->size, spans[i].key_sum);
+        directory->size += sizeof(spans[i].key_sum);
+        before = spans[i];
+    }
     return COLANDER_OK;
 }
 
@@ -431,7 +443,9 @@ sync_and_close(struct filter_writer *writer, struct colander_error *err)
 
 enum colander_code
 filter_writer_finish(struct filter_writer *writer,
-                     const struct filter_head *head, struct colander_error *err)
+                     const struct filter_head *head,
+                     const struct filter_span *spans, size_t count,
+                     struct colander_error *err)
 {
     struct colander_buffer directory = COLANDER_BUFFER_EMPTY;
     enum colander_code code;
@@ -439,9 +453,11 @@ filter_writer_finish(struct filter_writer *writer,
     assert(!writer->is_finished);
     if (writer->pending_count > 0)
         return fail_invalid(writer, "a part has not ended", err);
+    if (count > UINT32_MAX)
+        return fail_invalid(writer, "too many blocks of its SST", err);
     if (head->unfiltered_count > FILTER_UNFILTERED_MAX)
         return fail_invalid(writer, "too many unfiltered columns", err);
-    code = make_directory(writer, head, &directory, err);
+    code = make_directory(writer, head, spans, count, &directory, err);
     if (code == COLANDER_OK)
         code = put_directory(writer, colander_buffer_slice(&directory), err);
     if (code == COLANDER_OK)

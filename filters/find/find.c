@@ -9,7 +9,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include "filters/find.h"
+#include "core/array.h"
 #include "core/heap.h"
+#include "filters/direct.h"
 #include "filters/find/plan.h"
 #include "filters/live.h"
 
@@ -18,6 +20,17 @@
 
 /* A file that is missing in this many views is lost, not being replaced. */
 #define PLANS_MAX 64
+
+/* A lot holds about as many bytes of rows. Others are read again. */
+#define LOT_BYTES ((size_t)4 << 20)
+
+/* The row of a key, if a stream has read it directly. */
+struct lot_row {
+    const struct sst_file *file; /* of the view; NULL: not known */
+    uint64_t number;             /* of the row in the file */
+    uint32_t place;              /* of the file in the levels */
+    struct direct_row row;
+};
 
 struct candidates {
     struct stream_find find;
@@ -31,6 +44,10 @@ struct candidates {
     struct colander_buffer keys;
     size_t last_size; /* of the last key, which is at their end */
     bool has_last;
+    struct lot_row *rows; /* of the keys */
+    size_t row_count;
+    size_t row_capacity;
+    size_t held_bytes; /* of blocks */
 };
 
 /* ----------------------------------------------------------------- heap --- */
@@ -148,6 +165,16 @@ is_filter_lost(struct filters *filters, const struct sst_file *file)
            access(path, F_OK) != 0;
 }
 
+/* Releases the rows of the lot. */
+static void
+release_rows(struct candidates *candidates)
+{
+    for (size_t i = 0; i < candidates->row_count; i++)
+        direct_release(candidates->find.filters, &candidates->rows[i].row);
+    candidates->row_count = 0;
+    candidates->held_bytes = 0;
+}
+
 /* Returns whether another plan may help: a file was replaced, or its filter is
  * unusable and doubted from now on. */
 static bool
@@ -168,6 +195,8 @@ can_plan_again(struct candidates *candidates, enum colander_code code,
         if (!stream->has_failed || stream->file == NULL ||
             stream->file->filter == NULL)
             continue;
+        if (stream->is_sst_damaged)
+            return false;
         if (!is_gone || is_filter_lost(filters, stream->file)) {
             filters_doubt(filters, stream->file, err);
             return true;
@@ -233,7 +262,9 @@ find_candidates_close(struct candidates *candidates)
 {
     if (candidates == NULL)
         return;
+    release_rows(candidates);
     drop_plan(candidates);
+    free(candidates->rows);
     colander_buffer_release(&candidates->bound);
     colander_buffer_release(&candidates->keys);
     free(candidates);
@@ -241,7 +272,7 @@ find_candidates_close(struct candidates *candidates)
 
 /* ----------------------------------------------------------------- next --- */
 
-/* Keeps only the last key of the lot before. */
+/* Keeps only the last key of the lot before, and none of its rows. */
 static void
 begin_lot(struct candidates *candidates)
 {
@@ -250,36 +281,100 @@ begin_lot(struct candidates *candidates)
     if (candidates->has_last)
         memmove(keys->data, last_key(candidates).data, candidates->last_size);
     keys->size = candidates->last_size;
+    release_rows(candidates);
+}
+
+/* Takes the row that the top stream has read, if any. */
+static struct lot_row
+take_row(struct candidates *candidates)
+{
+    struct stream *stream = candidates->plan.streams[0];
+    struct lot_row taken = {.place = LEVELS_NONE};
+
+    if (stream->row.block == NULL)
+        return taken;
+    taken.file = stream->file;
+    taken.number = stream->number;
+    taken.place = stream->place;
+    if (candidates->held_bytes < LOT_BYTES) {
+        taken.row = stream->row;
+        candidates->held_bytes += stream->row.block->bytes.size;
+        stream->row.block = NULL;
+    }
+    return taken;
+}
+
+static enum colander_code
+add_key(struct candidates *candidates, struct candidate *found,
+        struct colander_error *err)
+{
+    const struct colander_slice key = candidates->plan.streams[0]->key;
+    const size_t index = candidates->row_count;
+    enum colander_code code =
+        colander_buffer_append(&candidates->keys, key.data, key.size, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    candidates->has_last = true;
+    candidates->last_size = key.size;
+    found[index].key.size = key.size;
+    found[index].index = (uint32_t)index;
+    candidates->rows[index] = take_row(candidates);
+    candidates->row_count++;
+    return COLANDER_OK;
+}
+
+/* The last key was found again: the row that is searched first counts. */
+static void
+change_row(struct candidates *candidates)
+{
+    const struct stream *stream = candidates->plan.streams[0];
+    struct lot_row *row = &candidates->rows[candidates->row_count - 1];
+
+    if (candidates->row_count == 0 || stream->row.block == NULL ||
+        stream->place >= row->place)
+        return;
+    direct_release(candidates->find.filters, &row->row);
+    *row = take_row(candidates);
 }
 
 /* Adds keys until there are `max`. Sets their sizes only, since their bytes may
  * still move. */
 static enum colander_code
-collect_lot(struct candidates *candidates, struct colander_slice *keys,
-            size_t max, size_t *count, struct colander_error *err)
+collect_lot(struct candidates *candidates, struct candidate *found, size_t max,
+            struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
 
-    while (code == COLANDER_OK && *count < max && candidates->heap_count > 0) {
+    while (code == COLANDER_OK && candidates->row_count < max &&
+           candidates->heap_count > 0) {
         const struct colander_slice key = candidates->plan.streams[0]->key;
 
-        if (!candidates->has_last ||
-            !colander_slice_equal(key, last_key(candidates))) {
-            code = colander_buffer_append(&candidates->keys, key.data, key.size,
-                                          err);
-            if (code != COLANDER_OK)
-                break;
-            candidates->has_last = true;
-            candidates->last_size = key.size;
-            keys[(*count)++].size = key.size;
-        }
-        code = step_top(candidates, err);
+        if (candidates->has_last &&
+            colander_slice_equal(key, last_key(candidates)))
+            change_row(candidates);
+        else
+            code = add_key(candidates, found, err);
+        if (code == COLANDER_OK)
+            code = step_top(candidates, err);
     }
     return code;
 }
 
+/* Makes another plan after a failure. Files of the last one are not known any
+ * more. */
+static enum colander_code
+plan_again(struct candidates *candidates, struct colander_error *err)
+{
+    for (size_t i = 0; i < candidates->row_count; i++) {
+        direct_release(candidates->find.filters, &candidates->rows[i].row);
+        candidates->rows[i].file = NULL;
+    }
+    return make_plan(candidates, false, err);
+}
+
 enum colander_code
-find_candidates_next(struct candidates *candidates, struct colander_slice *keys,
+find_candidates_next(struct candidates *candidates, struct candidate *found,
                      size_t max, size_t *count, struct colander_error *err)
 {
     size_t at = candidates->last_size;
@@ -288,11 +383,14 @@ find_candidates_next(struct candidates *candidates, struct colander_slice *keys,
 
     *count = 0;
     begin_lot(candidates);
-    code = collect_lot(candidates, keys, max, count, &failure);
+    code = array_reserve(&candidates->rows, 0, &candidates->row_capacity, max,
+                         &failure);
+    if (code == COLANDER_OK)
+        code = collect_lot(candidates, found, max, &failure);
     while (code != COLANDER_OK && can_plan_again(candidates, code, &failure)) {
-        code = make_plan(candidates, false, &failure);
+        code = plan_again(candidates, &failure);
         if (code == COLANDER_OK)
-            code = collect_lot(candidates, keys, max, count, &failure);
+            code = collect_lot(candidates, found, max, &failure);
     }
     if (code != COLANDER_OK) {
         if (err != NULL)
@@ -300,9 +398,63 @@ find_candidates_next(struct candidates *candidates, struct colander_slice *keys,
         return code;
     }
     candidates->plan_count = 0; /* the find made progress */
+    *count = candidates->row_count;
     for (size_t i = 0; i < *count; i++) {
-        keys[i].data = candidates->keys.data + at;
-        at += keys[i].size;
+        found[i].key.data = candidates->keys.data + at;
+        at += found[i].key.size;
     }
     return COLANDER_OK;
+}
+
+/* ----------------------------------------------------------------- read --- */
+
+/* Fills in row `index` of `rows`, if it is certain. */
+static enum colander_code
+read_row(const struct candidates *candidates, const struct candidate *found,
+         size_t index, struct candidate_rows *rows, struct colander_error *err)
+{
+    const struct plan *plan = &candidates->plan;
+    const struct lot_row *known = &candidates->rows[found->index];
+    struct direct_row row = known->row;
+    enum colander_code code = COLANDER_OK;
+
+    rows->rows[index] = colander_slice_of(NULL, 0);
+    rows->held[index] = NULL;
+    if (known->file == NULL ||
+        !direct_is_newest(plan->recent, plan->levels, known->place, found->key))
+        return COLANDER_OK;
+    if (row.block == NULL) {
+        code = direct_read(candidates->find.filters, known->file, known->number,
+                           snapshot_sequence(candidates->request.snapshot),
+                           &row, err);
+        rows->held[index] = row.block;
+    }
+    if (code == COLANDER_OK && row.block != NULL)
+        rows->rows[index] = row.value;
+    return code;
+}
+
+enum colander_code
+find_candidates_read(struct candidates *candidates,
+                     const struct candidate *found, size_t count,
+                     struct candidate_rows *rows, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    rows->count = 0;
+    while (code == COLANDER_OK && rows->count < count) {
+        code =
+            read_row(candidates, &found[rows->count], rows->count, rows, err);
+        rows->count++;
+    }
+    return code;
+}
+
+void
+find_candidates_release(struct candidates *candidates,
+                        struct candidate_rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        block_cache_release(candidates->find.filters->rows, rows->held[i]);
+    rows->count = 0;
 }

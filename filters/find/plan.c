@@ -29,6 +29,7 @@ struct planning {
     bool is_whole_range;   /* the find has no bounds; the rows are counted */
     uint64_t cost;         /* of the candidates so far */
     uint64_t rows;         /* how many candidates */
+    bool has_recent_keys;  /* of all rows and deletes that are in no SST */
 };
 
 void
@@ -37,6 +38,7 @@ plan_release(struct plan *plan)
     for (size_t i = 0; i < plan->stream_count; i++)
         stream_close(plan->streams[i]);
     free(plan->streams);
+    levels_unref(plan->levels);
     recent_view_release(plan->recent);
     file_view_release(plan->view);
     memset(plan, 0, sizeof(*plan));
@@ -130,6 +132,7 @@ add_stream(struct plan *plan, struct stream *stream, struct colander_error *err)
     enum colander_code code = array_reserve(&plan->streams, plan->stream_count,
                                             &plan->stream_capacity, 1, err);
 
+    stream->place = LEVELS_NONE; /* until the levels are known */
     if (code == COLANDER_OK)
         plan->streams[plan->stream_count++] = stream;
     else
@@ -368,6 +371,8 @@ open_recent_values(struct planning *planning, struct family_filters *family,
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
     /* Must come last: once this is false, rows may be gone that no view has. */
     *do_suffice = atomic_load(&family->is_recent_all);
+    planning->has_recent_keys =
+        *do_suffice && atomic_load(&family->knows_recent_keys);
     if (!*do_suffice)
         return COLANDER_OK;
     code = stream_open_recent(planning->find, plan->recent, settings, &stream,
@@ -528,6 +533,27 @@ find_sources(struct planning *planning, struct colander_error *err)
     return code;
 }
 
+/* Lists the levels, if rows can be read directly. This must follow the recent
+ * rows: rows leave them only after their file has entered the levels. */
+static void
+take_levels(struct planning *planning, struct family_filters *family)
+{
+    struct filters *filters = planning->find->filters;
+    struct plan *plan = planning->plan;
+
+    if (plan->is_scan || plan->stream_count == 0 || !planning->has_recent_keys)
+        return;
+    plan->levels = registry_levels(&filters->registry, family, filters->engine,
+                                   planning->find->request->family,
+                                   &filters->levels_memory);
+    for (size_t i = 0; plan->levels != NULL && i < plan->stream_count; i++) {
+        struct stream *stream = plan->streams[i];
+
+        if (stream->file != NULL)
+            stream->place = levels_find(plan->levels, stream->file->number);
+    }
+}
+
 static void
 choose(struct planning *planning, bool may_scan)
 {
@@ -563,6 +589,8 @@ plan_make(struct plan *plan, const struct stream_find *find, bool may_scan,
         code = find_sources(&planning, err);
     if (code == COLANDER_OK)
         choose(&planning, may_scan);
+    if (code == COLANDER_OK)
+        take_levels(&planning, family);
     row_ranges_release(&planning.ranges);
     free(planning.slots);
     free(planning.value_slots);

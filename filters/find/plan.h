@@ -11,6 +11,7 @@
 struct plan {
     struct file_view *view;
     struct recent_view *recent;
+    struct levels *levels; /* NULL: no row can be read directly */
     struct stream **streams;
     size_t stream_count;
     size_t stream_capacity;

@@ -17,7 +17,7 @@
 #ifndef COLANDER_FILTERS_FIND_STREAM_H
 #define COLANDER_FILTERS_FIND_STREAM_H
 
-#include "filters/context.h"
+#include "filters/direct.h"
 
 /* What the streams of one find share. */
 struct stream_find {
@@ -30,11 +30,16 @@ struct stream_find {
 struct stream {
     const struct stream_find *find;
     struct colander_slice key; /* returned last; empty: the end */
+    struct direct_row row; /* of the key, if it was read directly; held by the
+                            * stream, or by who sets its block to NULL */
+    uint64_t number;       /* then of this row in the file */
+    uint32_t place;        /* of the file in the levels, or LEVELS_NONE */
     enum colander_code (*next)(struct stream *stream,
                                struct colander_error *err);
     void (*close)(struct stream *stream);
     struct sst_file *file; /* of part and SST streams, borrowed; else NULL */
-    bool has_failed;       /* `next` failed */
+    bool has_failed;       /* `next` failed, */
+    bool is_sst_damaged;   /* whatever the filter may say */
 };
 
 /* Opens a stream of rows in `ranges` of part `index` of the file's filter. */

@@ -20,8 +20,9 @@ struct part_stream {
     const struct filter_file *filter;
     const struct filter_part *part;
     size_t place;      /* runs begun, in the find's order */
-    uint32_t row;      /* next row of the current run, read by key */
+    uint32_t row;      /* next row of the current run, read by number */
     uint32_t row_left; /* how many are left */
+    bool is_long;      /* its rows are evaluated on the way */
 
     /* Keys of rows, or anchors. */
     struct cached_block *block;
@@ -44,6 +45,7 @@ close_part(struct stream *stream)
 {
     struct part_stream *part = (struct part_stream *)stream;
 
+    direct_release(stream->find->filters, &stream->row);
     engine_cursor_close(part->cursor);
     sst_close(part->sst);
     row_keys_reader_release(&part->keys);
@@ -196,19 +198,80 @@ next_range(struct part_stream *part, struct row_range *range)
     return true;
 }
 
-/* Returns the next row of the run by its key. */
-static enum colander_code
-give_row(struct part_stream *part, struct colander_error *err)
+static void
+begin_rows(struct part_stream *part, const struct row_range *range,
+           bool is_long)
 {
-    enum colander_code code = read_unit_key(part, part->row, err);
+    const struct candidate_request *request = part->stream.find->request;
+
+    part->row_left = range->end - range->first;
+    part->row = request->is_reverse ? range->end - 1 : range->first;
+    part->is_long = is_long;
+    request->explain->segments_read += is_long;
+}
+
+/* Moves past the next row of the run, and returns its number. */
+static uint32_t
+take_row(struct part_stream *part)
+{
+    const uint32_t row = part->row;
 
     part->row_left--;
     if (part->stream.find->request->is_reverse)
         part->row--;
     else
         part->row++;
-    if (code == COLANDER_OK)
-        part->stream.key = colander_buffer_slice(&part->keys.key);
+    return row;
+}
+
+/* The rest of the run, with `row`, which was taken, cannot be read by
+ * number. */
+static enum colander_code
+leave_rows(struct part_stream *part, uint32_t row, struct colander_error *err)
+{
+    struct row_range rest = {row, row + 1 + part->row_left};
+
+    if (!part->is_long) {
+        enum colander_code code = read_unit_key(part, row, err);
+
+        if (code == COLANDER_OK)
+            part->stream.key = colander_buffer_slice(&part->keys.key);
+        return code;
+    }
+    if (part->stream.find->request->is_reverse)
+        rest = (struct row_range){row - part->row_left, row + 1};
+    part->row_left = 0;
+    part->stream.find->request->explain->segments_read--; /* counted again */
+    return begin_segment(part, &rest, err);
+}
+
+/* Reads the next row of the run, and returns its key if the row is a candidate:
+ * the snapshot sees it, and in a long run it matches. */
+static enum colander_code
+give_row(struct part_stream *part, bool *is_given, struct colander_error *err)
+{
+    const struct stream_find *find = part->stream.find;
+    struct direct_row *row = &part->stream.row;
+    const uint32_t taken = take_row(part);
+    enum colander_code code = COLANDER_OK;
+
+    if (part->stream.place != LEVELS_NONE)
+        code = direct_read(
+            find->filters, part->stream.file, part->part->first_row + taken,
+            snapshot_sequence(find->request->snapshot), row, err);
+    if (code == COLANDER_OK && row->block == NULL) {
+        code = leave_rows(part, taken, err);
+        *is_given = !part->is_reading && stream_has_key(find, part->stream.key);
+        return code;
+    }
+    part->stream.is_sst_damaged = code == COLANDER_CORRUPT;
+    if (code != COLANDER_OK)
+        return code;
+    part->stream.key = row->key;
+    part->stream.number = part->part->first_row + taken;
+    *is_given = row->is_visible && stream_has_key(find, row->key);
+    if (*is_given && part->is_long)
+        code = stream_evaluate(find, row->value, is_given, err);
     return code;
 }
 
@@ -216,29 +279,29 @@ static enum colander_code
 next_part_key(struct stream *stream, struct colander_error *err)
 {
     struct part_stream *part = (struct part_stream *)stream;
-    const bool is_reverse = stream->find->request->is_reverse;
     enum colander_code code = COLANDER_OK;
+    bool is_given = false;
     struct row_range range;
 
-    while (code == COLANDER_OK) {
+    while (code == COLANDER_OK && !is_given) {
+        direct_release(stream->find->filters, &stream->row);
         if (part->is_reading) {
             code = read_segment(part, err);
-            if (code != COLANDER_OK || part->is_reading)
-                return code;
+            is_given = part->is_reading;
         } else if (part->row_left > 0) {
-            code = give_row(part, err);
-            if (code == COLANDER_OK &&
-                stream_has_key(stream->find, stream->key))
-                return code;
+            code = give_row(part, &is_given, err);
         } else if (!next_range(part, &range)) {
             stream->key = colander_slice_of(NULL, 0);
             return COLANDER_OK;
-        } else if (part->part->shape.fine == 1 &&
-                   range.end - range.first <= ROWS_BY_KEY) {
-            part->row_left = range.end - range.first;
-            part->row = is_reverse ? range.end - 1 : range.first;
         } else {
-            code = begin_segment(part, &range, err);
+            const bool is_long = part->part->shape.fine != 1 ||
+                                 range.end - range.first > ROWS_BY_KEY;
+
+            if (!is_long ||
+                (stream->place != LEVELS_NONE && part->filter->span_count > 0))
+                begin_rows(part, &range, is_long);
+            else
+                code = begin_segment(part, &range, err);
         }
     }
     return code;

@@ -14,8 +14,7 @@ add_rows(struct filters *filters, struct sst *sst,
          struct filter_builder *builder, struct colander_error *err)
 {
     struct engine_cursor *cursor;
-    struct colander_slice key;
-    struct colander_slice row;
+    struct sst_entry entry = {.block = SST_BLOCK_UNKNOWN, .is_put = true};
     bool is_row = false;
     enum colander_code code = sst_cursor_open(sst, NULL, false, &cursor, err);
 
@@ -26,9 +25,10 @@ add_rows(struct filters *filters, struct sst *sst,
             code = COLANDER_FAIL(err, COLANDER_CANCELLED,
                                  "the store is being closed");
         if (code == COLANDER_OK)
-            code = engine_cursor_next(cursor, &is_row, &key, &row, err);
+            code = engine_cursor_next(cursor, &is_row, &entry.key, &entry.value,
+                                      err);
         if (code == COLANDER_OK && is_row)
-            code = filter_builder_add(builder, key, row, true, err);
+            code = filter_builder_add(builder, &entry, err);
     } while (code == COLANDER_OK && is_row);
     engine_cursor_close(cursor);
     return code;

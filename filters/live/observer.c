@@ -58,14 +58,13 @@ build_begin(void *context, uint32_t family_id)
 }
 
 static void
-build_add(void *context, struct colander_slice key, struct colander_slice value,
-          bool is_put)
+build_add(void *context, const struct sst_entry *entry)
 {
     struct sst_build *build = context;
     struct colander_error err;
 
     if (build->feed != NULL &&
-        filter_feed_add(build->feed, key, value, is_put, &err) != COLANDER_OK)
+        filter_feed_add(build->feed, entry, &err) != COLANDER_OK)
         give_up(build, &err);
 }
 
@@ -121,6 +120,17 @@ take_filter(struct filters *filters, const struct sst_created *file)
     return false;
 }
 
+/* The levels of the family may be different from here on. */
+static void
+note_change(struct filters *filters, uint32_t family_id)
+{
+    struct family_filters *family =
+        registry_family(&filters->registry, family_id, NULL);
+
+    if (family != NULL)
+        atomic_fetch_add(&family->changes, 1);
+}
+
 static void
 file_created(void *context, const struct sst_created *file)
 {
@@ -129,7 +139,9 @@ file_created(void *context, const struct sst_created *file)
         .family = file->family,
         .number = file->number,
         .size = file->size,
+        .data_size = file->data_size,
         .entry_count = file->entry_count,
+        .last_sequence = file->joined_at,
         .is_tag_known = file->is_tagged,
     };
     struct colander_error err;
@@ -146,6 +158,7 @@ file_created(void *context, const struct sst_created *file)
                                     &err) != COLANDER_OK)
         filter_log_error(&filters->log, "cannot list SST", file->number, &err);
     pthread_mutex_unlock(&filters->names.mutex);
+    note_change(filters, file->family);
     worker_kick(filters);
 }
 
@@ -177,8 +190,10 @@ rows_flushed(void *context, uint32_t family_id, uint64_t sequence)
     struct family_filters *family =
         registry_family(&filters->registry, family_id, NULL);
 
-    if (family != NULL)
-        recent_flushed(family->recent, sequence);
+    if (family == NULL)
+        return;
+    atomic_fetch_add(&family->changes, 1);
+    recent_flushed(family->recent, sequence);
 }
 
 struct sst_observer

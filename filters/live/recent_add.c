@@ -122,10 +122,13 @@ recent_add_row(void *context, struct candidate_write **write,
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a write");
     if (!adding->settings->options.is_on)
         return COLANDER_OK;
-    adding->value_count = 0;
+    /* The key itself: a version of the row in a file may be older. */
+    adding->values[0] = (struct recent_value){engine_key_hash(key), 0};
+    adding->value_count = 1;
     adding->skip_depth = 0;
     adding->is_short = false;
-    code = row_values(row, visit_value, adding, err);
+    code =
+        row.size == 0 ? COLANDER_OK : row_values(row, visit_value, adding, err);
     if (code == COLANDER_OK && adding->is_short)
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a write");
     if (code == COLANDER_OK)
@@ -187,6 +190,9 @@ recent_add_log(struct filters *filters, struct engine_family *family,
         code = engine_unflushed_cursor_open(family, &all, &cursor, err);
         if (code == COLANDER_OK)
             code = add_all(filters, family, cursor, err);
+        /* the cursor does not show deletes */
+        atomic_store(&found->knows_recent_keys,
+                     engine_family_is_flushed(family));
         if (code == COLANDER_OK)
             atomic_store(&found->is_recent_all, true);
         engine_cursor_close(cursor);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/array.h"
 #include "filters/live/registry_inside.h"
+#include "filters/locator.h"
 
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 /* ---------------------------------------------------------------- slots --- */
 
@@ -65,6 +67,32 @@ sst_file_ref(struct sst_file *file)
     return file;
 }
 
+static struct sst_descriptor *
+make_descriptor(atomic_uint *open_count)
+{
+    struct sst_descriptor *created = malloc(sizeof(*created));
+
+    if (created == NULL)
+        return NULL;
+    atomic_init(&created->reference_count, 1);
+    atomic_init(&created->fd, -1);
+    created->open_count = open_count;
+    return created;
+}
+
+static void
+descriptor_unref(struct sst_descriptor *descriptor)
+{
+    if (descriptor == NULL ||
+        atomic_fetch_sub(&descriptor->reference_count, 1) != 1)
+        return;
+    if (atomic_load(&descriptor->fd) >= 0) {
+        (void)close(atomic_load(&descriptor->fd));
+        atomic_fetch_sub(descriptor->open_count, 1);
+    }
+    free(descriptor);
+}
+
 /* Releases a reference to the file. Requires the mutex. */
 void
 registry_unref_file(struct sst_file *file)
@@ -76,6 +104,7 @@ registry_unref_file(struct sst_file *file)
          i++)
         give_slot(file->family, file->slots[i]);
     filter_file_unref(file->filter);
+    descriptor_unref(file->descriptor);
     free(file->slots);
     free(file);
 }
@@ -173,6 +202,8 @@ make_file(struct family_filters *family, const struct sst_info *file,
     created->family = family;
     created->number = file->number;
     created->size = file->size;
+    created->data_size = file->data_size;
+    created->joined_at = file->last_sequence;
     created->entry_count = file->entry_count;
     created->is_tag_known = file->is_tag_known;
     memcpy(created->tag, file->tag, SST_TAG_SIZE);
@@ -204,6 +235,8 @@ registry_add(struct registry *registry, const struct sst_info *file,
                              &family->file_capacity, 1, NULL) == COLANDER_OK) {
         struct sst_file *created = make_file(family, file, state);
 
+        if (created != NULL)
+            created->descriptor = make_descriptor(&registry->open_count);
         is_added = created != NULL;
         if (is_added && registry->is_opening)
             created->born = INT64_MIN; /* it is older than this run */
@@ -343,6 +376,8 @@ registry_derive_file(const struct sst_file *file, enum file_state state,
     struct sst_info info = {
         .number = file->number,
         .size = file->size,
+        .data_size = file->data_size,
+        .last_sequence = file->joined_at,
         .entry_count = file->entry_count,
         .is_tag_known = file->is_tag_known,
     };
@@ -353,6 +388,9 @@ registry_derive_file(const struct sst_file *file, enum file_state state,
     if (created == NULL)
         return NULL;
     created->born = file->born;
+    created->descriptor = file->descriptor;
+    if (created->descriptor != NULL)
+        atomic_fetch_add(&created->descriptor->reference_count, 1);
     atomic_init(&created->tries, atomic_load(&file->tries));
     if (filter != NULL)
         created->filter = filter_file_ref(filter);
@@ -400,7 +438,7 @@ registry_init(struct registry *registry, size_t cache_size,
     memset(registry, 0, sizeof(*registry));
     registry->is_opening = true;
     atomic_init(&registry->is_blind, false);
-    registry->cache = block_cache_create(cache_size);
+    registry->cache = block_cache_create(cache_size, LOCATOR_BLOCK_SIZE);
     if (registry->cache == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for filters");
     pthread_mutex_init(&registry->mutex, NULL);

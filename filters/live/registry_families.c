@@ -29,6 +29,7 @@ registry_destroy_family(struct family_filters *family)
         registry_unref_file(family->files[i]);
     recent_destroy(family->recent);
     hierarchy_destroy(family->hierarchy);
+    levels_unref(family->levels);
     settings_unref(family->settings);
     free(family->files);
     free(family->used_slots);
@@ -44,6 +45,7 @@ make_family(uint32_t id)
         return NULL;
     created->id = id;
     atomic_init(&created->is_recent_all, true);
+    atomic_init(&created->knows_recent_keys, true);
     created->recent = recent_create();
     if (settings_create(NULL, &created->settings, NULL) == COLANDER_OK)
         created->hierarchy = make_hierarchy(created->settings);

@@ -100,6 +100,47 @@ make_view(struct registry *registry, struct family_filters *family)
     return NULL;
 }
 
+/* Keeps levels that were listed after `change`, unless newer ones are kept. */
+static void
+keep_levels(struct registry *registry, struct family_filters *family,
+            struct levels *levels, uint64_t change)
+{
+    struct levels *old = NULL;
+
+    pthread_mutex_lock(&registry->mutex);
+    if (family->levels == NULL || family->levels_change <= change) {
+        old = family->levels;
+        family->levels = levels_ref(levels);
+        family->levels_change = change;
+    }
+    pthread_mutex_unlock(&registry->mutex);
+    levels_unref(old);
+}
+
+struct levels *
+registry_levels(struct registry *registry, struct family_filters *family,
+                struct engine *engine, struct engine_family *engine_family,
+                struct levels_memory *memory)
+{
+    const uint64_t change = atomic_load(&family->changes);
+    struct levels *levels = NULL;
+    struct levels *kept = NULL;
+    bool is_current;
+
+    pthread_mutex_lock(&registry->mutex);
+    if (family->levels != NULL)
+        kept = levels_ref(family->levels);
+    is_current = kept != NULL && family->levels_change >= change;
+    pthread_mutex_unlock(&registry->mutex);
+    if (is_current)
+        return kept;
+    if (levels_create(engine, engine_family, kept, memory, &levels, NULL) ==
+        COLANDER_OK)
+        keep_levels(registry, family, levels, change);
+    levels_unref(kept);
+    return levels;
+}
+
 enum colander_code
 registry_view(struct registry *registry, struct family_filters *family,
               struct file_view **view, struct colander_error *err)

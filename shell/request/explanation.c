@@ -139,8 +139,12 @@ add_candidates(const struct colander_explain *counts, struct report *report)
                     NUMBER_OF(counts->recent_found, "candidate"));
     if (counts->candidate_count == 0)
         return;
-    report_line(report, "verified",
-                "%s: ", NUMBER_OF(counts->candidate_count, "candidate"));
+    report_line(report, "verified", "%s",
+                NUMBER_OF(counts->candidate_count, "candidate"));
+    if (counts->rows_direct > 0)
+        report_add(report, ", %s read directly",
+                   THOUSANDS(counts->rows_direct));
+    report_add(report, ": ");
     report_add_part(report, counts->rows_returned, "returned");
     report_add_part(report, counts->rows_gone, "gone");
     report_add_part(report, counts->rows_false,

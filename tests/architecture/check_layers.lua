@@ -31,6 +31,7 @@ local published = {
     ["core/salvage.h"] = true,
     ["core/sized.h"] = true,
     ["core/sst.h"] = true,
+    ["core/sst_places.h"] = true,
     ["core/thread.h"] = true,
     ["columns/bulk.h"] = true,
     ["columns/upkeep.h"] = true,

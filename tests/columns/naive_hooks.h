@@ -133,6 +133,10 @@ naive_note(void *context, struct candidate_write **write,
         (*write)->naive = naive;
         naive->open_writes++;
     }
+    if (row.size == 0) { /* a delete, which no find returns */
+        naive_log(naive, "delete ");
+        return naive_count(naive, err);
+    }
     if (naive->rows == NULL)
         naive->rows = calloc(NOTED_MAX, sizeof(*naive->rows));
     assert_true(naive->rows != NULL && naive->count < NOTED_MAX);
@@ -229,8 +233,8 @@ naive_open(void *context, const struct candidate_request *request,
 
 /* Frees what was returned before, so that a use of it is detected. */
 static inline enum colander_code
-naive_next(struct candidates *candidates, struct colander_slice *keys,
-           size_t max, size_t *count, struct colander_error *err)
+naive_next(struct candidates *candidates, struct candidate *found, size_t max,
+           size_t *count, struct colander_error *err)
 {
     struct naive *naive = candidates->naive;
     size_t left = candidates->count - candidates->at;
@@ -247,10 +251,28 @@ naive_next(struct candidates *candidates, struct colander_slice *keys,
         struct colander_slice key = candidates->keys[candidates->at++];
 
         memcpy(candidates->given + size, key.data, key.size);
-        keys[i] = colander_slice_of(candidates->given + size, key.size);
+        found[i].key = colander_slice_of(candidates->given + size, key.size);
+        found[i].index = (uint32_t)i;
         size += key.size;
     }
     return naive_count(naive, err);
+}
+
+/* Leaves all rows to the engine. */
+static inline enum colander_code
+naive_read(struct candidates *candidates, const struct candidate *found,
+           size_t count, struct candidate_rows *rows,
+           struct colander_error *err)
+{
+    memset(rows->rows, 0, sizeof(rows->rows));
+    rows->count = count;
+    return COLANDER_OK;
+}
+
+static inline void
+naive_release(struct candidates *candidates, struct candidate_rows *rows)
+{
+    rows->count = 0;
 }
 
 static inline void
@@ -274,6 +296,8 @@ naive_hooks(struct naive *naive)
         .write_end = naive_write_end,
         .candidates_open = naive_open,
         .candidates_next = naive_next,
+        .candidates_read = naive_read,
+        .candidates_release = naive_release,
         .candidates_close = naive_close,
     };
 

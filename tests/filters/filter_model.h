@@ -110,6 +110,8 @@ struct model {
     struct filter_head head;
     struct model_part *parts;
     size_t part_count;
+    struct filter_span spans[2];
+    size_t span_count;
 };
 
 static inline struct model *
@@ -188,7 +190,7 @@ model_add_block(struct model *model, enum filter_block_kind kind,
 /* The example file of filters/FORMAT.md. */
 static const uint8_t golden[] __attribute__((unused)) = {
     /* 0: the beginning */
-    0x43, 0x4f, 0x4c, 0x46, 0x49, 0x4c, 0x54, 0x0a, 2, 0, 0, 0, 0, 0, 0, 0,
+    0x43, 0x4f, 0x4c, 0x46, 0x49, 0x4c, 0x54, 0x0a, 3, 0, 0, 0, 0, 0, 0, 0,
     0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01,
     /* 24: a block of the locator, and its checksum */
     'l', 'o', 'c', 'a', 't', 'o', 'r', 0x7f, 0xfe, 0x0d, 0x04, 0x00, 0xe1, 0xe7,
@@ -210,10 +212,14 @@ static const uint8_t golden[] __attribute__((unused)) = {
     2, 'a', 'b', 3, 'x', 'y', 'z',
     /* 109: one block of the locator, one of keys */
     1, 1, 0, 0, 28, 0, 17, 0,
-    /* 117: the footer: where the directory is, its size and checksum */
-    51, 0, 0, 0, 0, 0, 0, 0, 66, 0, 0, 0, 0, 0, 0, 0, 0x97, 0xc6, 0x8b, 0xd3,
-    0x1b, 0x3c, 0x78, 0xd1, 0, 0, 0, 0, 2, 0, 0, 0, 0x43, 0x4f, 0x4c, 0x46,
+    /* 117: two spans: from 0 and from row 0, from 4,000 and from row 120 */
+    2, 0, 0, 1, 2, 3, 4, 0xa0, 0x1f, 120, 5, 6, 7, 8,
+    /* 131: the footer: where the directory is, its size and checksum */
+    51, 0, 0, 0, 0, 0, 0, 0, 80, 0, 0, 0, 0, 0, 0, 0, 0xf5, 0xf2, 0xc7, 0x37,
+    0xfe, 0x8a, 0xbc, 0x23, 0, 0, 0, 0, 3, 0, 0, 0, 0x43, 0x4f, 0x4c, 0x46,
     0x49, 0x4c, 0x54, 0x0a};
+
+#define GOLDEN_SPANS_SIZE 14
 
 /* The contents of `golden`. */
 static inline struct model *
@@ -230,6 +236,9 @@ model_golden(void)
     model_add_part(model, "ab", 2, "xyz", 3);
     model_add_block(model, FILTER_LOCATOR, 0, "locator", 7);
     model_add_block(model, FILTER_KEYS, 0, "keys", 4);
+    model->spans[0] = (struct filter_span){0, 0, 0x04030201};
+    model->spans[1] = (struct filter_span){4000, 120, 0x08070605};
+    model->span_count = 2;
     return model;
 }
 
@@ -381,7 +390,8 @@ model_write(const struct model *model, const char *path,
             code = filter_writer_part_end(writer, &part->part, err);
     }
     if (code == COLANDER_OK)
-        code = filter_writer_finish(writer, &model->head, err);
+        code = filter_writer_finish(writer, &model->head, model->spans,
+                                    model->span_count, err);
     filter_writer_destroy(writer);
     return code;
 }
@@ -415,8 +425,15 @@ model_is_described_by(const struct model *model, const struct filter_file *file)
         head->unfiltered_count != model->head.unfiltered_count ||
         memcmp(head->unfiltered, model->head.unfiltered,
                sizeof(head->unfiltered)) != 0 ||
-        file->part_count != model->part_count)
+        file->part_count != model->part_count ||
+        file->span_count != model->span_count)
         return false;
+    for (uint32_t i = 0; i < model->span_count; i++) {
+        if (file->spans[i].offset != model->spans[i].offset ||
+            file->spans[i].first_row != model->spans[i].first_row ||
+            file->spans[i].key_sum != model->spans[i].key_sum)
+            return false;
+    }
     for (uint32_t i = 0; i < model->part_count; i++) {
         const struct filter_part *part = &file->parts[i];
         uint32_t counts[FILTER_KINDS] = {0};
@@ -525,7 +542,7 @@ directory_create(void **state)
 {
     temporary_make(directory);
     (void)snprintf(path, sizeof(path), "%s/a.filter", directory);
-    cache = block_cache_create(1 << 20);
+    cache = block_cache_create(1 << 20, 4096);
     return 0;
 }
 

@@ -158,13 +158,17 @@ forge_filter(struct store_fixture *fixture, struct colander_family *family,
     OK(colander_family_find(family, NULL, &cursor, NULL));
     while (is_row) {
         OK(colander_cursor_next(cursor, &is_row, &result, NULL));
-        if (is_row)
-            OK(filter_builder_add(
-                builder, result.key,
-                colander_slice_equal(result.key, key)
-                    ? fixture_row(fixture, "other", colander_text("x"))
-                    : result.row,
-                true, NULL));
+        if (is_row) {
+            const struct sst_entry entry = {
+                .key = result.key,
+                .value = colander_slice_equal(result.key, key)
+                             ? fixture_row(fixture, "other", colander_text("x"))
+                             : result.row,
+                .block = SST_BLOCK_UNKNOWN,
+                .is_put = true};
+
+            OK(filter_builder_add(builder, &entry, NULL));
+        }
     }
     colander_cursor_close(cursor);
     OK(filter_builder_finish(builder, head.tag, head.entry_count,

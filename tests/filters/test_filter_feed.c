@@ -103,16 +103,16 @@ add_all(struct filter_builder *builder, struct filter_feed *feed,
     for (uint32_t i = 0; i < rows->count; i++) {
         struct colander_slice row =
             colander_slice_of(rows->bytes.data + start, rows->ends[i] - start);
-        bool is_put = i % 100 != 99;
-        struct colander_slice key;
+        struct sst_entry entry = {
+            .value = row, .block = i / 7 * 4000, .is_put = i % 100 != 99};
         char text[16];
 
         (void)snprintf(text, sizeof(text), "%09u", i);
-        key = colander_slice_text(text);
+        entry.key = colander_slice_text(text);
         if (feed != NULL)
-            OK(filter_feed_add(feed, key, row, is_put, NULL));
+            OK(filter_feed_add(feed, &entry, NULL));
         else
-            OK(filter_builder_add(builder, key, row, is_put, NULL));
+            OK(filter_builder_add(builder, &entry, NULL));
         start = rows->ends[i];
     }
 }
@@ -157,7 +157,7 @@ assert_parts_equal(struct filter_file *built, struct filter_file *fed,
 static void
 assert_files_equal(const struct pair *pair)
 {
-    struct block_cache *cache = block_cache_create(1 << 20);
+    struct block_cache *cache = block_cache_create(1 << 20, 4096);
     struct filter_file *built;
     struct filter_file *fed;
 
@@ -224,12 +224,13 @@ feed_all(struct filter_feed *feed, const struct rows *rows, uint32_t bad)
 
     for (uint32_t i = 0; i < rows->count && code == COLANDER_OK; i++) {
         size_t size = i == bad ? 3 : rows->ends[i] - start;
+        struct sst_entry entry = {.is_put = true};
         char text[16];
 
         (void)snprintf(text, sizeof(text), "%09u", i);
-        code = filter_feed_add(
-            feed, colander_slice_text(text),
-            colander_slice_of(rows->bytes.data + start, size), true, NULL);
+        entry.key = colander_slice_text(text);
+        entry.value = colander_slice_of(rows->bytes.data + start, size);
+        code = filter_feed_add(feed, &entry, NULL);
         start = rows->ends[i];
     }
     return code;

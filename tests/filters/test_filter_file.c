@@ -96,6 +96,27 @@ TEST(golden_file_is_read)
     assert_int_equal(file->kind_sizes[FILTER_ZONES], 0);
 }
 
+/* Version 2 has no spans. */
+TEST(file_of_the_last_version_is_read)
+{
+    const size_t end = sizeof(golden) - 40; /* of the directory */
+    SCOPED_MODEL model = model_golden();
+    SCOPED_FILTER_FILE file = NULL;
+    uint8_t bytes[sizeof(golden) - GOLDEN_SPANS_SIZE];
+
+    memcpy(bytes, golden, end - GOLDEN_SPANS_SIZE);
+    memcpy(bytes + end - GOLDEN_SPANS_SIZE, golden + end, 40);
+    bytes[8] = bytes[sizeof(bytes) - 12] = 2;
+    bytes[sizeof(bytes) - 32] -= GOLDEN_SPANS_SIZE;
+    bytes_sum_directory(bytes, sizeof(bytes));
+    bytes_write(path, bytes, sizeof(bytes));
+    file = open_model();
+    model->span_count = 0;
+    assert_true(model_is_described_by(model, file));
+    assert_int_equal(model_compare_blocks(model, file), MODEL_SAME);
+    OK(filter_file_check(file, NULL));
+}
+
 TEST(two_files_have_two_ids_and_one_opened_twice_has_one)
 {
     SCOPED_MODEL model = model_tiny();
@@ -234,7 +255,8 @@ TEST(writer_refuses_what_no_reader_would_take)
     OK(filter_writer_block(writer, FILTER_KEYS, block, 7, NULL));
     FAILS(filter_writer_block(writer, FILTER_KEYS, block, 7, NULL),
           COLANDER_INVALID);
-    FAILS(filter_writer_finish(writer, &model->head, NULL), COLANDER_INVALID);
+    FAILS(filter_writer_finish(writer, &model->head, NULL, 0, NULL),
+          COLANDER_INVALID);
     part.shape.row_count = 7;
     FAILS(filter_writer_part_end(writer, &part, NULL), COLANDER_INVALID);
     part.shape.row_count = 8;
@@ -243,7 +265,8 @@ TEST(writer_refuses_what_no_reader_would_take)
     part.shape.fine = 1;
     OK(filter_writer_part_end(writer, &part, NULL));
     model->head.unfiltered_count = FILTER_UNFILTERED_MAX + 1;
-    FAILS(filter_writer_finish(writer, &model->head, NULL), COLANDER_INVALID);
+    FAILS(filter_writer_finish(writer, &model->head, NULL, 0, NULL),
+          COLANDER_INVALID);
     filter_writer_destroy(writer);
 }
 
@@ -270,7 +293,7 @@ TEST(threads_read_the_same_file)
     uint64_t random = random_seed("filter_file");
     SCOPED_MODEL model = model_create(&random, 5, 3000);
     struct filter_file *file;
-    struct block_cache *small = block_cache_create(100000);
+    struct block_cache *small = block_cache_create(100000, 4096);
     struct readers readers;
     pthread_t threads[4];
 

@@ -186,10 +186,12 @@ TEST(number_out_of_range_is_refused)
         {103, 'z'},                     /* above the last key */
         {109, 2},                       /* blocks of a kind: a wrong number */
         {109, 0},   {111, 1},  {112, 255},
-        {113, 29},  /* a block of the kind without any left */
-        {113, 24},  /* too short: unused bytes */
-        {115, 127}, /* too long */
-        {114, 64},  /* begins after the last group */
+        {113, 29},            /* a block of the kind without any left */
+        {113, 24},            /* too short: unused bytes */
+        {115, 127},           /* too long */
+        {114, 64},            /* begins after the last group */
+        {117, 1},             /* spans: a wrong number, */
+        {117, 3},   {124, 0}, /* and two from the same place */
     };
 
     OK(open_golden_with(91, 0xc9));
@@ -206,10 +208,10 @@ TEST(later_version_is_distinguished_from_damage)
     uint8_t bytes[sizeof(golden)];
 
     memcpy(bytes, golden, sizeof(golden));
-    bytes[sizeof(golden) - 12] = 3;
+    bytes[sizeof(golden) - 12] = 4;
     bytes_write(path, bytes, sizeof(bytes));
     FAILS(filter_file_open(path, cache, &file, why()), COLANDER_TOO_NEW);
-    assert_non_null(strstr(error_text(), "has version 3"));
+    assert_non_null(strstr(error_text(), "has version 4"));
 }
 
 /* Two files with the same blocks differ in their salts. */

@@ -209,9 +209,11 @@ ask_many(struct run *run, uint64_t count, uint64_t random)
                             &random, &counts);
     }
     colander_snapshot_release(old);
-    printf("%llu scans, %llu by candidates\n",
+    printf("%llu scans, %llu by candidates; %llu of %llu rows directly\n",
            (unsigned long long)counts.plans[COLANDER_PLAN_SCAN],
-           (unsigned long long)counts.plans[COLANDER_PLAN_CANDIDATES]);
+           (unsigned long long)counts.plans[COLANDER_PLAN_CANDIDATES],
+           (unsigned long long)counts.rows_direct,
+           (unsigned long long)counts.rows_verified);
     assert_true(count < 100 || counts.recent_found > 0);
     if (count >= 1000)
         assert_true(counts.plans[COLANDER_PLAN_CANDIDATES] > count / 20);

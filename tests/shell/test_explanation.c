@@ -45,6 +45,7 @@ TEST(candidates_are_counted_to_the_last_file_and_row)
         .candidate_count = 20,
         .rows_read = 80,
         .rows_verified = 19,
+        .rows_direct = 17,
         .rows_returned = 12,
         .rows_gone = 1,
         .rows_false = 2,
@@ -62,8 +63,8 @@ TEST(candidates_are_counted_to_the_last_file_and_row)
         "zones, 7 read (2 without a usable filter)\n"
         "segments 5 read, 80 rows\n"
         "recent   4 candidates among rows in no SST file yet\n"
-        "verified 20 candidates: 12 returned, 1 gone, 2 false positives, "
-        "5 not needed\n"
+        "verified 20 candidates, 17 read directly: 12 returned, 1 gone, "
+        "2 false positives, 5 not needed\n"
         "work     12 rows: read 99 of about 100,000 rows (12,345 bytes) in "
         "1,230 microseconds\n"
         "time     1,000 planning, 200 reading, 30 verifying (microseconds)\n"

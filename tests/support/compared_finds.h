@@ -18,6 +18,8 @@ struct find_counts {
     uint64_t plans[3];     /* finds, by enum colander_plan */
     uint64_t row_count;    /* rows returned by plans of candidates */
     uint64_t recent_found; /* candidates in no SST */
+    uint64_t rows_verified;
+    uint64_t rows_direct; /* of these, read directly */
     uint64_t files_unsure;
 };
 
@@ -51,6 +53,8 @@ count_find(const struct colander_cursor *cursor, struct find_counts *counts)
     assert_counts_add_up(&explain);
     counts->plans[explain.plan]++;
     counts->recent_found += explain.recent_found;
+    counts->rows_verified += explain.rows_verified;
+    counts->rows_direct += explain.rows_direct;
     counts->files_unsure += explain.files_unsure;
     if (explain.plan == COLANDER_PLAN_CANDIDATES)
         counts->row_count += explain.rows_returned;

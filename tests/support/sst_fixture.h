@@ -111,19 +111,18 @@ on_begin(void *context, uint32_t family)
 }
 
 static inline void
-on_add(void *writer, struct colander_slice key, struct colander_slice value,
-       bool is_put)
+on_add(void *writer, const struct sst_entry *entry)
 {
     struct seen_sst *seen = writer;
-    struct row row = row_of(key, value, is_put);
+    struct row row = row_of(entry->key, entry->value, entry->is_put);
     struct row last = {0};
 
     if (seen->rows.count > 0) {
         last = seen->rows.rows[seen->rows.count - 1];
         expect(seen->watch,
                last.key < row.key ||
-                   (last.key == row.key &&
-                    (!last.is_put || !is_put || last.sequence > row.sequence)),
+                   (last.key == row.key && (!last.is_put || !entry->is_put ||
+                                            last.sequence > row.sequence)),
                "rows come in order, the newest version first");
     }
     rows_add(&seen->rows, row);

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/sst_places.h"
+
+#include "core/files.h"
+#include "core/tables/table_filter.h"
+#include "core/tables/table_map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum entry_type { DELETION = 0, VALUE = 1, SINGLE_DELETION = 7 };
+
+/* ---------------------------------------------------------------- files --- */
+
+static enum colander_code
+fail_damaged(const char *path, const char *what, const char *why,
+             struct colander_error *err)
+{
+    return COLANDER_FAIL(err, COLANDER_CORRUPT, "%s of SST '%s' is damaged: %s",
+                         what, path, why);
+}
+
+enum colander_code
+sst_open_file(const char *path, int *fd, struct colander_error *err)
+{
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0 && errno == ENOENT)
+        return COLANDER_FAIL(err, COLANDER_NOT_FOUND, "there is no SST '%s'",
+                             path);
+    return *fd < 0 ? files_fail(err, "open SST", path) : COLANDER_OK;
+}
+
+/* --------------------------------------------------------------- blocks --- */
+
+void
+sst_room_release(struct sst_room *room)
+{
+    colander_buffer_release(&room->stored);
+    colander_buffer_release(&room->content);
+}
+
+/* Decodes the block in `room->stored`. */
+static enum colander_code
+decode_block(struct sst_room *room, uint64_t size, struct colander_slice *block,
+             const char **why, struct colander_error *err)
+{
+    *why = NULL;
+    if (room->stored.size < size)
+        *why = "the file ends before it does";
+    else if (!table_codec_is_whole(room->stored.data,
+                                   (size_t)size - TABLE_TRAILER_SIZE))
+        *why = "its checksum is wrong";
+    if (*why != NULL)
+        return COLANDER_OK;
+    return table_codec_decompress(room->stored.data,
+                                  (size_t)size - TABLE_TRAILER_SIZE,
+                                  &room->content, block, why, err);
+}
+
+enum colander_code
+sst_block_read(int fd, const char *path, uint64_t offset, uint64_t end,
+               struct sst_room *room, struct colander_slice *block,
+               struct colander_error *err)
+{
+    const struct table_source source = {.fd = fd, .size = end};
+    const uint64_t size = end - offset;
+    const char *why = NULL;
+    enum colander_code code;
+
+    if (end < offset || size <= TABLE_TRAILER_SIZE ||
+        size > TABLE_BLOCK_SIZE_MAX)
+        return fail_damaged(path, "a block", "it has no valid size", err);
+    colander_buffer_clear(&room->stored);
+    code = table_source_read(&source, offset, (size_t)size, &room->stored, err);
+    if (code == COLANDER_OK)
+        code = decode_block(room, size, block, &why, err);
+    if (code == COLANDER_OK && why != NULL)
+        code = fail_damaged(path, "a block", why, err);
+    return code;
+}
+
+/* ----------------------------------------------------------------- rows --- */
+
+struct entry {
+    size_t shared;              /* bytes that its key shares with the last */
+    struct colander_slice rest; /* of the key, with its tail */
+    struct colander_slice value;
+};
+
+/* Returns the entries of a block, before the places at its end. */
+static struct colander_slice
+entries_of(struct colander_slice block)
+{
+    const size_t number = sizeof(uint32_t);
+    uint64_t restarts;
+
+    if (block.size < number)
+        return colander_slice_of(NULL, 0);
+    restarts = bytes_get_le32(block.data + block.size - number);
+    if (restarts >= block.size / number)
+        return colander_slice_of(NULL, 0);
+    return colander_slice_of(block.data,
+                             block.size - (size_t)(restarts + 1) * number);
+}
+
+/* Reads a number, which usually has one byte. */
+static inline uint64_t
+take_number(struct bytes_reader *in)
+{
+    if (in->left.size > 0 && in->left.data[0] < 0x80) {
+        in->left.size--;
+        return *in->left.data++;
+    }
+    return bytes_read_varint(in);
+}
+
+/* Reads an entry after a key of `last` bytes, and moves past it. */
+static inline bool
+take_entry(struct bytes_reader *in, size_t last, struct entry *entry)
+{
+    const uint64_t shared = take_number(in);
+    const uint64_t rest = take_number(in);
+    const uint64_t size = take_number(in);
+
+    entry->rest = bytes_read(in, rest);
+    entry->value = bytes_read(in, size);
+    entry->shared = (size_t)shared;
+    return !in->is_bad && shared <= last &&
+           shared + rest <= TABLE_KEY_SIZE_MAX &&
+           shared + rest >= TABLE_KEY_TAIL;
+}
+
+size_t
+sst_rows_measure(struct colander_slice block, uint32_t *entry_count)
+{
+    struct bytes_reader in = bytes_reader_of(entries_of(block));
+    size_t size = sizeof(struct sst_rows);
+    struct entry entry;
+    size_t last = 0;
+
+    *entry_count = 0;
+    while (in.left.size > 0) {
+        if (!take_entry(&in, last, &entry))
+            return 0;
+        last = entry.shared + entry.rest.size;
+        size += sizeof(struct sst_row_place) + last + entry.value.size;
+        ++*entry_count;
+    }
+    return *entry_count == 0 || size > UINT32_MAX ? 0 : size;
+}
+
+struct colander_slice
+sst_rows_first_key(struct colander_slice block)
+{
+    struct bytes_reader in = bytes_reader_of(entries_of(block));
+    struct entry entry;
+
+    if (!take_entry(&in, 0, &entry))
+        return colander_slice_of(NULL, 0);
+    entry.rest.size -= TABLE_KEY_TAIL;
+    return entry.rest;
+}
+
+/* Whether a key is above the last one. Both have a tail. */
+static bool
+is_above(struct colander_slice key, struct colander_slice last)
+{
+    key.size -= TABLE_KEY_TAIL;
+    last.size -= TABLE_KEY_TAIL;
+    return colander_slice_compare(key, last) > 0;
+}
+
+static bool
+is_delete(unsigned type)
+{
+    return type == DELETION || type == SINGLE_DELETION;
+}
+
+bool
+sst_rows_decode(struct colander_slice block, uint32_t entry_count,
+                struct sst_rows *rows)
+{
+    struct bytes_reader in = bytes_reader_of(entries_of(block));
+    uint8_t *at = (uint8_t *)&rows->places[entry_count];
+    struct colander_slice last = {at, 0}; /* key, with its tail */
+    struct entry entry;
+
+    rows->count = 0;
+    while (in.left.size > 0 && take_entry(&in, last.size, &entry)) {
+        const struct colander_slice key = {at, entry.shared + entry.rest.size};
+        unsigned type;
+
+        memcpy(at, last.data, entry.shared);
+        if (entry.rest.size > 0)
+            memcpy(at + entry.shared, entry.rest.data, entry.rest.size);
+        type = at[key.size - TABLE_KEY_TAIL];
+        if ((last.size > 0 && !is_above(key, last)) ||
+            (type != VALUE && !is_delete(type)))
+            return false;
+        last = key;
+        at += key.size;
+        if (type != VALUE)
+            continue;
+        rows->places[rows->count++] = (struct sst_row_place){
+            (uint32_t)(key.data - (uint8_t *)rows), (uint32_t)key.size,
+            (uint32_t)entry.value.size};
+        if (entry.value.size > 0)
+            memcpy(at, entry.value.data, entry.value.size);
+        at += entry.value.size;
+    }
+    return true;
+}
+
+/* ----------------------------------------------------------------- keys --- */
+
+struct sst_keys {
+    struct table_filter filter;
+};
+
+static enum colander_code
+read_filter(const char *path, int fd, struct sst_keys *keys,
+            struct colander_error *err)
+{
+    struct table_source source = {.fd = fd};
+    struct table_place place = {0, 0};
+    const char *why = NULL;
+    struct stat status;
+    enum colander_code code;
+
+    if (fstat(fd, &status) != 0)
+        return files_fail(err, "look at SST", path);
+    source.size = (uint64_t)status.st_size;
+    code = table_map_find_filter(&source, &place, &why, err);
+    if (code == COLANDER_OK && why == NULL && place.size > 0)
+        code = table_filter_read(&keys->filter, &source, place, &why, err);
+    if (code == COLANDER_OK && why != NULL)
+        code = fail_damaged(path, "the Bloom filter", why, err);
+    return code;
+}
+
+enum colander_code
+sst_keys_read(const char *path, struct sst_keys **keys,
+              struct colander_error *err)
+{
+    struct sst_keys *made = calloc(1, sizeof(*made));
+    enum colander_code code;
+    int fd;
+
+    *keys = NULL;
+    if (made == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a filter");
+    code = sst_open_file(path, &fd, err);
+    if (code == COLANDER_OK) {
+        code = read_filter(path, fd, made, err);
+        (void)close(fd);
+    }
+    if (code == COLANDER_OK && made->filter.line_count > 0)
+        *keys = made;
+    else
+        sst_keys_destroy(made);
+    return code;
+}
+
+void
+sst_keys_destroy(struct sst_keys *keys)
+{
+    if (keys == NULL)
+        return;
+    table_filter_release(&keys->filter);
+    free(keys);
+}
+
+size_t
+sst_keys_size(const struct sst_keys *keys)
+{
+    return sizeof(*keys) + keys->filter.bytes.capacity;
+}
+
+bool
+sst_keys_may_have(const struct sst_keys *keys, uint64_t hash)
+{
+    return table_filter_may_have(&keys->filter, hash);
+}

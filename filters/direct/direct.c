@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "filters/direct.h"
+
+#include "core/sst_places.h"
+#include "filters/levels.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+/* The engine is told of the memory of blocks in steps of this size. */
+#define LEND_STEP ((uint64_t)1 << 20)
+
+/* --------------------------------------------------------------- blocks --- */
+
+/* Returns the last span that begins at or before the row. Spans have similar
+ * numbers of rows, so the search begins where it should be, in steps that
+ * double, and then halves. */
+static uint32_t
+find_span(const struct filter_file *filter, uint64_t row)
+{
+    const struct filter_span *spans = filter->spans;
+    const uint32_t count = filter->span_count;
+    const uint64_t last_row = spans[count - 1].first_row;
+    uint32_t low =
+        last_row == 0 ? 0 : (uint32_t)(row * (count - 1) / (last_row + 1));
+    uint32_t high;
+    uint32_t step = 1;
+
+    low = low < count ? low : count - 1;
+    high = low + 1;
+    for (; high < count && spans[high].first_row <= row; step *= 2) {
+        low = high;
+        high = step < count - high ? high + step : count;
+    }
+    for (; low > 0 && spans[low].first_row > row; step *= 2) {
+        high = low;
+        low = step < low ? low - step : 0;
+    }
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+
+        if (spans[middle].first_row <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Returns where the block of a span ends; 0: not known. */
+static uint64_t
+end_of(const struct sst_file *file, uint32_t span)
+{
+    const struct filter_file *filter = file->filter;
+
+    return span + 1 < filter->span_count ? filter->spans[span + 1].offset
+                                         : file->data_size;
+}
+
+/* Lets the engine's cache have the memory that blocks and Bloom filters do not
+ * take. */
+static void
+lend(struct filters *filters)
+{
+    const uint64_t bytes = block_cache_bytes_used(filters->rows) +
+                           atomic_load(&filters->levels_memory.bytes);
+    uint64_t lent = atomic_load(&filters->lent);
+    const uint64_t step = bytes / LEND_STEP;
+
+    if (step != lent &&
+        atomic_compare_exchange_strong(&filters->lent, &lent, step))
+        engine_cache_lend(filters->engine, step * LEND_STEP);
+}
+
+/* Returns how many rows begin in the block of a span. */
+static uint64_t
+rows_of(const struct filter_file *filter, uint32_t span)
+{
+    const struct filter_part *last = &filter->parts[filter->part_count - 1];
+    const uint64_t end = span + 1 < filter->span_count
+                             ? filter->spans[span + 1].first_row
+                             : last->first_row + last->shape.row_count;
+
+    return end - filter->spans[span].first_row;
+}
+
+static enum colander_code
+fail_misplaced(const struct sst_file *file, struct colander_error *err)
+{
+    return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                         "SST '%06" PRIu64 ".sst' is damaged: a block of data "
+                         "is not where it was written",
+                         file->number);
+}
+
+/* Decodes a block into memory of the cache. A block without rows says that they
+ * cannot be read by number. */
+static enum colander_code
+decode_block(struct filters *filters, const struct sst_file *file,
+             uint32_t span, struct colander_slice content,
+             struct cached_block **block, struct colander_error *err)
+{
+    uint32_t entry_count;
+    const size_t size = sst_rows_measure(content, &entry_count);
+    struct sst_rows *rows;
+
+    if (size == 0 || filter_key_sum(sst_rows_first_key(content)) !=
+                         file->filter->spans[span].key_sum)
+        return fail_misplaced(file, err);
+    *block = block_cache_allocate(filters->rows, size);
+    if (*block == NULL)
+        return COLANDER_OK;
+    rows = (struct sst_rows *)(void *)block_cache_bytes(*block);
+    if (!sst_rows_decode(content, entry_count, rows) ||
+        rows->count != rows_of(file->filter, span))
+        rows->count = 0;
+    return COLANDER_OK;
+}
+
+/* Returns the descriptor of a file, opened now if it is one of the first
+ * descriptors_max files, else -1. */
+static int
+descriptor_of(struct filters *filters, const struct sst_file *file,
+              const char *path)
+{
+    struct sst_descriptor *descriptor = file->descriptor;
+    int none = -1;
+    int fd;
+
+    if (descriptor == NULL)
+        return -1;
+    fd = atomic_load_explicit(&descriptor->fd, memory_order_acquire);
+    if (fd >= 0 ||
+        atomic_load(&filters->registry.open_count) >=
+            filters->descriptors_max ||
+        sst_open_file(path, &fd, NULL) != COLANDER_OK)
+        return fd;
+    if (!atomic_compare_exchange_strong(&descriptor->fd, &none, fd)) {
+        (void)close(fd); /* another thread was faster */
+        return none;
+    }
+    atomic_fetch_add(&filters->registry.open_count, 1);
+    return fd;
+}
+
+/* Reads the bytes of a block. */
+static enum colander_code
+read_block(struct filters *filters, const struct sst_file *file,
+           uint64_t offset, uint64_t end, struct sst_room *room,
+           struct colander_slice *content)
+{
+    enum colander_code code;
+    char path[SST_PATH_MAX];
+    int fd;
+
+    if (end == 0 || !engine_sst_path(filters->engine, file->number, path))
+        return COLANDER_NOT_FOUND;
+    fd = descriptor_of(filters, file, path);
+    if (fd >= 0)
+        return sst_block_read(fd, path, offset, end, room, content, NULL);
+    code = sst_open_file(path, &fd, NULL);
+    if (code != COLANDER_OK)
+        return code;
+    code = sst_block_read(fd, path, offset, end, room, content, NULL);
+    (void)close(fd);
+    return code;
+}
+
+/* Reads a block into the cache. */
+static enum colander_code
+load_block(struct filters *filters, const struct sst_file *file, uint32_t span,
+           struct cached_block **block, struct colander_error *err)
+{
+    struct sst_room room = {COLANDER_BUFFER_EMPTY, COLANDER_BUFFER_EMPTY};
+    struct colander_slice content;
+    enum colander_code code = COLANDER_OK;
+
+    if (read_block(filters, file, file->filter->spans[span].offset,
+                   end_of(file, span), &room, &content) == COLANDER_OK)
+        code = decode_block(filters, file, span, content, block, err);
+    sst_room_release(&room);
+    if (*block == NULL)
+        return code;
+    block_cache_add(filters->rows, *block, file->number, span);
+    lend(filters);
+    return COLANDER_OK;
+}
+
+/* ----------------------------------------------------------------- rows --- */
+
+enum colander_code
+direct_read(struct filters *filters, const struct sst_file *file,
+            uint64_t number, uint64_t snapshot, struct direct_row *row,
+            struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    const struct sst_rows *rows;
+    uint64_t sequence;
+    uint64_t index;
+    uint32_t span;
+
+    memset(row, 0, sizeof(*row));
+    if (file->filter->span_count == 0)
+        return COLANDER_OK;
+    span = find_span(file->filter, number);
+    index = number - file->filter->spans[span].first_row;
+    row->block = block_cache_find(filters->rows, file->number, span);
+    if (row->block == NULL)
+        code = load_block(filters, file, span, &row->block, err);
+    if (row->block == NULL)
+        return code;
+    rows = (const struct sst_rows *)(const void *)row->block->bytes.data;
+    if (index >= rows->count) {
+        direct_release(filters, row);
+        return COLANDER_OK;
+    }
+    sequence = sst_rows_get(rows, (uint32_t)index, &row->key, &row->value);
+    /* The rows of a file that has joined have the sequence 0 in it. */
+    row->is_visible =
+        sequence <= snapshot && (sequence != 0 || file->joined_at <= snapshot);
+    return COLANDER_OK;
+}
+
+void
+direct_release(struct filters *filters, struct direct_row *row)
+{
+    block_cache_release(filters->rows, row->block);
+    row->block = NULL;
+}
+
+bool
+direct_is_newest(const struct recent_view *recent, const struct levels *levels,
+                 uint32_t place, struct colander_slice key)
+{
+    const uint64_t hash = engine_key_hash(key);
+
+    return recent_count(recent, hash, LOCATOR_TAG_ANY, 1) == 0 &&
+           !levels_may_have_newer(levels, place, key, hash);
+}

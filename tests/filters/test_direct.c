@@ -1,0 +1,332 @@
+/*
+ * Direct reads: they are taken where they can be, and each doubt leaves the row
+ * to the engine. What is found is the same in any case.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "support/cases.h"
+#include "support/compared_finds.h"
+#include "support/damage.h"
+#include "support/filter_files.h"
+#include "support/scoped.h"
+
+#include "columns/bulk.h"
+#include "filters/filter_file.h"
+
+#define ROWS 2000
+#define GROUP 20 /* rows with the same value */
+
+static void
+key_text(char text[16], int number)
+{
+    (void)snprintf(text, 16, "%08d", number);
+}
+
+static void
+put_row(struct store_fixture *fixture, struct colander_family *family,
+        int number, const char *more)
+{
+    char key[16];
+    char group[24];
+
+    key_text(key, number);
+    (void)snprintf(group, sizeof(group), "group %d", number % (ROWS / GROUP));
+    colander_row_builder_add(fixture->builder, "more", colander_text(more));
+    OK(put_text(fixture, family, key, "group", colander_text(group), NULL));
+}
+
+/* A family whose rows are all in one SST. */
+static struct colander_family *
+fill(struct store_fixture *fixture)
+{
+    struct colander_family *family = kept_family(fixture, "rows");
+
+    for (int i = 0; i < ROWS; i++)
+        put_row(fixture, family, i, "first");
+    OK(colander_family_flush(family, NULL));
+    assert_all_loaded(family);
+    return family;
+}
+
+/* Finds group 7, at a snapshot (NULL: now). Asserts that it has `expected`
+ * rows with `more`, and returns how many were read directly. */
+static uint64_t
+direct_rows(struct colander_family *family,
+            const struct colander_snapshot *snapshot, const char *more,
+            uint64_t expected)
+{
+    struct colander_query query = usual_query();
+    struct colander_predicate *both[2];
+    struct colander_predicate *where;
+    struct colander_explain explain;
+    struct colander_cursor *cursor;
+    struct colander_result result;
+    uint64_t count = 0;
+
+    both[0] =
+        colander_where("group", COLANDER_EQ, colander_text("group 7"), NULL);
+    both[1] = colander_where("more", COLANDER_EQ, colander_text(more), NULL);
+    where = colander_all_of(both, 2, NULL);
+    query.where = where;
+    query.snapshot = snapshot;
+    OK(colander_family_find(family, &query, &cursor, NULL));
+    while (next_row(cursor, &result))
+        count++;
+    colander_cursor_explain(cursor, &explain);
+    colander_cursor_close(cursor);
+    colander_predicate_destroy(where);
+    assert_int_equal(count, expected);
+    assert_int_equal(explain.plan, COLANDER_PLAN_CANDIDATES);
+    assert_true(explain.rows_direct <= explain.rows_verified);
+    return explain.rows_direct;
+}
+
+FIXTURE_TEST(rows_of_a_file_are_read_directly)
+{
+    struct colander_family *family = fill(fixture);
+
+    assert_int_equal(direct_rows(family, NULL, "first", GROUP), GROUP);
+    fixture_reopen(fixture, COLANDER_OPEN_EXISTING);
+    family = kept_family(fixture, "rows");
+    assert_int_equal(direct_rows(family, NULL, "first", GROUP), GROUP);
+    fixture_reopen(fixture, COLANDER_OPEN_READ_ONLY);
+    family = kept_family(fixture, "rows");
+    assert_int_equal(direct_rows(family, NULL, "first", GROUP), GROUP);
+}
+
+/* Rows of one anchor for 16 rows are read in runs. */
+FIXTURE_TEST(rows_of_segments_are_read_directly)
+{
+    struct colander_filter_options options;
+    struct colander_family *family = kept_family(fixture, "rows");
+
+    colander_filter_options_init(&options);
+    options.rows_per_segment = 16;
+    OK(colander_family_create(family, NULL));
+    OK(colander_family_set_filters(family, &options, NULL));
+    family = fill(fixture);
+    assert_int_equal(direct_rows(family, NULL, "first", GROUP), GROUP);
+}
+
+/* --------------------------------------------------------------- doubt --- */
+
+FIXTURE_TEST(a_row_written_since_is_left_to_the_engine)
+{
+    struct colander_family *family = fill(fixture);
+
+    put_row(fixture, family, 7, "second");
+    assert_int_equal(direct_rows(family, NULL, "first", GROUP - 1), GROUP - 1);
+    (void)direct_rows(family, NULL, "second", 1);
+    /* the same when it is in a file: a Bloom filter may err */
+    OK(colander_family_flush(family, NULL));
+    assert_in_range(direct_rows(family, NULL, "first", GROUP - 1), GROUP - 5,
+                    GROUP - 1);
+    assert_int_equal(direct_rows(family, NULL, "second", 1), 1);
+}
+
+FIXTURE_TEST(a_deleted_row_is_left_to_the_engine)
+{
+    struct colander_family *family = fill(fixture);
+    SCOPED_BUFFER key = text_key("00000007");
+
+    OK(colander_family_delete(family, colander_buffer_slice(&key), NULL, NULL));
+    assert_int_equal(direct_rows(family, NULL, "first", GROUP - 1), GROUP - 1);
+    OK(colander_family_flush(family, NULL));
+    assert_in_range(direct_rows(family, NULL, "first", GROUP - 1), GROUP - 5,
+                    GROUP - 1);
+}
+
+/* The file has both versions of each row, and blocks without numbers. */
+FIXTURE_TEST(blocks_with_several_versions_are_left_to_the_engine)
+{
+    struct colander_family *family = kept_family(fixture, "rows");
+    struct colander_snapshot *snapshot;
+
+    for (int i = 0; i < ROWS; i++)
+        put_row(fixture, family, i, "first");
+    OK(colander_store_snapshot(fixture->store, &snapshot, NULL));
+    for (int i = 0; i < ROWS; i++)
+        put_row(fixture, family, i, "second");
+    OK(colander_family_flush(family, NULL));
+    assert_all_loaded(family);
+    assert_int_equal(direct_rows(family, NULL, "second", GROUP), 0);
+    assert_int_equal(direct_rows(family, snapshot, "first", GROUP), 0);
+    assert_int_equal(direct_rows(family, NULL, "first", 0), 0);
+    colander_snapshot_release(snapshot);
+}
+
+FIXTURE_TEST(a_snapshot_sees_what_was_there)
+{
+    struct colander_family *family = fill(fixture);
+    struct colander_snapshot *snapshot;
+
+    OK(colander_store_snapshot(fixture->store, &snapshot, NULL));
+    for (int i = 0; i < ROWS; i++)
+        put_row(fixture, family, i, "second");
+    OK(colander_family_flush(family, NULL));
+    assert_all_loaded(family);
+    assert_int_equal(direct_rows(family, NULL, "second", GROUP), GROUP);
+    (void)direct_rows(family, snapshot, "first", GROUP);
+    (void)direct_rows(family, snapshot, "second", 0);
+    colander_snapshot_release(snapshot);
+}
+
+/* A file that joined has the sequence 0 in it, which any snapshot would see. */
+FIXTURE_TEST(rows_that_joined_later_are_not_seen_before)
+{
+    struct colander_family *family = kept_family(fixture, "rows");
+    struct colander_snapshot *snapshot;
+    struct colander_bulk *bulk;
+
+    OK(colander_store_snapshot(fixture->store, &snapshot, NULL));
+    OK(colander_bulk_create(family, &bulk, NULL));
+    for (int i = 0; i < ROWS; i++) {
+        SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+        char text[16];
+        char group[24];
+        struct colander_slice row;
+
+        key_text(text, i);
+        (void)snprintf(group, sizeof(group), "group %d", i % (ROWS / GROUP));
+        OK(colander_key_text(text, &key, NULL));
+        colander_row_builder_add(fixture->builder, "more",
+                                 colander_text("first"));
+        row = fixture_row(fixture, "group", colander_text(group));
+        OK(colander_bulk_add(bulk, colander_buffer_slice(&key), row, NULL));
+    }
+    OK(colander_bulk_commit(bulk, NULL, NULL));
+    colander_bulk_destroy(bulk);
+    assert_all_loaded(family);
+    assert_int_equal(direct_rows(family, NULL, "first", GROUP), GROUP);
+    assert_int_equal(direct_rows(family, snapshot, "first", 0), 0);
+    colander_snapshot_release(snapshot);
+}
+
+/* A rebuilt filter was not there when the blocks were written. */
+FIXTURE_TEST(a_rebuilt_filter_knows_no_blocks)
+{
+    struct colander_family *family = fill(fixture);
+
+    OK(colander_family_refilter(family, NULL, NULL));
+    assert_all_loaded(family);
+    assert_int_equal(direct_rows(family, NULL, "first", GROUP), 0);
+}
+
+/* A store that is open for reading does not see the deletes in its logs. */
+FIXTURE_TEST(rows_in_logs_are_in_doubt_for_a_reader)
+{
+    struct colander_family *family = fill(fixture);
+    SCOPED_BUFFER key = text_key("00000007");
+    char copy[TEMPORARY_SIZE + 8];
+    struct colander_store *store;
+    struct colander_family *other;
+    char command[3 * TEMPORARY_SIZE];
+
+    put_row(fixture, family, 107, "second");
+    OK(colander_family_delete(family, colander_buffer_slice(&key), NULL, NULL));
+    (void)snprintf(copy, sizeof(copy), "%s.copy", fixture->directory);
+    (void)snprintf(command, sizeof(command), "cp -r '%s' '%s'",
+                   fixture->directory, copy);
+    ZERO(system(command)); /* as a kill leaves it */
+    fixture->options.mode = COLANDER_OPEN_READ_ONLY;
+    OK(colander_store_open(copy, &fixture->options, &store, NULL));
+    OK(colander_family_open(store, "rows", &other, NULL));
+    assert_int_equal(direct_rows(other, NULL, "first", GROUP - 2), 0);
+    (void)direct_rows(other, NULL, "second", 1);
+    colander_family_close(other);
+    OK(colander_store_close(store, NULL));
+    temporary_remove(copy);
+    fixture->options.mode = COLANDER_OPEN_EXISTING;
+}
+
+/* -------------------------------------------------------------- damage --- */
+
+/* Fills `path` with the only file in a directory of the store that ends so. */
+static void
+find_file(const struct store_fixture *fixture, const char *directory,
+          const char *suffix, char path[FILE_NAME_SIZE])
+{
+    char command[2 * FILE_NAME_SIZE];
+    FILE *found;
+
+    (void)snprintf(command, sizeof(command), "ls %s/%s/*%s", fixture->directory,
+                   directory, suffix);
+    found = popen(command, "r");
+    assert_non_null(fgets(path, FILE_NAME_SIZE, found));
+    assert_null(fgets(command, sizeof(command), found));
+    assert_int_equal(pclose(found), 0);
+    path[strcspn(path, "\n")] = '\0';
+}
+
+/* Exchanges two blocks of the same size and with as many rows. Their checksums
+ * do not know their places. */
+static void
+exchange_blocks(const struct store_fixture *fixture)
+{
+    static uint8_t bytes[2][65536];
+    char path[FILE_NAME_SIZE];
+    const struct filter_span *spans;
+    struct filter_file *filter;
+    size_t size;
+    int fd;
+
+    find_file(fixture, "filters", ".filter", path);
+    OK(filter_file_open(path, NULL, &filter, NULL));
+    spans = filter->spans;
+    assert_true(filter->span_count > 3);
+    size = spans[2].offset - spans[1].offset;
+    assert_int_equal(spans[3].offset - spans[2].offset, size);
+    assert_int_equal(spans[3].first_row - spans[2].first_row,
+                     spans[2].first_row - spans[1].first_row);
+    assert_in_range(size, 1, sizeof(bytes[0]));
+    find_file(fixture, "rocksdb", ".sst", path);
+    fd = open(path, O_RDWR);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(pread(fd, bytes[i], size, (off_t)spans[1 + i].offset),
+                         size);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(pwrite(fd, bytes[i], size, (off_t)spans[2 - i].offset),
+                         size);
+    ZERO(close(fd));
+    filter_file_unref(filter);
+}
+
+FIXTURE_TEST(a_block_that_is_not_where_it_was_written_is_an_error)
+{
+    struct colander_family *family;
+    unsigned failures = 0;
+
+    fixture->options.compression = COLANDER_COMPRESSION_NONE;
+    fixture_remake(fixture);
+    family = kept_family(fixture, "rows");
+    for (int i = 0; i < ROWS; i++) {
+        char key[16];
+
+        key_text(key, i);
+        OK(put_text(fixture, family, key, "value", colander_text(key), NULL));
+    }
+    OK(colander_family_flush(family, NULL));
+    fixture_close(fixture);
+    exchange_blocks(fixture);
+    fixture_open(fixture);
+    family = kept_family(fixture, "rows");
+    for (int i = 0; i < ROWS; i++) {
+        struct colander_query query = usual_query();
+        struct colander_predicate *where;
+        char key[16];
+        uint64_t count;
+
+        key_text(key, i);
+        where = colander_where("value", COLANDER_EQ, colander_text(key), NULL);
+        query.where = where;
+        if (colander_family_count(family, &query, &count, why()) !=
+            COLANDER_OK) {
+            assert_non_null(strstr(error_text(), ".sst' is damaged"));
+            failures++;
+        } else {
+            assert_int_equal(count, 1);
+        }
+        colander_predicate_destroy(where);
+    }
+    assert_in_range(failures, 100, ROWS - 100);
+}
