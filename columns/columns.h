@@ -594,6 +594,24 @@ colander_changes_count(const struct colander_changes *changes);
  * allowed. */
 COLANDER_API void colander_changes_destroy(struct colander_changes *changes);
 
+/*
+ * Copies the rows that `query` (NULL: every row) returns into the family `to`
+ * of this or another store, and the time column. `to` must have no rows, and is
+ * created if it does not exist. All rows become visible at once (bulk.h). Sets
+ * *row_count, unless `row_count` is NULL, to their number. Other marks are not
+ * copied.
+ *
+ * `goes_on`, unless it is NULL, is called every 1,000 rows with the number of
+ * rows read. If it returns false, the call fails with CANCELLED. After a
+ * failure `to` has no rows, and does not exist if it did not before; a killed
+ * process may leave it without rows.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code colander_family_copy(
+    struct colander_family *from, const struct colander_query *query,
+    struct colander_family *to,
+    bool (*goes_on)(void *context, uint64_t row_count), void *context,
+    uint64_t *row_count, struct colander_error *err);
+
 /* ------------------------------------------------------------- explain --- */
 
 /* How a find gets its rows. */

@@ -1,10 +1,12 @@
 /*
- * The commands drop and rename, of families as a whole.
+ * The commands drop, rename and copy, of families as a whole.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "shell/command.h"
 #include "shell/commands/confirm.h"
+#include "shell/commands/progress.h"
+#include "shell/interrupt.h"
 
 #include <stdio.h>
 
@@ -63,6 +65,85 @@ run_rename(struct session *session, const struct arguments *arguments)
     return code == COLANDER_OK ? SESSION_FINE : session_misused(session, &err);
 }
 
+/* Shows how many rows are copied. Returns false after Ctrl-C. */
+static bool
+show_copied(void *context, uint64_t row_count)
+{
+    struct progress *progress = context;
+    struct report line = REPORT_EMPTY;
+
+    if (progress_is_due(progress)) {
+        report_add(&line, "%s copied", NUMBER_OF(row_count, "row"));
+        progress_print(progress, &line);
+    }
+    return !interrupt_happened();
+}
+
+/* Gives `to` the filter options of `from`, before it gets rows. */
+static enum colander_code
+copy_filter_options(struct colander_family *from, struct colander_family *to,
+                    struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+#ifdef COLANDER_FILTERS
+    struct colander_filter_options filters;
+
+    code = colander_family_get_filters(from, &filters, err);
+    if (code != COLANDER_OK)
+        return code;
+    code = colander_family_set_filters(to, &filters, err);
+    colander_filter_options_release(&filters);
+#else
+    (void)from;
+    code = colander_family_create(to, err);
+#endif
+    return code;
+}
+
+/* Copies the rows. A family that did not exist is dropped after a failure. */
+static enum colander_code
+copy_family(struct colander_family *from, struct colander_family *to,
+            uint64_t *row_count, struct colander_error *err)
+{
+    const bool existed = colander_family_exists(to);
+    struct progress progress;
+    enum colander_code code = copy_filter_options(from, to, err);
+
+    progress_begin(&progress);
+    if (code == COLANDER_OK)
+        code = colander_family_copy(from, NULL, to, show_copied, &progress,
+                                    row_count, err);
+    progress_hide(&progress);
+    if (code != COLANDER_OK && !existed &&
+        colander_family_drop(to, NULL) != COLANDER_OK)
+        return code; /* it remains without rows */
+    return code;
+}
+
+static enum session_exit
+run_copy(struct session *session, const struct arguments *arguments)
+{
+    struct colander_family *from = NULL;
+    struct colander_family *to = NULL;
+    struct colander_error err;
+    uint64_t count = 0;
+    enum colander_code code =
+        session_family(session, arguments->words[0], &from, &err);
+
+    if (code == COLANDER_OK)
+        code = colander_family_open(session->store, arguments->words[1], &to,
+                                    &err);
+    if (code == COLANDER_OK)
+        code = copy_family(from, to, &count, &err);
+    colander_family_close(from);
+    colander_family_close(to);
+    if (code != COLANDER_OK)
+        return session_misused(session, &err);
+    (void)fflush(stdout);
+    fprintf(stderr, "%s copied\n", NUMBER_OF(count, "row"));
+    return SESSION_FINE;
+}
+
 static const struct argument_option drop_options[] = {
     OPTION_FLAG("yes", "do not ask"),
     OPTIONS_END,
@@ -92,4 +173,19 @@ const struct command command_rename = {
     .store = COMMAND_CHANGES,
     .word_count_min = 2,
     .run = run_rename,
+};
+
+const struct command command_copy = {
+    .name = "copy",
+    .words = "FAMILY NEWNAME",
+    .summary = "copy a family",
+    .help =
+        "Copies the rows of a family, as they are now, into a new one, with\n"
+        "the time column and the options of filters. All rows appear at the\n"
+        "end, or none. Fails if there is a family NEWNAME with rows.\n",
+    .examples = "  colander copy data tweets tweets_before\n",
+    .options = options_none,
+    .store = COMMAND_CHANGES,
+    .word_count_min = 2,
+    .run = run_copy,
 };

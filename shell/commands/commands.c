@@ -14,6 +14,7 @@ extern const struct command command_update;
 extern const struct command command_export;
 extern const struct command command_drop;
 extern const struct command command_rename;
+extern const struct command command_copy;
 extern const struct command command_families;
 extern const struct command command_columns;
 extern const struct command command_stats;
@@ -26,12 +27,13 @@ extern const struct command command_shell;
 extern const struct command command_demo;
 
 const struct command *const commands_all[] = {
-    &command_load,     &command_find,     &command_get,     &command_export,
-    &command_put,      &command_delete,   &command_update,  &command_drop,
-    &command_rename,   &command_families, &command_columns, &command_stats,
+    &command_load,     &command_find,   &command_get,      &command_export,
+    &command_put,      &command_delete, &command_update,   &command_drop,
+    &command_rename,   &command_copy,   &command_families, &command_columns,
+    &command_stats,
 #ifdef COLANDER_FILTERS
     &command_refilter,
 #endif
-    &command_check,    &command_backup,   &command_restore, &command_salvage,
-    &command_shell,    &command_demo,     &command_help,    NULL,
+    &command_check,    &command_backup, &command_restore,  &command_salvage,
+    &command_shell,    &command_demo,   &command_help,     NULL,
 };

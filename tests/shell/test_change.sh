@@ -143,6 +143,33 @@ last=.rename
 prints $'newer\tnil\t1\tnewer\nnil\tnew'
 run 0 drop s new
 
+# ---- copy -----------------------------------------------------------------------
+
+run 0 put s old '{"_key":1,"at":"x"}' '{"_key":2}'
+run 0 families s old --time at
+run 0 copy s old new
+says '2 rows copied'
+run 0 families s new --exact
+prints_some '"exact_rows":2,"time_column":"at"\}$'
+run 0 find s new
+prints '{"_key":1,"at":"x"}
+{"_key":2}'
+run 2 copy s old new
+says_some "^colander: copy: family 'new'"
+run 1 copy s nothing other
+run 2 copy s old ''
+run 2 copy s old old
+run 0 delete s new --all
+run 0 copy s old new # an empty family, as a killed copy leaves
+run 0 families s
+[[ $(cat out) != *other* ]] || complain 'a failed copy leaves a family'
+if has_filters; then
+    run 0 refilter s old --unfiltered at
+    run 0 copy s old third
+    run 0 stats s third --json
+    prints_some '"unfiltered": ?\["at"\]'
+fi
+
 # ---- compared with find ---------------------------------------------------------
 
 # The words without --all, which find does not have.
