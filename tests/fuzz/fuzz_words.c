@@ -1,7 +1,7 @@
 /*
- * Any text as words of a condition, as a value in any column, as a time and as
- * a duration. Nothing crashes, a mistake is in one of the words, and a time
- * reads as itself after it was written.
+ * Any text as words of a condition, as assignments, as a value in any column,
+ * as a time and as a duration. Nothing crashes, a mistake is in one of the
+ * words, and a time reads as itself after it was written.
  *
  * Each line is a word.
  *
@@ -52,6 +52,25 @@ read_time(struct colander_slice text)
     expect_pasted(&times.last);
 }
 
+/* The last quarter of the words are columns to remove. */
+static void
+read_assignments(const char *const *words, size_t count)
+{
+    const size_t set_count = count - count / 4;
+    struct colander_buffer patch = COLANDER_BUFFER_EMPTY;
+    struct colander_error err = {.code = COLANDER_OK};
+    struct colander_fault fault = {0, 0};
+    enum colander_code code =
+        colander_patch_words(words, set_count, words + set_count,
+                             count - set_count, &patch, &fault, &err);
+
+    if (code == COLANDER_OK)
+        OK(colander_row_check(colander_buffer_slice(&patch), NULL));
+    else if (code == COLANDER_INVALID)
+        expect(fault.word < count && fault.offset <= strlen(words[fault.word]));
+    colander_buffer_release(&patch);
+}
+
 static void
 read_words(char *text)
 {
@@ -68,6 +87,7 @@ read_words(char *text)
     if (predicate == NULL && err.code == COLANDER_INVALID)
         expect(fault.word < count && fault.offset <= strlen(words[fault.word]));
     colander_predicate_destroy(predicate);
+    read_assignments(words, count);
     predicate = colander_where_any_text(words[0], &offset, &err);
     if (predicate == NULL && err.code == COLANDER_INVALID)
         expect(offset <= strlen(words[0]));
