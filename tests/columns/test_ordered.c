@@ -126,6 +126,7 @@ add_falling(struct colander_ordered *ordered, int64_t count)
         struct colander_result result;
 
         memset(&result, 0, sizeof(result));
+        result.key = colander_slice_text("key");
         colander_row_builder_add(builder, "v", colander_integer(-i));
         colander_row_builder_add(builder, "text", colander_text("some text"));
         OK(colander_row_builder_finish(builder, &result.row, NULL));
