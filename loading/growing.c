@@ -14,7 +14,9 @@ growing_begin(struct growing *growing, const char *log)
     growing->tail.size = 0;
     growing->offset = 0;
     growing->still_since_us = clock_us();
+    growing->rest = 0;
     growing->is_ending = false;
+    growing->takes_rest = false;
     growing->is_cut = false;
 }
 
@@ -83,6 +85,24 @@ find_newer(struct growing *growing, const struct stat *status, bool *is_old,
     return code;
 }
 
+size_t
+growing_take(struct growing *growing, struct colander_slice bytes, size_t size)
+{
+    const uint8_t *end =
+        bytes.size > 0 ? memrchr(bytes.data, '\n', bytes.size) : NULL;
+    const size_t whole = end != NULL ? (size_t)(end - bytes.data) + 1 : 0;
+    const size_t rest = bytes.size - whole;
+
+    if (growing->takes_rest || (whole == 0 && bytes.size == size)) {
+        growing->rest = 0;
+        return bytes.size;
+    }
+    if (growing->rest != rest)
+        growing->still_since_us = clock_us();
+    growing->rest = rest;
+    return whole;
+}
+
 enum colander_code
 growing_see(struct growing *growing, int file, struct colander_slice bytes,
             enum growing_state *state, struct colander_error *err)
@@ -110,7 +130,8 @@ growing_see(struct growing *growing, int file, struct colander_slice bytes,
     if (code != COLANDER_OK || !is_old || !is_still(growing, &status))
         return code;
     growing->is_ending = true; /* its writer has left: look once more */
-    *state = was_ending ? GROWING_OVER : GROWING_AGAIN;
+    *state = was_ending && growing->rest == 0 ? GROWING_OVER : GROWING_AGAIN;
+    growing->takes_rest = was_ending;
     return COLANDER_OK;
 }
 
@@ -120,5 +141,5 @@ growing_would_wait(const struct growing *growing, int file)
     struct stat status;
 
     return fstat(file, &status) != 0 ||
-           (uint64_t)status.st_size <= growing->offset;
+           (uint64_t)status.st_size <= growing->offset + growing->rest;
 }

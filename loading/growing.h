@@ -8,7 +8,8 @@
  *
  * A file was cut if the last bytes that were read are not where they were. This
  * is checked after each read, so nothing that was written after a cut is taken
- * for what comes next.
+ * for what comes next. Only whole lines are taken, until the file is over: half
+ * a line may be the beginning of other lines, too.
  *
  * It looks ten times a second. That costs a few system calls, and works on file
  * systems that report no changes, such as NFS.
@@ -28,8 +29,10 @@ struct growing {
     struct log_files files;
     struct resume_point_tail tail; /* the last bytes that were read */
     uint64_t offset;               /* after them */
+    size_t rest;                   /* bytes after that, of half a line */
     uint64_t still_since_us;       /* when it was last seen to grow */
     bool is_ending;                /* it is over unless there is more to read */
+    bool takes_rest;               /* it is over after that */
     bool is_cut;
 };
 
@@ -49,7 +52,12 @@ void growing_release(struct growing *growing);
 /* Moves on, without having read. */
 void growing_skip(struct growing *growing, uint64_t size);
 
-/* Sets *state after a read of `bytes` from the file; none: at its end. */
+/* Returns how much to take of `bytes`, which were read into a space of `size`
+ * bytes: whole lines. The rest is to be read again. */
+size_t growing_take(struct growing *growing, struct colander_slice bytes,
+                    size_t size);
+
+/* Sets *state after `bytes` were taken from the file; none: at its end. */
 COLANDER_CHECKED enum colander_code
 growing_see(struct growing *growing, int file, struct colander_slice bytes,
             enum growing_state *state, struct colander_error *err);

@@ -83,6 +83,7 @@ read_growing(struct raw_input *raw, void *data, size_t size, ssize_t *count,
 {
     enum growing_state state = GROWING_AGAIN;
     enum colander_code code = COLANDER_OK;
+    ssize_t whole;
 
     while (state == GROWING_AGAIN || state == GROWING_WAITS) {
         if (state == GROWING_WAITS)
@@ -95,9 +96,13 @@ read_growing(struct raw_input *raw, void *data, size_t size, ssize_t *count,
         while (*count < 0 && errno == EINTR);
         if (*count < 0)
             return COLANDER_OK;
-        code =
-            growing_see(raw->growing, raw->file,
-                        colander_slice_of(data, (size_t)*count), &state, err);
+        whole = (ssize_t)growing_take(
+            raw->growing, colander_slice_of(data, (size_t)*count), size);
+        if (whole < *count && lseek(raw->file, whole - *count, SEEK_CUR) < 0)
+            return fail_with_errno(COLANDER_IO, "read", err);
+        *count = whole;
+        code = growing_see(raw->growing, raw->file,
+                           colander_slice_of(data, (size_t)whole), &state, err);
         if (code != COLANDER_OK)
             return code;
     }
@@ -169,6 +174,21 @@ raw_fill(struct raw_input *raw, struct colander_error *err)
 
 /* ----------------------------------------------------- open and close --- */
 
+static enum input_kind
+kind_of(const uint8_t *first, size_t size)
+{
+    static const uint8_t zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
+    static const uint8_t skipped[] = {0x2a, 0x4d, 0x18}; /* by zstd */
+
+    if (size >= 2 && first[0] == 0x1f && first[1] == 0x8b)
+        return INPUT_GZIP;
+    if (size >= 4 && memcmp(first, zstd, 4) == 0)
+        return INPUT_ZSTD;
+    if (size >= 4 && first[0] >> 4 == 5 && memcmp(first + 1, skipped, 3) == 0)
+        return INPUT_ZSTD;
+    return INPUT_PLAIN;
+}
+
 static enum colander_code
 raw_open(struct raw_input *raw, const char *path, struct colander_error *err)
 {
@@ -221,16 +241,28 @@ input_open_growing(const char *path, const atomic_bool *stops,
                    struct colander_error *err)
 {
     enum colander_code code = input_open(path, stops, input, err);
+    struct raw_input *raw;
+    uint8_t first[4];
+    ssize_t got;
 
     if (code != COLANDER_OK)
         return code;
-    (*input)->raw.growing = growing;
-    if ((*input)->raw.is_seekable)
+    raw = &(*input)->raw;
+    if (!raw->is_seekable)
+        code =
+            COLANDER_FAIL(err, COLANDER_INVALID,
+                          "only a file can be followed, not a pipe or device");
+    else if ((got = pread(raw->file, first, sizeof(first), 0)) > 0 &&
+             kind_of(first, (size_t)got) != INPUT_PLAIN)
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "a compressed file cannot be followed");
+    raw->growing = growing;
+    (*input)->kind = INPUT_PLAIN;
+    if (code == COLANDER_OK)
         return COLANDER_OK;
     input_close(*input);
     *input = NULL;
-    return COLANDER_FAIL(err, COLANDER_INVALID,
-                         "only a file can be followed, not a pipe or device");
+    return code;
 }
 
 void
@@ -254,21 +286,6 @@ input_cancel(struct input *input)
 
 /* ------------------------------------------------------------ reading --- */
 
-static enum input_kind
-kind_of(const uint8_t *first, size_t size)
-{
-    static const uint8_t zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
-    static const uint8_t skipped[] = {0x2a, 0x4d, 0x18}; /* by zstd */
-
-    if (size >= 2 && first[0] == 0x1f && first[1] == 0x8b)
-        return INPUT_GZIP;
-    if (size >= 4 && memcmp(first, zstd, 4) == 0)
-        return INPUT_ZSTD;
-    if (size >= 4 && first[0] >> 4 == 5 && memcmp(first + 1, skipped, 3) == 0)
-        return INPUT_ZSTD;
-    return INPUT_PLAIN;
-}
-
 /* Finds the kind by the first bytes. A pipe may return them one by one. */
 static enum colander_code
 find_kind(struct input *input, struct colander_error *err)
@@ -282,9 +299,6 @@ find_kind(struct input *input, struct colander_error *err)
     if (code != COLANDER_OK)
         return code;
     kind = kind_of(raw->buffer, raw->filled);
-    if (kind != INPUT_PLAIN && raw->growing != NULL)
-        return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "a compressed file cannot be followed");
     if (kind == INPUT_GZIP)
         code = gzip_create(&input->gzip, err);
     else if (kind == INPUT_ZSTD)

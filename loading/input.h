@@ -33,7 +33,7 @@ COLANDER_CHECKED enum colander_code input_open(const char *path,
 /*
  * Opens a file that grows. A read at its end waits, until the file is over; it
  * fails with INVALID if the file was cut. Also fails with INVALID if it is not
- * a regular file, or, by a read, if it is compressed. `growing` is borrowed.
+ * a regular file, or is compressed. `growing` is borrowed.
  */
 COLANDER_CHECKED enum colander_code
 input_open_growing(const char *path, const atomic_bool *stops,

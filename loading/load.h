@@ -97,7 +97,6 @@ struct colander_load_stats {
     uint64_t new_count;      /* rows whose key had none */
     uint64_t replaced_count; /* rows that replaced or patched another, also of
                               * this load; a bulk does not count them as rows */
-    uint64_t lacking_count;  /* rejects without a key column */
 };
 
 /* A record that was rejected. Borrowed until the callback returns. */

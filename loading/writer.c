@@ -155,7 +155,6 @@ put_rejects(struct writer *writer, const struct chunk *chunk,
 
         if (piece->kind != PIECE_REST) {
             writer->stats->reject_count++;
-            writer->stats->lacking_count += reject->lacks_key;
             writer->point.reject_count++;
             report(writer, chunk, reject, &spot);
         }

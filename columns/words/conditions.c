@@ -428,7 +428,10 @@ colander_where_any_text(const char *text, size_t *offset,
 {
     struct literals literals = {.operands = NULL};
     struct colander_predicate *predicate = NULL;
+    struct colander_error unwanted;
 
+    if (err == NULL)
+        err = &unwanted;
     if (literals_parse(&literals, text, offset, err) == COLANDER_OK) {
         *offset = 0;
         if (literals.is_list)

@@ -270,8 +270,12 @@ colander_value_read(const char *text, struct colander_value *value,
                     struct colander_error *err)
 {
     struct literals literals = {.operands = NULL};
-    enum colander_code code = literals_parse(&literals, text, offset, err);
+    struct colander_error unwanted;
+    enum colander_code code;
 
+    if (err == NULL)
+        err = &unwanted;
+    code = literals_parse(&literals, text, offset, err);
     if (code != COLANDER_OK)
         goto done;
     *offset = 0;

@@ -35,8 +35,7 @@ struct load_command {
     struct colander_load_column *columns; /* owned */
     struct progress progress;
     bool had_family; /* before the load */
-    bool is_vain;    /* the load failed, or all records lack the key; and has
-                      * written no row */
+    bool is_vain;    /* the load failed or rejected records, and wrote no row */
     uint64_t rejects_allowed;
     uint64_t shown_count;
 };
@@ -419,8 +418,7 @@ conclude(struct load_command *command, enum colander_code code,
         code = COLANDER_OK; /* nothing else ends it */
     command->is_vain =
         stats->row_count == 0 &&
-        (code != COLANDER_OK || (stats->lacking_count > 0 &&
-                                 stats->lacking_count == stats->reject_count));
+        (code != COLANDER_OK || (stats->reject_count > 0 && !options->follows));
     progress_hide(&command->progress);
     if (code != COLANDER_OK)
         status = session_misused(command->session, err);

@@ -1,7 +1,8 @@
 /*
  * Any text as words of a condition, as assignments, as a value in any column,
  * as a time and as a duration. Nothing crashes, a mistake is in one of the
- * words, and a time reads as itself after it was written.
+ * words, a time reads as itself after it was written, and a number equals the
+ * text that it is.
  *
  * Each line is a word.
  *
@@ -94,6 +95,47 @@ read_words(char *text)
     colander_predicate_destroy(predicate);
 }
 
+/* Whether a row with the value equals the text, as any column. Text that is not
+ * UTF-8 is in no row. */
+static bool
+is_found(struct colander_value value, const char *text)
+{
+    struct colander_row_builder *builder = colander_row_builder_create();
+    struct colander_predicate *predicate;
+    struct colander_slice row;
+    size_t offset;
+    bool is_match;
+
+    expect(builder != NULL);
+    colander_row_builder_add(builder, "a", value);
+    predicate = colander_where_any_text(text, &offset, NULL);
+    is_match = predicate == NULL;
+    if (!is_match &&
+        colander_row_builder_finish(builder, &row, NULL) == COLANDER_OK)
+        OK(colander_predicate_evaluate(predicate, row, &is_match, NULL, NULL));
+    colander_predicate_destroy(predicate);
+    colander_row_builder_destroy(builder);
+    return is_match;
+}
+
+static void
+read_value(const char *text)
+{
+    struct colander_buffer bytes = COLANDER_BUFFER_EMPTY;
+    struct colander_value value;
+    size_t offset = 0;
+
+    if (colander_value_read(text, &value, &bytes, &offset, NULL) !=
+        COLANDER_OK) {
+        expect(offset <= strlen(text));
+    } else if (value.type != COLANDER_TIMESTAMP) { /* which may be now */
+        expect(is_found(value, text));
+        if (colander_type_is_number(value.type))
+            expect(is_found(colander_text(text), text));
+    }
+    colander_buffer_release(&bytes);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -101,6 +143,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     expect(text != NULL);
     read_time(colander_slice_of(data, size));
+    read_value(text);
     read_words(text);
     free(text);
     return 0;

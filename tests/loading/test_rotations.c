@@ -51,6 +51,13 @@ cancel(int number)
     colander_load_cancel(running); /* NOLINT(bugprone-signal-handler): safe */
 }
 
+static void
+report_lost(void *context, const char *file)
+{
+    (void)context;
+    fprintf(stderr, "the place in %s is lost\n", file);
+}
+
 /* Follows until it is killed, or cancelled by SIGTERM. */
 ROLE(follow)
 {
@@ -64,6 +71,7 @@ ROLE(follow)
     colander_load_options_init(&options);
     options.follows = true;
     options.rejects_max = 0;
+    options.report_lost = report_lost;
     DID(colander_store_open(arguments[2], &store_options, &store, why()));
     DID(colander_family_open(store, "f", &family, why()));
     DID(colander_load_create(store, family, &options, &running, why()));

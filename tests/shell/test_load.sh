@@ -220,6 +220,16 @@ says_some '^0 rows loaded; 1,000 rejected$'
 load 2 vain ids.jsonl --key ids --bulk
 load 2 vain ids.jsonl --key ids --on-duplicate patch
 load 3 vain first.jsonl --key ids
+echo 'return { key = "k", time = "t", filters = { fp_rate = 0.01 } }' >rated.lua
+printf '[1, 2]' >bad.json
+printf 'a\n"\n' >bad.csv
+for words in 'bad.json' 'bad.csv' 'bad.json --bulk' 'first.jsonl none.jsonl' \
+    'bad.json --schema rated.lua' 'bad.csv --schema rated.lua' \
+    'first.jsonl --schema none.lua' 'first.jsonl --type a=b' '.' \
+    'bad.csv --key a --rejects bad.csv'; do
+    # shellcheck disable=SC2086 # the words have no blanks
+    "$COLANDER" load s vain $words 2>err && complain "'load $words' succeeds"
+done
 run 0 families s
 ! grep -q vain out || complain 'a load without a row leaves a family'
 (head -n 999 ids.jsonl; cat first.jsonl; cat ids.jsonl) >late.jsonl
@@ -382,6 +392,7 @@ says '1 row loaded'
 # rejects are written after the name of each file
 printf 'a,b\n1\n' >one.csv
 printf 'x,y\n2\n' >two.csv
+load 0 headers first.jsonl
 load 3 headers one.csv two.csv --rejects rejects
 echo 3 >>one.csv
 load 3 headers one.csv two.csv --rejects rejects --resume
