@@ -213,20 +213,34 @@ try_next(const struct search *search, size_t last, bool *resumes)
     return open_file(search, next, NULL);
 }
 
+/* Whether the last file has become longer since it was over: it is a copy that
+ * took long to be written. */
+static bool
+has_grown(const struct follow *follow, size_t last)
+{
+    const struct log_file *file = &follow->files.files[last];
+
+    return last < follow->files.count && !file->is_compressed &&
+           file->inode == follow->inode && file->size > follow->size;
+}
+
 /* Sets *is_next to whether the open file comes after the last one. If files
- * were renamed or copied in the meantime, it may be another. */
+ * were renamed or copied in the meantime, it may be another, or the last one
+ * may not be over. */
 static enum colander_code
 check_next(const struct search *search, bool *is_next)
 {
-    const struct log_files *files = &search->follow->files;
+    struct follow *follow = search->follow;
     size_t last = 0;
     enum colander_code code = find_last(search, &last);
 
     if (code == COLANDER_OK) {
         const size_t next =
-            log_files_find(files, input_inode(search->source->input));
+            log_files_find(&follow->files, input_inode(search->source->input));
 
-        *is_next = last == files->count || last == next + 1;
+        follow->is_over = !has_grown(follow, last);
+        *is_next = follow->is_over &&
+                   (last == follow->files.count || last == next + 1);
     }
     return code;
 }
@@ -234,7 +248,7 @@ check_next(const struct search *search, bool *is_next)
 /* Opens the file after the one that was read to its end. While files are being
  * renamed, it tries again. */
 static enum colander_code
-open_next(const struct search *search, bool *resumes)
+open_next(const struct search *search, bool *resumes, bool *is_lost)
 {
     const struct log_files *files = &search->follow->files;
 
@@ -257,6 +271,8 @@ open_next(const struct search *search, bool *resumes)
             code = wait_a_moment(search);
         if (code != COLANDER_OK)
             return code;
+        if (!search->follow->is_over)
+            return open_first(search, resumes, is_lost);
     }
 }
 
@@ -280,7 +296,7 @@ follow_open(struct follow *follow, const struct colander_load_options *options,
         *resumes = false;
         *is_lost = false;
         follow->growing.is_cut = false;
-        code = follow->is_over ? open_next(&search, resumes)
+        code = follow->is_over ? open_next(&search, resumes, is_lost)
                                : open_first(&search, resumes, is_lost);
     } while (code != COLANDER_OK && follow->growing.is_cut);
     return code;
@@ -291,6 +307,7 @@ follow_note(struct follow *follow, const struct source *source,
             enum colander_code code)
 {
     follow->inode = input_inode(source->input);
+    follow->size = source->grows ? follow->growing.offset : UINT64_MAX;
     follow->is_over = code == COLANDER_OK;
     follow->has_begun = true;
     return follow->is_over || (source->grows && follow->growing.is_cut);

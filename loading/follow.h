@@ -25,6 +25,7 @@ struct follow {
     struct log_files later;    /* the same after a search */
     struct colander_buffer at; /* path of the open file, a C string */
     uint64_t inode;            /* of the file that was open */
+    uint64_t size;             /* of it that was read, if it grows */
     bool is_over;              /* it was read to its end */
     bool has_begun;            /* a file was open */
 };
