@@ -107,6 +107,22 @@ colander_not(struct colander_predicate *predicate, struct colander_error *err);
 COLANDER_API void
 colander_predicate_destroy(struct colander_predicate *predicate);
 
+/* A condition of a predicate on the values of one column. Borrowed from the
+ * predicate. */
+struct colander_condition {
+    const char *path;
+    const struct colander_value *values; /* that it compares with */
+    size_t value_count;                  /* 0: it asks whether there is one */
+};
+
+/* Sets *condition to a condition of the predicate; `index` counts them from 0.
+ * Returns false if there are fewer. Those below a `not`, on missing values and
+ * on any column do not count. */
+COLANDER_API bool
+colander_predicate_condition(const struct colander_predicate *predicate,
+                             size_t index,
+                             struct colander_condition *condition);
+
 /* ---------------------------------------------------------- evaluation --- */
 
 /* Paths of columns as text, in the order of the row, each once. */

@@ -271,10 +271,26 @@ add_row(struct groups *groups, struct colander_slice row, const char *by,
     return groups_add(groups, &value, &measure, err);
 }
 
+/* Reports that no row had both columns. NULL: there is none. */
+static void
+report_missed(lua_State *L, const struct query *query, const char *by,
+              const char *of)
+{
+    const char *paths[2];
+    size_t count = 0;
+
+    if (by != NULL)
+        paths[count++] = by;
+    if (of != NULL)
+        paths[count++] = of;
+    query_report_missed(L, query, paths, count);
+}
+
 /* Runs the query at 1 and pushes a walk over the groups of its rows. */
 static struct walk *
 gather(lua_State *L, const char *by, const char *of)
 {
+    bool has_rows = false;
     struct query *query = query_check(L, 1);
     struct walk *walk = type_push_owner(L, sizeof(*walk), release_walk);
     struct colander_result result;
@@ -284,11 +300,14 @@ gather(lua_State *L, const char *by, const char *of)
     walk->groups.size_max = scratch_get(L)->memory_limit;
     (void)query_begin(L, 1, QUERY_WHOLE_ROWS);
     while (query_step(L, query, 1, &result)) {
+        has_rows = true;
         if (add_row(&walk->groups, result.row, by, of, &err) != COLANDER_OK) {
             query_stop(query);
             failure_raise(L, &err);
         }
     }
+    if (has_rows && walk->groups.count == 0)
+        report_missed(L, query, by, of);
     groups_finish(&walk->groups, query->is_cancelled);
     return walk;
 }

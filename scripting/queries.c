@@ -238,12 +238,27 @@ fail_ordered(lua_State *L, struct query *query, struct colander_error *err)
     failure_raise(L, err);
 }
 
+void
+query_report_missed(lua_State *L, const struct query *query,
+                    const char *const *paths, size_t path_count)
+{
+    const struct scratch *scratch = scratch_get(L);
+
+    if (scratch->missed != NULL)
+        scratch->missed(scratch->missed_context, query->family->family,
+                        path_count == 0 ? query->where : NULL, paths,
+                        path_count);
+}
+
 /* Reads all rows and puts them in order. */
 static void
 order_rows(lua_State *L, struct query *query, int index)
 {
     struct colander_order order;
+    bool has_rows = false;
+    bool has_column = false;
     struct colander_result result;
+    struct colander_value value;
     struct colander_error err;
 
     colander_order_init(&order);
@@ -256,10 +271,16 @@ order_rows(lua_State *L, struct query *query, int index)
         fail_ordered(L, query, &err);
     query->is_gathering = true;
     while (read_row(L, query, index, &result)) {
-        if (colander_ordered_add(query->ordered, &result, &err) != COLANDER_OK)
+        has_rows = true;
+        if ((!has_column &&
+             colander_row_get(result.row, query->order, &value, &has_column,
+                              &err) != COLANDER_OK) ||
+            colander_ordered_add(query->ordered, &result, &err) != COLANDER_OK)
             fail_ordered(L, query, &err);
     }
     query->is_gathering = false;
+    if (has_rows && !has_column && query->limit > 0)
+        query_report_missed(L, query, &query->order, 1);
     if (query->mode != QUERY_SHOWN) {
         colander_cursor_close(query->cursor);
         query->cursor = NULL;
@@ -323,6 +344,9 @@ query_step(lua_State *L, struct query *query, int index,
         query->rows_left--;
         return true;
     }
+    if (query->limit > 0 && query->rows_left == query->limit &&
+        query->rows_to_skip == query->skip)
+        query_report_missed(L, query, NULL, 0);
     if (query->mode != QUERY_SHOWN)
         query_stop(query);
     return false;

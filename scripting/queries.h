@@ -103,6 +103,11 @@ void query_call_function(lua_State *L, struct query *query, uint64_t step_count,
 bool query_step(lua_State *L, struct query *query, int index,
                 struct colander_result *result);
 
+/* Reports that the running query has found no row (`paths` empty), or none with
+ * the columns at `paths`. NULL among them does not count. */
+void query_report_missed(lua_State *L, const struct query *query,
+                         const char *const *paths, size_t path_count);
+
 /* Ends the run, if there is one. */
 void query_stop(struct query *query);
 

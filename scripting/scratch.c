@@ -69,3 +69,12 @@ scripting_set_watch(lua_State *L, scripting_watch *watch,
     scratch->watch = watch;
     scratch->is_cancelled = is_cancelled;
 }
+
+void
+scripting_set_missed(lua_State *L, scripting_missed *missed, void *context)
+{
+    struct scratch *scratch = scratch_get(L);
+
+    scratch->missed = missed;
+    scratch->missed_context = context;
+}

@@ -28,6 +28,8 @@ struct scratch {
     size_t memory_limit;    /* bytes that one query may hold: rows, groups */
     scripting_watch *watch; /* may be NULL */
     scripting_is_cancelled *is_cancelled; /* may be NULL */
+    scripting_missed *missed;             /* may be NULL */
+    void *missed_context;
 };
 
 /* Returns the scratch of the state. */

@@ -45,6 +45,17 @@ typedef bool scripting_is_cancelled(void);
 void scripting_set_watch(lua_State *L, scripting_watch *watch,
                          scripting_is_cancelled *is_cancelled);
 
+/* Is called when a query found no row that meets `where` (NULL: any), or when
+ * no row that it found has one of the columns at `paths`, by which it orders,
+ * groups or measures. All are valid during the call, which may not use Lua. */
+typedef void scripting_missed(void *context, struct colander_family *family,
+                              const struct colander_predicate *where,
+                              const char *const *paths, size_t path_count);
+
+/* Sets the function and its context. NULL is allowed. */
+void scripting_set_missed(lua_State *L, scripting_missed *missed,
+                          void *context);
+
 /* Returns the code of the error value at `index`, or COLANDER_OK if that is not
  * an error of the store. */
 enum colander_code scripting_error_code(lua_State *L, int index);

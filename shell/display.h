@@ -26,12 +26,19 @@ struct display {
     const struct session *session;
     uint64_t row_limit; /* of one result */
     bool explains;      /* print how rows were found */
+    bool wants_hint;    /* a chunk runs, and nothing was explained so far */
     struct report notes;
 };
 
 /* Prints the values from `first` to the top of the stack, and removes them.
  * Raises errors of Lua; failed writes raise them too. */
 void display_show(lua_State *L, struct display *display, int first);
+
+/* Notes why a query found nothing; once for each chunk. A scripting_missed,
+ * whose context is the display. */
+void display_explain_missed(void *display, struct colander_family *family,
+                            const struct colander_predicate *where,
+                            const char *const *paths, size_t path_count);
 
 /* Prints the notes on standard error, and forgets them. */
 void display_print_notes(struct display *display);

@@ -11,6 +11,7 @@
 #define SHELL_FIND_RUN_H
 
 #include "shell/explanation.h"
+#include "shell/hint.h"
 
 /* Receives a row. A failure ends the run. */
 typedef enum colander_code (*find_taker)(void *context,
@@ -23,10 +24,16 @@ struct find_run {
     find_taker take;                /* NULL: rows are only counted */
     void *context;                  /* of the taker */
     struct explanation explanation; /* the caller sets its request and name */
+    struct hint_missing missing;    /* selected columns; the caller's to fill
+                                     * and release */
+    uint64_t skipped;               /* rows that --skip left out */
 };
 
 /* Reads all rows. Fails with CANCELLED on Ctrl-C. */
 COLANDER_CHECKED enum colander_code find_run_read(struct find_run *run,
                                                   struct colander_error *err);
+
+/* Adds why the run has found nothing, if it has not. */
+void find_run_add_hint(const struct find_run *run, struct report *report);
 
 #endif

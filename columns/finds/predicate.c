@@ -190,7 +190,12 @@ leaf_set_path(struct colander_predicate *leaf, const char *path,
     code = colander_path_parse(path, &leaf->path, err);
     if (code != COLANDER_OK)
         return code;
-    return path_append(&leaf->text, &leaf->path, err);
+    code = path_append(&leaf->text, &leaf->path, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&leaf->text, "", 1, err);
+    if (code == COLANDER_OK)
+        leaf->text.size--; /* a C string */
+    return code;
 }
 
 static enum colander_code
@@ -430,4 +435,38 @@ struct colander_predicate *
 colander_not(struct colander_predicate *predicate, struct colander_error *err)
 {
     return operation_create(PREDICATE_NOT, &predicate, 1, err);
+}
+
+/* ---------------------------------------------------------- conditions --- */
+
+/* Returns the condition `*index` at or below the node, or NULL after counting
+ * down those that there are. Recursive: the depth is limited. */
+static const struct colander_predicate *
+find_condition(const struct colander_predicate *node, size_t *index)
+{
+    const struct colander_predicate *operand = node->first;
+    const struct colander_predicate *found = NULL;
+
+    if (node->kind == PREDICATE_NOT || node->kind == PREDICATE_MISSING ||
+        predicate_is_any(node))
+        return NULL;
+    if (node->path.count > 0)
+        return (*index)-- == 0 ? node : NULL;
+    for (; operand != NULL && found == NULL; operand = operand->next)
+        found = find_condition(operand, index);
+    return found;
+}
+
+bool
+colander_predicate_condition(const struct colander_predicate *predicate,
+                             size_t index, struct colander_condition *condition)
+{
+    const struct colander_predicate *leaf = find_condition(predicate, &index);
+
+    if (leaf == NULL)
+        return false;
+    condition->path = (const char *)leaf->text.data;
+    condition->values = leaf->values;
+    condition->value_count = leaf->value_count;
+    return true;
 }

@@ -41,7 +41,7 @@ struct colander_predicate {
     uint32_t depth;      /* levels: 1 without operands */
     uint32_t node_count; /* this one and all below */
     struct path path;    /* PATH_EMPTY for ANY and those with operands */
-    struct colander_buffer text;   /* the path, as matches have it */
+    struct colander_buffer text;   /* the path, also a C string */
     struct colander_value *values; /* one allocation with their bytes */
     size_t value_count;
     uint32_t values_total;            /* of this one and all below */

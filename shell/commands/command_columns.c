@@ -8,11 +8,37 @@
 #include "shell/output.h"
 #include "shell/pager.h"
 
-#define ROWS 10000 /* read without --rows */
+/* Which columns are printed. */
+struct chosen {
+    uint64_t depth;   /* names and [] of a path, at most */
+    const char *like; /* part of a path, in any case; NULL: any */
+};
+
+/* Returns the number of names and [] in the path. */
+static uint64_t
+depth_of(const char *path)
+{
+    uint64_t depth = 1;
+
+    for (; *path != '\0'; path++) {
+        if (path[0] == '\\' && path[1] != '\0')
+            path++;
+        else
+            depth += *path == '.' || *path == '[';
+    }
+    return depth;
+}
+
+static bool
+is_chosen(const struct chosen *chosen, const char *path)
+{
+    return depth_of(path) <= chosen->depth &&
+           (chosen->like == NULL || strcasestr(path, chosen->like) != NULL);
+}
 
 static enum colander_code
-print_columns(const struct column_stats *stats, struct output *output,
-              struct colander_error *err)
+print_columns(const struct column_stats *stats, const struct chosen *chosen,
+              struct output *output, struct colander_error *err)
 {
     struct colander_row_builder *builder = colander_row_builder_create();
     enum colander_code code = COLANDER_OK;
@@ -21,9 +47,13 @@ print_columns(const struct column_stats *stats, struct output *output,
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a row");
     for (size_t i = 0; i < column_stats_count(stats) && code == COLANDER_OK;
          i++) {
+        const struct column_stat *column = column_stats_get(stats, i);
         struct colander_result result = {.row = {NULL, 0}};
 
-        column_stat_add_columns(column_stats_get(stats, i), builder);
+        if (!is_chosen(chosen, column->path))
+            continue;
+        column_stat_add_columns(column, builder);
+        column_stat_add_values(column, builder);
         code = colander_row_builder_finish(builder, &result.row, err);
         if (code == COLANDER_OK)
             code = output_row(output, &result, err);
@@ -34,46 +64,75 @@ print_columns(const struct column_stats *stats, struct output *output,
     return code;
 }
 
-/* Says that there may be more rows. */
+/* Says what was left out, and that there may be more columns. */
 static enum colander_code
-print_limit(uint64_t row_count, struct colander_error *err)
+print_notes(const struct column_stats *stats, const struct output *output,
+            struct colander_family *family, struct colander_error *err)
 {
+    struct colander_family_sizes sizes = {.key_count = 0};
     struct report report = REPORT_EMPTY;
 
-    report_add(&report, "[of the first %s: see --rows]",
-               NUMBER_OF(row_count, "row"));
+    output_add_left_out(output, &report);
+    if (!column_stats_is_all(stats) &&
+        colander_family_sizes(family, &sizes, NULL) == COLANDER_OK) {
+        report_add(&report, "%s[in a sample of %s of about %s: see --rows]",
+                   report.text.size > 0 ? "\n" : "",
+                   NUMBER_OF(column_stats_row_count(stats), "row"),
+                   THOUSANDS(sizes.key_count));
+    }
     pager_end(); /* a terminal shows the rows first */
     (void)fflush(stdout);
     return report_print(&report, stderr, err);
+}
+
+/* Reads the options. */
+static enum colander_code
+read_options(const struct session *session, const struct arguments *arguments,
+             enum output_format *format, struct chosen *chosen, uint64_t *rows,
+             struct colander_error *err)
+{
+    enum colander_code code;
+
+    code = session_format(session, arguments_value(arguments, "format"),
+                          OUTPUT_TABLE, format, err);
+    chosen->like = arguments_value(arguments, "like");
+    chosen->depth = UINT64_MAX;
+    *rows = COLUMN_STATS_ROWS;
+    if (code == COLANDER_OK)
+        code = arguments_number(arguments, "depth", &chosen->depth, err);
+    if (code == COLANDER_OK)
+        code = arguments_number(arguments, "rows", rows, err);
+    if (arguments_has(arguments, "all"))
+        *rows = UINT64_MAX;
+    return code;
 }
 
 static enum session_exit
 run_columns(struct session *session, const struct arguments *arguments)
 {
     struct output_options options = {.has_no_key = true};
-    uint64_t row_limit = ROWS;
     struct colander_family *family = NULL;
     struct column_stats *stats = column_stats_create();
     struct output *output = NULL;
+    struct chosen chosen;
+    uint64_t row_count;
     struct colander_error err;
     enum colander_code code;
 
-    code = session_format(session, arguments_value(arguments, "format"),
-                          OUTPUT_TABLE, &options.format, &err);
-    if (code == COLANDER_OK)
-        code = arguments_number(arguments, "rows", &row_limit, &err);
+    code = read_options(session, arguments, &options.format, &chosen,
+                        &row_count, &err);
     if (code == COLANDER_OK && stats == NULL)
         code = COLANDER_FAIL(&err, COLANDER_NO_MEMORY, "no memory for columns");
     if (code == COLANDER_OK)
         code = session_family(session, arguments->words[0], &family, &err);
     if (code == COLANDER_OK)
-        code = column_stats_read_first(stats, family, row_limit, &err);
+        code = column_stats_read_sample(stats, family, row_count, &err);
     if (code == COLANDER_OK)
         code = output_create(stdout, &options, &output, &err);
     if (code == COLANDER_OK)
-        code = print_columns(stats, output, &err);
-    if (code == COLANDER_OK && column_stats_row_count(stats) == row_limit)
-        code = print_limit(row_limit, &err);
+        code = print_columns(stats, &chosen, output, &err);
+    if (code == COLANDER_OK)
+        code = print_notes(stats, output, family, &err);
     output_destroy(output);
     colander_family_close(family);
     column_stats_destroy(stats);
@@ -81,7 +140,10 @@ run_columns(struct session *session, const struct arguments *arguments)
 }
 
 static const struct argument_option options[] = {
-    OPTION("rows", "N", "read the first N rows (10000)"),
+    OPTION("like", "TEXT", "only columns whose path has TEXT in it"),
+    OPTION("depth", "N", "only paths of at most N names and []"),
+    OPTION("rows", "N", "look at about N rows (10000)"),
+    OPTION_FLAG("all", "look at all rows"),
     OPTION_FORMAT("table"),
     OPTIONS_END,
 };
@@ -91,12 +153,15 @@ const struct command command_columns = {
     .words = "FAMILY [OPTION...]",
     .summary = "list the columns of a family, with their types",
     .help =
-        "Lists the columns that rows of a family have, at any depth: the\n"
-        "number of rows that have the column, and the number of values of\n"
-        "each type. A column inside another one is shown by its path, such\n"
-        "as user.name; the elements of an array are [].\n",
-    .examples = "  colander columns demo tweets\n"
-                "  colander columns demo sensors --rows 100000 --format csv\n",
+        "Lists the columns that rows of a family have, at any depth, the\n"
+        "most frequent first: the number of rows that have the column, the\n"
+        "number of values of each type, one of the values, the smallest and\n"
+        "the largest. A column inside another one is shown by its path, such\n"
+        "as user.name; the elements of an array are []. In a large family\n"
+        "these are counts of a sample, which is spread over all keys.\n",
+    .examples = "  colander columns demo tweets --depth 1\n"
+                "  colander columns demo tweets --like hashtag\n"
+                "  colander columns demo sensors --all --format csv\n",
     .options = options,
     .store = COMMAND_READS,
     .word_count_min = 1,

@@ -12,16 +12,20 @@
 
 /* --------------------------------------------------------------- notes --- */
 
-/* Prints notes on standard error: what a table left out, what was read. */
+/* Prints notes on standard error: why nothing was found, what a table left out,
+ * what was read. */
 static enum colander_code
-print_notes(struct find_run *run, bool explains, bool shows_counts)
+print_notes(struct find_run *run, bool is_whole, bool explains,
+            bool shows_counts)
 {
     struct colander_family_sizes sizes;
     struct report report = REPORT_EMPTY;
 
     if (shows_counts && run->context != NULL)
         output_add_left_out(run->context, &report);
-    if (report.text.size > 0)
+    if (is_whole)
+        find_run_add_hint(run, &report);
+    if (report.text.size > 0 && (explains || shows_counts))
         report_add(&report, "\n");
     if ((explains || shows_counts) &&
         colander_family_sizes(run->family, &sizes, NULL) == COLANDER_OK)
@@ -96,15 +100,19 @@ run_request(struct session *session, const struct arguments *arguments,
     if (code == COLANDER_OK)
         code = session_family(session, arguments->words[0], &run.family, &err);
     run.take = run.context == NULL ? NULL : print_row;
+    hint_missing_init(&run.missing, request->selection.paths,
+                      request->selection.count, request->order);
     if (code == COLANDER_OK)
         code = show(&run, &err);
     if (code != COLANDER_OK)
         status = session_misused(session, &err);
     if (code == COLANDER_OK || code == COLANDER_CANCELLED)
-        code = print_notes(&run, arguments_has(arguments, "explain"),
+        code = print_notes(&run, code == COLANDER_OK,
+                           arguments_has(arguments, "explain"),
                            session_shows_counts(session));
     if (code == COLANDER_NO_MEMORY && status == SESSION_FINE)
         status = SESSION_FAILED;
+    hint_missing_release(&run.missing);
     output_destroy(run.context);
     colander_family_close(run.family);
     explanation_release(&run.explanation);

@@ -32,7 +32,8 @@ read_family(const struct session *session, struct family_stats *stats,
         code = filter_report_read(&stats->filters, family, err);
 #endif
     if (code == COLANDER_OK)
-        code = column_stats_read_sample(stats->columns, family, err);
+        code = column_stats_read_sample(stats->columns, family,
+                                        COLUMN_STATS_ROWS, err);
     colander_family_close(family);
     return code;
 }

@@ -8,9 +8,10 @@
 #include <stdlib.h>
 
 #define PATH_SIZE 64              /* bytes, to begin with */
-#define SAMPLE_ROWS 10000         /* in a sample, */
-#define SAMPLE_RUNS 100           /* which has these runs of neighbours, */
-#define SAMPLE_SIZE (64u << 20)   /* and about as many bytes at most */
+#define SAMPLE_RUNS 250           /* of neighbours in a sample, at most, */
+#define RUN_ROWS 20               /* each with as many rows at least */
+#define SAMPLE_SIZE (64u << 20)   /* bytes of a sample, about, at most */
+#define VALUE_SIZE_MAX 200        /* bytes that are kept of a text */
 #define LINES_MAX 20              /* columns printed as lines */
 #define PATH_WIDTH_MAX 32         /* cells of the path in a line */
 #define COLUMNS_MAX 1000          /* columns in a row, which bounds its size */
@@ -46,13 +47,27 @@ column_stats_create(void)
     return stats;
 }
 
+static void
+value_release(struct colander_value *value)
+{
+    if (colander_type_has_bytes(value->type))
+        free((void *)value->bytes.data);
+    *value = colander_null();
+}
+
 void
 column_stats_destroy(struct column_stats *stats)
 {
     if (stats == NULL)
         return;
-    for (size_t i = 0; i < stats->count; i++)
-        free((char *)stats->items[i].column.path);
+    for (size_t i = 0; i < stats->count; i++) {
+        struct column_stat *column = &stats->items[i].column;
+
+        free((char *)column->path);
+        value_release(&column->first);
+        value_release(&column->smallest);
+        value_release(&column->largest);
+    }
     hash_index_release(&stats->index);
     colander_buffer_release(&stats->path);
     free(stats->items);
@@ -63,6 +78,12 @@ uint64_t
 column_stats_row_count(const struct column_stats *stats)
 {
     return stats->row_count;
+}
+
+bool
+column_stats_is_all(const struct column_stats *stats)
+{
+    return stats->is_all;
 }
 
 size_t
@@ -97,6 +118,8 @@ add_column(struct column_stats *stats, uint32_t hash,
         return code;
     item = &stats->items[stats->count];
     memset(item, 0, sizeof(*item));
+    item->column.first = colander_null();
+    item->column.smallest = item->column.largest = colander_null();
     item->column.path = text_copy(colander_buffer_slice(&stats->path));
     if (item->column.path == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for columns");
@@ -127,8 +150,54 @@ find_column(struct column_stats *stats, struct counted **item,
     return code;
 }
 
+/* Replaces `to` by a copy of `from`, cut if it is long. */
 static enum colander_code
-count_value(struct column_stats *stats, enum colander_type type,
+value_copy(struct colander_value *to, const struct colander_value *from,
+           struct colander_error *err)
+{
+    struct colander_value copy = *from;
+
+    if (colander_type_has_bytes(from->type)) {
+        if (copy.bytes.size > VALUE_SIZE_MAX)
+            copy.bytes.size = VALUE_SIZE_MAX;
+        while (from->type == COLANDER_STRING && copy.bytes.size > 0 &&
+               copy.bytes.size < from->bytes.size &&
+               (from->bytes.data[copy.bytes.size] & 0xC0) == 0x80)
+            copy.bytes.size--; /* not within a character */
+        copy.bytes.data = malloc(copy.bytes.size + 1);
+        if (copy.bytes.data == NULL)
+            return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                                 "no memory for columns");
+        memcpy((void *)copy.bytes.data, from->bytes.data, copy.bytes.size);
+    }
+    value_release(to);
+    *to = copy;
+    return COLANDER_OK;
+}
+
+/* Keeps the value if it is the first, the smallest or the largest. */
+static enum colander_code
+keep_value(struct column_stat *column, const struct colander_value *value,
+           struct colander_error *err)
+{
+    const bool is_first = column->first.type == COLANDER_NULL;
+    enum colander_code code = COLANDER_OK;
+
+    if (value->type == COLANDER_NULL || value->type >= COLANDER_ARRAY)
+        return COLANDER_OK;
+    if (is_first)
+        code = value_copy(&column->first, value, err);
+    if (code == COLANDER_OK &&
+        (is_first || colander_value_compare(value, &column->smallest) < 0))
+        code = value_copy(&column->smallest, value, err);
+    if (code == COLANDER_OK &&
+        (is_first || colander_value_compare(value, &column->largest) > 0))
+        code = value_copy(&column->largest, value, err);
+    return code;
+}
+
+static enum colander_code
+count_value(struct column_stats *stats, const struct colander_value *value,
             struct colander_error *err)
 {
     struct counted *item;
@@ -136,10 +205,10 @@ count_value(struct column_stats *stats, enum colander_type type,
 
     if (code != COLANDER_OK)
         return code;
-    item->column.type_counts[type]++;
+    item->column.type_counts[value->type]++;
     item->column.row_count += item->last_row != stats->row_count;
     item->last_row = stats->row_count;
-    return COLANDER_OK;
+    return keep_value(&item->column, value, err);
 }
 
 /* Appends the step from a container to its member to the path. The container at
@@ -177,7 +246,7 @@ count_members(struct column_stats *stats, struct colander_slice container,
             break;
         code = append_step(stats, members.is_map, depth, name, err);
         if (code == COLANDER_OK)
-            code = count_value(stats, value.type, err);
+            code = count_value(stats, &value, err);
         if (code == COLANDER_OK &&
             (value.type == COLANDER_MAP || value.type == COLANDER_ARRAY))
             code = count_members(stats, value.bytes, depth + 1, err);
@@ -228,17 +297,13 @@ count_rows(struct column_stats *stats, struct colander_cursor *cursor,
 
 static enum colander_code
 read_run(struct column_stats *stats, struct colander_family *family,
-         struct rows_run *run, struct colander_error *err)
+         const struct colander_query *query, struct rows_run *run,
+         struct colander_error *err)
 {
     struct colander_cursor *cursor = NULL;
-    struct colander_query query;
     enum colander_code code;
 
-    colander_query_init(&query);
-    query.keys.from = run->from;
-    if (run->row_limit < UINT64_MAX)
-        query.limit = run->row_limit + 1;
-    code = colander_family_find(family, &query, &cursor, err);
+    code = colander_family_find(family, query, &cursor, err);
     if (code != COLANDER_OK)
         return code;
     interrupt_watch(cursor);
@@ -249,13 +314,14 @@ read_run(struct column_stats *stats, struct colander_family *family,
 }
 
 enum colander_code
-column_stats_read_first(struct column_stats *stats,
-                        struct colander_family *family, uint64_t row_limit,
-                        struct colander_error *err)
+column_stats_read_rows(struct column_stats *stats,
+                       struct colander_family *family,
+                       const struct colander_query *query,
+                       struct colander_error *err)
 {
-    struct rows_run run = {.row_limit = row_limit, .byte_limit = UINT64_MAX};
+    struct rows_run run = {.row_limit = UINT64_MAX, .byte_limit = SAMPLE_SIZE};
 
-    return read_run(stats, family, &run, err);
+    return read_run(stats, family, query, &run, err);
 }
 
 static int
@@ -270,50 +336,96 @@ compare_columns(const void *a, const void *b)
 }
 
 /* Orders columns of as many rows as they were first seen: stable. */
-static void
-sort_columns(struct column_stats *stats)
+static enum colander_code
+sort_columns(struct column_stats *stats, struct colander_error *err)
 {
+    enum colander_code code = COLANDER_OK;
+
     for (size_t i = 0; i < stats->count; i++)
         stats->items[i].last_row = i;
     if (stats->count > 0)
         qsort(stats->items, stats->count, sizeof(*stats->items),
               compare_columns);
+    hash_index_clear(&stats->index);
+    for (size_t i = 0; i < stats->count && code == COLANDER_OK; i++) {
+        const struct colander_value path =
+            colander_text(stats->items[i].column.path);
+
+        stats->items[i].last_row = 0;
+        code = hash_index_reserve(&stats->index, err);
+        if (code == COLANDER_OK)
+            hash_index_add(&stats->index, (uint32_t)colander_value_hash(&path),
+                           (uint32_t)i);
+    }
+    return code;
+}
+
+/* Reads the run after the first `index` of `count` split keys, of a sample of
+ * `wanted` rows. */
+static enum colander_code
+read_part(struct column_stats *stats, struct colander_family *family,
+          const struct colander_buffer *keys, size_t count, size_t index,
+          uint64_t wanted, struct colander_error *err)
+{
+    /* later runs may have the rows that a short run lacks */
+    struct rows_run run = {.row_limit = (wanted - stats->row_count) /
+                                        (count + 1 - index),
+                           .byte_limit = SAMPLE_SIZE / (count + 1)};
+    struct colander_query query;
+    enum colander_code code;
+
+    if (wanted == UINT64_MAX)
+        run.byte_limit = UINT64_MAX;
+    if (index > 0)
+        run.from = colander_buffer_slice(&keys[index - 1]);
+    if (index < count)
+        run.until = colander_buffer_slice(&keys[index]);
+    colander_query_init(&query);
+    query.keys.from = run.from;
+    if (run.row_limit < UINT64_MAX)
+        query.limit = run.row_limit + 1;
+    code = read_run(stats, family, &query, &run, err);
+    stats->is_all = stats->is_all && run.is_whole;
+    return code;
 }
 
 enum colander_code
 column_stats_read_sample(struct column_stats *stats,
-                         struct colander_family *family,
+                         struct colander_family *family, uint64_t row_count,
                          struct colander_error *err)
 {
-    struct colander_buffer keys[SAMPLE_RUNS - 1];
-    enum colander_code code;
+    const size_t runs =
+        row_count / RUN_ROWS < SAMPLE_RUNS ? row_count / RUN_ROWS : SAMPLE_RUNS;
+    struct colander_buffer keys[SAMPLE_RUNS];
+    struct colander_family_sizes sizes;
+    enum colander_code code = colander_family_sizes(family, &sizes, err);
+    enum colander_code sorted;
     size_t count = 0;
 
     memset(keys, 0, sizeof(keys));
     stats->is_all = true;
-    code =
-        colander_family_split_keys(family, keys, SAMPLE_RUNS - 1, &count, err);
-    for (size_t i = 0; i <= count && code == COLANDER_OK; i++) {
-        /* later runs may have the rows that a short run lacks */
-        struct rows_run run = {.row_limit = (SAMPLE_ROWS - stats->row_count) /
-                                            (count + 1 - i),
-                               .byte_limit = SAMPLE_SIZE / (count + 1)};
-
-        if (i > 0)
-            run.from = colander_buffer_slice(&keys[i - 1]);
-        if (i < count)
-            run.until = colander_buffer_slice(&keys[i]);
-        code = read_run(stats, family, &run, err);
-        stats->is_all = stats->is_all && run.is_whole;
-    }
-    for (size_t i = 0; i < SAMPLE_RUNS - 1; i++)
+    if (code == COLANDER_OK && runs > 1 && sizes.key_count > row_count)
+        code = colander_family_split_keys(family, keys, runs - 1, &count, err);
+    for (size_t i = 0; i <= count && code == COLANDER_OK; i++)
+        code = read_part(stats, family, keys, count, i, row_count, err);
+    for (size_t i = 0; i < SAMPLE_RUNS; i++)
         colander_buffer_release(&keys[i]);
     stats->is_cut = code == COLANDER_LIMIT;
     if (stats->is_cut)
         code = COLANDER_OK;
-    stats->is_all = stats->is_all && !stats->is_cut;
-    sort_columns(stats);
-    return code;
+    stats->is_all = stats->is_all && code == COLANDER_OK && !stats->is_cut;
+    sorted = sort_columns(stats, code == COLANDER_OK ? err : NULL);
+    return code == COLANDER_OK ? sorted : code;
+}
+
+const struct column_stat *
+column_stats_find(const struct column_stats *stats, const char *path)
+{
+    for (size_t i = 0; i < stats->count; i++) {
+        if (strcmp(stats->items[i].column.path, path) == 0)
+            return &stats->items[i].column;
+    }
+    return NULL;
 }
 
 /* ----------------------------------------------------------- as a text --- */
@@ -415,6 +527,17 @@ column_stat_add_columns(const struct column_stat *column,
                 colander_unsigned(column->type_counts[type]));
     }
     colander_row_builder_end(builder);
+}
+
+void
+column_stat_add_values(const struct column_stat *column,
+                       struct colander_row_builder *builder)
+{
+    if (column->first.type == COLANDER_NULL)
+        return;
+    colander_row_builder_add(builder, "example", column->first);
+    colander_row_builder_add(builder, "smallest", column->smallest);
+    colander_row_builder_add(builder, "largest", column->largest);
 }
 
 /* Returns how many columns a row has room for. */

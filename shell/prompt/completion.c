@@ -40,7 +40,7 @@ read_columns(lua_State *L)
     /* what was read before a failure is good enough */
     if (colander_family_open(store, luaL_checkstring(L, 1), &family, NULL) ==
         COLANDER_OK)
-        (void)!column_stats_read_first(stats, family, SEEN_ROWS, NULL);
+        (void)!column_stats_read_sample(stats, family, SEEN_ROWS, NULL);
     colander_family_close(family);
     lua_pushcfunction(L, push_paths);
     lua_pushlightuserdata(L, stats);

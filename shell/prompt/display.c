@@ -1,6 +1,7 @@
 /* See display.h. SPDX-License-Identifier: MIT */
 #include "shell/display.h"
 #include "shell/explanation.h"
+#include "shell/hint.h"
 #include "shell/interrupt.h"
 #include "shell/scripts.h"
 
@@ -21,6 +22,7 @@ struct shown {
     struct explanation explanation;
     struct request request;               /* for the explanation */
     struct colander_row_builder *builder; /* of a walk's rows */
+    struct hint_missing missing;          /* of the selected columns */
 };
 
 static int
@@ -31,6 +33,7 @@ release_shown(lua_State *L)
     output_destroy(shown->output);
     explanation_release(&shown->explanation);
     colander_row_builder_destroy(shown->builder);
+    hint_missing_release(&shown->missing);
     shown->output = NULL;
     shown->builder = NULL;
     return 0;
@@ -112,6 +115,21 @@ end_rows(lua_State *L, struct display *display, struct shown *shown)
     lua_pop(L, 1);
 }
 
+void
+display_explain_missed(void *context, struct colander_family *family,
+                       const struct colander_predicate *where,
+                       const char *const *paths, size_t path_count)
+{
+    struct display *display = context;
+    const struct hint_question question = {family, where, paths, path_count};
+    const size_t size = display->notes.text.size;
+
+    if (!display->wants_hint || (where == NULL && path_count == 0))
+        return;
+    hint_add(&question, &display->notes);
+    display->wants_hint = display->notes.text.size == size;
+}
+
 /* ------------------------------------------------------------- queries --- */
 
 /* Notes what the query at `index` read. */
@@ -170,13 +188,18 @@ show_query(lua_State *L, struct display *display, int index)
                            .path_count = query.path_count,
                            .shows_matches = query.with_columns,
                        });
+    hint_missing_init(&shown->missing, query.paths, query.path_count, NULL);
     shown->request.query = *query.asked;
     shown->explanation.request = &shown->request;
     while ((is_row = scripting_query_next(L, index, &result)) &&
            row_count < display->row_limit) {
+        hint_missing_see(&shown->missing, result.row);
         print_result(L, shown, index, &result);
         row_count++;
     }
+    if (row_count > 0 && shown->missing.count > 0)
+        display_explain_missed(display, query.family, NULL,
+                               shown->missing.paths, shown->missing.count);
     lua_pushvalue(L, -1); /* for the counts */
     end_rows(L, display, shown);
     if (is_row)

@@ -10,6 +10,8 @@
 #include "shell/prompt/line_input.h"
 #include "shell/text.h"
 
+#include "scripting/scripting.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -33,6 +35,8 @@ entries_init(struct entries *entries, struct session *session,
     entries->display.session = session;
     entries->display.row_limit = UINT64_MAX;
     entries->stdout_fd = -1;
+    scripting_set_missed(interpreter_state(interpreter), display_explain_missed,
+                         &entries->display);
 }
 
 void
@@ -40,6 +44,7 @@ entries_release(struct entries *entries)
 {
     report_release(&entries->display.notes);
     free(entries->pager);
+    scripting_set_missed(interpreter_state(entries->interpreter), NULL, NULL);
     if (entries->stdout_fd >= 0)
         close(entries->stdout_fd);
     entries->session->dot_commands = NULL;
@@ -89,10 +94,13 @@ run_loaded(struct entries *entries, enum interpreter_detail detail)
     const double start = clock_seconds();
     enum session_exit status;
 
+    entries->display.wants_hint = true;
     status = interpreter_call(entries->interpreter, 0, detail);
     if (status == SESSION_FINE && lua_gettop(L) > 0)
         status = show_results(entries);
     lua_settop(L, 0);
+    entries->display.wants_hint = false;
+    display_print_notes(&entries->display);
     if (entries->is_timed) {
         (void)fflush(stdout);
         fprintf(stderr, "time: %.6f s\n", clock_seconds() - start);

@@ -13,7 +13,6 @@ struct reading {
     struct colander_ordered *ordered; /* NULL: rows come in their order */
     struct colander_matches *matches; /* of ordered rows; may be NULL */
     struct colander_buffer cut;       /* the selected columns of a row */
-    uint64_t skipped;
 };
 
 /* ---------------------------------------------------------------- a row --- */
@@ -35,8 +34,9 @@ pass_row(struct reading *reading, const struct colander_result *result,
     struct colander_result shown = *result;
     enum colander_code code;
 
-    if (reading->skipped < run->request->skip) {
-        reading->skipped++;
+    hint_missing_see(&run->missing, result->row);
+    if (run->skipped < run->request->skip) {
+        run->skipped++;
         return COLANDER_OK;
     }
     run->explanation.row_count++;
@@ -198,4 +198,19 @@ find_run_read(struct find_run *run, struct colander_error *err)
     colander_matches_destroy(reading.matches);
     colander_buffer_release(&reading.cut);
     return code;
+}
+
+void
+find_run_add_hint(const struct find_run *run, struct report *report)
+{
+    const struct request *request = run->request;
+    struct hint_question question = {.family = run->family};
+
+    if (run->explanation.row_count == 0 && run->skipped == 0 &&
+        request->limit > 0)
+        question.where = request->where;
+    question.paths = run->missing.paths;
+    question.path_count = run->missing.count;
+    if (question.where != NULL || question.path_count > 0)
+        hint_add(&question, report);
 }

@@ -255,3 +255,39 @@ TEST(a_cancelled_evaluation_answers_nothing)
     assert_false(is_match);
     assert_int_equal(colander_matches_columns(matches).count, 0);
 }
+
+/* Counts the conditions, and checks the first. */
+static void
+check_conditions(struct colander_predicate *predicate, size_t count,
+                 const char *path, size_t value_count)
+{
+    struct colander_condition condition;
+    size_t found = 0;
+
+    assert_non_null(predicate);
+    while (colander_predicate_condition(predicate, found, &condition))
+        found++;
+    assert_int_equal(found, count);
+    if (count > 0) {
+        assert_true(colander_predicate_condition(predicate, 0, &condition));
+        assert_string_equal(condition.path, path);
+        assert_int_equal(condition.value_count, value_count);
+    }
+    colander_predicate_destroy(predicate);
+}
+
+TEST(the_conditions_of_a_predicate_are_those_on_values_of_columns)
+{
+    static const char *const words[] = {"(",   "a.b[]=1", "or", "c?",     ")",
+                                        "not", "d=1",     "e!", "f=[1,2]"};
+
+    check_conditions(colander_where_words(words, COUNT(words), NULL, NULL), 3,
+                     "a.b[]", 1);
+    check_conditions(colander_where_text("x~2015-03", NULL), 2, "x", 1);
+    check_conditions(colander_where_text("x?", NULL), 1, "x", 0);
+    check_conditions(colander_where("", COLANDER_EQ, colander_integer(1), NULL),
+                     1, "", 1);
+    check_conditions(colander_where_any_column(colander_integer(1), NULL), 0,
+                     NULL, 0);
+    check_conditions(colander_all_of(NULL, 0, NULL), 0, NULL, 0);
+}

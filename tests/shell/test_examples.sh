@@ -56,8 +56,8 @@ rows:put(3, {a = true, when = colander.timestamp(0), list = {4}})' ||
 places=('demo sensors' 'odd rows' ${COLANDER_RUNS:+'demo tweets'})
 for place in "${places[@]}"; do
     read -r -a words <<<"$place"
-    run 0 columns "${words[@]}" --rows 100000
-    sed -E 's/\{"column":"(.*)","rows":([0-9]+),"types":\{(.*)\}\}/\1 \2 \3/
+    run 0 columns "${words[@]}" --all
+    sed -E 's/\{"column":"(.*)","rows":([0-9]+),"types":\{([^}]*)\}.*/\1 \2 \3/
         s/"//g; s/\\\\/\\/g' "$work/out" | sort >"$work/counted"
     run 0 shell "${words[0]}" --readonly "$examples/census.lua" "${words[1]}"
     sed -E -e '$d' -e 's/ +([0-9]+)  ([^ ]+).*/ \1 \2/' "$work/out" |

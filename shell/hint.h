@@ -1,0 +1,44 @@
+/*
+ * Hints: why a find returned no row, or rows without a wanted column, in one
+ * line: "no row has 'usr': did you mean 'user'?".
+ *
+ * A hint is taken from a sample of a thousand rows, and from what the value
+ * filters know of a column that the sample lacks. It explains conditions that
+ * no row can meet, not those that no row happens to meet.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef SHELL_HINT_H
+#define SHELL_HINT_H
+
+#include "shell/report.h"
+
+/* What was asked of a family, and not found in it. */
+struct hint_question {
+    struct colander_family *family;
+    const struct colander_predicate *where; /* no row met it; NULL: none */
+    const char *const *paths;               /* no row had them */
+    size_t path_count;
+};
+
+/* Adds a line to the report, or nothing. Failures explain nothing either. */
+void hint_add(const struct hint_question *question, struct report *report);
+
+/* Columns that were selected or ordered by, and that no row has had so
+ * far. */
+struct hint_missing {
+    const char **paths; /* the paths are borrowed */
+    size_t count;
+};
+
+/* Begins with all of the paths, and with `order` (NULL: none). If memory is
+ * short, with none. */
+void hint_missing_init(struct hint_missing *missing, const char *const *paths,
+                       size_t count, const char *order);
+
+/* Removes the columns that the row has. */
+void hint_missing_see(struct hint_missing *missing, struct colander_slice row);
+
+void hint_missing_release(struct hint_missing *missing);
+
+#endif

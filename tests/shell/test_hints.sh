@@ -1,0 +1,146 @@
+#!/bin/bash
+# Why a find found nothing: one line on standard error, and nothing else changes.
+#
+# SPDX-License-Identifier: MIT
+source "$(dirname "$0")/lib"
+make_demo
+cd "$work" || exit 1
+"$COLANDER" shell odd -e 'local rows = db:family("rows")
+for i = 1, 500 do
+    rows:put(i, {favorite_count = i % 7, at = colander.timestamp("2015-03-24"),
+        hashtags = {{text = "tea"}}, links = {{from = 1}}, numbers = {1, 2},
+        user = {name = "Ann", ["äge"] = 3}, both = i % 2 == 0 and "x" or 1,
+        verified = true, note = "a b"})
+end
+for i = 1, 3 do rows:put("z" .. i, {rare = "x"}) end' || complain 'no store'
+
+hint() { # TEXT ARGUMENT...: finds nothing in rows of odd, and says TEXT
+    local wanted=$1
+    shift
+    run 0 find odd rows "$@"
+    prints ''
+    says "$wanted"
+}
+
+# Names
+hint "no row has 'favorit_count': did you mean 'favorite_count'?" favorit_count=1
+hint "no row has 'Favorite_Count': did you mean 'favorite_count'?" 'Favorite_Count>1'
+hint "no row has 'favroite_count': did you mean 'favorite_count'?" 'favroite_count?'
+hint "no row has 'name': did you mean 'user.name'?" name=Ann
+hint "no row has 'user.äeg': did you mean 'user.äge'?" user.äeg=3
+hint "no row has 'nothing'" nothing~x
+hint "no row has 'hashtags.text': did you mean 'hashtags[].text'?" hashtags.text=tea
+hint "no row has 'n?w'" 'n\?w=1'
+hint "no row has 'lost'" lost=2016-01
+hint "no row has 'lost'" verified=true lost=1
+hint "no row has 'lost'" verified=false or lost=1
+
+# Types
+hint "hashtags holds arrays: hashtags[].text?" hashtags=tea
+hint "hashtags holds arrays, 2 is a number" hashtags=2
+hint "links holds arrays: links[].from?" links=2
+hint "numbers holds arrays: numbers[]?" numbers=2
+hint "user holds maps: user.name?" user=Ann
+hint "at holds times, 2015 is a number" 'at>2015'
+hint "at holds times, soon is a text" 'at<soon'
+hint "favorite_count holds numbers, many is a text" 'favorite_count>many'
+hint "verified holds booleans, yes is a text" verified=yes
+hint "both holds numbers and texts, true is a boolean" both=true
+hint "user.name holds texts, 5 is a number" 'user.name=[5,6]'
+
+# Two conditions in one word
+hint "'a favorite_count>1' is one text: write 'favorite_count>1' as a separate word" \
+    'note=a favorite_count>1'
+hint "'a and favorite_count > 1' is one text: write 'favorite_count > 1' as a separate word" \
+    'note=a and favorite_count > 1'
+
+# No row happens to match: there is nothing to explain.
+hint '' favorite_count=9
+hint '' 'at>2016-01-01'
+hint '' 'at=2015-03-25' 'note?'
+hint '' both=y
+hint '' rare=y # none of the sampled rows may have it
+hint '' note=null
+hint '' 'note=x y=1' # y is no column
+hint '' lost=1 --limit 0
+hint '' not 'at?' 'note?'
+hint '' --any nothing
+hint "no row has 'lost'" not note=x lost=1 # the word after it is another matter
+
+# The output is that of any empty result.
+run 0 find odd rows lost=1 --count
+prints 0
+says "no row has 'lost'"
+run 0 find odd rows lost=1 --format json
+prints '[]'
+run 0 find odd rows lost=1 --format csv
+prints _key
+run 1 find odd bogus lost=1
+
+# Columns that are selected
+run 0 find odd rows --key 1 --select nots,note
+prints '{"_key":1,"note":"a b"}'
+says "no row has 'nots': did you mean 'note'?"
+run 0 find odd rows --key 1 --select _key,note,rare
+says ''
+
+# A column that rows are ordered by, and rows that --skip leaves out
+run 0 find odd rows --order nots --limit 1 --select note
+prints '{"_key":1,"note":"a b"}'
+says "no row has 'nots': did you mean 'note'?"
+run 0 find odd rows --order rare --skip 5 --limit 1 --select note
+says ''
+run 0 find odd rows note='a b' --skip 10000
+says ''
+run 0 find odd rows --order rare:desc --skip 10 --limit 1 --select rare
+says ''
+
+# A column that a sample lacks: filters know whether it is anywhere.
+run 0 find demo tweets 'lkies>5'
+says "no row has 'lkies': did you mean 'likes'?"
+run 0 find demo tweets 'profile.cty=Houston' --count
+prints 0
+says "no row has 'profile.cty': did you mean 'profile.city'?"
+
+# Lua whose values are printed: each chunk explains one query.
+lua() { # TEXT CODE
+    run 0 shell odd --readonly -e "$2"
+    says "$1"
+}
+lua "no row has 'favorit_count': did you mean 'favorite_count'?" 'rows:find{favorit_count = 1}'
+prints ''
+lua "no row has 'lost'" 'rows:count{lost = 1}'
+prints 0
+lua "no row has 'lost'" 'rows:find{lost = 1}:first()'
+prints ''
+lua "no row has 'lost'" 'rows:find{lost = 1}:all()'
+lua "no row has 'lost'" 'for _ in rows:find{lost = 1} do end for _ in rows:find{other = 1} do end'
+lua "at holds times, 2015 is a number" 'rows:find{at = gt(2015)}:group("note"):count()'
+lua "no row has 'nots': did you mean 'note'?" 'rows:find():order("nots"):limit(1)'
+prints_some '^\{"_key":1,'
+lua "no row has 'nots': did you mean 'note'?" 'rows:find():group("nots"):count()'
+lua "no row has 'nots': did you mean 'note'?" 'rows:find():group("note"):sum("nots")'
+lua "no row has 'nots': did you mean 'note'?" 'rows:find():distinct("nots")'
+lua "no row has 'nots': did you mean 'note'?" 'rows:find():sum("nots")'
+prints 0
+lua "no row has 'nots': did you mean 'note'?" 'rows:find():limit(2):select("nots", "note")'
+lua "hashtags holds arrays: hashtags[].text?" 'rows:find():group("hashtags"):count()'
+lua '' 'rows:find{favorite_count = 9}'
+lua '' 'rows:find():skip(10000)'
+lua '' 'rows:find():where(function() return false end)'
+lua '' 'rows:find{note = "a b"}:order("rare"):limit(1)' # others have it
+"$COLANDER" shell odd --readonly >"$work/out" 2>"$work/err" <<'END'
+rows:count{lost = 1}
+rows:count{other = 1}
+.find rows lost=1 --count
+END
+last='three entries'
+prints $'0\n0\n0'
+says $'no row has \'lost\'\nno row has \'other\'\nno row has \'lost\''
+
+# A script that finds nothing knows what it does.
+echo 'print(db:family("rows"):count{lost = 1})' >script.lua
+run 0 shell odd --readonly script.lua
+prints 0
+says ''
+finish
