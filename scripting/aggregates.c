@@ -444,6 +444,7 @@ query_distinct(lua_State *L)
 {
     const char *by;
 
+    arguments_check_count(L, 2);
     (void)query_check(L, 1);
     by = text_check(L, 2, "a path");
     push_walk(L, gather(L, by, NULL), -1, by, NULL);
@@ -454,6 +455,7 @@ query_distinct(lua_State *L)
 static int
 query_group(lua_State *L)
 {
+    arguments_check_count(L, 2);
     (void)query_check(L, 1);
     (void)text_check(L, 2, "a path");
     lua_createtable(L, 2, 0);
@@ -487,6 +489,7 @@ run_measure(lua_State *L)
     const char *by = NULL;
     struct walk *walk;
 
+    arguments_check_count(L, measure == MEASURE_COUNT ? 1 : 2);
     if (lua_istable(L, 1)) {
         lua_rawgeti(L, 1, 2);
         by = text_check(L, -1, "a path"); /* stays on the stack */

@@ -64,9 +64,10 @@ static int
 store_batch(lua_State *L)
 {
     struct script_store *store = store_check(L, 1);
-    struct script_batch *batch =
-        type_push_handle(L, BATCH_TYPE, sizeof(*batch), 1, 1, close_batch);
+    struct script_batch *batch;
 
+    arguments_check_count(L, 1);
+    batch = type_push_handle(L, BATCH_TYPE, sizeof(*batch), 1, 1, close_batch);
     failure_try(L, colander_batch_create(store->store, &batch->batch, &err));
     return 1;
 }
@@ -85,6 +86,7 @@ add_write(lua_State *L)
     struct script_batch *batch;
     struct script_family *family;
 
+    arguments_check_count(L, write == WRITE_DELETE ? 3 : 4);
     if (write != WRITE_DELETE)
         row = row_check(L, 4);
     value_key(L, 3, &scratch->key);
@@ -110,6 +112,7 @@ batch_clear(lua_State *L)
 {
     struct script_batch *batch = batch_check(L, 1);
 
+    arguments_check_count(L, 1);
     colander_batch_clear(batch->batch);
     release_families(batch);
     lua_settop(L, 1);
@@ -132,6 +135,7 @@ batch_commit(lua_State *L)
     const struct colander_write_options options = field_write_options(L, 2);
     struct script_batch *batch = batch_check(L, 1);
 
+    arguments_check_count(L, 2);
     failure_try(L, colander_batch_commit(batch->batch, &options, &err));
     release_families(batch);
     return 0;

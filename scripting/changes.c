@@ -68,9 +68,10 @@ static int
 query_delete(lua_State *L)
 {
     const struct colander_write_options options = field_write_options(L, 2);
-    struct script_changes *owned =
-        type_push_owner(L, sizeof(*owned), release_changes);
+    struct script_changes *owned;
 
+    arguments_check_count(L, 2);
+    owned = type_push_owner(L, sizeof(*owned), release_changes);
     return change_rows(L, owned, &options);
 }
 
@@ -79,10 +80,12 @@ static int
 query_update(lua_State *L)
 {
     const struct colander_write_options options = field_write_options(L, 3);
-    struct script_changes *owned =
-        type_push_owner(L, sizeof(*owned), release_changes);
-    const struct colander_slice row = row_check(L, 2);
+    struct script_changes *owned;
+    struct colander_slice row;
 
+    arguments_check_count(L, 3);
+    owned = type_push_owner(L, sizeof(*owned), release_changes);
+    row = row_check(L, 2);
     failure_try(
         L, colander_buffer_append(&owned->patch, row.data, row.size, &err));
     return change_rows(L, owned, &options);

@@ -111,3 +111,23 @@ failure_memory(lua_State *L, const char *what)
     (void)COLANDER_FAIL(&err, COLANDER_NO_MEMORY, "no memory %s", what);
     failure_raise(L, &err);
 }
+
+void
+arguments_check_count(lua_State *L, int most)
+{
+    int count = lua_gettop(L);
+    lua_Debug called;
+    bool is_method;
+
+    while (count > most && lua_isnil(L, count))
+        count--;
+    if (count <= most || lua_getstack(L, 0, &called) == 0)
+        return;
+    (void)lua_getinfo(L, "n", &called);
+    is_method = strcmp(called.namewhat, "method") == 0;
+    failure_misuse(
+        L, "%s takes %d argument%s, not %d",
+        called.name == NULL || strcmp(called.name, "?") == 0 ? "the function"
+                                                             : called.name,
+        most - is_method, most - is_method == 1 ? "" : "s", count - is_method);
+}

@@ -47,4 +47,8 @@ __attribute__((noreturn)) void failure_memory(lua_State *L, const char *what);
 __attribute__((noreturn, format(printf, 2, 3))) void
 failure_misuse(lua_State *L, const char *format, ...);
 
+/* Raises an error if the function that runs was called with more arguments than
+ * `most`; nils at the end do not count. */
+void arguments_check_count(lua_State *L, int most);
+
 #endif

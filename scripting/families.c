@@ -53,9 +53,9 @@ close_family(struct handle *handle, struct colander_error *err)
     return COLANDER_OK;
 }
 
-/* store:family(name) */
-static int
-store_family(lua_State *L)
+/* Pushes a handle of the family with the name at 2. */
+static void
+push_family(lua_State *L)
 {
     struct script_store *store = store_check(L, 1);
     const char *name = text_check(L, 2, "the name of a family");
@@ -71,6 +71,14 @@ store_family(lua_State *L)
         L, colander_family_open(store->store, name, &shared->family, &err));
     family->family = shared->family;
     family->handle.family_name = colander_family_name(family->family);
+}
+
+/* store:family(name) */
+static int
+store_family(lua_State *L)
+{
+    arguments_check_count(L, 2);
+    push_family(L);
     return 1;
 }
 
@@ -105,7 +113,7 @@ store_index(lua_State *L)
     lua_pushvalue(L, 2);
     if (lua_rawget(L, -2) != LUA_TNIL && is_usable(L, -1))
         return 1;
-    (void)store_family(L);
+    push_family(L);
     if (!is_usable(L, -1))
         return 0;
     lua_pushvalue(L, 2);
@@ -118,7 +126,8 @@ store_index(lua_State *L)
 static int
 store_drop(lua_State *L)
 {
-    (void)store_family(L);
+    arguments_check_count(L, 2);
+    push_family(L);
     failure_try(L, colander_family_drop(family_check(L, -1)->family, &err));
     return 0;
 }
@@ -234,6 +243,7 @@ row_argument(lua_State *L)
 static int
 family_put(lua_State *L)
 {
+    arguments_check_count(L, 4);
     return write_row(L, row_argument(L), colander_family_put);
 }
 
@@ -242,6 +252,7 @@ family_put(lua_State *L)
 static int
 family_insert(lua_State *L)
 {
+    arguments_check_count(L, 4);
     return write_row(L, row_argument(L), NULL);
 }
 
@@ -249,6 +260,7 @@ family_insert(lua_State *L)
 static int
 family_patch(lua_State *L)
 {
+    arguments_check_count(L, 4);
     (void)family_check(L, 1);
     return write_row(L, 3, colander_family_patch);
 }
@@ -261,6 +273,7 @@ family_delete(lua_State *L)
     const struct colander_write_options options = field_write_options(L, 3);
     struct script_family *family;
 
+    arguments_check_count(L, 3);
     value_key(L, 2, &scratch->key);
     family = family_check(L, 1);
     failure_try(L, colander_family_delete(family->family,
@@ -316,6 +329,7 @@ family_delete_range(lua_State *L)
     struct colander_write_options options;
     uint64_t count;
 
+    arguments_check_count(L, 2);
     luaL_checktype(L, 2, LUA_TTABLE); /* nil would delete all rows */
     colander_write_options_init(&options);
     fields_read(L, 2, "delete_range", fields, &options);
@@ -375,6 +389,7 @@ family_get(lua_State *L)
     struct colander_read read;
     bool found;
 
+    arguments_check_count(L, 3);
     read_options(L, "get", &read);
     value_key(L, 2, &scratch->key);
     family = check_open(L, &read);
@@ -462,6 +477,7 @@ family_get_many(lua_State *L)
     struct colander_read read;
     struct rows *rows;
 
+    arguments_check_count(L, 3);
     if (!lua_istable(L, 2))
         failure_misuse(L, "get_many: a list of keys expected, got a %s",
                        luaL_typename(L, 2));

@@ -14,6 +14,7 @@ new_key(lua_State *L)
 {
     struct scratch *scratch = scratch_get(L);
 
+    arguments_check_count(L, 0);
     failure_try(L, colander_key_generate(&scratch->key, &err));
     value_push_key(L, colander_buffer_slice(&scratch->key), &scratch->parts);
     return 1;
@@ -26,6 +27,7 @@ name_in_path(lua_State *L)
     struct scratch *scratch = scratch_get(L);
     struct colander_slice name;
 
+    arguments_check_count(L, 1);
     name.data = (const uint8_t *)luaL_checklstring(L, 1, &name.size);
     scratch->text.size = 0;
     failure_try(L, colander_path_append_name(&scratch->text, name, &err));
@@ -42,6 +44,7 @@ memory_limit(lua_State *L)
     size_t before = scratch->memory_limit;
     lua_Integer bytes = luaL_optinteger(L, 1, (lua_Integer)before);
 
+    arguments_check_count(L, 1);
     luaL_argcheck(L, bytes > 0, 1, "a positive number of bytes expected");
     scratch->memory_limit = (size_t)bytes;
     lua_pushinteger(L, (lua_Integer)before);

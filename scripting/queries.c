@@ -9,6 +9,8 @@
 #include "scripting/types.h"
 #include "scripting/values.h"
 
+#include <limits.h>
+
 /* ---------------------------------------------------------------- life --- */
 
 void
@@ -91,6 +93,7 @@ set_range(lua_State *L, struct query *query, int index, const char *what)
 int
 query_find(lua_State *L)
 {
+    arguments_check_count(L, 3);
     lua_settop(L, 3);
     colander_predicate_destroy(condition_compile(L, 2)); /* only checked */
     lua_pushvalue(L, 2);
@@ -102,6 +105,7 @@ query_find(lua_State *L)
 static int
 query_any_column(lua_State *L)
 {
+    arguments_check_count(L, 2);
     lua_settop(L, 2);
     (void)family_check(L, 1);
     condition_push_any_column(L, 2);
@@ -113,6 +117,7 @@ query_any_column(lua_State *L)
 static int
 query_scan(lua_State *L)
 {
+    arguments_check_count(L, 2);
     lua_settop(L, 2);
     lua_pushnil(L);
     set_range(L, push_query(L), 2, "scan");
@@ -456,6 +461,9 @@ set_order(lua_State *L, struct query *query)
     const char *path = text_check(L, 2, "a path");
     const bool is_descending = luaL_checkoption(L, 3, "asc", directions) == 1;
 
+    if (query->has_order)
+        failure_misuse(L, "a query has one order");
+    query->has_order = true;
     lua_settop(L, 2);
     lua_setiuservalue(L, 1, QUERY_ORDER);
     query->order = path;
@@ -470,11 +478,13 @@ set_order(lua_State *L, struct query *query)
 static const struct {
     const char *name;
     void (*set)(lua_State *L, struct query *query);
+    int argument_count; /* with the query, at most */
 } setters[] = {
-    {"select", set_paths},    {"limit", set_limit},     {"skip", set_skip},
-    {"threads", set_threads}, {"reverse", set_reverse}, {"at", set_snapshot},
-    {"columns", set_columns}, {"where", set_filter},    {"order", set_order},
-    {"keys", set_keys},
+    {"select", set_paths, INT_MAX}, {"limit", set_limit, 2},
+    {"skip", set_skip, 2},          {"threads", set_threads, 2},
+    {"reverse", set_reverse, 2},    {"at", set_snapshot, 2},
+    {"columns", set_columns, 1},    {"where", set_filter, 2},
+    {"order", set_order, 3},        {"keys", set_keys, 1},
 };
 
 #define SETTER_COUNT (int)(sizeof(setters) / sizeof(setters[0]))
@@ -483,9 +493,11 @@ static int
 run_setter(lua_State *L)
 {
     struct query *query = query_check(L, 1);
+    const lua_Integer setter = lua_tointeger(L, lua_upvalueindex(1));
 
     check_changeable(L, query);
-    setters[lua_tointeger(L, lua_upvalueindex(1))].set(L, query);
+    arguments_check_count(L, setters[setter].argument_count);
+    setters[setter].set(L, query);
     lua_settop(L, 1);
     return 1;
 }

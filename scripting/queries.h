@@ -47,6 +47,7 @@ struct query {
     uint64_t skip;
     bool has_filter;
     bool with_columns; /* returns the columns that matched */
+    bool has_order;    /* order() was called */
     const char *order; /* a path; NULL: by key */
     bool is_descending;
 

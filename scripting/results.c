@@ -109,6 +109,7 @@ query_seek(lua_State *L)
     struct colander_buffer *key = &scratch_get(L)->key;
     uint64_t step_count;
 
+    arguments_check_count(L, 2);
     if (query->order != NULL)
         failure_misuse(L, "a query in the order of a column cannot seek");
     if (!query->is_running)
@@ -130,10 +131,12 @@ query_seek(lua_State *L)
 static int
 query_first(lua_State *L)
 {
-    struct query *query = query_begin(L, 1, QUERY_ROWS);
+    struct query *query;
     struct colander_result result;
     int count;
 
+    arguments_check_count(L, 1);
+    query = query_begin(L, 1, QUERY_ROWS);
     if (!query_step(L, query, 1, &result))
         return 0;
     count = push_result(L, query, &result);
@@ -149,6 +152,7 @@ query_all(lua_State *L)
     struct colander_result result;
     lua_Integer count = 0;
 
+    arguments_check_count(L, 1);
     lua_settop(L, 1);
     lua_newtable(L);
     query = query_begin(L, 1, QUERY_ROWS);
@@ -170,6 +174,7 @@ query_each(lua_State *L)
     struct colander_result result;
     lua_Integer count = 0;
 
+    arguments_check_count(L, 2);
     luaL_checktype(L, 2, LUA_TFUNCTION);
     query = query_begin(L, 1, QUERY_ROWS);
     while (query_step(L, query, 1, &result)) {
@@ -188,10 +193,12 @@ query_each(lua_State *L)
 static int
 query_count(lua_State *L)
 {
-    struct query *query = query_begin(L, 1, QUERY_COUNTED);
+    struct query *query;
     struct colander_result result;
     lua_Integer count = 0;
 
+    arguments_check_count(L, 1);
+    query = query_begin(L, 1, QUERY_COUNTED);
     while (query_step(L, query, 1, &result))
         count++;
     lua_pushinteger(L, count);
@@ -202,11 +209,13 @@ query_count(lua_State *L)
 static int
 query_tojson(lua_State *L)
 {
-    struct query *query = query_begin(L, 1, QUERY_ROWS);
+    struct query *query;
     struct scratch *scratch = scratch_get(L);
     struct colander_result result;
     luaL_Buffer lines;
 
+    arguments_check_count(L, 1);
+    query = query_begin(L, 1, QUERY_ROWS);
     luaL_buffinit(L, &lines);
     while (query_step(L, query, 1, &result)) {
         const uint64_t step_count = query->step_count;
@@ -261,8 +270,10 @@ push_explanation(lua_State *L, const struct query *query,
 static int
 query_plan(lua_State *L)
 {
-    struct query *query = query_begin(L, 1, QUERY_EXPLAINED);
+    struct query *query;
 
+    arguments_check_count(L, 1);
+    query = query_begin(L, 1, QUERY_EXPLAINED);
     push_explanation(L, query, plan_fields);
     query_stop(query);
     return 1;
@@ -272,12 +283,14 @@ query_plan(lua_State *L)
 static int
 query_explain(lua_State *L)
 {
-    struct query *query = query_begin(L, 1, QUERY_EXPLAINED);
+    struct query *query;
     struct colander_result result;
     const char *path;
     uint64_t step_count;
     uint64_t row_count;
 
+    arguments_check_count(L, 1);
+    query = query_begin(L, 1, QUERY_EXPLAINED);
     while (query_read(L, query, &result))
         continue;
     step_count = query->step_count;

@@ -266,6 +266,7 @@ encode(lua_State *L, int index, const struct row *row)
 static int
 table_of(lua_State *L)
 {
+    arguments_check_count(L, 1);
     luaL_checkudata(L, 1, TYPE);
     lua_settop(L, 1);
     push_table(L);
@@ -360,6 +361,7 @@ get_value(lua_State *L)
     struct colander_value value;
     bool found;
 
+    arguments_check_count(L, 2);
     failure_try(L, colander_row_get(row, path, &value, &found, &err));
     if (found)
         value_push(L, &value);
@@ -390,6 +392,7 @@ patch_row(lua_State *L)
     struct colander_slice row = keep_row(L);
     struct colander_slice patch = row_check(L, 2);
 
+    arguments_check_count(L, 2);
     failure_try(L, colander_row_patch(row, patch, &scratch->row, &err));
     return push_result(L);
 }
@@ -404,6 +407,7 @@ matches_row(lua_State *L)
     enum colander_code code;
     bool is_match;
 
+    arguments_check_count(L, 2);
     luaL_checktype(L, 2, LUA_TTABLE);
     row = keep_row(L);
     where = condition_compile(L, 2);
@@ -424,6 +428,7 @@ from_json(lua_State *L)
     struct colander_slice row;
     bool has_key;
 
+    arguments_check_count(L, 1);
     text.data = (const uint8_t *)luaL_checklstring(L, 1, &text.size);
     if (scratch->reader == NULL)
         scratch->reader = colander_json_reader_create();
@@ -444,6 +449,7 @@ to_json(lua_State *L)
     struct colander_value value;
     bool found;
 
+    arguments_check_count(L, 1);
     luaL_checkany(L, 1);
     lua_settop(L, 1);
     if (row_is(L, 1))

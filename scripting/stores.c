@@ -103,6 +103,7 @@ open_store(lua_State *L)
     struct colander_options options;
     struct script_store *store;
 
+    arguments_check_count(L, 2);
     colander_options_init(&options);
     fields_read(L, 2, "open", option_fields, &options);
     store = type_push_handle(L, STORE_TYPE, sizeof(*store), STORE_FAMILIES, 0,
@@ -117,6 +118,7 @@ store_options(lua_State *L)
 {
     struct colander_options options;
 
+    arguments_check_count(L, 1);
     colander_store_options(store_check(L, 1)->store, &options);
     fields_push(L, option_fields, &options);
     return 1;
@@ -126,6 +128,7 @@ store_options(lua_State *L)
 static int
 store_path(lua_State *L)
 {
+    arguments_check_count(L, 1);
     lua_pushstring(L, colander_store_path(store_check(L, 1)->store));
     return 1;
 }
@@ -136,6 +139,7 @@ store_recovery(lua_State *L)
 {
     struct colander_recovery recovery;
 
+    arguments_check_count(L, 1);
     colander_store_recovery(store_check(L, 1)->store, &recovery);
     if (recovery.dropped_size == 0) {
         lua_pushnil(L);
@@ -163,9 +167,10 @@ release_names(void *names)
 static int
 store_families(lua_State *L)
 {
-    struct colander_names *names =
-        type_push_owner(L, sizeof(*names), release_names);
+    struct colander_names *names;
 
+    arguments_check_count(L, 1);
+    names = type_push_owner(L, sizeof(*names), release_names);
     failure_try(L,
                 colander_store_families(store_check(L, 1)->store, names, &err));
     lua_createtable(L, (int)names->count, 0);
@@ -217,10 +222,13 @@ static int
 store_snapshot(lua_State *L)
 {
     struct script_store *store = store_check(L, 1);
-    struct script_snapshot *snapshot = type_push_handle(
-        L, SNAPSHOT_TYPE, sizeof(*snapshot), 1, 1, close_snapshot);
-    struct shared_snapshot *shared = calloc(1, sizeof(*shared));
+    struct script_snapshot *snapshot;
+    struct shared_snapshot *shared;
 
+    arguments_check_count(L, 1);
+    snapshot = type_push_handle(L, SNAPSHOT_TYPE, sizeof(*snapshot), 1, 1,
+                                close_snapshot);
+    shared = calloc(1, sizeof(*shared));
     if (shared == NULL)
         failure_memory(L, "for a snapshot");
     shared->reference_count = 1;
@@ -262,6 +270,7 @@ store_backup(lua_State *L)
     const uint64_t keep_count = read_number(L, 3, "backup", "keep");
     struct colander_backup backup;
 
+    arguments_check_count(L, 3);
     failure_try(L, colander_store_backup(store_check(L, 1)->store, directory,
                                          keep_count, &backup, &err));
     fields_push(L, backup_fields, &backup);
@@ -277,6 +286,7 @@ restore(lua_State *L)
     const uint64_t number = read_number(L, 3, "restore", "number");
     struct colander_backup backup;
 
+    arguments_check_count(L, 3);
     failure_try(
         L, colander_backup_restore(directory, number, path, &backup, &err));
     fields_push(L, backup_fields, &backup);

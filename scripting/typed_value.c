@@ -247,6 +247,7 @@ create_binary(lua_State *L)
     struct colander_slice bytes;
     struct colander_value value;
 
+    arguments_check_count(L, 1);
     bytes.data = (const uint8_t *)luaL_checklstring(L, 1, &bytes.size);
     value = colander_binary(bytes);
     push_copy(L, &value);
@@ -332,6 +333,7 @@ timestamp_subtract(lua_State *L)
 static int
 create_duration(lua_State *L)
 {
+    arguments_check_count(L, 1);
     int64_t seconds;
 
     luaL_checktype(L, 1, LUA_TSTRING);
@@ -350,6 +352,7 @@ create_timestamp(lua_State *L)
     lua_Integer nanosecond;
     lua_Integer second;
 
+    arguments_check_count(L, 2);
     if (lua_type(L, 1) == LUA_TSTRING && lua_isnumber(L, 1) == 0) {
         luaL_argcheck(L, colander_times_read(text_of(L, 1).bytes, &times), 1,
                       "a time such as '2015-03-24T10:00Z' expected");
@@ -373,6 +376,7 @@ create_extension(lua_State *L)
     struct colander_slice bytes;
     struct colander_value value;
 
+    arguments_check_count(L, 2);
     bytes.data = (const uint8_t *)luaL_checklstring(L, 2, &bytes.size);
     luaL_argcheck(L, kind >= -128 && kind <= 127 && kind != -1, 1,
                   "-128 to 127 expected, except -1 (timestamps)");
@@ -391,6 +395,7 @@ create_unsigned(lua_State *L)
     struct colander_value value;
     uint64_t number;
 
+    arguments_check_count(L, 1);
     luaL_argcheck(
         L, *digits != '\0' && digits[strspn(digits, "0123456789")] == '\0', 1,
         "digits expected");

@@ -37,6 +37,7 @@ run_task(lua_State *L)
     const lua_Integer task = lua_tointeger(L, lua_upvalueindex(1));
     struct script_family *family = family_check(L, 1);
 
+    arguments_check_count(L, 1);
     failure_try(L, tasks[task].run(family->family, &err));
     lua_settop(L, 1);
     return 1;
@@ -45,6 +46,7 @@ run_task(lua_State *L)
 static int
 family_name(lua_State *L)
 {
+    arguments_check_count(L, 1);
     lua_pushstring(L, colander_family_name(family_check(L, 1)->family));
     return 1;
 }
@@ -56,6 +58,7 @@ family_rename(lua_State *L)
     const char *name = text_check(L, 2, "the name of a family");
     struct script_family *family = family_check(L, 1);
 
+    arguments_check_count(L, 2);
     failure_try(L, colander_family_rename(family->family, name, &err));
     family->handle.family_name = colander_family_name(family->family);
     lua_settop(L, 1);
@@ -65,6 +68,7 @@ family_rename(lua_State *L)
 static int
 family_exists(lua_State *L)
 {
+    arguments_check_count(L, 1);
     lua_pushboolean(L, colander_family_exists(family_check(L, 1)->family));
     return 1;
 }
@@ -73,6 +77,7 @@ family_exists(lua_State *L)
 static int
 family_sizes(lua_State *L)
 {
+    arguments_check_count(L, 1);
 #define SIZE(name, member) FIELD(UINT64, name, colander_family_sizes, member)
     static const struct field fields[] = {
         SIZE("rows", key_count),
@@ -135,6 +140,7 @@ family_filters(lua_State *L)
 {
     const struct colander_filter_options *options;
 
+    arguments_check_count(L, 2);
     lua_settop(L, 2);
     if (!lua_isnil(L, 2))
         set_options(L);
@@ -156,6 +162,7 @@ family_refilter(lua_State *L)
     struct script_family *family = family_check(L, 1);
     uint64_t count;
 
+    arguments_check_count(L, 1);
     failure_try(L, colander_family_refilter(family->family, &count, &err));
     lua_pushinteger(L, (lua_Integer)count);
     return 1;
@@ -165,6 +172,7 @@ family_refilter(lua_State *L)
 static int
 family_stats(lua_State *L)
 {
+    arguments_check_count(L, 1);
 #define COUNT(name) FIELD(UINT64, #name, colander_filter_stats, name)
     static const struct field fields[] = {
         COUNT(file_count),     COUNT(filter_count),

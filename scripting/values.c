@@ -426,6 +426,7 @@ value_push_key(lua_State *L, struct colander_slice key,
 static int
 mark_array(lua_State *L)
 {
+    arguments_check_count(L, 1);
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 1);
     luaL_setmetatable(L, ARRAY);
@@ -438,6 +439,7 @@ type_of(lua_State *L)
 {
     struct colander_value value;
 
+    arguments_check_count(L, 1);
     luaL_checkany(L, 1);
     if (value_get(L, 1, &value))
         lua_pushstring(L, colander_type_name(value.type));
@@ -456,6 +458,7 @@ compare_values(lua_State *L)
     struct colander_value b = value_expect(L, 2, "compare");
     int order = colander_value_compare(&a, &b);
 
+    arguments_check_count(L, 2);
     lua_pushinteger(L, (order > 0) - (order < 0));
     return 1;
 }

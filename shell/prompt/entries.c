@@ -35,8 +35,6 @@ entries_init(struct entries *entries, struct session *session,
     entries->display.session = session;
     entries->display.row_limit = UINT64_MAX;
     entries->stdout_fd = -1;
-    scripting_set_missed(interpreter_state(interpreter), display_explain_missed,
-                         &entries->display);
 }
 
 void
@@ -44,7 +42,6 @@ entries_release(struct entries *entries)
 {
     report_release(&entries->display.notes);
     free(entries->pager);
-    scripting_set_missed(interpreter_state(entries->interpreter), NULL, NULL);
     if (entries->stdout_fd >= 0)
         close(entries->stdout_fd);
     entries->session->dot_commands = NULL;
@@ -145,7 +142,10 @@ entries_run_task(struct session *session,
     if (interpreter_create(session, 0, &interpreter, &err) != COLANDER_OK)
         return session_fail(session, &err);
     entries_init(&entries, session, interpreter);
+    scripting_set_missed(interpreter_state(interpreter), display_explain_missed,
+                         &entries.display);
     status = task(&entries, context);
+    scripting_set_missed(interpreter_state(interpreter), NULL, NULL);
     entries_release(&entries);
     interpreter_destroy(interpreter);
     return status;

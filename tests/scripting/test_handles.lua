@@ -403,3 +403,66 @@ support.with_store(function(store)
         end
     end
 end)
+
+-- An argument that nothing reads is a mistake.
+support.with_store(function(store, path)
+    local family = store:family("rows")
+    family:put(1, {a = 1, b = 2})
+    local function too_many(name, most, object, ...)
+        local arguments = table.pack(...)
+        for i = arguments.n + 1, most do arguments[i] = nil end
+        arguments[most + 1] = "more"
+        local call = load(("local o, a = ... return o:%s(table.unpack(a, 1, %d))")
+            :format(name, most + 1))
+        fails({("%s takes %d argument"):format(name, most),
+               (", not %d"):format(most + 1)}, call, object, arguments)
+    end
+    local function check(new, methods)
+        for name, most in pairs(methods) do too_many(name, most, new(), nil) end
+    end
+    check(function() return store end, {families = 0, options = 0, path = 0,
+        snapshot = 0, recovery = 0, batch = 0})
+    too_many("family", 1, store, "rows")
+    too_many("drop", 1, store, "rows")
+    too_many("backup", 2, store, path .. ".b", {})
+    check(function() return family end, {name = 0, exists = 0, sizes = 0,
+        create = 0, drop = 0, flush = 0, compact = 0, scan = 1, find = 2,
+        count = 2, explain = 2})
+    too_many("put", 3, family, 1, {a = 1}, {})
+    too_many("insert", 3, family, 1, {a = 1}, {})
+    too_many("patch", 3, family, 1, {a = 1}, {})
+    too_many("delete", 2, family, 1, {})
+    too_many("get", 2, family, 1, {})
+    too_many("get_many", 2, family, {1}, {})
+    too_many("delete_range", 1, family, {})
+    too_many("any_column", 1, family, 1)
+    too_many("rename", 1, family, "others")
+    too_many("limit", 1, family, 1)
+    too_many("delete", 1, family:find(), {})
+    too_many("update", 2, family:find(), {a = 1}, {})
+    check(function() return family:find() end, {first = 0, all = 0, count = 0,
+        tojson = 0, plan = 0, explain = 0, keys = 0, columns = 0})
+    for name, argument in pairs {limit = 1, skip = 1, threads = 1, group = "a",
+        reverse = true, distinct = "a", sum = "a", min = "a", max = "a",
+        avg = "a", where = print, each = print} do
+        too_many(name, 1, family:find(), argument)
+    end
+    too_many("order", 2, family:find(), "a", "desc")
+    too_many("count", 0, family:find():group("a"))
+    too_many("sum", 1, family:find():group("a"), "b")
+    local batch <close> = store:batch()
+    too_many("put", 3, batch, family, 1, {})
+    too_many("delete", 2, batch, family, 1)
+    for name, most in pairs {newkey = 0, binary = 1, array = 1, type = 1,
+        name = 1, tojson = 1, fromjson = 1, duration = 1, unsigned = 1} do
+        fails({"takes " .. most .. " argument"}, colander[name],
+            table.unpack({most > 0 and "1" or "x", "x"}, 1, most + 1))
+    end
+    assert(family:find({a = 1}, nil, nil):first(nil) == 1) -- nils are nothing
+    fails({"a query has one order"}, function()
+        family:find():order("a"):order("b")
+    end)
+    fails({"a query has one order"}, function()
+        family:find():order("_key"):order("b")
+    end)
+end)

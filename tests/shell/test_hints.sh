@@ -46,7 +46,7 @@ hint "at holds times, soon is a text" 'at<soon'
 hint "favorite_count holds numbers, many is a text" 'favorite_count>many'
 hint "verified holds booleans, yes is a text" verified=yes
 hint "both holds numbers and texts, true is a boolean" both=true
-hint "user.name holds texts, 5 is a number" 'user.name=[5,6]'
+hint "user.name holds texts, 5 is a number" 'user.name>5'
 
 # Two conditions in one word
 hint "'a favorite_count>1' is one text: write 'favorite_count>1' as a separate word" \
@@ -59,6 +59,7 @@ hint '' favorite_count=9
 hint '' 'at>2016-01-01'
 hint '' 'at=2015-03-25' 'note?'
 hint '' both=y
+hint '' 'user.name=[5,6]' # numbers also mean texts
 hint '' rare=y # none of the sampled rows may have it
 hint '' note=null
 hint '' 'note=x y=1' # y is no column
