@@ -22,6 +22,12 @@ interrupt_note(void)
     return ms - atomic_exchange(&happened_ms, ms) < AGAIN_MS;
 }
 
+void
+interrupt_count_again(void)
+{
+    atomic_store(&happened_ms, -AGAIN_MS);
+}
+
 /* The engine's threads block signals: this runs in the main thread, which alone
  * closes cursors. So `watched` is never closed here. */
 static void

@@ -29,6 +29,9 @@ void interrupt_set_stop(interrupt_stop stop);
  * within a second. */
 bool interrupt_note(void);
 
+/* Makes the next Ctrl-C the first one. */
+void interrupt_count_again(void);
+
 /* Whether a write failed because no one reads the pipe, since interrupt_forget.
  * That stops a script too. */
 bool interrupt_left_unread(void);

@@ -89,8 +89,8 @@ const struct command command_shell = {
         "commands; docs/shell.md describes the shell, docs/lua.md the\n"
         "language.\n"
         "\n"
-        "Ctrl-C stops what runs. Twice within a second, it leaves the shell,\n"
-        "as Ctrl-D does at the prompt.\n",
+        "Ctrl-C stops what runs, or discards what was typed. Twice within a\n"
+        "second, it leaves the shell, as Ctrl-D does at the prompt.\n",
     .examples =
         "  colander shell demo\n"
         "  colander shell demo -e 'tweets:find{lang = \"pl\"}:limit(3)'\n",

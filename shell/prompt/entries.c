@@ -298,14 +298,29 @@ end_input(const struct entries *entries, const struct entry *entry)
 
 /* ------------------------------------------------------------- terminal --- */
 
-/* No line was read. A Ctrl-C at the prompt only discards the line; a second one
- * within a second leaves. */
+/* Whether this is the second Ctrl-C within a second. The first one on an empty
+ * line, when nothing is to be discarded, says how to leave. */
+static bool
+is_second_interrupt(const struct line_input *input, bool is_new)
+{
+    if (!is_new || !line_input_was_empty(input)) {
+        interrupt_count_again();
+        return false;
+    }
+    if (interrupt_note())
+        return true;
+    fprintf(stderr, "Ctrl-D leaves\n");
+    return false;
+}
+
+/* No line was read. A Ctrl-C at the prompt only discards the entry; the second
+ * one without an entry leaves. */
 static enum session_exit
-stop_typing(struct entries *entries, struct line_input *input,
+stop_typing(struct entries *entries, struct line_input *input, bool is_new,
             const struct colander_error *err)
 {
     line_input_end_line(input);
-    if (err->code == COLANDER_CANCELLED && !line_input_was_left(input))
+    if (err->code == COLANDER_CANCELLED && !is_second_interrupt(input, is_new))
         return SESSION_FINE;
     entries->is_ended = true;
     if (err->code != COLANDER_CANCELLED)
@@ -327,13 +342,15 @@ run_typed(struct entries *entries, struct line_input *input)
         if (line_input_read(input, is_new ? PROMPT : PROMPT_MORE, &line,
                             &err) != COLANDER_OK) {
             entry.text.size = 0;
-            status = stop_typing(entries, input, &err);
+            status = stop_typing(entries, input, is_new, &err);
         } else if (line == NULL) {
             line_input_end_line(input);
             break;
         } else {
             interrupt_forget(); /* it was meant for the last line */
+            interrupt_count_again();
             (void)run_line(entries, input, &entry, line);
+            interrupt_count_again(); /* it stopped what ran */
         }
         interrupt_forget();
     }

@@ -25,7 +25,7 @@ struct line_input {
     char *line;
     size_t capacity;
     bool is_dropped; /* Ctrl-C was typed, */
-    bool was_left;   /* twice within a second */
+    bool was_empty;  /* on an empty line */
 };
 
 static struct line_input *
@@ -149,11 +149,12 @@ static unsigned char
 drop_line(EditLine *editor, int key)
 {
     struct line_input *input = input_of(editor);
+    const LineInfo *line = el_line(editor);
 
     (void)key;
     if (input != NULL) {
         input->is_dropped = true;
-        input->was_left = interrupt_note();
+        input->was_empty = line != NULL && line->lastchar == line->buffer;
     }
     return CC_EOF;
 }
@@ -337,7 +338,7 @@ read_typed(struct line_input *input, const char **line,
     int size = 0;
 
     input->is_dropped = false;
-    input->was_left = false;
+    input->was_empty = false;
     /* before the prompt, so that the keys are the editor's when it appears */
     (void)el_set(input->editor, EL_PREP_TERM, 1);
     typed = el_gets(input->editor, &size);
@@ -393,9 +394,9 @@ line_input_end_line(struct line_input *input)
 }
 
 bool
-line_input_was_left(const struct line_input *input)
+line_input_was_empty(const struct line_input *input)
 {
-    return input->was_left;
+    return input->was_empty;
 }
 
 void

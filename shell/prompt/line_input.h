@@ -45,8 +45,8 @@ COLANDER_CHECKED enum colander_code line_input_read(struct line_input *input,
 /* Moves to a new line on the terminal. */
 void line_input_end_line(struct line_input *input);
 
-/* Whether the Ctrl-C of the last read was the second within a second. */
-bool line_input_was_left(const struct line_input *input);
+/* Whether the last read ended with Ctrl-C on an empty line. */
+bool line_input_was_empty(const struct line_input *input);
 
 /* Adds the text to the history, and saves it, as the next entry may end the
  * program. */

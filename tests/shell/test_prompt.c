@@ -115,15 +115,13 @@ show(struct terminal *shell, const char *keys, const char *text)
     terminal_expect(shell, text);
 }
 
-/* Types Ctrl-C, and waits for the prompt. It would count with another one
- * shortly before. */
+/* Types Ctrl-C, and waits for the prompt. */
 static void
 interrupt(struct terminal *shell)
 {
     terminal_type(shell, "\x03");
     terminal_expect(shell, "interrupted");
     terminal_expect(shell, PROMPT);
-    usleep(1100000);
 }
 
 TEST(a_find_is_shown_as_a_table_with_its_counts)
@@ -254,6 +252,26 @@ TEST(ctrl_c_at_the_prompt_drops_the_line)
     show(&terminal, "\x03", PROMPT);
     enter(&terminal, "tweets:count{number = 8}", "1\r\n");
     quit(&terminal);
+}
+
+TEST(ctrl_c_at_an_empty_prompt_says_how_to_leave)
+{
+    start(&terminal);
+    show(&terminal, "\x03", "Ctrl-D leaves\r\n" PROMPT);
+    enter(&terminal, "1 + 1", "2\r\n"); /* the count begins again */
+    show(&terminal, "\x03", "Ctrl-D leaves\r\n" PROMPT);
+    show(&terminal, "\r", PROMPT);
+    show(&terminal, "\x03", "Ctrl-D leaves\r\n" PROMPT);
+    show(&terminal, "kept\x03", PROMPT); /* a line is only discarded */
+    show(&terminal, "\x03", "Ctrl-D leaves\r\n" PROMPT);
+    show(&terminal, "kept {\r", MORE); /* and so is an entry */
+    show(&terminal, "\x03", PROMPT);
+    show(&terminal, "\x03", "Ctrl-D leaves\r\n" PROMPT);
+    show(&terminal, "while true do end\r", "\r\n");
+    interrupt(&terminal);
+    show(&terminal, "\x03", "Ctrl-D leaves\r\n" PROMPT);
+    terminal_type(&terminal, "\x04");
+    assert_int_equal(terminal_finish(&terminal), 0);
 }
 
 TEST(a_second_ctrl_c_within_a_second_leaves)
