@@ -13,6 +13,8 @@
 #include "scripting/types.h"
 #include "scripting/values.h"
 
+#include <lauxlib.h>
+
 /* Compares operands as predicates do. Returns whether they have an order. */
 static bool
 have_order(lua_State *L, int *order)
@@ -36,20 +38,29 @@ is_less(lua_State *L)
     return 1;
 }
 
-static bool
-is_absent(lua_State *L, int index)
-{
-    const struct colander_value *value = typed_value_get(L, index);
-
-    return lua_isnil(L, index) ||
-           (value != NULL && value->type == COLANDER_NULL);
-}
-
 static int
 return_nil(lua_State *L)
 {
     lua_pushnil(L);
     return 1;
+}
+
+/* A call of nil: nil if it is a method of a value that has none, since that
+ * value may be missing. */
+static int
+call_nil(lua_State *L)
+{
+    lua_Debug called;
+
+    if (lua_getstack(L, 0, &called) != 0)
+        (void)lua_getinfo(L, "n", &called);
+    if (strcmp(called.namewhat, "method") == 0 &&
+        lua_type(L, 2) != LUA_TSTRING && lua_type(L, 2) != LUA_TTABLE)
+        return return_nil(L);
+    if (called.name == NULL)
+        return luaL_error(L, "attempt to call a nil value");
+    return luaL_error(L, "attempt to call a nil value (%s '%s')",
+                      called.namewhat, called.name);
 }
 
 /* An operation on a typed value: nil if an operand is absent, else the
@@ -58,7 +69,7 @@ static int
 operate(lua_State *L)
 {
     lua_settop(L, 2);
-    if (is_absent(L, 1) || is_absent(L, 2))
+    if (value_is_null(L, 1) || value_is_null(L, 2))
         return return_nil(L);
     if (lua_isnil(L, lua_upvalueindex(1)))
         return luaL_error(
@@ -97,6 +108,10 @@ extend_type(lua_State *L)
     set_order(L);
     lua_pushcfunction(L, return_nil);
     lua_setfield(L, -2, "__index");
+    if (is_nil) {
+        lua_pushcfunction(L, call_nil);
+        lua_setfield(L, -2, "__call");
+    }
     for (size_t i = 0; is_nil && i < OPERATION_COUNT; i++) {
         lua_pushcfunction(L, return_nil);
         lua_setfield(L, -2, operations[i]);

@@ -171,13 +171,31 @@ describe(lua_State *L, struct query *query, int index)
     query->rows_to_skip = query->skip;
 }
 
+/* Adds the key of a row to the error on top, if that is a text. */
+static void
+name_row(lua_State *L, struct colander_slice key)
+{
+    struct colander_buffer *text = &scratch_get(L)->text;
+
+    text->size = 0;
+    if (lua_type(L, -1) != LUA_TSTRING ||
+        colander_json_append_key(text, key, NULL) != COLANDER_OK)
+        return;
+    lua_pushliteral(L, ", in row ");
+    lua_pushlstring(L, (const char *)text->data, text->size);
+    lua_concat(L, 3);
+}
+
 void
-query_call_function(lua_State *L, struct query *query, uint64_t step_count,
+query_call_function(lua_State *L, struct query *query,
+                    const struct colander_result *result, uint64_t step_count,
                     int argument_count, int result_count)
 {
     if (lua_pcall(L, argument_count, result_count, 0) != LUA_OK) {
-        if (query->step_count == step_count)
+        if (query->step_count == step_count) {
+            name_row(L, result->key);
             query_stop(query);
+        }
         (void)lua_error(L);
     }
     query_check_step(L, query, step_count);
@@ -193,7 +211,7 @@ passes(lua_State *L, struct query *query, int index,
 
     lua_getiuservalue(L, index, QUERY_FILTER);
     scripting_push_row(L, result->key, result->row);
-    query_call_function(L, query, step_count, 1, 1);
+    query_call_function(L, query, result, step_count, 1, 1);
     is_passed = lua_toboolean(L, -1);
     lua_pop(L, 1);
     return is_passed;
@@ -514,9 +532,24 @@ run_family_setter(lua_State *L)
     return run_setter(L);
 }
 
+static int
+query_text(lua_State *L)
+{
+    (void)luaL_checkudata(L, 1, QUERY_TYPE);
+    if (handle_family_name(L, 1) != NULL)
+        lua_pushfstring(L, "query of family '%s'", handle_family_name(L, 1));
+    else
+        lua_pushliteral(L, "query (closed)");
+    return 1;
+}
+
 void
 queries_register(lua_State *L)
 {
+    static const struct luaL_Reg metamethods[] = {
+        {"__tostring", query_text},
+        {NULL, NULL},
+    };
     static const struct luaL_Reg family_methods[] = {
         {"find", query_find},
         {"any_column", query_any_column},
@@ -526,7 +559,7 @@ queries_register(lua_State *L)
     };
 
     type_extend(L, FAMILY_TYPE, family_methods, NULL);
-    type_extend(L, QUERY_TYPE, NULL, NULL);
+    type_extend(L, QUERY_TYPE, NULL, metamethods);
     type_push_methods(L, QUERY_TYPE);
     for (int i = 0; i < SETTER_COUNT; i++)
         type_set_function(L, setters[i].name, run_setter, i);

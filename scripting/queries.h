@@ -96,8 +96,10 @@ void query_check_step(lua_State *L, const struct query *query,
 
 /* Calls a function of the script with the row of the step `step_count`. An
  * error in it ends the run. */
-void query_call_function(lua_State *L, struct query *query, uint64_t step_count,
-                         int argument_count, int result_count);
+void query_call_function(lua_State *L, struct query *query,
+                         const struct colander_result *result,
+                         uint64_t step_count, int argument_count,
+                         int result_count);
 
 /* Returns the next row of the running query at `index`, valid until the next
  * step. False ends the run. */

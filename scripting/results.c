@@ -181,7 +181,7 @@ query_each(lua_State *L)
         const uint64_t step_count = query->step_count;
 
         lua_pushvalue(L, 2);
-        query_call_function(L, query, step_count,
+        query_call_function(L, query, &result, step_count,
                             push_result(L, query, &result), 0);
         count++;
     }

@@ -370,6 +370,17 @@ get_value(lua_State *L)
     return 1;
 }
 
+/* row(path): the first value there; nil if that is null, too */
+static int
+call_row(lua_State *L)
+{
+    (void)luaL_checkudata(L, 1, TYPE);
+    (void)get_value(L);
+    if (value_is_null(L, -1))
+        lua_pushnil(L);
+    return 1;
+}
+
 /* colander.select(row, path, ...): a row of these columns */
 static int
 select_columns(lua_State *L)
@@ -473,7 +484,7 @@ rows_register(lua_State *L)
     static const struct luaL_Reg metamethods[] = {
         {"__index", row_index}, {"__newindex", row_newindex},
         {"__pairs", row_pairs}, {"__tostring", row_text},
-        {NULL, NULL},
+        {"__call", call_row},   {NULL, NULL},
     };
     static const struct luaL_Reg functions[] = {
         {"table", table_of},        {"get", get_value},
@@ -484,4 +495,6 @@ rows_register(lua_State *L)
 
     type_define(L, TYPE, metamethods, true);
     luaL_setfuncs(L, functions, 0);
+    lua_pushcfunction(L, to_json);
+    value_set_array_text(L);
 }

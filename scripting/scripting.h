@@ -118,8 +118,8 @@ bool scripting_walk_next(lua_State *L, int index, struct colander_value *value,
 /*
  * Makes `L`, in which the module is open, a state for expressions over rows
  * that may lack columns: comparing scalars that have no order is false,
- * calculating with nil or null is nil, and indexing a scalar is nil. Run
- * nothing else in such a state.
+ * calculating with nil or null is nil, indexing a scalar is nil, and so is a
+ * method of a value that has no methods. Run nothing else in such a state.
  */
 void scripting_be_lenient(lua_State *L);
 

@@ -433,6 +433,46 @@ mark_array(lua_State *L)
     return 1;
 }
 
+bool
+value_is_null(lua_State *L, int index)
+{
+    const struct colander_value *value = typed_value_get(L, index);
+
+    return lua_isnil(L, index) ||
+           (value != NULL && value->type == COLANDER_NULL);
+}
+
+/* colander.isnull(value): whether it is null or nil */
+static int
+is_null(lua_State *L)
+{
+    arguments_check_count(L, 1);
+    lua_pushboolean(L, value_is_null(L, 1));
+    return 1;
+}
+
+/* An array, such as a key of several parts, as JSON, if it can be one. */
+static int
+array_text(lua_State *L)
+{
+    lua_settop(L, 1);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_pushvalue(L, 1);
+    if (lua_pcall(L, 1, 1, 0) != LUA_OK)
+        lua_pushfstring(L, "array: %p", lua_topointer(L, 1));
+    return 1;
+}
+
+void
+value_set_array_text(lua_State *L)
+{
+    luaL_getmetatable(L, ARRAY);
+    lua_insert(L, -2);
+    lua_pushcclosure(L, array_text, 1);
+    lua_setfield(L, -2, "__tostring");
+    lua_pop(L, 1);
+}
+
 /* colander.type(value): its type in a row; nil if it cannot be stored */
 static int
 type_of(lua_State *L)
@@ -467,10 +507,8 @@ void
 values_register(lua_State *L)
 {
     static const struct luaL_Reg functions[] = {
-        {"array", mark_array},
-        {"compare", compare_values},
-        {"type", type_of},
-        {NULL, NULL},
+        {"array", mark_array}, {"isnull", is_null}, {"compare", compare_values},
+        {"type", type_of},     {NULL, NULL},
     };
 
     luaL_newmetatable(L, ARRAY);

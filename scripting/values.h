@@ -43,6 +43,13 @@ bool value_get(lua_State *L, int index, struct colander_value *value);
 /* The same, but raises an error, which names `what`, if there is no scalar. */
 struct colander_value value_expect(lua_State *L, int index, const char *what);
 
+/* Returns whether there is null or nil at `index`. */
+bool value_is_null(lua_State *L, int index);
+
+/* Pops a function that returns a table as text, and makes it the text of
+ * arrays. */
+void value_set_array_text(lua_State *L);
+
 /* Returns whether the table at `index` is an array: marked, or 1..n. */
 bool value_is_array(lua_State *L, int index);
 

@@ -19,6 +19,7 @@ struct hint_question {
     const struct colander_predicate *where; /* no row met it; NULL: none */
     const char *const *paths;               /* no row had them */
     size_t path_count;
+    bool any_type; /* they may hold maps and arrays */
 };
 
 /* Adds a line to the report, or nothing. Failures explain nothing either. */

@@ -42,4 +42,8 @@ COLANDER_CHECKED enum colander_code where_accepts(struct where *where,
                                                   bool *accepts,
                                                   struct colander_error *err);
 
+/* Returns the number of columns that the expressions seem to read, `count` at
+ * most, and their paths, valid until destroy. */
+size_t where_columns(struct where *where, const char **paths, size_t count);
+
 #endif

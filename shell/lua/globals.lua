@@ -10,6 +10,7 @@ local conditions = {
     "eq", "ne", "lt", "le", "gt", "ge", "between", "prefix", "any", "all",
     "none", "exists", "contains", "missing", "null", "where", "any_column",
     "value", -- until 0.3: any_column
+    "isnull",
 }
 local families = {}
 local missing = setmetatable({}, {__mode = "v"}) -- when last looked up

@@ -328,7 +328,7 @@ explain_path(const struct hint_question *question, struct column_stats *stats,
         add_mismatch(stats, column, &condition->values[0], report);
         return true;
     }
-    if (condition == NULL && !has_scalars(column)) {
+    if (condition == NULL && !question->any_type && !has_scalars(column)) {
         add_mismatch(stats, column, NULL, report);
         return true;
     }

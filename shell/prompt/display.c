@@ -121,7 +121,12 @@ display_explain_missed(void *context, struct colander_family *family,
                        const char *const *paths, size_t path_count)
 {
     struct display *display = context;
-    const struct hint_question question = {family, where, paths, path_count};
+    const struct hint_question question = {
+        .family = family,
+        .where = where,
+        .paths = paths,
+        .path_count = path_count,
+    };
     const size_t size = display->notes.text.size;
 
     if (!display->wants_hint || (where == NULL && path_count == 0))

@@ -111,6 +111,9 @@ local function inspect(value, size_max)
     function add_value(item)
         local metatable = getmetatable(item)
         local describe = metatable and rawget(metatable, "__tostring")
+        if metatable and rawget(metatable, "__name") == "colander.array" then
+            describe = nil -- as a table
+        end
         if type(item) == "string" then
             add_quoted(item)
         elseif type(item) ~= "table" or describe ~= nil then

@@ -6,6 +6,8 @@
 /* Bytes of rows that --order may hold. A limit holds fewer. */
 #define ORDERED_SIZE_MAX ((size_t)256 << 20)
 
+#define EXPRESSION_COLUMNS_MAX 20 /* that a hint looks at */
+
 /* A run, and what it holds. */
 struct reading {
     struct find_run *run;
@@ -204,13 +206,23 @@ void
 find_run_add_hint(const struct find_run *run, struct report *report)
 {
     const struct request *request = run->request;
-    struct hint_question question = {.family = run->family};
+    struct hint_question question = {
+        .family = run->family,
+        .paths = run->missing.paths,
+        .path_count = run->missing.count,
+        .any_type = true,
+    };
+    const char *paths[EXPRESSION_COLUMNS_MAX];
 
     if (run->explanation.row_count == 0 && run->skipped == 0 &&
-        request->limit > 0)
+        request->limit > 0) {
         question.where = request->where;
-    question.paths = run->missing.paths;
-    question.path_count = run->missing.count;
+        if (request->expressions != NULL) {
+            question.paths = paths;
+            question.path_count = where_columns(request->expressions, paths,
+                                                EXPRESSION_COLUMNS_MAX);
+        }
+    }
     if (question.where != NULL || question.path_count > 0)
         hint_add(&question, report);
 }

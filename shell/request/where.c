@@ -2,8 +2,9 @@
  * Where: see where.h.
  *
  * The stack begins with the message handler, the functions that add an
- * expression and judge a row, and the expressions in the order in which they
- * were added. Whatever may raise an error runs in a protected call.
+ * expression, list its columns and judge a row, and the expressions in the
+ * order in which they were added. Whatever may raise an error runs in a
+ * protected call.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,7 +23,7 @@
 #define KEY_SIZE_SHOWN 100     /* of a key in a message */
 #define POLL_INSTRUCTIONS 1000 /* of Lua between two checks for Ctrl-C */
 
-enum { HANDLER = 1, ADD, JUDGE, EXPRESSIONS };
+enum { HANDLER = 1, ADD, COLUMNS, JUDGE, EXPRESSIONS };
 
 struct where {
     lua_State *L;
@@ -81,7 +82,8 @@ judge(lua_State *L)
     return 0;
 }
 
-/* Returns the function that adds an expression, and the one that judges. */
+/* Returns the function that adds an expression, the one that lists its columns,
+ * and the one that judges. */
 static int
 open_state(lua_State *L)
 {
@@ -90,9 +92,9 @@ open_state(lua_State *L)
     lua_pop(L, 1);
     scripting_be_lenient(L);
     scripts_load(L, "where");
-    lua_call(L, 0, 4);
+    lua_call(L, 0, 5);
     lua_pushcclosure(L, judge, 3);
-    return 2;
+    return 3;
 }
 
 struct where *
@@ -108,7 +110,7 @@ where_create(void)
         goto fail;
     lua_pushcfunction(where->L, describe_error);
     lua_pushcfunction(where->L, open_state);
-    if (lua_pcall(where->L, 0, 2, 0) != LUA_OK)
+    if (lua_pcall(where->L, 0, 3, 0) != LUA_OK)
         goto fail;
     return where;
 fail:
@@ -144,9 +146,9 @@ add_text(struct where *where, const char *text, struct colander_error *err)
     return COLANDER_OK;
 }
 
-/* Calls the function at 1 with the C string at 2. */
+/* Calls the function at 1 with the C string at 2. Returns two results. */
 static int
-add_expression(lua_State *L)
+call_with_text(lua_State *L)
 {
     lua_pushstring(L, lua_touserdata(L, 2));
     lua_replace(L, 2);
@@ -166,7 +168,7 @@ where_add(struct where *where, const char *text, size_t *offset,
     if (code != COLANDER_OK)
         return code;
     lua_sethook(L, NULL, 0, 0);
-    lua_pushcfunction(L, add_expression);
+    lua_pushcfunction(L, call_with_text);
     lua_pushvalue(L, ADD);
     lua_pushlightuserdata(L, (void *)text);
     if (lua_pcall(L, 2, 2, HANDLER) != LUA_OK)
@@ -242,4 +244,30 @@ where_accepts(struct where *where, struct colander_slice key,
     *accepts = judgement.accepts;
     return status == LUA_OK ? COLANDER_OK
                             : fail(where, &judgement, status, err);
+}
+
+/* ------------------------------------------------------------- columns --- */
+
+size_t
+where_columns(struct where *where, const char **paths, size_t count)
+{
+    lua_State *L = where->L;
+    size_t found = 0;
+
+    lua_sethook(L, NULL, 0, 0);
+    for (size_t i = 0; i < where->count && lua_checkstack(L, LUA_MINSTACK);
+         i++) {
+        lua_pushcfunction(L, call_with_text);
+        lua_pushvalue(L, COLUMNS);
+        lua_pushlightuserdata(L, (void *)where->texts[i]);
+        if (lua_pcall(L, 2, 1, 0) != LUA_OK)
+            break; /* memory is short */
+        for (size_t j = 1; found < count; j++) {
+            if (lua_rawgeti(L, -1, (lua_Integer)j) != LUA_TSTRING)
+                break;
+            paths[found++] = lua_tostring(L, -1);
+            lua_pop(L, 1); /* the list keeps it */
+        }
+    } /* the lists stay on the stack */
+    return found;
 }

@@ -3,8 +3,10 @@
 -- SPDX-License-Identifier: MIT
 local colander = colander
 local load, error, tonumber, tostring = load, error, tonumber, tostring
-local find, format, match, sub =
-    string.find, string.format, string.match, string.sub
+local find, format, gsub, gmatch, lower, match, sub = string.find,
+    string.format, string.gsub, string.gmatch, string.lower, string.match,
+    string.sub
+local rawget, rawset, type = rawget, rawset, type
 
 -- The names that are not columns. A name that is set would hide a column of
 -- later rows.
@@ -18,6 +20,18 @@ local names = {
         unsigned = colander.unsigned,
     },
     row = false, -- exists, so that it may be set
+}
+
+-- Functions whose names may also be columns: they are these where a parenthesis
+-- follows.
+local functions = {
+    time = colander.timestamp,
+    contains = function(text, part)
+        return type(text) == "string" and find(text, part, 1, true) ~= nil
+    end,
+    lower = function(text)
+        return type(text) == "string" and lower(text) or nil
+    end,
 }
 local metatable = {
     __newindex = function(_, name)
@@ -88,9 +102,35 @@ end
 -- belong to an expression, such as an extra parenthesis. Within them it accepts
 -- exactly one expression. The newline ends a comment.
 local function add(text)
+    for name, call in pairs(functions) do
+        if find(" " .. text, "[^%w_.:]" .. name .. "%s*[(\"']") then
+            rawset(names, name, call)
+        end
+    end
     local loaded, message, offset = read("return ", text, "")
     if loaded then loaded, message, offset = read("return (", text, "\n)") end
     return loaded or message, offset
 end
 
-return add, names, metatable, colander.null
+local keywords = {}
+for word in gmatch("and or not nil true false function return end if then " ..
+    "else elseif local for in do while repeat until goto break", "%a+") do
+    keywords[word] = true
+end
+
+-- Returns a list of the paths that the text seems to read.
+local function columns(text)
+    local paths = {}
+    text = gsub(gsub(text, '\\.', ""), "([\"']).-%1", '""')
+    for path in gmatch(" " .. text, "[^%w_.:]([%a_][%w_.]*)") do
+        path = gsub(path, "^row%.", "")
+        local name = match(path, "^[^.]*")
+        if not keywords[name] and rawget(names, name) == nil and
+            path ~= "_key" and sub(path, -1) ~= "." then
+            paths[#paths + 1] = path
+        end
+    end
+    return paths
+end
+
+return add, columns, names, metatable, colander.null

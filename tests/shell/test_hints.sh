@@ -78,6 +78,12 @@ run 0 find odd rows lost=1 --format csv
 prints _key
 run 1 find odd bogus lost=1
 
+# Expressions
+hint "no row has 'nots': did you mean 'note'?" --where 'nots == "a b"'
+hint "no row has 'user.nam': did you mean 'user.name'?" --where 'user and user.nam == [[x]]'
+hint '' --where 'note == "nots" and note:find("x") and #hashtags == lower(user.name)'
+hint '' --where 'both == "nots lost=1 \" lost"'
+
 # Columns that are selected
 run 0 find odd rows --key 1 --select nots,note
 prints '{"_key":1,"note":"a b"}'

@@ -79,6 +79,28 @@ says_some '^because  only one key is in the range$'
 run 0 find "$demo" tweets --key t000001 --where true --limit 0
 prints ''
 
+# Functions, and methods of what may be missing
+run 0 find "$demo" tweets place=Houston --count
+houstons=$(cat "$work/out")
+[ "$houstons" -gt 100 ] || complain 'no tweets from Houston'
+for expression in 'lower(place) == "houston"' 'contains(place, "oust")' \
+    'place:find("oust")' 'contains (lower(place), "houst")' \
+    'place:lower():find("h", 1, true) and place == "Houston"'; do
+    run 0 find "$demo" tweets --where "$expression" --count
+    prints "$houstons"
+done
+run 0 find "$demo" tweets --where 'likes:find("x") or lower(likes) or contains(nothing, "")' --count
+prints 0
+"$COLANDER" shell "$work/times" -e 'local rows = db:family("rows")
+rows:put(1, {time = colander.timestamp("2015-03-24T10:00Z"), lower = "A.B"})
+rows:put(2, {time = colander.null, lower = 5})'
+run 0 find "$work/times" rows --where 'time > "2015-03-24T09:00Z"' --select _key
+prints '{"_key":1}'
+run 0 find "$work/times" rows --where 'row.time - time("2015-03-24") == 36000' --select _key
+prints '{"_key":1}'
+run 0 find "$work/times" rows --where 'lower:lower() == "a.b" and contains(lower, ".")' --select _key
+prints '{"_key":1}'
+
 # Mistakes
 run 2 find "$demo" tweets --where true --where 'likes = 5'
 says "colander: find: --where: unexpected '=' after the expression (write == for equal)
@@ -90,6 +112,9 @@ run 2 find "$demo" tweets --where 'likes > 0 and likes.more()'
 says "colander: find: row 't000001': attempt to call a nil value (field 'more'): \
 in --where 'likes > 0 and likes.more()'"
 prints ''
+run 2 find "$demo" tweets --where 'text:fnd("x")'
+says "colander: find: row 't000000': attempt to call a nil value (method 'fnd'): \
+in --where 'text:fnd(\"x\")'"
 
 # The examples of the manual work as they are.
 count=0
