@@ -1,5 +1,6 @@
 /* See arguments.h. SPDX-License-Identifier: MIT */
 #include "shell/arguments.h"
+#include "shell/nearest.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -31,7 +32,28 @@ find_option(const struct argument_option *options, const char *name,
     return NULL;
 }
 
-/* Fails with a hint: how to write an option that has only one dash. */
+/* Returns the option that may have been meant by a word of `size` bytes, or
+ * NULL. */
+static const char *
+nearest_option(const struct argument_option *options, const char *word,
+               size_t size)
+{
+    char name[64];
+    struct nearest nearest = {.wanted = name};
+
+    if (size < 3 || size - 2 >= sizeof(name))
+        return NULL;
+    memcpy(name, word + 2, size - 2);
+    name[size - 2] = '\0';
+    for (; options->name != NULL; options++) {
+        if (options->instead == NULL)
+            nearest_offer(&nearest, options->name);
+    }
+    return nearest.name;
+}
+
+/* Fails with a hint: which option may have been meant, or how to write one that
+ * has only one dash. */
 static enum colander_code
 fail_unknown(const struct argument_option *options, const char *word,
              size_t size, struct colander_error *err)
@@ -40,6 +62,11 @@ fail_unknown(const struct argument_option *options, const char *word,
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "unknown option '%.*s' (write -%.*s)", (int)size,
                              word, (int)size, word);
+    if (nearest_option(options, word, size) != NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "unknown option '%.*s': did you mean '--%s'?",
+                             (int)size, word,
+                             nearest_option(options, word, size));
     return COLANDER_FAIL(
         err, COLANDER_INVALID, "unknown option '%.*s' (%s)", (int)size, word,
         options->name == NULL ? "write -- before a word that begins with -"

@@ -40,8 +40,9 @@ extern const struct argument_option options_none[];
     OPTION_LIST("select", "COL[,COL]", "print only these columns")
 #define OPTION_FORMAT(terminal)                                                \
     OPTION("format", "FORMAT",                                                 \
-           "jsonl, json, csv, msgpack, table or line\n"                        \
-           "(default: " terminal " on a terminal, else jsonl)")
+           "jsonl, json, csv, tsv, msgpack, table, box, markdown,\n"           \
+           "line or pretty (default: " terminal " on a terminal, else\n"       \
+           "jsonl)")
 
 struct argument_choice {
     const struct argument_option *option;

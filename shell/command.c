@@ -1,6 +1,7 @@
 /* See command.h. SPDX-License-Identifier: MIT */
 #include "shell/command.h"
 #include "shell/interrupt.h"
+#include "shell/nearest.h"
 
 #include <stdio.h>
 
@@ -74,6 +75,24 @@ command_by_name(const struct session *session, const char *name)
     return NULL;
 }
 
+/* Reports that no command has the name, if another one may have been meant.
+ * Returns whether it does. */
+static bool
+suggests_command(const struct session *session, const char *name)
+{
+    struct nearest nearest = {.wanted = name};
+    const char *dot = is_shell(session) ? "." : "";
+    const struct command *command;
+
+    for (size_t i = 0; (command = command_at(session, i)) != NULL; i++)
+        nearest_offer(&nearest, command->name);
+    if (nearest.name != NULL)
+        session_complain(session, SESSION_FINE,
+                         "no command '%s%s': did you mean '%s%s'?", dot, name,
+                         dot, nearest.name);
+    return nearest.name != NULL;
+}
+
 static bool
 names_store(const struct session *session, const struct command *command)
 {
@@ -131,6 +150,8 @@ run_help(struct session *session, const struct arguments *arguments)
     name = arguments->words[0];
     name += is_shell(session) && name[0] == '.'; /* as it is typed */
     command = command_by_name(session, name);
+    if (command == NULL && suggests_command(session, name))
+        return SESSION_USAGE;
     if (command == NULL)
         return session_complain(
             session, SESSION_USAGE, "no command '%s' (try %s)", name,
@@ -232,6 +253,8 @@ command_run(struct session *session, int argc, const char *const *argv)
     struct colander_error err;
     enum session_exit status;
 
+    if (command == NULL && suggests_command(session, argv[0]))
+        return SESSION_USAGE;
     if (command == NULL)
         return session_complain(
             session, SESSION_USAGE,

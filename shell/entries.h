@@ -17,12 +17,18 @@ struct entries {
     struct display display;
 
     /* what dot commands change */
-    bool is_paged;  /* long results go through a pager */
-    bool is_timed;  /* the time of each chunk is printed */
-    bool is_ended;  /* .quit */
-    int stdout_fd;  /* standard output while .output has another; else -1 */
-    char *pager;    /* the program; NULL: that of the environment */
-    unsigned depth; /* of .read within .read */
+    bool is_paged;      /* long results go through a pager */
+    bool is_timed;      /* the time of each chunk is printed */
+    bool is_ended;      /* .quit */
+    int stdout_fd;      /* standard output while .output has another; else -1 */
+    char *pager;        /* the program; NULL: that of the environment */
+    char *null_text;    /* that .nullvalue has set */
+    bool is_redirected; /* .output or .once has a file, */
+    bool is_once;       /* for one result */
+    bool has_width;     /* .width has set one */
+    bool has_limit;     /* .limit has set one; else */
+    uint64_t shown_limit; /* what it is when output returns from a file */
+    unsigned depth;       /* of .read within .read */
 };
 
 /* From here to release the session is one of the shell. */

@@ -1,5 +1,5 @@
 /*
- * Output: rows as JSON lines, JSON, CSV, msgpack, a table, or line by line.
+ * Output: rows as JSON, CSV, TSV, msgpack, tables, or line by line.
  *
  * Rows need not come from a store: see has_no_key.
  *
@@ -17,10 +17,22 @@ enum output_format {
     OUTPUT_JSONL = 0, /* one JSON object per line, exact */
     OUTPUT_JSON,      /* one array, one row per line */
     OUTPUT_CSV,       /* as in csv.h */
+    OUTPUT_TSV,       /* the same */
     OUTPUT_MSGPACK,   /* one map after another, as they are stored */
     OUTPUT_TABLE,     /* fitted to the terminal */
+    OUTPUT_BOX,       /* the same, with lines around the cells */
+    OUTPUT_MARKDOWN,  /* a table that is never cut */
     OUTPUT_LINE,      /* one column per line, a blank line between rows */
+    OUTPUT_PRETTY,    /* JSON of several lines, indented */
 };
+
+/* What a user chose. */
+struct output_style {
+    const char *null_text; /* in tables and lines; NULL: "null"; borrowed */
+    size_t width;          /* of a table; 0: that of the terminal */
+};
+
+#define OUTPUT_UNCUT SIZE_MAX /* a width: tables are as wide as they need */
 
 struct output_options {
     enum output_format format;
@@ -29,6 +41,11 @@ struct output_options {
     bool shows_matches;       /* print the columns that matched too */
     bool has_no_key;          /* print no "_key" */
     bool learns_columns;      /* every row is passed to output_learn first */
+    struct output_style style;
+
+    /* A table begins with the columns of its conditions. NULL: none; borrowed
+     * until output_create returns. */
+    const struct colander_predicate *where;
 };
 
 struct output;

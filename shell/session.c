@@ -128,15 +128,16 @@ session_family(const struct session *session, const char *name,
 
 enum colander_code
 session_format(const struct session *session, const char *name,
-               enum output_format terminal, enum output_format *format,
+               enum output_format terminal, struct output_options *options,
                struct colander_error *err)
 {
+    options->style = session->style;
     if (name != NULL)
-        return output_format_parse(name, format, err);
-    *format = session->format;
+        return output_format_parse(name, &options->format, err);
+    options->format = session->format;
     if (session->has_format)
         return COLANDER_OK;
-    *format =
+    options->format =
         session->is_demo || isatty(STDOUT_FILENO) ? terminal : OUTPUT_JSONL;
     return COLANDER_OK;
 }

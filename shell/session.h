@@ -41,8 +41,9 @@ struct session {
     bool is_read_only;
     bool has_format; /* .mode was used: */
     enum output_format format;
-    bool is_prompt; /* a user types the commands */
-    bool is_demo;   /* rows are a table even if output is not a terminal */
+    struct output_style style; /* of .nullvalue and .width */
+    bool is_prompt;            /* a user types the commands */
+    bool is_demo; /* rows are a table even if output is not a terminal */
 };
 
 /* Opens the store at `path`, which is borrowed until close. */
@@ -70,11 +71,11 @@ COLANDER_CHECKED enum colander_code
 session_family(const struct session *session, const char *name,
                struct colander_family **family, struct colander_error *err);
 
-/* Sets *format to the format called `name`. If that is NULL: to the one of
- * .mode, else to `terminal` on a terminal, else to JSON lines. */
+/* Sets the style, and the format to the one called `name`. If that is NULL: to
+ * the one of .mode, else to `terminal` on a terminal, else to JSON lines. */
 COLANDER_CHECKED enum colander_code
 session_format(const struct session *session, const char *name,
-               enum output_format terminal, enum output_format *format,
+               enum output_format terminal, struct output_options *options,
                struct colander_error *err);
 
 /* Whether finds report what they read without being asked. */

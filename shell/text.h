@@ -31,12 +31,16 @@ text_append_printable(struct colander_buffer *out, struct colander_slice bytes,
 /* Prints a line of text of any origin, printable, on standard error. */
 void text_complain(struct colander_slice text);
 
-/* Appends a string without quotes, or any other value as JSON; printable, up to
- * `size_max` bytes and then an ellipsis. */
+/* Appends a string or a timestamp without quotes, or any other value as JSON;
+ * printable, up to `size_max` bytes and then an ellipsis. */
 COLANDER_CHECKED enum colander_code
 text_append_value(struct colander_buffer *out,
                   const struct colander_value *value, size_t size_max,
                   struct colander_error *err);
+
+/* Replaces a JSON text on one line by one with a line for each member. */
+COLANDER_CHECKED enum colander_code
+text_indent_json(struct colander_buffer *json, struct colander_error *err);
 
 /* Appends an encoded key: its one part, or a list of its parts as JSON. */
 COLANDER_CHECKED enum colander_code text_append_key(struct colander_buffer *out,

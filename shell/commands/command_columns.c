@@ -88,13 +88,13 @@ print_notes(const struct column_stats *stats, const struct output *output,
 /* Reads the options. */
 static enum colander_code
 read_options(const struct session *session, const struct arguments *arguments,
-             enum output_format *format, struct chosen *chosen, uint64_t *rows,
-             struct colander_error *err)
+             struct output_options *options, struct chosen *chosen,
+             uint64_t *rows, struct colander_error *err)
 {
     enum colander_code code;
 
     code = session_format(session, arguments_value(arguments, "format"),
-                          OUTPUT_TABLE, format, err);
+                          OUTPUT_TABLE, options, err);
     chosen->like = arguments_value(arguments, "like");
     chosen->depth = UINT64_MAX;
     *rows = COLUMN_STATS_ROWS;
@@ -119,8 +119,8 @@ run_columns(struct session *session, const struct arguments *arguments)
     struct colander_error err;
     enum colander_code code;
 
-    code = read_options(session, arguments, &options.format, &chosen,
-                        &row_count, &err);
+    code =
+        read_options(session, arguments, &options, &chosen, &row_count, &err);
     if (code == COLANDER_OK && stats == NULL)
         code = COLANDER_FAIL(&err, COLANDER_NO_MEMORY, "no memory for columns");
     if (code == COLANDER_OK)

@@ -113,12 +113,13 @@ choose_format(struct export_job *job, const struct arguments *arguments,
     if (code == COLANDER_OK && options->format >= OUTPUT_TABLE)
         code = COLANDER_FAIL(err, COLANDER_INVALID,
                              "'%s' is for people: an export is jsonl, json, "
-                             "csv or msgpack",
+                             "csv, tsv or msgpack",
                              name);
     options->paths = job->request.selection.paths;
     options->path_count = job->request.selection.count;
     options->learns_columns =
-        options->format == OUTPUT_CSV && options->path_count == 0;
+        (options->format == OUTPUT_CSV || options->format == OUTPUT_TSV) &&
+        options->path_count == 0;
     return code;
 }
 

@@ -141,7 +141,7 @@ list(struct session *session, const struct arguments *arguments)
         code = COLANDER_FAIL(&err, COLANDER_NO_MEMORY, "no memory for a row");
     if (code == COLANDER_OK)
         code = session_format(session, arguments_value(arguments, "format"),
-                              OUTPUT_TABLE, &options.format, &err);
+                              OUTPUT_TABLE, &options, &err);
     if (code == COLANDER_OK)
         code = colander_store_families(session->store, &names, &err);
     if (code == COLANDER_OK)

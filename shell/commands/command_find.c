@@ -73,12 +73,13 @@ open_output(struct find_run *run, const struct session *session,
     enum colander_code code;
 
     code = session_format(session, arguments_value(arguments, "format"),
-                          OUTPUT_TABLE, &options.format, err);
+                          OUTPUT_TABLE, &options, err);
     if (code != COLANDER_OK || arguments_has(arguments, "count"))
         return code;
     options.paths = run->request->selection.paths;
     options.path_count = run->request->selection.count;
     options.shows_matches = run->request->is_any;
+    options.where = run->request->where;
     code = output_create(stdout, &options, &output, err);
     run->context = output;
     return code;

@@ -72,7 +72,7 @@ run_get(struct session *session, const struct arguments *arguments)
     options.path_count = selection.count;
     if (code == COLANDER_OK)
         code = session_format(session, arguments_value(arguments, "format"),
-                              OUTPUT_LINE, &options.format, &err);
+                              OUTPUT_LINE, &options, &err);
     if (code == COLANDER_OK)
         code = get(family, text, &options, colander_buffer_slice(&key), &err);
     if (code != COLANDER_OK)

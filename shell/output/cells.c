@@ -70,6 +70,7 @@ static enum colander_code
 pass_value(struct cells *cells, const struct colander_value *value,
            struct colander_error *err)
 {
+    const char *null_text = cells->options->style.null_text;
     struct cell cell = {.kind = CELL_COLUMN};
     enum colander_code code;
 
@@ -79,9 +80,15 @@ pass_value(struct cells *cells, const struct colander_value *value,
     cell.is_empty = /* as in JSON, which has no infinity */
         value->type == COLANDER_NULL ||
         (value->type == COLANDER_DOUBLE && !isfinite(value->number));
-    code = cells->is_exact
-               ? append_exact(&cells->text, value, err)
-               : text_append_value(&cells->text, value, cells->size_max, err);
+    cell.is_container =
+        value->type == COLANDER_ARRAY || value->type == COLANDER_MAP;
+    if (cells->is_exact)
+        code = append_exact(&cells->text, value, err);
+    else if (value->type == COLANDER_NULL && null_text != NULL)
+        code = text_append_printable(&cells->text,
+                                     colander_slice_text(null_text), err);
+    else
+        code = text_append_value(&cells->text, value, cells->size_max, err);
     return code == COLANDER_OK ? pass(cells, cell, err) : code;
 }
 

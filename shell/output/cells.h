@@ -26,6 +26,7 @@ struct cell {
     struct colander_slice text;
     bool is_number; /* or missing */
     bool is_empty;  /* missing or null */
+    bool is_container;
 };
 
 typedef enum colander_code (*cell_taker)(void *taker, const struct cell *cell,

@@ -33,17 +33,20 @@ struct csv {
     size_t column_capacity;
     struct hash_index index; /* of columns by name */
     bool is_fixed;
+    bool is_tsv;
     struct colander_buffer row;
     struct colander_buffer line;
 };
 
 struct csv *
-csv_create(FILE *file)
+csv_create(FILE *file, bool is_tsv)
 {
     struct csv *csv = calloc(1, sizeof(*csv));
 
-    if (csv != NULL)
-        csv->file = file;
+    if (csv == NULL)
+        return NULL;
+    csv->file = file;
+    csv->is_tsv = is_tsv;
     return csv;
 }
 
@@ -130,12 +133,35 @@ needs_quotes(struct colander_slice text)
     return false;
 }
 
+/* Appends a field of TSV. */
 static enum colander_code
-append_field(struct colander_buffer *line, struct colander_slice text,
-             struct colander_error *err)
+append_escaped(struct colander_buffer *line, struct colander_slice text,
+               struct colander_error *err)
+{
+    static const char special[] = "\t\n\r\\";
+    static const char letters[] = "tnr\\";
+    enum colander_code code = colander_buffer_reserve(line, 2 * text.size, err);
+
+    for (size_t i = 0; i < text.size && code == COLANDER_OK; i++) {
+        const char *found =
+            text.data[i] == '\0' ? NULL : strchr(special, (char)text.data[i]);
+
+        if (found != NULL)
+            line->data[line->size++] = '\\';
+        line->data[line->size++] =
+            found != NULL ? (uint8_t)letters[found - special] : text.data[i];
+    }
+    return code;
+}
+
+static enum colander_code
+append_field(const struct csv *csv, struct colander_buffer *line,
+             struct colander_slice text, struct colander_error *err)
 {
     enum colander_code code;
 
+    if (csv->is_tsv)
+        return append_escaped(line, text, err);
     if (!needs_quotes(text))
         return colander_buffer_append(line, text.data, text.size, err);
     /* two quotes, and every byte twice */
@@ -164,14 +190,16 @@ write_line(struct csv *csv, bool is_names, struct colander_error *err)
         const struct column *column = &csv->columns[i];
 
         if (i > 0)
-            code = colander_buffer_append(line, ",", 1, err);
-        if (code == COLANDER_OK && is_names)
             code =
-                append_field(line, colander_buffer_slice(&column->name), err);
+                colander_buffer_append(line, csv->is_tsv ? "\t" : ",", 1, err);
+        if (code == COLANDER_OK && is_names)
+            code = append_field(csv, line, colander_buffer_slice(&column->name),
+                                err);
         else if (code == COLANDER_OK && column->has_field)
-            code = append_field(line, column->field, err);
+            code = append_field(csv, line, column->field, err);
     }
-    if (code == COLANDER_OK && line->size == 0 && csv->column_count == 1)
+    if (code == COLANDER_OK && line->size == 0 && csv->column_count == 1 &&
+        !csv->is_tsv)
         code = colander_buffer_append(line, "\"\"", 2, err); /* no blank line */
     if (code == COLANDER_OK)
         code = colander_buffer_append(line, "\n", 1, err);

@@ -5,6 +5,9 @@
  * A field with a comma, a quote or a line end is written in quotes. An empty
  * field is a missing value; an empty text is "".
  *
+ * Or as TSV: tabs separate the fields, and \t, \n, \r and \\ in them are
+ * written so. An empty text is an empty field, too.
+ *
  * Names come first, and rows have different columns. So rows are kept in a
  * temporary file until all columns are known, unless the columns are fixed.
  * Only the names and one row are in memory.
@@ -29,7 +32,7 @@ struct csv;
 
 /* `file` is borrowed until destroy; its owner checks its errors. Returns NULL
  * if memory is short. */
-struct csv *csv_create(FILE *file);
+struct csv *csv_create(FILE *file, bool is_tsv);
 
 /* NULL is allowed. */
 void csv_destroy(struct csv *csv);

@@ -6,11 +6,55 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define GAP 2         /* cells between columns */
 #define WIDTH_LEAST 8 /* of a column that needs more */
+
+/* A line: what is before its first cell, in the cells, between two and after
+ * the last one. */
+struct rule {
+    const char *before;
+    const char *fill; /* NULL: there is no such line */
+    const char *between;
+    const char *after;
+};
+
+static const struct style {
+    struct rule row; /* without fill */
+    struct rule top;
+    struct rule heads; /* below the names */
+    struct rule bottom;
+    size_t gap;  /* cells between columns */
+    size_t edge; /* cells on both sides of the line */
+} styles[] = {
+    [GRID_PLAIN] =
+        {
+            .row = {"", NULL, "  ", ""},
+            .heads = {"", "-", "  ", ""},
+            .gap = 2,
+        },
+    [GRID_BOX] =
+        {
+            .row = {"\u2502 ", NULL, " \u2502 ", " \u2502"},
+            .top = {"\u250c\u2500", "\u2500", "\u2500\u252c\u2500",
+                    "\u2500\u2510"},
+            .heads = {"\u251c\u2500", "\u2500", "\u2500\u253c\u2500",
+                      "\u2500\u2524"},
+            .bottom = {"\u2514\u2500", "\u2500", "\u2500\u2534\u2500",
+                       "\u2500\u2518"},
+            .gap = 3,
+            .edge = 4,
+        },
+    [GRID_MARKDOWN] =
+        {
+            .row = {"| ", NULL, " | ", " |"},
+            .heads = {"|-", "-", "-|-", "-|"},
+            .gap = 3,
+            .edge = 4,
+        },
+};
 
 struct column {
     char *name;
+    enum grid_place place;
     size_t wanted; /* cells of the widest text */
     size_t width;  /* cells it has; 0: left out */
     bool has_text; /* some cell is not a number */
@@ -21,9 +65,12 @@ struct row {
 };
 
 struct grid {
-    size_t line_width;
+    size_t line_width; /* GRID_UNCUT: no limit */
+    const struct style *style;
     struct column columns[GRID_COLUMNS_MAX];
     size_t column_count;
+    size_t shown[GRID_COLUMNS_MAX]; /* once fixed: those that fit, in order */
+    size_t shown_count;
     struct row *rows;
     size_t row_count;
     size_t row_capacity;
@@ -33,12 +80,14 @@ struct grid {
 };
 
 struct grid *
-grid_create(size_t width)
+grid_create(size_t width, enum grid_style style)
 {
     struct grid *grid = calloc(1, sizeof(*grid));
 
-    if (grid != NULL)
-        grid->line_width = width;
+    if (grid == NULL)
+        return NULL;
+    grid->line_width = style == GRID_MARKDOWN ? GRID_UNCUT : width;
+    grid->style = &styles[style];
     return grid;
 }
 
@@ -89,6 +138,13 @@ grid_column(struct grid *grid, struct colander_slice name, size_t *column,
     return COLANDER_OK;
 }
 
+void
+grid_place(struct grid *grid, size_t column, enum grid_place place)
+{
+    if (column < grid->column_count)
+        grid->columns[column].place = place;
+}
+
 enum colander_code
 grid_row(struct grid *grid, struct colander_error *err)
 {
@@ -116,7 +172,8 @@ grid_put(struct grid *grid, size_t column, struct colander_slice text,
     if (grid->is_fixed && head->width == 0)
         return COLANDER_OK;
     /* longer than a line, even if a character of two cells is cut */
-    text.size = text_fit(text, grid->line_width + 2);
+    if (grid->line_width != GRID_UNCUT && head->place != GRID_KEY)
+        text.size = text_fit(text, grid->line_width + 2);
     copy = text_copy(text);
     if (copy == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a table");
@@ -136,32 +193,60 @@ grid_row_count(const struct grid *grid)
     return grid->row_count;
 }
 
+/* Lists the columns in the order of their places. */
+static void
+order_columns(struct grid *grid)
+{
+    static const enum grid_place places[] = {GRID_KEY, GRID_FIRST, GRID_MIDDLE,
+                                             GRID_LAST};
+
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        for (size_t j = 0; j < grid->column_count; j++) {
+            if (grid->columns[j].place == places[i])
+                grid->shown[grid->shown_count++] = j;
+        }
+    }
+}
+
+/* Returns the least width of a column. */
+static size_t
+least_of(const struct grid *grid, const struct column *column)
+{
+    if (column->wanted == 0)
+        return 1; /* a column called "" with nothing in it */
+    if (column->wanted < WIDTH_LEAST || column->place == GRID_KEY ||
+        grid->line_width == GRID_UNCUT)
+        return column->wanted;
+    return WIDTH_LEAST;
+}
+
 /* Gives each column the least it needs, as far as the line reaches; then what
  * is over to the first that want more. */
 static void
 fix_widths(struct grid *grid)
 {
-    size_t left = grid->line_width;
+    const size_t edge = grid->style->edge;
+    size_t left = grid->line_width > edge ? grid->line_width - edge : 0;
 
-    for (size_t i = 0; i < grid->column_count; i++) {
-        struct column *column = &grid->columns[i];
-        size_t least =
-            column->wanted < WIDTH_LEAST ? column->wanted : WIDTH_LEAST;
-        size_t gap = i == 0 ? 0 : GAP;
+    order_columns(grid);
+    for (size_t i = 0; i < grid->shown_count; i++) {
+        struct column *column = &grid->columns[grid->shown[i]];
+        const size_t taken =
+            least_of(grid, column) + (i == 0 ? 0 : grid->style->gap);
 
-        if (least == 0)
-            least = 1; /* a column called "" with nothing in it */
-        if (i > 0 && least + gap > left)
+        if (i > 0 && taken > left) {
+            grid->shown_count = i;
             break;
-        column->width = least;
-        left -= least + gap < left ? least + gap : left;
+        }
+        column->width = least_of(grid, column);
+        left -= taken < left ? taken : left;
     }
     for (bool is_given = true; left > 0 && is_given;) {
         is_given = false;
-        for (size_t i = 0; i < grid->column_count && left > 0; i++) {
-            struct column *column = &grid->columns[i];
+        for (size_t i = 0; i < grid->shown_count && left > 0; i++) {
+            struct column *column = &grid->columns[grid->shown[i]];
 
-            if (column->width == 0 || column->width >= column->wanted)
+            if (column->width >= column->wanted)
                 continue;
             column->width++;
             left--;
@@ -172,63 +257,95 @@ fix_widths(struct grid *grid)
 }
 
 static void
-print_spaces(FILE *file, size_t count)
+print_times(FILE *file, const char *text, size_t count)
 {
     while (count-- > 0)
-        fputc(' ', file);
+        fputs(text, file);
 }
 
-static bool
-is_last(const struct grid *grid, size_t index)
-{
-    return index + 1 == grid->column_count ||
-           grid->columns[index + 1].width == 0;
-}
-
-/* Prints one cell, cut or filled up to the width of its column. */
+/* Prints the text of a cell. In Markdown a | would end it. */
 static void
-print_cell(struct grid *grid, size_t index, const char *text, FILE *file)
+print_text(const struct grid *grid, struct colander_slice text, FILE *file)
 {
-    const struct column *column = &grid->columns[index];
+    const bool is_markdown = grid->style == &styles[GRID_MARKDOWN];
+
+    for (size_t i = 0; i < text.size; i++) {
+        if (is_markdown && text.data[i] == '|')
+            fputc('\\', file);
+        fputc(text.data[i], file);
+    }
+}
+
+/* Prints one cell, cut or filled up to the width of its column. Nothing is
+ * filled at the end of a line. */
+static void
+print_cell(struct grid *grid, const struct column *column, const char *text,
+           bool is_filled, FILE *file)
+{
     struct colander_slice slice = colander_slice_text(text);
     size_t width = text_width(slice);
-    size_t space;
+    size_t space = 0;
 
-    if (width > column->width) {
+    if (width > column->width && grid->line_width != GRID_UNCUT) {
         slice.size = text_fit(slice, column->width - 1);
-        width = text_width(slice) + 1;
+        print_text(grid, slice, file);
+        fputs(TEXT_ELLIPSIS, file);
         grid->cut_count++;
-        space = column->width - width;
-        fprintf(file, "%.*s" TEXT_ELLIPSIS, (int)slice.size, text);
+        space = column->width - text_width(slice) - 1;
     } else {
-        space = column->width - width;
-        if (!column->has_text)
-            print_spaces(file, space);
-        fprintf(file, "%s", text);
-        if (!column->has_text)
+        if (width < column->width)
+            space = column->width - width;
+        if (!column->has_text) {
+            print_times(file, " ", space);
             space = 0;
+        }
+        print_text(grid, slice, file);
     }
-    if (!is_last(grid, index))
-        print_spaces(file, space + GAP);
+    if (is_filled)
+        print_times(file, " ", space);
+}
+
+/* Prints the cells of a row (NULL: the names of the columns). */
+static void
+print_row(struct grid *grid, const struct row *row, FILE *file)
+{
+    const struct rule *rule = &grid->style->row;
+
+    fputs(rule->before, file);
+    for (size_t i = 0; i < grid->shown_count; i++) {
+        const size_t index = grid->shown[i];
+        const struct column *column = &grid->columns[index];
+        const char *text = row == NULL ? column->name : row->cells[index];
+        const bool is_last = i + 1 == grid->shown_count;
+
+        print_cell(grid, column, text == NULL ? "" : text,
+                   !is_last || rule->after[0] != '\0', file);
+        fputs(is_last ? rule->after : rule->between, file);
+    }
+    fputc('\n', file);
+}
+
+static void
+print_rule(const struct grid *grid, const struct rule *rule, FILE *file)
+{
+    if (rule->fill == NULL)
+        return;
+    fputs(rule->before, file);
+    for (size_t i = 0; i < grid->shown_count; i++) {
+        print_times(file, rule->fill, grid->columns[grid->shown[i]].width);
+        fputs(i + 1 == grid->shown_count ? rule->after : rule->between, file);
+    }
+    fputc('\n', file);
 }
 
 static void
 print_heads(struct grid *grid, FILE *file)
 {
-    size_t cut_count = grid->cut_count;
+    const size_t cut_count = grid->cut_count;
 
-    for (size_t i = 0; i < grid->column_count && grid->columns[i].width > 0;
-         i++)
-        print_cell(grid, i, grid->columns[i].name, file);
-    fputc('\n', file);
-    for (size_t i = 0; i < grid->column_count && grid->columns[i].width > 0;
-         i++) {
-        for (size_t j = 0; j < grid->columns[i].width; j++)
-            fputc('-', file);
-        if (!is_last(grid, i))
-            print_spaces(file, GAP);
-    }
-    fputc('\n', file);
+    print_rule(grid, &grid->style->top, file);
+    print_row(grid, NULL, file);
+    print_rule(grid, &grid->style->heads, file);
     grid->cut_count = cut_count;
 }
 
@@ -239,16 +356,18 @@ grid_print(struct grid *grid, FILE *file)
         fix_widths(grid);
         print_heads(grid, file);
     }
-    for (size_t i = 0; i < grid->row_count; i++) {
-        for (size_t j = 0; j < grid->column_count && grid->columns[j].width > 0;
-             j++) {
-            const char *text = grid->rows[i].cells[j];
-
-            print_cell(grid, j, text == NULL ? "" : text, file);
-        }
-        fputc('\n', file);
-    }
+    for (size_t i = 0; i < grid->row_count; i++)
+        print_row(grid, &grid->rows[i], file);
     forget_rows(grid);
+}
+
+void
+grid_finish(struct grid *grid, FILE *file)
+{
+    if (grid->row_count > 0)
+        grid_print(grid, file);
+    if (grid->is_fixed)
+        print_rule(grid, &grid->style->bottom, file);
 }
 
 void

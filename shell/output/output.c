@@ -4,12 +4,14 @@
 #include "shell/output/cells.h"
 #include "shell/output/csv.h"
 #include "shell/output/grid.h"
+#include "shell/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#define FIRST_COLUMNS_MAX 16 /* of conditions, that a table begins with */
 #define TABLE_ROWS 200   /* rows that a table keeps back, to fit its columns */
 #define CELL_SIZE_MAX 16 /* bytes that one cell of a terminal may need */
 
@@ -22,10 +24,14 @@ struct output {
     struct colander_buffer text; /* of one row: JSON or msgpack */
     struct colander_buffer row;  /* with the columns that matched */
     uint64_t row_count;
+    char *first[FIRST_COLUMNS_MAX]; /* columns of conditions */
+    size_t first_count;
 };
 
-static const char *const names[] = {"jsonl",   "json",  "csv",
-                                    "msgpack", "table", "line"};
+static const char *const names[] = {
+    "jsonl", "json", "csv",      "tsv",  "msgpack",
+    "table", "box",  "markdown", "line", "pretty",
+};
 
 const char *
 output_format_name(enum output_format format)
@@ -45,7 +51,9 @@ output_format_parse(const char *name, enum output_format *format,
     }
     return COLANDER_FAIL(
         err, COLANDER_INVALID,
-        "no format '%s': use jsonl, json, csv, msgpack, table or line", name);
+        "no format '%s': use jsonl, json, csv, tsv, msgpack, table, box, "
+        "markdown, line or pretty",
+        name);
 }
 
 size_t
@@ -73,21 +81,57 @@ add_to_csv(void *taker, const struct cell *cell, struct colander_error *err)
     return csv_add_column(output->csv, cell->name, err);
 }
 
+/* Keeps the names of the columns that the conditions are about. One that is
+ * written with a backslash is not moved. */
+static void
+keep_first(struct output *output, const struct colander_predicate *where)
+{
+    struct colander_condition condition;
+
+    for (size_t i = 0;
+         where != NULL && output->first_count < FIRST_COLUMNS_MAX &&
+         colander_predicate_condition(where, i, &condition);
+         i++) {
+        char *name = strndup(condition.path, strcspn(condition.path, ".[\\"));
+
+        if (name != NULL)
+            output->first[output->first_count++] = name;
+    }
+}
+
+static enum colander_code
+begin_table(struct output *output, enum grid_style style,
+            struct colander_error *err)
+{
+    size_t width = output->options.style.width;
+
+    if (width == 0)
+        width = output_width();
+    if (width < SIZE_MAX / CELL_SIZE_MAX && style != GRID_MARKDOWN)
+        output->cells.size_max = width * CELL_SIZE_MAX;
+    output->grid = grid_create(width, style);
+    if (output->grid == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a table");
+    keep_first(output, output->options.where);
+    return COLANDER_OK;
+}
+
 /* Makes what the format needs. */
 static enum colander_code
 begin(struct output *output, struct colander_error *err)
 {
     switch (output->options.format) {
     case OUTPUT_TABLE:
-        output->cells.size_max = output_width() * CELL_SIZE_MAX;
-        output->grid = grid_create(output_width());
-        if (output->grid == NULL)
-            return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                                 "no memory for a table");
-        return COLANDER_OK;
+        return begin_table(output, GRID_PLAIN, err);
+    case OUTPUT_BOX:
+        return begin_table(output, GRID_BOX, err);
+    case OUTPUT_MARKDOWN:
+        return begin_table(output, GRID_MARKDOWN, err);
     case OUTPUT_CSV:
+    case OUTPUT_TSV:
         output->cells.is_exact = !isatty(fileno(output->file));
-        output->csv = csv_create(output->file);
+        output->csv =
+            csv_create(output->file, output->options.format == OUTPUT_TSV);
         if (output->csv == NULL)
             return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for CSV");
         return cells_pass(&output->cells, NULL, add_to_csv, output, err);
@@ -130,6 +174,8 @@ output_destroy(struct output *output)
 {
     if (output == NULL)
         return;
+    for (size_t i = 0; i < output->first_count; i++)
+        free(output->first[i]);
     grid_destroy(output->grid);
     csv_destroy(output->csv);
     cells_release(&output->cells);
@@ -225,6 +271,8 @@ write_whole(struct output *output, const struct colander_result *result,
         code = colander_buffer_append(text, before, strlen(before), err);
     if (code == COLANDER_OK)
         code = append_whole(output, result->key, row, err);
+    if (code == COLANDER_OK && output->options.format == OUTPUT_PRETTY)
+        code = text_indent_json(text, err);
     if (code == COLANDER_OK)
         code = colander_buffer_append(text, after, strlen(after), err);
     if (code == COLANDER_OK &&
@@ -235,16 +283,37 @@ write_whole(struct output *output, const struct colander_result *result,
 
 /* -------------------------------------------------------------- takers --- */
 
+/* Returns where a table has the column. Selected ones are in their order. */
+static enum grid_place
+place_of(const struct output *output, const struct cell *cell)
+{
+    if (cell->kind == CELL_KEY)
+        return GRID_KEY;
+    if (cell->kind == CELL_MATCHES)
+        return GRID_FIRST;
+    if (output->options.path_count > 0)
+        return GRID_MIDDLE;
+    for (size_t i = 0; i < output->first_count; i++) {
+        if (colander_slice_equal(colander_slice_text(output->first[i]),
+                                 cell->name))
+            return GRID_FIRST;
+    }
+    return cell->is_container ? GRID_LAST : GRID_MIDDLE;
+}
+
 static enum colander_code
 put_in_grid(void *taker, const struct cell *cell, struct colander_error *err)
 {
     struct output *output = taker;
+    enum grid_place place = place_of(output, cell);
     size_t column;
     enum colander_code code;
 
     code = grid_column(output->grid, cell->name, &column, err);
     if (code != COLANDER_OK)
         return code;
+    if (place != GRID_MIDDLE)
+        grid_place(output->grid, column, place);
     return grid_put(output->grid, column, cell->text, cell->is_number, err);
 }
 
@@ -350,13 +419,19 @@ output_row(struct output *output, const struct colander_result *result,
         code = write_whole(output, result, is_first ? "[\n" : ",\n", "", err);
         break;
     case OUTPUT_CSV:
+    case OUTPUT_TSV:
         code = write_csv(output, result, err);
         break;
     case OUTPUT_MSGPACK:
         code = write_whole(output, result, "", "", err);
         break;
     case OUTPUT_TABLE:
+    case OUTPUT_BOX:
+    case OUTPUT_MARKDOWN:
         code = write_table(output, result, err);
+        break;
+    case OUTPUT_PRETTY:
+        code = write_whole(output, result, "", "\n", err);
         break;
     case OUTPUT_LINE:
         code = write_lines(output, result, err);
@@ -376,8 +451,8 @@ output_finish(struct output *output, struct colander_error *err)
         fputs(output->row_count == 0 ? "[]\n" : "\n]\n", output->file);
     if (output->csv != NULL)
         code = csv_finish(output->csv, err);
-    if (output->grid != NULL && grid_row_count(output->grid) > 0)
-        grid_print(output->grid, output->file);
+    if (output->grid != NULL)
+        grid_finish(output->grid, output->file);
     return code == COLANDER_OK ? output_flush(output->file, err) : code;
 }
 

@@ -137,15 +137,86 @@ text_append_value(struct colander_buffer *out,
                   struct colander_error *err)
 {
     struct colander_buffer json = COLANDER_BUFFER_EMPTY;
+    struct colander_slice text;
     enum colander_code code;
 
     if (value->type == COLANDER_STRING)
         return append_beginning(out, value->bytes, size_max, err);
     code = colander_json_append_value(&json, value, err);
+    text = colander_buffer_slice(&json);
+    if (code == COLANDER_OK && value->type == COLANDER_TIMESTAMP &&
+        text.size > 2)
+        text = colander_slice_of(text.data + 1, text.size - 2);
     if (code == COLANDER_OK)
-        code =
-            append_beginning(out, colander_buffer_slice(&json), size_max, err);
+        code = append_beginning(out, text, size_max, err);
     colander_buffer_release(&json);
+    return code;
+}
+
+static enum colander_code
+append_newline(struct colander_buffer *out, size_t depth,
+               struct colander_error *err)
+{
+    enum colander_code code = colander_buffer_append(out, "\n", 1, err);
+
+    for (size_t i = 0; i < depth && code == COLANDER_OK; i++)
+        code = colander_buffer_append(out, "  ", 2, err);
+    return code;
+}
+
+/* Appends a byte that is not in a string, and what separates it from others.
+ * `next` follows it. Changes the depth. */
+static enum colander_code
+append_indented(struct colander_buffer *out, char byte, char next,
+                size_t *depth, struct colander_error *err)
+{
+    const bool is_end = byte == '}' || byte == ']';
+    enum colander_code code = COLANDER_OK;
+
+    if (is_end && (out->size == 0 || (out->data[out->size - 1] != '{' &&
+                                      out->data[out->size - 1] != '[')))
+        code = append_newline(out, *depth - 1, err);
+    *depth -= is_end;
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(out, &byte, 1, err);
+    if (code != COLANDER_OK)
+        return code;
+    if (byte == ':')
+        return colander_buffer_append(out, " ", 1, err);
+    *depth += byte == '{' || byte == '[';
+    if (byte == ',' ||
+        ((byte == '{' || byte == '[') && next != '}' && next != ']'))
+        return append_newline(out, *depth, err);
+    return COLANDER_OK;
+}
+
+enum colander_code
+text_indent_json(struct colander_buffer *json, struct colander_error *err)
+{
+    struct colander_buffer out = COLANDER_BUFFER_EMPTY;
+    enum colander_code code = COLANDER_OK;
+    bool is_string = false;
+    size_t depth = 0;
+
+    for (size_t i = 0; i < json->size && code == COLANDER_OK; i++) {
+        const char byte = (char)json->data[i];
+        const char next = i + 1 < json->size ? (char)json->data[i + 1] : '\0';
+
+        if (byte == '"' || is_string) {
+            code = colander_buffer_append(&out, &json->data[i], 1, err);
+            if (is_string && byte == '\\' && code == COLANDER_OK)
+                code = colander_buffer_append(&out, &json->data[++i], 1, err);
+            is_string = is_string != (byte == '"');
+        } else {
+            code = append_indented(&out, byte, next, &depth, err);
+        }
+    }
+    if (code == COLANDER_OK) {
+        colander_buffer_release(json);
+        *json = out;
+    } else {
+        colander_buffer_release(&out);
+    }
     return code;
 }
 

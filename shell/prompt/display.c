@@ -68,10 +68,8 @@ begin_rows(lua_State *L, const struct display *display,
     struct shown *shown = push_shown(L);
     struct colander_error err;
 
-    check(
-        L,
-        session_format(display->session, NULL, terminal, &options.format, &err),
-        &err);
+    check(L, session_format(display->session, NULL, terminal, &options, &err),
+          &err);
     check(L, output_create(stdout, &options, &shown->output, &err), &err);
     return shown;
 }
@@ -192,6 +190,7 @@ show_query(lua_State *L, struct display *display, int index)
                            .paths = query.paths,
                            .path_count = query.path_count,
                            .shows_matches = query.with_columns,
+                           .where = query.asked->where,
                        });
     hint_missing_init(&shown->missing, query.paths, query.path_count, NULL);
     shown->request.query = *query.asked;

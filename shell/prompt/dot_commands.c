@@ -67,47 +67,133 @@ static enum session_exit
 run_mode(struct session *session, const struct arguments *arguments)
 {
     const char *name = word_of(arguments);
-    enum output_format format;
+    struct output_options options;
     struct colander_error err;
 
-    if (session_format(session, name, OUTPUT_TABLE, &format, &err) !=
+    if (session_format(session, name, OUTPUT_TABLE, &options, &err) !=
         COLANDER_OK)
         return session_misused(session, &err);
     if (name == NULL) {
-        printf("%s\n", output_format_name(format));
+        printf("%s\n", output_format_name(options.format));
         return SESSION_FINE;
     }
     session->has_format = true;
-    session->format = format;
+    session->format = options.format;
     return SESSION_FINE;
+}
+
+/* Reads a number, or "off" as `off`. */
+static enum session_exit
+read_number(const struct session *session, const char *word, const char *what,
+            uint64_t off, uint64_t *number)
+{
+    uintmax_t read;
+    char *end;
+
+    if (strcmp(word, "off") == 0) {
+        *number = off;
+        return SESSION_FINE;
+    }
+    errno = 0;
+    read = strtoumax(word, &end, 10);
+    if (word[0] == '-' || end == word || *end != '\0' || errno != 0)
+        return session_complain(session, SESSION_USAGE,
+                                "expected a number of %s, or off", what);
+    *number = read;
+    return SESSION_FINE;
+}
+
+static void
+print_number(uint64_t number, uint64_t off)
+{
+    if (number == off)
+        printf("off\n");
+    else
+        printf("%" PRIu64 "\n", number);
 }
 
 static enum session_exit
 run_limit(struct session *session, const struct arguments *arguments)
 {
-    uint64_t *limit = &session->entries->display.row_limit;
+    struct entries *entries = session->entries;
     const char *word = word_of(arguments);
-    uintmax_t number;
-    char *end;
+    enum session_exit status;
 
     if (word == NULL) {
-        if (*limit == UINT64_MAX)
-            printf("off\n");
-        else
-            printf("%" PRIu64 "\n", *limit);
+        print_number(entries->display.row_limit, UINT64_MAX);
         return SESSION_FINE;
     }
-    if (strcmp(word, "off") == 0) {
-        *limit = UINT64_MAX;
+    status = read_number(session, word, "rows", UINT64_MAX,
+                         &entries->display.row_limit);
+    entries->has_limit = entries->has_limit || status == SESSION_FINE;
+    return status;
+}
+
+/* The width of tables that the terminal or a file has without .width. */
+static size_t
+usual_width(const struct entries *entries)
+{
+    return entries->is_redirected ? OUTPUT_UNCUT : 0;
+}
+
+static enum session_exit
+run_width(struct session *session, const struct arguments *arguments)
+{
+    struct entries *entries = session->entries;
+    size_t *width = &session->style.width;
+    const char *word = word_of(arguments);
+    uint64_t number = *width;
+    enum session_exit status;
+
+    if (word == NULL) {
+        print_number(number, usual_width(entries));
         return SESSION_FINE;
     }
-    errno = 0;
-    number = strtoumax(word, &end, 10);
-    if (word[0] == '-' || end == word || *end != '\0' || errno != 0)
-        return session_complain(session, SESSION_USAGE,
-                                "expected a number of rows, or off");
-    *limit = number;
+    status = read_number(session, word, "characters", 0, &number);
+    if (status != SESSION_FINE)
+        return status;
+    entries->has_width = number > 0;
+    *width = entries->has_width ? (size_t)number : usual_width(entries);
     return SESSION_FINE;
+}
+
+static enum session_exit
+run_nullvalue(struct session *session, const struct arguments *arguments)
+{
+    struct entries *entries = session->entries;
+    const char *word = word_of(arguments);
+    char *text;
+
+    if (word == NULL) {
+        printf("%s\n",
+               entries->null_text == NULL ? "null" : entries->null_text);
+        return SESSION_FINE;
+    }
+    text = strdup(word);
+    if (text == NULL)
+        return session_complain(session, SESSION_FAILED,
+                                "no memory for a word");
+    free(entries->null_text);
+    session->style.null_text = entries->null_text = text;
+    return SESSION_FINE;
+}
+
+/* Sets where results go: a file gets all rows, and tables that are not cut. */
+static void
+set_redirected(struct entries *entries, bool is_redirected)
+{
+    struct session *session = entries->session;
+
+    if (!entries->has_limit && is_redirected != entries->is_redirected) {
+        const uint64_t limit = entries->display.row_limit;
+
+        entries->display.row_limit =
+            is_redirected ? UINT64_MAX : entries->shown_limit;
+        entries->shown_limit = limit;
+    }
+    entries->is_redirected = is_redirected;
+    if (!entries->has_width)
+        session->style.width = usual_width(entries);
 }
 
 /* Redirects standard output, so that everything printed goes to the file. */
@@ -119,9 +205,11 @@ run_output(struct session *session, const struct arguments *arguments)
     int fd;
 
     (void)fflush(stdout);
+    session->entries->is_once = false;
     if (name == NULL) {
         if (*stdout_fd >= 0)
             (void)dup2(*stdout_fd, STDOUT_FILENO);
+        set_redirected(session->entries, false);
         return SESSION_FINE;
     }
     if (*stdout_fd < 0)
@@ -135,7 +223,26 @@ run_output(struct session *session, const struct arguments *arguments)
         return SESSION_DAMAGED;
     }
     close(fd);
+    set_redirected(session->entries, true);
     return SESSION_FINE;
+}
+
+static enum session_exit
+run_once(struct session *session, const struct arguments *arguments)
+{
+    enum session_exit status = run_output(session, arguments);
+
+    session->entries->is_once = status == SESSION_FINE;
+    return status;
+}
+
+void
+dot_commands_end_once(struct entries *entries)
+{
+    const struct arguments none = {.words = NULL};
+
+    if (entries->is_once)
+        (void)run_output(entries->session, &none);
 }
 
 static enum session_exit
@@ -174,7 +281,11 @@ const struct command dot_commands[] = {
     DOT_COMMAND("limit", "[ROWS|off]", 0, 1, run_limit,
                 "limit the rows printed of a result"),
     DOT_COMMAND("mode", "[MODE]", 0, 1, run_mode,
-                "print rows as table, line, json, jsonl, csv or msgpack"),
+                "print rows as table, box, line, pretty, json, csv, ..."),
+    DOT_COMMAND("nullvalue", "[TEXT]", 0, 1, run_nullvalue,
+                "print TEXT for null"),
+    DOT_COMMAND("once", "FILE", 1, 1, run_once,
+                "write the next result to a file"),
     DOT_COMMAND("output", "[FILE]", 0, 1, run_output,
                 "write results to a file; without one, here again"),
     DOT_COMMAND("pager", "[on|off|PROGRAM]", 0, 1, run_pager,
@@ -183,10 +294,32 @@ const struct command dot_commands[] = {
     DOT_COMMAND("read", "FILE", 1, 1, run_read, "run the entries in a file"),
     DOT_COMMAND("timer", "[on|off]", 0, 1, run_timer,
                 "print how long each chunk takes"),
+    DOT_COMMAND("width", "[CHARACTERS|off]", 0, 1, run_width,
+                "set the width of tables; off: that of the terminal"),
     {.name = NULL},
 };
 
 /* ------------------------------------------------------------------ run --- */
+
+/* Names that other programs have for a command. */
+static const struct {
+    const char *other;
+    const char *name;
+} aliases[] = {
+    {"exit", "quit"},
+    {"schema", "columns"},
+    {"tables", "families"},
+};
+
+static const char *
+without_alias(const char *name)
+{
+    for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
+        if (strcmp(aliases[i].other, name) == 0)
+            return aliases[i].name;
+    }
+    return name;
+}
 
 /* Whether nothing follows the last backslash. The tokenizer would read past the
  * end of such a line. */
@@ -202,15 +335,20 @@ ends_in_escape(const char *line)
 }
 
 static enum session_exit
-run_words(struct entries *entries, int argc, const char *const *argv)
+run_words(struct entries *entries, int argc, const char **argv)
 {
-    const struct command *command = command_by_name(entries->session, argv[0]);
+    const bool was_once = entries->is_once;
+    const struct command *command;
     enum session_exit status;
 
+    argv[0] = without_alias(argv[0]);
+    command = command_by_name(entries->session, argv[0]);
     if (entries->is_paged && command != NULL && command->is_paged)
         pager_begin(entries->pager);
     status = command_run(entries->session, argc, argv);
     pager_end();
+    if (was_once)
+        dot_commands_end_once(entries);
     return status;
 }
 

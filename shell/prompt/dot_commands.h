@@ -16,4 +16,7 @@ extern const struct command dot_commands[];
 COLANDER_CHECKED enum session_exit dot_commands_run(struct entries *entries,
                                                     const char *line);
 
+/* Ends the output to the file of .once. */
+void dot_commands_end_once(struct entries *entries);
+
 #endif

@@ -33,7 +33,7 @@ entries_init(struct entries *entries, struct session *session,
     entries->session = session;
     entries->interpreter = interpreter;
     entries->display.session = session;
-    entries->display.row_limit = UINT64_MAX;
+    entries->display.row_limit = entries->shown_limit = UINT64_MAX;
     entries->stdout_fd = -1;
 }
 
@@ -42,6 +42,8 @@ entries_release(struct entries *entries)
 {
     report_release(&entries->display.notes);
     free(entries->pager);
+    free(entries->null_text);
+    entries->session->style.null_text = NULL;
     if (entries->stdout_fd >= 0)
         close(entries->stdout_fd);
     entries->session->dot_commands = NULL;
@@ -98,6 +100,7 @@ run_loaded(struct entries *entries, enum interpreter_detail detail)
     lua_settop(L, 0);
     entries->display.wants_hint = false;
     display_print_notes(&entries->display);
+    dot_commands_end_once(entries);
     if (entries->is_timed) {
         (void)fflush(stdout);
         fprintf(stderr, "time: %.6f s\n", clock_seconds() - start);
@@ -455,7 +458,8 @@ entries_run_terminal(struct entries *entries, bool has_init)
     if (entries->is_ended)
         return SESSION_FINE;
     entries->is_paged = true;
-    entries->display.row_limit = DISPLAY_ROWS;
+    if (!entries->has_limit) /* init.lua may have set one */
+        entries->display.row_limit = DISPLAY_ROWS;
     if (line_input_open_terminal(completion_find, &completion, &input, &err) ==
         COLANDER_OK)
         status = run_typed(entries, input);

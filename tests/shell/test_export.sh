@@ -88,7 +88,7 @@ says "colander: export: no family 'none' in '$work/odd': its families are 'empty
 # Mistakes
 for format in table line; do
     run 2 export "$demo" tweets --format $format
-    says "colander: export: '$format' is for people: an export is jsonl, json, csv or msgpack"
+    says "colander: export: '$format' is for people: an export is jsonl, json, csv, tsv or msgpack"
 done
 run 2 export "$demo" tweets --format xml
 run 2 export "$demo" tweets user

@@ -98,7 +98,7 @@ says "colander: find: --limit must be a number, not '-1'"
 run 2 find "$demo" tweets --select user,
 says 'colander: find: --select has an empty column (write columns as a,b)'
 run 2 find "$demo" tweets --format xml
-says "colander: find: no format 'xml': use jsonl, json, csv, msgpack, table or line"
+says "colander: find: no format 'xml': use jsonl, json, csv, tsv, msgpack, table, box, markdown, line or pretty"
 run 2 find "$demo" tweets --key t000001 --from t000001
 says 'colander: find: --key excludes --prefix, --from and --to'
 

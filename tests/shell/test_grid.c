@@ -145,7 +145,7 @@ assert_left_out(const struct grid *grid, const char *expected)
 
 TEST(numbers_are_aligned_right_and_texts_left)
 {
-    SCOPED_GRID grid = grid_create(80);
+    SCOPED_GRID grid = grid_create(80, GRID_PLAIN);
 
     OK(grid_row(grid, NULL));
     put(grid, "name", "a", false);
@@ -162,7 +162,7 @@ TEST(numbers_are_aligned_right_and_texts_left)
 
 TEST(what_does_not_fit_is_cut_or_left_out_and_reported)
 {
-    SCOPED_GRID grid = grid_create(20);
+    SCOPED_GRID grid = grid_create(20, GRID_PLAIN);
 
     OK(grid_row(grid, NULL));
     put(grid, "k", "1", false);
@@ -180,7 +180,7 @@ TEST(a_text_far_wider_than_the_line_is_reported_as_cut)
     static const char *const units[] = {"z", "\xE6\x97\xA5"};
 
     for (size_t i = 0; i < 2; i++) {
-        SCOPED_GRID grid = grid_create(9);
+        SCOPED_GRID grid = grid_create(9, GRID_PLAIN);
         char text[3 * 400 + 1] = "";
         char *shown;
 
@@ -198,7 +198,7 @@ TEST(a_text_far_wider_than_the_line_is_reported_as_cut)
 
 TEST(later_rows_are_under_the_first_heads)
 {
-    SCOPED_GRID grid = grid_create(80);
+    SCOPED_GRID grid = grid_create(80, GRID_PLAIN);
 
     OK(grid_row(grid, NULL));
     put(grid, "k", "abc", false);
@@ -211,9 +211,46 @@ TEST(later_rows_are_under_the_first_heads)
     assert_left_out(grid, "columns not shown: late; values cut short: 1");
 }
 
+TEST(a_key_is_never_cut_and_columns_stand_where_they_are_placed)
+{
+    SCOPED_GRID grid = grid_create(24, GRID_PLAIN);
+    size_t column;
+
+    OK(grid_row(grid, NULL));
+    put(grid, "list", "[1]", false);
+    OK(grid_column(grid, colander_slice_text("list"), &column, NULL));
+    grid_place(grid, column, GRID_LAST);
+    put(grid, "text", "abcdefghijklmnopqrstuvwxyz", false);
+    OK(grid_column(grid, colander_slice_text("key"), &column, NULL));
+    grid_place(grid, column, GRID_KEY);
+    put(grid, "key", "0123456789", false);
+    put(grid, "n", "1", true);
+    OK(grid_column(grid, colander_slice_text("n"), &column, NULL));
+    grid_place(grid, column, GRID_FIRST);
+    assert_printed(grid, "key         n  text\n"
+                         "----------  -  ---------\n"
+                         "0123456789  1  abcdefgh\xE2\x80\xA6\n");
+    assert_left_out(grid, "columns not shown: list; values cut short: 1");
+}
+
+TEST(a_grid_without_a_width_cuts_nothing_in_later_rows_either)
+{
+    SCOPED_GRID grid = grid_create(GRID_UNCUT, GRID_PLAIN);
+
+    OK(grid_row(grid, NULL));
+    put(grid, "k", "abc", false);
+    put(grid, "l", "x", false);
+    free(printed(grid));
+    OK(grid_row(grid, NULL));
+    put(grid, "k", "abcdef", false);
+    put(grid, "l", "y", false);
+    assert_printed(grid, "abcdef  y\n");
+    assert_left_out(grid, "");
+}
+
 TEST(columns_beyond_the_limit_are_reported_together)
 {
-    SCOPED_GRID grid = grid_create(80);
+    SCOPED_GRID grid = grid_create(80, GRID_PLAIN);
     char name[16];
     const char *text;
     struct report report = REPORT_EMPTY;

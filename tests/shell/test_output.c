@@ -238,6 +238,81 @@ TEST(json_is_one_array)
     assert_shows(&shown, "[\n{\"_key\":\"k1\"},\n{\"_key\":\"k2\"}\n]\n");
 }
 
+/* A row with all that a format has to escape or to arrange. */
+static void
+add_everything(struct shown *shown)
+{
+    colander_row_builder_begin_map(shown->builder, "map");
+    colander_row_builder_add(shown->builder, "a\"{", colander_text("}\\"));
+    colander_row_builder_begin_array(shown->builder, "empty");
+    colander_row_builder_end(shown->builder);
+    colander_row_builder_begin_array(shown->builder, "list");
+    colander_row_builder_add(shown->builder, NULL, colander_integer(1));
+    colander_row_builder_add(shown->builder, NULL, colander_null());
+    colander_row_builder_end(shown->builder);
+    colander_row_builder_end(shown->builder);
+    add(shown, "text", colander_text("a|b\tc\nd\\"));
+    add(shown, "at", colander_timestamp(1427155200, 0));
+    add(shown, "user", colander_text(""));
+    add(shown, "none", colander_null());
+}
+
+/* The key first, then columns of conditions; maps and arrays last. */
+TEST(a_table_has_what_matters_first)
+{
+    struct colander_predicate *where = colander_where_text("user.name=x", NULL);
+    struct shown shown;
+
+    assert_non_null(where);
+    begin(&shown, &(struct output_options){
+                      .format = OUTPUT_MARKDOWN,
+                      .style.null_text = "NULL",
+                      .where = where,
+                  });
+    add_everything(&shown);
+    row(&shown, "a key");
+    assert_shows(
+        &shown,
+        "| _key  | user | text       | at                   | none | map "
+        "                                      |\n"
+        "|-------|------|------------|----------------------|------|-----"
+        "--------------------------------------|\n"
+        "| a key |      | a\\|b\\tc\\nd\\ | 2015-03-24T00:00:00Z | NULL | "
+        "{\"a\\\"{\":\"}\\\\\",\"empty\":[],\"list\":[1,null]} |\n");
+    colander_predicate_destroy(where);
+}
+
+TEST(pretty_json_and_tsv_keep_every_value)
+{
+    struct shown shown;
+
+    begin(&shown, &(struct output_options){.format = OUTPUT_PRETTY});
+    add_everything(&shown);
+    row(&shown, "k");
+    assert_shows(&shown, "{\n"
+                         "  \"_key\": \"k\",\n"
+                         "  \"map\": {\n"
+                         "    \"a\\\"{\": \"}\\\\\",\n"
+                         "    \"empty\": [],\n"
+                         "    \"list\": [\n"
+                         "      1,\n"
+                         "      null\n"
+                         "    ]\n"
+                         "  },\n"
+                         "  \"text\": \"a|b\\tc\\nd\\\\\",\n"
+                         "  \"at\": \"2015-03-24T00:00:00Z\",\n"
+                         "  \"user\": \"\",\n"
+                         "  \"none\": null\n"
+                         "}\n");
+    begin(&shown, &(struct output_options){.format = OUTPUT_TSV});
+    add_everything(&shown);
+    row(&shown, "k");
+    assert_shows(&shown, "_key\tmap\ttext\tat\tuser\tnone\n"
+                         "k\t{\"a\\\\\"{\":\"}\\\\\\\\\",\"empty\":[],"
+                         "\"list\":[1,null]}\ta|b\\tc\\nd\\\\\t"
+                         "2015-03-24T00:00:00Z\t\t\n");
+}
+
 TEST(rows_without_a_key_are_shown_in_every_format)
 {
     static const struct {
@@ -247,8 +322,18 @@ TEST(rows_without_a_key_are_shown_in_every_format)
         {OUTPUT_JSONL, "{\"a\":1,\"b\":\"x\"}\n{}\n"},
         {OUTPUT_JSON, "[\n{\"a\":1,\"b\":\"x\"},\n{}\n]\n"},
         {OUTPUT_CSV, "a,b\n1,x\n,\n"},
+        {OUTPUT_TSV, "a\tb\n1\tx\n\t\n"},
         {OUTPUT_TABLE, "a  b\n-  -\n1  x\n   \n"},
+        {OUTPUT_BOX,
+         "\u250c\u2500\u2500\u2500\u252c\u2500\u2500\u2500\u2510\n"
+         "\u2502 a \u2502 b \u2502\n"
+         "\u251c\u2500\u2500\u2500\u253c\u2500\u2500\u2500\u2524\n"
+         "\u2502 1 \u2502 x \u2502\n"
+         "\u2502   \u2502   \u2502\n"
+         "\u2514\u2500\u2500\u2500\u2534\u2500\u2500\u2500\u2518\n"},
+        {OUTPUT_MARKDOWN, "| a | b |\n|---|---|\n| 1 | x |\n|   |   |\n"},
         {OUTPUT_LINE, "a = 1\nb = x\n\n"},
+        {OUTPUT_PRETTY, "{\n  \"a\": 1,\n  \"b\": \"x\"\n}\n{}\n"},
     };
 
     for (size_t i = 0; i < COUNT(cases); i++) {

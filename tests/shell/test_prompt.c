@@ -128,8 +128,8 @@ TEST(a_find_is_shown_as_a_table_with_its_counts)
 {
     start(&terminal);
     show(&terminal, "tweets:find{number = 7}\r",
-         "_key  user   number  note\r\n");
-    terminal_expect(&terminal, "\n7     Smith       7  n\r\n");
+         "_key  number  user   note\r\n");
+    terminal_expect(&terminal, "\n7          7  Smith  n\r\n");
 #ifdef COLANDER_FILTERS
     terminal_expect(&terminal, "1 row: read ");
     terminal_expect(&terminal, " of about 50,000 rows (");
@@ -317,7 +317,7 @@ TEST(long_results_go_through_a_pager_and_are_limited)
                     "[the first 1,000 rows; there are more: see .limit]");
     terminal_expect(&terminal, PROMPT);
     assert_false(terminal_has(&terminal, "paged 1000"));
-    show(&terminal, ".find tweets number<50\r", "paged 49    Smith      49");
+    show(&terminal, ".find tweets number<50\r", "paged 49        49  Smith");
     terminal_expect(&terminal, "50 rows: ");
     terminal_expect(&terminal, PROMPT);
     enter(&terminal, ".limit 30", "");
@@ -365,6 +365,87 @@ TEST(results_can_go_to_a_file)
     assert_string_equal(text, "printed\n");
     assert_null(fgets(text, sizeof(text), file));
     (void)fclose(file);
+}
+
+/* Returns what a file of a test's directory has. The caller frees it. */
+static char *
+content_of(const char *name)
+{
+    char path[TEMPORARY_SIZE + 32];
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    if (getdelim(&text, &size, '\0', file) < 0)
+        text[0] = '\0';
+    (void)fclose(file);
+    return text;
+}
+
+TEST(a_file_gets_every_row_and_no_cut_table)
+{
+    char line[TEMPORARY_SIZE + 64];
+    char *text;
+
+    start(&terminal);
+    enter(&terminal, ".mode table", "");
+    snprintf(line, sizeof(line), ".once '%s/once'", directory);
+    enter(&terminal, line, "");
+    enter(&terminal,
+          "tweets:find{number = lt(1500)}:where(function(row) "
+          "row.note = ('long '):rep(50) return true end)",
+          "");
+    enter(&terminal, "tweets:find():all()", /* here again */
+          "[the first 1,000 rows: see .limit]");
+    enter(&terminal, line, "");
+    enter(&terminal, ".find tweets number=5 --format jsonl", "");
+    enter(&terminal, "'here'", "here\r\n");
+    text = content_of("once");
+    assert_string_equal(
+        text, "{\"_key\":5,\"user\":\"Smith\",\"number\":5,\"note\":\"n\"}\n");
+    free(text);
+    snprintf(line, sizeof(line), ".output '%s/all'", directory);
+    enter(&terminal, line, "");
+    enter(&terminal, "tweets:find{number = lt(1500)}", "");
+    enter(&terminal, ".width", "");
+    enter(&terminal, ".output", "");
+    quit(&terminal);
+    text = content_of("all");
+    assert_non_null(strstr(text, "_key  number  user   note\n"));
+    assert_non_null(strstr(text, "1499    1499  Smith  n\noff\n"));
+    free(text);
+}
+
+TEST(tables_have_the_width_and_the_null_that_was_chosen)
+{
+    start(&terminal);
+    enter(&terminal, ".width 20", "");
+    enter(&terminal, "tweets:find{number = 5}", "columns not shown: note");
+    enter(&terminal, ".width", "20\r\n");
+    enter(&terminal, ".width off", "");
+    enter(&terminal, "tweets:find{number = 5}", "_key  number  user   note");
+    enter(&terminal, ".nullvalue", "null\r\n");
+    enter(&terminal, ".nullvalue NULL", "");
+    enter(&terminal, "colander.fromjson '{\"_key\": 1, \"none\": null}'",
+          "none = NULL\r\n");
+    enter(&terminal, ".width x", "expected a number of characters, or off");
+    quit(&terminal);
+}
+
+TEST(commands_have_other_names_and_are_guessed)
+{
+    start(&terminal);
+    enter(&terminal, ".tables", "tweets");
+    enter(&terminal, ".schema tweets --depth 1", "number");
+    enter(&terminal, ".fnid tweets",
+          "no command '.fnid': did you mean '.find'?");
+    enter(&terminal, ".find tweets --lmit 1",
+          "unknown option '--lmit': did you mean '--limit'?");
+    terminal_type(&terminal, ".exit\r");
+    assert_int_equal(terminal_finish(&terminal), 0);
 }
 
 TEST(a_second_shell_runs_next_to_the_first)

@@ -10,6 +10,12 @@ for word in bogus ./nostore /etc/passwd --bogus; do
     run 2 "$word"
     says "colander: '$word' is neither a command nor a store (try colander --help)"
 done
+for word in fnd exprot Stats; do
+    run 2 "$word" store
+    says_some "^colander: no command '$word': did you mean '(find|export|stats)'\?$"
+done
+run 2 find store rows --lmit 5
+says "colander: find: unknown option '--lmit': did you mean '--limit'?"
 run 0 --version
 prints_some '^colander [0-9]+\.[0-9]+\.[0-9]+$'
 run 2 --version x
