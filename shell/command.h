@@ -34,13 +34,13 @@ struct command {
     const char *help;     /* paragraphs before the options; NULL: the summary */
     const char *examples; /* lines after the options; NULL: none */
     const struct argument_option *options;
-    enum command_store store;
     const char *writes_with; /* a command that READS opens its store to write
                               * if it has this option; NULL: never */
-    bool is_paged;           /* in the shell its output may go to a pager */
-    size_t word_count_min;   /* without a STORE */
-    size_t word_count_max;   /* 0: as many as word_count_min */
-    size_t option_words;     /* options end after these words; 0: nowhere */
+    enum command_store store;
+    bool is_paged;         /* in the shell its output may go to a pager */
+    size_t word_count_min; /* without a STORE */
+    size_t word_count_max; /* 0: as many as word_count_min */
+    size_t option_words;   /* options end after these words; 0: nowhere */
     enum session_exit (*run)(struct session *session,
                              const struct arguments *arguments);
 };
