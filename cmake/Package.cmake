@@ -19,6 +19,9 @@ write_basic_package_version_file(
 install(TARGETS colander colander_load EXPORT colander)
 install(DIRECTORY ${COLANDER_PUBLISHED}/colander TYPE INCLUDE)
 install(FILES docs/colander.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
 install(DIRECTORY schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/colander
         FILES_MATCHING PATTERN "*.lua")
 install(FILES ${PROJECT_BINARY_DIR}/colander.pc

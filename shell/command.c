@@ -22,9 +22,9 @@ static const char shell_overview[] =
     "  tweets:find():group(\"lang\"):count()\n"
     "  tweets:put(\"key\", {user = \"Wu\"})   db:family(\"new\"):put{...}\n"
     "\n"
-    "Ctrl-C stops what runs, Tab completes names. docs/shell.md and "
-    "docs/lua.md\n"
-    "are the manuals.\n\n";
+    "Ctrl-C stops what runs, Tab completes names. The manuals are\n"
+    "docs/shell.md, docs/lua.md and docs/cookbook.md, which are installed in\n"
+    "share/doc/colander.\n\n";
 
 static bool
 is_shell(const struct session *session)

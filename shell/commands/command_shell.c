@@ -86,8 +86,8 @@ const struct command command_shell = {
         "Lua on it: the code of -e, a script (- is standard input) with its\n"
         "arguments, or what is typed or piped in, chunk by chunk. The\n"
         "values of a chunk are printed. .help at the prompt lists its\n"
-        "commands; docs/shell.md describes the shell, docs/lua.md the\n"
-        "language.\n"
+        "commands. docs/shell.md describes the shell, docs/lua.md the\n"
+        "language, docs/cookbook.md common tasks (in share/doc/colander).\n"
         "\n"
         "Ctrl-C stops what runs, or discards what was typed. Twice within a\n"
         "second, it leaves the shell, as Ctrl-D does at the prompt.\n",
