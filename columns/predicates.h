@@ -103,9 +103,9 @@ colander_any_of(struct colander_predicate *const *predicates, size_t count,
 COLANDER_API COLANDER_CHECKED struct colander_predicate *
 colander_not(struct colander_predicate *predicate, struct colander_error *err);
 
-/* Frees the predicate. NULL is allowed. */
+/* Frees the predicate: also one that a query has as const. NULL is allowed. */
 COLANDER_API void
-colander_predicate_destroy(struct colander_predicate *predicate);
+colander_predicate_destroy(const struct colander_predicate *predicate);
 
 /* A condition of a predicate on the values of one column. Borrowed from the
  * predicate. */

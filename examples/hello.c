@@ -54,7 +54,7 @@ main(int argc, char **argv)
     }
 
     colander_cursor_close(cursor);
-    colander_predicate_destroy((struct colander_predicate *)query.where);
+    colander_predicate_destroy(query.where);
     colander_buffer_release(&json);
     colander_family_close(family);
     check(colander_store_close(store, &err), &err);

@@ -14,20 +14,21 @@
 #include <stdlib.h>
 
 void
-colander_predicate_destroy(struct colander_predicate *predicate)
+colander_predicate_destroy(const struct colander_predicate *predicate)
 {
+    struct colander_predicate *owned = (struct colander_predicate *)predicate;
     struct colander_predicate *operand;
 
-    if (predicate == NULL)
+    if (owned == NULL)
         return;
-    while ((operand = predicate->first) != NULL) {
-        predicate->first = operand->next;
+    while ((operand = owned->first) != NULL) {
+        owned->first = operand->next;
         colander_predicate_destroy(operand);
     }
-    path_release(&predicate->path);
-    colander_buffer_release(&predicate->text);
-    free(predicate->values);
-    free(predicate);
+    path_release(&owned->path);
+    colander_buffer_release(&owned->text);
+    free(owned->values);
+    free(owned);
 }
 
 /* -------------------------------------------------------------- values --- */
