@@ -2,6 +2,7 @@
 #include "shell/interpreter.h"
 #include "shell/interrupt.h"
 #include "shell/lua/coroutines.h"
+#include "shell/lua/suggestion.h"
 #include "shell/pager.h"
 #include "shell/sandbox.h"
 #include "shell/scripts.h"
@@ -172,6 +173,10 @@ describe_error(lua_State *L)
 
     interpreter->code = scripting_error_code(L, 1);
     luaL_tolstring(L, 1, NULL);
+    if (interpreter->is_safe)
+        suggestion_add_safe(L);
+    else
+        suggestion_add(L, interpreter->session->store);
     if (interpreter->detail == INTERPRETER_TRACEBACK)
         luaL_traceback(L, L, lua_tostring(L, -1), 1);
     return 1;

@@ -8,9 +8,12 @@
 #include "shell/command.h"
 #include "shell/scripts.h"
 
+#include <glob.h>
 #include <lauxlib.h>
+#include <stdlib.h>
 
-#define SEEN_ROWS 500 /* whose columns are known */
+#define SEEN_ROWS 500  /* whose columns are known */
+#define FILES_MAX 1000 /* that are offered */
 
 /* Pushes a list of the columns of the statistics at 1. */
 static int
@@ -49,6 +52,30 @@ read_columns(lua_State *L)
     return status == LUA_OK ? 1 : lua_error(L);
 }
 
+/* Returns the names of files that begin with the text 1, those of directories
+ * with a slash. */
+static int
+list_files(lua_State *L)
+{
+    const char *begin = luaL_checkstring(L, 1);
+    glob_t found;
+    char *pattern = NULL;
+    int status = GLOB_NOMATCH;
+
+    if (strpbrk(begin, "*?[\\") == NULL && asprintf(&pattern, "%s*", begin) > 0)
+        status = glob(pattern, GLOB_MARK, NULL, &found);
+    free(pattern);
+    lua_newtable(L);
+    if (status != 0)
+        return 1;
+    for (size_t i = 0; i < found.gl_pathc && i < FILES_MAX; i++) {
+        lua_pushstring(L, found.gl_pathv[i]);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    globfree(&found);
+    return 1;
+}
+
 /* Pushes a table of all dot commands, each with a list of its options. */
 static void
 push_commands(lua_State *L, const struct session *session)
@@ -83,7 +110,8 @@ complete(lua_State *L)
     lua_pushlightuserdata(L, completion->session->store);
     lua_pushcclosure(L, read_columns, 1);
     lua_pushinteger(L, (lua_Integer)output_width());
-    lua_call(L, 4, 2);
+    lua_pushcfunction(L, list_files);
+    lua_call(L, 5, 2);
     return 2;
 }
 

@@ -28,6 +28,9 @@ local command_words = {
     "on", "off", "table", "line", "json", "jsonl", "csv", "msgpack",
 }
 
+-- Commands whose words are files.
+local file_commands = {load = true, read = true, output = true, once = true}
+
 local known = {age = 0} -- the columns of one family
 
 -- Returns the bytes at the end of the text that are all of a class, which
@@ -139,8 +142,9 @@ end
 
 -- Returns what to add to the line, if all that may follow begins with it, or
 -- else what may follow, as lines. `commands` are the dot commands with their
--- options; `read_columns` returns the paths of a family.
-return function(line, commands, read_columns, width)
+-- options; `read_columns` returns the paths of a family, `list_files` the files
+-- whose names begin with a text.
+return function(line, commands, read_columns, width, list_files)
     local families = list_of(families_of, store)
     local offered = {}
 
@@ -242,6 +246,14 @@ return function(line, commands, read_columns, width)
 
     local function complete_command()
         local word = tail(line, "^[^ .]")
+        local command = match(line, "^.([^ ]*) ")
+        if command and file_commands[command] and sub(word, 1, 1) ~= "-" then
+            word = tail(line, "^[^ '\"]")
+            offer_all(list_of(list_files, word))
+            if command ~= "load" then return word end
+            offer_all(families)
+            return word
+        end
         if #word == #line - 1 then
             offer_keys(commands)
         elseif sub(word, 1, 1) == "-" then

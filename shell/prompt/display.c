@@ -3,6 +3,7 @@
 #include "shell/explanation.h"
 #include "shell/hint.h"
 #include "shell/interrupt.h"
+#include "shell/prompt/family_view.h"
 #include "shell/scripts.h"
 
 #include "scripting/scripting.h"
@@ -326,11 +327,27 @@ show_row_list(lua_State *L, struct display *display, int index)
 
 /* ---------------------------------------------------------------- show --- */
 
-/* Whether the value at `index` is printed as rows. */
+/* Whether the value at `index` is a family that is shown to a user. */
 static bool
-has_rows(lua_State *L, int index)
+is_shown_family(lua_State *L, const struct display *display, int index)
 {
-    return scripting_kind_of(L, index) != SCRIPTING_PLAIN ||
+    return display->session->is_prompt && scripting_family_at(L, index) != NULL;
+}
+
+static void
+show_family(lua_State *L, int index)
+{
+    struct colander_error err;
+
+    check(L, family_view_print(scripting_family_at(L, index), &err), &err);
+}
+
+/* Whether the value at `index` is printed as lines. */
+static bool
+has_lines(lua_State *L, const struct display *display, int index)
+{
+    return is_shown_family(L, display, index) ||
+           scripting_kind_of(L, index) != SCRIPTING_PLAIN ||
            (lua_istable(L, index) && is_row_list(L, index));
 }
 
@@ -348,7 +365,10 @@ show_rows(lua_State *L, struct display *display, int index)
         show_row(L, display, index);
         break;
     case SCRIPTING_PLAIN:
-        show_row_list(L, display, index);
+        if (is_shown_family(L, display, index))
+            show_family(L, index);
+        else
+            show_row_list(L, display, index);
         break;
     }
 }
@@ -374,7 +394,7 @@ display_show(lua_State *L, struct display *display, int first)
 
     luaL_checkstack(L, LUA_MINSTACK, "too many results");
     for (int i = first; i <= last; i++) {
-        const bool are_rows = has_rows(L, i);
+        const bool are_rows = has_lines(L, display, i);
 
         if (is_line)
             printf(are_rows ? "\n" : "\t");

@@ -14,12 +14,14 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <lua.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #define PROMPT "colander> "
 #define PROMPT_MORE "      ... "
 #define TRIED_SIZE 4000 /* bytes; a longer entry waits for its brackets */
+#define FAMILIES_GREETED 10
 #define BLANKS " \t"
 #define TYPED "=stdin" /* the name of typed text in messages */
 
@@ -233,6 +235,42 @@ hint_at_command(const struct session *session, struct colander_slice text)
     }
 }
 
+/* Whether the text begins like SQL, or like a command of another shell. */
+static bool
+is_other_language(const struct session *session, struct colander_slice text)
+{
+    static const char *const words[] = {"select", "show",   "use",
+                                        "insert", "update", "delete",
+                                        "create", "drop",   "describe"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        const size_t size = strlen(words[i]);
+
+        if (text.size > size && text.data[size] == ' ' &&
+            strncasecmp((const char *)text.data, words[i], size) == 0)
+            return memcmp(text.data, words[i], size) != 0 ||
+                   command_by_name(session, words[i]) == NULL;
+    }
+    return false;
+}
+
+/* Says what to type instead, about one of the families. */
+static enum session_exit
+answer_other_language(const struct entries *entries)
+{
+    struct colander_names names = {NULL, 0};
+    enum session_exit status;
+
+    if (colander_store_families(entries->session->store, &names, NULL) !=
+        COLANDER_OK)
+        names.count = 0;
+    status = session_complain(
+        entries->session, SESSION_FAILED, "this is Lua: %s:find():limit(10)",
+        names.count == 0 ? "family" : names.names[names.count - 1]);
+    colander_names_release(&names);
+    return status;
+}
+
 /* Runs the entry if it is complete, and empties it. */
 static enum session_exit
 try_entry(struct entries *entries, struct line_input *input,
@@ -253,6 +291,10 @@ try_entry(struct entries *entries, struct line_input *input,
     entry->text.size = 0;
     if (state != CHUNK_WRONG)
         return run_loaded(entries, INTERPRETER_MESSAGE);
+    if (is_other_language(entries->session, text)) {
+        lua_pop(L, 1);
+        return answer_other_language(entries);
+    }
     status = interpreter_fail(entries->interpreter);
     hint_at_command(entries->session, text);
     return status;
@@ -439,6 +481,42 @@ run_init_file(struct entries *entries)
     free(path);
 }
 
+/* Prints "2 families: sensors (about 100,000 rows), tweets (empty)". */
+static void
+print_families(const struct session *session)
+{
+    struct colander_names names = {NULL, 0};
+    struct report report = REPORT_EMPTY;
+
+    if (colander_store_families(session->store, &names, NULL) != COLANDER_OK)
+        return;
+    if (names.count == 0)
+        report_add(&report, "no families: try .load FAMILY FILE --key COLUMN");
+    else
+        report_add(&report, "%s%s: ", THOUSANDS(names.count),
+                   names.count == 1 ? " family" : " families");
+    for (size_t i = 0; i < names.count && i < FAMILIES_GREETED; i++) {
+        struct colander_family *family = NULL;
+        struct colander_family_sizes sizes = {.key_count = 0};
+
+        if (colander_family_open(session->store, names.names[i], &family,
+                                 NULL) == COLANDER_OK)
+            (void)!colander_family_sizes(family, &sizes, NULL);
+        colander_family_close(family);
+        report_add(&report, "%s", i == 0 ? "" : ", ");
+        report_add_text(&report, colander_slice_text(names.names[i]));
+        if (sizes.key_count == 0)
+            report_add(&report, " (empty)");
+        else
+            report_add(&report, " (about %s)",
+                       NUMBER_OF(sizes.key_count, "row"));
+    }
+    if (names.count > FAMILIES_GREETED)
+        report_add(&report, ", ...");
+    (void)!report_print(&report, stdout, NULL);
+    colander_names_release(&names);
+}
+
 enum session_exit
 entries_run_terminal(struct entries *entries, bool has_init)
 {
@@ -450,6 +528,7 @@ entries_run_terminal(struct entries *entries, bool has_init)
 
     printf("colander %s: %s%s. Try .help.\n", colander_version(), session->path,
            session->is_read_only ? " (read only)" : "");
+    print_families(session);
     session->is_prompt = true;
     if (has_init) {
         run_init_file(entries);

@@ -9,6 +9,7 @@
 #include "support/temporary.h"
 #include "support/terminal.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -433,6 +434,71 @@ TEST(tables_have_the_width_and_the_null_that_was_chosen)
           "none = NULL\r\n");
     enter(&terminal, ".width x", "expected a number of characters, or off");
     quit(&terminal);
+}
+
+TEST(the_greeting_lists_the_families)
+{
+    const char *const words[] = {"colander", "shell", store_path, "--readonly",
+                                 NULL};
+
+    terminal_start(&terminal, words);
+    terminal_expect(&terminal, "(read only). Try .help.\r\n"
+                               "1 family: tweets (about 50,000 rows)\r\n");
+    terminal_expect(&terminal, PROMPT);
+    quit(&terminal);
+}
+
+TEST(what_is_not_lua_is_answered_with_lua)
+{
+    start(&terminal);
+    enter(&terminal, "SELECT * FROM tweets LIMIT 5",
+          "this is Lua: tweets:find():limit(10)\r\n");
+    enter(&terminal, "show tables", "this is Lua: tweets:find():limit(10)\r\n");
+    enter(&terminal, "use tweets", "this is Lua: tweets:find():limit(10)\r\n");
+    enter(&terminal, "UPDATE tweets SET number = 5",
+          "this is Lua: tweets:find():limit(10)\r\n");
+    enter(&terminal, "use = 5 show = 6", "");
+    enter(&terminal, "find tweets number=5",
+          "commands begin with a dot: .find");
+    enter(&terminal, "update tweets number=5 --set user=Wu",
+          "commands begin with a dot: .update");
+    enter(&terminal, "twets:find()", "did you mean 'tweets'?");
+    enter(&terminal, "tweets:fnd()", "did you mean 'find'?");
+    enter(&terminal, "db:batsh()", "did you mean 'batch'?");
+    enter(&terminal, "prnt(5)", "did you mean 'print'?");
+    enter(&terminal, "nothing_like_it()",
+          "attempt to call a nil value (global 'nothing_like_it')\r\n");
+    quit(&terminal);
+}
+
+TEST(a_family_alone_shows_what_is_in_it)
+{
+    start(&terminal);
+    enter(&terminal, "tweets",
+          "family   tweets\r\n"
+          "rows     about 50,000\r\n"
+          "columns  3 in a sample of 1,000 rows of about 50,000\r\n"
+          "         user    100.0 %  string\r\n"
+          "         number  100.0 %  integer\r\n"
+          "         note    100.0 %  string\r\n"
+          "example  tweets:find{user = \"Smith\"}:limit(10)\r\n");
+    enter(&terminal, "tostring(tweets)", "family 'tweets'\r\n");
+    quit(&terminal);
+}
+
+TEST(file_names_are_completed)
+{
+    char line[TEMPORARY_SIZE + 64];
+    char path[TEMPORARY_SIZE + 64];
+
+    snprintf(path, sizeof(path), "%s/entries-to-read.lua", directory);
+    close(open(path, O_CREAT | O_WRONLY, 0600));
+    snprintf(line, sizeof(line), ".read %s/entr\t", directory);
+    start(&terminal);
+    show(&terminal, line, "ies-to-read.lua");
+    terminal_type(&terminal, "\x15");
+    quit(&terminal);
+    unlink(path);
 }
 
 TEST(commands_have_other_names_and_are_guessed)

@@ -304,6 +304,10 @@ TEST(mistakes_are_reported_with_their_place)
     assert_int_equal(run.status, 1);
     assert_non_null(strstr(run.err, "-e:2: attempt to index a number value"));
     assert_non_null(strstr(run.err, "stack traceback:"));
+    run_code(&run, SECONDS_LONG, "io.open('x')");
+    assert_non_null(strstr(run.err, "(global 'io'): --safe has none\n"));
+    run_code(&run, SECONDS_LONG, "nothing.open('x')");
+    assert_null(strstr(run.err, "--safe has none"));
 }
 
 /* Starts the program on the code; its standard output is `out`. */
