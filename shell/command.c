@@ -133,7 +133,7 @@ print_overview(const struct session *session)
     for (size_t i = 0; (command = command_at(session, i)) != NULL; i++)
         printf("  %s%-9s %s\n", dot, command->name, command->summary);
     printf("\n%s\n", is_shell(session)
-                         ? ".help COMMAND describes a command."
+                         ? ".help WORD describes a command or a word of Lua."
                          : "Try 'colander COMMAND --help', or 'man colander'.");
 }
 

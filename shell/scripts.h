@@ -20,9 +20,9 @@ extern const struct script scripts[];
 /* Pushes the script `name` as a chunk. */
 void scripts_load(lua_State *L, const char *name);
 
-/* Keeps the function that completion.lua or inspect.lua returns. Requires a
- * store on top of the stack, and a state that no script has changed: the
- * function does not depend on globals later. */
+/* Keeps the function that completion.lua, inspect.lua or words.lua returns.
+ * Requires a store on top of the stack, and a state that no script has changed:
+ * the function does not depend on globals later. */
 void scripts_keep(lua_State *L, const char *name);
 
 /* Pushes a function that was kept. */

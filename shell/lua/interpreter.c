@@ -107,8 +107,12 @@ furnish(lua_State *L)
     scripting_set_watch(L, interrupt_watch, interrupt_happened);
     scripting_push_store(L, interpreter->session->store);
     scripts_keep(L, "inspect");
-    if (!interpreter->is_safe) /* else no one types */
+    if (!interpreter->is_safe) { /* else no one types */
         scripts_keep(L, "completion");
+        scripts_keep(L, "words");
+        scripts_push(L, "words");
+        lua_setglobal(L, "help");
+    }
     scripts_load(L, "globals");
     lua_insert(L, -2);
     lua_pushcfunction(L, family_exists);

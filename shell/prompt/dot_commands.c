@@ -2,11 +2,13 @@
 #include "shell/prompt/dot_commands.h"
 #include "shell/interrupt.h"
 #include "shell/pager.h"
+#include "shell/scripts.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <histedit.h>
 #include <inttypes.h>
+#include <lua.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -334,6 +336,32 @@ ends_in_escape(const char *line)
     return count % 2 == 1;
 }
 
+/* Pushes the help on a word of Lua, or nil. */
+static int
+describe_word(lua_State *L)
+{
+    scripts_push(L, "words");
+    lua_pushstring(L, lua_touserdata(L, 1));
+    lua_call(L, 1, 1);
+    return 1;
+}
+
+/* Prints the help on a word of Lua. Returns false if it is none. */
+static bool
+help_with_word(const struct entries *entries, const char *word)
+{
+    lua_State *L = interpreter_state(entries->interpreter);
+    bool is_word;
+
+    lua_pushcfunction(L, describe_word);
+    lua_pushlightuserdata(L, (void *)word);
+    is_word = lua_pcall(L, 1, 1, 0) == LUA_OK && lua_isstring(L, -1);
+    if (is_word)
+        printf("%s\n", lua_tostring(L, -1));
+    lua_settop(L, 0);
+    return is_word;
+}
+
 static enum session_exit
 run_words(struct entries *entries, int argc, const char **argv)
 {
@@ -343,6 +371,12 @@ run_words(struct entries *entries, int argc, const char **argv)
 
     argv[0] = without_alias(argv[0]);
     command = command_by_name(entries->session, argv[0]);
+    if (argc == 2 && strcmp(argv[0], "help") == 0 && argv[1][0] != '.' &&
+        help_with_word(entries, argv[1])) {
+        if (command_by_name(entries->session, argv[1]) == NULL)
+            return SESSION_FINE;
+        printf("\n"); /* it is a command, too */
+    }
     if (entries->is_paged && command != NULL && command->is_paged)
         pager_begin(entries->pager);
     status = command_run(entries->session, argc, argv);

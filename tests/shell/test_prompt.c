@@ -486,6 +486,25 @@ TEST(a_family_alone_shows_what_is_in_it)
     quit(&terminal);
 }
 
+TEST(words_of_lua_have_help)
+{
+    start(&terminal);
+    enter(&terminal, ".help gt",
+          "gt(value)\r\n"
+          "    is greater\r\n"
+          "    example: tweets:count{likes = gt(900)}\r\n");
+    enter(&terminal, ".help find", "family:find([condition [, range]])\r\n");
+    enter(&terminal, ".help find", "\r\nusage: .find FAMILY");
+    enter(&terminal, ".help .find", "usage: .find FAMILY");
+    enter(&terminal, "help(tweets)", "family:any_column(value)  the rows");
+    enter(&terminal, "help(tweets.find)", "family:find(");
+    enter(&terminal, "help(null)", "is null\r\n");
+    enter(&terminal, "help()", "help(tweets)");
+    enter(&terminal, "help 'bogus'", "nil\r\n");
+    enter(&terminal, ".help bogus", "no command 'bogus'");
+    quit(&terminal);
+}
+
 TEST(file_names_are_completed)
 {
     char line[TEMPORARY_SIZE + 64];

@@ -85,4 +85,33 @@ for name in users nosuch; do
     says_some '^colander: the store is closed$'
 done
 
+# Help has no word that does not exist, and each example runs.
+cat >"$work/words.lua" <<'END'
+local registry = debug.getregistry()
+local types = {["db:"] = "store", ["family:"] = "family", ["query:"] = "query"}
+local count = 0
+for lead, type in pairs(types) do
+    local handle = type == "store" and db or tweets
+    if type == "query" then handle = tweets:find() end
+    for line in help(handle):gmatch("[^\n]+") do
+        local name = line:match("^%w+:([%w_]+)%(")
+        assert(registry["colander." .. type].methods[name], line)
+        local example = help(name):match("example: ([^\n]+)")
+        assert(load("return " .. example), example)
+        count = count + 1
+    end
+end
+for name in pairs(colander) do
+    local text = help(name)
+    local example = text and text:match("example: ([^\n]+)")
+    if example and not text:find("[yb]:") then -- no method has the name
+        assert(load("return " .. example))()
+        count = count + 1
+    end
+end
+print(count > 70)
+END
+make_demo
+run 0 shell "$work/demo" --readonly "$work/words.lua"
+prints true
 finish
