@@ -1,0 +1,201 @@
+/*
+ * The command completion: prints a script with which a shell completes the
+ * words of this program. It is generated from the tables of commands and
+ * options.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell/command.h"
+
+/* Prints the first line of the text, with a backslash before what the shell
+ * would read as something else. */
+static void
+print_line(const char *text, const char *special)
+{
+    for (; *text != '\0' && *text != '\n'; text++) {
+        if (strchr(special, *text) != NULL)
+            putchar('\\');
+        putchar(*text);
+    }
+}
+
+/* Returns the next option that is to be completed, or NULL. */
+static const struct argument_option *
+next_option(const struct argument_option **options)
+{
+    for (; (*options)->name != NULL; ++*options) {
+        if ((*options)->name[0] != '\0' && (*options)->instead == NULL)
+            return (*options)++;
+    }
+    return NULL;
+}
+
+static const char *
+dashes_of(const struct argument_option *option)
+{
+    return option->name[1] == '\0' ? "-" : "--";
+}
+
+/* ---------------------------------------------------------------- bash --- */
+
+static void
+print_bash(const struct session *session)
+{
+    const struct argument_option *options;
+    const struct argument_option *option;
+    const struct command *command;
+
+    printf("# Completes the words of colander in bash.\n"
+           "_colander() {\n"
+           "    local word=${COMP_WORDS[COMP_CWORD]} options=--help\n"
+           "    COMPREPLY=()\n"
+           "    case ${COMP_WORDS[1]} in\n");
+    for (size_t i = 0; (command = command_at(session, i)) != NULL; i++) {
+        printf("    %s) options+='", command->name);
+        options = command->options;
+        while ((option = next_option(&options)) != NULL)
+            printf(" %s%s", dashes_of(option), option->name);
+        printf("' ;;\n");
+    }
+    printf("    esac\n"
+           "    if ((COMP_CWORD == 1)); then\n"
+           "        mapfile -t COMPREPLY < <(compgen -d -- \"$word\"\n"
+           "            compgen -W '");
+    for (size_t i = 0; (command = command_at(session, i)) != NULL; i++)
+        printf("%s%s", i == 0 ? "" : " ", command->name);
+    printf("' -- \"$word\")\n"
+           "    elif [[ $word == -* ]]; then\n"
+           "        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- "
+           "\"$word\")\n"
+           "    elif ((COMP_CWORD == 3)); then\n"
+           "        mapfile -t COMPREPLY < <(compgen -f -- \"$word\"\n"
+           "            compgen -W \"$(colander families \"${COMP_WORDS[2]}\" "
+           "\\\n"
+           "                --format tsv 2>/dev/null | sed 1d | cut -f 1)\" "
+           "-- \"$word\")\n"
+           "    else\n"
+           "        mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
+           "    fi\n"
+           "}\n"
+           "complete -o filenames -F _colander colander\n");
+}
+
+/* ----------------------------------------------------------------- zsh --- */
+
+/* Prints an option as _arguments reads it: '*--any[help]:VALUE:_files'. */
+static void
+print_zsh_option(const struct argument_option *option)
+{
+    printf(" \\\n            '%s%s%s[", option->repeats ? "*" : "",
+           dashes_of(option), option->name);
+    for (const char *at = option->help; *at != '\0' && *at != '\n'; at++) {
+        if (*at == '\'')
+            printf("'\\'");
+        if (*at == '[' || *at == ']' || *at == ':' || *at == '\\')
+            putchar('\\');
+        putchar(*at);
+    }
+    putchar(']');
+    if (option->value != NULL) {
+        printf(":");
+        print_line(option->value, "[]:\\");
+        printf(":_files");
+    }
+    putchar('\'');
+}
+
+static void
+print_zsh(const struct session *session)
+{
+    const struct command *command;
+
+    printf("#compdef colander\n"
+           "# Completes the words of colander in zsh.\n"
+           "_colander() {\n"
+           "    local -a commands=(\n");
+    for (size_t i = 0; (command = command_at(session, i)) != NULL; i++)
+        printf("        '%s:%s'\n", command->name, command->summary);
+    printf("    )\n"
+           "    if ((CURRENT == 2)); then\n"
+           "        _describe command commands\n"
+           "        _files -/\n"
+           "        return\n"
+           "    fi\n"
+           "    case $words[2] in\n");
+    for (size_t i = 0; (command = command_at(session, i)) != NULL; i++) {
+        const struct argument_option *options = command->options;
+        const struct argument_option *option;
+
+        printf("    %s)\n        _arguments '*:word:_files'", command->name);
+        while ((option = next_option(&options)) != NULL)
+            print_zsh_option(option);
+        printf(" ;;\n");
+    }
+    printf("    esac\n"
+           "}\n"
+           "_colander \"$@\"\n");
+}
+
+/* ---------------------------------------------------------------- fish --- */
+
+static void
+print_fish(const struct session *session)
+{
+    const struct command *command;
+
+    printf("# Completes the words of colander in fish.\n");
+    for (size_t i = 0; (command = command_at(session, i)) != NULL; i++) {
+        const struct argument_option *options = command->options;
+        const struct argument_option *option;
+
+        printf("complete -c colander -n __fish_use_subcommand -a %s -d '",
+               command->name);
+        print_line(command->summary, "'\\");
+        printf("'\n");
+        while ((option = next_option(&options)) != NULL) {
+            printf("complete -c colander -n '__fish_seen_subcommand_from %s' "
+                   "%s %s%s -d '",
+                   command->name, option->name[1] == '\0' ? "-s" : "-l",
+                   option->name, option->value == NULL ? "" : " -r");
+            print_line(option->help, "'\\");
+            printf("'\n");
+        }
+    }
+}
+
+static enum session_exit
+run_completion(struct session *session, const struct arguments *arguments)
+{
+    static const struct {
+        const char *name;
+        void (*print)(const struct session *session);
+    } shells[] = {
+        {"bash", print_bash},
+        {"zsh", print_zsh},
+        {"fish", print_fish},
+    };
+
+    for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
+        if (strcmp(shells[i].name, arguments->words[0]) == 0) {
+            shells[i].print(session);
+            return SESSION_FINE;
+        }
+    }
+    return session_complain(session, SESSION_USAGE,
+                            "no shell '%s': use bash, zsh or fish",
+                            arguments->words[0]);
+}
+
+const struct command command_completion = {
+    .name = "completion",
+    .words = "bash|zsh|fish",
+    .summary = "print a script that completes words in a shell",
+    .help =
+        "Prints a script with which a shell completes commands, options and\n"
+        "families. They are installed where the shells look for them.\n",
+    .examples = "  source <(colander completion bash)\n",
+    .options = options_none,
+    .store = COMMAND_ALONE,
+    .word_count_min = 1,
+    .run = run_completion,
+};
