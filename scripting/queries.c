@@ -155,8 +155,9 @@ describe(lua_State *L, struct query *query, int index)
     asked->keys = bounds_range(&query->bounds);
     asked->snapshot =
         query->snapshot == NULL ? NULL : query->snapshot->snapshot;
-    asked->is_timed =
-        query->mode == QUERY_EXPLAINED || query->mode == QUERY_SHOWN;
+    asked->is_timed = query->mode == QUERY_EXPLAINED ||
+                      query->mode == QUERY_SHOWN ||
+                      scratch_get(L)->ended != NULL;
     asked->reports_columns =
         asked->is_timed || (query->mode == QUERY_ROWS && query->with_columns);
     asked->paths = query->mode == QUERY_WHOLE_ROWS ||
@@ -273,6 +274,17 @@ query_report_missed(lua_State *L, const struct query *query,
                         path_count);
 }
 
+void
+query_report_ended(lua_State *L, const struct query *query)
+{
+    const struct scratch *scratch = scratch_get(L);
+
+    if (scratch->ended != NULL && query->cursor != NULL &&
+        query->mode != QUERY_SHOWN && query->mode != QUERY_EXPLAINED)
+        scratch->ended(scratch->ended_context, query->family->family,
+                       &query->asked, query->cursor);
+}
+
 /* Reads all rows and puts them in order. */
 static void
 order_rows(lua_State *L, struct query *query, int index)
@@ -305,6 +317,7 @@ order_rows(lua_State *L, struct query *query, int index)
     if (has_rows && !has_column && query->limit > 0)
         query_report_missed(L, query, &query->order, 1);
     if (query->mode != QUERY_SHOWN) {
+        query_report_ended(L, query);
         colander_cursor_close(query->cursor);
         query->cursor = NULL;
     }
@@ -370,6 +383,7 @@ query_step(lua_State *L, struct query *query, int index,
     if (query->limit > 0 && query->rows_left == query->limit &&
         query->rows_to_skip == query->skip)
         query_report_missed(L, query, NULL, 0);
+    query_report_ended(L, query);
     if (query->mode != QUERY_SHOWN)
         query_stop(query);
     return false;

@@ -111,6 +111,9 @@ bool query_step(lua_State *L, struct query *query, int index,
 void query_report_missed(lua_State *L, const struct query *query,
                          const char *const *paths, size_t path_count);
 
+/* Reports that the running query has read its last row. */
+void query_report_ended(lua_State *L, const struct query *query);
+
 /* Ends the run, if there is one. */
 void query_stop(struct query *query);
 

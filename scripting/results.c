@@ -139,6 +139,7 @@ query_first(lua_State *L)
     query = query_begin(L, 1, QUERY_ROWS);
     if (!query_step(L, query, 1, &result))
         return 0;
+    query_report_ended(L, query);
     count = push_result(L, query, &result);
     query_stop(query);
     return count;

@@ -78,3 +78,12 @@ scripting_set_missed(lua_State *L, scripting_missed *missed, void *context)
     scratch->missed = missed;
     scratch->missed_context = context;
 }
+
+void
+scripting_set_ended(lua_State *L, scripting_ended *ended, void *context)
+{
+    struct scratch *scratch = scratch_get(L);
+
+    scratch->ended = ended;
+    scratch->ended_context = context;
+}

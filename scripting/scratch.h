@@ -30,6 +30,8 @@ struct scratch {
     scripting_is_cancelled *is_cancelled; /* may be NULL */
     scripting_missed *missed;             /* may be NULL */
     void *missed_context;
+    scripting_ended *ended; /* may be NULL */
+    void *ended_context;
 };
 
 /* Returns the scratch of the state. */

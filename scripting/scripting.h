@@ -56,6 +56,17 @@ typedef void scripting_missed(void *context, struct colander_family *family,
 void scripting_set_missed(lua_State *L, scripting_missed *missed,
                           void *context);
 
+/* Is called when a query that the program does not run itself has read its last
+ * row: those of first, count, group, ... `asked` is what the library was asked,
+ * and is valid during the call, which may not use Lua. */
+typedef void scripting_ended(void *context, struct colander_family *family,
+                             const struct colander_query *asked,
+                             const struct colander_cursor *cursor);
+
+/* Sets the function and its context. NULL is allowed. Such queries are timed.
+ */
+void scripting_set_ended(lua_State *L, scripting_ended *ended, void *context);
+
 /* Returns the code of the error value at `index`, or COLANDER_OK if that is not
  * an error of the store. */
 enum colander_code scripting_error_code(lua_State *L, int index);

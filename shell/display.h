@@ -26,6 +26,7 @@ struct display {
     const struct session *session;
     uint64_t row_limit; /* of one result */
     bool explains;      /* print how rows were found */
+    unsigned explained; /* queries of the chunk whose runs are noted */
     bool wants_hint;    /* a chunk runs, and nothing was explained so far */
     struct report notes;
 };
@@ -39,6 +40,11 @@ void display_show(lua_State *L, struct display *display, int first);
 void display_explain_missed(void *display, struct colander_family *family,
                             const struct colander_predicate *where,
                             const char *const *paths, size_t path_count);
+
+/* Notes how a query ran. A scripting_ended, whose context is the display. */
+void display_explain_ended(void *display, struct colander_family *family,
+                           const struct colander_query *asked,
+                           const struct colander_cursor *cursor);
 
 /* Prints the notes on standard error, and forgets them. */
 void display_print_notes(struct display *display);

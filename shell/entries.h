@@ -18,7 +18,6 @@ struct entries {
 
     /* what dot commands change */
     bool is_paged;      /* long results go through a pager */
-    bool is_timed;      /* the time of each chunk is printed */
     bool is_ended;      /* .quit */
     int stdout_fd;      /* standard output while .output has another; else -1 */
     char *pager;        /* the program; NULL: that of the environment */

@@ -30,7 +30,7 @@ struct explanation {
 void explanation_take_cursor(struct explanation *explanation,
                              const struct colander_cursor *cursor);
 
-/* Adds "3 rows: scanned 100,000 rows (9,000 bytes) in 12,345 microseconds", or
+/* Adds "3 rows: scanned 100,000 rows (9.0 kB) in 12 ms", or
  * what part of the rows was read. */
 void explanation_add_counts(const struct explanation *explanation,
                             struct report *report);

@@ -51,10 +51,12 @@ void report_release(struct report *report);
 void report_finding(void *context, const char *file, const char *what);
 
 /* Texts of numbers, for the formats above. Valid until the end of the full
- * expression: "1,234"; "1 row" or "1,234 rows"; "812 bytes" or "12.3 MB". */
+ * expression: "1,234"; "1 row" or "1,234 rows"; "812 bytes" or "12.3 MB";
+ * "0.28 ms" or "1.25 s". */
 #define THOUSANDS(count) (report_number((count), NULL).text)
 #define NUMBER_OF(count, what) (report_number((count), (what)).text)
 #define SIZE_OF(size) (report_size(size).text)
+#define TIME_OF(microseconds) (report_time(microseconds).text)
 
 struct report_text {
     char text[64];
@@ -62,6 +64,7 @@ struct report_text {
 
 struct report_text report_number(uint64_t count, const char *what);
 struct report_text report_size(uint64_t size);
+struct report_text report_time(uint64_t microseconds);
 
 /* Those of struct colander_family_sizes. */
 extern const struct field family_size_fields[];

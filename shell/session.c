@@ -143,7 +143,14 @@ session_format(const struct session *session, const char *name,
 }
 
 bool
-session_shows_counts(const struct session *session)
+session_shows_costs(const struct session *session)
+{
+    return session->is_prompt ? session->is_timed
+                              : session_shows_notes(session);
+}
+
+bool
+session_shows_notes(const struct session *session)
 {
     return session->is_prompt || session->is_demo ||
            (isatty(STDOUT_FILENO) && isatty(STDERR_FILENO));

@@ -43,6 +43,7 @@ struct session {
     enum output_format format;
     struct output_style style; /* of .nullvalue and .width */
     bool is_prompt;            /* a user types the commands */
+    bool is_timed;             /* .timer is on */
     bool is_demo; /* rows are a table even if output is not a terminal */
 };
 
@@ -78,8 +79,12 @@ session_format(const struct session *session, const char *name,
                enum output_format terminal, struct output_options *options,
                struct colander_error *err);
 
-/* Whether finds report what they read without being asked. */
-bool session_shows_counts(const struct session *session);
+/* Whether commands print notes without being asked: how many rows there are,
+ * and what a table left out. */
+bool session_shows_notes(const struct session *session);
+
+/* Whether finds also report what they read. At the prompt only with .timer. */
+bool session_shows_costs(const struct session *session);
 
 /* Prints a message on standard error, after the command, file and line that it
  * is about. Returns `status`, so that giving up is one statement. */

@@ -15,25 +15,29 @@
 /* Prints notes on standard error: why nothing was found, what a table left out,
  * what was read. */
 static enum colander_code
-print_notes(struct find_run *run, bool is_whole, bool explains,
-            bool shows_counts)
+print_notes(struct find_run *run, const struct session *session, bool is_whole,
+            bool explains)
 {
+    const bool shows_costs = session_shows_costs(session);
+    const bool has_rows = run->context != NULL && session_shows_notes(session);
     struct colander_family_sizes sizes;
     struct report report = REPORT_EMPTY;
 
-    if (shows_counts && run->context != NULL)
+    if (has_rows)
         output_add_left_out(run->context, &report);
     if (is_whole)
         find_run_add_hint(run, &report);
-    if (report.text.size > 0 && (explains || shows_counts))
+    if (report.text.size > 0 && (explains || shows_costs || has_rows))
         report_add(&report, "\n");
-    if ((explains || shows_counts) &&
+    if ((explains || shows_costs) &&
         colander_family_sizes(run->family, &sizes, NULL) == COLANDER_OK)
         run->explanation.key_count = sizes.key_count;
     if (explains)
         explanation_add(&run->explanation, &report);
-    else if (shows_counts)
+    else if (shows_costs)
         explanation_add_counts(&run->explanation, &report);
+    else if (has_rows)
+        report_add(&report, "%s", NUMBER_OF(run->explanation.row_count, "row"));
     pager_end(); /* it comes after the rows */
     return report_print(&report, stderr, NULL);
 }
@@ -108,9 +112,8 @@ run_request(struct session *session, const struct arguments *arguments,
     if (code != COLANDER_OK)
         status = session_misused(session, &err);
     if (code == COLANDER_OK || code == COLANDER_CANCELLED)
-        code = print_notes(&run, code == COLANDER_OK,
-                           arguments_has(arguments, "explain"),
-                           session_shows_counts(session));
+        code = print_notes(&run, session, code == COLANDER_OK,
+                           arguments_has(arguments, "explain"));
     if (code == COLANDER_NO_MEMORY && status == SESSION_FINE)
         status = SESSION_FAILED;
     hint_missing_release(&run.missing);

@@ -122,6 +122,19 @@ report_size(uint64_t size)
     return text;
 }
 
+struct report_text
+report_time(uint64_t microseconds)
+{
+    const double ms = (double)microseconds / 1000;
+    struct report_text text;
+
+    if (ms >= 1000)
+        snprintf(text.text, sizeof(text.text), "%.2f s", ms / 1000);
+    else
+        snprintf(text.text, sizeof(text.text), "%.*f ms", ms < 10 ? 2 : 0, ms);
+    return text;
+}
+
 /* -------------------------------------------------------------- fields --- */
 
 #define SIZES(name, member) FIELD(UINT64, name, colander_family_sizes, member)

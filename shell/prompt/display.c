@@ -15,6 +15,7 @@
 #define DISPLAY_VALUES 1000        /* of one expression that are shown */
 #define STRING_SIZE_MAX (1u << 20) /* bytes of a string, on a terminal */
 #define VALUE_SIZE_MAX 4000        /* bytes of a value that is not a row */
+#define EXPLAINED_MAX 10           /* queries of a chunk */
 
 /* What is open while something is printed: userdata, as errors may be raised.
  */
@@ -134,6 +135,27 @@ display_explain_missed(void *context, struct colander_family *family,
     display->wants_hint = display->notes.text.size == size;
 }
 
+void
+display_explain_ended(void *context, struct colander_family *family,
+                      const struct colander_query *asked,
+                      const struct colander_cursor *cursor)
+{
+    struct display *display = context;
+    struct request request = {.query = *asked};
+    struct explanation explanation = {.request = &request};
+    struct colander_family_sizes sizes;
+
+    if (display->explained++ >= EXPLAINED_MAX)
+        return;
+    explanation_take_cursor(&explanation, cursor);
+    explanation.family = colander_family_name(family);
+    explanation.row_count = explanation.counts.rows_returned;
+    if (colander_family_sizes(family, &sizes, NULL) == COLANDER_OK)
+        explanation.key_count = sizes.key_count;
+    explanation_add(&explanation, &display->notes);
+    explanation_release(&explanation);
+}
+
 /* ------------------------------------------------------------- queries --- */
 
 /* Notes what the query at `index` read. */
@@ -209,8 +231,10 @@ show_query(lua_State *L, struct display *display, int index)
     end_rows(L, display, shown);
     if (is_row)
         note_cut(display, row_count, "; there are more");
-    if (display->explains || session_shows_counts(display->session))
+    if (display->explains || session_shows_costs(display->session))
         note_counts(L, display, shown, index, query.family, row_count);
+    else if (session_shows_notes(display->session) && !is_row)
+        report_add(begin_note(display), "%s", NUMBER_OF(row_count, "row"));
     scripting_query_end(L, index);
     lua_pop(L, 1);
 }

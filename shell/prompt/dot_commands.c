@@ -43,7 +43,7 @@ run_explain(struct session *session, const struct arguments *arguments)
 static enum session_exit
 run_timer(struct session *session, const struct arguments *arguments)
 {
-    return read_switch(session, arguments, &session->entries->is_timed);
+    return read_switch(session, arguments, &session->is_timed);
 }
 
 static enum session_exit

@@ -46,6 +46,7 @@ entries_release(struct entries *entries)
     free(entries->pager);
     free(entries->null_text);
     entries->session->style.null_text = NULL;
+    entries->session->is_timed = false;
     if (entries->stdout_fd >= 0)
         close(entries->stdout_fd);
     entries->session->dot_commands = NULL;
@@ -96,16 +97,22 @@ run_loaded(struct entries *entries, enum interpreter_detail detail)
     enum session_exit status;
 
     entries->display.wants_hint = true;
+    entries->display.explained = 0;
+    scripting_set_ended(
+        L, entries->display.explains ? display_explain_ended : NULL,
+        &entries->display);
     status = interpreter_call(entries->interpreter, 0, detail);
     if (status == SESSION_FINE && lua_gettop(L) > 0)
         status = show_results(entries);
     lua_settop(L, 0);
+    scripting_set_ended(L, NULL, NULL);
     entries->display.wants_hint = false;
     display_print_notes(&entries->display);
     dot_commands_end_once(entries);
-    if (entries->is_timed) {
+    if (entries->session->is_timed) {
         (void)fflush(stdout);
-        fprintf(stderr, "time: %.6f s\n", clock_seconds() - start);
+        fprintf(stderr, "time: %s\n",
+                TIME_OF((uint64_t)((clock_seconds() - start) * 1e6)));
     }
     return status;
 }

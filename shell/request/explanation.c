@@ -72,8 +72,8 @@ explanation_add_counts(const struct explanation *explanation,
     else
         add_share(explanation, report);
     if (counts->bytes_read > 0 || is_scan)
-        report_add(report, " (%s)", NUMBER_OF(counts->bytes_read, "byte"));
-    report_add(report, " in %s", NUMBER_OF(time, "microsecond"));
+        report_add(report, " (%s)", SIZE_OF(counts->bytes_read));
+    report_add(report, " in %s", TIME_OF(time));
 }
 
 /* --------------------------------------------------------------- lines --- */
@@ -163,7 +163,7 @@ add_expressions(const struct explanation *explanation, struct report *report)
                                   explanation->rows_rejected,
                               "row"),
                     THOUSANDS(explanation->rows_rejected),
-                    NUMBER_OF(explanation->where_time, "microsecond"));
+                    TIME_OF(explanation->where_time));
 }
 
 static void
@@ -172,11 +172,9 @@ add_times(const struct colander_explain *counts, struct report *report)
     if (counts->plan != COLANDER_PLAN_CANDIDATES ||
         counts->plan_time + counts->read_time + counts->verify_time == 0)
         return;
-    report_line(report, "time", "%s", "");
-    report_add_part(report, counts->plan_time, "planning");
-    report_add_part(report, counts->read_time, "reading");
-    report_add_part(report, counts->verify_time, "verifying");
-    report_add(report, " (microseconds)");
+    report_line(report, "time", "%s planning, ", TIME_OF(counts->plan_time));
+    report_add(report, "%s reading, ", TIME_OF(counts->read_time));
+    report_add(report, "%s verifying", TIME_OF(counts->verify_time));
 }
 
 void

@@ -354,7 +354,7 @@ fill_query(struct request *request, const struct session *session,
     }
     request->is_any = arguments_has(arguments, "any");
     query->reports_columns = request->is_any || explains;
-    query->is_timed = explains || session_shows_counts(session);
+    query->is_timed = explains || session_shows_costs(session);
 }
 
 enum session_exit

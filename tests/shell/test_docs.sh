@@ -19,13 +19,13 @@ colander() {
 # shellcheck disable=SC2317 # check_page gets its name
 without_figures() {
     sed -E -e '/^(time|store) /d' -e 's/[0-9][0-9,]*(\.[0-9]+)?/N/g' \
-        -e 's/(microsecond|byte|row|part|file|candidate)s\b/\1/g'
+        -e 's/\bN (ms|s)\b/N ms/g' -e 's/(byte|row|part|file|candidate)s\b/\1/g'
 }
 
 # The cost of a find is shown only on a terminal.
 # shellcheck disable=SC2317
 without_work() {
-    sed -E '/^[0-9,]+ rows?: (read|scanned) /d'
+    sed -E '/^[0-9,]+ rows?(: (read|scanned) .*)?$/d'
 }
 
 # shellcheck disable=SC2317

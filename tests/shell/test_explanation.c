@@ -65,9 +65,9 @@ TEST(candidates_are_counted_to_the_last_file_and_row)
         "recent   4 candidates among rows in no SST file yet\n"
         "verified 20 candidates, 17 read directly: 12 returned, 1 gone, "
         "2 false positives, 5 not needed\n"
-        "work     12 rows: read 99 of about 100,000 rows (12,345 bytes) in "
-        "1,230 microseconds\n"
-        "time     1,000 planning, 200 reading, 30 verifying (microseconds)\n"
+        "work     12 rows: read 99 of about 100,000 rows (12.3 kB) in "
+        "1.23 ms\n"
+        "time     1.00 ms planning, 0.20 ms reading, 0.03 ms verifying\n"
         "matched  user 1, a\\nb 1");
     explanation_release(&explanation);
 }
@@ -84,8 +84,8 @@ TEST(what_says_nothing_is_left_out)
     assert_explains(&explanation,
                     "plan     candidates of family 'tweets' in key order\n"
                     "files    1: 1 pruned by the hierarchy\n"
-                    "work     0 rows: read none of about 3 rows in 0 "
-                    "microseconds");
+                    "work     0 rows: read none of about 3 rows in "
+                    "0.00 ms");
 }
 
 /* The number of rows is an estimate, and a candidate may be read twice. */
@@ -100,7 +100,7 @@ TEST(no_more_rows_are_read_than_there_are)
     explanation.counts.rows_verified = 1;
     assert_explains(&explanation,
                     "plan     candidates of family 'tweets' in key order\n"
-                    "work     0 rows: read 4 rows in 0 microseconds");
+                    "work     0 rows: read 4 rows in 0.00 ms");
 }
 
 TEST(a_scan_reports_the_rows_it_read)
@@ -117,8 +117,8 @@ TEST(a_scan_reports_the_rows_it_read)
     assert_explains(&explanation,
                     "plan     scan of family 'tweets' in key order\n"
                     "because  dear (expected: 70 candidates)\n"
-                    "work     0 rows: scanned 3 rows (0 bytes) in 1 "
-                    "microsecond");
+                    "work     0 rows: scanned 3 rows (0 bytes) in "
+                    "0.00 ms");
 }
 
 /* Returns what a find of "x" in any column has counted. */
@@ -139,7 +139,7 @@ take_find(struct explanation *explanation, struct colander_family *family)
         OK(colander_cursor_next(cursor, &is_row, &result, NULL));
     explanation_take_cursor(explanation, cursor);
     colander_cursor_close(cursor);
-    colander_predicate_destroy((struct colander_predicate *)query.where);
+    colander_predicate_destroy(query.where);
 }
 
 FIXTURE_TEST(many_columns_are_shown_by_name_or_number)

@@ -126,7 +126,8 @@ prints_some '…'
 
 # A find explains itself on standard error, and the figures add up.
 adds_up() { # LABEL: the count of that line is the sum of those after it
-    grep "^$1 " "$work/err" | tr -d , | sed 's/ (.*//' | awk '{
+    grep "^$1 " "$work/err" | sed 's/, [0-9,]* read directly//; s/ (.*//' |
+        tr -d , | awk '{
         for (i = 3; i <= NF; i++)
             if ($i ~ /^[0-9]+$/) sum += $i
         if (sum != $2 + 0 || NF < 4) exit 1
@@ -135,7 +136,7 @@ adds_up() { # LABEL: the count of that line is the sum of those after it
 
 scan() { # ROWS
     says_some "^plan     scan of family 'tweets' in key order$"
-    says_some "^work     $1: scanned 100,000 rows \([0-9,]+ bytes\) in [0-9,]+ "
+    says_some "^work     $1: scanned 100,000 rows \\([0-9.]+ [kM]B\\) in [0-9.]+ m?s\$"
 }
 
 run 0 find "$demo" tweets user=Nobody --explain
@@ -143,7 +144,7 @@ prints ''
 if has_filters; then
     says_some "^plan     candidates of family 'tweets' in key order$"
     says_some '^because  value filters '
-    says_some '^work     0 rows: read none of about 100,000 rows in [0-9,]+ '
+    says_some '^work     0 rows: read none of about 100,000 rows in [0-9.]+ m?s$'
 else
     scan '0 rows'
     says_some '^because  no value filters$'

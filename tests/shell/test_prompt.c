@@ -131,12 +131,20 @@ TEST(a_find_is_shown_as_a_table_with_its_counts)
     show(&terminal, "tweets:find{number = 7}\r",
          "_key  number  user   note\r\n");
     terminal_expect(&terminal, "\n7          7  Smith  n\r\n");
+    terminal_expect(&terminal, "1 row\r\n" PROMPT);
+    enter(&terminal, "tweets:count{number = 7}", "1\r\n");
+    enter(&terminal, ".timer on", "");
+    show(&terminal, "tweets:find{number = 7}\r",
+         "\n7          7  Smith  n\r\n");
 #ifdef COLANDER_FILTERS
     terminal_expect(&terminal, "1 row: read ");
     terminal_expect(&terminal, " of about 50,000 rows (");
 #else
     terminal_expect(&terminal, "1 row: scanned 50,000 rows (");
 #endif
+    terminal_expect(&terminal, " bytes) in ");
+    terminal_expect(&terminal, "ms\r\ntime: ");
+    terminal_expect(&terminal, "ms\r\n");
     terminal_expect(&terminal, PROMPT);
     quit(&terminal);
 }
@@ -319,7 +327,7 @@ TEST(long_results_go_through_a_pager_and_are_limited)
     terminal_expect(&terminal, PROMPT);
     assert_false(terminal_has(&terminal, "paged 1000"));
     show(&terminal, ".find tweets number<50\r", "paged 49        49  Smith");
-    terminal_expect(&terminal, "50 rows: ");
+    terminal_expect(&terminal, "\r\n50 rows\r\n");
     terminal_expect(&terminal, PROMPT);
     enter(&terminal, ".limit 30", "");
     show(&terminal, "tweets:find():all()\r", "paged 29");
@@ -483,6 +491,29 @@ TEST(a_family_alone_shows_what_is_in_it)
           "         note    100.0 %  string\r\n"
           "example  tweets:find{user = \"Smith\"}:limit(10)\r\n");
     enter(&terminal, "tostring(tweets)", "family 'tweets'\r\n");
+    quit(&terminal);
+}
+
+TEST(explain_covers_queries_that_return_a_value)
+{
+    static const char *const chunks[] = {
+        "tweets:count{number = 7}", "tweets:find{number = 7}:first()",
+        "tweets:find{number = 7}:group('user'):count()",
+        "tweets:find{number = 7}:order('user'):all()",
+        "for _ in tweets:find{number = 7} do end"};
+
+    start(&terminal);
+    enter(&terminal, ".explain", "");
+    for (size_t i = 0; i < COUNT(chunks); i++) {
+        enter(&terminal, chunks[i], "work     1 row: ");
+    }
+    show(&terminal, "for i = 1, 12 do tweets:count{number = 7} end\r", "plan ");
+    for (int i = 1; i < 10; i++)
+        terminal_expect(&terminal, "plan ");
+    terminal_expect(&terminal, "work ");
+    terminal_expect(&terminal, PROMPT);
+    enter(&terminal, ".explain", "");
+    show(&terminal, "tweets:count{number = 7}\r", "\r\n1\r\n" PROMPT);
     quit(&terminal);
 }
 
