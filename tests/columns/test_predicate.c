@@ -278,8 +278,8 @@ check_conditions(struct colander_predicate *predicate, size_t count,
 
 TEST(the_conditions_of_a_predicate_are_those_on_values_of_columns)
 {
-    static const char *const words[] = {"(",   "a.b[]=1", "or", "c?",     ")",
-                                        "not", "d=1",     "e!", "f=[1,2]"};
+    static const char *const words[] = {
+        "(", "a.b[]=x", "or", "c?", ")", "not", "d=1", "e!", "f=[\"x\",\"y\"]"};
 
     check_conditions(colander_where_words(words, COUNT(words), NULL, NULL), 3,
                      "a.b[]", 1);

@@ -20,7 +20,8 @@ completes() { # WANTED WORD...: the last word is completed to these
     [ "$(printf '%s\n' "${COMPREPLY[@]}" | sort | paste -sd ' ')" = "$wanted" ] ||
         complain "'$*' is completed to '${COMPREPLY[*]}', not '$wanted'"
 }
-completes 'data demo' d
+completes 'data' dat
+completes 'demo' dem
 completes 'find' fi
 completes '--limit' find data tweets --lim
 completes '-e' shell data -e

@@ -47,6 +47,7 @@ hint "favorite_count holds numbers, many is a text" 'favorite_count>many'
 hint "verified holds booleans, yes is a text" verified=yes
 hint "both holds numbers and texts, true is a boolean" both=true
 hint "user.name holds texts, 5 is a number" 'user.name>5'
+hint "user.name holds texts, false is a boolean" 'user.name=[true,false]'
 
 # Two conditions in one word
 hint "'a favorite_count>1' is one text: write 'favorite_count>1' as a separate word" \
