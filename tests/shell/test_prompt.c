@@ -139,10 +139,11 @@ TEST(a_find_is_shown_as_a_table_with_its_counts)
 #ifdef COLANDER_FILTERS
     terminal_expect(&terminal, "1 row: read ");
     terminal_expect(&terminal, " of about 50,000 rows (");
+    terminal_expect(&terminal, " bytes) in ");
 #else
     terminal_expect(&terminal, "1 row: scanned 50,000 rows (");
+    terminal_expect(&terminal, " MB) in ");
 #endif
-    terminal_expect(&terminal, " bytes) in ");
     terminal_expect(&terminal, "ms\r\ntime: ");
     terminal_expect(&terminal, "ms\r\n");
     terminal_expect(&terminal, PROMPT);
