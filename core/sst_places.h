@@ -59,10 +59,11 @@ size_t sst_rows_measure(struct colander_slice block, uint32_t *entry_count);
 struct colander_slice sst_rows_first_key(struct colander_slice block);
 
 /* Fills `rows`, aligned memory of the size measured, with the rows of a block
- * that was measured. Leaves out deletes. Returns false if a key is not above
- * the one before: there are several versions of it. */
+ * that was measured. Leaves out deletes. Sets *last_key to that of the last
+ * entry, borrowed from `rows`. Returns false if a key is not above the one
+ * before: there are several versions of it. */
 bool sst_rows_decode(struct colander_slice block, uint32_t entry_count,
-                     struct sst_rows *rows);
+                     struct sst_rows *rows, struct colander_slice *last_key);
 
 /* Sets key and value, borrowed, and returns the sequence. Requires that `index`
  * is below the count. */

@@ -55,8 +55,10 @@ change_settings(struct filters *filters, struct engine_family *engine_family,
     await_writes(filters);
     if (code == COLANDER_OK)
         code = engine_family_flush(engine_family, err);
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK) {
+        atomic_fetch_add(&family->changes, 1); /* before finds rely on it */
         atomic_store(&family->is_recent_all, is_on);
+    }
     /* A drop may have discarded the recent rows in the meantime. */
     if (engine_family_is_dropped(engine_family))
         atomic_store(&family->is_recent_all, false);

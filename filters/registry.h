@@ -87,7 +87,7 @@ struct family_filters {
     struct recent *recent;
     atomic_bool is_recent_all; /* the recent rows have every row that is in no
                                 * SST */
-    atomic_bool knows_recent_keys; /* if so, also the key of every delete */
+    atomic_bool knows_recent_keys; /* and the keys of deletes in no SST */
     atomic_uint_fast64_t changes;  /* of its files; counted before recent rows
                                     * are removed */
 
@@ -214,12 +214,17 @@ COLANDER_CHECKED enum colander_code registry_view(struct registry *registry,
 /* NULL is allowed. */
 void file_view_release(struct file_view *view);
 
-/* Returns a reference to the levels of the family, which have all files that
- * were created before; NULL if they cannot be listed. Calls the engine. */
+/* Returns a reference to the levels of the family. They have every file whose
+ * flush or joining was reported before. NULL if they cannot be listed. Calls the
+ * engine. */
 struct levels *registry_levels(struct registry *registry,
                                struct family_filters *family,
                                struct engine *engine,
                                struct engine_family *engine_family,
                                struct levels_memory *memory);
+
+/* Releases the levels of a family that was dropped. */
+void registry_drop_levels(struct registry *registry,
+                          struct family_filters *family);
 
 #endif

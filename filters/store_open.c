@@ -225,6 +225,7 @@ dropped(void *context, struct engine_family *engine_family)
         return;
     atomic_store(&family->is_recent_all, false);
     recent_flushed(family->recent, UINT64_MAX);
+    registry_drop_levels(&filters->registry, family);
 }
 
 /* The callback by which backups and checks name a filter. */

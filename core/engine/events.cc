@@ -100,7 +100,8 @@ class Collector : public rocksdb::TablePropertiesCollector
         bool is_put = type == rocksdb::kEntryPut;
         bool is_row = is_put || type == rocksdb::kEntryDelete ||
                       type == rocksdb::kEntrySingleDelete;
-        /* The block that is being filled will begin where the file ends. */
+        /* The block that is being filled will begin where the file ends, as
+         * blocks are not compressed in parallel or with a dictionary. */
         const struct sst_entry entry = {from_rocksdb(key), from_rocksdb(value),
                                         file_size, is_put};
 

@@ -23,6 +23,28 @@ in_run(const rocksdb::SstFileMetaData &file, bool begins_run)
             from_rocksdb(rocksdb::Slice(file.largestkey))};
 }
 
+enum colander_code
+visit_levels(const rocksdb::ColumnFamilyMetaData &files,
+             enum colander_code (*visit)(void *context,
+                                         const struct sst_in_run *file,
+                                         struct colander_error *err),
+             void *context, struct colander_error *err)
+{
+    for (const rocksdb::LevelMetaData &level : files.levels) {
+        bool begins_run = true;
+
+        for (const rocksdb::SstFileMetaData &file : level.files) {
+            const struct sst_in_run found = in_run(file, begins_run);
+            const enum colander_code code = visit(context, &found, err);
+
+            if (code != COLANDER_OK)
+                return code;
+            begins_run = level.level == 0;
+        }
+    }
+    return COLANDER_OK;
+}
+
 } // namespace
 
 enum colander_code
@@ -33,22 +55,16 @@ engine_runs(struct engine_family *family,
             void *context, struct colander_error *err)
 {
     return guard(err, "list the files of a family", [&] {
-        enum colander_code code = COLANDER_OK;
-        rocksdb::ColumnFamilyMetaData files;
+        const std::string name = family->handle->GetName();
+        std::vector<rocksdb::ColumnFamilyMetaData> all;
 
-        family->engine->db->GetColumnFamilyMetaData(family->handle.get(),
-                                                    &files);
-        for (const rocksdb::LevelMetaData &level : files.levels) {
-            bool begins_run = true;
-
-            for (const rocksdb::SstFileMetaData &file : level.files) {
-                const struct sst_in_run found = in_run(file, begins_run);
-
-                if (code == COLANDER_OK)
-                    code = visit(context, &found, err);
-                begins_run = level.level == 0;
-            }
+        /* The metadata of one family is that of its readers, which may lack the
+         * file of a flush that has already left the memtables. */
+        family->engine->db->GetAllColumnFamilyMetaData(&all);
+        for (const rocksdb::ColumnFamilyMetaData &one : all) {
+            if (one.name == name)
+                return visit_levels(one, visit, context, err);
         }
-        return code;
+        return COLANDER_OK;
     });
 }

@@ -181,7 +181,7 @@ is_delete(unsigned type)
 
 bool
 sst_rows_decode(struct colander_slice block, uint32_t entry_count,
-                struct sst_rows *rows)
+                struct sst_rows *rows, struct colander_slice *last_key)
 {
     struct bytes_reader in = bytes_reader_of(entries_of(block));
     uint8_t *at = (uint8_t *)&rows->places[entry_count];
@@ -211,6 +211,7 @@ sst_rows_decode(struct colander_slice block, uint32_t entry_count,
             memcpy(at, entry.value.data, entry.value.size);
         at += entry.value.size;
     }
+    *last_key = colander_slice_of(last.data, last.size - TABLE_KEY_TAIL);
     return true;
 }
 

@@ -72,6 +72,17 @@ lend(struct filters *filters)
         engine_cache_lend(filters->engine, step * LEND_STEP);
 }
 
+/* Decoding makes a block larger, as keys are whole. Blocks that would grow by
+ * more are not decoded. */
+#define GROWTH_MAX 4
+#define GROWTH_ALWAYS ((size_t)64 << 10)
+
+static struct sst_rows *
+rows_in(struct cached_block *block)
+{
+    return (struct sst_rows *)(void *)block_cache_bytes(block);
+}
+
 /* Returns how many rows begin in the block of a span. */
 static uint64_t
 rows_of(const struct filter_file *filter, uint32_t span)
@@ -93,6 +104,22 @@ fail_misplaced(const struct sst_file *file, struct colander_error *err)
                          file->number);
 }
 
+/* Decodes a block. Returns whether its rows can be read by number: no key has
+ * several versions, here or in the next block, and the rows are those that the
+ * filter counts here. */
+static bool
+decode_rows(const struct filter_file *filter, uint32_t span,
+            struct colander_slice content, uint32_t entry_count,
+            struct sst_rows *rows)
+{
+    struct colander_slice last;
+
+    return sst_rows_decode(content, entry_count, rows, &last) &&
+           rows->count == rows_of(filter, span) &&
+           (span + 1 == filter->span_count ||
+            filter->spans[span + 1].key_sum != filter_key_sum(last));
+}
+
 /* Decodes a block into memory of the cache. A block without rows says that they
  * cannot be read by number. */
 static enum colander_code
@@ -102,18 +129,19 @@ decode_block(struct filters *filters, const struct sst_file *file,
 {
     uint32_t entry_count;
     const size_t size = sst_rows_measure(content, &entry_count);
-    struct sst_rows *rows;
 
     if (size == 0 || filter_key_sum(sst_rows_first_key(content)) !=
                          file->filter->spans[span].key_sum)
         return fail_misplaced(file, err);
-    *block = block_cache_allocate(filters->rows, size);
-    if (*block == NULL)
+    if (size <= content.size * GROWTH_MAX + GROWTH_ALWAYS)
+        *block = block_cache_allocate(filters->rows, size);
+    if (*block != NULL &&
+        decode_rows(file->filter, span, content, entry_count, rows_in(*block)))
         return COLANDER_OK;
-    rows = (struct sst_rows *)(void *)block_cache_bytes(*block);
-    if (!sst_rows_decode(content, entry_count, rows) ||
-        rows->count != rows_of(file->filter, span))
-        rows->count = 0;
+    block_cache_release(filters->rows, *block);
+    *block = block_cache_allocate(filters->rows, sizeof(struct sst_rows));
+    if (*block != NULL)
+        rows_in(*block)->count = 0;
     return COLANDER_OK;
 }
 

@@ -10,7 +10,7 @@
 struct key_filter {
     atomic_size_t reference_count;
     struct levels_memory *memory;
-    struct sst_keys *keys; /* NULL: the SST has none */
+    struct sst_keys *keys; /* NULL: the SST has none that can be read */
 };
 
 struct level_file {
@@ -58,6 +58,7 @@ read_filter(const struct levels *levels, uint64_t number)
 {
     struct levels_memory *memory = levels->memory;
     struct key_filter *filter;
+    enum colander_code code;
     char path[SST_PATH_MAX];
 
     if (atomic_load_explicit(&memory->bytes, memory_order_relaxed) >=
@@ -69,7 +70,10 @@ read_filter(const struct levels *levels, uint64_t number)
         return NULL;
     atomic_init(&filter->reference_count, 1);
     filter->memory = memory;
-    if (sst_keys_read(path, &filter->keys, NULL) != COLANDER_OK) {
+    code = sst_keys_read(path, &filter->keys, NULL);
+    /* A file without a filter that can be read may have any key. */
+    if (code != COLANDER_OK && code != COLANDER_CORRUPT &&
+        code != COLANDER_NOT_FOUND) {
         free(filter);
         return NULL;
     }

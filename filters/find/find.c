@@ -338,6 +338,20 @@ change_row(struct candidates *candidates)
     *row = take_row(candidates);
 }
 
+/* Returns how the top key compares with the last one, in the order of the find.
+ * It is before it if a stream reads some rows again, which it has given. */
+static int
+order_after_last(const struct candidates *candidates)
+{
+    int order = 1;
+
+    if (candidates->has_last)
+        order = colander_slice_compare(candidates->plan.streams[0]->key,
+                                       last_key(candidates));
+    return candidates->has_last && candidates->request.is_reverse ? -order
+                                                                  : order;
+}
+
 /* Adds keys until there are `max`. Sets their sizes only, since their bytes may
  * still move. */
 static enum colander_code
@@ -348,12 +362,11 @@ collect_lot(struct candidates *candidates, struct candidate *found, size_t max,
 
     while (code == COLANDER_OK && candidates->row_count < max &&
            candidates->heap_count > 0) {
-        const struct colander_slice key = candidates->plan.streams[0]->key;
+        const int order = order_after_last(candidates);
 
-        if (candidates->has_last &&
-            colander_slice_equal(key, last_key(candidates)))
+        if (order == 0)
             change_row(candidates);
-        else
+        else if (order > 0)
             code = add_key(candidates, found, err);
         if (code == COLANDER_OK)
             code = step_top(candidates, err);

@@ -120,7 +120,8 @@ take_filter(struct filters *filters, const struct sst_created *file)
     return false;
 }
 
-/* The levels of the family may be different from here on. */
+/* The levels of the family are listed again: they may be different now, or
+ * soon. */
 static void
 note_change(struct filters *filters, uint32_t family_id)
 {

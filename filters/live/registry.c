@@ -267,6 +267,7 @@ remove_file(struct registry *registry, uint64_t number)
         registry_leave_hierarchy(family, file);
         registry_unref_file(file);
         registry_touch(family);
+        atomic_fetch_add(&family->changes, 1);
     }
     remember_gone(registry, number, size);
 }

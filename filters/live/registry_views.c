@@ -117,6 +117,18 @@ keep_levels(struct registry *registry, struct family_filters *family,
     levels_unref(old);
 }
 
+void
+registry_drop_levels(struct registry *registry, struct family_filters *family)
+{
+    struct levels *dropped;
+
+    pthread_mutex_lock(&registry->mutex);
+    dropped = family->levels;
+    family->levels = NULL;
+    pthread_mutex_unlock(&registry->mutex);
+    levels_unref(dropped);
+}
+
 struct levels *
 registry_levels(struct registry *registry, struct family_filters *family,
                 struct engine *engine, struct engine_family *engine_family,

@@ -239,6 +239,114 @@ FIXTURE_TEST(rows_in_logs_are_in_doubt_for_a_reader)
     fixture->options.mode = COLANDER_OPEN_EXISTING;
 }
 
+/* Whether finds of each row, in both directions, return what scans do. */
+static void
+compare_all(struct colander_family *family, int count,
+            const struct colander_snapshot *snapshot)
+{
+    struct find_counts counts;
+
+    memset(&counts, 0, sizeof(counts));
+    for (int i = 0; i < 2 * count; i++) {
+        struct colander_query find = usual_query();
+        struct colander_query scan;
+        struct colander_predicate *where;
+        char text[16];
+
+        key_text(text, i / 2);
+        where =
+            colander_where("number", COLANDER_EQ, colander_text(text), NULL);
+        find.where = where;
+        find.snapshot = snapshot;
+        find.is_reverse = i % 2 != 0;
+        scan = find;
+        scan.where =
+            colander_not(colander_not(colander_where("number", COLANDER_EQ,
+                                                     colander_text(text), NULL),
+                                      NULL),
+                         NULL);
+        (void)compare_find(family, &find, &scan, &counts);
+        colander_predicate_destroy(where);
+        colander_predicate_destroy((struct colander_predicate *)scan.where);
+    }
+}
+
+/* A row of about a KiB, so that a block has some fifteen. */
+static void
+put_large(struct store_fixture *fixture, struct colander_family *family,
+          int number)
+{
+    static char filling[1000];
+    char key[16];
+
+    memset(filling, 'a' + number % 7, sizeof(filling) - 1);
+    key_text(key, number);
+    colander_row_builder_add(fixture->builder, "filling",
+                             colander_text(filling));
+    OK(put_text(fixture, family, key, "number", colander_text(key), NULL));
+}
+
+static void
+delete_row(struct colander_family *family, int number)
+{
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+    char text[16];
+
+    key_text(text, number);
+    OK(colander_key_text(text, &key, NULL));
+    OK(colander_family_delete(family, colander_buffer_slice(&key), NULL, NULL));
+}
+
+/* Versions of one key may be in two blocks, whichever row it is: the snapshot
+ * and the present must not see each other's rows, nor miss any, nor see one
+ * twice. */
+FIXTURE_TEST(versions_on_both_sides_of_a_block_are_told_apart)
+{
+    struct colander_filter_options options;
+
+    colander_filter_options_init(&options);
+    for (int changed = 0; changed < 40; changed++) {
+        struct colander_family *family;
+        struct colander_snapshot *snapshot;
+        char name[16];
+
+        (void)snprintf(name, sizeof(name), "rows %d", changed);
+        family = fixture_family(fixture, name);
+        OK(colander_family_create(family, NULL));
+        options.rows_per_segment = changed % 2 == 0 ? 16 : 1;
+        OK(colander_family_set_filters(family, &options, NULL));
+        for (int i = 0; i < 40; i++)
+            put_large(fixture, family, i);
+        OK(colander_store_snapshot(fixture->store, &snapshot, NULL));
+        if (changed % 3 == 0)
+            delete_row(family, changed);
+        else
+            put_large(fixture, family, changed);
+        delete_row(family, (changed + 15) % 40);
+        OK(colander_family_flush(family, NULL));
+        assert_all_loaded(family);
+        compare_all(family, 40, snapshot);
+        compare_all(family, 40, NULL);
+        colander_snapshot_release(snapshot);
+        colander_family_close(family);
+    }
+}
+
+/* A compaction's files are in the levels as soon as it has ended. */
+FIXTURE_TEST(rows_are_read_directly_after_a_compaction)
+{
+    struct colander_family *family = fill(fixture);
+
+    (void)direct_rows(family, NULL, "first", GROUP);
+    put_row(fixture, family, 7, "second");
+    OK(colander_family_flush(family, NULL));
+    (void)direct_rows(family, NULL, "second", 1);
+    OK(colander_family_compact(family, NULL));
+    assert_all_loaded(family);
+    assert_int_equal(direct_rows(family, NULL, "first", GROUP - 1), GROUP);
+    assert_int_equal(direct_rows(family, NULL, "second", 1), 1);
+}
+
 /* -------------------------------------------------------------- damage --- */
 
 /* Fills `path` with the only file in a directory of the store that ends so. */

@@ -34,6 +34,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct colander_slice block = colander_slice_of(copy, size);
     uint32_t entry_count;
     const size_t needed = sst_rows_measure(block, &entry_count);
+    struct colander_slice last;
     struct sst_rows *rows;
 
     if (needed > 0) {
@@ -41,8 +42,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         expect(sst_rows_first_key(block).size <= size);
         rows = malloc(needed);
         expect(rows != NULL);
-        if (sst_rows_decode(block, entry_count, rows))
+        if (sst_rows_decode(block, entry_count, rows, &last)) {
             look_at_rows(rows, needed);
+            expect(last.data + last.size <= (const uint8_t *)rows + needed);
+        }
         expect(rows->count <= entry_count);
         free(rows);
     }

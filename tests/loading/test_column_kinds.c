@@ -113,12 +113,12 @@ random_text(uint64_t *seed, enum content content, char *text)
                  random_below(seed, 4) ? "" : ".5");
         return;
     case IDS_WITH_SIGNS:
-        snprintf(text, TEXT_SIZE, "%.1s%u", "+- " + random_below(seed, 2),
+        snprintf(text, TEXT_SIZE, "%.1s%u", &"+- "[random_below(seed, 2)],
                  number % 50);
         return;
     case IDS_WITH_EXPONENTS:
         snprintf(text, TEXT_SIZE, "%u%.1s%u", number % 20,
-                 "eE" + random_below(seed, 2), number / 20 % 8);
+                 &"eE"[random_below(seed, 2)], number / 20 % 8);
         return;
     case LARGE_INTEGERS:
         random_digits(seed, digits, 16 + random_below(seed, 8), 10);
@@ -154,7 +154,7 @@ random_text(uint64_t *seed, enum content content, char *text)
         snprintf(text, TEXT_SIZE, "%s %u", number % 2 ? "The" : "A", number);
         return;
     default:
-        random_text(seed, random_below(seed, MIXED), text);
+        random_text(seed, (enum content)random_below(seed, MIXED), text);
     }
 }
 
@@ -289,7 +289,7 @@ draw(struct sample *sample)
             sample->contents[i][k] =
                 i > 0 && random_below(sample->seed, 2)
                     ? sample->contents[0][k]
-                    : random_below(sample->seed, CONTENT_COUNT);
+                    : (enum content)random_below(sample->seed, CONTENT_COUNT);
         sample->begins[i] = count;
         for (size_t row = 0; row < rows; row++, count++) {
             for (size_t k = 0; k < COLUMNS; k++)
