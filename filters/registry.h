@@ -215,8 +215,8 @@ COLANDER_CHECKED enum colander_code registry_view(struct registry *registry,
 void file_view_release(struct file_view *view);
 
 /* Returns a reference to the levels of the family. They have every file whose
- * flush or joining was reported before. NULL if they cannot be listed. Calls the
- * engine. */
+ * flush or joining was reported before. NULL if they cannot be listed. Calls
+ * the engine. */
 struct levels *registry_levels(struct registry *registry,
                                struct family_filters *family,
                                struct engine *engine,
