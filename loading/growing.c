@@ -11,6 +11,7 @@ void
 growing_begin(struct growing *growing, const char *log)
 {
     growing->log = log;
+    growing->head.size = 0;
     growing->tail.size = 0;
     growing->offset = 0;
     growing->still_since_us = clock_us();
@@ -33,18 +34,25 @@ growing_skip(struct growing *growing, uint64_t size)
     growing->tail.size = 0;
 }
 
-/* Whether the last bytes that were read are still there. A failure to read them
- * is one, too, and is found again when the file is next opened. */
+/* Whether the file has those bytes there. A failure to read them is one, too,
+ * and is found again when the file is next opened. */
+static bool
+has_bytes(int file, const struct resume_point_bytes *known, uint64_t offset)
+{
+    uint8_t bytes[RESUME_TAIL_MAX];
+    const ssize_t got = pread(file, bytes, known->size, (off_t)offset);
+
+    return got == (ssize_t)known->size &&
+           memcmp(bytes, known->bytes, known->size) == 0;
+}
+
+/* Whether the bytes that were read are still there. */
 static bool
 is_whole(const struct growing *growing, int file)
 {
-    const struct resume_point_tail *tail = &growing->tail;
-    uint8_t bytes[RESUME_TAIL_MAX];
-    const ssize_t got =
-        pread(file, bytes, tail->size, (off_t)(growing->offset - tail->size));
-
-    return got == (ssize_t)tail->size &&
-           memcmp(bytes, tail->bytes, tail->size) == 0;
+    return has_bytes(file, &growing->head, 0) &&
+           has_bytes(file, &growing->tail,
+                     growing->offset - growing->tail.size);
 }
 
 /* Whether the file has not been written for a while. */
@@ -118,6 +126,8 @@ growing_see(struct growing *growing, int file, struct colander_slice bytes,
     if (growing->is_cut)
         return COLANDER_OK;
     if (bytes.size > 0) {
+        if (growing->offset == growing->head.size) /* no byte was skipped */
+            resume_point_head_append(&growing->head, bytes);
         resume_point_tail_append(&growing->tail, bytes);
         growing->offset += bytes.size;
         growing->still_since_us = clock_us();

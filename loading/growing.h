@@ -6,10 +6,10 @@
  * has opened it. The old file is over when it then is read to its end, and has
  * not grown for half a second, as several processes may write it.
  *
- * A file was cut if the last bytes that were read are not where they were. This
- * is checked after each read, so nothing that was written after a cut is taken
- * for what comes next. Only whole lines are taken, until the file is over: half
- * a line may be the beginning of other lines, too.
+ * A file was cut if the first or the last bytes that were read are not where
+ * they were. This is checked after each read, so nothing that was written after
+ * a cut is taken for what comes next. Only whole lines are taken, until the
+ * file is over: half a line may be the beginning of other lines, too.
  *
  * It looks ten times a second. That costs a few system calls, and works on file
  * systems that report no changes, such as NFS.
@@ -27,12 +27,13 @@
 struct growing {
     const char *log; /* the name that it is written under; borrowed */
     struct log_files files;
-    struct resume_point_tail tail; /* the last bytes that were read */
-    uint64_t offset;               /* after them */
-    size_t rest;                   /* bytes after that, of half a line */
-    uint64_t still_since_us;       /* when it was last seen to grow */
-    bool is_ending;                /* it is over unless there is more to read */
-    bool takes_rest;               /* it is over after that */
+    struct resume_point_bytes head; /* the first bytes that were read */
+    struct resume_point_bytes tail; /* the last bytes */
+    uint64_t offset;                /* after them */
+    size_t rest;                    /* bytes after that, of half a line */
+    uint64_t still_since_us;        /* when it was last seen to grow */
+    bool is_ending;  /* it is over unless there is more to read */
+    bool takes_rest; /* it is over after that */
     bool is_cut;
 };
 

@@ -21,13 +21,15 @@ resume_point_is_sound(const struct resume_point *point)
 {
     return point->tail_size <= RESUME_TAIL_MAX &&
            point->tail_size <= point->offset &&
+           point->head_size <= RESUME_TAIL_MAX &&
+           point->head_size <= point->offset &&
            point->line_offset <= point->offset &&
            point->sample_size <= RESUME_SAMPLE_MAX &&
            point->format <= RECORDS_MSGPACK && point->state <= UINT32_MAX;
 }
 
 void
-resume_point_tail_append(struct resume_point_tail *tail,
+resume_point_tail_append(struct resume_point_bytes *tail,
                          struct colander_slice text)
 {
     size_t kept = tail->size;
@@ -44,8 +46,38 @@ resume_point_tail_append(struct resume_point_tail *tail,
 }
 
 void
+resume_point_head_append(struct resume_point_bytes *head,
+                         struct colander_slice text)
+{
+    const size_t room = RESUME_TAIL_MAX - head->size;
+    const size_t size = text.size < room ? text.size : room;
+
+    if (size > 0)
+        memcpy(head->bytes + head->size, text.data, size);
+    head->size += size;
+}
+
+void
+resume_point_set_head(struct resume_point *point,
+                      const struct resume_point_bytes *head)
+{
+    point->head_size = head->size;
+    point->head_hash = XXH3_64bits(head->bytes, head->size);
+}
+
+bool
+resume_point_has_head(const struct resume_point *point,
+                      struct colander_slice text)
+{
+    return point->head_size == 0 ||
+           (text.size >= point->head_size &&
+            XXH3_64bits(text.data, (size_t)point->head_size) ==
+                point->head_hash);
+}
+
+void
 resume_point_set_tail(struct resume_point *point,
-                      const struct resume_point_tail *tail)
+                      const struct resume_point_bytes *tail)
 {
     point->tail_size = tail->size;
     point->tail_hash = XXH3_64bits(tail->bytes, tail->size);
@@ -53,7 +85,7 @@ resume_point_set_tail(struct resume_point *point,
 
 bool
 resume_point_has_tail(const struct resume_point *point,
-                      const struct resume_point_tail *tail)
+                      const struct resume_point_bytes *tail)
 {
     return tail->size == point->tail_size &&
            XXH3_64bits(tail->bytes, tail->size) == point->tail_hash;
@@ -136,6 +168,8 @@ static const struct field {
     {FIELD("rejects_size", rejects_size), false},
     {FIELD("tail_hash", tail_hash), false},
     {FIELD("tail_size", tail_size), false},
+    {FIELD("head_hash", head_hash), false},
+    {FIELD("head_size", head_size), false},
     {FIELD("format", format), false},
     {FIELD("state", state), false},
     {FIELD("sample", sample_size), false},

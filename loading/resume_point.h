@@ -2,8 +2,9 @@
  * Resume point: how far a file was loaded. It is a mark of the family, written
  * in one batch with the rows before it.
  *
- * A file is identified by its absolute path. It is resumed if the last bytes
- * before the resume point are unchanged. A log that is followed has one resume
+ * A file is identified by its absolute path. It is resumed if its first records
+ * and the last bytes before the resume point are unchanged. The last bytes
+ * alone may be those of any long record. A log that is followed has one resume
  * point, by its name, which may be in a file that it was rotated to.
  *
  * SPDX-License-Identifier: MIT
@@ -16,8 +17,8 @@
 #define RESUME_TAIL_MAX 4096
 #define RESUME_SAMPLE_MAX ((size_t)256 << 10)
 
-/* The last bytes before a point. */
-struct resume_point_tail {
+/* The first bytes of records, or the last bytes before a point. */
+struct resume_point_bytes {
     size_t size;
     uint8_t bytes[RESUME_TAIL_MAX];
 };
@@ -31,6 +32,8 @@ struct resume_point {
     uint64_t rejects_size; /* of the file of rejected records */
     uint64_t tail_hash;    /* of the last bytes before it */
     uint64_t tail_size;
+    uint64_t head_hash;   /* of the first bytes of records before it */
+    uint64_t head_size;   /* 0: unknown */
     uint64_t format;      /* enum record_format */
     uint64_t state;       /* of the splitter there */
     uint64_t inode;       /* of the file, a hint; 0: unknown */
@@ -48,16 +51,28 @@ struct resume_point {
 bool resume_point_is_sound(const struct resume_point *point);
 
 /* Appends `text` and keeps the last bytes. */
-void resume_point_tail_append(struct resume_point_tail *tail,
+void resume_point_tail_append(struct resume_point_bytes *tail,
+                              struct colander_slice text);
+
+/* Appends `text` and keeps the first bytes. */
+void resume_point_head_append(struct resume_point_bytes *head,
                               struct colander_slice text);
 
 /* Notes the bytes before the point. */
 void resume_point_set_tail(struct resume_point *point,
-                           const struct resume_point_tail *tail);
+                           const struct resume_point_bytes *tail);
+
+/* Notes the first bytes of records. */
+void resume_point_set_head(struct resume_point *point,
+                           const struct resume_point_bytes *head);
+
+/* Returns whether the text begins with the first bytes of records. */
+bool resume_point_has_head(const struct resume_point *point,
+                           struct colander_slice text);
 
 /* Returns whether the last bytes are those. */
 bool resume_point_has_tail(const struct resume_point *point,
-                           const struct resume_point_tail *tail);
+                           const struct resume_point_bytes *tail);
 
 /* Sets `name` to the name of the mark for `file`. */
 COLANDER_CHECKED enum colander_code

@@ -170,6 +170,29 @@ read_sample(struct source *source, size_t size, bool is_all)
     csv_header_decide(source->header);
 }
 
+static enum colander_code
+fail_changed(const struct resume_point *point, struct colander_error *err)
+{
+    return COLANDER_FAIL(err, COLANDER_INVALID,
+                         "cannot resume at byte %" PRIu64
+                         ": the file has changed; load it from the beginning, "
+                         "without --resume",
+                         point->offset);
+}
+
+/* Compares the first records, at which the text begins. */
+static enum colander_code
+check_head(struct source *source, const struct resume_point *point,
+           struct colander_error *err)
+{
+    enum colander_code code = read_up_to(source, (size_t)point->head_size, err);
+
+    if (code == COLANDER_OK &&
+        !resume_point_has_head(point, colander_buffer_slice(&source->text)))
+        code = fail_changed(point, err);
+    return code;
+}
+
 /* Skips to the resume point and compares the bytes before it. */
 static enum colander_code
 skip_to(struct source *source, const struct resume_point *point,
@@ -196,11 +219,7 @@ skip_to(struct source *source, const struct resume_point *point,
             &source->tail,
             colander_slice_of(source->text.data, (size_t)point->tail_size));
     if (source->offset != tail || !resume_point_has_tail(point, &source->tail))
-        return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "cannot resume at byte %" PRIu64
-                             ": the file has changed; load it from the "
-                             "beginning, without --resume",
-                             point->offset);
+        return fail_changed(point, err);
     take(source, (size_t)point->tail_size);
     source->line_number = point->line;
     source->line_offset = point->line_offset;
@@ -288,6 +307,8 @@ begin(struct source *source, const struct colander_load_options *options,
         read_sample(source, is_known ? point->sample_size : RESUME_SAMPLE_MAX,
                     is_known);
     }
+    if (code == COLANDER_OK && point != NULL)
+        code = check_head(source, point, err);
     if (code == COLANDER_OK && point != NULL)
         code = skip_to(source, point, err);
     return code;

@@ -21,12 +21,12 @@ struct source {
     struct input *input;
     bool grows; /* it was opened with source_open_growing */
     struct splitter splitter;
-    struct csv_header *header;     /* of CSV */
-    struct colander_buffer line;   /* of CSV, its header */
-    uint64_t sample_size;          /* of CSV, bytes after the header */
-    struct colander_buffer text;   /* read, but not split yet */
-    bool is_end;                   /* the file ends with the text */
-    struct resume_point_tail tail; /* before the resume point */
+    struct csv_header *header;      /* of CSV */
+    struct colander_buffer line;    /* of CSV, its header */
+    uint64_t sample_size;           /* of CSV, bytes after the header */
+    struct colander_buffer text;    /* read, but not split yet */
+    bool is_end;                    /* the file ends with the text */
+    struct resume_point_bytes tail; /* before the resume point */
 
     /* of the text's beginning */
     uint64_t offset;

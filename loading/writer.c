@@ -32,8 +32,10 @@ struct writer {
     const struct source *source; /* of the chunks to come */
     struct colander_slice mark_name;
     struct resume_point point;
-    struct resume_point_tail tail; /* before it */
-    bool ends_line;                /* rejects are lines */
+    struct resume_point_bytes tail; /* before it */
+    struct resume_point_bytes head; /* of the records of the file */
+    bool knows_head;                /* it was not opened in the middle */
+    bool ends_line;                 /* rejects are lines */
 };
 
 /* Whether the keys of rows say which are new. A bulk says it at the end, and
@@ -112,6 +114,9 @@ writer_begin_file(struct writer *writer, const struct source *source,
     writer->point.sample_size = source->sample_size;
     writer->point.inode = input_inode(source->input);
     writer->tail = source->tail;
+    writer->head = source->tail;
+    /* up to that size, the first and the last bytes are the same */
+    writer->knows_head = source->tail.size < RESUME_TAIL_MAX;
     writer->ends_line = source->splitter.format != RECORDS_MSGPACK;
     return rejects_set_header(
         &writer->rejects, colander_buffer_slice(&source->line),
@@ -265,6 +270,11 @@ move_resume_point(struct writer *writer, const struct chunk *chunk)
     resume_point_tail_append(&writer->tail,
                              colander_buffer_slice(&chunk->text));
     resume_point_set_tail(point, &writer->tail);
+    if (!writer->knows_head)
+        return;
+    resume_point_head_append(&writer->head,
+                             colander_buffer_slice(&chunk->text));
+    resume_point_set_head(point, &writer->head);
 }
 
 /* Whether a load can be resumed after the chunk: not after half a line, which

@@ -309,7 +309,8 @@ find_resume_point(const char *path, const struct colander_load_options *options,
                   size_t count, struct resume_point *point)
 {
     struct source source;
-    struct resume_point_tail tail = {0};
+    struct resume_point_bytes tail = {0};
+    struct resume_point_bytes head = {0};
     struct split_record ended;
     bool is_found = true;
 
@@ -327,6 +328,8 @@ find_resume_point(const char *path, const struct colander_load_options *options,
         source_pass(&source, colander_slice_of(text.data, ended.size));
         resume_point_tail_append(&tail,
                                  colander_slice_of(text.data, ended.size));
+        resume_point_head_append(&head,
+                                 colander_slice_of(text.data, ended.size));
         at += ended.size;
     }
     point->offset = source.offset;
@@ -335,6 +338,7 @@ find_resume_point(const char *path, const struct colander_load_options *options,
     point->format = (uint64_t)source.splitter.format;
     point->state = splitter_state(&source.splitter);
     resume_point_set_tail(point, &tail);
+    resume_point_set_head(point, &head);
     source_close(&source);
     return is_found;
 }

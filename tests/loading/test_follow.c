@@ -326,6 +326,57 @@ FIXTURE_TEST(a_place_that_is_in_no_file_is_reported)
     assert_int_equal(it.lost_count, 1);
 }
 
+/* A line that is longer than the last bytes before a place that are compared:
+ * they are the same in all such lines. */
+static void
+put_long(const struct follower *it, const char *name, const char *mode, int n)
+{
+    FILE *file = fopen(path_of(it, name), mode);
+
+    assert_non_null(file);
+    assert_in_range(fprintf(file, "{\"n\":%d,\"text\":\"%06000d\"}\n", n, 0),
+                    6000, 6100);
+    ZERO(fclose(file));
+}
+
+FIXTURE_TEST(a_renamed_log_and_the_new_one_may_have_equal_last_bytes)
+{
+    struct follower it = follower_of(fixture, "a.log");
+
+    put_long(&it, "a.log", "we", 1);
+    start(&it);
+    await(&it, 1);
+    move(&it, "a.log", "a.log.1");
+    put_long(&it, "a.log", "we", 2);
+    put(&it, "a.log", "{\"n\":3}\n");
+    await(&it, 3);
+    stop(&it);
+    assert_rows(&it, "123");
+    assert_int_equal(it.lost_count, 0);
+}
+
+FIXTURE_TEST(a_copied_log_and_the_new_one_may_have_equal_last_bytes)
+{
+    struct follower it = follower_of(fixture, "a.log");
+
+    put_long(&it, "a.log", "we", 1);
+    start(&it);
+    await(&it, 1);
+    copy(&it, "a.log", "a.log.1", "wbT");
+    put_long(&it, "a.log", "r+e", 2); /* is truncated and longer at once */
+    await(&it, 2);
+    stop(&it);
+    copy(&it, "a.log", "a.log.1", "wbT");
+    put_long(&it, "a.log", "r+e", 3);
+    start(&it);
+    await(&it, 1);
+    put(&it, "a.log", "{\"n\":4}\n");
+    await(&it, 2);
+    stop(&it);
+    assert_rows(&it, "1234");
+    assert_int_equal(it.lost_count, 0);
+}
+
 /* Once it is known, no file of the log needs to show its format. */
 FIXTURE_TEST(a_bad_first_line_is_one_bad_line)
 {

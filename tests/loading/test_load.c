@@ -14,6 +14,7 @@
 
 #include <stddef.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* A store, and a directory for files to be loaded. */
 struct load_fixture {
@@ -222,7 +223,7 @@ LOAD_TEST(a_bulk_load_without_its_rows_is_not_resumed)
     SCOPED_BUFFER key = text_key("k");
     struct resume_point place = {
         .offset = 16, .line = 2, .line_offset = 16, .is_end = true};
-    struct resume_point_tail tail = {.size = 0};
+    struct resume_point_bytes tail = {.size = 0};
 
     append(it->file, "{\"a\":1}\n{\"a\":2}\n");
     resume_point_tail_append(&tail,
@@ -240,12 +241,32 @@ LOAD_TEST(a_bulk_load_without_its_rows_is_not_resumed)
     }
 }
 
+/* The last bytes before the place alone are those of any long record. */
+LOAD_TEST(a_file_with_other_first_records_is_not_resumed)
+{
+    char line[6000];
+
+    it->options.resumes = true;
+    for (int number = 1; number <= 2; number++) {
+        snprintf(line, sizeof(line), "{\"a\":%d,\"b\":\"%05900d\"}\n", number,
+                 0);
+        append(it->file, line);
+        if (number == 1)
+            OK(load(it));
+        else
+            FAILS(load(it), COLANDER_INVALID);
+        ZERO(unlink(it->file));
+    }
+    assert_non_null(strstr(it->err.message, "the file has changed"));
+}
+
 /* No load can have recorded such places. */
 LOAD_TEST(an_impossible_place_is_damage)
 {
     const struct resume_point places[] = {
         {.offset = UINT64_MAX, .tail_size = UINT64_MAX - 1},
         {.offset = 8, .tail_size = 9},
+        {.offset = 8, .head_size = 9},
         {.offset = 8, .line_offset = 9},
         {.offset = 8, .format = 4},
         {.offset = 8, .state = (uint64_t)UINT32_MAX + 1},
