@@ -24,6 +24,7 @@ follow_init(struct follow *follow, const char *log, const atomic_bool *stops)
 void
 follow_release(struct follow *follow)
 {
+    input_close(follow->last);
     growing_release(&follow->growing);
     log_files_release(&follow->files);
     log_files_release(&follow->later);
@@ -173,7 +174,8 @@ open_first(const struct search *search, bool *resumes, bool *is_lost)
 /* ------------------------------------------------------------- the next --- */
 
 /* Sets *index to the file that was read to its end; to `count` if it is not
- * there any more. If it was compressed since, its inode is another one. */
+ * there any more. If it was compressed since, its inode is another one. If
+ * files were renamed after they were listed, it looks again. */
 static enum colander_code
 find_last(const struct search *search, size_t *index)
 {
@@ -190,7 +192,11 @@ find_last(const struct search *search, size_t *index)
     memset(&source, 0, sizeof(source));
     look.source = &source;
     look.looks = true;
-    code = open_place(&look, index);
+    do {
+        source_close(&source);
+        code = open_place(&look, index);
+    } while (code == COLANDER_OK && *index < follow->files.count &&
+             follow->files.files[*index].inode != input_inode(source.input));
     source_close(&source);
     return code;
 }
@@ -299,14 +305,18 @@ follow_open(struct follow *follow, const struct colander_load_options *options,
         code = follow->is_over ? open_next(&search, resumes, is_lost)
                                : open_first(&search, resumes, is_lost);
     } while (code != COLANDER_OK && follow->growing.is_cut);
+    input_close(follow->last);
+    follow->last = NULL;
     return code;
 }
 
 bool
-follow_note(struct follow *follow, const struct source *source,
+follow_note(struct follow *follow, struct source *source,
             enum colander_code code)
 {
-    follow->inode = input_inode(source->input);
+    follow->last = source->input;
+    source->input = NULL;
+    follow->inode = input_inode(follow->last);
     follow->size = source->grows ? follow->growing.offset : UINT64_MAX;
     follow->is_over = code == COLANDER_OK;
     follow->has_begun = true;

@@ -24,6 +24,8 @@ struct follow {
     struct log_files files;    /* among which one is searched */
     struct log_files later;    /* the same after a search */
     struct colander_buffer at; /* path of the open file, a C string */
+    struct input *last;        /* the file that was read to its end, until the
+                                * next is known: so none gets its inode */
     uint64_t inode;            /* of the file that was open */
     uint64_t size;             /* of it that was read, if it grows */
     bool is_over;              /* it was read to its end */
@@ -46,9 +48,9 @@ follow_open(struct follow *follow, const struct colander_load_options *options,
             const struct resume_point *point, struct source *source,
             bool *resumes, bool *is_lost, struct colander_error *err);
 
-/* Notes how reading the source ended, before it is closed. Returns whether
+/* Notes how reading the source ended, and takes its input. Returns whether
  * following goes on: the file was read to its end, or was cut. */
-bool follow_note(struct follow *follow, const struct source *source,
+bool follow_note(struct follow *follow, struct source *source,
                  enum colander_code code);
 
 #endif

@@ -298,9 +298,9 @@ follow_one(struct colander_load *load, struct follow *follow, bool *goes_on,
     if (is_lost && options.report_lost != NULL)
         options.report_lost(options.context, file);
     code = load_opened(load, file, &source, resumes ? &point : NULL, err);
+    load->bytes_before += input_bytes_read(source.input);
     *goes_on = follow_note(follow, &source, code);
     load->stats.file = file;
-    load->bytes_before += input_bytes_read(source.input);
     source_close(&source);
     return code;
 }

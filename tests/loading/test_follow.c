@@ -377,6 +377,27 @@ FIXTURE_TEST(a_copied_log_and_the_new_one_may_have_equal_last_bytes)
     assert_int_equal(it.lost_count, 0);
 }
 
+/* Many file systems give the inode of a removed file to the next one. */
+FIXTURE_TEST(a_copy_may_get_the_inode_of_a_file_that_was_compressed)
+{
+    struct follower it = follower_of(fixture, "a.csv");
+
+    put(&it, "a.csv", "n\n1\n");
+    start(&it);
+    await(&it, 1);
+    move(&it, "a.csv", "a.csv.1");
+    put(&it, "a.csv", "n\n");
+    usleep(SOON_MS * 3000); /* now it waits for a line of the new file */
+    copy(&it, "a.csv.1", "a.csv.2.gz", "wb6");
+    ZERO(unlink(path_of(&it, "a.csv.1")));
+    put(&it, "a.csv.1", "n\n2\n"); /* of the log, which was truncated */
+    put(&it, "a.csv", "3\n");
+    await(&it, 3);
+    stop(&it);
+    assert_rows(&it, "123");
+    assert_int_equal(it.lost_count, 0);
+}
+
 /* Once it is known, no file of the log needs to show its format. */
 FIXTURE_TEST(a_bad_first_line_is_one_bad_line)
 {
