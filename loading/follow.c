@@ -317,7 +317,7 @@ follow_note(struct follow *follow, struct source *source,
     follow->last = source->input;
     source->input = NULL;
     follow->inode = input_inode(follow->last);
-    follow->size = source->grows ? follow->growing.offset : UINT64_MAX;
+    follow->size = source->grows ? growing_size(&follow->growing) : UINT64_MAX;
     follow->is_over = code == COLANDER_OK;
     follow->has_begun = true;
     return follow->is_over || (source->grows && follow->growing.is_cut);

@@ -27,7 +27,7 @@ struct follow {
     struct input *last;        /* the file that was read to its end, until the
                                 * next is known: so none gets its inode */
     uint64_t inode;            /* of the file that was open */
-    uint64_t size;             /* of it that was read, if it grows */
+    uint64_t size;             /* of it that was seen, if it grows */
     bool is_over;              /* it was read to its end */
     bool has_begun;            /* a file was open */
 };

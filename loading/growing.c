@@ -2,6 +2,7 @@
 #include "loading/growing.h"
 #include "core/clock.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -53,6 +54,19 @@ is_whole(const struct growing *growing, int file)
     return has_bytes(file, &growing->head, 0) &&
            has_bytes(file, &growing->tail,
                      growing->offset - growing->tail.size);
+}
+
+/* Whether the log has the bytes that were read. */
+static bool
+is_copy(const struct growing *growing)
+{
+    const int log = open(growing->log, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const bool has_all =
+        log >= 0 && growing->tail.size > 0 && is_whole(growing, log);
+
+    if (log >= 0)
+        (void)close(log);
+    return has_all;
 }
 
 /* Whether the file has not been written for a while. */
@@ -140,9 +154,17 @@ growing_see(struct growing *growing, int file, struct colander_slice bytes,
     if (code != COLANDER_OK || !is_old || !is_still(growing, &status))
         return code;
     growing->is_ending = true; /* its writer has left: look once more */
-    *state = was_ending && growing->rest == 0 ? GROWING_OVER : GROWING_AGAIN;
+    *state = was_ending && (growing->rest == 0 || is_copy(growing))
+                 ? GROWING_OVER
+                 : GROWING_AGAIN;
     growing->takes_rest = was_ending;
     return COLANDER_OK;
+}
+
+uint64_t
+growing_size(const struct growing *growing)
+{
+    return growing->offset + growing->rest;
 }
 
 bool
@@ -151,5 +173,5 @@ growing_would_wait(const struct growing *growing, int file)
     struct stat status;
 
     return fstat(file, &status) != 0 ||
-           (uint64_t)status.st_size <= growing->offset + growing->rest;
+           (uint64_t)status.st_size <= growing_size(growing);
 }

@@ -9,7 +9,9 @@
  * A file was cut if the first or the last bytes that were read are not where
  * they were. This is checked after each read, so nothing that was written after
  * a cut is taken for what comes next. Only whole lines are taken, until the
- * file is over: half a line may be the beginning of other lines, too.
+ * file is over: half a line may be the beginning of other lines, too. While the
+ * log has the same bytes, the file is a copy of it that may not be complete:
+ * then half a line at its end is not taken, and can be read from the log.
  *
  * It looks ten times a second. That costs a few system calls, and works on file
  * systems that report no changes, such as NFS.
@@ -62,6 +64,9 @@ size_t growing_take(struct growing *growing, struct colander_slice bytes,
 COLANDER_CHECKED enum colander_code
 growing_see(struct growing *growing, int file, struct colander_slice bytes,
             enum growing_state *state, struct colander_error *err);
+
+/* Returns the size of the file, as far as it was seen. */
+uint64_t growing_size(const struct growing *growing);
 
 /* Returns whether a read would find no bytes. */
 bool growing_would_wait(const struct growing *growing, int file);

@@ -377,6 +377,29 @@ FIXTURE_TEST(a_copied_log_and_the_new_one_may_have_equal_last_bytes)
     assert_int_equal(it.lost_count, 0);
 }
 
+FIXTURE_TEST(half_a_line_of_a_copy_that_is_being_written_is_not_taken)
+{
+    struct follower it = follower_of(fixture, "a.csv");
+
+    put(&it, "a.csv", "n,m\n1,1\n");
+    start(&it);
+    await(&it, 1);
+    stop(&it);
+    move(&it, "a.csv", "a.csv.2");
+    put(&it, "a.csv", "n,m\n2,5\n3,67\n");
+    put(&it, "a.csv.1", "n,m\n2,5\n3,6");
+    start(&it);
+    await(&it, 2); /* the second from the log */
+    put(&it, "a.csv.1", "7\n");
+    ZERO(truncate(it.path, 0));
+    put(&it, "a.csv", "n,m\n4,8\n");
+    await(&it, 3);
+    stop(&it);
+    assert_rows(&it, "1234");
+    assert_int_equal(it.reject_count, 0);
+    assert_int_equal(it.lost_count, 0);
+}
+
 /* Many file systems give the inode of a removed file to the next one. */
 FIXTURE_TEST(a_copy_may_get_the_inode_of_a_file_that_was_compressed)
 {
