@@ -45,22 +45,46 @@ add(struct log_files *files, char *path, bool is_compressed, bool *is_there,
     return code;
 }
 
+static enum colander_code
+add_name(struct log_files *files, const char *log, unsigned number,
+         const char *ending, bool *is_there, struct colander_error *err)
+{
+    char *path;
+
+    if (asprintf(&path, "%s.%u%s", log, number, ending) < 0)
+        path = NULL;
+    return add(files, path, *ending != '\0', is_there, err);
+}
+
+/* Takes the file before the last one from the list. */
+static void
+drop_other(struct log_files *files)
+{
+    struct log_file *last = &files->files[files->count - 1];
+
+    free(last[-1].path);
+    last[-1] = *last;
+    files->count--;
+}
+
 /* Adds the file with a number, the first of its names that is there: while it
- * is compressed both are. */
+ * is compressed both are. The uncompressed one may have got its name after it
+ * was looked for; then the other may be incomplete. */
 static enum colander_code
 add_number(struct log_files *files, const char *log, unsigned number,
            bool *is_there, struct colander_error *err)
 {
-    static const char *const endings[] = {"", ".gz", ".zst"};
-    enum colander_code code = COLANDER_OK;
+    static const char *const compressed[] = {".gz", ".zst"};
+    enum colander_code code = add_name(files, log, number, "", is_there, err);
 
-    *is_there = false;
-    for (size_t i = 0; i < 3 && code == COLANDER_OK && !*is_there; i++) {
-        char *path;
+    for (size_t i = 0; i < 2 && code == COLANDER_OK && !*is_there; i++) {
+        bool is_both = false;
 
-        if (asprintf(&path, "%s.%u%s", log, number, endings[i]) < 0)
-            path = NULL;
-        code = add(files, path, i > 0, is_there, err);
+        code = add_name(files, log, number, compressed[i], is_there, err);
+        if (code == COLANDER_OK && *is_there)
+            code = add_name(files, log, number, "", &is_both, err);
+        if (is_both)
+            drop_other(files);
     }
     return code;
 }
