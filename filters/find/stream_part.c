@@ -1,9 +1,10 @@
 /*
  * Streams of parts: rows that a filter points to.
  *
- * A run of one or two rows whose keys are in the filter returns those keys
- * without reading the SST. Longer runs, and runs in files that have one anchor
- * for each segment, are read from the SST.
+ * Rows are read directly (filters/direct.h). Where they cannot be, a run of one
+ * or two rows whose keys are in the filter returns those keys without reading
+ * the SST. Longer runs, and runs in files that have one anchor for each
+ * segment, are then read by a cursor on the SST.
  *
  * SPDX-License-Identifier: MIT
  */
