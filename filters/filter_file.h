@@ -183,6 +183,13 @@ COLANDER_CHECKED enum colander_code filter_file_nth_block(
     enum filter_block_kind kind, uint32_t n, struct cached_block **block,
     uint32_t *first, struct colander_error *err);
 
+/* Returns the number of rows of all parts. */
+uint64_t filter_file_rows(const struct filter_file *file);
+
+/* Returns the index of the span in which a row of the file begins. Requires
+ * that the spans are known. */
+uint32_t filter_file_span(const struct filter_file *file, uint64_t row);
+
 /* Reads the whole file past the cache and checks every byte. Returns the first
  * error. */
 COLANDER_CHECKED enum colander_code

@@ -57,8 +57,8 @@ path_of(struct colander_slice name)
     return path;
 }
 
-/* Returns the column, created if it is missing; NULL if there is no room. Takes
- * the path. */
+/* Returns the column, created if it is missing, or NULL if too many are
+ * counted. Takes the path. */
 static struct counted_column *
 reach(struct column_counts *counts, char *path)
 {

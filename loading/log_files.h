@@ -15,7 +15,7 @@
 
 struct log_file {
     char *path;     /* owned */
-    uint64_t inode; /* 0: there is no such file */
+    uint64_t inode; /* 0: the file is missing */
     uint64_t size;
     bool is_compressed; /* by its name */
 };

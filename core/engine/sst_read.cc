@@ -103,9 +103,8 @@ bool
 engine_sst_path(const struct engine *engine, uint64_t number,
                 char path[SST_PATH_MAX])
 {
-    const int size = snprintf(path, SST_PATH_MAX,
-                              "%s/" DIRECTORY_ENGINE "/%06" PRIu64 ".sst",
-                              engine->path.c_str(), number);
+    const int size =
+        snprintf(path, SST_PATH_MAX, "%s", path_of(engine, number).c_str());
 
     return size > 0 && size < SST_PATH_MAX;
 }
@@ -196,23 +195,17 @@ sst_cursor_open(struct sst *sst, const struct colander_snapshot *snapshot,
 
 /* ------------------------------------------------------------ checking --- */
 
-static uint64_t
-hash_key(struct colander_slice key)
-{
-    return rocksdb::Hash64(reinterpret_cast<const char *>(key.data), key.size);
-}
-
 uint64_t
 engine_key_hash(struct colander_slice key)
 {
-    return hash_key(key);
+    return rocksdb::Hash64(reinterpret_cast<const char *>(key.data), key.size);
 }
 
 enum colander_code
 check_sst_places(const std::string &path, struct colander_error *err)
 {
     enum colander_code code =
-        table_check(AT_FDCWD, path.c_str(), hash_key, err);
+        table_check(AT_FDCWD, path.c_str(), engine_key_hash, err);
 
     if (code != COLANDER_OK)
         colander_error_context(err, "cannot check SST '%s'", path.c_str());

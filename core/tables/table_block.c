@@ -92,14 +92,27 @@ table_block_rewind(struct table_block *block)
     block->key_size = 0;
 }
 
+struct colander_slice
+table_block_entries(struct colander_slice content)
+{
+    const size_t number = sizeof(uint32_t);
+    uint64_t restarts;
+
+    if (content.size < number)
+        return colander_slice_of(NULL, 0);
+    restarts = bytes_get_le32(content.data + content.size - number);
+    if (restarts > content.size / number - 1)
+        return colander_slice_of(NULL, 0);
+    content.size -= (size_t)(restarts + 1) * number;
+    return content;
+}
+
 /* Decompresses the block, and finds its entries. */
 static enum colander_code
 unpack(struct table_block *block, const char **why, struct colander_error *err)
 {
-    const size_t number = sizeof(uint32_t);
     struct colander_slice content;
     enum colander_code code;
-    uint64_t restarts;
 
     block->entries = colander_slice_of(NULL, 0);
     table_block_rewind(block);
@@ -108,16 +121,9 @@ unpack(struct table_block *block, const char **why, struct colander_error *err)
                                   &block->room, &content, why, err);
     if (code != COLANDER_OK || *why != NULL)
         return code;
-    *why = "it is not a block";
-    if (content.size < number)
-        return COLANDER_OK;
-    restarts = bytes_get_le32(content.data + content.size - number);
-    if (restarts > content.size / number - 1)
-        return COLANDER_OK;
-    content.size -= (size_t)(restarts + 1) * number;
-    block->entries = content;
+    block->entries = table_block_entries(content);
     table_block_rewind(block);
-    *why = NULL;
+    *why = block->entries.data == NULL ? "it is not a block" : NULL;
     return COLANDER_OK;
 }
 

@@ -33,6 +33,9 @@ struct table_place {
     uint64_t size;
 };
 
+/* Kinds of entries of data, in the tail of the key. */
+enum entry_type { DELETION = 0, VALUE = 1, SINGLE_DELETION = 7 };
+
 struct table_block {
     struct colander_buffer stored; /* as in the file */
     struct colander_buffer room;   /* for what was decompressed */
@@ -59,6 +62,10 @@ table_block_read(struct table_block *block, const struct table_source *source,
 COLANDER_CHECKED enum colander_code
 table_block_take(struct table_block *block, const uint8_t *stored, size_t size,
                  const char **why, struct colander_error *err);
+
+/* Returns the entries of a decompressed block: all but the restarts at its end.
+ * NULL without bytes if it is not a block. */
+struct colander_slice table_block_entries(struct colander_slice content);
 
 void table_block_rewind(struct table_block *block);
 

@@ -25,8 +25,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum entry_type { DELETION = 0, VALUE = 1, SINGLE_DELETION = 7 };
-
 struct table_file {
     struct table_source source;
     struct table_map map;

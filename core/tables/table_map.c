@@ -466,10 +466,9 @@ check_filter_end(const struct reader *reader, const char **why,
     return code;
 }
 
-/* Reads the metaindex that the footer leads to. Sets *why, or NULL. */
 static enum colander_code
-read_whole_metaindex(struct reader *reader, const char **why,
-                     struct colander_error *err)
+find_whole_properties(struct reader *reader, const char **why,
+                      struct colander_error *err)
 {
     const struct tail *tail = &reader->tail;
     bool is_read = false;
@@ -479,25 +478,15 @@ read_whole_metaindex(struct reader *reader, const char **why,
         code = read_tail(reader, tail->metaindex, &is_read, err);
     if (code != COLANDER_OK)
         return code;
-    *why = NULL;
     if (!is_read || !take_metaindex(reader) ||
         !is_inside(reader->source, tail->index) ||
         reader->footer.checksum_kind != CHECKSUM_KIND ||
-        reader->footer.version != TABLE_FORMAT || reader->footer.magic != MAGIC)
+        reader->footer.version != TABLE_FORMAT ||
+        reader->footer.magic != MAGIC) {
         *why = "its footer, or a block that it leads to, is damaged";
-    return COLANDER_OK;
-}
-
-static enum colander_code
-find_whole_properties(struct reader *reader, const char **why,
-                      struct colander_error *err)
-{
-    const struct tail *tail = &reader->tail;
-    bool is_read = false;
-    enum colander_code code = read_whole_metaindex(reader, why, err);
-
-    if (code != COLANDER_OK || *why != NULL)
-        return code;
+        return COLANDER_OK;
+    }
+    is_read = false;
     if (tail->properties.size <= PROPERTIES_SIZE_MAX)
         code = read_tail(reader, tail->properties, &is_read, err);
     if (code == COLANDER_OK && (!is_read || !is_properties(reader->block)))
@@ -508,27 +497,8 @@ find_whole_properties(struct reader *reader, const char **why,
 }
 
 enum colander_code
-table_map_find_filter(const struct table_source *source,
-                      struct table_place *filter, const char **why,
-                      struct colander_error *err)
-{
-    struct table_map map = {0};
-    struct table_block block;
-    struct reader reader = {.map = &map, .source = source, .block = &block};
-    enum colander_code code = table_block_init(&block, err);
-
-    *why = NULL;
-    if (code != COLANDER_OK)
-        return code;
-    code = read_whole_metaindex(&reader, why, err);
-    *filter = reader.tail.filter;
-    table_block_release(&block);
-    return code;
-}
-
-enum colander_code
-table_check_properties(const struct table_source *source, const char **why,
-                       struct colander_error *err)
+table_map_check(const struct table_source *source, struct table_place *filter,
+                const char **why, struct colander_error *err)
 {
     struct table_map map = {0};
     struct table_block block;
@@ -539,8 +509,18 @@ table_check_properties(const struct table_source *source, const char **why,
     if (code != COLANDER_OK)
         return code;
     code = find_whole_properties(&reader, why, err);
+    *filter = reader.tail.filter;
     table_block_release(&block);
     return code;
+}
+
+enum colander_code
+table_check_properties(const struct table_source *source, const char **why,
+                       struct colander_error *err)
+{
+    struct table_place filter;
+
+    return table_map_check(source, &filter, why, err);
 }
 
 void

@@ -49,12 +49,11 @@ COLANDER_CHECKED enum colander_code
 table_map_read(struct table_map *map, const struct table_source *source,
                struct table_block *block, struct colander_error *err);
 
-/* Finds the Bloom filter only; its size is 0 if the file has none. Sets *why to
- * what is wrong, or NULL. Fails with NO_MEMORY. */
+/* Does what table_check_properties does, and sets *filter to the place of the
+ * Bloom filter; its size is 0 if there is none. */
 COLANDER_CHECKED enum colander_code
-table_map_find_filter(const struct table_source *source,
-                      struct table_place *filter, const char **why,
-                      struct colander_error *err);
+table_map_check(const struct table_source *source, struct table_place *filter,
+                const char **why, struct colander_error *err);
 
 void table_map_release(struct table_map *map);
 

@@ -11,8 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum entry_type { DELETION = 0, VALUE = 1, SINGLE_DELETION = 7 };
-
 /* ---------------------------------------------------------------- files --- */
 
 static enum colander_code
@@ -90,20 +88,10 @@ struct entry {
     struct colander_slice value;
 };
 
-/* Returns the entries of a block, before the places at its end. */
-static struct colander_slice
+static struct bytes_reader
 entries_of(struct colander_slice block)
 {
-    const size_t number = sizeof(uint32_t);
-    uint64_t restarts;
-
-    if (block.size < number)
-        return colander_slice_of(NULL, 0);
-    restarts = bytes_get_le32(block.data + block.size - number);
-    if (restarts >= block.size / number)
-        return colander_slice_of(NULL, 0);
-    return colander_slice_of(block.data,
-                             block.size - (size_t)(restarts + 1) * number);
+    return bytes_reader_of(table_block_entries(block));
 }
 
 /* Reads a number, which usually has one byte. */
@@ -136,7 +124,7 @@ take_entry(struct bytes_reader *in, size_t last, struct entry *entry)
 size_t
 sst_rows_measure(struct colander_slice block, uint32_t *entry_count)
 {
-    struct bytes_reader in = bytes_reader_of(entries_of(block));
+    struct bytes_reader in = entries_of(block);
     size_t size = sizeof(struct sst_rows);
     struct entry entry;
     size_t last = 0;
@@ -155,7 +143,7 @@ sst_rows_measure(struct colander_slice block, uint32_t *entry_count)
 struct colander_slice
 sst_rows_first_key(struct colander_slice block)
 {
-    struct bytes_reader in = bytes_reader_of(entries_of(block));
+    struct bytes_reader in = entries_of(block);
     struct entry entry;
 
     if (!take_entry(&in, 0, &entry))
@@ -183,7 +171,7 @@ bool
 sst_rows_decode(struct colander_slice block, uint32_t entry_count,
                 struct sst_rows *rows, struct colander_slice *last_key)
 {
-    struct bytes_reader in = bytes_reader_of(entries_of(block));
+    struct bytes_reader in = entries_of(block);
     uint8_t *at = (uint8_t *)&rows->places[entry_count];
     struct colander_slice last = {at, 0}; /* key, with its tail */
     struct entry entry;
@@ -234,7 +222,7 @@ read_filter(const char *path, int fd, struct sst_keys *keys,
     if (fstat(fd, &status) != 0)
         return files_fail(err, "look at SST", path);
     source.size = (uint64_t)status.st_size;
-    code = table_map_find_filter(&source, &place, &why, err);
+    code = table_map_check(&source, &place, &why, err);
     if (code == COLANDER_OK && why == NULL && place.size > 0)
         code = table_filter_read(&keys->filter, &source, place, &why, err);
     if (code == COLANDER_OK && why != NULL)

@@ -7,45 +7,10 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-/* The engine is told of the memory of blocks in steps of this size. */
+/* Memory is taken from the cache of the engine in steps of this size. */
 #define LEND_STEP ((uint64_t)1 << 20)
 
 /* --------------------------------------------------------------- blocks --- */
-
-/* Returns the last span that begins at or before the row. Spans have similar
- * numbers of rows, so the search begins where it should be, in steps that
- * double, and then halves. */
-static uint32_t
-find_span(const struct filter_file *filter, uint64_t row)
-{
-    const struct filter_span *spans = filter->spans;
-    const uint32_t count = filter->span_count;
-    const uint64_t last_row = spans[count - 1].first_row;
-    uint32_t low =
-        last_row == 0 ? 0 : (uint32_t)(row * (count - 1) / (last_row + 1));
-    uint32_t high;
-    uint32_t step = 1;
-
-    low = low < count ? low : count - 1;
-    high = low + 1;
-    for (; high < count && spans[high].first_row <= row; step *= 2) {
-        low = high;
-        high = step < count - high ? high + step : count;
-    }
-    for (; low > 0 && spans[low].first_row > row; step *= 2) {
-        high = low;
-        low = step < low ? low - step : 0;
-    }
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-
-        if (spans[middle].first_row <= row)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
 
 /* Returns where the block of a span ends; 0: not known. */
 static uint64_t
@@ -57,8 +22,7 @@ end_of(const struct sst_file *file, uint32_t span)
                                          : file->data_size;
 }
 
-/* Lets the engine's cache have the memory that blocks and Bloom filters do not
- * take. */
+/* Takes the memory of blocks and Bloom filters from the cache of the engine. */
 static void
 lend(struct filters *filters)
 {
@@ -87,10 +51,9 @@ rows_in(struct cached_block *block)
 static uint64_t
 rows_of(const struct filter_file *filter, uint32_t span)
 {
-    const struct filter_part *last = &filter->parts[filter->part_count - 1];
     const uint64_t end = span + 1 < filter->span_count
                              ? filter->spans[span + 1].first_row
-                             : last->first_row + last->shape.row_count;
+                             : filter_file_rows(filter);
 
     return end - filter->spans[span].first_row;
 }
@@ -230,7 +193,7 @@ direct_read(struct filters *filters, const struct sst_file *file,
     memset(row, 0, sizeof(*row));
     if (file->filter->span_count == 0)
         return COLANDER_OK;
-    span = find_span(file->filter, number);
+    span = filter_file_span(file->filter, number);
     index = number - file->filter->spans[span].first_row;
     row->block = block_cache_find(filters->rows, file->number, span);
     if (row->block == NULL)

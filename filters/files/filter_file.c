@@ -108,35 +108,53 @@ load_block(const struct filter_file *file, uint32_t index, bool is_kept,
     return COLANDER_OK;
 }
 
-/* Returns the last of `count` blocks that begins at or before `place`; the
- * first one does. Blocks have similar numbers of places, so the search starts
- * where the block should be, in steps that double, and then halves. */
+/* Returns the index of the last of `count` numbers that is not above `wanted`;
+ * the first one is not. They are members of structs of `size` bytes, and below
+ * `end`. Distances are similar, so the search starts where the
+ * number should be, in steps that double, and then halves. */
 static uint32_t
-search_block(const struct filter_place *blocks, uint32_t count, uint32_t place,
-             uint64_t place_count)
+search_numbers(const uint32_t *numbers, size_t size, uint32_t count,
+               uint64_t wanted, uint64_t end)
 {
-    uint64_t guess = (uint64_t)count * place / place_count;
+    const size_t stride = size / sizeof(*numbers);
+    uint64_t guess = count * wanted / end;
     uint32_t low = guess < count ? (uint32_t)guess : count - 1;
-    uint32_t high = low + 1; /* begins after `place`, or is the end */
+    uint32_t high = low + 1; /* above `wanted`, or the end */
     uint32_t step = 1;
 
-    for (; high < count && blocks[high].first <= place; step *= 2) {
+    for (; high < count && numbers[high * stride] <= wanted; step *= 2) {
         low = high;
         high = step < count - high ? high + step : count;
     }
-    for (; blocks[low].first > place; step *= 2) {
+    for (; low > 0 && numbers[low * stride] > wanted; step *= 2) {
         high = low;
         low = step < low ? low - step : 0;
     }
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (blocks[middle].first <= place)
+        if (numbers[middle * stride] <= wanted)
             low = middle;
         else
             high = middle;
     }
     return low;
+}
+
+uint64_t
+filter_file_rows(const struct filter_file *file)
+{
+    const struct filter_part *end = &file->parts[file->part_count];
+
+    return file->part_count == 0 ? 0
+                                 : end[-1].first_row + end[-1].shape.row_count;
+}
+
+uint32_t
+filter_file_span(const struct filter_file *file, uint64_t row)
+{
+    return search_numbers(&file->spans->first_row, sizeof(*file->spans),
+                          file->span_count, row, filter_file_rows(file));
 }
 
 enum colander_code
@@ -152,7 +170,8 @@ filter_file_block(const struct filter_file *file,
     *block = NULL;
     if (count == 0 || blocks->first > place)
         return filter_fail_damaged(file->path, "a block is missing", err);
-    index += search_block(blocks, count, place, filter_part_places(part, kind));
+    index += search_numbers(&blocks->first, sizeof(*blocks), count, place,
+                            filter_part_places(part, kind));
     *first = file->places[index].first;
     *block = block_cache_find(file->cache, file->salt, index);
     if (*block != NULL)

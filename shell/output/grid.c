@@ -12,7 +12,7 @@
  * the last one. */
 struct rule {
     const char *before;
-    const char *fill; /* NULL: there is no such line */
+    const char *fill; /* NULL: the line is left out */
     const char *between;
     const char *after;
 };

@@ -310,26 +310,9 @@ change_for(const char *store, int round, bool deletes, uint64_t microseconds)
     char number[20];
     const char *const arguments[] = {
         "test", "--change", store, number, deletes ? "delete" : "patch", NULL};
-    const int output = dup(STDOUT_FILENO);
-    int ends[2];
-    int status;
-    char byte;
-    pid_t child;
 
     snprintf(number, sizeof(number), "%d", round);
-    ZERO(pipe(ends));
-    fflush(stdout);
-    assert_int_equal(dup2(ends[1], STDOUT_FILENO), STDOUT_FILENO);
-    child = child_start(arguments);
-    assert_int_equal(dup2(output, STDOUT_FILENO), STDOUT_FILENO);
-    close(output);
-    close(ends[1]);
-    assert_int_equal(read(ends[0], &byte, 1), 1);
-    usleep((useconds_t)microseconds);
-    kill(child, SIGKILL);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status));
-    close(ends[0]);
+    child_kill_after(arguments, microseconds);
 }
 
 static void

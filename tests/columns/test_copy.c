@@ -151,25 +151,8 @@ static void
 copy_for(const char *store, uint64_t microseconds)
 {
     const char *const arguments[] = {"test", "--copy", store, NULL};
-    const int output = dup(STDOUT_FILENO);
-    int ends[2];
-    int status;
-    char byte;
-    pid_t child;
 
-    ZERO(pipe(ends));
-    fflush(stdout);
-    assert_int_equal(dup2(ends[1], STDOUT_FILENO), STDOUT_FILENO);
-    child = child_start(arguments);
-    assert_int_equal(dup2(output, STDOUT_FILENO), STDOUT_FILENO);
-    close(output);
-    close(ends[1]);
-    assert_int_equal(read(ends[0], &byte, 1), 1);
-    usleep((useconds_t)microseconds);
-    kill(child, SIGKILL);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status));
-    close(ends[0]);
+    child_kill_after(arguments, microseconds);
 }
 
 FIXTURE_TEST(a_killed_copy_leaves_all_rows_or_none)

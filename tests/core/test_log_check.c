@@ -17,7 +17,7 @@
 
 #define RECORD_SIZE (LOG_HEAD_SIZE + 20)
 
-/* Writes a whole record at `at`: a write of that sequence and so many
+/* Writes a whole record at `at`: a write of that sequence with `count`
  * operations. */
 static void
 put_write(int fd, off_t at, uint64_t sequence, uint32_t count)

@@ -2,7 +2,7 @@
  * A load that follows a log: what it takes for a line, where it continues, and
  * which file of the log comes next.
  *
- * The load runs in a thread. Tests wait until it has loaded so many rows.
+ * The load runs in a thread. Tests wait until it has loaded a number of rows.
  *
  * SPDX-License-Identifier: MIT
  */

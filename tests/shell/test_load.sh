@@ -300,7 +300,7 @@ cmp -s out mixed.jsonl || complain 'CSV from a pipe is read in another way'
 
 # ---- following a log ----------------------------------------------------------------
 
-# follow STATUS COUNT FAMILY FILE: follows until the family has so many rows, and
+# follow STATUS COUNT FAMILY FILE: follows until the family has COUNT rows, and
 # ends it each time as a service is ended.
 follow()
 {

@@ -7,6 +7,7 @@
 #ifndef TESTS_SUPPORT_CHILDREN_H
 #define TESTS_SUPPORT_CHILDREN_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Starts it with these arguments, the first of which is its name, ended by
@@ -15,5 +16,9 @@ pid_t child_start(const char *const *arguments);
 
 /* The same, and waits until it ends. Returns its wait status. */
 int child_run(const char *const *arguments);
+
+/* Starts it, waits until it has written a byte to standard output, and kills it
+ * after some microseconds more. Fails the test if it ends by itself. */
+void child_kill_after(const char *const *arguments, uint64_t microseconds);
 
 #endif
