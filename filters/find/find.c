@@ -329,10 +329,12 @@ static void
 change_row(struct candidates *candidates)
 {
     const struct stream *stream = candidates->plan.streams[0];
-    struct lot_row *row = &candidates->rows[candidates->row_count - 1];
+    struct lot_row *row;
 
-    if (candidates->row_count == 0 || stream->row.block == NULL ||
-        stream->place >= row->place)
+    if (candidates->row_count == 0) /* it is of the lot before */
+        return;
+    row = &candidates->rows[candidates->row_count - 1];
+    if (stream->row.block == NULL || stream->place >= row->place)
         return;
     direct_release(candidates->find.filters, &row->row);
     *row = take_row(candidates);
