@@ -73,8 +73,12 @@ struct filter_query {
      * end of that type, and has the value of the other bound. */
     const struct colander_value *values;
     size_t value_count;
-    const uint64_t *value_hashes; /* EQUAL: of each */
-    size_t first_value; /* EQUAL: the index of values[0] among all values */
+
+    /* EQUAL: of each value. EXISTS: one, that of the path. Both are looked up
+     * in the same way. The first has this index among all hashes. */
+    const uint64_t *hashes;
+    size_t hash_count;
+    size_t first_hash;
     bool has_low;
     bool has_high;
 
@@ -95,8 +99,8 @@ filter_query_create(const struct colander_predicate *predicate,
 /* NULL is allowed. */
 void filter_query_destroy(struct filter_query *query);
 
-/* Returns the number of values of all EQUAL queries in it. */
-size_t filter_query_value_places(const struct filter_query *query);
+/* Returns the number of hashes of all queries in it. */
+size_t filter_query_hashes(const struct filter_query *query);
 
 /* ----------------------------------------------------------- candidates --- */
 

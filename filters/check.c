@@ -63,7 +63,7 @@ static const struct row_ranges *
 answer_to(struct asking *asking, const struct filter_query *query,
           uint64_t value_hash)
 {
-    const struct value_hints none = {NULL, 0, 0};
+    const struct hash_hints none = {NULL, 0, 0};
     const uint64_t words[] = {query->path_hashes[query->path_length - 1],
                               value_hash, query->kind, asking->part_index};
     const uint64_t hash = XXH3_64bits(words, sizeof(words)) | 1;
@@ -146,17 +146,18 @@ ask_value(void *context, const struct row_value *value)
                                    head->unfiltered_count))
         return;
     query.kind = FILTER_QUERY_EXISTS;
-    ask(asking, &query, 0, "a column");
+    query.hashes = &value->path_hash;
+    query.hash_count = 1;
+    ask(asking, &query, value->path_hash, "a column");
     if (value->value.type == COLANDER_ARRAY ||
         value->value.type == COLANDER_MAP)
         return;
     hash = colander_value_hash(&value->value);
     query.kind = FILTER_QUERY_EQUAL;
-    query.value_hashes = &hash;
-    query.value_count = 1;
+    query.hashes = &hash;
     ask(asking, &query, hash, "a value");
     query.kind = FILTER_QUERY_RANGE;
-    query.value_count = 2;
+    query.hash_count = 0;
     if (has_order(value->value.type))
         ask(asking, &query, hash, "a range");
     asking->checking->check->value_count++;

@@ -43,7 +43,7 @@ ask_filter(struct measuring *measuring, const struct sst_file *file,
            uint32_t part, const struct filter_query *query,
            struct colander_error *err)
 {
-    const struct value_hints none = {NULL, 0, 0};
+    const struct hash_hints none = {NULL, 0, 0};
     struct colander_filter_measure *measure = measuring->measure;
     enum colander_code code;
 
@@ -104,8 +104,8 @@ ask_value(struct measuring *measuring, struct colander_error *err)
     query.path_hashes = &path;
     query.path_length = 1;
     query.values = &value;
-    query.value_hashes = &hash;
-    query.value_count = 1;
+    query.hashes = &hash;
+    query.hash_count = 1;
     memset(measuring->slots, 0,
            measuring->slot_words * sizeof(*measuring->slots));
     hierarchy_find(view->version, hash, measuring->slots);

@@ -9,12 +9,12 @@
 #include "columns/candidates.h"
 #include "filters/filter_file.h"
 
-/* The hierarchy's answer for a part: for the value at a place (see struct
- * query), whether the part may contain it. If `bits` is NULL, it may contain
- * all values. */
-struct value_hints {
-    const uint64_t *bits; /* of the part's slot, for the value at place 0 */
-    size_t stride;        /* words between two values */
+/* The hierarchy's answer for a part: for each hash of the query (see struct
+ * filter_query), whether the part may contain it. If `bits` is NULL, it may
+ * contain all. */
+struct hash_hints {
+    const uint64_t *bits; /* of the part's slot, for hash 0 */
+    size_t stride;        /* words between two hashes */
     unsigned shift;       /* of the bit in its word */
 };
 
@@ -22,7 +22,7 @@ struct value_hints {
  * with CORRUPT, NOT_FOUND or IO if the filter cannot be read. */
 COLANDER_CHECKED enum colander_code
 part_find(const struct filter_file *filter, const struct filter_part *part,
-          const struct filter_query *query, const struct value_hints *hints,
+          const struct filter_query *query, const struct hash_hints *hints,
           struct row_ranges *ranges, struct colander_error *err);
 
 /* Fills `bounds` with rows of the part, including all whose keys are in [from,

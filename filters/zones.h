@@ -1,7 +1,6 @@
 /*
  * Zones: the smallest and largest value of each column in each run of rows of a
- * part. A range, a prefix or an exists then reads only runs that may have a
- * matching row.
+ * part. A range or a prefix then reads only runs that may have a matching row.
  *
  * Values are compared by a type and 64 bits that keep their order. Numbers are
  * rounded. For strings and binaries, the beginning that all values of a column
@@ -12,9 +11,8 @@
  * A column is identified by the hash of its path. If a part has more than
  * ZONES_COLUMNS_MAX columns, the later ones are omitted and may be anywhere.
  *
- * A column may have no scalar (only maps or arrays): then it has rows and an
- * empty span. Nulls are in no span either, because they would widen the spans
- * of every column that has some. A query whose span begins with null gets all
+ * Nulls are in no span, because they would widen the spans of every column that
+ * has some. A query whose span begins with null gets all
  * runs that have the column.
  *
  * Runs are stored only where they prune. A column whose runs are all alike has
@@ -72,10 +70,9 @@ struct zones_builder *zones_builder_create(void);
 /* NULL is allowed. */
 void zones_builder_destroy(struct zones_builder *builder);
 
-/* Adds a value of the column in the current row: a scalar, or a container, of
- * which only the type counts. May be called several times for a row, for
- * arrays. Never fails: if memory is short, the column is omitted and may be
- * anywhere. */
+/* Adds a value of the column in the current row, a scalar. May be called
+ * several times for a row, for arrays. Never fails: if memory is short, the
+ * column is omitted and may be anywhere. */
 void zones_builder_value(struct zones_builder *builder, uint64_t path_hash,
                          const struct colander_value *value);
 
@@ -89,9 +86,8 @@ zones_builder_finish(struct zones_builder *builder,
                      struct colander_buffer *block, struct colander_error *err);
 
 /* Adds to `ranges`, which may only have earlier rows than the part's, the runs
- * in which the column may have a value in `span`, or may exist if `span` is
- * NULL. `row_count` must be the builder's. After a failure `ranges` may have
- * some of them. */
+ * in which the column may have a value in `span`. `row_count` must be the
+ * builder's. After a failure `ranges` may have some of them. */
 COLANDER_CHECKED enum colander_code
 zones_find(struct colander_slice block, uint32_t row_count, uint64_t path_hash,
            const struct zone_span *span, struct row_ranges *ranges,

@@ -24,7 +24,7 @@
 /* The rest of the allocation. All its pieces have one alignment. */
 struct arena {
     uint8_t *at;
-    size_t value_count; /* of the EQUAL queries so far */
+    size_t hash_count; /* of the queries so far */
 };
 
 static void *
@@ -115,9 +115,10 @@ set_equal(struct filter_query *query, const struct colander_predicate *leaf,
     query->kind = FILTER_QUERY_EQUAL;
     query->values = leaf->values;
     query->value_count = leaf->value_count;
-    query->value_hashes = hashes;
-    query->first_value = arena->value_count;
-    arena->value_count += leaf->value_count;
+    query->hashes = hashes;
+    query->hash_count = leaf->value_count;
+    query->first_hash = arena->hash_count;
+    arena->hash_count += leaf->value_count;
     for (size_t i = 0; i < leaf->value_count; i++)
         hashes[i] = colander_value_hash(&leaf->values[i]);
     if (leaf->value_count == 0)
@@ -170,6 +171,9 @@ set_leaf(struct filter_query *query, const struct colander_predicate *leaf,
         return;
     case PREDICATE_EXISTS:
         query->kind = FILTER_QUERY_EXISTS;
+        query->hashes = &query->path_hashes[query->path_length - 1];
+        query->hash_count = 1;
+        query->first_hash = arena->hash_count++;
         return;
     default:
         query->kind = FILTER_QUERY_OPEN;
@@ -358,16 +362,14 @@ filter_query_destroy(struct filter_query *query)
 }
 
 size_t
-filter_query_value_places(const struct filter_query *query)
+filter_query_hashes(const struct filter_query *query)
 {
-    size_t places = 0;
+    size_t end = query->first_hash + query->hash_count;
 
-    if (query->kind == FILTER_QUERY_EQUAL)
-        return query->first_value + query->value_count;
     for (size_t i = 0; i < query->operand_count; i++) {
-        size_t below = filter_query_value_places(query->operands[i]);
+        size_t below = filter_query_hashes(query->operands[i]);
 
-        places = below > places ? below : places;
+        end = below > end ? below : end;
     }
-    return places;
+    return end;
 }

@@ -43,7 +43,8 @@ entry_list_init(struct entry_list *list, uint32_t hash_bits, uint32_t coarse,
     list->hash_bits = hash_bits;
     list->coarse_shift = (unsigned)__builtin_ctz(coarse);
     list->seen = calloc(1, sizeof(*list->seen));
-    if (list->seen == NULL)
+    list->seen_columns = calloc(1, sizeof(*list->seen_columns));
+    if (list->seen == NULL || list->seen_columns == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory to build a filter");
     return COLANDER_OK;
@@ -55,6 +56,7 @@ entry_list_release(struct entry_list *list)
     free(list->entries);
     free(list->spare);
     free(list->seen);
+    free(list->seen_columns);
     memset(list, 0, sizeof(*list));
 }
 
@@ -63,20 +65,21 @@ entry_list_clear(struct entry_list *list)
 {
     list->count = 0;
     memset(list->seen->rows, 0, sizeof(list->seen->rows));
+    memset(list->seen_columns->rows, 0, sizeof(list->seen_columns->rows));
 }
 
 /* Returns whether the entry must be added. It need not be if the row has the
  * value already, or if its list will consist of coarse units and has this unit.
  * Changes *entry to mark that rows were omitted. */
 static inline bool
-is_new(struct entry_list *list, uint64_t *entry)
+is_new(const struct entry_list *list, struct entry_seen *table, uint64_t *entry)
 {
     const uint64_t value = *entry & ~ROW_MASK;
     size_t slot =
         (size_t)((value * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SEEN_BITS));
-    uint64_t *seen = &list->seen->entries[slot];
-    uint8_t *rows = &list->seen->rows[slot];
-    uint8_t *units = &list->seen->units[slot];
+    uint64_t *seen = &table->entries[slot];
+    uint8_t *rows = &table->rows[slot];
+    uint8_t *units = &table->units[slot];
     const uint64_t other = *seen ^ *entry; /* the bits that differ */
     const bool is_same_unit = other >> list->coarse_shift == 0;
 
@@ -104,14 +107,14 @@ is_new(struct entry_list *list, uint64_t *entry)
     return true;
 }
 
-enum colander_code
-entry_list_add(struct entry_list *list, uint64_t value_hash, unsigned tag,
-               uint32_t row, struct colander_error *err)
+static inline enum colander_code
+add(struct entry_list *list, struct entry_seen *table, uint64_t hash,
+    unsigned tag, uint32_t row, struct colander_error *err)
 {
     uint64_t entry = locator_entry(
-        value_hash & ~UINT64_C(0) << (64 - list->hash_bits), tag, row);
+        hash & ~UINT64_C(0) << (64 - list->hash_bits), tag, row);
 
-    if (!is_new(list, &entry))
+    if (!is_new(list, table, &entry))
         return COLANDER_OK;
     if (list->count == list->capacity) {
         enum colander_code code =
@@ -124,6 +127,20 @@ entry_list_add(struct entry_list *list, uint64_t value_hash, unsigned tag,
     }
     list->entries[list->count++] = entry;
     return COLANDER_OK;
+}
+
+enum colander_code
+entry_list_add(struct entry_list *list, uint64_t value_hash, unsigned tag,
+               uint32_t row, struct colander_error *err)
+{
+    return add(list, list->seen, value_hash, tag, row, err);
+}
+
+enum colander_code
+entry_list_add_column(struct entry_list *list, uint64_t path_hash, unsigned tag,
+                      uint32_t row, struct colander_error *err)
+{
+    return add(list, list->seen_columns, path_hash, tag, row, err);
 }
 
 /* ------------------------------------------------------------- sorting --- */

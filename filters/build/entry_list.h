@@ -3,7 +3,8 @@
  *
  * A value that is in many rows ends up with a list of segments, so most of its
  * entries are not needed. A small table of recently seen values omits most of
- * them early.
+ * them early. Columns have a table of their own, because all values of a row
+ * pass between two entries of a column.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,6 +23,7 @@ struct entry_list {
     uint32_t hash_bits;      /* bits kept of an entry's hash */
     unsigned coarse_shift;   /* units of long lists have 2^coarse_shift rows */
     struct entry_seen *seen; /* recently seen values, by hash */
+    struct entry_seen *seen_columns;
 };
 
 /* Keeps `hash_bits` bits of each hash. `coarse`, a power of two, is the number
@@ -40,6 +42,12 @@ COLANDER_CHECKED enum colander_code entry_list_add(struct entry_list *list,
                                                    uint64_t value_hash,
                                                    unsigned tag, uint32_t row,
                                                    struct colander_error *err);
+
+/* Adds an entry of the column itself, under the hash of its path: `row` has
+ * something there. Requires ascending rows. */
+COLANDER_CHECKED enum colander_code
+entry_list_add_column(struct entry_list *list, uint64_t path_hash, unsigned tag,
+                      uint32_t row, struct colander_error *err);
 
 /* Sorts the entries and removes duplicates. */
 COLANDER_CHECKED enum colander_code entry_list_sort(struct entry_list *list,

@@ -295,18 +295,24 @@ visit_value(void *context, const struct row_value *value)
 {
     struct filter_builder *builder = context;
     const struct settings *settings = builder->settings;
+    const unsigned tag = column_tag(value->path_hash);
+    const uint32_t row = builder->row_count - 1;
 
     if (builder->visit_code != COLANDER_OK)
         return;
     if (settings_skips(settings, value, &builder->skip_depth))
         return;
+    builder->visit_code =
+        entry_list_add_column(&builder->entries, value->path_hash, tag, row,
+                              builder->visit_err);
+    if (value->value.type >= COLANDER_ARRAY ||
+        builder->visit_code != COLANDER_OK)
+        return;
     if (builder->zones != NULL)
         zones_builder_value(builder->zones, value->path_hash, &value->value);
-    if (value->value.type < COLANDER_ARRAY)
-        builder->visit_code = entry_list_add(
-            &builder->entries, colander_value_hash(&value->value),
-            column_tag(value->path_hash), builder->row_count - 1,
-            builder->visit_err);
+    builder->visit_code =
+        entry_list_add(&builder->entries, colander_value_hash(&value->value),
+                       tag, row, builder->visit_err);
 }
 
 static enum colander_code

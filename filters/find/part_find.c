@@ -54,25 +54,25 @@ all_rows(const struct filter_part *part, struct row_ranges *ranges,
 struct asked {
     const struct filter_file *filter;
     const struct filter_part *part;
-    const struct value_hints *hints;
+    const struct hash_hints *hints;
 };
 
-/* Returns whether the part may contain value `index` of the query, as far as
- * the hierarchy can tell. */
+/* Returns whether the part may contain hash `index` of the query, as far as the
+ * hierarchy can tell. */
 static bool
 may_hold(const struct asked *asked, const struct filter_query *query,
          size_t index)
 {
-    const struct value_hints *hints = asked->hints;
-    size_t place = query->first_value + index;
+    const struct hash_hints *hints = asked->hints;
+    size_t place = query->first_hash + index;
 
     return hints->bits == NULL ||
            (hints->bits[place * hints->stride] >> hints->shift & 1) != 0;
 }
 
-/* ------------------------------------------------------------- equality --- */
+/* --------------------------------------------------- values and columns --- */
 
-/* Looks up one value. Only counts if `ranges` is NULL. */
+/* Looks up one hash. Only counts if `ranges` is NULL. */
 static enum colander_code
 locate(const struct asked *asked, uint64_t hash, unsigned tag,
        struct row_ranges *ranges, struct locator_answer *answer,
@@ -95,7 +95,7 @@ locate(const struct asked *asked, uint64_t hash, unsigned tag,
     return code;
 }
 
-/* Asks the part's presence on disk whether it may contain the value. */
+/* Asks the part's presence on disk whether it may contain the hash. */
 static enum colander_code
 ask_presence(const struct asked *asked, uint64_t hash, bool *is_there,
              struct colander_error *err)
@@ -123,7 +123,7 @@ ask_presence(const struct asked *asked, uint64_t hash, bool *is_there,
     return code;
 }
 
-/* Adds all rows if the part's presence may contain one of the values. */
+/* Adds all rows if the part's presence may contain one of the hashes. */
 static enum colander_code
 find_presence(const struct asked *asked, const struct filter_query *query,
               struct row_ranges *ranges, struct colander_error *err)
@@ -132,9 +132,9 @@ find_presence(const struct asked *asked, const struct filter_query *query,
     bool is_there = false;
 
     for (size_t i = 0;
-         i < query->value_count && !is_there && code == COLANDER_OK; i++) {
+         i < query->hash_count && !is_there && code == COLANDER_OK; i++) {
         if (may_hold(asked, query, i))
-            code = ask_presence(asked, query->value_hashes[i], &is_there, err);
+            code = ask_presence(asked, query->hashes[i], &is_there, err);
     }
     if (code == COLANDER_OK && is_there)
         code = all_rows(asked->part, ranges, err);
@@ -142,7 +142,7 @@ find_presence(const struct asked *asked, const struct filter_query *query,
 }
 
 static enum colander_code
-find_values(const struct asked *asked, const struct filter_query *query,
+find_hashes(const struct asked *asked, const struct filter_query *query,
             struct row_ranges *ranges, struct colander_error *err)
 {
     const unsigned tag = query_tag(query);
@@ -152,13 +152,39 @@ find_values(const struct asked *asked, const struct filter_query *query,
     row_ranges_clear(ranges);
     if (asked->part->presence.block_count != 0)
         return find_presence(asked, query, ranges, err);
-    for (size_t i = 0; i < query->value_count && code == COLANDER_OK; i++) {
+    for (size_t i = 0; i < query->hash_count && code == COLANDER_OK; i++) {
         if (may_hold(asked, query, i))
-            code = locate(asked, query->value_hashes[i], tag, ranges, &answer,
-                          err);
+            code = locate(asked, query->hashes[i], tag, ranges, &answer, err);
     }
-    if (query->value_count > 1 || tag == LOCATOR_TAG_ANY)
+    if (query->hash_count > 1 || tag == LOCATOR_TAG_ANY)
         row_ranges_order(ranges);
+    return code;
+}
+
+/* Of many rows, keeps those that have something in the column. This is what
+ * finds `true` in a column that few rows have: the list of rows with `true` may
+ * be that of other columns with the same tag. */
+static enum colander_code
+keep_rows_of_column(const struct asked *asked, const struct filter_query *query,
+                    struct row_ranges *ranges, struct colander_error *err)
+{
+    const uint64_t rows = row_ranges_rows(ranges);
+    struct row_ranges other = ROW_RANGES_EMPTY;
+    struct locator_answer answer = {0, 0};
+    enum colander_code code;
+
+    if (query->path_length == 0 || rows <= ROWS_WORTH_VERIFYING ||
+        asked->part->presence.block_count != 0)
+        return COLANDER_OK;
+    code = locate(asked, path_hash_of(query), query_tag(query), NULL, &answer,
+                  err);
+    if (code != COLANDER_OK || answer.units >= rows)
+        return code;
+    code = locate(asked, path_hash_of(query), query_tag(query), &other, &answer,
+                  err);
+    if (code == COLANDER_OK)
+        code = row_ranges_intersect(ranges, &other, err);
+    row_ranges_release(&other);
     return code;
 }
 
@@ -194,8 +220,7 @@ find_zones(const struct asked *asked, const struct filter_query *query,
 
     if (part->block_count[FILTER_ZONES] == 0)
         return all_rows(part, ranges, err);
-    if (query->kind != FILTER_QUERY_EXISTS)
-        span = span_of(query);
+    span = span_of(query);
     row_ranges_clear(ranges);
     code =
         filter_file_block(filter, part, FILTER_ZONES, 0, &block, &first, err);
@@ -205,9 +230,8 @@ find_zones(const struct asked *asked, const struct filter_query *query,
         code = zones_find_any(block->bytes, part->shape.row_count, &span,
                               ranges, err);
     else
-        code = zones_find(
-            block->bytes, part->shape.row_count, path_hash_of(query),
-            query->kind == FILTER_QUERY_EXISTS ? NULL : &span, ranges, err);
+        code = zones_find(block->bytes, part->shape.row_count,
+                          path_hash_of(query), &span, ranges, err);
     block_cache_release(filter->cache, block);
     if (query->path_length == 0)
         row_ranges_order(ranges);
@@ -221,8 +245,7 @@ is_countable(const struct asked *asked, const struct filter_query *query)
 {
     const struct filter_head *head = &asked->filter->head;
 
-    return query->kind == FILTER_QUERY_EQUAL &&
-           asked->part->presence.block_count == 0 &&
+    return query->hash_count > 0 && asked->part->presence.block_count == 0 &&
            !filter_query_is_unfiltered(query, head->unfiltered,
                                        head->unfiltered_count);
 }
@@ -236,9 +259,9 @@ count_rows(const struct asked *asked, const struct filter_query *query,
     struct locator_answer answer = {0, 0};
     enum colander_code code = COLANDER_OK;
 
-    for (size_t i = 0; i < query->value_count && code == COLANDER_OK; i++) {
+    for (size_t i = 0; i < query->hash_count && code == COLANDER_OK; i++) {
         if (may_hold(asked, query, i))
-            code = locate(asked, query->value_hashes[i], query_tag(query), NULL,
+            code = locate(asked, query->hashes[i], query_tag(query), NULL,
                           &answer, err);
     }
     *rows = answer.rows;
@@ -318,6 +341,7 @@ find(const struct asked *asked, const struct filter_query *query,
      struct row_ranges *ranges, struct colander_error *err)
 {
     const struct filter_head *head = &asked->filter->head;
+    enum colander_code code;
 
     switch (query->kind) {
     case FILTER_QUERY_ALL_OF:
@@ -335,14 +359,19 @@ find(const struct asked *asked, const struct filter_query *query,
     if (filter_query_is_unfiltered(query, head->unfiltered,
                                    head->unfiltered_count))
         return all_rows(asked->part, ranges, err);
-    if (query->kind == FILTER_QUERY_EQUAL)
-        return find_values(asked, query, ranges, err);
-    return find_zones(asked, query, ranges, err);
+    if (query->kind == FILTER_QUERY_EXISTS)
+        return find_hashes(asked, query, ranges, err);
+    code = query->kind == FILTER_QUERY_EQUAL
+               ? find_hashes(asked, query, ranges, err)
+               : find_zones(asked, query, ranges, err);
+    if (code != COLANDER_OK)
+        return code;
+    return keep_rows_of_column(asked, query, ranges, err);
 }
 
 enum colander_code
 part_find(const struct filter_file *filter, const struct filter_part *part,
-          const struct filter_query *query, const struct value_hints *hints,
+          const struct filter_query *query, const struct hash_hints *hints,
           struct row_ranges *ranges, struct colander_error *err)
 {
     const struct asked asked = {filter, part, hints};

@@ -24,12 +24,12 @@ struct planning {
     struct row_ranges ranges; /* of the current part */
     uint64_t *slots;          /* a bit for each that may match */
     size_t slot_words;
-    uint64_t *value_slots; /* the same for each value; NULL: not kept */
-    uint64_t row_count;    /* approximate rows that a scan would read */
-    bool is_whole_range;   /* the find has no bounds; the rows are counted */
-    uint64_t cost;         /* of the candidates so far */
-    uint64_t rows;         /* how many candidates */
-    bool has_recent_keys;  /* of all rows and deletes that are in no SST */
+    uint64_t *hash_slots; /* the same for each hash; NULL: not kept */
+    uint64_t row_count;   /* approximate rows that a scan would read */
+    bool is_whole_range;  /* the find has no bounds; the rows are counted */
+    uint64_t cost;        /* of the candidates so far */
+    uint64_t rows;        /* how many candidates */
+    bool has_recent_keys; /* of all rows and deletes that are in no SST */
 };
 
 void
@@ -78,22 +78,21 @@ ask_operands(const struct planning *planning, const struct filter_query *query,
     return code;
 }
 
-/* Sets in `slots` the parts that may contain one of the values, and records
- * them for each value. */
+/* Sets in `slots` the parts that may contain one of the hashes, and records
+ * them for each. */
 static void
-ask_values(const struct planning *planning, const struct filter_query *query,
+ask_hashes(const struct planning *planning, const struct filter_query *query,
            uint64_t *slots)
 {
     const size_t words = planning->slot_words;
 
     memset(slots, 0, words * sizeof(*slots));
-    for (size_t i = 0; i < query->value_count; i++) {
+    for (size_t i = 0; i < query->hash_count; i++) {
         uint64_t *one = slots;
 
-        if (planning->value_slots != NULL)
-            one = &planning->value_slots[(query->first_value + i) * words];
-        hierarchy_find(planning->plan->view->version, query->value_hashes[i],
-                       one);
+        if (planning->hash_slots != NULL)
+            one = &planning->hash_slots[(query->first_hash + i) * words];
+        hierarchy_find(planning->plan->view->version, query->hashes[i], one);
         for (size_t k = 0; k < words; k++)
             slots[k] |= one[k];
     }
@@ -107,7 +106,8 @@ ask_hierarchy(const struct planning *planning, const struct filter_query *query,
 {
     switch (query->kind) {
     case FILTER_QUERY_EQUAL:
-        ask_values(planning, query, slots);
+    case FILTER_QUERY_EXISTS:
+        ask_hashes(planning, query, slots);
         return COLANDER_OK;
     case FILTER_QUERY_ALL_OF:
     case FILTER_QUERY_ANY_OF:
@@ -115,7 +115,6 @@ ask_hierarchy(const struct planning *planning, const struct filter_query *query,
                             slots, err);
     case FILTER_QUERY_RANGE:
     case FILTER_QUERY_PREFIX:
-    case FILTER_QUERY_EXISTS:
     case FILTER_QUERY_OPEN:
         break;
     }
@@ -212,14 +211,14 @@ count_cost(struct planning *planning, const struct filter_part *part,
 enum part_fate { PART_PRUNED, PART_LOCATED, PART_READ, PART_WHOLE };
 
 /* Returns what the hierarchy says about a part. */
-static struct value_hints
+static struct hash_hints
 hints_of(const struct planning *planning, const struct sst_file *file,
          uint32_t part)
 {
-    struct value_hints hints = {NULL, planning->slot_words, 0};
+    struct hash_hints hints = {NULL, planning->slot_words, 0};
 
-    if (file->state == FILE_LOADED && planning->value_slots != NULL) {
-        hints.bits = planning->value_slots + file->slots[part] / 64;
+    if (file->state == FILE_LOADED && planning->hash_slots != NULL) {
+        hints.bits = planning->hash_slots + file->slots[part] / 64;
         hints.shift = file->slots[part] % 64;
     }
     return hints;
@@ -232,7 +231,7 @@ plan_part(struct planning *planning, struct sst_file *file, uint32_t index,
           struct colander_error *err)
 {
     const struct filter_part *part = &file->filter->parts[index];
-    const struct value_hints hints = hints_of(planning, file, index);
+    const struct hash_hints hints = hints_of(planning, file, index);
     const bool has_keys = part->block_count[FILTER_KEYS] != 0;
     struct row_ranges *ranges = &planning->ranges;
     struct stream *stream;
@@ -446,16 +445,15 @@ static enum colander_code
 make_room(struct planning *planning, struct colander_error *err)
 {
     const size_t words = (planning->plan->view->slot_count + 63) / 64;
-    const size_t places =
-        filter_query_value_places(planning->find->request->query);
+    const size_t hashes = filter_query_hashes(planning->find->request->query);
 
     planning->slot_words = words;
     planning->slots = malloc((words + 1) * sizeof(*planning->slots));
     if (planning->slots == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
-    /* A single value needs no hints. Without memory, more filters are read. */
-    if (places > 1 && places <= HINTS_MAX / sizeof(uint64_t) / (words + 1))
-        planning->value_slots = calloc(places * words + 1, sizeof(uint64_t));
+    /* A single hash needs no hints. Without memory, more filters are read. */
+    if (hashes > 1 && hashes <= HINTS_MAX / sizeof(uint64_t) / (words + 1))
+        planning->hash_slots = calloc(hashes * words + 1, sizeof(uint64_t));
     return COLANDER_OK;
 }
 
@@ -593,7 +591,7 @@ plan_make(struct plan *plan, const struct stream_find *find, bool may_scan,
         take_levels(&planning, family);
     row_ranges_release(&planning.ranges);
     free(planning.slots);
-    free(planning.value_slots);
+    free(planning.hash_slots);
     if (code != COLANDER_OK)
         plan_release(plan);
     return code;

@@ -87,9 +87,9 @@ count_entries(const struct recent_view *view, const struct filter_query *query)
     uint64_t count = 0;
 
     if (query->kind == FILTER_QUERY_EQUAL) {
-        for (size_t i = 0; i < query->value_count && count < COUNT_MAX; i++)
-            count += recent_count(view, query->value_hashes[i],
-                                  query_tag(query), COUNT_MAX);
+        for (size_t i = 0; i < query->hash_count && count < COUNT_MAX; i++)
+            count += recent_count(view, query->hashes[i], query_tag(query),
+                                  COUNT_MAX);
         return count;
     }
     if (query->kind == FILTER_QUERY_ANY_OF) {
@@ -124,9 +124,9 @@ collect(struct recent_stream *recent, const struct filter_query *query,
     uint64_t fewest = UINT64_MAX;
 
     if (query->kind == FILTER_QUERY_EQUAL) {
-        for (size_t i = 0; i < query->value_count && code == COLANDER_OK; i++)
-            code = recent_find(recent->view, query->value_hashes[i],
-                               query_tag(query), take_key, recent, err);
+        for (size_t i = 0; i < query->hash_count && code == COLANDER_OK; i++)
+            code = recent_find(recent->view, query->hashes[i], query_tag(query),
+                               take_key, recent, err);
         return code;
     }
     for (size_t i = 0; i < query->operand_count && code == COLANDER_OK; i++) {

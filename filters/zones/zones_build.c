@@ -210,7 +210,7 @@ zones_builder_value(struct zones_builder *builder, uint64_t path_hash,
         column->has_null = true;
     else if (zones_is_text(value->type))
         column_text(column, (uint8_t)value->type, value->bytes);
-    else if (value->type < COLANDER_ARRAY)
+    else
         column_other(column, value);
 }
 

@@ -269,8 +269,8 @@ test_of(const struct column *column, const struct zones_strings *strings,
     unsigned shift;
 
     memset(test, 0, sizeof(*test));
-    if (span == NULL || ((column->flags & ZONES_HAS_NULL) != 0 &&
-                         span->low.type == COLANDER_NULL))
+    if ((column->flags & ZONES_HAS_NULL) != 0 &&
+        span->low.type == COLANDER_NULL)
         return true;
     if ((column->flags & ZONES_HAS_SPAN) == 0 ||
         !test_line(frame, strings, span, test))

@@ -9,8 +9,34 @@
 #include "support/filter_files.h"
 #include "support/scoped.h"
 
+#include "filters/settings.h"
+
 #define FILES 10
 #define ROWS 2000 /* of each file */
+
+/* A column that few rows have, with the tag of `most`: so the rows with `true`
+ * are those of both. */
+static char checked[32];
+
+static uint64_t
+hash_of_path(const char *path)
+{
+    uint64_t hash;
+
+    OK(path_hash_of_text(path, &hash, NULL));
+    return hash;
+}
+
+static void
+name_checked(void)
+{
+    const unsigned tag = column_tag(hash_of_path("most"));
+    unsigned number = 0;
+
+    do
+        (void)snprintf(checked, sizeof(checked), "checked%u", number++);
+    while (column_tag(hash_of_path(checked)) != tag);
+}
 
 static void
 put_row(struct store_fixture *fixture, struct colander_family *family,
@@ -28,6 +54,11 @@ put_row(struct store_fixture *fixture, struct colander_family *family,
                              colander_integer(-1 - number % 1000));
     if (number % ROWS == 7)
         colander_row_builder_add(builder, "rare", colander_text("gold"));
+    if (number % ROWS == 8) {
+        colander_row_builder_add(builder, checked, colander_boolean(true));
+        colander_row_builder_add(builder, "grade",
+                                 colander_integer(number * 7919 % 1000));
+    }
     OK(put_text(fixture, family, key, "most",
                 colander_boolean(number % 50 != 0), NULL));
 }
@@ -38,6 +69,7 @@ fill_family(struct store_fixture *fixture)
 {
     struct colander_family *family;
 
+    name_checked();
     fixture->options.compaction = COLANDER_COMPACTION_FIFO; /* files stay */
     fixture_remake(fixture);
     family = kept_family(fixture, "rows");
@@ -113,6 +145,38 @@ FIXTURE_TEST(rare_value_is_found_by_reading_little_more_than_its_rows)
     assert_int_equal(explain.rows_returned, 1);
     assert_int_equal(explain.files_read, 1);
     assert_true(explain.rows_verified <= 2);
+}
+
+/* Asserts that the find, which takes the predicate, returns a row of each file
+ * and reads hardly more. */
+static void
+assert_rare(struct colander_family *family,
+            struct colander_predicate *predicate)
+{
+    struct colander_explain explain = explain_of(family, predicate);
+
+    assert_int_equal(explain.plan, COLANDER_PLAN_CANDIDATES);
+    assert_int_equal(explain.rows_returned, FILES);
+    assert_true(explain.rows_verified <= 2 * FILES);
+}
+
+FIXTURE_TEST(column_of_few_rows_is_found_by_reading_its_rows)
+{
+    struct colander_family *family = fill_family(fixture);
+    struct colander_explain explain;
+
+    assert_rare(family, colander_where_exists("rare", NULL));
+    assert_rare(family, colander_where_exists(checked, NULL));
+    assert_rare(family, equal(checked, colander_boolean(true)));
+    assert_rare(family, colander_where("grade", COLANDER_GE,
+                                       colander_integer(0), NULL));
+    explain = explain_of(family, colander_where_exists("nothing", NULL));
+    assert_int_equal(explain.plan, COLANDER_PLAN_CANDIDATES);
+    assert_true(explain.files_pruned >= FILES - 2);
+    assert_int_equal(explain.rows_verified, 0);
+    explain = explain_of(family, colander_where_exists("most", NULL));
+    assert_int_equal(explain.plan, COLANDER_PLAN_SCAN);
+    assert_int_equal(explain.rows_returned, FILES * ROWS);
 }
 
 FIXTURE_TEST(value_in_most_rows_is_scanned_for)

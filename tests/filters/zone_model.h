@@ -19,7 +19,6 @@ enum kind {
     KIND_RARE,      /* an integer in one row of 1,000 */
     KIND_STRETCH,   /* strings, only in a fifth of the rows */
     KIND_ARRAY,     /* up to 4 adjacent integers */
-    KIND_CONTAINER, /* a map and no scalar */
     KIND_NULLS,     /* nulls, and integers that grow with the row */
     KIND_MIXED,     /* anything */
     KIND_CONSTANT,  /* true */
@@ -96,10 +95,6 @@ label(uint32_t number)
 static inline void
 add_array(uint32_t row)
 {
-    struct colander_value value = colander_null();
-
-    value.type = COLANDER_ARRAY;
-    add_item(KIND_ARRAY, value);
     for (uint64_t i = below(5); i > 0; i--)
         add_item(KIND_ARRAY,
                  colander_integer((int64_t)(row / 1000 * 1000 + below(9))));
@@ -189,15 +184,11 @@ add_texts(uint32_t row, uint32_t row_count)
 static inline void
 add_row(uint32_t row, uint32_t row_count)
 {
-    struct colander_value map = colander_null();
-
-    map.type = COLANDER_MAP;
     add_grown(row);
     add_array(row);
     add_texts(row, row_count);
     add_item(KIND_RANDOM, colander_double((double)below(1000000)));
     add_item(KIND_CONSTANT, colander_boolean(true));
-    add_item(KIND_CONTAINER, map);
     add_item(KIND_WORDS, any_bytes(COLANDER_STRING));
     add_item(KIND_MIXED, any_scalar());
     add_item(KIND_DOUBLES, colander_double(doubles[below(COUNT(doubles))]));
@@ -255,10 +246,9 @@ find(struct colander_slice block, enum kind kind, const struct zone_span *span)
                       NULL);
 }
 
-/* What is searched for: values from `low` to `high`, or any value. */
+/* What is searched for: values from `low` to `high`. */
 struct ask {
     enum kind kind;
-    bool is_exists;
     bool is_prefix; /* of `low` */
     struct colander_value low;
     struct colander_value high;
@@ -269,10 +259,6 @@ is_asked_for(const struct ask *ask, const struct colander_value *value)
 {
     struct colander_slice begin = value->bytes;
 
-    if (ask->is_exists)
-        return true;
-    if (value->type >= COLANDER_ARRAY)
-        return false;
     if (!ask->is_prefix)
         return colander_value_compare(value, &ask->low) >= 0 &&
                colander_value_compare(value, &ask->high) <= 0;
@@ -325,8 +311,6 @@ end_for(enum kind kind)
     if (column->count == 0 || below(5) == 0)
         return any_scalar();
     value = &column->items[below(column->count)].value;
-    if (value->type >= COLANDER_ARRAY)
-        return any_scalar();
     return (value->type == COLANDER_STRING || value->type == COLANDER_BINARY) &&
                    below(2) == 0
                ? near_text(*value)
@@ -336,8 +320,8 @@ end_for(enum kind kind)
 static inline struct ask
 any_ask(void)
 {
-    struct ask ask = {(enum kind)below(KINDS), below(12) == 0, false,
-                      colander_null(), colander_null()};
+    struct ask ask = {(enum kind)below(KINDS), false, colander_null(),
+                      colander_null()};
 
     ask.low = end_for(ask.kind);
     ask.high = below(4) == 0 ? ask.low : end_for(ask.kind);
@@ -380,7 +364,7 @@ find_ask(struct colander_slice block, const struct ask *ask)
 {
     const struct zone_span span = span_of(ask);
 
-    return find(block, ask->kind, ask->is_exists ? NULL : &span);
+    return find(block, ask->kind, &span);
 }
 
 static inline int
