@@ -18,7 +18,7 @@ operand_for(const struct literals *literals, const struct colander_value *value)
     if (literals->is_text)
         return operand;
     if (value->type != COLANDER_STRING || value->bytes.size == 0 ||
-        value->bytes.data[0] != '@')
+        value->bytes.data[0] != '@' || literals->is_quoted)
         return operand_of(*value);
     operand.has_times = colander_times_read(value->bytes, &operand.times);
     operand.has_value = !operand.has_times;
@@ -216,6 +216,7 @@ parse_as(struct literals *literals, const char *source, bool as_json,
     enum colander_code code;
 
     *offset = 0;
+    literals->is_quoted = source[0] == '"';
     if (as_json)
         return parse_json(literals, source, offset, err);
     if (is_slip(source))

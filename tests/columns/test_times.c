@@ -367,8 +367,9 @@ TEST(texts_are_compared_as_texts)
         "at<=2015-03-24", "at>2015-03", "at=[\"2015-03-24\"]", "at!=2015-03-25",
     };
     static const char *const others[] = {
-        "at=2015-03",     "at!=2015-03-24", "at<2015-03-24",   "at>2015-03-24",
-        "at=@2015-03-24", "at<@now",        "at>=@2015-03-24", "at~@2015",
+        "at=2015-03",      "at!=2015-03-24", "at<2015-03-24",
+        "at>2015-03-24",   "at=@2015-03-24", "at<@now",
+        "at>=@2015-03-24", "at~@2015",       "at=[\"@2015-03-24\"]",
     };
     SCOPED_BUILDER builder = colander_row_builder_create();
     struct colander_slice row =
@@ -387,6 +388,39 @@ TEST(texts_are_compared_as_texts)
     assert_true(meets(row, "%s", "at~@an"));
     row = row_of(builder, colander_text("@now-7"), colander_null());
     assert_true(meets(row, "%s", "at=\"@now-7\""));
+}
+
+TEST(a_time_after_an_at_in_quotes_is_a_text)
+{
+    static const char *const texts[] = {"@now", "@now-7d", "@2015-03-24"};
+    SCOPED_BUILDER builder = colander_row_builder_create();
+    SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
+
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        const struct colander_value noon = colander_timestamp(1427198400, 0);
+        SCOPED_PREDICATE any = NULL;
+        struct colander_slice row;
+        struct colander_value value;
+        char quoted[20];
+        size_t offset;
+        bool is_match;
+
+        snprintf(quoted, sizeof(quoted), "\"%s\"", texts[i]);
+        row = row_of(builder, colander_text(texts[i]), colander_null());
+        assert_true(meets(row, "at=%s", quoted));
+        assert_true(meets(row, "at>=%s", quoted));
+        assert_false(meets(row, "at!=%s", quoted));
+        any = colander_where_any_text(quoted, &offset, why());
+        assert_non_null(any);
+        OK(colander_predicate_evaluate(any, row, &is_match, NULL, NULL));
+        assert_true(is_match);
+        row = row_of(builder, noon, colander_null());
+        assert_false(meets(row, "at=%s", quoted));
+        assert_false(meets(row, "at<=%s", quoted));
+        OK(colander_value_read(quoted, &value, &bytes, &offset, NULL));
+        assert_int_equal(value.type, COLANDER_STRING);
+        assert_true(colander_slice_equal(value.bytes, slice(texts[i])));
+    }
 }
 
 /* One element has to differ from the text and from the times. */

@@ -113,6 +113,9 @@ run 0 get s both 2026-11-01 --format jsonl
 prints '{"_key":"2026-11-01","n":1}'
 run 0 get s both @2026-11-01 --format jsonl
 prints '{"_key":"2026-11-01T00:00:00Z","n":2}'
+run 0 put s both '{"_key": "@2026-11-01", "n": 3}'
+run 0 get s both '"@2026-11-01"' --format jsonl
+prints '{"_key":"@2026-11-01","n":3}'
 run 0 get s both 2026-11-01T00:00:00Z --format jsonl
 prints '{"_key":"2026-11-01T00:00:00Z","n":2}'
 
