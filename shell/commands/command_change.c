@@ -22,6 +22,7 @@ struct change_job {
     const char *would; /* "would be deleted" */
     uint64_t total;    /* rows that were counted before; 0: they were not */
     struct progress progress;
+    struct report hint; /* why no row was found */
 };
 
 /* ----------------------------------------------------------------- rows --- */
@@ -63,9 +64,15 @@ read_rows(struct change_job *job, find_taker take, uint64_t *count,
         .context = job,
         .explanation = {.request = &job->request},
     };
-    enum colander_code code = find_run_read(&run, err);
+    enum colander_code code;
 
+    hint_missing_init(&run.missing, NULL, 0, job->request.order);
+    code = find_run_read(&run, err);
     *count = run.explanation.row_count;
+    report_release(&job->hint); /* of a count before */
+    if (code == COLANDER_OK)
+        find_run_add_hint(&run, &job->hint);
+    hint_missing_release(&run.missing);
     explanation_release(&run.explanation);
     return code;
 }
@@ -95,12 +102,15 @@ change_rows(struct change_job *job, uint64_t *count, struct colander_error *err)
 
 /* ------------------------------------------------------------------ run --- */
 
-/* Prints "12 rows deleted". */
-static void
-print_count(uint64_t count, const char *done)
+/* Prints "12 rows deleted", after the hint. */
+static enum colander_code
+print_count(struct change_job *job, uint64_t count, const char *done,
+            struct colander_error *err)
 {
     (void)fflush(stdout);
-    fprintf(stderr, "%s %s\n", NUMBER_OF(count, "row"), done);
+    report_add(&job->hint, "%s%s %s", job->hint.text.size > 0 ? "\n" : "",
+               NUMBER_OF(count, "row"), done);
+    return report_print(&job->hint, stderr, err);
 }
 
 /* Counts the rows and asks. Sets *is_yes if they may be changed. */
@@ -124,29 +134,27 @@ ask(struct change_job *job, bool *is_yes, struct colander_error *err)
 static enum session_exit
 run_job(struct change_job *job, const struct arguments *arguments)
 {
+    const bool is_dry = arguments_has(arguments, "dry-run");
     struct colander_error err;
     enum session_exit status = SESSION_FINE;
     uint64_t count = 0;
     bool is_yes = true;
     enum colander_code code;
 
-    if (arguments_has(arguments, "dry-run")) {
-        code = read_rows(job, NULL, &count, &err);
-        if (code != COLANDER_OK)
-            return session_misused(job->session, &err);
-        print_count(count, job->would);
-        return SESSION_FINE;
-    }
-    if (!arguments_has(arguments, "yes") && confirm_is_possible() &&
+    if (!is_dry && !arguments_has(arguments, "yes") && confirm_is_possible() &&
         ask(job, &is_yes, &err) != COLANDER_OK)
         return session_misused(job->session, &err);
     if (!is_yes)
         return session_complain(job->session, SESSION_FAILED, "no row %s",
                                 job->done);
-    code = change_rows(job, &count, &err);
+    code = is_dry ? read_rows(job, NULL, &count, &err)
+                  : change_rows(job, &count, &err);
     if (code != COLANDER_OK)
         status = session_misused(job->session, &err);
-    print_count(count, job->done);
+    if ((code == COLANDER_OK || !is_dry) &&
+        print_count(job, count, is_dry ? job->would : job->done, &err) !=
+            COLANDER_OK)
+        status = session_fail(job->session, &err);
     return status;
 }
 
@@ -190,6 +198,7 @@ run_change(struct session *session, const struct arguments *arguments,
     colander_family_close(job->family);
     request_release(&job->request);
     colander_buffer_release(&job->patch);
+    report_release(&job->hint);
     return status;
 }
 

@@ -31,7 +31,8 @@ run 0 update s people --key '["x",1]' --set at=@2026-11-25 --set city=
 run 0 find s people at=@2026-11-25
 prints '{"_key":["x",1],"city":"","at":"2026-11-25T00:00:00Z"}'
 run 0 update s people nothing=7 --set city=Nowhere
-says '0 rows updated'
+says "no row has 'nothing'
+0 rows updated"
 run 0 delete s people city=Paris --where 'trips > 5'
 says '1 row deleted'
 run 0 delete s people --all --reverse --limit 1

@@ -103,6 +103,22 @@ says ''
 run 0 find odd rows --order rare:desc --skip 10 --limit 1 --select rare
 says ''
 
+# Rows that are deleted or updated
+run 0 delete odd rows favorit_count=1
+says "no row has 'favorit_count': did you mean 'favorite_count'?
+0 rows deleted"
+run 0 update odd rows user=Ann --set x=1 --dry-run
+says 'user holds maps: user.name?
+0 rows would be updated'
+run 0 update odd rows --where 'nots == "a b"' --set x=1
+says "no row has 'nots': did you mean 'note'?
+0 rows updated"
+run 0 delete odd rows note=x
+says '0 rows deleted'
+run 0 delete odd rows --all --order nots --limit 1 --dry-run
+says "no row has 'nots': did you mean 'note'?
+1 row would be deleted"
+
 # A column that a sample lacks: filters know whether it is anywhere.
 run 0 find demo tweets 'lkies>5'
 says "no row has 'lkies': did you mean 'likes'?"
